@@ -1,0 +1,36 @@
+// The import-direction check: reads the sources of all packages and judges them by the plan of the house.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join, sep } from "node:path";
+import { house } from "./house.ts";
+import { checkTree } from "./imports/rules.ts";
+import { readSourceFile } from "./imports/source-file.ts";
+
+const folders = readdirSync("packages");
+const files = folders.flatMap((folder) => readSources(join("packages", folder, "src")));
+const dependencies = Object.fromEntries(
+  folders.map((folder) => [folder, readDependencies(folder)]),
+);
+
+const violations = checkTree(house, { files, dependencies });
+for (const violation of violations) console.error(violation);
+if (violations.length > 0) {
+  console.error(`\nViolations of the plan in scripts/house.json: ${violations.length}`);
+  process.exitCode = 1;
+} else {
+  console.log(`${files.length} files keep to the plan`);
+}
+
+function readSources(folder: string) {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => join(folder, name))
+    .map((path) => readSourceFile(path.split(sep).join("/"), readFileSync(path, "utf8")));
+}
+
+function readDependencies(folder: string): string[] {
+  const manifest = JSON.parse(
+    readFileSync(join("packages", folder, "package.json"), "utf8"),
+  ) as Partial<Record<"dependencies" | "peerDependencies", object>>;
+  return [manifest.dependencies, manifest.peerDependencies].flatMap((of) => Object.keys(of ?? {}));
+}

@@ -1,0 +1,96 @@
+// The packaging check: each package is packed, looked through, installed from its tarball into an empty
+// project, imported, used, and type-checked there, as a stranger would.
+
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { transformSync } from "esbuild";
+import { capture, CommandFailed } from "./command.ts";
+import { packageFolders } from "./house.ts";
+
+interface Manifest {
+  readonly name: string;
+  readonly private?: boolean;
+  readonly scripts?: Readonly<Record<string, string>>;
+}
+
+const published = packageFolders()
+  .map((folder) => ({ folder, manifest: readManifest(folder) }))
+  .filter(({ manifest }) => manifest.private !== true);
+
+const temporary = mkdtempSync(join(tmpdir(), "soong-packaging-"));
+try {
+  const tarballs = published.map(({ folder, manifest }) => pack(folder, manifest));
+  const project = install(tarballs);
+  for (const { folder, manifest } of published) useAsStranger(project, folder, manifest);
+} catch (error) {
+  if (!(error instanceof CommandFailed)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+} finally {
+  rmSync(temporary, { recursive: true, force: true });
+}
+
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join("packages", folder, "package.json"), "utf8")) as Manifest;
+}
+
+/** Packs one package, and checks what is in the tarball and how its entry points resolve. */
+function pack(folder: string, { name, scripts = {} }: Manifest): string {
+  const atInstall = ["preinstall", "install", "postinstall", "prepare"].filter((s) => s in scripts);
+  if (atInstall.length > 0) fail(`${name} has install scripts: ${atInstall.join(", ")}`);
+
+  const cwd = join("packages", folder);
+  const printed = capture("npm", ["pack", "--json", "--pack-destination", temporary], { cwd });
+  const [packed] = JSON.parse(printed) as { filename: string; files: { path: string }[] }[];
+  if (packed === undefined) fail(`${name}: npm pack made nothing`);
+
+  const paths = packed.files.map((file) => file.path);
+  const strange = paths.filter(
+    (path) => !/^(dist\/|(README\.md|LICENSE|package\.json)$)/.test(path),
+  );
+  if (strange.length > 0) fail(`${name}: not meant to be published: ${strange.join(", ")}`);
+  for (const needed of ["README.md", "LICENSE", "dist/index.js", "dist/index.d.ts"]) {
+    if (!paths.includes(needed)) fail(`${name}: ${needed} is missing from the tarball`);
+  }
+  if (readFileSync(join(cwd, "LICENSE"), "utf8") !== readFileSync("LICENSE", "utf8")) {
+    fail(`${name}: its LICENSE differs from the one at the root`);
+  }
+
+  const tarball = join(temporary, packed.filename);
+  capture("publint", [tarball, "--strict"]);
+  capture("attw", [tarball, "--profile", "esm-only"]);
+  console.log(`${name}: ${paths.length} files packed, entry points resolve`);
+  return tarball;
+}
+
+/** One empty project with all tarballs, since our packages depend on each other. */
+function install(tarballs: readonly string[]): string {
+  const project = join(temporary, "project");
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  const quietly = ["--no-audit", "--no-fund", "--prefer-offline", "--ignore-scripts"];
+  capture("npm", ["install", ...quietly, ...tarballs], { cwd: project });
+  return project;
+}
+
+/** Runs and type-checks `test/packaging/<folder>.ts` against the installed package. */
+function useAsStranger(project: string, folder: string, { name }: Manifest): void {
+  const sample = resolve("test", "packaging", `${folder}.ts`);
+  cpSync(sample, join(project, `${folder}.ts`));
+  const { code } = transformSync(readFileSync(sample, "utf8"), { loader: "ts" });
+  writeFileSync(join(project, `${folder}.mjs`), code);
+  capture(process.execPath, [`${folder}.mjs`], { cwd: project });
+
+  const shared = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2023"];
+  const node = ["--module", "nodenext", "--lib", "es2023"];
+  const bundler = ["--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2023,dom"];
+  for (const resolution of [node, bundler]) {
+    capture("tsc", [...shared, ...resolution, "--types", "", `${folder}.ts`], { cwd: project });
+  }
+  console.log(`${name}: installs, imports, runs and type-checks in an empty project`);
+}
+
+function fail(message: string): never {
+  throw new CommandFailed(message);
+}

@@ -1,0 +1,31 @@
+// The plan of the house as data (house.json): which package may import which, and the order of the
+// rooms inside one. A new package or room is a new entry there.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import plan from "./house.json" with { type: "json" };
+
+export interface PackagePlan {
+  /** `anywhere` means no Node: the package has to work in Bun, Deno, a worker, a bare context. */
+  readonly runs: "anywhere" | "node";
+  /** Folders of our own packages it may import. */
+  readonly imports: readonly string[];
+  /** Folders under `src`, each of which may import itself and those before it. Without: no rooms. */
+  readonly rooms?: readonly string[];
+}
+
+export interface House {
+  readonly packages: Readonly<Record<string, PackagePlan>>;
+}
+
+export const house = plan as House;
+
+export function npmName(folder: string): string {
+  return folder === "cli" ? "soong" : `@soong/${folder}`;
+}
+
+/** The planned packages that exist, each after those it imports. */
+export function packageFolders(): string[] {
+  const names = Object.keys(house.packages);
+  return names.filter((name) => existsSync(join("packages", name, "package.json")));
+}

@@ -1,0 +1,37 @@
+// Runs one TypeScript file of this repository: `node scripts/run.mjs FILE [ARGS]`.
+// Node 20 cannot run TypeScript itself, so the file is bundled first; `@soong/*` is taken from source,
+// so that nothing has to be built before.
+
+import { basename, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { root, setUp } from "./setup.mjs";
+import { sourceAlias } from "./source-alias.mjs";
+
+setUp();
+
+const [file, ...args] = process.argv.slice(2);
+if (file === undefined) {
+  console.error("Usage: node scripts/run.mjs FILE [ARGS]");
+  process.exit(2);
+}
+
+process.chdir(root);
+process.setSourceMapsEnabled(true);
+const bundle = join(root, ".cache", "run", `${basename(file, ".ts")}.mjs`);
+// Loaded only now, because the set-up step may just have installed it.
+const { build } = await import("esbuild");
+await build({
+  entryPoints: [file],
+  outfile: bundle,
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node20",
+  packages: "external",
+  alias: sourceAlias(),
+  sourcemap: "inline",
+  logLevel: "error",
+});
+
+process.argv = [process.execPath, bundle, ...args];
+await import(pathToFileURL(bundle).href);

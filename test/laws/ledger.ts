@@ -1,0 +1,73 @@
+// Weighs laws against test outcomes: which are proven, which are only claimed. Pure; the reporter prints it.
+
+import type { Law } from "./manifest.ts";
+
+export interface TestOutcome {
+  readonly laws: readonly string[];
+  readonly passed: boolean;
+}
+
+export interface LedgerEntry {
+  readonly law: Law;
+  readonly passingTests: number;
+}
+
+export function buildLedger(
+  laws: readonly Law[],
+  outcomes: readonly TestOutcome[],
+): readonly LedgerEntry[] {
+  const passing = new Map<string, number>();
+  for (const outcome of outcomes) {
+    if (!outcome.passed) continue;
+    for (const id of new Set(outcome.laws)) passing.set(id, (passing.get(id) ?? 0) + 1);
+  }
+  return laws.map((law) => ({ law, passingTests: passing.get(law.id) ?? 0 }));
+}
+
+/** Laws marked done that no passing test verifies. */
+export function brokenPromises(ledger: readonly LedgerEntry[]): readonly Law[] {
+  return ledger
+    .filter(({ law, passingTests }) => law.status === "done" && passingTests === 0)
+    .map(({ law }) => law);
+}
+
+export function renderLedger(ledger: readonly LedgerEntry[]): string {
+  const done = ledger.filter(({ law }) => law.status === "done");
+  const open = ledger.filter(({ law }) => law.status === "open");
+  const openWithTests = open.filter(({ passingTests }) => passingTests > 0);
+  return [
+    `Laws: ${done.length} done, ${open.length} open (in brackets: passing tests)`,
+    ...row("done", done.map(label)),
+    ...row("open, with tests", openWithTests.map(label)),
+    `  ${"open, no tests".padEnd(LABEL_WIDTH)}${open.length - openWithTests.length}`,
+  ].join("\n");
+}
+
+export function renderBrokenPromises(broken: readonly Law[]): string {
+  return [
+    "Marked done in laws.json, but no passing test verifies them:",
+    ...broken.map((law) => `  ${law.id}: ${law.sentence}`),
+  ].join("\n");
+}
+
+const LABEL_WIDTH = 18;
+const LINE_WIDTH = 100;
+
+function label({ law, passingTests }: LedgerEntry): string {
+  return `${law.id} (${passingTests})`;
+}
+
+/** One titled row, wrapped under its title. Empty rows are left out. */
+function row(title: string, items: readonly string[]): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const item of items) {
+    if (line !== "" && LABEL_WIDTH + line.length + item.length + 4 > LINE_WIDTH) {
+      lines.push(line);
+      line = "";
+    }
+    line += line === "" ? item : `  ${item}`;
+  }
+  if (line !== "") lines.push(line);
+  return lines.map((text, at) => `  ${(at === 0 ? title : "").padEnd(LABEL_WIDTH)}${text}`);
+}
