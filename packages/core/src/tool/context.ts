@@ -1,0 +1,93 @@
+// What a handler and a planner are given (DEF-7). Everything that touches the outside is a port here.
+
+import type { JsonObject, JsonValue } from "../schema/index.ts";
+import type { PreparedPlan } from "./plan.ts";
+import type { ArtifactRef } from "./result.ts";
+
+/** The platform's AbortSignal where there is one (so it fits `fetch`), else the same few members. */
+export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer T } }
+  ? T
+  : SignalLike;
+
+export interface SignalLike {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  throwIfAborted(): void;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/** Where a run may work: canonical, absolute paths. */
+export interface Roots {
+  readonly project: string;
+  readonly write: readonly string[];
+}
+
+/** State a run carries from call to call; only a context modifier changes it (DEF-8). */
+export type RunContext = Readonly<JsonObject>;
+export type ContextModifier = (context: RunContext) => RunContext;
+
+export interface CallIds {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly agentId: string;
+}
+
+export interface PrepareContext extends CallIds {
+  readonly roots: Roots;
+  readonly signal: Signal;
+  readonly runContext: RunContext;
+}
+
+export interface ToolContext extends PrepareContext {
+  /** The plan that was judged and, if a person was asked, shown. Undefined for a tool without prepare. */
+  readonly plan: PreparedPlan | undefined;
+  /** The same for every attempt to carry out this one call. */
+  readonly idempotencyKey: string;
+  readonly artifacts: ArtifactWriter;
+  progress(update: ProgressUpdate): void;
+  /** Output so far. It is what is left of a call that is aborted or times out. */
+  output(chunk: string): void;
+  /** Runs when the call is cancelled or times out; the call's end waits for it, within bounds. */
+  onCancel(cleanup: () => void | Promise<void>): void;
+  /** Waits for a person: the call's clock stands still meanwhile (PIPE-6). */
+  waitForPerson<T>(answer: Promise<T>): Promise<T>;
+  elicit(request: ElicitationRequest): Promise<ElicitationAnswer>;
+}
+
+export interface ProgressUpdate {
+  message?: string;
+  /** Done so far, in the unit of `total`. */
+  progress?: number;
+  total?: number;
+  data?: JsonValue;
+}
+
+export interface ArtifactWriter {
+  write(bytes: string | Uint8Array, about: ArtifactDescription): Promise<ArtifactRef>;
+  /** For bytes that arrive piece by piece and may be too many to hold. */
+  open(about: ArtifactDescription): ArtifactSink;
+}
+
+export interface ArtifactSink {
+  write(bytes: string | Uint8Array): void | Promise<void>;
+  close(): Promise<ArtifactRef>;
+  /** Gives up what was written. */
+  discard(): Promise<void>;
+}
+
+export interface ArtifactDescription {
+  media_type: string;
+  name?: string;
+}
+
+export type ElicitationRequest =
+  | { mode: "form"; message: string; requested_schema: JsonObject }
+  | { mode: "url"; message: string; url: string };
+
+export interface ElicitationAnswer {
+  action: "accept" | "decline" | "cancel";
+  content?: JsonObject;
+}

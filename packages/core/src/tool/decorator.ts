@@ -1,0 +1,31 @@
+// `@tool` for the methods of a class (DEF-6): the same definition, with the method as its handler.
+
+import type { InferOutput, SchemaLike } from "../schema/index.ts";
+import type { ToolContext } from "./context.ts";
+import type { AnyTool, ToolDefinition } from "./definition.ts";
+
+type WithoutHandler<Schema extends SchemaLike> = Omit<ToolDefinition<Schema>, "handler">;
+type Method<Schema extends SchemaLike> = (
+  this: never,
+  input: InferOutput<Schema>,
+  context: ToolContext,
+) => unknown;
+
+export function tool<const Schema extends SchemaLike>(about: WithoutHandler<Schema>) {
+  return function decorate(method: Method<Schema>, context: ClassMethodDecoratorContext): void {
+    context.addInitializer(function (this: unknown) {
+      const owner = this as object;
+      const own = decorated.get(owner) ?? [];
+      own.push({ ...about, handler: method.bind(owner as never) });
+      decorated.set(owner, own);
+    });
+  };
+}
+
+/** The tools of one instance, in the order of its methods. */
+export function toolsOf(instance: object): AnyTool[] {
+  return [...(decorated.get(instance) ?? [])];
+}
+
+/** By instance: a static decorator list would bind every tool to the last instance made. */
+const decorated = new WeakMap<object, AnyTool[]>();

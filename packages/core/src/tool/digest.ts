@@ -1,0 +1,71 @@
+// Canonical JSON and the one hash over it. Approval and execution are bound by these bytes, so the
+// same value must give the same text on every machine: keys sorted, no white space.
+
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
+
+export function digestOf(value: unknown): string {
+  return `sha256:${sha256Hex(canonicalJson(value))}`;
+}
+
+export function sha256Hex(data: string | Uint8Array): string {
+  return bytesToHex(sha256(typeof data === "string" ? utf8Bytes(data) : data));
+}
+
+/** Iterative would be longer; depth is bounded before anything reaches this (SCHEMA-8). */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value)
+      .filter(([, item]) => item !== undefined && typeof item !== "function")
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`);
+    return `{${entries.join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+
+/** UTF-8 without TextEncoder, which a bare context does not have. Lone surrogates become U+FFFD. */
+export function utf8Bytes(text: string): Uint8Array<ArrayBuffer> {
+  const out = new Uint8Array(utf8Length(text));
+  let at = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = codePointAt(text, i);
+    if (code > 0xffff) i += 1;
+    if (code < 0x80) {
+      out[at++] = code;
+    } else if (code < 0x800) {
+      out[at++] = 0xc0 | (code >> 6);
+      out[at++] = 0x80 | (code & 0x3f);
+    } else if (code < 0x10000) {
+      out[at++] = 0xe0 | (code >> 12);
+      out[at++] = 0x80 | ((code >> 6) & 0x3f);
+      out[at++] = 0x80 | (code & 0x3f);
+    } else {
+      out[at++] = 0xf0 | (code >> 18);
+      out[at++] = 0x80 | ((code >> 12) & 0x3f);
+      out[at++] = 0x80 | ((code >> 6) & 0x3f);
+      out[at++] = 0x80 | (code & 0x3f);
+    }
+  }
+  return out;
+}
+
+export function utf8Length(text: string): number {
+  let length = text.length;
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) continue;
+    if (unit < 0x800) length += 1;
+    else if (codePointAt(text, i) > 0xffff) {
+      length += 2;
+      i += 1;
+    } else length += 2;
+  }
+  return length;
+}
+
+function codePointAt(text: string, index: number): number {
+  const code = text.codePointAt(index) ?? 0xfffd;
+  return code >= 0xd800 && code <= 0xdfff ? 0xfffd : code;
+}

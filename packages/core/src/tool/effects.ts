@@ -1,0 +1,102 @@
+// The effects of a tool and of one call (DEF-3, DEF-4). Whatever an author leaves out takes the safer
+// value, and the record says which facts were declared and which assumed.
+
+import type { AnyTool, CallClass, InterruptBehavior, Permission } from "./definition.ts";
+
+export interface Effects {
+  readonly read_only: boolean;
+  readonly concurrency_safe: boolean;
+  readonly destructive: boolean;
+  readonly open_world: boolean;
+}
+
+export interface DefinedEffects extends Effects {
+  readonly permission: Permission;
+  readonly interrupt_behavior: InterruptBehavior;
+  /** Which of these the author stated; the rest were assumed. */
+  readonly declared: readonly string[];
+}
+
+const FACTS = [
+  "permission",
+  "concurrency_safe",
+  "destructive",
+  "open_world",
+  "interrupt_behavior",
+] as const;
+
+export function definedEffects(tool: AnyTool): DefinedEffects {
+  const permission = tool.permission ?? "write";
+  const read_only = permission === "readonly";
+  return {
+    permission,
+    read_only,
+    concurrency_safe: read_only && (tool.concurrency_safe ?? false),
+    destructive: tool.destructive ?? !read_only,
+    open_world: tool.open_world ?? tool.tags?.includes("network") ?? false,
+    interrupt_behavior: tool.interrupt_behavior ?? "block",
+    declared: FACTS.filter((fact) => tool[fact] !== undefined),
+  };
+}
+
+export type ClassifiedEffects = { effects: Effects; problem?: string };
+
+/** What a call is treated as when its own account of itself cannot be believed. */
+const AS_A_WRITE = { read_only: false, concurrency_safe: false, destructive: true } as const;
+
+/** The effects of one call. `trusted` is the source's; the account of any other source is not heard. */
+export function callEffects(
+  tool: AnyTool,
+  defined: DefinedEffects,
+  input: unknown,
+  trusted: boolean,
+): ClassifiedEffects {
+  if (tool.classify === undefined || !trusted) return { effects: defined };
+  let said: CallClass;
+  try {
+    said = tool.classify(input);
+  } catch (error) {
+    return asAWrite(defined, `classify threw: ${messageOf(error)}`);
+  }
+  const problem = classProblem(said, defined);
+  if (problem !== undefined) return asAWrite(defined, problem);
+  const read_only = said.read_only ?? defined.read_only;
+  return {
+    effects: {
+      read_only,
+      // What writes never runs beside others, whatever it says.
+      concurrency_safe: read_only && (said.concurrency_safe ?? defined.concurrency_safe),
+      destructive: said.destructive ?? (defined.destructive && !read_only),
+      open_world: said.open_world ?? defined.open_world,
+    },
+  };
+}
+
+function classProblem(said: unknown, defined: DefinedEffects): string | undefined {
+  if (typeof said !== "object" || said === null) return "classify did not answer with an object";
+  const entries = said as Record<string, unknown>;
+  for (const fact of ["read_only", "concurrency_safe", "destructive", "open_world"] as const) {
+    const value = entries[fact];
+    if (value === undefined) continue;
+    if (typeof value !== "boolean") return `classify answered ${fact} with a ${typeof value}`;
+    const harmful = fact === "destructive" || fact === "open_world";
+    const worse = harmful ? value && !defined[fact] : !value && defined[fact];
+    if (worse) return `classify reported ${fact}: ${value}, more than the definition states`;
+  }
+  return undefined;
+}
+
+function asAWrite(defined: DefinedEffects, problem: string): ClassifiedEffects {
+  return { effects: { ...AS_A_WRITE, open_world: defined.open_world }, problem };
+}
+
+/** Bounded text of whatever was thrown; never a stack trace (RESULT-4). */
+export function messageOf(thrown: unknown): string {
+  let text: string;
+  try {
+    text = thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
+  } catch {
+    text = "a value that cannot be shown";
+  }
+  return text.length > 2000 ? `${text.slice(0, 2000)}…` : text;
+}

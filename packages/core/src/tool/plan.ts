@@ -1,0 +1,36 @@
+// What one call would touch (DEF-5). A tool describes it here; only the evaluator decides about it.
+
+import type { JsonValue } from "../schema/index.ts";
+
+/** Every target is canonical: resolved paths, lower-case hosts, the executable that would really run. */
+export type Resource =
+  | {
+      kind: "path";
+      access: "read" | "list" | "search" | "write";
+      path: string;
+      /** The tool found it to be of the sensitive kind by a rule of its own (a disk's case, a link). */
+      sensitive?: boolean;
+    }
+  | { kind: "command"; executable: string; argv: string[]; cwd: string }
+  | { kind: "host"; host: string };
+
+export type Preview =
+  | { kind: "text"; text: string }
+  | { kind: "diff"; path: string; diff: string }
+  | { kind: "command"; argv: string[]; cwd: string };
+
+export interface Plan {
+  resources: Resource[];
+  preview?: Preview;
+  /** sha256 of what is there now, null where nothing is. */
+  pre_images?: { path: string; sha256: string | null }[];
+  /** This very call destroys something, or does not, whatever the definition feared. */
+  destructive?: boolean;
+  /** Further facts that belong under the digest. */
+  facts?: JsonValue;
+}
+
+/** A plan with the digest that approval and execution are both bound to (PERM-8). */
+export interface PreparedPlan extends Plan {
+  digest: string;
+}

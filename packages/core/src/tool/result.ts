@@ -1,0 +1,142 @@
+// What a call ends in (RESULT-2…4): the record, and the exception a handler may throw to choose its error.
+
+import type { JsonObject, JsonValue } from "../schema/index.ts";
+
+export type ToolStatus =
+  | "succeeded"
+  | "partial"
+  | "failed"
+  | "timed_out"
+  | "aborted"
+  | "unknown"
+  | "denied"
+  | "rejected"
+  | "skipped"
+  | "cancelled"
+  | "discarded";
+
+export interface ToolResult {
+  tool_call_id: string;
+  tool_name: string;
+  status: ToolStatus;
+  is_error: boolean;
+  content: ContentBlock[];
+  summary: string;
+  data?: JsonValue;
+  artifacts: ArtifactRef[];
+  error?: ToolError;
+  metadata: ResultMetadata;
+}
+
+export type ContentBlock =
+  | { type: "text"; text: string }
+  | { type: "json"; json: JsonValue }
+  | { type: "image"; media_type: string; data: string }
+  | { type: "resource_link"; uri: string; name?: string; description?: string; media_type?: string }
+  | { type: "artifact_ref"; artifact_id: string; media_type: string; size: number; name?: string };
+
+export interface ArtifactRef {
+  artifact_id: string;
+  media_type: string;
+  size: number;
+  sha256: string;
+  name?: string;
+}
+
+export interface ResultMetadata {
+  /** Execution only: time spent waiting for a person is not in it (PIPE-6). */
+  duration_ms: number;
+  provenance: { source_kind: string; source_id: string };
+  truncation?: { original_chars: number; kept_chars: number; artifact_id?: string };
+  redactions?: number;
+  /** The model's own call id and tool name where they differ from ours (NAME-2). */
+  native_call_id?: string;
+  native_name?: string;
+  alias?: string;
+  aborted?: true;
+  partial?: true;
+  abort_reason?: string;
+  /** What the call had ended in before its attempt was abandoned (SCHED-6). */
+  discarded_status?: ToolStatus;
+  /** Free-form facts from the tool itself. */
+  tool?: JsonObject;
+}
+
+/** The error classes of Agent Tool v0.2.0, so that no export has to guess. */
+export type ErrorClass =
+  | "unknown_tool"
+  | "schema_not_loaded"
+  | "schema_validation_failed"
+  | "invalid_arguments"
+  | "capability_gap"
+  | "setup_required"
+  | "credential_missing"
+  | "sandbox_violation"
+  | "hook_blocked"
+  | "permission_denied"
+  | "approval_rejected"
+  | "policy_blocked"
+  | "canceled"
+  | "sibling_canceled"
+  | "timeout"
+  | "rate_limited"
+  | "dependency_unavailable"
+  | "execution_failed"
+  | "partial_failure"
+  | "result_too_large"
+  | "result_redacted"
+  | "streaming_fallback_discarded";
+
+export type Recovery =
+  | "change_arguments"
+  | "discover_first"
+  | "needs_approval"
+  | "retry"
+  | "retry_after_delay"
+  | "use_another_tool"
+  | "set_up_first"
+  | "ask_the_user"
+  | "none";
+
+export interface ToolError {
+  code: string;
+  error_class: ErrorClass;
+  message: string;
+  retryable: boolean;
+  recovery: Recovery;
+  details?: JsonObject;
+}
+
+/** Thrown by a handler, validate or prepare to end its call with this exact error. */
+export class ToolFailure extends Error {
+  readonly error: ToolError;
+  readonly content: ContentBlock[];
+
+  constructor(
+    error: Pick<ToolError, "code" | "message"> & Partial<ToolError>,
+    content: ContentBlock[] = [],
+  ) {
+    super(error.message);
+    this.name = "ToolFailure";
+    this.error = toolError(error);
+    this.content = content;
+  }
+}
+
+export function toolError(
+  error: Pick<ToolError, "code" | "message"> & Partial<ToolError>,
+): ToolError {
+  const { code, message, details } = error;
+  return {
+    code,
+    error_class: error.error_class ?? "execution_failed",
+    message,
+    retryable: error.retryable ?? false,
+    recovery: error.recovery ?? "none",
+    ...(details === undefined ? {} : { details }),
+  };
+}
+
+export function isErrorStatus(status: ToolStatus): boolean {
+  return status !== "succeeded" && status !== "partial";
+}
