@@ -1,0 +1,223 @@
+// From a schema to a check. The validator is made on the first value, kept as long as the schema lives,
+// and cannot be hurt by a schema: no I/O, no unbounded time, no exception leaves here.
+
+import { Ajv2020, _, Name } from "ajv/dist/2020.js";
+import type { CodeKeywordDefinition, ValidateFunction } from "ajv/dist/2020.js";
+import type { KeywordErrorCxt } from "ajv/dist/types/index.js";
+import { FORMATS } from "./formats.ts";
+import type { JsonSchema } from "./json.ts";
+import { COST_KEYWORD, prepareSchema, type PreparedSchema } from "./prepare-schema.ts";
+import { sensitivePaths } from "./sensitive-paths.ts";
+import { findDuplicate } from "./unique-items.ts";
+import { toIssues, type ValidationIssue } from "./validation-issues.ts";
+
+export type SchemaCheck = (value: unknown) => CheckResult;
+export type CheckResult = { ok: true } | { ok: false; issues: ValidationIssue[] };
+
+/** Values are never coerced, defaults never filled in. The same schema object gives the same check. */
+export function compileSchema(schema: JsonSchema): SchemaCheck {
+  const known = CHECKS.get(schema);
+  if (known !== undefined) return known;
+  let run: SchemaCheck = (value) => {
+    run = build(schema);
+    return run(value);
+  };
+  const check: SchemaCheck = (value) => run(value);
+  CHECKS.set(schema, check);
+  return check;
+}
+
+const CHECKS = new WeakMap<JsonSchema, SchemaCheck>();
+const OK: CheckResult = Object.freeze({ ok: true });
+
+/** About a second of the cheapest work: one step is one small schema applied to one value. */
+const MAX_STEPS = 20_000_000;
+/** Beyond this nobody reads on, and a hostile list could fill the memory with complaints. */
+const MAX_ERRORS = 1_000;
+
+type Meter = { left: number; maxErrors: number; stop: () => never };
+class TooMuch extends Error {}
+
+function build(schema: JsonSchema): SchemaCheck {
+  const preparation = prepareSchema(schema);
+  if (!preparation.ok) return uncheckable(preparation.message);
+  const { prepared } = preparation;
+  const meter: Meter = {
+    left: 0,
+    maxErrors: 0,
+    stop: () => {
+      throw new TooMuch();
+    },
+  };
+  let everyError: ValidateFunction;
+  try {
+    everyError = compile(prepared, meter, "every error");
+  } catch (error) {
+    return uncheckable(error instanceof Error ? error.message : "unknown reason");
+  }
+  let firstError: ValidateFunction | undefined;
+
+  const explain = (validate: ValidateFunction, value: unknown): CheckResult => {
+    const issues = toIssues(validate.errors ?? [], value, sensitivePaths(schema));
+    validate.errors = null;
+    return { ok: false, issues };
+  };
+
+  const tryAgain = (value: unknown): CheckResult => {
+    if (meter.left < 0) return tooCostly(value);
+    // So many errors may all belong to one refused alternative of a union: ask only for the verdict.
+    meter.left = MAX_STEPS;
+    meter.maxErrors = Number.POSITIVE_INFINITY;
+    try {
+      firstError ??= compile(prepared, meter, "first error");
+      return firstError(value) ? OK : explain(firstError, value);
+    } catch {
+      return tooCostly(value);
+    }
+  };
+
+  return (value) => {
+    meter.left = MAX_STEPS;
+    meter.maxErrors = MAX_ERRORS;
+    try {
+      return everyError(value) ? OK : explain(everyError, value);
+    } catch {
+      return tryAgain(value);
+    }
+  };
+}
+
+function compile(
+  prepared: PreparedSchema,
+  meter: Meter,
+  mode: "every error" | "first error",
+): ValidateFunction {
+  const regExp = Object.assign(
+    (source: string) => {
+      const regex = prepared.patterns.get(source);
+      return {
+        toString: () => source,
+        test: (text: string): boolean => {
+          if (regex === undefined) return true;
+          // One step of the regex engine is about a fifth of one of ours.
+          meter.left -= ((text.length + 1) * regex.size) / 5;
+          if (meter.left < 0) meter.stop();
+          return regex.test(text);
+        },
+      };
+    },
+    { code: "linearRegex" },
+  );
+  // An instance for each schema: nothing one schema declares can be seen by another, and all of it
+  // can be collected together.
+  const ajv = new Ajv2020({
+    allErrors: mode === "every error",
+    strict: false,
+    strictNumbers: true,
+    validateSchema: false,
+    meta: false,
+    logger: false,
+    messages: false,
+    verbose: true,
+    inlineRefs: false,
+    addUsedSchema: false,
+    ownProperties: prepared.usesInheritedNames,
+    formats: { ...FORMATS },
+    code: { regExp, optimize: false },
+  });
+  for (const definition of keywords(meter)) {
+    ajv.removeKeyword(definition.keyword as string);
+    ajv.addKeyword(definition);
+  }
+  return ajv.compile(prepared.schema);
+}
+
+/** Our own meter, and replacements for keywords whose usual cost grows faster than the value. */
+function keywords(meter: Meter): CodeKeywordDefinition[] {
+  const spend = (steps: number): void => {
+    meter.left -= steps;
+    if (meter.left < 0) meter.stop();
+  };
+  const codePoints = (text: string): number => {
+    spend(text.length / 8);
+    let count = 0;
+    for (let at = 0; at < text.length; count += 1) {
+      at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
+    }
+    return count;
+  };
+  const duplicate = (items: unknown[]) => findDuplicate(items, (read) => spend(read / 8));
+  const limitError = {
+    message: "",
+    params: ({ schemaCode }: KeywordErrorCxt) => _`{limit: ${schemaCode}}`,
+  };
+  return [
+    {
+      keyword: COST_KEYWORD,
+      schemaType: "number",
+      code: ({ gen, schemaCode }) => {
+        const own = gen.scopeValue("obj", { ref: meter });
+        const errors = new Name("errors");
+        gen.code(
+          _`if ((${own}.left -= ${schemaCode}) < 0 || ${errors} > ${own}.maxErrors) ${own}.stop()`,
+        );
+      },
+    },
+    {
+      // A code point takes one or two units, so most texts are decided by their length alone.
+      keyword: "minLength",
+      type: "string",
+      schemaType: "number",
+      error: limitError,
+      code: (cxt) => {
+        const { data, schemaCode: limit } = cxt;
+        const count = cxt.gen.scopeValue("func", { ref: codePoints });
+        cxt.fail(
+          _`${data}.length < ${limit} || (${data}.length < 2 * ${limit} && ${count}(${data}) < ${limit})`,
+        );
+      },
+    },
+    {
+      keyword: "maxLength",
+      type: "string",
+      schemaType: "number",
+      error: limitError,
+      code: (cxt) => {
+        const { data, schemaCode: limit } = cxt;
+        const count = cxt.gen.scopeValue("func", { ref: codePoints });
+        cxt.fail(
+          _`${data}.length > ${limit} && (${data}.length > 2 * ${limit} || ${count}(${data}) > ${limit})`,
+        );
+      },
+    },
+    {
+      keyword: "uniqueItems",
+      type: "array",
+      schemaType: "boolean",
+      error: { message: "", params: ({ params }: KeywordErrorCxt) => _`${params.pair}` },
+      code: (cxt) => {
+        if (cxt.schema !== true) return;
+        const find = cxt.gen.scopeValue("func", { ref: duplicate });
+        const pair = cxt.gen.const("pair", _`${find}(${cxt.data})`);
+        cxt.setParams({ pair });
+        cxt.fail(_`${pair} !== undefined`);
+      },
+    },
+  ];
+}
+
+function uncheckable(reason: string): SchemaCheck {
+  const issue: ValidationIssue = {
+    path: "",
+    expected: "a schema that can be checked",
+    received: "one that cannot",
+    message: `this tool's schema cannot be used: ${reason.slice(0, 300)}`,
+  };
+  return () => ({ ok: false, issues: [issue] });
+}
+
+function tooCostly(value: unknown): CheckResult {
+  const message = "checking the value against its schema takes too long; send less at once";
+  const received = Array.isArray(value) ? "a large array" : "a large value";
+  return { ok: false, issues: [{ path: "", expected: "a smaller value", received, message }] };
+}

@@ -1,0 +1,34 @@
+// The schema room: what a schema is, whether a value fits it, and how to say so. It owns reading schemas
+// from any library, lowering them into the core subset, checking values and arguments within bounds,
+// and the linear-time regex engine for patterns from outside. It imports nothing of ours.
+
+export { compileSchema, type CheckResult, type SchemaCheck } from "./compile-schema.ts";
+export { formatIssues } from "./format-issues.ts";
+export {
+  type JsonObject,
+  type JsonPrimitive,
+  type JsonSchema,
+  type JsonType,
+  type JsonValue,
+} from "./json.ts";
+export { lowerSchema, type LoweredSchema } from "./lower-schema.ts";
+export {
+  DEFAULT_ARGUMENT_LIMITS,
+  parseArguments,
+  type ArgumentLimits,
+  type ParsedArguments,
+} from "./parse-arguments.ts";
+export { unenforcedPatterns } from "./prepare-schema.ts";
+export { readSchema, type OwnCheck, type ReadSchema } from "./read-schema.ts";
+export { createRegex, type LinearRegex, type RegexMatch, type RegexResult } from "./regex.ts";
+export { isSensitive, sensitivePaths, type SensitivePath } from "./sensitive-paths.ts";
+export {
+  type InferInput,
+  type InferOutput,
+  type SchemaLike,
+  type StandardIssue,
+  type StandardResult,
+  type StandardSchemaLike,
+} from "./standard-schema.ts";
+export { type ValidationIssue } from "./validation-issues.ts";
+export { keywordsOf, type SchemaProblem } from "./vocabulary.ts";

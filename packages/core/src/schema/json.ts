@@ -1,0 +1,59 @@
+// JSON as types, and the few questions about a value's kind that every file of this room asks.
+// Realm-independent on purpose: a value may come from another VM context than this code.
+
+export type JsonPrimitive = string | number | boolean | null;
+export type JsonValue = JsonPrimitive | JsonValue[] | { [key: string]: JsonValue };
+export type JsonObject = { [key: string]: JsonValue };
+
+/** A schema as data: JSON Schema draft 2020-12, or an older draft until it is lowered. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** Wherever a schema stands, `true` (anything) or `false` (nothing) may stand too. */
+export type SchemaNode = JsonSchema | boolean;
+
+export type JsonType = "object" | "string" | "number" | "integer" | "boolean" | "array" | "null";
+
+export function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isSchemaNode(value: unknown): value is SchemaNode {
+  return typeof value === "boolean" || isRecord(value);
+}
+
+/** A record whose prototype is nobody's class: what a JSON parser or a literal makes. */
+export function isPlainRecord(value: unknown): value is { readonly [key: string]: unknown } {
+  if (!isRecord(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** The JSON Schema type of a JSON value; numbers without a fraction are integers. */
+export function typeOfJson(value: unknown): JsonType {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  if (typeof value === "string") return "string";
+  if (typeof value === "boolean") return "boolean";
+  return "object";
+}
+
+/** How much work is still allowed; below zero whoever works on it gives up. */
+export type Budget = { left: number };
+
+/** Whether two JSON values are the same value; the order of keys says nothing. */
+export function sameJson(a: unknown, b: unknown, budget: Budget): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  budget.left -= 1;
+  if (budget.left < 0) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, index) => sameJson(item, b[index], budget));
+  }
+  const left = a as Record<string, unknown>;
+  const right = b as Record<string, unknown>;
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key], budget));
+}
