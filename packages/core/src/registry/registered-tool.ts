@@ -1,0 +1,253 @@
+// One definition, checked and completed: what the registry holds (DEF-1…4, SCHEMA-1…3, REDACT-2).
+
+import {
+  compileSchema,
+  lowerSchema,
+  readSchema,
+  sensitivePaths,
+  type JsonObject,
+  type JsonSchema,
+  type LoweredSchema,
+  type ReadSchema,
+  type SchemaCheck,
+} from "../schema/index.ts";
+import {
+  aliasProblem,
+  definedEffects,
+  digestOf,
+  nameProblem,
+  type AnyTool,
+  type DefinedEffects,
+  type SourceKind,
+} from "../tool/index.ts";
+
+export interface SourceInfo {
+  readonly id: string;
+  readonly kind: SourceKind;
+  /** Its own account of a call's effects is heard (DEF-4), and one bad definition fails the start (REG-2). */
+  readonly trusted: boolean;
+  /** The file the definitions came from, for messages. */
+  readonly file?: string;
+  /** Tags every tool of the source has, from the user's config. */
+  readonly tags?: readonly string[];
+  /** Where a remote source lives (PERM-10). */
+  readonly host?: string;
+}
+
+export interface ToolSchema {
+  readonly original: JsonSchema;
+  readonly lowered: LoweredSchema;
+  readonly check: SchemaCheck;
+  /** The author's own schema object, where it can check values itself. */
+  readonly own: Extract<ReadSchema, { ok: true }>["check"];
+  readonly sensitive: readonly (readonly string[])[];
+}
+
+export interface RegisteredTool {
+  readonly name: string;
+  readonly definition: AnyTool;
+  readonly source: SourceInfo;
+  readonly effects: DefinedEffects;
+  readonly tags: readonly string[];
+  readonly input: ToolSchema;
+  readonly output: ToolSchema | undefined;
+  /** Rises when a definition of this name changes: a call made on an older one is stale (REG-3). */
+  readonly generation: number;
+  /** Over everything a model or a person is told of the tool. */
+  readonly digest: () => string;
+}
+
+export interface DefinitionProblem {
+  tool_name: string;
+  field: string;
+  message: string;
+}
+
+export type Registered =
+  | { ok: true; tool: RegisteredTool }
+  | { ok: false; problems: DefinitionProblem[] };
+
+export function readDefinition(definition: AnyTool, source: SourceInfo): Registered {
+  const problems: DefinitionProblem[] = [];
+  const name: unknown = definition?.name;
+  const tool_name = typeof name === "string" ? name : "(no name)";
+  const report = (field: string, message: string): void => {
+    problems.push({ tool_name, field, message });
+  };
+  if (typeof definition !== "object" || definition === null) {
+    report("definition", "is not an object");
+    return { ok: false, problems };
+  }
+  if (typeof name !== "string" || name === "") report("name", "is missing");
+  else {
+    const problem = nameProblem(name, source);
+    if (problem !== undefined) report("name", problem);
+  }
+  checkFields(definition, report);
+  const input = readToolSchema(definition.input_schema, "input_schema", source, report);
+  const output =
+    definition.output_schema === undefined
+      ? undefined
+      : readToolSchema(definition.output_schema, "output_schema", undefined, report);
+  if (problems.length > 0 || input === undefined) return { ok: false, problems };
+
+  const effects = definedEffects(definition);
+  const tags = tagsOf(definition, source, effects);
+  let digest: string | undefined;
+  const tool: RegisteredTool = {
+    name: tool_name,
+    definition,
+    source,
+    effects,
+    tags,
+    input,
+    output,
+    generation: 0,
+    digest: () => (digest ??= digestOf(toolRecord(tool))),
+  };
+  return { ok: true, tool };
+}
+
+/** The tool as a record: what was declared, what was assumed, and the schemas (DEF-3). */
+export function toolRecord(tool: RegisteredTool): JsonObject {
+  const { definition, effects, source } = tool;
+  const { declared, ...facts } = effects;
+  const record: Record<string, unknown> = {
+    tool_name: tool.name,
+    title: definition.title,
+    description: definition.description,
+    search_hint: definition.search_hint,
+    aliases: definition.aliases,
+    tags: tool.tags,
+    source: { kind: source.kind, id: source.id, trusted: source.trusted },
+    ...facts,
+    declared,
+    assumed: Object.keys(facts).filter((fact) => fact !== "read_only" && !declared.includes(fact)),
+    schema: tool.input.lowered.kind,
+    input_schema: tool.input.original,
+    output_schema: tool.output?.original,
+    timeout_ms: definition.timeout_ms,
+    max_result_chars: definition.max_result_chars,
+    on_sibling_failure: definition.on_sibling_failure,
+    metadata: definition.metadata,
+  };
+  return JSON.parse(JSON.stringify(record)) as JsonObject;
+}
+
+type Report = (field: string, message: string) => void;
+
+const FUNCTIONS = [
+  "isEnabled",
+  "prompt",
+  "normalise",
+  "validate",
+  "classify",
+  "prepare",
+  "timeoutFor",
+  "render",
+];
+const BOOLEANS = [
+  "defer",
+  "always_load",
+  "concurrency_safe",
+  "destructive",
+  "open_world",
+  "starts_agent",
+  "bounds_itself",
+];
+const WORDS: Record<string, readonly string[]> = {
+  permission: ["readonly", "write"],
+  interrupt_behavior: ["cancel", "block"],
+  on_sibling_failure: ["cancel_siblings", "continue"],
+  redaction: ["full", "known_values"],
+};
+
+function checkFields(definition: AnyTool, report: Report): void {
+  const given = definition as unknown as Record<string, unknown>;
+  if (typeof given["description"] !== "string" || given["description"].trim() === "") {
+    report("description", "is missing; the model chooses a tool by it");
+  }
+  if (typeof given["handler"] !== "function") report("handler", "is not a function");
+  for (const field of FUNCTIONS) {
+    if (given[field] !== undefined && typeof given[field] !== "function") {
+      report(field, "is not a function");
+    }
+  }
+  for (const field of BOOLEANS) {
+    if (given[field] !== undefined && typeof given[field] !== "boolean") {
+      report(field, "is neither true nor false");
+    }
+  }
+  for (const [field, words] of Object.entries(WORDS)) {
+    const value = given[field];
+    if (value !== undefined && !words.includes(value as string)) {
+      report(field, `is ${JSON.stringify(value)}; expected ${words.join(" or ")}`);
+    }
+  }
+  for (const field of ["timeout_ms", "max_result_chars"]) {
+    const value = given[field];
+    if (value !== undefined && !(Number.isInteger(value) && (value as number) > 0)) {
+      report(field, `is ${JSON.stringify(value)}; expected a whole number above 0`);
+    }
+  }
+  for (const field of ["title", "search_hint"]) {
+    if (given[field] !== undefined && typeof given[field] !== "string")
+      report(field, "is not text");
+  }
+  for (const field of ["tags", "aliases"]) {
+    const value = given[field];
+    if (value === undefined) continue;
+    if (!Array.isArray(value) || value.some((item) => typeof item !== "string")) {
+      report(field, "is not a list of strings");
+    } else if (field === "aliases") {
+      for (const alias of value as string[]) {
+        const problem = aliasProblem(alias);
+        if (problem !== undefined) report("aliases", `"${alias}" ${problem}`);
+      }
+    }
+  }
+  if (definition.permission === "readonly" && definition.tags?.includes("write") === true) {
+    report("tags", 'says "write" where permission says "readonly"');
+  }
+}
+
+/** `source` is given for input only: an output schema is checked against, never sent to a model. */
+function readToolSchema(
+  schema: unknown,
+  field: string,
+  source: SourceInfo | undefined,
+  report: Report,
+): ToolSchema | undefined {
+  const read = readSchema(schema);
+  if (!read.ok) {
+    for (const { pointer, message } of read.problems) report(`${field}${pointer}`, message);
+    return undefined;
+  }
+  const lowered = lowerSchema(read.original);
+  if (lowered.kind === "extended" && source !== undefined && source.kind !== "mcp") {
+    for (const { pointer, keyword, message } of lowered.outside) {
+      report(`${field}${pointer}`, `${keyword}: ${message}`);
+    }
+    return undefined;
+  }
+  return {
+    original: read.original,
+    lowered,
+    check: compileSchema(read.original),
+    own: read.check,
+    sensitive: sensitivePaths(read.original),
+  };
+}
+
+function tagsOf(
+  definition: AnyTool,
+  source: SourceInfo,
+  effects: DefinedEffects,
+): readonly string[] {
+  const tags = new Set([...(definition.tags ?? []), ...(source.tags ?? [])]);
+  tags.delete("readonly");
+  tags.delete("write");
+  tags.add(effects.permission);
+  tags.add(source.kind);
+  return [...tags].toSorted();
+}

@@ -1,0 +1,236 @@
+// Every registered tool (NAME-1, NAME-4, REG-1…3). Readers get immutable snapshots; writing goes through
+// the handle of one source, and closing it removes exactly what it brought.
+
+import type { AnyTool } from "../tool/index.ts";
+import {
+  readDefinition,
+  type DefinitionProblem,
+  type RegisteredTool,
+  type SourceInfo,
+} from "./registered-tool.ts";
+
+/** The one interface through which tools come in. */
+export interface ToolSource {
+  id: string;
+  kind: SourceInfo["kind"];
+  /** Left out: everything but an MCP server is trusted. */
+  trusted?: boolean;
+  file?: string;
+  tags?: readonly string[];
+  host?: string;
+  tools: readonly AnyTool[];
+  /** Tools the source knows of and cannot offer. */
+  excluded?: readonly ExcludedTool[];
+}
+
+export interface ExcludedTool {
+  tool_name: string;
+  reason: ExclusionReason;
+  detail: string;
+}
+
+export type ExclusionReason =
+  | "role_not_allowed"
+  | "mode_restricted"
+  | "policy_blocked"
+  | "not_requested"
+  | "disabled"
+  | "model_unsupported"
+  | "setup_required"
+  | "server_failed"
+  | "definition_changed"
+  | "invalid_definition"
+  | "nothing_deferred";
+
+export interface RegistrySnapshot {
+  readonly revision: number;
+  readonly tools: ReadonlyMap<string, RegisteredTool>;
+  /** Alias to canonical name. */
+  readonly aliases: ReadonlyMap<string, string>;
+  readonly excluded: readonly ExcludedTool[];
+}
+
+export interface SourceHandle {
+  readonly source: SourceInfo;
+  /** Makes these the tools of the source. All of them or, with an error, none. */
+  set(tools: readonly AnyTool[], excluded?: readonly ExcludedTool[]): void;
+  close(): void;
+}
+
+export interface Registry {
+  readonly revision: number;
+  open(source: ToolSource): SourceHandle;
+  /** Tools from code, as a source of their own. */
+  register(tools: AnyTool | readonly AnyTool[]): SourceHandle;
+  snapshot(): RegistrySnapshot;
+  /** The tool as it is now, for telling whether a call is stale. */
+  current(name: string): RegisteredTool | undefined;
+}
+
+/** A definition that cannot be taken. The message names file, tool and field. */
+export class RegistrationError extends Error {
+  readonly problems: readonly DefinitionProblem[];
+
+  constructor(source: SourceInfo, problems: readonly DefinitionProblem[]) {
+    const where = source.file ?? `source "${source.id}"`;
+    const lines = problems.map(
+      ({ tool_name, field, message }) => `${where}: tool "${tool_name}": ${field} ${message}`,
+    );
+    super(lines.join("\n"));
+    this.name = "RegistrationError";
+    this.problems = problems;
+  }
+}
+
+interface OwnedTools {
+  tools: RegisteredTool[];
+  excluded: readonly ExcludedTool[];
+}
+
+export function createRegistry(): Registry {
+  const tools = new Map<string, RegisteredTool>();
+  const aliases = new Map<string, string>();
+  const owned = new Map<SourceInfo, OwnedTools>();
+  /** Outlives the tool: a name that comes back with another definition is still a change. */
+  const history = new Map<string, { digest: string; generation: number }>();
+  let revision = 0;
+  let snapshot: RegistrySnapshot | undefined;
+  let codeSources = 0;
+
+  return {
+    get revision() {
+      return revision;
+    },
+    open,
+    register(given) {
+      codeSources += 1;
+      const list = Array.isArray(given) ? (given as readonly AnyTool[]) : [given as AnyTool];
+      return open({ id: `code-${codeSources}`, kind: "code", tools: list });
+    },
+    snapshot() {
+      snapshot ??= {
+        revision,
+        tools: new Map(tools),
+        aliases: new Map(aliases),
+        excluded: [...owned.values()].flatMap(({ excluded }) => excluded),
+      };
+      return snapshot;
+    },
+    current: (name) => tools.get(name),
+  };
+
+  function open(given: ToolSource): SourceHandle {
+    const { tools: list, excluded, trusted, ...about } = given;
+    const source: SourceInfo = { ...about, trusted: trusted ?? given.kind !== "mcp" };
+    for (const { id, kind } of owned.keys()) {
+      if (id === source.id && kind === source.kind) {
+        throw new RegistrationError(source, [
+          { tool_name: "*", field: "source", message: `"${id}" is open already` },
+        ]);
+      }
+    }
+    const own: OwnedTools = { tools: [], excluded: [] };
+    replace(source, own, list, excluded ?? []);
+    owned.set(source, own);
+    return {
+      source,
+      set(next, nextExcluded = []) {
+        if (!owned.has(source)) throw new Error(`source "${source.id}" is closed`);
+        replace(source, own, next, nextExcluded);
+      },
+      close() {
+        if (!owned.delete(source)) return;
+        forget(own.tools);
+        changed();
+      },
+    };
+  }
+
+  function replace(
+    source: SourceInfo,
+    own: OwnedTools,
+    list: readonly AnyTool[],
+    excluded: readonly ExcludedTool[],
+  ): void {
+    const mine = new Set(own.tools.map(({ name }) => name));
+    const taken = new Map<string, string>();
+    const accepted: RegisteredTool[] = [];
+    const refused: DefinitionProblem[] = [];
+    for (const definition of list) {
+      const read = readDefinition(definition, source);
+      const problems = read.ok ? clashes(read.tool, taken, mine) : read.problems;
+      if (!read.ok || problems.length > 0) {
+        refused.push(...problems);
+        continue;
+      }
+      accepted.push(read.tool);
+      for (const name of namesOf(read.tool)) taken.set(name, read.tool.name);
+    }
+    // A server's bad tool costs that tool; anyone else's is a mistake to be mended before the start.
+    if (refused.length > 0 && source.kind !== "mcp") throw new RegistrationError(source, refused);
+    forget(own.tools);
+    own.tools = accepted.map((tool) => remember(tool));
+    own.excluded = [
+      ...excluded,
+      ...refused.map(({ tool_name, field, message }) => ({
+        tool_name,
+        reason: "invalid_definition" as const,
+        detail: `${field} ${message}`,
+      })),
+    ];
+    changed();
+  }
+
+  /** Names and aliases are one space: whatever is taken there is an error, never overwritten. */
+  function clashes(
+    tool: RegisteredTool,
+    taken: ReadonlyMap<string, string>,
+    mine: ReadonlySet<string>,
+  ): DefinitionProblem[] {
+    const problems: DefinitionProblem[] = [];
+    const seen = new Set<string>();
+    for (const name of namesOf(tool)) {
+      const holder = taken.get(name) ?? holderElsewhere(name, mine);
+      const twice = seen.has(name);
+      seen.add(name);
+      if (holder === undefined && !twice) continue;
+      problems.push({
+        tool_name: tool.name,
+        field: name === tool.name ? "name" : "aliases",
+        message: `"${name}" is already the name or an alias of "${holder ?? tool.name}"`,
+      });
+    }
+    return problems;
+  }
+
+  function holderElsewhere(name: string, mine: ReadonlySet<string>): string | undefined {
+    const holder = tools.has(name) ? name : aliases.get(name);
+    return holder !== undefined && mine.has(holder) ? undefined : holder;
+  }
+
+  function remember(tool: RegisteredTool): RegisteredTool {
+    const before = history.get(tool.name);
+    const same = before === undefined || before.digest === tool.digest();
+    const kept = { ...tool, generation: (before?.generation ?? 1) + (same ? 0 : 1) };
+    tools.set(tool.name, kept);
+    for (const alias of tool.definition.aliases ?? []) aliases.set(alias, tool.name);
+    return kept;
+  }
+
+  function forget(gone: readonly RegisteredTool[]): void {
+    for (const tool of gone) {
+      tools.delete(tool.name);
+      history.set(tool.name, { digest: tool.digest(), generation: tool.generation });
+      for (const alias of tool.definition.aliases ?? []) aliases.delete(alias);
+    }
+  }
+
+  function changed(): void {
+    revision += 1;
+    snapshot = undefined;
+  }
+}
+
+function namesOf(tool: RegisteredTool): readonly string[] {
+  return [tool.name, ...(tool.definition.aliases ?? [])];
+}
