@@ -1,0 +1,69 @@
+// The places of a run: what is the project, where writing is ordinary, what is never written, what is
+// sensitive (PATH-2, PATH-3, PERM-14). Plain string comparison on canonical paths.
+
+import type { Roots } from "../tool/index.ts";
+import { foldCase, isWithin } from "./path.ts";
+import { compileSensitivePaths } from "./sensitive-paths.ts";
+
+export interface Boundary {
+  /** One spelling a path, on disks that do not tell cases apart. */
+  readonly fold: (path: string) => string;
+  /** Undefined when the run has no roots: then nothing is inside or outside. */
+  inProject(path: string): boolean | undefined;
+  isOrdinaryWrite(path: string): boolean | undefined;
+  /** The protected root a write to `path` would touch. */
+  protectedRoot(path: string): string | undefined;
+  /** The pattern that makes `path` sensitive. */
+  sensitiveBy(path: string): string | undefined;
+}
+
+export interface BoundaryInput {
+  readonly roots?: Roots;
+  readonly protected_roots?: readonly string[];
+  readonly sensitive_paths?: readonly string[];
+  readonly home?: string;
+  readonly case_insensitive_paths?: boolean;
+  readonly tmp_dir?: string;
+}
+
+export function compileBoundary(input: BoundaryInput): Boundary {
+  const caseInsensitive = input.case_insensitive_paths === true;
+  const fold = caseInsensitive ? foldCase : same;
+  const project = input.roots === undefined ? undefined : fold(input.roots.project);
+  const writable = [project, ...(input.roots?.write ?? []), input.tmp_dir]
+    .filter((root) => root !== undefined)
+    .map(fold);
+  const protectedRoots = (input.protected_roots ?? []).map((root) => ({
+    root,
+    folded: fold(root),
+  }));
+  const sensitiveBy = compileSensitivePaths({
+    caseInsensitive,
+    ...(input.sensitive_paths === undefined ? {} : { extra: input.sensitive_paths }),
+    ...(input.home === undefined ? {} : { home: input.home }),
+    ...(input.roots === undefined ? {} : { project: input.roots.project }),
+  });
+
+  return Object.freeze({
+    fold,
+    sensitiveBy,
+    inProject: (path: string) =>
+      project === undefined ? undefined : isWithin(project, fold(path)),
+    isOrdinaryWrite(path: string) {
+      if (project === undefined) return undefined;
+      const folded = fold(path);
+      return writable.some((root) => isWithin(root, folded));
+    },
+    protectedRoot(path: string) {
+      const folded = fold(path);
+      // Replacing a directory replaces what is in it, so the way down to a protected root counts, too.
+      return protectedRoots.find(
+        (entry) => isWithin(entry.folded, folded) || isWithin(folded, entry.folded),
+      )?.root;
+    },
+  });
+}
+
+function same(path: string): string {
+  return path;
+}

@@ -1,0 +1,139 @@
+// The facts a call is judged on (PERM-1), and what they amount to: does it write, destroy, reach the
+// network, and which hosts. No opinion is formed here.
+
+import type { Effects, Permission, Resource, SourceKind } from "../tool/index.ts";
+import { canonicalHost } from "./host.ts";
+import { resourceProblem } from "./resource-problem.ts";
+
+export interface PermissionFacts {
+  readonly tool_name: string;
+  readonly permission: Permission;
+  readonly tags: readonly string[];
+  readonly source_kind: SourceKind;
+  readonly source_id: string;
+  /** Of this call, after classify. */
+  readonly effects: Effects;
+  readonly resources: readonly Resource[];
+  /** From the server's url, the tool's metadata or a uri input; unknown when none could be determined. */
+  readonly hosts: readonly string[] | "unknown";
+  /** What the plan says of this very call; left out, the effects stand. */
+  readonly planned_destructive?: boolean;
+  readonly hook?: {
+    readonly decision: "ask" | "deny";
+    readonly reason: string;
+    readonly hook: string;
+  };
+  /** Asked for only when a call without targets needs a scope. */
+  readonly input_digest?: () => string;
+}
+
+/** What is known of a tool before any input. */
+export type ToolFacts = Pick<
+  PermissionFacts,
+  "tool_name" | "permission" | "tags" | "source_kind" | "source_id" | "effects"
+>;
+
+/** A call as the layers see it. */
+export interface Subject {
+  readonly tool: ToolFacts;
+  readonly readOnly: boolean;
+  readonly destructive: boolean;
+  readonly dangerous: boolean;
+  readonly network: boolean;
+  readonly resources: readonly Resource[];
+  /** Why one of the resources was left out of `resources`: such a call is refused. */
+  readonly malformed: string | undefined;
+  readonly hosts: CallHosts;
+}
+
+export interface CallHosts {
+  readonly known: readonly string[];
+  /** There may be hosts beside the known ones. */
+  readonly unknown: boolean;
+}
+
+/** `markedReadonly`: the user said so of this MCP tool; a server's own word is not enough (MCP-6). */
+export function subjectOfCall(facts: PermissionFacts, markedReadonly: boolean): Subject {
+  const readOnly = isReadOnly(facts, markedReadonly);
+  const { resources, malformed } = wellFormed(facts.resources);
+  const network = isTaggedNetwork(facts) || facts.hosts === "unknown" || resources.some(isHost);
+  return {
+    tool: facts,
+    readOnly,
+    destructive: !readOnly && (facts.planned_destructive ?? facts.effects.destructive),
+    dangerous: facts.tags.includes("dangerous"),
+    network,
+    resources,
+    malformed,
+    hosts: hostsOfCall(facts.hosts, resources, network),
+  };
+}
+
+/** Before any input: nothing is touched yet, and only effects that no call escapes are counted. */
+export function subjectOfTool(
+  tool: ToolFacts,
+  about: { markedReadonly: boolean; effectsFixed: boolean },
+): Subject {
+  const readOnly = isReadOnly(tool, about.markedReadonly);
+  return {
+    tool,
+    readOnly,
+    destructive: about.effectsFixed && !readOnly && tool.effects.destructive,
+    dangerous: tool.tags.includes("dangerous"),
+    network: isTaggedNetwork(tool),
+    resources: [],
+    malformed: undefined,
+    hosts: NO_HOSTS,
+  };
+}
+
+/** Soong's own bookkeeping has no outside effect (SURF-10). */
+export function isOwnSource(kind: SourceKind): boolean {
+  return kind === "agent" || kind === "internal";
+}
+
+const NO_HOSTS: CallHosts = Object.freeze({ known: [], unknown: false });
+const UNKNOWN_HOSTS: CallHosts = Object.freeze({ known: [], unknown: true });
+
+function hostsOfCall(
+  given: readonly string[] | "unknown",
+  resources: readonly Resource[],
+  network: boolean,
+): CallHosts {
+  const named = given === "unknown" ? [] : given;
+  const planned = resources.length === 0 ? [] : resources.filter(isHost);
+  if (planned.length === 0 && named.length === 0) return network ? UNKNOWN_HOSTS : NO_HOSTS;
+  const hosts = [...planned.map((resource) => resource.host), ...named].map((host: unknown) =>
+    typeof host === "string" ? canonicalHost(host) : undefined,
+  );
+  return {
+    known: [...new Set(hosts.filter((host) => host !== undefined))],
+    unknown: given === "unknown" || hosts.includes(undefined),
+  };
+}
+
+function wellFormed(resources: readonly Resource[]): Pick<Subject, "resources" | "malformed"> {
+  for (const resource of resources) {
+    const malformed = resourceProblem(resource);
+    if (malformed === undefined) continue;
+    return {
+      resources: resources.filter((other) => resourceProblem(other) === undefined),
+      malformed,
+    };
+  }
+  return { resources, malformed: undefined };
+}
+
+function isReadOnly(tool: ToolFacts, markedReadonly: boolean): boolean {
+  if (isOwnSource(tool.source_kind)) return true;
+  if (tool.source_kind === "mcp" && !markedReadonly) return false;
+  return tool.effects.read_only;
+}
+
+function isTaggedNetwork(tool: ToolFacts): boolean {
+  return tool.tags.includes("network");
+}
+
+function isHost(resource: Resource): resource is Extract<Resource, { kind: "host" }> {
+  return resource.kind === "host";
+}

@@ -1,0 +1,127 @@
+// Path globs (CONF-4): `*` and `?` inside one segment, `**` for any number of whole segments, `\` before
+// a character that is meant literally. Nothing is turned into a regular expression: a match costs at
+// most the length of the glob times the length of the path, whatever either of them holds.
+
+/** A matcher for a glob that `globProblem` finds nothing wrong with. */
+export function compileGlob(glob: string): (path: string) => boolean {
+  const parsed = parseGlob(glob);
+  if (typeof parsed === "string")
+    throw new TypeError(`The glob ${JSON.stringify(glob)} ${parsed}.`);
+  if (parsed.every((segment) => typeof segment === "string")) {
+    const literal = parsed.join("/");
+    return (path) => path === literal;
+  }
+  // Most paths fail by their beginning, which costs less to see than to match.
+  const wild = parsed.findIndex((segment) => typeof segment !== "string");
+  const head = parsed.slice(0, wild).join("/");
+  return (path) => path.startsWith(head) && matchesItems(parsed, path.split("/"), segmentFits);
+}
+
+/** Says what is wrong with a glob, in words that follow its name; undefined when nothing is. */
+export function globProblem(glob: string): string | undefined {
+  const parsed = parseGlob(glob);
+  return typeof parsed === "string" ? parsed : undefined;
+}
+
+/** The text to match for exactly one path: the inverse of reading a glob without wildcards. */
+export function escapeGlob(path: string): string {
+  return path.replace(/[\\*?[\]{}]/g, "\\$&");
+}
+
+/** Whether a glob names one path only. */
+export function isLiteralGlob(glob: string): boolean {
+  const parsed = parseGlob(glob);
+  return typeof parsed !== "string" && parsed.every((segment) => typeof segment === "string");
+}
+
+const ANY_RUN = Symbol("*");
+const ANY_ONE = Symbol("?");
+type Token = string | typeof ANY_RUN | typeof ANY_ONE;
+type Segment = string | readonly Token[];
+type Item<T> = T | typeof ANY_RUN;
+
+function parseGlob(glob: string): Item<Segment>[] | string {
+  if (glob === "") return "is empty";
+  if (glob.includes("\0")) return "contains a NUL character";
+  const texts = glob.split("/");
+  const segments: Item<Segment>[] = [];
+  for (const [index, text] of texts.entries()) {
+    const last = index === texts.length - 1;
+    if (text === "" && index === 0 && !last) segments.push("");
+    // A directory written with its slash means what is in it: it must not quietly match nothing.
+    else if (text === "" && last) segments.push(ANY_RUN);
+    else if (text === "**") segments.push(ANY_RUN);
+    else {
+      const segment = parseSegment(text);
+      if ("problem" in segment) return segment.problem;
+      segments.push(segment.segment);
+    }
+  }
+  return segments;
+}
+
+function parseSegment(text: string): { segment: Segment } | { problem: string } {
+  if (text === "") return { problem: "has an empty segment" };
+  if (text === "." || text === "..") return { problem: `has the segment "${text}"` };
+  if (text.includes("**")) {
+    return { problem: 'has "**" beside other characters; it stands alone between slashes' };
+  }
+  const tokens: Token[] = [];
+  const chars = Array.from(text);
+  for (let i = 0; i < chars.length; i += 1) {
+    const char = chars[i] as string;
+    if (char === "*") tokens.push(ANY_RUN);
+    else if (char === "?") tokens.push(ANY_ONE);
+    else if (char === "\\") {
+      const literal = chars[(i += 1)];
+      if (literal === undefined) return { problem: 'ends a segment in "\\"' };
+      tokens.push(literal);
+    } else if ("[]{}".includes(char)) {
+      // Refused, not read as text: a deny that silently matches nothing is worse than an error.
+      return {
+        problem: `uses "${char}", which is not a wildcard here; write "\\${char}" to mean it`,
+      };
+    } else tokens.push(char);
+  }
+  const literal = tokens.every((token) => typeof token === "string");
+  return { segment: literal ? tokens.join("") : tokens };
+}
+
+function segmentFits(pattern: Segment, segment: string): boolean {
+  if (typeof pattern === "string") return pattern === segment;
+  return matchesItems(pattern as readonly Item<Token>[], Array.from(segment), tokenFits);
+}
+
+function tokenFits(token: Token, char: string): boolean {
+  return token === ANY_ONE || token === char;
+}
+
+/** Items against a pattern in which ANY_RUN stands for any number of them. Only the last run is ever
+ * widened: an earlier one cannot help where a later one failed. */
+function matchesItems<P, S>(
+  pattern: readonly Item<P>[],
+  items: readonly S[],
+  fits: (pattern: P, item: S) => boolean,
+): boolean {
+  let p = 0;
+  let i = 0;
+  let run = -1;
+  let runEnd = 0;
+  while (i < items.length) {
+    const wanted = pattern[p];
+    if (p < pattern.length && wanted === ANY_RUN) {
+      run = p;
+      runEnd = i;
+      p += 1;
+    } else if (p < pattern.length && fits(wanted as P, items[i] as S)) {
+      p += 1;
+      i += 1;
+    } else if (run !== -1) {
+      p = run + 1;
+      runEnd += 1;
+      i = runEnd;
+    } else return false;
+  }
+  while (p < pattern.length && pattern[p] === ANY_RUN) p += 1;
+  return p === pattern.length;
+}

@@ -1,0 +1,86 @@
+// The grants of one session (PERM-5): kept in memory, shared by its agents, listed and revocable. A
+// grant is found by tool and target together, so no yes reaches further than it was meant.
+
+import type { GrantScope } from "./grant-scope.ts";
+import { scopeKey } from "./grant-scope.ts";
+
+export interface ToolGrant {
+  readonly grant_id: string;
+  readonly tool_name: string;
+  readonly scopes: readonly GrantScope[];
+  readonly session_id: string;
+  readonly granted_by: string;
+  readonly granted_at: string;
+  /** The call that was asked about. */
+  readonly tool_call_id: string;
+  readonly agent_id: string;
+}
+
+export interface Grants {
+  /** A grant with an id already in the book replaces it. */
+  add(grant: ToolGrant): void;
+  revoke(grantId: string): ToolGrant | undefined;
+  /** In the order they were given. */
+  list(): ToolGrant[];
+  /** A grant behind the yes when every scope has one; they need not be the same. */
+  covers(toolName: string, scopes: readonly GrantScope[]): ToolGrant | undefined;
+}
+
+export type GrantLookup = Pick<Grants, "covers">;
+
+export const NO_GRANTS: GrantLookup = Object.freeze({ covers: () => undefined });
+
+export function createGrants(): Grants {
+  const book = new Map<string, ToolGrant>();
+  const byTarget = new Map<string, ToolGrant[]>();
+
+  function revoke(grantId: string): ToolGrant | undefined {
+    const grant = book.get(grantId);
+    if (grant === undefined) return undefined;
+    book.delete(grantId);
+    for (const target of targetsOf(grant)) {
+      const others = (byTarget.get(target) ?? []).filter((other) => other !== grant);
+      if (others.length === 0) byTarget.delete(target);
+      else byTarget.set(target, others);
+    }
+    return grant;
+  }
+
+  return {
+    revoke,
+    add(given) {
+      revoke(given.grant_id);
+      const grant = Object.freeze({
+        ...given,
+        scopes: Object.freeze(given.scopes.map(frozenCopy)),
+      });
+      book.set(grant.grant_id, grant);
+      for (const target of targetsOf(grant)) {
+        byTarget.set(target, [...(byTarget.get(target) ?? []), grant]);
+      }
+    },
+    list: () => [...book.values()],
+    covers(toolName, scopes) {
+      let found: ToolGrant | undefined;
+      for (const scope of scopes) {
+        const grant = byTarget.get(targetKey(toolName, scope))?.[0];
+        if (grant === undefined) return undefined;
+        found ??= grant;
+      }
+      return found;
+    },
+  };
+}
+
+function targetsOf(grant: ToolGrant): Set<string> {
+  return new Set(grant.scopes.map((scope) => targetKey(grant.tool_name, scope)));
+}
+
+/** Names hold no line breaks, so the parts cannot run into each other. */
+function targetKey(toolName: string, scope: GrantScope): string {
+  return `${toolName}\n${scopeKey(scope)}`;
+}
+
+function frozenCopy(scope: GrantScope): GrantScope {
+  return Object.freeze(scope.kind === "argv" ? { ...scope, argv: [...scope.argv] } : { ...scope });
+}

@@ -1,0 +1,67 @@
+// A permission rule as people write it (CONF-4), and the sentences it puts into a chain. They depend on
+// the rule alone, so they are made once.
+
+import type { NamePattern } from "../tool/index.ts";
+import type { ChainEntry, Decision, RuleOrigin } from "./decision.ts";
+
+/** All conditions must hold. For an allow they hold of every target, for ask and deny of any one. */
+export interface PermissionRule {
+  readonly tool?: NamePattern;
+  /** All of them. */
+  readonly tags?: readonly string[];
+  /** A glob, absolute or relative to the project. */
+  readonly path?: string;
+  /** A prefix of the command: `*` is one item, a last `**` any rest. */
+  readonly argv?: readonly string[];
+  readonly host?: string;
+  readonly decision: Decision;
+  readonly reason?: string;
+  /** For ask: no grant satisfies it. */
+  readonly every_time?: boolean;
+  readonly origin?: RuleOrigin;
+}
+
+/** What a rule says of a call it matches, might match, or matches without weight (PERM-7). */
+export type RuleEntries = Readonly<Record<"yes" | "maybe" | "insufficient", ChainEntry>>;
+
+export function entriesOfRule(rule: PermissionRule, id: string): RuleEntries {
+  const { decision } = rule;
+  const says = `${SAYS[decision]} (${summaryOf(rule)})`;
+  const about = {
+    layer: "rules",
+    rule: id,
+    ...(rule.origin === undefined ? {} : { origin: rule.origin }),
+    ...(rule.every_time === true ? { every_time: true as const } : {}),
+  } as const;
+  return {
+    yes: Object.freeze({
+      ...about,
+      verdict: decision,
+      reason: rule.reason ?? `${says}.`,
+      ...(decision === "deny" ? { code: "policy_denied" } : {}),
+    }),
+    maybe: Object.freeze({
+      ...about,
+      verdict: "ask",
+      reason: `${says} where that host is reached, and the host of this call is not known.`,
+    }),
+    insufficient: Object.freeze({
+      ...about,
+      verdict: "insufficient",
+      reason: `${says}, but a dangerous tool needs a rule that names it exactly.`,
+    }),
+  };
+}
+
+const SAYS = {
+  allow: "A rule allows this",
+  ask: "A rule asks about this",
+  deny: "A rule denies this",
+} as const;
+
+function summaryOf(rule: PermissionRule): string {
+  return (["tool", "tags", "path", "argv", "host"] as const)
+    .filter((key) => rule[key] !== undefined)
+    .map((key) => `${key} = ${JSON.stringify(rule[key])}`)
+    .join(", ");
+}

@@ -1,0 +1,112 @@
+// The effective policy of a run: checked and compiled once, then frozen (PERM-9). Nothing outside this
+// room can make or change one, so what is recorded with the run is what judged it.
+
+import type { NamePattern, Roots } from "../tool/index.ts";
+import { matchesName } from "../tool/index.ts";
+import type { Boundary } from "./boundary.ts";
+import { compileBoundary } from "./boundary.ts";
+import type { Mode } from "./decision.ts";
+import type { ToolFacts } from "./facts.ts";
+import type { PolicyProblem } from "./field-problems.ts";
+import { policyProblems } from "./policy-problems.ts";
+import type { PermissionRule } from "./permission-rule.ts";
+import type { CompiledRule } from "./compile-rule.ts";
+import { compileRule } from "./compile-rule.ts";
+
+export interface PolicyInput {
+  readonly rules?: readonly PermissionRule[];
+  readonly mode?: Mode;
+  readonly destructive?: "ask" | "deny";
+  readonly network?: NetworkPolicy;
+  readonly roots?: Roots;
+  /** Never written to, whatever the rules (PERM-14). */
+  readonly protected_roots?: readonly string[];
+  /** Globs, added to the built-in list. */
+  readonly sensitive_paths?: readonly string[];
+  readonly home?: string;
+  readonly case_insensitive_paths?: boolean;
+  /** MCP tools the user marked readonly. */
+  readonly readonly_mcp?: readonly NamePattern[];
+  /** Given when writing there is ordinary. */
+  readonly tmp_dir?: string;
+  /** The parent's policy: a child is never judged more leniently (PERM-12). */
+  readonly ceiling?: Policy;
+}
+
+export interface NetworkPolicy {
+  /** `hosts`: the listed ones and no others. `default`: ask, except for listed ones. */
+  readonly mode: "off" | "ask" | "hosts" | "default";
+  readonly hosts?: readonly string[];
+}
+
+export interface Policy {
+  readonly mode: Mode;
+  readonly destructive: "ask" | "deny";
+  readonly network: Required<NetworkPolicy>;
+  readonly rules: readonly CompiledRule[];
+  readonly boundary: Boundary;
+  readonly ceiling: Policy | undefined;
+  /** What it was compiled from, with every default filled in. */
+  readonly input: PolicyInput;
+}
+
+export type CompiledPolicy =
+  | { ok: true; policy: Policy }
+  | { ok: false; problems: PolicyProblem[] };
+
+export function compilePolicy(input: PolicyInput): CompiledPolicy {
+  const problems = policyProblems(input, isPolicy);
+  if (problems.length > 0) return { ok: false, problems };
+  // A copy, so that nobody holds a handle on what the run is judged by.
+  const { ceiling, ...own } = input;
+  const kept: PolicyInput = deepFreeze(copyOf(own));
+  const boundary = compileBoundary(kept);
+  const places = {
+    boundary,
+    ...(kept.roots === undefined ? {} : { project: kept.roots.project }),
+    ...(kept.home === undefined ? {} : { home: kept.home }),
+  };
+  const policy: Policy = Object.freeze({
+    mode: kept.mode ?? "normal",
+    destructive: kept.destructive ?? "ask",
+    network: Object.freeze({
+      mode: kept.network?.mode ?? "default",
+      hosts: kept.network?.hosts ?? [],
+    }),
+    rules: Object.freeze(
+      (kept.rules ?? []).map((rule, index) => compileRule(rule, `rules[${index}]`, places)),
+    ),
+    boundary,
+    ceiling,
+    input: kept,
+  });
+  compiled.add(policy);
+  return { ok: true, policy };
+}
+
+export function isPolicy(value: unknown): value is Policy {
+  return typeof value === "object" && value !== null && compiled.has(value);
+}
+
+/** Whether the user marked this MCP tool readonly. */
+export function isMarkedReadonly(policy: Policy, tool: ToolFacts): boolean {
+  if (tool.source_kind !== "mcp") return false;
+  return policy.input.readonly_mcp?.some((name) => matchesName(name, tool.tool_name)) ?? false;
+}
+
+const compiled = new WeakSet<object>();
+
+function copyOf<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(copyOf) as T;
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(entries.map(([key, item]) => [key, copyOf(item)])) as T;
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null) {
+    Object.values(value).forEach(deepFreeze);
+    Object.freeze(value);
+  }
+  return value;
+}

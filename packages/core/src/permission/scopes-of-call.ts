@@ -1,0 +1,92 @@
+// The scopes of one call: every target it has, as narrow as a person would have meant them. A target
+// outside the ordinary (another place, a secret) is covered by itself alone (PATH-2).
+
+import type { Resource } from "../tool/index.ts";
+import type { PermissionFacts, Subject } from "./facts.ts";
+import { subjectOfCall } from "./facts.ts";
+import type { GrantScope } from "./grant-scope.ts";
+import { scopeKey } from "./grant-scope.ts";
+import { parentOf } from "./path.ts";
+import type { Policy } from "./policy.ts";
+import { runsOtherPrograms } from "./programs-that-run-others.ts";
+
+/** Empty when the call has no target that could be named: then nothing can be granted. */
+export function scopesOf(policy: Policy, facts: PermissionFacts): readonly GrantScope[] {
+  return scopesOfSubject(policy, subjectOfCall(facts, false), facts.input_digest);
+}
+
+export function scopesOfSubject(
+  policy: Policy,
+  subject: Subject,
+  inputDigest: (() => string) | undefined,
+): readonly GrantScope[] {
+  const scopes: GrantScope[] = [];
+  for (const resource of subject.resources) {
+    if (resource.kind === "path") scopes.push(scopeOfPath(policy, resource));
+    else if (resource.kind === "command") scopes.push(scopeOfCommand(policy, resource));
+  }
+  for (const host of subject.hosts.known) scopes.push({ kind: "host", host });
+  if (subject.tool.source_kind === "mcp") {
+    // A server names no targets: the tool itself is the narrowest there is, beside the hosts we know.
+    if (subject.resources.length === 0) scopes.push(scopeOfServerTool(subject));
+  } else if (scopes.length === 0 || subject.hosts.unknown) {
+    const digest = digestOrNothing(inputDigest);
+    // Without a digest the unknown part cannot be named, so there is nothing to grant.
+    if (digest === undefined) return [];
+    scopes.push({ kind: "input", digest });
+  }
+  return distinct(scopes);
+}
+
+type PathResource = Extract<Resource, { kind: "path" }>;
+type Command = Extract<Resource, { kind: "command" }>;
+
+function scopeOfPath(policy: Policy, resource: PathResource): GrantScope {
+  const { path, access } = resource;
+  const wholeDirectory =
+    (access === "read" || access === "write") &&
+    resource.sensitive !== true &&
+    isOrdinary(policy, path, access);
+  return wholeDirectory
+    ? { kind: "directory", path: parentOf(path), access }
+    : { kind: "path", path, access };
+}
+
+function isOrdinary(policy: Policy, path: string, access: "read" | "write"): boolean {
+  const { boundary, ceiling } = policy;
+  if (boundary.sensitiveBy(path) !== undefined) return false;
+  const inside = access === "read" ? boundary.inProject(path) : boundary.isOrdinaryWrite(path);
+  return inside !== false && (ceiling === undefined || isOrdinary(ceiling, path, access));
+}
+
+function scopeOfCommand(policy: Policy, command: Command): GrantScope {
+  const { executable, argv, cwd } = command;
+  const anything =
+    runsOtherPrograms(executable) ||
+    runsOtherPrograms(argv[0] ?? "") ||
+    // A program the agent may write can become any program.
+    policy.boundary.isOrdinaryWrite(executable) === true;
+  return anything
+    ? { kind: "argv", executable, argv: [...argv], cwd }
+    : { kind: "executable", executable, cwd };
+}
+
+function scopeOfServerTool(subject: Subject): GrantScope {
+  const { source_id, tool_name } = subject.tool;
+  const prefix = `mcp.${source_id}.`;
+  const own = tool_name.startsWith(prefix) ? tool_name.slice(prefix.length) : tool_name;
+  return { kind: "server_tool", server_id: source_id, tool_name: own };
+}
+
+function digestOrNothing(inputDigest: (() => string) | undefined): string | undefined {
+  try {
+    return inputDigest?.();
+  } catch {
+    return undefined;
+  }
+}
+
+function distinct(scopes: readonly GrantScope[]): readonly GrantScope[] {
+  if (scopes.length < 2) return scopes;
+  return [...new Map(scopes.map((scope) => [scopeKey(scope), scope])).values()];
+}

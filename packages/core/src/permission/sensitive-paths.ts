@@ -1,0 +1,174 @@
+// Which paths hold secrets (PATH-3): a built-in list and the user's own. The evaluator asks here, and
+// so does whoever leaves sensitive files out of a search: there is one list.
+
+import { compileGlob, escapeGlob, globProblem } from "./glob.ts";
+import { baseName, foldCase, isWithin, joined } from "./path.ts";
+
+export interface SensitivePathOptions {
+  /** Further globs: a name, `~/…`, an absolute path, or one relative to the project. */
+  readonly extra?: readonly string[];
+  readonly home?: string;
+  readonly project?: string;
+  readonly caseInsensitive?: boolean;
+}
+
+/** Finds the pattern a canonical path falls under. Check `extra` with `sensitivePatternProblem` first. */
+export function compileSensitivePaths(
+  options: SensitivePathOptions,
+): (path: string) => string | undefined {
+  const fold = options.caseInsensitive === true ? foldCase : (path: string) => path;
+  const home = options.home === undefined ? undefined : fold(options.home);
+  const underHome = UNDER_HOME.map((pattern) => ({ pattern: `~/${pattern}`, path: fold(pattern) }));
+  const names = new Set(NAMES);
+  const extensions = new Set(EXTENSIONS);
+  const globs = [...SYSTEM, ...(options.extra ?? [])].flatMap((pattern) =>
+    anchored(pattern, options).map((glob) => ({ pattern, matches: compileGlob(fold(glob)) })),
+  );
+
+  return function sensitiveBy(given) {
+    const path = fold(given);
+    const name = baseName(path);
+    if (names.has(name)) return name;
+    const dot = name.lastIndexOf(".");
+    if (dot !== -1 && extensions.has(name.slice(dot))) return `*${name.slice(dot)}`;
+    if (name.startsWith(".env.")) return ".env.*";
+    if (name.startsWith("id_") && isKeyName(name, dot)) return "id_*";
+    if (path.includes("/.")) {
+      for (const rest of pathsBelowAHome(path, home)) {
+        const hit = underHome.find((entry) => isWithin(entry.path, rest));
+        if (hit !== undefined) return hit.pattern;
+      }
+    }
+    return globs.find((glob) => glob.matches(path))?.pattern;
+  };
+}
+
+export function sensitivePatternProblem(
+  pattern: string,
+  options: SensitivePathOptions,
+): string | undefined {
+  if (pattern.startsWith("~/") && options.home === undefined) {
+    return 'begins with "~/", and the home directory is not known';
+  }
+  if (isRelative(pattern) && options.project === undefined) {
+    return "is relative, and there is no project directory";
+  }
+  return anchored(pattern, options)
+    .map(globProblem)
+    .find((problem) => problem !== undefined);
+}
+
+/** For people and records: what is sensitive without any configuration. */
+export function builtInSensitivePaths(): string[] {
+  return [
+    ...NAMES,
+    ".env.*",
+    "id_*",
+    ...EXTENSIONS.map((extension) => `*${extension}`),
+    ...UNDER_HOME.map((path) => `~/${path}`),
+    ...SYSTEM,
+  ];
+}
+
+const NAMES: readonly string[] = [
+  ".env",
+  ".envrc",
+  ".netrc",
+  "_netrc",
+  ".npmrc",
+  ".pypirc",
+  ".pgpass",
+  ".my.cnf",
+  ".htpasswd",
+  ".git-credentials",
+  ".dockercfg",
+  ".vault-token",
+  ".terraformrc",
+  "credentials.tfrc.json",
+];
+
+const EXTENSIONS: readonly string[] = [
+  ".pem",
+  ".key",
+  ".p12",
+  ".pfx",
+  ".jks",
+  ".keystore",
+  ".kdbx",
+  ".ppk",
+];
+
+/** Directories with all that is in them, and single files. All of them begin with a dot. */
+const UNDER_HOME: readonly string[] = [
+  ".ssh",
+  ".gnupg",
+  ".aws",
+  ".azure",
+  ".kube",
+  ".password-store",
+  ".docker/config.json",
+  ".cargo/credentials",
+  ".cargo/credentials.toml",
+  ".gem/credentials",
+  ".config/gcloud",
+  ".config/gh",
+  ".config/git/credentials",
+  ".config/op",
+  ".local/share/keyrings",
+];
+
+const SYSTEM: readonly string[] = [
+  "/etc/shadow",
+  "/etc/gshadow",
+  "/etc/ssl/private/**",
+  "/proc/*/environ",
+  "/proc/*/task/*/environ",
+  "/proc/*/mem",
+  "/Users/*/Library/Keychains/**",
+];
+
+const KEY_TYPES = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"] as const;
+
+/** `id_work` and `id_rsa.bak` are keys; `id_map.ts` is somebody's source. */
+function isKeyName(name: string, dot: number): boolean {
+  return dot === -1 || KEY_TYPES.some((type) => name.startsWith(type));
+}
+
+/**
+ * What is left of a path below each home directory it may be in. Other people's homes count, too; when
+ * our own is not known, every directory might be one.
+ */
+function pathsBelowAHome(path: string, home: string | undefined): string[] {
+  const rests: string[] = [];
+  if (home !== undefined && isWithin(home, path)) {
+    rests.push(path.slice(home === "/" ? 1 : home.length + 1));
+  }
+  if (home === undefined) {
+    for (let at = path.indexOf("/"); at !== -1; at = path.indexOf("/", at + 1)) {
+      rests.push(path.slice(at + 1));
+    }
+  } else if (path.startsWith("/root/")) rests.push(path.slice(6));
+  else if (path.startsWith("/home/")) rests.push(afterSegment(path, 6));
+  else if (path.startsWith("/Users/") || path.startsWith("/users/")) {
+    rests.push(afterSegment(path, 7));
+  }
+  return rests;
+}
+
+function afterSegment(path: string, start: number): string {
+  const slash = path.indexOf("/", start);
+  return slash === -1 ? "" : path.slice(slash + 1);
+}
+
+function isRelative(pattern: string): boolean {
+  return pattern.includes("/") && !pattern.startsWith("/") && !pattern.startsWith("~/");
+}
+
+/** A pattern as absolute globs. What is below a match is as sensitive as the match. */
+function anchored(pattern: string, options: SensitivePathOptions): string[] {
+  let glob = pattern;
+  if (pattern.startsWith("~/")) glob = joined(escapeGlob(options.home ?? "/"), pattern.slice(2));
+  else if (isRelative(pattern)) glob = joined(escapeGlob(options.project ?? "/"), pattern);
+  else if (!pattern.includes("/")) glob = `/**/${pattern}`;
+  return glob.endsWith("/") || glob.endsWith("/**") ? [glob] : [glob, `${glob}/**`];
+}
