@@ -1,0 +1,225 @@
+// The scheduler (SCHED-1…6, SCHED-9): a pure state machine, events in, actions out. It knows call
+// order, classes and slots; it does not know what a call is, nor what time it is.
+
+/** What a call is to its siblings. */
+export type CallClass =
+  /** Readonly and concurrency-safe: runs together with its neighbours of the same class. */
+  | "together"
+  /** Readonly, but alone: a barrier whose failure stops nobody. */
+  | "alone"
+  /** A barrier, and its failure stops what comes after it. */
+  | "write"
+  /** Starts an agent: runs together with its neighbours of the same class, and nothing starts it early. */
+  | "starter";
+
+export type ScheduleEvent =
+  /** A call arrived. Nothing after it starts before it is classified or ended. */
+  | { type: "arrived"; id: string }
+  | { type: "classified"; id: string; class: CallClass }
+  /** Refused on arrival: unknown, unavailable or invalid. `stops` when it was to be a write. */
+  | { type: "refused"; id: string; stops: boolean }
+  /** The stream that brings calls has ended well: what waited for that may start. */
+  | { type: "stream_ended" }
+  /** A running call waits for a person: it holds no slot until it is answered (PERM-13). */
+  | { type: "asking"; id: string }
+  | { type: "answered"; id: string }
+  /** A changed input changed what the call is; a call that runs together may have to wait to be alone. */
+  | { type: "reclassified"; id: string; class: CallClass }
+  | { type: "ended"; id: string; failed: boolean; cancelsSiblings?: boolean }
+  /** No call starts any more. Those that run are the caller's to cancel. */
+  | { type: "halted" };
+
+export type ScheduleAction =
+  | { type: "start"; id: string }
+  /** It may go on: it has a slot again, or is alone at last. */
+  | { type: "resume"; id: string }
+  /** It will not start, because of the call `cause`. */
+  | { type: "skip"; id: string; cause: string }
+  /** It runs, or was about to run, beside the call `cause`, which failed. */
+  | { type: "cancel"; id: string; cause: string }
+  /** It will not start, because the turn was halted. */
+  | { type: "drop"; id: string };
+
+export interface ScheduleOptions {
+  /** How many calls of a group may run at once. */
+  maxTogether: number;
+  /** What may start while the stream is still open (SCHED-5). */
+  early: "none" | "readonly" | "all";
+}
+
+type Phase = "arrived" | "queued" | "running" | "asking" | "waiting" | "ended";
+
+interface Entry {
+  readonly id: string;
+  class: CallClass | undefined;
+  phase: Phase;
+}
+
+export interface Schedule {
+  /** The actions are to be carried out in order. An event about an unknown or ended call is ignored. */
+  step(event: ScheduleEvent): readonly ScheduleAction[];
+}
+
+const NOTHING: readonly ScheduleAction[] = [];
+
+export function createSchedule(options: ScheduleOptions): Schedule {
+  const entries: Entry[] = [];
+  const byId = new Map<string, number>();
+  /** What the step under way has led to so far. */
+  let actions: ScheduleAction[] = [];
+  /** Every entry before `front` has ended. */
+  let front = 0;
+  /** No entry of the front group before `cursor` waits to start or resume. */
+  let cursor = 0;
+  let active = 0;
+  let streaming = true;
+  let halted = false;
+  let stop: { index: number; cause: string } | undefined;
+
+  return { step };
+
+  function step(event: ScheduleEvent): readonly ScheduleAction[] {
+    if (event.type === "stream_ended") {
+      streaming = false;
+    } else if (event.type === "halted") {
+      halted = true;
+      entries.forEach(drop);
+    } else if (event.type === "arrived") {
+      if (byId.has(event.id)) return NOTHING;
+      byId.set(event.id, entries.length);
+      entries.push({ id: event.id, class: undefined, phase: "arrived" });
+      return NOTHING;
+    } else {
+      const index = byId.get(event.id);
+      const entry = index === undefined ? undefined : entries[index];
+      if (index === undefined || entry === undefined || entry.phase === "ended") return NOTHING;
+      apply(event, entry, index);
+    }
+    advance();
+    if (actions.length === 0) return NOTHING;
+    const due = actions;
+    actions = [];
+    return due;
+  }
+
+  function apply(
+    event: Exclude<ScheduleEvent, { type: "stream_ended" | "halted" | "arrived" }>,
+    entry: Entry,
+    index: number,
+  ): void {
+    switch (event.type) {
+      case "classified":
+        if (entry.phase !== "arrived") return;
+        entry.class = event.class;
+        entry.phase = "queued";
+        if (halted) drop(entry);
+        else if (stop !== undefined && index > stop.index) skip(entry);
+        return;
+      case "refused":
+        end(entry);
+        if (event.stops) stopAfter(index, entry.id);
+        return;
+      case "asking":
+        if (entry.phase === "running") leaveSlot(entry, "asking");
+        return;
+      case "answered":
+        if (entry.phase === "asking") leaveSlot(entry, "waiting");
+        cursor = Math.min(cursor, index);
+        return;
+      case "reclassified":
+        if (entry.class === event.class) return;
+        // Its neighbours may be running already: it goes on when it can be what it now is.
+        entry.class = event.class;
+        if (entry.phase === "running") leaveSlot(entry, "waiting");
+        cursor = Math.min(cursor, index);
+        return;
+      case "ended":
+        if (event.failed && event.cancelsSiblings === true) cancelSiblings(index);
+        end(entry);
+        if (event.failed && entry.class === "write") stopAfter(index, entry.id);
+        return;
+    }
+  }
+
+  /** Starts whatever the first unfinished call and its group allow. */
+  function advance(): void {
+    while (entries[front]?.phase === "ended") front += 1;
+    const first = entries[front];
+    if (first?.class === undefined) return;
+    cursor = Math.max(cursor, front);
+    if (first.class === "alone" || first.class === "write") {
+      if (active === 0) begin(first);
+      return;
+    }
+    const limit = first.class === "together" ? options.maxTogether : Number.POSITIVE_INFINITY;
+    for (; active < limit; cursor += 1) {
+      const entry = entries[cursor];
+      if (entry === undefined) return;
+      if (entry.phase === "ended") continue;
+      if (entry.class !== first.class || !begin(entry)) return;
+    }
+  }
+
+  /** False when the call has to wait for the stream to end. */
+  function begin(entry: Entry): boolean {
+    if (entry.phase === "queued") {
+      if (!mayStart(entry)) return false;
+      actions.push({ type: "start", id: entry.id });
+    } else if (entry.phase === "waiting") {
+      actions.push({ type: "resume", id: entry.id });
+    } else {
+      return true;
+    }
+    entry.phase = "running";
+    active += 1;
+    return true;
+  }
+
+  function mayStart(entry: Entry): boolean {
+    if (!streaming || options.early === "all") return true;
+    if (options.early === "none") return false;
+    return entry.class === "together" || entry.class === "alone";
+  }
+
+  function leaveSlot(entry: Entry, phase: Phase): void {
+    if (entry.phase === "running") active -= 1;
+    entry.phase = phase;
+  }
+
+  function end(entry: Entry): void {
+    leaveSlot(entry, "ended");
+  }
+
+  function stopAfter(index: number, cause: string): void {
+    if (stop !== undefined && stop.index <= index) return;
+    stop = { index, cause };
+    for (const entry of entries.slice(index + 1)) skip(entry);
+  }
+
+  function skip(entry: Entry): void {
+    if (entry.phase !== "queued" || stop === undefined) return;
+    end(entry);
+    actions.push({ type: "skip", id: entry.id, cause: stop.cause });
+  }
+
+  function drop(entry: Entry): void {
+    if (entry.phase !== "queued") return;
+    end(entry);
+    actions.push({ type: "drop", id: entry.id });
+  }
+
+  /** The group of a call: its neighbours of the same class, with only ended calls in between. */
+  function cancelSiblings(index: number): void {
+    const { id: cause, class: kind } = entries[index] as Entry;
+    for (const direction of [-1, 1]) {
+      for (let i = index + direction; ; i += direction) {
+        const entry = entries[i];
+        if (entry === undefined || (entry.phase !== "ended" && entry.class !== kind)) break;
+        if (entry.phase === "ended") continue;
+        // One that has not begun ends here; one that runs is ended by whoever runs it.
+        if (entry.phase === "queued") end(entry);
+        actions.push({ type: "cancel", id: entry.id, cause });
+      }
+    }
+  }
+}
