@@ -1,0 +1,223 @@
+// Bytes kept outside the conversation (ART-1): the record of an artifact, the store behind which a disk
+// or a database stands, and the store in memory. Bytes are kept raw; whoever reads them redacts.
+
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { ToolFailure, utf8Bytes, type ArtifactDescription } from "../tool/index.ts";
+import type { Clock, IdSource } from "./ports.ts";
+
+export interface ArtifactRecord {
+  artifact_id: string;
+  sha256: string;
+  media_type: string;
+  /** In bytes. */
+  size: number;
+  name?: string;
+  session_id: string;
+  run_id: string;
+  /** The call that produced it. */
+  tool_call_id?: string;
+  created_at: string;
+  retention?: string;
+}
+
+export interface ArtifactInput extends ArtifactDescription {
+  session_id: string;
+  run_id: string;
+  tool_call_id?: string;
+  retention?: string;
+}
+
+export interface ByteRange {
+  offset: number;
+  length: number;
+}
+
+export interface ArtifactStore {
+  write(bytes: string | Uint8Array, about: ArtifactInput): ArtifactRecord | Promise<ArtifactRecord>;
+  /** For bytes that arrive piece by piece. Nothing can be read of them before `close`. */
+  open(about: ArtifactInput): ArtifactStoreSink;
+  /** What there is of the range, which may reach past the end; undefined for an unknown artifact. */
+  read(
+    artifact_id: string,
+    range?: ByteRange,
+  ): Uint8Array | undefined | Promise<Uint8Array | undefined>;
+  stat(artifact_id: string): ArtifactRecord | undefined | Promise<ArtifactRecord | undefined>;
+}
+
+/** After `close`, `discard` or a failure to write, nothing more is taken. */
+export interface ArtifactStoreSink {
+  write(bytes: string | Uint8Array): void | Promise<void>;
+  close(): ArtifactRecord | Promise<ArtifactRecord>;
+  /** Gives up what was written. May be called twice; does nothing after `close`. */
+  discard(): void | Promise<void>;
+}
+
+export interface MemoryArtifactsOptions {
+  /** Of all artifacts together, unfinished ones included. Left out: 256 MiB. */
+  maxBytes?: number;
+  /** Left out: a counter and the first digits of the content's hash. */
+  ids?: IdSource;
+  clock?: Pick<Clock, "now">;
+}
+
+/** Every answer is at hand, so none of its methods returns a promise. */
+export interface MemoryArtifacts extends ArtifactStore {
+  write(bytes: string | Uint8Array, about: ArtifactInput): ArtifactRecord;
+  open(about: ArtifactInput): MemoryArtifactSink;
+  read(artifact_id: string, range?: ByteRange): Uint8Array | undefined;
+  stat(artifact_id: string): ArtifactRecord | undefined;
+  /** Oldest first. */
+  list(): ArtifactRecord[];
+}
+
+export interface MemoryArtifactSink extends ArtifactStoreSink {
+  write(bytes: string | Uint8Array): void;
+  close(): ArtifactRecord;
+  discard(): void;
+}
+
+const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
+
+export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): MemoryArtifacts {
+  const { maxBytes = DEFAULT_MAX_BYTES, ids, clock = Date } = options;
+  const kept = new Map<string, { record: ArtifactRecord; bytes: Uint8Array }>();
+  let used = 0;
+  let count = 0;
+
+  return {
+    write(bytes, about) {
+      const sink = open(about);
+      sink.write(bytes);
+      return sink.close();
+    },
+    open,
+    read(artifact_id, range) {
+      const found = kept.get(artifact_id);
+      // A copy: an artifact is what its hash says, whatever a reader does with the bytes.
+      return found && (range === undefined ? found.bytes.slice() : part(found.bytes, range));
+    },
+    stat: (artifact_id) => kept.get(artifact_id)?.record,
+    list: () => Array.from(kept.values(), ({ record }) => record),
+  };
+
+  function open(about: ArtifactInput): MemoryArtifactSink {
+    const described = { ...about };
+    const hash = sha256.create();
+    let buffer = new Uint8Array(0);
+    let size = 0;
+    let state: "open" | "closed" | "discarded" | "failed" = "open";
+    /** Half of a character whose other half comes with the next piece of text. */
+    let heldBack = "";
+
+    return {
+      write(bytes) {
+        refuseUnlessOpen();
+        if (typeof bytes === "string") {
+          const text = heldBack + bytes;
+          heldBack = halfAtEnd(text);
+          append(utf8Bytes(heldBack === "" ? text : text.slice(0, -1)));
+        } else {
+          flush();
+          append(bytes);
+        }
+      },
+      close() {
+        refuseUnlessOpen();
+        flush();
+        state = "closed";
+        return keep();
+      },
+      discard() {
+        if (state === "open") release("discarded");
+      },
+    };
+
+    function flush(): void {
+      const text = heldBack;
+      heldBack = "";
+      if (text !== "") append(utf8Bytes(text));
+    }
+
+    function append(bytes: Uint8Array): void {
+      if (used + bytes.length > maxBytes) {
+        release("failed");
+        throw storeFull(maxBytes);
+      }
+      if (size + bytes.length > buffer.length) {
+        const grown = new Uint8Array(Math.min(maxBytes, Math.max(2 * size, size + bytes.length)));
+        grown.set(buffer.subarray(0, size));
+        buffer = grown;
+      }
+      // `set` copies, so a caller may reuse its buffer.
+      buffer.set(bytes, size);
+      hash.update(buffer.subarray(size, size + bytes.length));
+      size += bytes.length;
+      used += bytes.length;
+    }
+
+    function keep(): ArtifactRecord {
+      const digest = bytesToHex(hash.digest());
+      count += 1;
+      const { media_type, name, session_id, run_id, tool_call_id, retention } = described;
+      const record: ArtifactRecord = Object.freeze({
+        artifact_id: ids?.next("art") ?? `art_${count}_${digest.slice(0, 12)}`,
+        sha256: digest,
+        media_type,
+        size,
+        ...(name === undefined ? {} : { name }),
+        session_id,
+        run_id,
+        ...(tool_call_id === undefined ? {} : { tool_call_id }),
+        created_at: new Date(clock.now()).toISOString(),
+        ...(retention === undefined ? {} : { retention }),
+      });
+      kept.set(record.artifact_id, {
+        record,
+        bytes: buffer.length === size ? buffer : buffer.slice(0, size),
+      });
+      buffer = new Uint8Array(0);
+      return record;
+    }
+
+    function release(as: "discarded" | "failed"): void {
+      state = as;
+      used -= size;
+      size = 0;
+      buffer = new Uint8Array(0);
+    }
+
+    function refuseUnlessOpen(): void {
+      if (state === "failed") throw storeFull(maxBytes);
+      if (state !== "open") {
+        throw new ToolFailure({
+          code: "artifact_sink_closed",
+          message: `This artifact is already ${state}; nothing can be added to it.`,
+        });
+      }
+    }
+  }
+}
+
+function halfAtEnd(text: string): string {
+  const unit = text.charCodeAt(text.length - 1);
+  return unit >= 0xd800 && unit <= 0xdbff ? text.slice(-1) : "";
+}
+
+function part(bytes: Uint8Array, { offset, length }: ByteRange): Uint8Array {
+  const start = clamp(offset, bytes.length);
+  return bytes.slice(start, start + clamp(length, bytes.length - start));
+}
+
+function clamp(value: number, most: number): number {
+  return Number.isNaN(value) ? 0 : Math.min(Math.max(0, Math.floor(value)), most);
+}
+
+function storeFull(maxBytes: number): ToolFailure {
+  return new ToolFailure({
+    code: "artifact_store_full",
+    error_class: "result_too_large",
+    message: `There is no room left for this artifact: all artifacts together may hold ${maxBytes} bytes.`,
+    recovery: "change_arguments",
+  });
+}

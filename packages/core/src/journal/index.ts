@@ -1,0 +1,13 @@
+// The journal room: facts, the append-only record they go to, artifacts beside it, and what may never
+// be written into either. Knows no tool but its result.
+
+export * from "./artifacts.ts";
+export * from "./deadline.ts";
+export * from "./fact.ts";
+export * from "./held-clock.ts";
+export * from "./journal.ts";
+export * from "./live-facts.ts";
+export type * from "./node.ts";
+export * from "./ports.ts";
+export * from "./recorder.ts";
+export * from "./redact.ts";

@@ -1,0 +1,47 @@
+// The append-only record of a session behind the interface a durable store implements, and the one in
+// memory. One writer per session; readers page by seq.
+
+import type { Fact } from "./fact.ts";
+import type { ConversationNode } from "./node.ts";
+
+/** Committed whole or not at all (PIPE-3): a result's node never without its terminal fact. */
+export interface JournalEntry {
+  readonly facts: readonly Fact[];
+  readonly nodes?: readonly ConversationNode[];
+}
+
+export interface Journal {
+  /**
+   * Takes an entry, in order. A store may hold entries back to commit several at once; it throws when
+   * it can take no more, and then takes nothing of that entry.
+   */
+  append(entry: JournalEntry): void;
+  /** Settles when everything appended so far is durable. A journal that has nothing to wait for returns nothing. */
+  flush(): void | Promise<void>;
+  /** Facts after `seq`, oldest first; includes what is appended but not yet durable. */
+  read(after: number, limit: number): readonly Fact[] | Promise<readonly Fact[]>;
+}
+
+export interface MemoryJournal extends Journal {
+  readonly facts: readonly Fact[];
+  readonly nodes: readonly ConversationNode[];
+}
+
+export function createMemoryJournal(): MemoryJournal {
+  const facts: Fact[] = [];
+  const nodes: ConversationNode[] = [];
+  return {
+    facts,
+    nodes,
+    append(entry) {
+      for (const fact of entry.facts) facts.push(fact);
+      if (entry.nodes !== undefined) nodes.push(...entry.nodes);
+    },
+    flush() {},
+    read(after, limit) {
+      // A session's seq begins at 1 and has no holes, so the place of a fact is its seq.
+      const from = after - (facts[0]?.seq ?? 1) + 1;
+      return facts.slice(Math.max(0, from), Math.max(0, from) + limit);
+    },
+  };
+}

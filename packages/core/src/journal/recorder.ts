@@ -1,0 +1,143 @@
+// Turns what happened into facts: gives them seq, time and ids, appends them, wakes the readers.
+// The only writer of a session's journal.
+
+import type { Fact, FactData, FactLevel, FactType } from "./fact.ts";
+import type { Journal } from "./journal.ts";
+import type { ConversationNode } from "./node.ts";
+import type { Clock } from "./ports.ts";
+
+export interface FactOrigin {
+  readonly run_id?: string;
+  readonly agent_id?: string;
+  readonly parent_run_id?: string;
+  readonly parent_agent_id?: string;
+}
+
+export interface FactCall {
+  readonly tool_call_id: string;
+  readonly tool_name: string;
+}
+
+/** Everything recorded for one run, or (without origin) for the session itself. */
+export interface Recorder {
+  record(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact;
+  /** Several facts and nodes as one entry: all of them or none. */
+  commit(facts: readonly Fact[], nodes?: readonly ConversationNode[]): void;
+  /** A fact that is not appended yet; hand it to `commit`. */
+  draft(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact;
+  flush(): void | Promise<void>;
+}
+
+export interface SessionRecorder extends Recorder {
+  forRun(origin: FactOrigin): Recorder;
+  /** Calls back after every append, and once more when the session closes, until unsubscribed. */
+  subscribe(listener: () => void): () => void;
+  close(): void;
+  readonly closed: boolean;
+  readonly lastSeq: number;
+}
+
+/** The journal refused an entry; from then on nothing of this session may happen unrecorded. */
+export class JournalFailure extends Error {
+  constructor(cause: unknown) {
+    super(
+      `the journal could not be written: ${cause instanceof Error ? cause.message : String(cause)}`,
+    );
+    this.name = "JournalFailure";
+  }
+}
+
+export function createRecorder(
+  sessionId: string,
+  journal: Journal,
+  clock: Clock,
+  lastSeq = 0,
+): SessionRecorder {
+  let seq = lastSeq;
+  let broken: JournalFailure | undefined;
+  let closed = false;
+  const listeners = new Set<() => void>();
+  let timeMs = Number.NaN;
+  let timeText = "";
+
+  return {
+    ...recorderFor({}),
+    forRun: recorderFor,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close() {
+      closed = true;
+      for (const listener of listeners) listener();
+    },
+    get closed() {
+      return closed;
+    },
+    get lastSeq() {
+      return seq;
+    },
+  };
+
+  function recorderFor(origin: FactOrigin): Recorder {
+    const { run_id, agent_id, parent_run_id, parent_agent_id } = origin;
+    let runSeq = 0;
+    return { record, commit, draft, flush };
+
+    function draft(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact {
+      seq += 1;
+      return {
+        id: `${sessionId}.${seq}`,
+        seq,
+        run_seq: run_id === undefined ? undefined : (runSeq += 1),
+        type,
+        time: now(),
+        level: level ?? "info",
+        session_id: sessionId,
+        run_id,
+        agent_id,
+        parent_run_id,
+        parent_agent_id,
+        tool_call_id: call?.tool_call_id,
+        tool_name: call?.tool_name,
+        data,
+      };
+    }
+
+    function record(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact {
+      const fact = draft(type, data, call, level);
+      commit([fact]);
+      return fact;
+    }
+  }
+
+  function commit(facts: readonly Fact[], nodes?: readonly ConversationNode[]): void {
+    if (broken !== undefined) throw broken;
+    try {
+      journal.append(nodes === undefined ? { facts } : { facts, nodes });
+    } catch (error) {
+      broken = new JournalFailure(error);
+      throw broken;
+    }
+    for (const listener of listeners) listener();
+  }
+
+  function flush(): void | Promise<void> {
+    if (broken !== undefined) throw broken;
+    const flushed = journal.flush();
+    return flushed?.catch((error: unknown) => {
+      broken ??= new JournalFailure(error);
+      throw broken;
+    });
+  }
+
+  /** Many facts share a millisecond; making the text is most of the cost of a fact. */
+  function now(): string {
+    const ms = clock.now();
+    if (ms !== timeMs) {
+      timeMs = ms;
+      timeText = new Date(ms).toISOString();
+    }
+    return timeText;
+  }
+}

@@ -1,0 +1,7 @@
+// The result room: from whatever a handler gave to the one ToolResult, bounded and redacted once, and
+// the three views of it. Touches nothing but the artifact store it is handed.
+
+export * from "./head-tail.ts";
+export * from "./map-result.ts";
+export * from "./read-return.ts";
+export * from "./views.ts";
