@@ -1,0 +1,185 @@
+// What is said of a surface: the inventory fact (SURF-8), what a model is sent (SURF-7), and why a tool
+// is or is not there (SURF-3).
+
+import { staticVerdict, type Policy } from "../permission/index.ts";
+import type { RegisteredTool } from "../registry/index.ts";
+import type { JsonObject, JsonSchema } from "../schema/index.ts";
+import type { Surface } from "./surface.ts";
+import { wireNames, type WireNames } from "./wire-name.ts";
+
+/** A tool as a provider sees it. */
+export interface ModelTool {
+  readonly name: string;
+  readonly description: string;
+  readonly input_schema: JsonSchema;
+}
+
+export interface ModelTools {
+  readonly tools: readonly ModelTool[];
+  /** Names and hints of what is deferred; their schemas come through search. */
+  readonly deferred: readonly { readonly name: string; readonly hint: string }[];
+  readonly names: WireNames;
+}
+
+/** The same list, object for object, for every request on one revision. */
+export function modelTools(
+  surface: Surface,
+  instructions: ReadonlyMap<string, string>,
+): ModelTools {
+  // Deferred ones are in the table too: a model may call what it has only read about.
+  const named = [...surface.loaded, ...surface.deferred].map(({ name }) => name);
+  const names = wireNames(named, surface.profile.names);
+  return {
+    names,
+    tools: surface.loaded.map(({ name, definition, input }) => {
+      const long = instructions.get(name);
+      return {
+        name: names.toWire(name),
+        description:
+          long === undefined ? definition.description : `${definition.description}\n\n${long}`,
+        input_schema: input.lowered.schema,
+      };
+    }),
+    deferred: surface.deferred.map(({ name, definition }) => ({
+      name: names.toWire(name),
+      hint: definition.search_hint ?? definition.title ?? "",
+    })),
+  };
+}
+
+export type CatalogPolicy = "allowed" | "ask" | "denied" | "sandboxed" | "unavailable";
+
+export interface CatalogEntry {
+  tool_name: string;
+  state: "loaded" | "deferred" | "excluded";
+  description?: string;
+  input_schema?: JsonObject;
+  schema?: "core" | "extended";
+  capabilities?: string[];
+  policy: CatalogPolicy;
+  runtime_owner?: string;
+  is_read_only?: boolean;
+  is_concurrency_safe?: boolean;
+  is_destructive?: boolean;
+  is_open_world?: boolean;
+  interrupt_behavior?: string;
+  /** Which of these facts the author declared; the others were assumed (DEF-3). */
+  declared?: readonly string[];
+  /** Where the full definition is found: name and generation in the registry. */
+  metadata_ref?: string;
+  reason?: string;
+  detail?: string;
+}
+
+/** The whole surface at first; afterwards only what changed since the revision named as base. */
+export interface CatalogRecord {
+  revision: number;
+  base_revision?: number;
+  profile: string;
+  role: string;
+  mode: string;
+  counts: { loaded: number; deferred: number; excluded: number };
+  tools: CatalogEntry[];
+  removed?: string[];
+}
+
+export function catalogRecord(surface: Surface, policy: Policy, base?: Surface): CatalogRecord {
+  const { loaded, deferred, excluded } = surface;
+  const tools = catalogEntries(surface, policy).filter(
+    (entry) => base === undefined || isNews(entry.tool_name, surface, base),
+  );
+  const removed = [...(base?.standing.keys() ?? [])].filter((name) => !surface.standing.has(name));
+  return {
+    revision: surface.revision,
+    ...(base === undefined ? {} : { base_revision: base.revision }),
+    profile: surface.profile.id,
+    role: surface.role,
+    mode: surface.mode,
+    counts: { loaded: loaded.length, deferred: deferred.length, excluded: excluded.length },
+    tools,
+    ...(removed.length === 0 ? {} : { removed }),
+  };
+}
+
+export function catalogEntries(surface: Surface, policy: Policy): CatalogEntry[] {
+  return [
+    ...surface.loaded.map((tool) => entryOf(tool, "loaded", policy)),
+    ...surface.deferred.map((tool) => entryOf(tool, "deferred", policy)),
+    ...surface.excluded.map(({ tool_name, reason, detail }) => {
+      const standing = surface.standing.get(tool_name);
+      const tool = standing?.state === "excluded" ? standing.tool : undefined;
+      const blocked: CatalogPolicy = reason === "policy_blocked" ? "denied" : "unavailable";
+      const known = tool === undefined ? undefined : entryOf(tool, "excluded", policy);
+      return { ...known, tool_name, state: "excluded" as const, policy: blocked, reason, detail };
+    }),
+  ];
+}
+
+function entryOf(tool: RegisteredTool, state: CatalogEntry["state"], policy: Policy): CatalogEntry {
+  const { effects, source, input, definition } = tool;
+  const verdict = staticVerdict(policy, {
+    tool_name: tool.name,
+    permission: effects.permission,
+    tags: tool.tags,
+    source_kind: source.kind,
+    source_id: source.id,
+    effects,
+  });
+  return {
+    tool_name: tool.name,
+    state,
+    description: definition.description,
+    // A deferred tool's schema was not sent; it is found by its ref.
+    ...(state === "loaded" ? { input_schema: input.original as JsonObject } : {}),
+    schema: input.lowered.kind,
+    capabilities: capabilitiesOf(tool.tags),
+    policy: verdict.verdict,
+    runtime_owner: ownerOf(tool),
+    is_read_only: effects.read_only,
+    is_concurrency_safe: effects.concurrency_safe,
+    is_destructive: effects.destructive,
+    is_open_world: effects.open_world,
+    interrupt_behavior: effects.interrupt_behavior,
+    declared: effects.declared,
+    metadata_ref: `tool:${tool.name}@${tool.generation}`,
+  };
+}
+
+function isNews(name: string, surface: Surface, base: Surface): boolean {
+  const now = surface.standing.get(name);
+  const before = base.standing.get(name);
+  return (
+    now?.state !== before?.state ||
+    now?.tool?.generation !== before?.tool?.generation ||
+    (now?.state === "excluded" && before?.state === "excluded" && now.reason !== before.reason)
+  );
+}
+
+const CAPABILITIES: Readonly<Record<string, string>> = {
+  readonly: "read",
+  write: "write",
+  network: "network",
+  browser: "browser",
+  filesystem: "filesystem",
+  shell: "shell",
+  artifact: "artifact",
+};
+
+/** Tags that only say where a tool comes from are no capability. */
+const ORIGIN_TAGS: ReadonlySet<string> = new Set([
+  "internal",
+  "agent",
+  "mcp",
+  "code",
+  "declarative",
+]);
+
+function capabilitiesOf(tags: readonly string[]): string[] {
+  return tags.filter((tag) => !ORIGIN_TAGS.has(tag)).map((tag) => CAPABILITIES[tag] ?? tag);
+}
+
+function ownerOf(tool: RegisteredTool): string {
+  if (tool.source.kind === "mcp") return "mcp_server";
+  if (tool.definition.starts_agent === true) return "subagent";
+  return tool.name.startsWith("agent.task_") ? "workflow" : "local";
+}

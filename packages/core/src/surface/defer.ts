@@ -1,0 +1,171 @@
+// Which of the included tools are sent with their schema, and in which order (SURF-7, SEARCH-1).
+
+import type { ExcludedTool, RegisteredTool } from "../registry/index.ts";
+import type { ModelProfile } from "./profile.ts";
+import type { Surface, SurfaceProblem } from "./surface.ts";
+
+export const SEARCH_TOOLS = "internal.search_tools";
+
+export interface LoadRequest {
+  readonly profile: ModelProfile;
+  readonly deferBudgetTokens: number;
+  readonly suggestedTools?: readonly string[];
+  readonly loadedLater?: readonly string[];
+  readonly previous?: Surface;
+}
+
+export interface LoadChoice {
+  loaded: RegisteredTool[];
+  deferred: RegisteredTool[];
+  excluded: ExcludedTool[];
+  problems: SurfaceProblem[];
+}
+
+export function chooseLoaded(
+  included: readonly RegisteredTool[],
+  request: LoadRequest,
+): LoadChoice {
+  const byName = new Map(included.map((tool) => [tool.name, tool]));
+  const search = byName.get(SEARCH_TOOLS);
+  byName.delete(SEARCH_TOOLS);
+  const ordered = [...byName.values()].toSorted(inFixedOrder);
+  const kept = new Set(request.previous?.loaded.map(({ name }) => name));
+  for (const name of request.loadedLater ?? []) kept.add(name);
+  const held = new Set(request.previous?.deferred.map(({ name }) => name));
+
+  const deferred = new Set<RegisteredTool>();
+  if (search !== undefined) {
+    for (const tool of ordered) {
+      const asked = tool.definition.defer === true || held.has(tool.name);
+      if (asked && !kept.has(tool.name) && tool.definition.always_load !== true) deferred.add(tool);
+    }
+    deferOverBudget(ordered, deferred, kept, request, search);
+  }
+  const loaded = ordered.filter((tool) => !deferred.has(tool));
+  if (search !== undefined && deferred.size > 0) loaded.push(search);
+  loaded.sort(inFixedOrder);
+  const excluded: ExcludedTool[] = [];
+  if (search !== undefined && deferred.size === 0) {
+    excluded.push({
+      tool_name: SEARCH_TOOLS,
+      reason: "nothing_deferred",
+      detail: "every tool of this run is loaded",
+    });
+  }
+  const problems = leaveOutOverLimit(loaded, excluded, request.profile);
+  return { loaded: inLoadOrder(loaded, request), deferred: [...deferred], excluded, problems };
+}
+
+/** What it costs to send a tool, in tokens of about four characters. */
+export function estimateTokens(tool: RegisteredTool): number {
+  let tokens = estimates.get(tool);
+  if (tokens === undefined) {
+    const { name, definition, input } = tool;
+    const chars =
+      name.length + definition.description.length + JSON.stringify(input.lowered.schema).length;
+    tokens = Math.ceil(chars / 4);
+    estimates.set(tool, tokens);
+  }
+  return tokens;
+}
+
+const estimates = new WeakMap<RegisteredTool, number>();
+
+const KIND_RANK = { internal: 0, agent: 0, code: 0, declarative: 1, mcp: 2 } as const;
+
+function inFixedOrder(a: RegisteredTool, b: RegisteredTool): number {
+  const rank = KIND_RANK[a.source.kind] - KIND_RANK[b.source.kind];
+  if (rank !== 0) return rank;
+  return a.name < b.name ? -1 : 1;
+}
+
+/** MCP first, largest first; what the run needs and what was asked for stays. */
+function deferOverBudget(
+  ordered: readonly RegisteredTool[],
+  deferred: Set<RegisteredTool>,
+  kept: ReadonlySet<string>,
+  request: LoadRequest,
+  search: RegisteredTool,
+): void {
+  const { deferBudgetTokens, profile, suggestedTools = [] } = request;
+  const maxTools = profile.max_tools ?? Number.POSITIVE_INFINITY;
+  let tokens = estimateTokens(search);
+  let count = 1;
+  for (const tool of ordered) {
+    if (deferred.has(tool)) continue;
+    tokens += estimateTokens(tool);
+    count += 1;
+  }
+  const fits = (): boolean => tokens <= deferBudgetTokens && count <= maxTools;
+  // Without anything deferred the search tool itself is not sent.
+  if (deferred.size === 0) {
+    const withoutSearch = tokens - estimateTokens(search);
+    if (withoutSearch <= deferBudgetTokens && count - 1 <= maxTools) return;
+  } else if (fits()) return;
+
+  const suggested = new Set(suggestedTools);
+  const candidates = ordered
+    .filter((tool) => !deferred.has(tool) && !kept.has(tool.name) && mayDefer(tool))
+    .toSorted((a, b) => {
+      const preference = Number(suggested.has(a.name)) - Number(suggested.has(b.name));
+      if (preference !== 0) return preference;
+      const rank = KIND_RANK[b.source.kind] - KIND_RANK[a.source.kind];
+      return rank !== 0 ? rank : estimateTokens(b) - estimateTokens(a) || inFixedOrder(a, b);
+    });
+  for (const tool of candidates) {
+    if (fits()) return;
+    deferred.add(tool);
+    tokens -= estimateTokens(tool);
+    count -= 1;
+  }
+}
+
+function mayDefer(tool: RegisteredTool): boolean {
+  const { kind } = tool.source;
+  if (tool.definition.always_load === true || kind === "agent" || kind === "internal") return false;
+  return !(kind === "code" && tool.name.startsWith("code."));
+}
+
+/** More than the model takes even so: external tools go, loudly; ours end the run (SCHEMA-5). */
+function leaveOutOverLimit(
+  loaded: RegisteredTool[],
+  excluded: ExcludedTool[],
+  profile: ModelProfile,
+): SurfaceProblem[] {
+  const { max_tools, id } = profile;
+  if (max_tools === undefined) return [];
+  for (let i = loaded.length - 1; i >= 0 && loaded.length > max_tools; i -= 1) {
+    const tool = loaded[i];
+    if (tool?.source.kind !== "mcp") continue;
+    loaded.splice(i, 1);
+    excluded.push({
+      tool_name: tool.name,
+      reason: "model_unsupported",
+      detail: `the model profile "${id}" takes ${max_tools} tools`,
+    });
+  }
+  if (loaded.length <= max_tools) return [];
+  return [
+    {
+      code: "unsupported_capability",
+      tool_name: loaded[max_tools]?.name ?? "",
+      message: `the model profile "${id}" takes ${max_tools} tools, and this run needs ${loaded.length}`,
+    },
+  ];
+}
+
+/** What an earlier revision showed keeps its place; what came later is appended as it came. */
+function inLoadOrder(loaded: readonly RegisteredTool[], request: LoadRequest): RegisteredTool[] {
+  const byName = new Map(loaded.map((tool) => [tool.name, tool]));
+  const later = new Set(request.loadedLater);
+  const first = (request.previous?.loaded ?? loaded.filter(({ name }) => !later.has(name))).map(
+    ({ name }) => name,
+  );
+  const order = [...first, ...later, ...loaded.map(({ name }) => name)];
+  const result: RegisteredTool[] = [];
+  for (const name of new Set(order)) {
+    const tool = byName.get(name);
+    if (tool !== undefined) result.push(tool);
+  }
+  return result;
+}

@@ -1,0 +1,13 @@
+// The surface room: which tools a run may see, under which wire names, and how deferred ones are found.
+// Pure functions of data.
+
+export * from "./catalog.ts";
+export * from "./ceiling.ts";
+export { estimateTokens, SEARCH_TOOLS } from "./defer.ts";
+export * from "./profile.ts";
+export * from "./resolve-surface.ts";
+export * from "./search-deferred.ts";
+export * from "./search/search-document.ts";
+export * from "./search/search-index.ts";
+export type * from "./surface.ts";
+export * from "./wire-name.ts";

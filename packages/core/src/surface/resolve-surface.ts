@@ -1,0 +1,189 @@
+// Resolving a surface (SURF-1, 2, 4, 9; SCHEMA-5): a pure function of registry, role, mode, policy,
+// request and model. The same inputs give the same surface.
+
+import { staticVerdict } from "../permission/index.ts";
+import type { ExcludedTool, ExclusionReason, RegisteredTool } from "../registry/index.ts";
+import { matchesName, type NamePattern } from "../tool/index.ts";
+import { describeSeat, standingOf } from "./ceiling.ts";
+import { chooseLoaded, SEARCH_TOOLS } from "./defer.ts";
+import { schemaRefusal } from "./profile.ts";
+import type {
+  ResolvedSurface,
+  Surface,
+  SurfaceProblem,
+  SurfaceRequest,
+  SurfaceStanding,
+} from "./surface.ts";
+
+export function resolveSurface(request: SurfaceRequest): ResolvedSurface {
+  const { registry, previous } = request;
+  const problems: SurfaceProblem[] = [];
+  const excluded: ExcludedTool[] = registry.excluded.filter(
+    ({ tool_name }) => !registry.tools.has(tool_name),
+  );
+  const included: RegisteredTool[] = [];
+  const requested = readRequest(request, problems);
+  for (const tool of registry.tools.values()) {
+    const reason = exclusionOf(tool, request, requested);
+    if (reason === undefined) included.push(tool);
+    else excluded.push({ tool_name: tool.name, ...reason });
+  }
+  reportUnsupported(request, requested, excluded, problems);
+  reportExcludedRequests(request, included, excluded, problems);
+  const choice = chooseLoaded(included, request);
+  excluded.push(...choice.excluded);
+  problems.push(...choice.problems);
+  if (problems.length > 0) return { ok: false, problems };
+
+  excluded.sort(byToolName);
+  const standing = new Map<string, SurfaceStanding>();
+  for (const tool of choice.loaded) standing.set(tool.name, { state: "loaded", tool });
+  for (const tool of choice.deferred) standing.set(tool.name, { state: "deferred", tool });
+  for (const { tool_name, reason, detail } of excluded) {
+    const tool = registry.tools.get(tool_name);
+    standing.set(tool_name, { state: "excluded", reason, detail, ...(tool && { tool }) });
+  }
+  const surface: Surface = {
+    revision: (previous?.revision ?? 0) + 1,
+    registryRevision: registry.revision,
+    role: request.role,
+    mode: request.mode,
+    profile: request.profile,
+    loaded: choice.loaded,
+    deferred: choice.deferred,
+    excluded,
+    standing,
+    aliases: registry.aliases,
+  };
+  return {
+    ok: true,
+    surface: previous !== undefined && same(previous, surface) ? previous : surface,
+  };
+}
+
+type Requested = ReadonlySet<string> | undefined;
+
+/** The names allowed_tools selects; unknown ones are reported before anything starts. */
+function readRequest(request: SurfaceRequest, problems: SurfaceProblem[]): Requested {
+  const { allowedTools, registry } = request;
+  if (allowedTools === undefined) return undefined;
+  const names = new Set<string>();
+  for (const wanted of allowedTools) {
+    const name = registry.aliases.get(wanted) ?? wanted;
+    const known = registry.excluded.some(({ tool_name }) => tool_name === name);
+    const matches = registry.tools.has(name)
+      ? [name]
+      : [...registry.tools.keys()].filter((candidate) => matchesName(name, candidate));
+    if (matches.length === 0 && !known) {
+      problems.push({
+        code: "unknown_tool",
+        tool_name: wanted,
+        message: `allowed_tools names "${wanted}", but no tool of that name is registered`,
+      });
+    }
+    for (const match of known ? [...matches, name] : matches) names.add(match);
+  }
+  return names;
+}
+
+type Exclusion = { reason: ExclusionReason; detail: string } | undefined;
+
+function exclusionOf(
+  tool: RegisteredTool,
+  request: SurfaceRequest,
+  requested: Requested,
+): Exclusion {
+  const { role, mode, policy } = request;
+  const matched = (patterns: readonly NamePattern[] | undefined): string | undefined =>
+    patterns?.find((pattern) => matchesName(pattern, tool.name));
+  const off = matched(request.disabled);
+  if (off !== undefined)
+    return { reason: "disabled", detail: `switched off by "${off}" in config` };
+  const itself = request.refusedByThemselves?.get(tool.name);
+  if (itself !== undefined) return { reason: "disabled", detail: itself };
+  const standing = standingOf(tool, role, mode);
+  if (standing === "never") {
+    return { reason: "role_not_allowed", detail: `never given to ${describeSeat(role, mode)}` };
+  }
+  if (mode === "plan" && !tool.effects.read_only) {
+    return { reason: "mode_restricted", detail: "plan mode has readonly tools only" };
+  }
+  const verdict = staticVerdict(policy, {
+    tool_name: tool.name,
+    permission: tool.effects.permission,
+    tags: tool.tags,
+    source_kind: tool.source.kind,
+    source_id: tool.source.id,
+    effects: tool.effects,
+  });
+  if (verdict.verdict === "denied") return { reason: "policy_blocked", detail: verdict.reason };
+  const task = matched(request.taskDenied);
+  if (task !== undefined) return { reason: "policy_blocked", detail: `the task denies "${task}"` };
+  if (tool.name === SEARCH_TOOLS) return undefined;
+  if (requested === undefined ? standing === "on_request" : !requested.has(tool.name)) {
+    const why =
+      requested === undefined ? `${role} agents get it on request only` : "not in allowed_tools";
+    return { reason: "not_requested", detail: why };
+  }
+  const refusal = schemaRefusal(tool, request.profile);
+  return refusal === undefined ? undefined : { reason: "model_unsupported", detail: refusal };
+}
+
+/** A tool of ours or one asked for by name that the model cannot take ends the run; others are left out. */
+function reportUnsupported(
+  request: SurfaceRequest,
+  requested: Requested,
+  excluded: readonly ExcludedTool[],
+  problems: SurfaceProblem[],
+): void {
+  for (const { tool_name, reason, detail } of excluded) {
+    if (reason !== "model_unsupported") continue;
+    const kind = request.registry.tools.get(tool_name)?.source.kind;
+    if (kind === "mcp" && requested?.has(tool_name) !== true) continue;
+    problems.push({
+      code: "unsupported_capability",
+      tool_name,
+      message: `"${tool_name}" cannot be sent to this model: ${detail}`,
+    });
+  }
+}
+
+/** A pattern asks for what there is of it; a name asks for that very tool. */
+function reportExcludedRequests(
+  request: SurfaceRequest,
+  included: readonly RegisteredTool[],
+  excluded: readonly ExcludedTool[],
+  problems: SurfaceProblem[],
+): void {
+  for (const wanted of request.allowedTools ?? []) {
+    const name = request.registry.aliases.get(wanted) ?? wanted;
+    if (included.some((tool) => matchesName(name, tool.name))) continue;
+    const found = excluded.find(({ tool_name }) => matchesName(name, tool_name));
+    if (found === undefined || found.reason === "model_unsupported") continue;
+    problems.push({
+      code: "tool_excluded",
+      tool_name: wanted,
+      message: `allowed_tools names "${wanted}", which this run cannot have (${found.reason}: ${found.detail})`,
+    });
+  }
+}
+
+function byToolName(a: ExcludedTool, b: ExcludedTool): number {
+  return a.tool_name < b.tool_name ? -1 : a.tool_name > b.tool_name ? 1 : 0;
+}
+
+/** Nothing a model, a person or the next call could tell apart: then it is the same revision. */
+function same(a: Surface, b: Surface): boolean {
+  const sameTools = (x: readonly RegisteredTool[], y: readonly RegisteredTool[]): boolean =>
+    x.length === y.length &&
+    x.every((tool, i) => tool.name === y[i]?.name && tool.generation === y[i]?.generation);
+  return (
+    sameTools(a.loaded, b.loaded) &&
+    sameTools(a.deferred, b.deferred) &&
+    a.excluded.length === b.excluded.length &&
+    a.excluded.every((entry, i) => {
+      const other = b.excluded[i];
+      return entry.tool_name === other?.tool_name && entry.reason === other.reason;
+    })
+  );
+}

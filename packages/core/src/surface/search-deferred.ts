@@ -1,0 +1,105 @@
+// Finding deferred tools (SEARCH-2): `select:` by exact name, or ranked free text. Pure over one surface
+// and its index.
+
+import type { RegisteredTool } from "../registry/index.ts";
+import { searchDocumentOf } from "./search/search-document.ts";
+import { createSearchIndex, type SearchIndex } from "./search/search-index.ts";
+import type { Surface } from "./surface.ts";
+
+export interface FoundTool {
+  tool_name: string;
+  score: number;
+  reasons: string[];
+}
+
+export interface SearchAnswer {
+  matches: FoundTool[];
+  /** Names of a `select:` that this surface does not have, with why where it is known. */
+  not_found: { name: string; detail: string }[];
+  /** Named in a `select:`, and loaded already. */
+  already_loaded: string[];
+  deferred_count: number;
+}
+
+/** An index that follows the deferred tools of a run from revision to revision, one change at a time. */
+export interface DeferredIndex {
+  search(surface: Surface, query: string, limit: number): SearchAnswer;
+}
+
+const SELECT = "select:";
+
+export function createDeferredIndex(): DeferredIndex {
+  const index: SearchIndex = createSearchIndex();
+  const indexed = new Map<string, number>();
+  let followed: Surface | undefined;
+
+  return {
+    search(surface, query, limit) {
+      if (query.trimStart().toLowerCase().startsWith(SELECT)) return select(surface, query);
+      follow(surface);
+      return {
+        matches: index.search(query, { limit }),
+        not_found: [],
+        already_loaded: [],
+        deferred_count: surface.deferred.length,
+      };
+    },
+  };
+
+  function follow(surface: Surface): void {
+    if (followed === surface) return;
+    const wanted = new Map(surface.deferred.map((tool) => [tool.name, tool]));
+    for (const [name, generation] of indexed) {
+      if (wanted.get(name)?.generation === generation) continue;
+      index.remove(name);
+      indexed.delete(name);
+    }
+    for (const tool of wanted.values()) {
+      if (indexed.has(tool.name)) continue;
+      index.add(documentOf(tool));
+      indexed.set(tool.name, tool.generation);
+    }
+    followed = surface;
+  }
+}
+
+function select(surface: Surface, query: string): SearchAnswer {
+  const names = query
+    .trimStart()
+    .slice(SELECT.length)
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  const answer: SearchAnswer = {
+    matches: [],
+    not_found: [],
+    already_loaded: [],
+    deferred_count: surface.deferred.length,
+  };
+  for (const name of new Set(names)) {
+    const canonical = surface.aliases.get(name) ?? name;
+    const standing = surface.standing.get(canonical);
+    if (standing?.state === "deferred") {
+      answer.matches.push({ tool_name: canonical, score: 1, reasons: ["selected by name"] });
+    } else if (standing?.state === "loaded") {
+      answer.already_loaded.push(canonical);
+    } else {
+      // Excluded tools are not for this model to know about beyond the fact that they are not there.
+      answer.not_found.push({ name, detail: "no deferred tool of this run has that name" });
+    }
+  }
+  return answer;
+}
+
+function documentOf(tool: RegisteredTool): Parameters<SearchIndex["add"]>[0] {
+  const { aliases, title, search_hint, description } = tool.definition;
+  return searchDocumentOf({
+    name: tool.name,
+    description,
+    input_schema: tool.input.original,
+    ...(aliases === undefined ? {} : { aliases }),
+    ...(title === undefined ? {} : { title }),
+    ...(search_hint === undefined ? {} : { search_hint }),
+    tags: tool.tags,
+  });
+}

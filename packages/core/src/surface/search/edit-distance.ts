@@ -1,0 +1,34 @@
+// How many single-letter slips lie between two words: a letter too many, missing, wrong, or two
+// neighbours swapped.
+
+/** The number of slips between `a` and `b`, or `limit + 1` when there are more than `limit`. */
+export function editDistance(a: string, b: string, limit: number): number {
+  return slipsFrom(a, 0, b, 0, limit);
+}
+
+/**
+ * Tries each slip at the first letters that differ. With the one or two slips a word is allowed this
+ * is a handful of comparisons, where the usual table would be filled for every candidate.
+ */
+function slipsFrom(a: string, fromA: number, b: string, fromB: number, limit: number): number {
+  let atA = fromA;
+  let atB = fromB;
+  const left = a.length - b.length - (atA - atB);
+  if (left > limit || -left > limit) return limit + 1;
+  while (atA < a.length && atB < b.length && a.charCodeAt(atA) === b.charCodeAt(atB)) {
+    atA += 1;
+    atB += 1;
+  }
+  if (atA === a.length) return b.length - atB;
+  if (atB === b.length) return a.length - atA;
+  if (limit === 0) return 1;
+  let fewest = 1 + slipsFrom(a, atA + 1, b, atB + 1, limit - 1);
+  if (fewest > 1) fewest = Math.min(fewest, 1 + slipsFrom(a, atA + 1, b, atB, limit - 1));
+  if (fewest > 1) fewest = Math.min(fewest, 1 + slipsFrom(a, atA, b, atB + 1, limit - 1));
+  const isSwap =
+    a.charCodeAt(atA) === b.charCodeAt(atB + 1) && a.charCodeAt(atA + 1) === b.charCodeAt(atB);
+  if (fewest > 1 && isSwap) {
+    fewest = Math.min(fewest, 1 + slipsFrom(a, atA + 2, b, atB + 2, limit - 1));
+  }
+  return fewest;
+}
