@@ -1,0 +1,99 @@
+// Hooks as an author writes them (HOOK-1, HOOK-2, HOOK-6): what each event tells and what may be answered.
+
+import type { JsonObject, JsonValue } from "../schema/index.ts";
+import type {
+  ContentBlock,
+  ElicitationAnswer,
+  ElicitationRequest,
+  NamePattern,
+  Signal,
+  ToolResult,
+} from "../tool/index.ts";
+
+export interface HookPayloads {
+  SessionStart: { session_id: string };
+  UserPromptSubmit: { session_id: string; run_id: string; prompt: string };
+  PreToolUse: ToolUse;
+  PermissionRequest: { request: JsonObject };
+  PostToolUse: ToolUse & { result: ToolResult };
+  PostToolUseFailure: ToolUse & { result: ToolResult };
+  Elicitation: ElicitationUse;
+  ElicitationResult: ElicitationUse & { answer: ElicitationAnswer };
+  Stop: { session_id: string; run_id: string; already_continued: boolean };
+}
+
+interface ToolUse {
+  session_id: string;
+  run_id: string;
+  agent_id: string;
+  tool_call_id: string;
+  tool_name: string;
+  /** observable_input: normalised, and without secrets. */
+  input: JsonValue;
+}
+
+interface ElicitationUse {
+  session_id: string;
+  tool_call_id: string;
+  tool_name: string;
+  request: ElicitationRequest;
+}
+
+/** Answering nothing is to pass. */
+export interface HookAnswers {
+  SessionStart: { context?: string };
+  UserPromptSubmit: { block?: boolean; reason?: string; context?: string };
+  PreToolUse: {
+    decision?: "deny" | "ask" | "pass";
+    reason?: string;
+    /** Replaces the whole input; it is validated, planned and judged again. */
+    input?: JsonObject;
+    /** Added to what the model reads. */
+    context?: string;
+    /** Ends the run, with why. */
+    stop?: string;
+  };
+  PermissionRequest: { decision?: "deny" | "pass"; reason?: string };
+  PostToolUse: ResultAnswer;
+  PostToolUseFailure: ResultAnswer;
+  Elicitation: { action?: "accept" | "decline" | "cancel" | "pass"; content?: JsonObject };
+  ElicitationResult: Record<string, never>;
+  Stop: { continue?: boolean; context?: string };
+}
+
+interface ResultAnswer {
+  context?: string;
+  /** What the model reads instead; the fact keeps the original. */
+  replace?: string | ContentBlock[];
+}
+
+export type HookEvent = keyof HookPayloads;
+
+export interface Hook<Event extends HookEvent = HookEvent> {
+  /** Shown in facts and messages. */
+  id: string;
+  event: Event;
+  /** Only for tools of this name pattern, with all these tags, touching such a path. */
+  tool?: NamePattern;
+  tags?: readonly string[];
+  path?: string;
+  timeout_ms?: number;
+  /** A guard that fails denies a write and asks for a readonly call, unless it says to go on (HOOK-4). */
+  on_failure?: "continue";
+  run(
+    payload: HookPayloads[Event],
+    context: { signal: Signal },
+  ): HookAnswers[Event] | void | Promise<HookAnswers[Event] | void>;
+}
+
+export type AnyHook = { [Event in HookEvent]: Hook<Event> }[HookEvent];
+
+/** Keeps payload and answer types together for one event. */
+export function defineHook<Event extends HookEvent>(hook: Hook<Event>): AnyHook {
+  return hook as unknown as AnyHook;
+}
+
+/** Guards can stop a call; the others only watch. */
+export function isGuard(event: HookEvent): boolean {
+  return event === "PreToolUse" || event === "PermissionRequest";
+}

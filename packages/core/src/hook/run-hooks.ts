@@ -1,0 +1,107 @@
+// Runs the hooks of one event, one after the other, each within its own time. Every outcome is a fact.
+
+import { within, type Clock, type FactCall, type Recorder } from "../journal/index.ts";
+import { compileGlob } from "../permission/index.ts";
+import { matchesName, messageOf, type Signal } from "../tool/index.ts";
+import { readAnswer } from "./answer.ts";
+import type { AnyHook, HookAnswers, HookEvent, HookPayloads } from "./hook.ts";
+
+export interface HookSubject {
+  tool_name: string;
+  tags: readonly string[];
+  paths: readonly string[];
+}
+
+/** One hook's answer, or how it failed to give one. */
+export type HookOutcome<Event extends HookEvent> =
+  | { hook: string; ok: true; answer: HookAnswers[Event] }
+  | { hook: string; ok: false; message: string; continues: boolean };
+
+export interface HookPorts {
+  clock: Clock;
+  recorder: Recorder;
+  signal: () => Signal;
+  defaultTimeoutMs: number;
+}
+
+export interface Hooks {
+  /** Whether there is any of this event at all; most runs have none. */
+  has(event: HookEvent): boolean;
+  /** Those of this event that match, in the order given. */
+  matching(event: HookEvent, subject?: HookSubject): readonly AnyHook[];
+}
+
+export function createHooks(hooks: readonly AnyHook[]): Hooks {
+  const byEvent = new Map<
+    HookEvent,
+    { hook: AnyHook; matchesPath?: (path: string) => boolean }[]
+  >();
+  for (const hook of hooks) {
+    const entry =
+      hook.path === undefined ? { hook } : { hook, matchesPath: compileGlob(hook.path) };
+    byEvent.set(hook.event, [...(byEvent.get(hook.event) ?? []), entry]);
+  }
+  return {
+    has: (event) => byEvent.has(event),
+    matching(event, subject) {
+      const candidates = byEvent.get(event);
+      if (candidates === undefined) return [];
+      return candidates
+        .filter(({ hook, matchesPath }) => {
+          if (subject === undefined) return true;
+          if (hook.tool !== undefined && !matchesName(hook.tool, subject.tool_name)) return false;
+          if (hook.tags?.every((tag) => subject.tags.includes(tag)) === false) return false;
+          return matchesPath === undefined || subject.paths.some((path) => matchesPath(path));
+        })
+        .map(({ hook }) => hook);
+    },
+  };
+}
+
+export async function runHook<Event extends HookEvent>(
+  hook: AnyHook,
+  event: Event,
+  payload: HookPayloads[Event],
+  ports: HookPorts,
+  call?: FactCall,
+): Promise<HookOutcome<Event>> {
+  const { clock, recorder } = ports;
+  const started = clock.now();
+  recorder.record("hook.started", { hook: hook.id, event }, call);
+  const limit = hook.timeout_ms ?? ports.defaultTimeoutMs;
+  const waited = await within(clock, limit, () =>
+    // Its own copy: what a hook does to the payload is nobody's business.
+    hook.run(JSON.parse(JSON.stringify(payload)) as never, { signal: ports.signal() }),
+  );
+  const outcome = read(hook, event, waited);
+  const about = { hook: hook.id, event, duration_ms: clock.now() - started };
+  if (outcome.ok) {
+    recorder.record("hook.completed", { ...about, outcome: describe(outcome.answer) }, call);
+  } else {
+    recorder.record("hook.failed", { ...about, message: outcome.message }, call, "warn");
+  }
+  return outcome;
+}
+
+function read<Event extends HookEvent>(
+  hook: AnyHook,
+  event: Event,
+  waited: Awaited<ReturnType<typeof within>>,
+): HookOutcome<Event> {
+  const fail = (message: string): HookOutcome<Event> => ({
+    hook: hook.id,
+    ok: false,
+    message,
+    continues: hook.on_failure === "continue",
+  });
+  if (waited.kind === "timed_out") return fail(`did not answer within ${waited.ms} ms`);
+  if (waited.kind === "threw") return fail(`threw: ${messageOf(waited.error)}`);
+  const answer = readAnswer(event, waited.value);
+  return answer.ok ? { hook: hook.id, ok: true, answer: answer.answer } : fail(answer.message);
+}
+
+/** Which parts were answered; the parts themselves are in the facts they lead to. */
+function describe(answer: object): string {
+  const { decision, action } = answer as { decision?: string; action?: string };
+  return decision ?? action ?? (Object.keys(answer).toSorted().join(", ") || "pass");
+}
