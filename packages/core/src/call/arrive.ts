@@ -1,0 +1,248 @@
+// The first half of PIPE-1, on arrival: resolve name → availability → parse arguments → validate schema
+// → validate values. Ends in a call ready to be queued, or in its refusal.
+
+import { isThenable, type Recorder } from "../journal/index.ts";
+import type { RegisteredTool } from "../registry/index.ts";
+import { headTail } from "../result/index.ts";
+import { parseArguments, type JsonObject, type ParsedArguments } from "../schema/index.ts";
+import { SEARCH_TOOLS, wireNameOf, type Surface } from "../surface/index.ts";
+import { toolError } from "../tool/index.ts";
+import { ending, type Call, type Ending } from "./call.ts";
+import type { CallHost } from "./host.ts";
+import { admitInput } from "./admit-input.ts";
+
+export type Arrival =
+  | { ok: true }
+  /** `stops`: it was to be a write, so what comes after it must not happen (SCHED-3). */
+  | { ok: false; ending: Ending; stops: boolean };
+
+/** Longer arguments are kept as an artifact; the fact holds their head and tail. */
+const MAX_RECORDED_ARGUMENTS = 32 * 1024;
+
+export function arrive(host: CallHost, call: Call): Arrival | Promise<Arrival> {
+  resolveName(host, call);
+  const { max_arguments_bytes: maxBytes, max_arguments_depth: maxDepth } = host.config.tools;
+  const parsed = parseArguments(call.given.arguments, { maxBytes, maxDepth });
+  const recorded = recordRequest(host, call, parsed);
+  if (isThenable(recorded)) return recorded.then(() => admit(host, call, parsed));
+  return admit(host, call, parsed);
+}
+
+function admit(host: CallHost, call: Call, parsed: ParsedArguments): Arrival | Promise<Arrival> {
+  const tool = call.tool;
+  const unavailable = availabilityProblem(host, call);
+  if (unavailable !== undefined || tool === undefined) {
+    return unavailable ?? { ok: false, ending: notAvailable(host, call), stops: false };
+  }
+  call.effects = tool.effects;
+  if (!parsed.ok) {
+    const error = toolError({
+      code: parsed.code,
+      error_class: "invalid_arguments",
+      message: `${tool.name}: ${parsed.message}`,
+      retryable: true,
+      recovery: "change_arguments",
+    });
+    return refused(tool, ending("failed", error));
+  }
+  const admitted = admitInput(host, call, parsed.value);
+  if (isThenable(admitted)) return admitted.then((problem) => judged(host, call, tool, problem));
+  return judged(host, call, tool, admitted);
+}
+
+function judged(
+  host: CallHost,
+  call: Call,
+  tool: RegisteredTool,
+  problem: Ending | undefined,
+): Arrival {
+  if (problem !== undefined) return refused(tool, problem);
+  const { read_only, concurrency_safe, destructive, open_world } = call.effects;
+  const data = { effects: { read_only, concurrency_safe, destructive, open_world } };
+  host.recorder.record("tool.validated", data, call);
+  return ARRIVED;
+}
+
+const ARRIVED: Arrival = { ok: true };
+
+function refused(tool: RegisteredTool, problem: Ending): Arrival {
+  return { ok: false, ending: problem, stops: !tool.effects.read_only };
+}
+
+/** Through the table of the request that showed the names, never by taking a name apart (NAME-3). */
+function resolveName(host: CallHost, call: Call): void {
+  const surface = host.surface();
+  const { name } = call.given;
+  if (typeof name !== "string") return;
+  let canonical = name.includes(".") ? undefined : host.modelTools().names.toCanonical(name);
+  canonical ??= surface.standing.has(name) ? name : excludedName(surface, name);
+  if (canonical === undefined) {
+    canonical = surface.aliases.get(name);
+    if (canonical !== undefined) call.alias = name;
+  }
+  const standing = canonical === undefined ? undefined : surface.standing.get(canonical);
+  call.tool_name = canonical ?? name;
+  call.tool = standing?.tool;
+}
+
+/** A model may remember a tool this run does not have: then the answer can say why it has not. */
+function excludedName(surface: Surface, wire: string): string | undefined {
+  if (wire.includes(".")) return undefined;
+  const { names } = surface.profile;
+  return surface.excluded.find(({ tool_name }) => wireNameOf(tool_name, names) === wire)?.tool_name;
+}
+
+function availabilityProblem(host: CallHost, call: Call): Arrival | undefined {
+  const standing = host.surface().standing.get(call.tool_name);
+  if (standing === undefined || standing.state === "excluded") {
+    return { ok: false, ending: notAvailable(host, call), stops: false };
+  }
+  if (standing.state === "deferred") {
+    return { ok: false, ending: notLoaded(host, call), stops: false };
+  }
+  const current = host.current(call.tool_name);
+  if (current?.generation === standing.tool.generation) return undefined;
+  host.refreshNextTurn(call.tool_name);
+  return refused(standing.tool, stale(call, current));
+}
+
+function notAvailable(host: CallHost, call: Call): Ending {
+  const surface = host.surface();
+  const standing = surface.standing.get(call.tool_name);
+  const asked = call.tool_name === "" ? "a tool without a name" : `"${shorten(call.tool_name)}"`;
+  const why =
+    standing?.state === "excluded"
+      ? `${asked} is not available in this run (${standing.reason}: ${standing.detail})`
+      : `There is no tool ${asked} in this run`;
+  const near = nearestNames(call.tool_name, surface);
+  const hint = near.length === 0 ? "" : ` Did you mean ${near.join(" or ")}?`;
+  return ending(
+    "denied",
+    toolError({
+      code: "tool_not_available",
+      error_class: standing?.state === "excluded" ? "policy_blocked" : "unknown_tool",
+      message: `${why}.${hint}`,
+      recovery: surface.deferred.length > 0 ? "discover_first" : "use_another_tool",
+    }),
+  );
+}
+
+function notLoaded(host: CallHost, call: Call): Ending {
+  const search = host.modelTools().names.toWire(SEARCH_TOOLS);
+  return ending(
+    "failed",
+    toolError({
+      code: "schema_not_loaded",
+      error_class: "schema_not_loaded",
+      message: `"${call.tool_name}" is deferred: its schema has not been loaded. Call ${search} with {"query": "select:${call.tool_name}"} first, then call the tool again.`,
+      retryable: true,
+      recovery: "discover_first",
+    }),
+  );
+}
+
+function stale(call: Call, current: RegisteredTool | undefined): Ending {
+  const message =
+    current === undefined
+      ? `"${call.tool_name}" has been removed since it was shown; it is not there any more.`
+      : `"${call.tool_name}" has changed since it was shown. Its new definition comes with the next request: read it, then call again.`;
+  return ending(
+    "failed",
+    toolError({
+      code: "tool_definition_changed",
+      error_class: "schema_not_loaded",
+      message,
+      retryable: current !== undefined,
+      recovery: current === undefined ? "use_another_tool" : "discover_first",
+    }),
+  );
+}
+
+/** `tool.requested`, with what the model sent as it sent it (SCHEMA-6), without secrets. */
+function recordRequest(host: CallHost, call: Call, parsed: ParsedArguments): void | Promise<void> {
+  const data: Record<string, unknown> = {
+    index: call.index,
+    surface_revision: host.surface().revision,
+  };
+  if (call.nativeId !== undefined && call.nativeId !== call.tool_call_id) {
+    data["native_call_id"] = call.nativeId;
+  }
+  if (call.given.name !== call.tool_name) data["native_name"] = shorten(call.given.name);
+  if (call.alias !== undefined) data["alias"] = call.alias;
+  const text = argumentText(call, parsed);
+  const sensitive = call.tool?.input.sensitive ?? [];
+  if (sensitive.length > 0) {
+    data["model_input"] = parsed.ok
+      ? host.redactor.value(parsed.value, { sensitive })
+      : `(${text.length} characters that are not valid arguments, of a tool with sensitive fields)`;
+  } else if (text.length <= MAX_RECORDED_ARGUMENTS) {
+    data["model_input"] = redactedText(host, text, parsed);
+  } else {
+    data["model_input_chars"] = text.length;
+    data["model_input"] = headTail(host.redactor.text(text.slice(0, 1 << 20)), {
+      maxChars: MAX_RECORDED_ARGUMENTS,
+    }).text;
+    if (parsed.ok) return keepArguments(host, call, text, data);
+  }
+  record(host.recorder, call, data);
+}
+
+/** Verbatim where it came as text; an escape may hide from the text what the value shows. */
+function redactedText(host: CallHost, text: string, parsed: ParsedArguments): unknown {
+  const redacted = host.redactor.text(text);
+  if (redacted !== text || !parsed.ok || !text.includes("\\")) return redacted;
+  const value = host.redactor.value(parsed.value);
+  return value === parsed.value ? text : value;
+}
+
+async function keepArguments(
+  host: CallHost,
+  call: Call,
+  text: string,
+  data: Record<string, unknown>,
+): Promise<void> {
+  const { session_id, run_id } = host.identity;
+  const about = { media_type: "application/json", name: "arguments.json", session_id, run_id };
+  try {
+    const kept = await host.artifacts.write(text, { ...about, tool_call_id: call.tool_call_id });
+    data["model_input_ref"] = kept.artifact_id;
+  } catch (error) {
+    data["model_input_lost"] = error instanceof Error ? error.message : String(error);
+  }
+  record(host.recorder, call, data);
+}
+
+function record(recorder: Recorder, call: Call, data: Record<string, unknown>): void {
+  recorder.record("tool.requested", data as JsonObject, call);
+}
+
+function argumentText(call: Call, parsed: ParsedArguments): string {
+  const given = call.given.arguments;
+  if (typeof given === "string") return given;
+  return parsed.ok ? JSON.stringify(parsed.value) : `(${parsed.message})`;
+}
+
+/** Whatever a model gave for a name, at a length a message can hold. */
+function shorten(name: unknown): string {
+  const text = typeof name === "string" ? name : (JSON.stringify(name) ?? typeof name);
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+/** Loaded names that share their last word with what was asked for, or hold it. */
+function nearestNames(asked: string, surface: Surface): string[] {
+  const fold = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+  const wanted = fold(
+    asked
+      .slice(0, 200)
+      .split(/[.:/]|__/)
+      .at(-1) ?? "",
+  );
+  if (wanted.length < 3) return [];
+  return surface.loaded
+    .map(({ name }) => name)
+    .filter((name) => {
+      const own = fold(name.split(".").at(-1) ?? "");
+      return own.includes(wanted) || (own.length >= 3 && wanted.includes(own));
+    })
+    .slice(0, 3);
+}

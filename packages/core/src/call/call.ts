@@ -1,0 +1,168 @@
+// One call on its way: what is known of it so far, and how it can be ended from outside.
+
+import type { HookOutcome } from "../hook/index.ts";
+import type { FactCall } from "../journal/index.ts";
+import type { GrantScope } from "../permission/index.ts";
+import type { RegisteredTool } from "../registry/index.ts";
+import type { HandlerOutcome } from "../result/index.ts";
+import type { CallClass } from "../schedule/index.ts";
+import type { JsonObject, JsonValue } from "../schema/index.ts";
+import type { Effects, PreparedPlan, ToolError, ToolStatus } from "../tool/index.ts";
+import { createAbort, type CallAbort } from "./signal.ts";
+
+/** A call as a model or a program makes it. */
+export interface ToolCall {
+  /** The provider's; a missing or repeated one is replaced. */
+  id?: string;
+  /** Wire name, canonical name or alias. */
+  name: string;
+  /** JSON text as it came, or a value. */
+  arguments: unknown;
+}
+
+/** How a call ends, before its result is made. */
+export interface Ending {
+  status: ToolStatus;
+  outcome: HandlerOutcome;
+  /** The handler was called. */
+  executed: boolean;
+}
+
+/** An end from outside: abort, interrupt, a sibling, an abandoned attempt. */
+export interface Cancellation {
+  status: Extract<ToolStatus, "aborted" | "cancelled" | "discarded" | "skipped">;
+  error: ToolError;
+}
+
+export interface HookVerdict {
+  decision: "ask";
+  reason: string;
+  hook: string;
+}
+
+export interface Call extends FactCall {
+  tool_name: string;
+  readonly index: number;
+  readonly given: ToolCall;
+  readonly nativeId: string | undefined;
+  tool: RegisteredTool | undefined;
+  alias: string | undefined;
+  /** What the handler will get; validated, normalised, and after every hook. */
+  input: JsonObject;
+  effects: Effects;
+  class: CallClass;
+  plan: PreparedPlan | undefined;
+  hookVerdict: HookVerdict | undefined;
+  readonly hookOutcomes: HookOutcome<never>[] | undefined;
+  /** What hooks want the model to know, by hook. */
+  hookContext: Map<string, string> | undefined;
+  decision: { decision: string; fact_id: string; scopes: readonly GrantScope[] } | undefined;
+  phase: "arrived" | "queued" | "running" | "ended";
+  cancellation: Cancellation | undefined;
+  /** Called once when the call is cancelled; whoever waits for the call sets it. */
+  onCancel: (() => void) | undefined;
+  readonly abort: CallAbort;
+  /** Time spent waiting for people; counts for nothing (PIPE-6). */
+  waitedMs: number;
+  startedAt: number | undefined;
+  /** The last node this call leaves in the conversation; allotted on arrival, so that order is call order. */
+  readonly nodeId: string;
+  readonly parentNodeId: string | undefined;
+}
+
+const UNKNOWN_EFFECTS: Effects = {
+  read_only: false,
+  concurrency_safe: false,
+  destructive: true,
+  open_world: true,
+};
+
+export function createCall(
+  about: Pick<Call, "tool_call_id" | "index" | "given" | "nativeId" | "nodeId" | "parentNodeId">,
+): Call {
+  return {
+    tool_call_id: about.tool_call_id,
+    tool_name: typeof about.given.name === "string" ? about.given.name : "",
+    index: about.index,
+    given: about.given,
+    nativeId: about.nativeId,
+    tool: undefined,
+    alias: undefined,
+    input: {},
+    effects: UNKNOWN_EFFECTS,
+    class: "write",
+    plan: undefined,
+    hookVerdict: undefined,
+    hookOutcomes: undefined,
+    hookContext: undefined,
+    decision: undefined,
+    phase: "arrived",
+    cancellation: undefined,
+    onCancel: undefined,
+    abort: createAbort(),
+    waitedMs: 0,
+    startedAt: undefined,
+    nodeId: about.nodeId,
+    parentNodeId: about.parentNodeId,
+  };
+}
+
+/** The tool of a call that got past its arrival. */
+export function toolOf(call: Call): RegisteredTool {
+  if (call.tool === undefined) throw new Error(`call ${call.tool_call_id} has no tool`);
+  return call.tool;
+}
+
+export function cancelCall(call: Call, cancellation: Cancellation): void {
+  if (call.phase === "ended" || call.cancellation !== undefined) return;
+  call.cancellation = cancellation;
+  call.abort.abort(new Error(cancellation.error.message));
+  call.onCancel?.();
+}
+
+/** Waits for something that the call's cancellation may overtake. Never rejects because of the latter. */
+export function unlessCancelled<T>(
+  call: Call,
+  pending: Promise<T>,
+): Promise<{ cancelled: true } | { cancelled: false; value: T }> {
+  if (call.cancellation !== undefined) {
+    void pending.catch(() => {});
+    return Promise.resolve({ cancelled: true });
+  }
+  return new Promise((resolve, reject) => {
+    call.onCancel = () => resolve({ cancelled: true });
+    pending.then((value) => resolve({ cancelled: false, value }), reject);
+  });
+}
+
+export function ending(
+  status: ToolStatus,
+  error: ToolError,
+  content: HandlerOutcome["content"] = [],
+): Ending {
+  return { status, executed: false, outcome: { status: "failed", content, artifacts: [], error } };
+}
+
+export function cancelledEnding(call: Call): Ending {
+  const { status, error } = call.cancellation as Cancellation;
+  return ending(status, error);
+}
+
+/** Which top-level fields differ; enough to tell a person what a mutation did. */
+export function changedFields(before: JsonObject, after: JsonObject): string[] {
+  const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...fields].filter((field) => !sameJson(before[field], after[field])).toSorted();
+}
+
+export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (a === undefined || b === undefined || Array.isArray(a) !== Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  for (const key of keys) {
+    if (!Object.hasOwn(b, key)) return false;
+    if (!sameJson((a as JsonObject)[key], (b as JsonObject)[key])) return false;
+  }
+  return true;
+}

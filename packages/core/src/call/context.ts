@@ -1,0 +1,152 @@
+// What a planner and a handler are given (DEF-7). Parts are made when they are looked at, because most
+// handlers look at few; each can be taken out of the object and used by itself.
+
+import { createHeadTail } from "../result/index.ts";
+import type {
+  ArtifactRef,
+  ArtifactWriter,
+  PrepareContext,
+  PreparedPlan,
+  Roots,
+  RunContext,
+  Signal,
+  ToolContext,
+} from "../tool/index.ts";
+import type { Call } from "./call.ts";
+import { elicit } from "./elicit.ts";
+import type { Gate } from "./gate.ts";
+import type { CallHost } from "./host.ts";
+import { createProgress, type Progress } from "./progress.ts";
+
+const MAX_PARTIAL_CHARS = 64 * 1024;
+
+export function prepareContext(host: CallHost, call: Call): PrepareContext {
+  const { session_id, run_id, agent_id } = host.identity;
+  return {
+    toolCallId: call.tool_call_id,
+    toolName: call.tool_name,
+    sessionId: session_id,
+    runId: run_id,
+    agentId: agent_id,
+    roots: host.roots,
+    runContext: host.runContext(),
+    get signal() {
+      return call.abort.signal;
+    },
+  };
+}
+
+/** What a handler leaves behind while it runs; the executor's side of its context. */
+export interface HandlerTraces {
+  /** Set when the call has ended: nothing the handler still says is heard. */
+  over: boolean;
+  cleanups: (() => void | Promise<void>)[] | undefined;
+  progress: Progress | undefined;
+  partial: ReturnType<typeof createHeadTail> | undefined;
+}
+
+/** Private inside: a handler gets what the interface says and no way to the run behind it. */
+export class CallContext implements ToolContext {
+  readonly #host: CallHost;
+  readonly #call: Call;
+  readonly #gate: Pick<Gate, "waitForPerson">;
+  readonly #traces: HandlerTraces;
+
+  constructor(
+    host: CallHost,
+    call: Call,
+    gate: Pick<Gate, "waitForPerson">,
+    traces: HandlerTraces,
+  ) {
+    this.#host = host;
+    this.#call = call;
+    this.#gate = gate;
+    this.#traces = traces;
+  }
+
+  get toolCallId(): string {
+    return this.#call.tool_call_id;
+  }
+  get toolName(): string {
+    return this.#call.tool_name;
+  }
+  get sessionId(): string {
+    return this.#host.identity.session_id;
+  }
+  get runId(): string {
+    return this.#host.identity.run_id;
+  }
+  get agentId(): string {
+    return this.#host.identity.agent_id;
+  }
+  get roots(): Roots {
+    return this.#host.roots;
+  }
+  get signal(): Signal {
+    return this.#call.abort.signal;
+  }
+  get runContext(): RunContext {
+    return this.#host.runContext();
+  }
+  get plan(): PreparedPlan | undefined {
+    return this.#call.plan;
+  }
+  get idempotencyKey(): string {
+    return `${this.sessionId}/${this.toolCallId}`;
+  }
+  get artifacts(): ArtifactWriter {
+    return artifactWriter(this.#host, this.#call);
+  }
+  get progress(): ToolContext["progress"] {
+    return (update) => {
+      const traces = this.#traces;
+      if (traces.over) return;
+      traces.progress ??= createProgress(this.#host, this.#call);
+      traces.progress.report(update);
+    };
+  }
+  get output(): ToolContext["output"] {
+    return (chunk: unknown) => {
+      const traces = this.#traces;
+      if (traces.over) return;
+      traces.partial ??= createHeadTail({ maxChars: MAX_PARTIAL_CHARS });
+      traces.partial.push(String(chunk));
+    };
+  }
+  get onCancel(): ToolContext["onCancel"] {
+    return (cleanup) => {
+      (this.#traces.cleanups ??= []).push(cleanup);
+    };
+  }
+  get waitForPerson(): ToolContext["waitForPerson"] {
+    return (answer) => this.#gate.waitForPerson(answer);
+  }
+  get elicit(): ToolContext["elicit"] {
+    return (request) => elicit(this.#host, this.#call, request, this.#gate);
+  }
+}
+
+/** Artifacts a call writes carry the call, and each is a fact. */
+export function artifactWriter(host: CallHost, call: Call): ArtifactWriter {
+  const { session_id, run_id } = host.identity;
+  const own = { session_id, run_id, tool_call_id: call.tool_call_id };
+  const created = (record: ArtifactRef): ArtifactRef => {
+    const { artifact_id, media_type, size, sha256, name } = record;
+    const ref = { artifact_id, media_type, size, sha256, ...(name === undefined ? {} : { name }) };
+    host.recorder.record("artifact.created", ref, call);
+    return ref;
+  };
+  return {
+    async write(bytes, about) {
+      return created(await host.artifacts.write(bytes, { ...about, ...own }));
+    },
+    open(about) {
+      const sink = host.artifacts.open({ ...about, ...own });
+      return {
+        write: (bytes) => sink.write(bytes),
+        close: async () => created(await sink.close()),
+        discard: async () => sink.discard(),
+      };
+    },
+  };
+}

@@ -1,0 +1,79 @@
+// A question from inside a tool (MCP-5, HOOK-6): hooks first, then a person, else declined.
+
+import { runHook } from "../hook/index.ts";
+import { within } from "../journal/index.ts";
+import type { JsonObject } from "../schema/index.ts";
+import type { ElicitationAnswer, ElicitationRequest } from "../tool/index.ts";
+import type { Call } from "./call.ts";
+import type { Gate } from "./gate.ts";
+import { hookPorts, hookSubject } from "./hook-view.ts";
+import type { CallHost } from "./host.ts";
+
+export async function elicit(
+  host: CallHost,
+  call: Call,
+  request: ElicitationRequest,
+  { waitForPerson }: Pick<Gate, "waitForPerson">,
+): Promise<ElicitationAnswer> {
+  const about = { ...hookAbout(host, call), request };
+  const answer = (await hooksAnswer()) ?? (await personsAnswer());
+  for (const hook of host.hooks.matching("ElicitationResult", hookSubject(call))) {
+    await runHook(hook, "ElicitationResult", { ...about, answer }, hookPorts(host, call), call);
+  }
+  const data = {
+    message: host.redactor.text(request.message),
+    mode: request.mode,
+    action: answer.action,
+  };
+  host.recorder.record("mcp.server.elicitation", data, call);
+  return answer;
+
+  async function hooksAnswer(): Promise<ElicitationAnswer | undefined> {
+    for (const hook of host.hooks.matching("Elicitation", hookSubject(call))) {
+      const outcome = await runHook(hook, "Elicitation", about, hookPorts(host, call), call);
+      if (!outcome.ok) continue;
+      const { action, content } = outcome.answer;
+      if (action === undefined || action === "pass") continue;
+      return content === undefined ? { action } : { action, content };
+    }
+    return undefined;
+  }
+
+  async function personsAnswer(): Promise<ElicitationAnswer> {
+    const { elicit: ask } = host;
+    if (ask === undefined) return { action: "decline" };
+    const asked = within(host.clock, host.config.permissions.ask_timeout_ms, () =>
+      ask(
+        {
+          ...request,
+          tool_name: call.tool_name,
+          tool_call_id: call.tool_call_id,
+        },
+        {
+          signal: call.abort.signal,
+        },
+      ),
+    );
+    const waited = await waitForPerson(Promise.resolve(asked));
+    return waited.kind === "answered" ? readElicitation(waited.value) : { action: "decline" };
+  }
+}
+
+function hookAbout(host: CallHost, call: Call) {
+  const { tool_call_id, tool_name } = call;
+  return { session_id: host.identity.session_id, tool_call_id, tool_name };
+}
+
+/** Whatever is not a clear yes with content is a no. */
+function readElicitation(given: unknown): ElicitationAnswer {
+  const { action, content } = (typeof given === "object" && given !== null ? given : {}) as {
+    action?: unknown;
+    content?: unknown;
+  };
+  if (action === "accept") {
+    return typeof content === "object" && content !== null && !Array.isArray(content)
+      ? { action, content: content as JsonObject }
+      : { action };
+  }
+  return { action: action === "cancel" ? "cancel" : "decline" };
+}

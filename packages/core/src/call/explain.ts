@@ -1,0 +1,89 @@
+// `explain` (PERM-11): what would happen to a call, without running it. The same stages as a real call,
+// up to the decision, on a recorder that keeps nothing.
+
+import { isThenable, type Fact, type Recorder } from "../journal/index.ts";
+import { evaluate, type ChainEntry, type Decision, type GrantScope } from "../permission/index.ts";
+import type { JsonValue } from "../schema/index.ts";
+import type { Effects, Plan, ToolError } from "../tool/index.ts";
+import { arrive } from "./arrive.ts";
+import { createCall, type Ending, type ToolCall } from "./call.ts";
+import { hookSubject, seenInput } from "./hook-view.ts";
+import type { CallHost } from "./host.ts";
+import { callDigest, permissionFacts } from "./permission-facts.ts";
+import { prepareCall } from "./prepare.ts";
+
+export type Explanation =
+  | {
+      outcome: "refused";
+      tool_name: string;
+      status: string;
+      error: ToolError;
+    }
+  | {
+      outcome: Decision;
+      tool_name: string;
+      reason: string;
+      /** Every layer and rule that was looked at, with where it stands. */
+      chain: readonly ChainEntry[];
+      effects: Effects;
+      observable_input: JsonValue;
+      plan?: Plan;
+      scopes: readonly GrantScope[];
+      digest: string;
+      /** Hooks that would be asked first; they are not run here, and may only tighten the decision. */
+      hooks: readonly string[];
+    };
+
+export async function explainCall(host: CallHost, given: ToolCall): Promise<Explanation> {
+  const quiet: CallHost = { ...host, recorder: silentRecorder() };
+  const call = createCall({
+    tool_call_id: given.id ?? "explained",
+    index: 0,
+    given,
+    nativeId: given.id,
+    nodeId: "",
+    parentNodeId: undefined,
+  });
+  const arrival = await arrive(quiet, call);
+  if (!arrival.ok) return refusal(call.tool_name, arrival.ending);
+  const prepared = prepareCall(quiet, call);
+  const problem = isThenable(prepared) ? await prepared : prepared;
+  if (problem !== undefined) return refusal(call.tool_name, problem);
+  const judgement = evaluate(host.policy, permissionFacts(call), host.grants);
+  const subject = hookSubject(call);
+  const hooks = [...host.hooks.matching("PreToolUse", subject)];
+  if (judgement.decision === "ask")
+    hooks.push(...host.hooks.matching("PermissionRequest", subject));
+  return {
+    outcome: judgement.decision,
+    tool_name: call.tool_name,
+    reason: judgement.reason,
+    chain: judgement.chain,
+    effects: call.effects,
+    observable_input: seenInput(host, call).redacted,
+    ...(call.plan === undefined ? {} : { plan: host.redactor.value(call.plan as never) }),
+    scopes: judgement.scopes,
+    digest: callDigest(call),
+    hooks: hooks.map(({ id }) => id),
+  };
+}
+
+function refusal(tool_name: string, end: Ending): Explanation {
+  const { error } = end.outcome;
+  if (error === undefined) throw new Error(`the refusal of ${tool_name} has no error`);
+  return { outcome: "refused", tool_name, status: end.status, error };
+}
+
+/** Explaining leaves no trace: nothing happened. */
+function silentRecorder(): Recorder {
+  const draft = (): Fact => ({
+    id: "",
+    seq: 0,
+    type: "error",
+    time: "",
+    level: "debug",
+    session_id: "",
+    data: {},
+  });
+  return { draft, record: draft, commit() {}, flush() {} };
+}

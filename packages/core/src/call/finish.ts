@@ -1,0 +1,316 @@
+// The last third of PIPE-1: map result → post-hooks → and, in one entry, the result's nodes and the
+// terminal fact (PIPE-3, RESULT-7, HOOK-6).
+
+import { runHook, type HookOutcome } from "../hook/index.ts";
+import {
+  terminalFactType,
+  type ArtifactRecord,
+  type ConversationNode,
+  type Fact,
+} from "../journal/index.ts";
+import type { RegisteredTool } from "../registry/index.ts";
+import {
+  boundResult,
+  fitsInline,
+  mapResult,
+  viewsOf,
+  type HandlerOutcome,
+  type KeepOverflow,
+  type MappingRules,
+} from "../result/index.ts";
+import type { JsonObject, JsonValue } from "../schema/index.ts";
+import {
+  messageOf,
+  toolError,
+  type ContentBlock,
+  type ContextNode,
+  type ResultMetadata,
+  type ToolResult,
+  type ToolStatus,
+} from "../tool/index.ts";
+import type { Call, Ending } from "./call.ts";
+import { hookIdentity, hookPorts, hookSubject, seenInput } from "./hook-view.ts";
+import type { CallHost } from "./host.ts";
+
+/** A call that has its result, which is not on record yet. */
+export interface Finished {
+  readonly result: ToolResult;
+  /** What the model reads, where a hook replaced it. */
+  readonly replaced?: ContentBlock[];
+  readonly nodes: readonly PendingNode[];
+}
+
+type PendingNode = Pick<ConversationNode, "kind" | "content"> & { data?: JsonObject };
+
+export function finishCall(host: CallHost, call: Call, end: Ending): Finished | Promise<Finished> {
+  const checked = checkOutput(call, end);
+  const { outcome, status } = checked;
+  const { tool_call_id, tool_name } = call;
+  const frame = { tool_call_id, tool_name, metadata: metadataOf(host, call, status) };
+  const rules = mappingRules(host, call.tool);
+  const result = mapResult(frame, status, outcome, rules);
+  if (fitsInline(result, outcome, rules.limit)) return afterMapping(host, call, checked, result);
+  const keep: KeepOverflow = (text, about) => keepOverflow(host, call, text, about);
+  return boundResult(result, outcome, rules.limit, keep).then((bounded) =>
+    afterMapping(host, call, checked, bounded),
+  );
+}
+
+/** Terminal fact and nodes: together, or neither. */
+export function commitFinished(host: CallHost, call: Call, finished: Finished): void {
+  const { result } = finished;
+  const { recorder } = host;
+  const facts: Fact[] = [];
+  const { truncation, redactions } = result.metadata;
+  if (truncation !== undefined) facts.push(recorder.draft("output.truncated", truncation, call));
+  if (redactions !== undefined) {
+    facts.push(recorder.draft("output.redacted", { replacements: redactions }, call));
+  }
+  const rendered =
+    call.tool?.definition.render === undefined
+      ? undefined
+      : viewsOf(result, call.tool.definition).person;
+  const level = result.is_error ? "warn" : "info";
+  const terminal = {
+    result,
+    node_id: call.nodeId,
+    decision_ref: call.decision?.fact_id,
+    person_view: rendered,
+  };
+  facts.push(recorder.draft(terminalFactType(result.status), terminal, call, level));
+  recorder.commit(facts, nodesOf(host, call, finished));
+}
+
+/** The result of a call whose attempt was abandoned after it had ended (SCHED-6). */
+export function discardFinished(finished: Finished, message: string): Finished {
+  const { data: _data, ...result } = finished.result;
+  const error = toolError({
+    code: "discarded",
+    error_class: "streaming_fallback_discarded",
+    message,
+    recovery: "none",
+  });
+  return {
+    nodes: [],
+    result: {
+      ...result,
+      status: "discarded",
+      is_error: true,
+      content: [{ type: "text", text: message }],
+      summary: message,
+      error,
+      metadata: { ...result.metadata, discarded_status: result.status },
+    },
+  };
+}
+
+/** The same for every call of a tool in a run. */
+function mappingRules(host: CallHost, tool: RegisteredTool | undefined): MappingRules {
+  const known = tool === undefined ? undefined : host.mappingRules.get(tool);
+  if (known !== undefined) return known;
+  const { definition, source, output } = tool ?? {};
+  const trusted = source?.trusted === true;
+  const rules: MappingRules = {
+    redactor: host.redactor,
+    redaction: (trusted ? definition?.redaction : undefined) ?? "full",
+    sensitive: output?.sensitive ?? [],
+    limit:
+      trusted && definition?.bounds_itself === true
+        ? { maxBytes: Number.POSITIVE_INFINITY, maxChars: Number.POSITIVE_INFINITY }
+        : {
+            maxBytes: Math.min(host.config.tools.inline_limit_bytes, host.inlineLimitBytes),
+            maxChars: definition?.max_result_chars ?? Number.POSITIVE_INFINITY,
+          },
+  };
+  if (tool !== undefined) host.mappingRules.set(tool, rules);
+  return rules;
+}
+
+async function keepOverflow(
+  host: CallHost,
+  call: Call,
+  text: string,
+  about: { media_type: string; name: string },
+): Promise<ArtifactRecord> {
+  const { session_id, run_id } = host.identity;
+  const own = { session_id, run_id, tool_call_id: call.tool_call_id };
+  const kept = await host.artifacts.write(text, { ...about, ...own });
+  host.recorder.record("artifact.created", { ...kept }, call);
+  return kept;
+}
+
+function metadataOf(host: CallHost, call: Call, status: ToolStatus): ResultMetadata {
+  const { startedAt, nativeId, given, tool } = call;
+  const metadata: ResultMetadata = {
+    duration_ms:
+      startedAt === undefined ? 0 : Math.max(0, host.clock.now() - startedAt - call.waitedMs),
+    provenance: {
+      source_kind: tool?.source.kind ?? "none",
+      source_id: tool?.source.id ?? "none",
+    },
+  };
+  if (nativeId !== undefined && nativeId !== call.tool_call_id) metadata.native_call_id = nativeId;
+  if (given.name !== call.tool_name && typeof given.name === "string") {
+    metadata.native_name = given.name.slice(0, 200);
+  }
+  if (call.alias !== undefined) metadata.alias = call.alias;
+  if (status === "aborted" || status === "timed_out" || status === "cancelled") {
+    if (startedAt !== undefined) metadata.partial = true;
+  }
+  if (status === "aborted") {
+    metadata.aborted = true;
+    metadata.abort_reason = call.cancellation?.error.message ?? "aborted";
+  }
+  return metadata;
+}
+
+/** SCHEMA-7: output that is not what was declared is a failed call, and says how. */
+function checkOutput(call: Call, end: Ending): Ending {
+  const { output } = call.tool ?? {};
+  const { outcome } = end;
+  if (output === undefined || !end.executed || end.status !== "succeeded") return end;
+  const value: unknown =
+    outcome.data_text === undefined ? undefined : JSON.parse(outcome.data_text);
+  const checked = output.check(value);
+  if (checked.ok) return end;
+  const issues = checked.issues.slice(0, 5).map(({ message }) => message);
+  const error = toolError({
+    code: "output_schema_mismatch",
+    message: `${call.tool_name} ran, but its output does not fit its own output_schema: ${issues.join("; ")}`,
+    recovery: "use_another_tool",
+  });
+  const kept: HandlerOutcome = { ...outcome, status: "failed", error };
+  if (kept.content.length === 0 && kept.data_text !== undefined) {
+    kept.content = [{ type: "json", json: JSON.parse(kept.data_text) as JsonValue }];
+    delete kept.data_text;
+  }
+  return { ...end, status: "failed", outcome: kept };
+}
+
+function afterMapping(
+  host: CallHost,
+  call: Call,
+  end: Ending,
+  result: ToolResult,
+): Finished | Promise<Finished> {
+  modifyContext(host, call, end);
+  const nodes = pendingNodes(host, call, end);
+  const event = result.is_error ? "PostToolUseFailure" : "PostToolUse";
+  if (!end.executed || !host.hooks.has(event)) return { result, nodes };
+  return postHooks(host, call, result, [...nodes]);
+}
+
+function pendingNodes(host: CallHost, call: Call, { outcome }: Ending): readonly PendingNode[] {
+  const { context_nodes: given } = outcome;
+  if (given === undefined && call.hookContext === undefined) return NO_NODES;
+  const nodes = (given ?? []).map((node) => contextNode(host, node));
+  for (const [hook, text] of call.hookContext ?? []) nodes.push(hookNode(host, hook, text));
+  return nodes;
+}
+
+async function postHooks(
+  host: CallHost,
+  call: Call,
+  result: ToolResult,
+  nodes: PendingNode[],
+): Promise<Finished> {
+  const event = result.is_error ? "PostToolUseFailure" : "PostToolUse";
+  let replaced: ContentBlock[] | undefined;
+  for (const hook of host.hooks.matching(event, hookSubject(call))) {
+    const payload = { ...hookIdentity(host, call), input: seenInput(host, call).redacted, result };
+    const outcome: HookOutcome<"PostToolUse" | "PostToolUseFailure"> = await runHook(
+      hook,
+      event,
+      payload,
+      hookPorts(host, call),
+      call,
+    );
+    if (!outcome.ok) continue;
+    const { context, replace } = outcome.answer;
+    if (context !== undefined) nodes.push(hookNode(host, hook.id, context));
+    if (typeof replace === "string")
+      replaced = [{ type: "text", text: host.redactor.text(replace) }];
+    else if (replace !== undefined) replaced = host.redactor.value(replace as never);
+  }
+  return replaced === undefined ? { result, nodes } : { result, nodes, replaced };
+}
+
+/** DEF-8. The modifier of a call that ran beside others has no "after" to be applied in. */
+function modifyContext(host: CallHost, call: Call, end: Ending): void {
+  const { modify_context: modify } = end.outcome;
+  if (modify === undefined) return;
+  const report = (message: string): void => {
+    host.recorder.record("error", { code: "context_modifier_refused", message }, call, "error");
+  };
+  if (call.effects.concurrency_safe) {
+    report(`${call.tool_name} is concurrency-safe and may not change the run's context`);
+    return;
+  }
+  try {
+    const changed = JSON.parse(JSON.stringify(modify(host.runContext()))) as unknown;
+    if (typeof changed !== "object" || changed === null || Array.isArray(changed)) {
+      report(`the context modifier of ${call.tool_name} did not return an object`);
+    } else {
+      host.setRunContext(Object.freeze(changed as JsonObject));
+    }
+  } catch (error) {
+    report(`the context modifier of ${call.tool_name} failed: ${messageOf(error)}`);
+  }
+}
+
+function contextNode(host: CallHost, node: ContextNode): PendingNode {
+  const content: ContentBlock[] = [{ type: "text", text: host.redactor.text(node.text) }];
+  const { kind, data } = node;
+  return data === undefined
+    ? { kind, content }
+    : { kind, content, data: host.redactor.value(data) };
+}
+
+function hookNode(host: CallHost, hook: string, text: string): PendingNode {
+  return {
+    kind: "hook_context",
+    content: [{ type: "text", text: host.redactor.text(text) }],
+    data: { hook },
+  };
+}
+
+const NO_NODES: readonly PendingNode[] = [];
+
+/** Result first, then what it brings along; the last one has the id the next call links to. */
+function nodesOf(host: CallHost, call: Call, finished: Finished): ConversationNode[] {
+  const { nodes } = finished;
+  const alone = nodes.length === 0;
+  const result = nodeOf(host, call, {
+    node_id: alone ? call.nodeId : host.ids.next("node"),
+    parent_id: call.parentNodeId,
+    kind: "tool_result",
+    content: finished.replaced ?? finished.result.content,
+    is_error: finished.result.is_error,
+  });
+  const chain = [result];
+  nodes.forEach((node, i) => {
+    const node_id = i === nodes.length - 1 ? call.nodeId : host.ids.next("node");
+    chain.push(nodeOf(host, call, { ...node, node_id, parent_id: chain[i]?.node_id }));
+  });
+  return chain;
+}
+
+function nodeOf(
+  host: CallHost,
+  call: Call,
+  node: PendingNode & Pick<ConversationNode, "node_id" | "parent_id" | "is_error">,
+): ConversationNode {
+  const { session_id, run_id, agent_id } = host.identity;
+  return {
+    node_id: node.node_id,
+    parent_id: node.parent_id,
+    session_id,
+    run_id,
+    agent_id,
+    kind: node.kind,
+    tool_call_id: call.tool_call_id,
+    content: node.content,
+    is_error: node.is_error,
+    data: node.data,
+  };
+}

@@ -1,0 +1,119 @@
+// PreToolUse hooks (HOOK-2…4): they may deny, ask, add context, stop the run, or replace the input. A
+// replaced input is validated and planned anew and every guard sees it again, until nothing changes.
+
+import { runHook, type HookAnswers, type HookOutcome } from "../hook/index.ts";
+import type { JsonObject } from "../schema/index.ts";
+import { toolError } from "../tool/index.ts";
+import { admitInput, recordMutation } from "./admit-input.ts";
+import {
+  cancelledEnding,
+  ending,
+  sameJson,
+  unlessCancelled,
+  type Call,
+  type Ending,
+} from "./call.ts";
+import type { Gate } from "./gate.ts";
+import { hookIdentity, hookPorts, hookSubject, seenInput } from "./hook-view.ts";
+import type { CallHost } from "./host.ts";
+import { prepareCall } from "./prepare.ts";
+
+/** Hooks that still change the input after this many rounds do not agree with each other. */
+const MAX_ROUNDS = 4;
+
+export async function guardCall(
+  host: CallHost,
+  call: Call,
+  gate: Gate,
+): Promise<Ending | undefined> {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    let changed = false;
+    for (const hook of host.hooks.matching("PreToolUse", hookSubject(call))) {
+      const seen = seenInput(host, call);
+      const payload = { ...hookIdentity(host, call), input: seen.redacted };
+      const waited = await unlessCancelled(
+        call,
+        runHook(hook, "PreToolUse", payload, hookPorts(host, call), call),
+      );
+      if (waited.cancelled) return cancelledEnding(call);
+      const stopped = verdictOf(host, call, gate, waited.value);
+      if (stopped !== undefined) return stopped;
+      const replacement = waited.value.ok ? waited.value.answer.input : undefined;
+      if (replacement === undefined) continue;
+      const input = seen.restore(replacement) as JsonObject;
+      if (sameJson(input, call.input)) continue;
+      changed = true;
+      const problem = await takeReplacement(host, call, gate, hook.id, input);
+      if (problem !== undefined) return problem;
+    }
+    if (!changed) return undefined;
+  }
+  return denied(host, call, "PreToolUse", `hooks keep changing the input of ${call.tool_name}`);
+}
+
+function verdictOf(
+  host: CallHost,
+  call: Call,
+  gate: Gate,
+  outcome: HookOutcome<"PreToolUse">,
+): Ending | undefined {
+  const { hook } = outcome;
+  if (!outcome.ok) {
+    if (outcome.continues) return undefined;
+    const reason = `the hook "${hook}" failed (${outcome.message})`;
+    if (!call.effects.read_only) return denied(host, call, hook, reason);
+    call.hookVerdict = { decision: "ask", reason, hook };
+    return undefined;
+  }
+  const { decision, reason, context, stop }: HookAnswers["PreToolUse"] = outcome.answer;
+  if (context !== undefined) (call.hookContext ??= new Map()).set(hook, context);
+  if (stop !== undefined) {
+    gate.stopRun(stop, hook);
+    return denied(host, call, hook, `the hook "${hook}" ended the run: ${stop}`);
+  }
+  if (decision === "deny") {
+    return denied(host, call, hook, reason ?? `the hook "${hook}" refused this call`);
+  }
+  if (decision === "ask") {
+    call.hookVerdict = {
+      decision,
+      hook,
+      reason: reason ?? `the hook "${hook}" wants a person to decide`,
+    };
+  }
+  return undefined;
+}
+
+async function takeReplacement(
+  host: CallHost,
+  call: Call,
+  gate: Gate,
+  hook: string,
+  input: JsonObject,
+): Promise<Ending | undefined> {
+  recordMutation(host, call, `hook:${hook}`, "replaced by a PreToolUse hook", call.input, input);
+  const scheduledAs = call.class;
+  const problem = (await admitInput(host, call, input)) ?? (await prepareCall(host, call));
+  if (problem !== undefined) {
+    const { error } = problem.outcome;
+    if (error !== undefined)
+      error.message = `After the hook "${hook}" changed the input: ${error.message}`;
+    return problem;
+  }
+  if (call.class === scheduledAs) return undefined;
+  const waited = await unlessCancelled(call, gate.reclassify(call.class));
+  return waited.cancelled ? cancelledEnding(call) : undefined;
+}
+
+export function denied(host: CallHost, call: Call, hook: string, reason: string): Ending {
+  host.recorder.record("hook.denied", { hook, reason }, call, "warn");
+  return ending(
+    "denied",
+    toolError({
+      code: "hook_denied",
+      error_class: "hook_blocked",
+      message: `Denied by a hook: ${reason}`,
+      recovery: "use_another_tool",
+    }),
+  );
+}

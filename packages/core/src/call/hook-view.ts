@@ -1,0 +1,37 @@
+// What hooks, and the people a call is shown to, see of it: its names, its targets, its input without secrets.
+
+import type { HookPorts, HookSubject } from "../hook/index.ts";
+import type { JsonObject, JsonValue } from "../schema/index.ts";
+import { toolOf, type Call } from "./call.ts";
+import type { CallHost } from "./host.ts";
+
+export function hookSubject(call: Call): HookSubject {
+  const paths = (call.plan?.resources ?? []).flatMap((resource) =>
+    resource.kind === "path" ? [resource.path] : resource.kind === "command" ? [resource.cwd] : [],
+  );
+  return { tool_name: call.tool_name, tags: toolOf(call).tags, paths };
+}
+
+export function hookIdentity(host: CallHost, call: Call) {
+  const { session_id, run_id, agent_id } = host.identity;
+  const { tool_call_id, tool_name } = call;
+  return { session_id, run_id, agent_id, tool_call_id, tool_name };
+}
+
+export function hookPorts(host: CallHost, call: Call): HookPorts {
+  return {
+    clock: host.clock,
+    recorder: host.recorder,
+    signal: () => call.abort.signal,
+    defaultTimeoutMs: host.config.hooks.timeout_ms,
+  };
+}
+
+/** The input as hooks and people see it: without secrets, and with a way back for what they return. */
+export function seenInput(
+  host: CallHost,
+  call: Call,
+): { redacted: JsonValue; restore(value: JsonValue): JsonValue } {
+  const plain = JSON.parse(JSON.stringify(call.input)) as JsonObject;
+  return host.redactor.reversible(plain, toolOf(call).input.sensitive);
+}

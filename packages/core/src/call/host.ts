@@ -1,0 +1,78 @@
+// What the pipeline needs from the run it works for. Everything outside comes in here.
+
+import type { Hooks } from "../hook/index.ts";
+import type { ArtifactStore, Clock, IdSource, Recorder, Redactor } from "../journal/index.ts";
+import type { Grants, Policy } from "../permission/index.ts";
+import type { RegisteredTool } from "../registry/index.ts";
+import type { MappingRules } from "../result/index.ts";
+import type { ModelTools, Role, SearchAnswer, Surface } from "../surface/index.ts";
+import type {
+  ElicitationAnswer,
+  ElicitationRequest,
+  Roots,
+  RunContext,
+  Signal,
+} from "../tool/index.ts";
+import type { ChildSlots } from "./children.ts";
+import type { KernelConfig } from "./config.ts";
+import type { Deadlines } from "./deadlines.ts";
+import type { PermissionAnswer, PermissionRequest } from "./permission-request.ts";
+
+export interface RunIdentity {
+  readonly session_id: string;
+  readonly run_id: string;
+  readonly agent_id: string;
+  readonly parent_run_id?: string;
+  readonly parent_agent_id?: string;
+  readonly role: Role;
+}
+
+export interface CallHost {
+  readonly identity: RunIdentity;
+  readonly config: KernelConfig;
+  readonly clock: Clock;
+  readonly deadlines: Deadlines;
+  readonly ids: IdSource;
+  readonly recorder: Recorder;
+  readonly redactor: Redactor;
+  readonly artifacts: ArtifactStore;
+  readonly hooks: Hooks;
+  readonly policy: Policy;
+  readonly grants: Grants;
+  readonly roots: Roots;
+  /** How results of a tool are mapped, kept from call to call. */
+  readonly mappingRules: Map<RegisteredTool, MappingRules>;
+  /** The gateway's own bound on inline results, if it has one (RESULT-6). */
+  readonly inlineLimitBytes: number;
+  readonly children: ChildSlots;
+  readonly ask: AskPermission | undefined;
+  readonly elicit: AskElicitation | undefined;
+  surface(): Surface;
+  modelTools(): ModelTools;
+  /** The tool as registered now. */
+  current(name: string): RegisteredTool | undefined;
+  runContext(): RunContext;
+  setRunContext(context: RunContext): void;
+  /** A definition changed under the model: show the new one next turn (REG-3). */
+  refreshNextTurn(name: string): void;
+  /** For internal.search_tools alone. */
+  readonly deferred: DeferredTools;
+}
+
+export interface DeferredTools {
+  search(query: string, limit: number): SearchAnswer;
+  /** Loads them for the rest of the run; returns those that were not loaded before. */
+  load(names: readonly string[]): readonly RegisteredTool[];
+  connecting(): readonly string[];
+}
+
+/** The person's side of PERM-4. It can answer, nothing else. */
+export type AskPermission = (
+  request: PermissionRequest,
+  context: { signal: Signal },
+) => PermissionAnswer | Promise<PermissionAnswer>;
+
+export type AskElicitation = (
+  request: ElicitationRequest & { tool_name: string; tool_call_id: string },
+  context: { signal: Signal },
+) => ElicitationAnswer | Promise<ElicitationAnswer>;

@@ -1,0 +1,13 @@
+// The call room: the pipeline of one call, its siblings in a turn, and what a call needs from its run.
+// The only room that executes anything.
+
+export type { Call, ToolCall } from "./call.ts";
+export * from "./children.ts";
+export * from "./config.ts";
+export { Deadlines } from "./deadlines.ts";
+export * from "./explain.ts";
+export type * from "./host.ts";
+export * from "./permission-request.ts";
+export * from "./search-tools.ts";
+export * from "./signal.ts";
+export * from "./turn.ts";

@@ -1,0 +1,73 @@
+// What a call would touch and how risky it is (PERM-1): facts, apart from any decision about them.
+
+import { hostOf, type PermissionFacts } from "../permission/index.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "../schema/index.ts";
+import { digestOf } from "../tool/index.ts";
+import { toolOf, type Call } from "./call.ts";
+
+export function permissionFacts(call: Call): PermissionFacts {
+  const tool = toolOf(call);
+  const { plan, effects } = call;
+  return {
+    tool_name: tool.name,
+    permission: effects.read_only ? "readonly" : "write",
+    tags: tool.tags,
+    source_kind: tool.source.kind,
+    source_id: tool.source.id,
+    effects,
+    resources: plan?.resources ?? [],
+    hosts: hostsOf(call),
+    ...(plan?.destructive === undefined ? {} : { planned_destructive: plan.destructive }),
+    ...(call.hookVerdict === undefined ? {} : { hook: call.hookVerdict }),
+    input_digest: () => inputDigest(call),
+  };
+}
+
+/** The digest an approval is bound to: the plan's, or that of the input for a tool without one. */
+export function callDigest(call: Call): string {
+  return call.plan?.digest ?? inputDigest(call);
+}
+
+function inputDigest(call: Call): string {
+  return digestOf({ tool_name: call.tool_name, input: call.input });
+}
+
+const NO_HOSTS: readonly string[] = [];
+
+/** From the plan, the server's url, the tool's metadata, or a uri in the input (PERM-10). */
+function hostsOf(call: Call): readonly string[] | "unknown" {
+  const tool = toolOf(call);
+  const isNetwork = tool.tags.includes("network");
+  const planned = call.plan?.resources ?? [];
+  if (!isNetwork && !planned.some(({ kind }) => kind === "host")) return NO_HOSTS;
+  const hosts = new Set<string>();
+  for (const resource of planned) if (resource.kind === "host") hosts.add(resource.host);
+  if (tool.source.host !== undefined) hosts.add(tool.source.host);
+  const named = tool.definition.metadata?.["host"];
+  if (typeof named === "string") hosts.add(named.toLowerCase());
+  let unknown = false;
+  for (const uri of urisIn(call.input, tool.input.original)) {
+    const host = hostOf(uri);
+    if (host === undefined) unknown = true;
+    else hosts.add(host);
+  }
+  return unknown || hosts.size === 0 ? "unknown" : [...hosts].toSorted();
+}
+
+const URI_FIELD = /^(?:.*_)?(?:uri|url|href|endpoint)s?$/i;
+
+/** Top-level fields that hold an address, by schema format or by name. */
+function urisIn(input: JsonObject, schema: JsonSchema): string[] {
+  const properties = (schema["properties"] ?? {}) as Record<
+    string,
+    { format?: unknown } | undefined
+  >;
+  const found: string[] = [];
+  for (const [field, value] of Object.entries(input)) {
+    const format = Object.hasOwn(properties, field) ? properties[field]?.format : undefined;
+    if (format !== "uri" && format !== "url" && !URI_FIELD.test(field)) continue;
+    const values: JsonValue[] = Array.isArray(value) ? value : [value];
+    for (const item of values) if (typeof item === "string") found.push(item);
+  }
+  return found;
+}

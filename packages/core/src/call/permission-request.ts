@@ -1,0 +1,71 @@
+// What a person is shown before a call (PERM-6) and may answer (PERM-4).
+
+import type { ChainEntry, GrantScope } from "../permission/index.ts";
+import type { JsonObject, JsonValue } from "../schema/index.ts";
+import type { Permission, Preview, Resource } from "../tool/index.ts";
+
+export interface PermissionRequest {
+  request_id: string;
+  session_id: string;
+  run_id: string;
+  agent_id: string;
+  parent_run_id?: string;
+  parent_agent_id?: string;
+  role: string;
+  tool_call_id: string;
+  tool_name: string;
+  description: string;
+  permission: Permission;
+  tags: readonly string[];
+  /** Redacted. */
+  arguments: JsonValue;
+  preview?: Preview;
+  resources: readonly Resource[];
+  scopes: readonly GrantScope[];
+  /** In words: what allow_for_session would cover. */
+  session_scope: string;
+  cwd: string;
+  /** Names of environment variables the call would see, when the tool says so. */
+  env_summary?: readonly string[];
+  network_hosts: readonly string[] | "unknown";
+  dangerous: boolean;
+  destructive: boolean;
+  hook_results: readonly JsonObject[];
+  reason: string;
+  chain: readonly ChainEntry[];
+  suggested_decision: "allow_once" | "deny";
+  /** What the answer is bound to (PERM-8). */
+  digest: string;
+}
+
+export interface PermissionAnswer {
+  decision: "allow_once" | "allow_for_session" | "deny";
+  /** Reaches the model. */
+  reason?: string;
+  answered_by?: string;
+  metadata?: JsonObject;
+}
+
+const DECISIONS: readonly unknown[] = ["allow_once", "allow_for_session", "deny"];
+
+/** A copy of the answer, or what is wrong with it. */
+export function readPermissionAnswer(given: unknown): PermissionAnswer | string {
+  if (typeof given !== "object" || given === null) return `answered with ${String(given)}`;
+  let answer: PermissionAnswer;
+  try {
+    answer = JSON.parse(JSON.stringify(given)) as PermissionAnswer;
+  } catch {
+    return "answered with something that is not JSON";
+  }
+  if (!DECISIONS.includes(answer?.decision)) {
+    return `answered with the decision ${JSON.stringify(answer?.decision)}; expected allow_once, allow_for_session or deny`;
+  }
+  return {
+    decision: answer.decision,
+    ...(typeof answer.reason === "string" ? { reason: answer.reason } : {}),
+    ...(typeof answer.answered_by === "string" ? { answered_by: answer.answered_by } : {}),
+    ...(typeof answer.metadata === "object" && answer.metadata !== null
+      ? { metadata: answer.metadata }
+      : {}),
+  };
+}

@@ -1,0 +1,296 @@
+// The permission stage: the one evaluator decides; where it says ask, a person does (PERM-1…8, HOOK-4).
+// No other place in Soong asks.
+
+import { runHook } from "../hook/index.ts";
+import { isThenable, within } from "../journal/index.ts";
+import {
+  describeScopes,
+  evaluate,
+  type Judgement,
+  type PermissionFacts,
+  type ToolGrant,
+} from "../permission/index.ts";
+import type { JsonObject } from "../schema/index.ts";
+import { messageOf, toolError, type Preview } from "../tool/index.ts";
+import {
+  cancelledEnding,
+  ending,
+  toolOf,
+  unlessCancelled,
+  type Call,
+  type Ending,
+} from "./call.ts";
+import type { Gate } from "./gate.ts";
+import { denied as deniedByHook } from "./guard.ts";
+import { hookPorts, hookSubject, seenInput } from "./hook-view.ts";
+import type { CallHost } from "./host.ts";
+import { callDigest, permissionFacts } from "./permission-facts.ts";
+import {
+  readPermissionAnswer,
+  type PermissionAnswer,
+  type PermissionRequest,
+} from "./permission-request.ts";
+import { planCall } from "./prepare.ts";
+
+/** Nothing when the call may happen; else how it ends. */
+export function permitCall(
+  host: CallHost,
+  call: Call,
+  gate: Gate,
+): Ending | undefined | Promise<Ending | undefined> {
+  const facts = permissionFacts(call);
+  const judgement = evaluate(host.policy, facts, host.grants);
+  recordJudgement(host, call, facts, judgement);
+  if (judgement.decision === "allow") return undefined;
+  if (judgement.decision === "deny") return deniedByPolicy(call, judgement);
+  return askAPerson(host, call, gate, facts, judgement);
+}
+
+export function recordJudgement(
+  host: CallHost,
+  call: Call,
+  facts: PermissionFacts,
+  judgement: Judgement,
+): void {
+  const { decision, reason, chain, grant_id } = judgement;
+  const { permission, effects, resources, hosts } = facts;
+  const { read_only, concurrency_safe, destructive, open_world } = effects;
+  const data = {
+    decision,
+    reason,
+    chain,
+    permission,
+    effects: { read_only, concurrency_safe, destructive, open_world },
+    resources: resources.length === 0 ? resources : host.redactor.value(resources as never),
+    hosts,
+    grant_id,
+    digest: call.plan?.digest,
+  };
+  const fact = host.recorder.record("permission.evaluated", data, call);
+  call.decision = { decision, fact_id: fact.id, scopes: judgement.scopes };
+}
+
+function deniedByPolicy(call: Call, judgement: Judgement): Ending {
+  return ending(
+    "denied",
+    toolError({
+      code: judgement.code ?? "policy_denied",
+      error_class: "policy_blocked",
+      message: `${call.tool_name} is denied: ${judgement.reason}`,
+      recovery: "use_another_tool",
+    }),
+  );
+}
+
+async function askAPerson(
+  host: CallHost,
+  call: Call,
+  gate: Gate,
+  facts: PermissionFacts,
+  judgement: Judgement,
+): Promise<Ending | undefined> {
+  const request = permissionRequest(host, call, facts, judgement);
+  const guarded = host.hooks.has("PermissionRequest")
+    ? await permissionHooks(host, call, request)
+    : undefined;
+  if (guarded !== undefined) return guarded;
+  if (call.cancellation !== undefined) return cancelledEnding(call);
+  if (host.ask === undefined) {
+    return nobody(host, call, request, judgement, "there is nobody to ask");
+  }
+  host.recorder.record("permission.requested", { request: request as unknown as JsonObject }, call);
+  const { ask } = host;
+  const asked = Promise.resolve(
+    within(host.clock, host.config.permissions.ask_timeout_ms, () =>
+      // Its own copy: whoever is asked cannot change what was asked.
+      ask(JSON.parse(JSON.stringify(request)) as PermissionRequest, { signal: call.abort.signal }),
+    ),
+  );
+  const waited = await unlessCancelled(call, gate.waitForPerson(asked));
+  if (waited.cancelled) return cancelledEnding(call);
+  const reply = waited.value;
+  if (reply.kind === "timed_out") {
+    return nobody(host, call, request, judgement, `nobody answered within ${reply.ms} ms`);
+  }
+  if (reply.kind === "threw") {
+    return nobody(host, call, request, judgement, `asking failed: ${messageOf(reply.error)}`);
+  }
+  const answer = readPermissionAnswer(reply.value);
+  if (typeof answer === "string")
+    return nobody(host, call, request, judgement, `asking failed: it ${answer}`);
+  return takeAnswer(host, call, request, answer);
+}
+
+async function takeAnswer(
+  host: CallHost,
+  call: Call,
+  request: PermissionRequest,
+  answer: PermissionAnswer,
+): Promise<Ending | undefined> {
+  const safe = host.redactor.value(answer as unknown as JsonObject);
+  const resolved = host.recorder.record(
+    "permission.resolved",
+    { request_id: request.request_id, ...safe, digest: request.digest },
+    call,
+  );
+  call.decision = { decision: answer.decision, fact_id: resolved.id, scopes: request.scopes };
+  if (answer.decision === "deny") {
+    const why = answer.reason === undefined ? "" : `: ${answer.reason}`;
+    return ending(
+      "rejected",
+      toolError({
+        code: "rejected_by_user",
+        error_class: "approval_rejected",
+        message: `The user said no to ${call.tool_name}${why}`,
+        recovery: "ask_the_user",
+      }),
+    );
+  }
+  const changed = await changedSinceApproval(host, call, request.digest);
+  if (changed !== undefined) return changed;
+  if (answer.decision === "allow_for_session") remember(host, call, request, answer);
+  return undefined;
+}
+
+/** Planned again after the wait: what was approved is what happens, or nothing does (PERM-8). */
+async function changedSinceApproval(
+  host: CallHost,
+  call: Call,
+  approved: string,
+): Promise<Ending | undefined> {
+  if (call.plan === undefined) return undefined;
+  const planned = planCall(host, call);
+  const again = isThenable(planned) ? await planned : planned;
+  if (again.ok && again.plan?.digest === approved) return undefined;
+  const why = again.ok
+    ? ""
+    : ` (${again.ending.outcome.error?.message ?? "it can no longer be planned"})`;
+  return ending(
+    "failed",
+    toolError({
+      code: "changed_since_approval",
+      error_class: "execution_failed",
+      message: `What ${call.tool_name} would do has changed since it was approved${why}; nothing was done. Look again, then call again.`,
+      retryable: true,
+      recovery: "retry",
+    }),
+  );
+}
+
+function remember(
+  host: CallHost,
+  call: Call,
+  request: PermissionRequest,
+  answer: PermissionAnswer,
+): void {
+  const grant: ToolGrant = {
+    grant_id: host.ids.next("grant"),
+    tool_name: call.tool_name,
+    scopes: [...request.scopes],
+    session_id: host.identity.session_id,
+    granted_by: answer.answered_by ?? "user",
+    granted_at: new Date(host.clock.now()).toISOString(),
+    tool_call_id: call.tool_call_id,
+    agent_id: host.identity.agent_id,
+  };
+  host.grants.add(grant);
+  host.recorder.record("grant.created", { grant: grant as unknown as JsonObject }, call);
+}
+
+/** Nobody there, a callback that throws, answers nonsense or not in time: no (PERM-4). */
+function nobody(
+  host: CallHost,
+  call: Call,
+  request: PermissionRequest,
+  judgement: Judgement,
+  why: string,
+): Ending {
+  host.recorder.record(
+    "permission.failed",
+    { request_id: request.request_id, message: why },
+    call,
+    "warn",
+  );
+  return ending(
+    "denied",
+    toolError({
+      code: judgement.code ?? "permission_unanswered",
+      error_class: "permission_denied",
+      message: `${call.tool_name} needs permission (${judgement.reason}), and ${why}.`,
+      recovery: "needs_approval",
+    }),
+  );
+}
+
+async function permissionHooks(
+  host: CallHost,
+  call: Call,
+  request: PermissionRequest,
+): Promise<Ending | undefined> {
+  for (const hook of host.hooks.matching("PermissionRequest", hookSubject(call))) {
+    const payload = { request: request as unknown as JsonObject };
+    const waited = await unlessCancelled(
+      call,
+      runHook(hook, "PermissionRequest", payload, hookPorts(host, call), call),
+    );
+    if (waited.cancelled) return cancelledEnding(call);
+    const outcome = waited.value;
+    // A readonly call is being asked about already, so a failed guard changes nothing for it.
+    if (!outcome.ok && !outcome.continues && !call.effects.read_only) {
+      return deniedByHook(host, call, hook.id, `the hook "${hook.id}" failed (${outcome.message})`);
+    }
+    if (outcome.ok && outcome.answer.decision === "deny") {
+      const reason = outcome.answer.reason ?? `the hook "${hook.id}" refused this call`;
+      return deniedByHook(host, call, hook.id, reason);
+    }
+  }
+  return undefined;
+}
+
+function permissionRequest(
+  host: CallHost,
+  call: Call,
+  facts: PermissionFacts,
+  judgement: Judgement,
+): PermissionRequest {
+  const tool = toolOf(call);
+  const { session_id, run_id, agent_id, parent_run_id, parent_agent_id, role } = host.identity;
+  const dangerous = tool.tags.includes("dangerous");
+  const destructive = facts.planned_destructive ?? call.effects.destructive;
+  const command = facts.resources.find(({ kind }) => kind === "command");
+  const env = tool.definition.metadata?.["env"];
+  const preview = call.plan?.preview;
+  return {
+    request_id: host.ids.next("ask"),
+    session_id,
+    run_id,
+    agent_id,
+    ...(parent_run_id === undefined ? {} : { parent_run_id }),
+    ...(parent_agent_id === undefined ? {} : { parent_agent_id }),
+    role,
+    tool_call_id: call.tool_call_id,
+    tool_name: call.tool_name,
+    description: tool.definition.description,
+    permission: facts.permission,
+    tags: tool.tags,
+    arguments: seenInput(host, call).redacted,
+    ...(preview === undefined ? {} : { preview: redactPreview(host, preview) }),
+    resources: host.redactor.value(facts.resources as never),
+    scopes: judgement.scopes,
+    session_scope: describeScopes(call.tool_name, judgement.scopes),
+    cwd: command?.kind === "command" ? command.cwd : host.roots.project,
+    ...(Array.isArray(env) ? { env_summary: env.map(String) } : {}),
+    network_hosts: facts.hosts,
+    dangerous,
+    destructive,
+    hook_results: call.hookVerdict === undefined ? [] : [{ ...call.hookVerdict }],
+    reason: judgement.reason,
+    chain: judgement.chain,
+    suggested_decision: dangerous || destructive ? "deny" : "allow_once",
+    digest: callDigest(call),
+  };
+}
+
+function redactPreview(host: CallHost, preview: Preview): Preview {
+  return host.redactor.value(preview as never);
+}

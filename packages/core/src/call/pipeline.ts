@@ -1,0 +1,117 @@
+// The pipeline of one call, in the order of PIPE-1: prepare → pre-hooks → permission → execute. What comes
+// before it is in arrive.ts, what comes after in finish.ts. This is the only way a call is ever executed.
+
+import { isThenable } from "../journal/index.ts";
+import { toolError } from "../tool/index.ts";
+import {
+  cancelledEnding,
+  ending,
+  toolOf,
+  unlessCancelled,
+  type Call,
+  type Ending,
+} from "./call.ts";
+import { executeCall } from "./execute.ts";
+import type { Gate } from "./gate.ts";
+import { guardCall } from "./guard.ts";
+import type { CallHost } from "./host.ts";
+import { permitCall } from "./permit.ts";
+import { prepareCall } from "./prepare.ts";
+
+/** Waits only for what has to be waited for: a plain call goes through in one go. */
+export function conductCall(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending> {
+  return unlessEnded(prepare(host, call), () =>
+    unlessEnded(guard(host, call, gate), () =>
+      unlessEnded(permitCall(host, call, gate), () =>
+        call.class === "starter" ? asChild(host, call, gate) : begin(host, call, gate),
+      ),
+    ),
+  );
+}
+
+type Stage = Ending | undefined | Promise<Ending | undefined>;
+
+/** Each stage ends in the next one, or in how the call ends. */
+function unlessEnded(
+  stage: Stage,
+  nextStage: () => Ending | Promise<Ending>,
+): Ending | Promise<Ending> {
+  if (stage === undefined) return nextStage();
+  return isThenable(stage) ? stage.then((end) => end ?? nextStage()) : stage;
+}
+
+function prepare(host: CallHost, call: Call): Stage {
+  const prepared = prepareCall(host, call);
+  return isThenable(prepared) ? orCancelled(call, prepared) : prepared;
+}
+
+function guard(host: CallHost, call: Call, gate: Gate): Stage {
+  return host.hooks.has("PreToolUse") ? guardCall(host, call, gate) : undefined;
+}
+
+/** `tool.started` is on record, for a write durably, before anything happens (PIPE-3). */
+function begin(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending> {
+  recordStart(host, call);
+  if (call.class === "write" || call.class === "starter") {
+    const flushed = host.recorder.flush();
+    if (isThenable(flushed)) return flushed.then(() => execute(host, call, gate));
+  }
+  return execute(host, call, gate);
+}
+
+function execute(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending> {
+  if (call.cancellation !== undefined) return cancelledEnding(call);
+  call.startedAt = host.clock.now();
+  return executeCall(host, call, gate);
+}
+
+async function asChild(host: CallHost, call: Call, gate: Gate): Promise<Ending> {
+  if (!host.children.grant()) {
+    const limit = host.config.agents.max_children_per_run;
+    return ending(
+      "failed",
+      toolError({
+        code: "child_agent_limit_exceeded",
+        error_class: "capability_gap",
+        message: `This run has started its ${limit} child agents; it may not start another.`,
+        recovery: "use_another_tool",
+      }),
+    );
+  }
+  const place = host.children.enter();
+  const waited = await unlessCancelled(call, Promise.resolve(place));
+  if (waited.cancelled) {
+    void Promise.resolve(place).then((leave) => leave());
+    return cancelledEnding(call);
+  }
+  try {
+    return await begin(host, call, gate);
+  } finally {
+    waited.value();
+  }
+}
+
+function recordStart(host: CallHost, call: Call): void {
+  const { effects } = call;
+  host.recorder.record(
+    "tool.started",
+    {
+      decision: call.decision?.decision,
+      decision_ref: call.decision?.fact_id,
+      is_read_only: effects.read_only,
+      is_concurrency_safe: effects.concurrency_safe,
+      is_destructive: call.plan?.destructive ?? effects.destructive,
+      interrupt_behavior: toolOf(call).effects.interrupt_behavior,
+      digest: call.plan?.digest,
+    },
+    call,
+  );
+}
+
+async function orCancelled(
+  call: Call,
+  pending: Promise<Ending | undefined>,
+): Promise<Ending | undefined> {
+  const waited = await unlessCancelled(call, pending);
+  return waited.cancelled ? cancelledEnding(call) : waited.value;
+}

@@ -1,0 +1,69 @@
+// The front door: a registry, a clock, and sessions on them.
+
+import {
+  kernelConfig,
+  searchToolsDefinition,
+  type ConfigInput,
+  type DeferredTools,
+  type KernelConfig,
+} from "./call/index.ts";
+import { randomIds, systemClock, type Clock, type IdSource } from "./journal/index.ts";
+import { createRegistry, type Registry, type ToolSource } from "./registry/index.ts";
+import type { Run, RunOptions } from "./run.ts";
+import { openSession, type Session, type SessionOptions } from "./session.ts";
+import type { AnyTool } from "./tool/index.ts";
+
+export interface KernelOptions {
+  /** Tools from code. */
+  readonly tools?: readonly AnyTool[];
+  /** Tools from anywhere else. */
+  readonly sources?: readonly ToolSource[];
+  readonly config?: ConfigInput;
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+}
+
+export interface Kernel {
+  readonly registry: Registry;
+  readonly config: KernelConfig;
+  openSession(options?: SessionOptions): Promise<Session>;
+  /** A session with one run, for programs that need no more. */
+  startRun(options?: SessionOptions & RunOptions): Promise<Run & { readonly session: Session }>;
+}
+
+export function createKernel(options: KernelOptions = {}): Kernel {
+  const registry = createRegistry();
+  const runs = new Map<string, DeferredTools>();
+  registry.open({
+    id: "kernel",
+    kind: "internal",
+    tools: [searchToolsDefinition(({ runId }) => deferredOf(runs, runId))],
+  });
+  if (options.tools !== undefined) registry.register(options.tools);
+  for (const source of options.sources ?? []) registry.open(source);
+  const parts = {
+    config: kernelConfig(options.config),
+    registry,
+    clock: options.clock ?? systemClock(),
+    ids: options.ids ?? randomIds(),
+    runs,
+  };
+  return {
+    registry,
+    config: parts.config,
+    openSession: (session) => openSession(parts, session),
+    async startRun(both = {}) {
+      const session = await openSession(parts, both);
+      const run = await session.startRun(both);
+      return Object.create(run, { session: { value: session, enumerable: true } }) as Run & {
+        readonly session: Session;
+      };
+    },
+  };
+}
+
+function deferredOf(runs: ReadonlyMap<string, DeferredTools>, runId: string): DeferredTools {
+  const deferred = runs.get(runId);
+  if (deferred === undefined) throw new Error(`run ${runId} has ended`);
+  return deferred;
+}

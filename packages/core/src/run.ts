@@ -1,0 +1,370 @@
+// A run: one agent's pass over one surface. It keeps what lasts from turn to turn (the surface, what was
+// loaded, the context) and opens turns. Loops build on this; they never touch the pipeline.
+
+import {
+  createAbort,
+  createTurn,
+  Deadlines,
+  explainCall,
+  type CallHost,
+  type Explanation,
+  type RunIdentity,
+  type ToolCall,
+  type Turn,
+} from "./call/index.ts";
+import { runHook, type HookAnswers, type HookEvent, type HookPayloads } from "./hook/index.ts";
+import { within, type Recorder } from "./journal/index.ts";
+import {
+  compilePolicy,
+  describePolicy,
+  type Mode,
+  type Policy,
+  type PolicyInput,
+} from "./permission/index.ts";
+import type { RegisteredTool, RegistrySnapshot } from "./registry/index.ts";
+import {
+  catalogRecord,
+  createDeferredIndex,
+  modelTools,
+  PORTABLE_PROFILE,
+  resolveSurface,
+  type ModelProfile,
+  type ModelTools,
+  type Role,
+  type Surface,
+  type SurfaceProblem,
+} from "./surface/index.ts";
+import type { SessionParts } from "./session-parts.ts";
+import { messageOf, type Roots, type RunContext, type ToolResult } from "./tool/index.ts";
+
+export interface RunOptions {
+  readonly run_id?: string;
+  readonly agent_id?: string;
+  readonly parent?: {
+    readonly run_id: string;
+    readonly agent_id: string;
+    readonly policy?: Policy;
+  };
+  readonly role?: Role;
+  readonly mode?: Mode;
+  /** Rules of this run; the session's apply in any case. */
+  readonly policy?: PolicyInput;
+  readonly allowedTools?: readonly string[];
+  readonly suggestedTools?: readonly string[];
+  readonly taskDenied?: readonly string[];
+  readonly profile?: ModelProfile;
+  readonly roots?: Roots;
+  readonly context?: RunContext;
+  /** Names loaded earlier, when a run is resumed (SEARCH-3). */
+  readonly loadedTools?: readonly string[];
+  /** The gateway's bound on inline results. */
+  readonly inlineLimitBytes?: number;
+  /** Sources that are not there yet, for the model to know. */
+  readonly connecting?: () => readonly string[];
+}
+
+export interface Run {
+  readonly identity: RunIdentity;
+  readonly policy: Policy;
+  readonly context: RunContext;
+  /** As last shown to the model. */
+  readonly surface: Surface;
+  /**
+   * What to send with the next model request. Looks at the registry again: a changed one gives a new
+   * revision, and until then every request gets the same list.
+   */
+  tools(): Promise<ModelTools>;
+  openTurn(options?: { parentNodeId?: string }): Turn;
+  /** All calls of one answer, through the whole pipeline; results in call order. */
+  execute(calls: readonly ToolCall[]): Promise<ToolResult[]>;
+  call(name: string, input: unknown): Promise<ToolResult>;
+  explain(call: ToolCall): Promise<Explanation>;
+  /** HOOK-6: a prompt may be blocked or given context before the model sees it. */
+  submitPrompt(prompt: string): Promise<{ blocked?: string; context: string[] }>;
+  /** HOOK-6: asked once whether to go on when the model is done. */
+  stopping(): Promise<{ continue: boolean; context: string[] }>;
+  abort(reason: string): Promise<void>;
+  end(reason: "completed" | "failed" | "aborted", data?: Record<string, string>): void;
+}
+
+/** The request cannot be met; nothing was started. */
+export class RunRefused extends Error {
+  readonly problems: readonly SurfaceProblem[];
+
+  constructor(problems: readonly SurfaceProblem[]) {
+    super(problems.map(({ message }) => message).join("\n"));
+    this.name = "RunRefused";
+    this.problems = problems;
+  }
+}
+
+export async function startRun(parts: SessionParts, options: RunOptions = {}): Promise<Run> {
+  const { ids, config, registry } = parts;
+  const identity: RunIdentity = {
+    session_id: parts.session_id,
+    run_id: options.run_id ?? ids.next("run"),
+    agent_id: options.agent_id ?? ids.next("agent"),
+    ...(options.parent === undefined
+      ? {}
+      : { parent_run_id: options.parent.run_id, parent_agent_id: options.parent.agent_id }),
+    role: options.role ?? "main",
+  };
+  const mode = options.mode ?? "normal";
+  const roots = options.roots ?? parts.roots;
+  const policy = effectivePolicy(parts, options, mode, roots);
+  const recorder = parts.recorder.forRun(identity);
+  // One a run: placeholders are stable within it (REDACT-1).
+  const redactor = parts.redactor();
+  const index = createDeferredIndex();
+  const usedIds = new Set<string>();
+  const instructions = new Map<string, string>();
+  const loadedLater: string[] = [...(options.loadedTools ?? [])];
+  let context: RunContext = Object.freeze({ ...options.context });
+  let turn: Turn | undefined;
+  let wanted = false;
+  let continued = false;
+
+  let surface = await resolve();
+  let shown = await show();
+  recorder.record("run.started", {
+    role: identity.role,
+    mode,
+    policy: describePolicy(policy),
+    surface_revision: surface.revision,
+  });
+  recorder.record("tool.catalog.resolved", { ...catalogRecord(surface, policy) });
+
+  const host: CallHost = {
+    identity,
+    config,
+    clock: parts.clock,
+    deadlines: new Deadlines(parts.clock),
+    ids,
+    recorder,
+    redactor,
+    artifacts: parts.artifacts,
+    hooks: parts.hooks,
+    policy,
+    grants: parts.grants,
+    roots,
+    mappingRules: new Map(),
+    inlineLimitBytes: options.inlineLimitBytes ?? Number.POSITIVE_INFINITY,
+    children: parts.children.forRun(config.agents.max_children_per_run),
+    ask: parts.ask,
+    elicit: parts.elicit,
+    surface: () => surface,
+    modelTools: () => shown,
+    current: (name) => registry.current(name),
+    runContext: () => context,
+    setRunContext(next) {
+      context = next;
+    },
+    refreshNextTurn(name) {
+      wanted = true;
+      loadedLater.push(name);
+    },
+    deferred: {
+      search: (query, limit) => index.search(surface, query, limit),
+      load,
+      connecting: () => options.connecting?.() ?? [],
+    },
+  };
+  parts.runs.set(identity.run_id, host.deferred);
+
+  return {
+    identity,
+    policy,
+    get context() {
+      return context;
+    },
+    get surface() {
+      return surface;
+    },
+    async tools() {
+      if (wanted || registry.revision !== surface.registryRevision) await refresh();
+      return shown;
+    },
+    openTurn,
+    async execute(calls) {
+      const opened = openTurn();
+      for (const call of calls) opened.push(call);
+      opened.end();
+      return opened.settled();
+    },
+    async call(name, input) {
+      const opened = openTurn();
+      opened.push({ name, arguments: input });
+      opened.end();
+      const [result] = await opened.settled();
+      return result as ToolResult;
+    },
+    explain: (call) => explainCall(host, call),
+    submitPrompt,
+    stopping,
+    async abort(reason) {
+      await turn?.abort(reason);
+    },
+    end(reason, data = {}) {
+      parts.runs.delete(identity.run_id);
+      recorder.record(`run.${reason}`, data);
+    },
+  };
+
+  function openTurn(turnOptions: { parentNodeId?: string } = {}): Turn {
+    const opened = createTurn(host, {
+      ...turnOptions,
+      usedIds,
+      onSettled: () => {
+        if (turn === opened) turn = undefined;
+      },
+    });
+    turn = opened;
+    return opened;
+  }
+
+  /** Pure inside; isEnabled and prompt, which are not, are asked first. */
+  async function resolve(previous?: Surface): Promise<Surface> {
+    const snapshot = registry.snapshot();
+    const resolved = resolveSurface({
+      registry: snapshot,
+      role: identity.role,
+      mode,
+      policy,
+      profile: options.profile ?? PORTABLE_PROFILE,
+      disabled: config.tools.disabled,
+      refusedByThemselves: await askEnabled(parts, snapshot),
+      deferBudgetTokens: config.tools.defer_budget_tokens,
+      loadedLater: loadedLater.filter((name) => snapshot.tools.has(name)),
+      ...(options.taskDenied === undefined ? {} : { taskDenied: options.taskDenied }),
+      ...(options.allowedTools === undefined ? {} : { allowedTools: options.allowedTools }),
+      ...(options.suggestedTools === undefined ? {} : { suggestedTools: options.suggestedTools }),
+      ...(previous === undefined ? {} : { previous }),
+    });
+    if (!resolved.ok) throw new RunRefused(resolved.problems);
+    return resolved.surface;
+  }
+
+  async function refresh(): Promise<void> {
+    wanted = false;
+    const before = surface;
+    surface = await resolve(before);
+    if (surface === before) return;
+    shown = await show();
+    recorder.record("tool.catalog.resolved", { ...catalogRecord(surface, policy, before) });
+  }
+
+  async function show(): Promise<ModelTools> {
+    for (const tool of surface.loaded) {
+      if (tool.definition.prompt === undefined || instructions.has(tool.name)) continue;
+      const text = await parts.instructionsOf(tool, recorder);
+      if (text !== undefined) instructions.set(tool.name, text);
+    }
+    return modelTools(surface, instructions);
+  }
+
+  function load(names: readonly string[]): readonly RegisteredTool[] {
+    const fresh = names.flatMap((name) => {
+      const standing = surface.standing.get(name);
+      return standing?.state === "deferred" && !loadedLater.includes(name) ? [standing.tool] : [];
+    });
+    if (fresh.length === 0) return fresh;
+    const loaded = fresh.map(({ name }) => name);
+    loadedLater.push(...loaded);
+    wanted = true;
+    recorder.record("tool.deferred.loaded", { tools: loaded, surface_revision: surface.revision });
+    return fresh;
+  }
+
+  async function submitPrompt(prompt: string): Promise<{ blocked?: string; context: string[] }> {
+    const { session_id, run_id } = identity;
+    const answers = await observe(parts, recorder, "UserPromptSubmit", {
+      session_id,
+      run_id,
+      prompt: redactor.text(prompt),
+    });
+    const texts = contextOf(answers);
+    const block = answers.find(({ block: blocks }) => blocks === true);
+    return block === undefined
+      ? { context: texts }
+      : { blocked: block.reason ?? "a hook blocked this prompt", context: texts };
+  }
+
+  async function stopping(): Promise<{ continue: boolean; context: string[] }> {
+    const { session_id, run_id } = identity;
+    const payload = { session_id, run_id, already_continued: continued };
+    const answers = await observe(parts, recorder, "Stop", payload);
+    const goOn = !continued && answers.some((answer) => answer.continue === true);
+    continued ||= goOn;
+    return { continue: goOn, context: contextOf(answers) };
+  }
+}
+
+/** Session rules and run rules in one policy, under the ceiling of the parent (PERM-12). */
+function effectivePolicy(
+  parts: SessionParts,
+  options: RunOptions,
+  mode: Mode,
+  roots: Roots,
+): Policy {
+  const own = options.policy ?? {};
+  const compiled = compilePolicy({
+    ...parts.policy,
+    ...own,
+    rules: [...(parts.policy.rules ?? []), ...(own.rules ?? [])],
+    mode,
+    ...(roots.project === "" ? {} : { roots }),
+    ...(options.parent?.policy === undefined ? {} : { ceiling: options.parent.policy }),
+  });
+  if (compiled.ok) return compiled.policy;
+  const lines = compiled.problems.map(({ field, message }) => `permissions: ${field} ${message}`);
+  throw new Error(lines.join("\n"));
+}
+
+/** REG-4: whatever is not a clear yes is a no, with the reason. */
+async function askEnabled(
+  parts: SessionParts,
+  snapshot: RegistrySnapshot,
+): Promise<Map<string, string>> {
+  const refused = new Map<string, string>();
+  const asked: Promise<void>[] = [];
+  for (const { name, definition } of snapshot.tools.values()) {
+    if (definition.isEnabled === undefined) continue;
+    asked.push(
+      Promise.resolve(
+        within(parts.clock, parts.config.tools.resolve_timeout_ms, () => definition.isEnabled?.()),
+      ).then((waited) => {
+        if (waited.kind === "timed_out")
+          refused.set(name, `isEnabled did not answer within ${waited.ms} ms`);
+        else if (waited.kind === "threw")
+          refused.set(name, `isEnabled threw: ${messageOf(waited.error)}`);
+        else if (waited.value !== true) refused.set(name, "isEnabled said no");
+      }),
+    );
+  }
+  await Promise.all(asked);
+  return refused;
+}
+
+/** Hooks that only watch: a failure is on record as a warning and changes nothing (HOOK-4). */
+export async function observe<Event extends Exclude<HookEvent, "PreToolUse" | "PermissionRequest">>(
+  parts: SessionParts,
+  recorder: Recorder,
+  event: Event,
+  payload: HookPayloads[Event],
+): Promise<HookAnswers[Event][]> {
+  const answers: HookAnswers[Event][] = [];
+  for (const hook of parts.hooks.matching(event)) {
+    const outcome = await runHook(hook, event, payload, {
+      clock: parts.clock,
+      recorder,
+      signal: () => createAbort().signal,
+      defaultTimeoutMs: parts.config.hooks.timeout_ms,
+    });
+    if (outcome.ok) answers.push(outcome.answer);
+  }
+  return answers;
+}
+
+export function contextOf(answers: readonly { context?: string }[]): string[] {
+  return answers.flatMap(({ context }) => (context === undefined ? [] : [context]));
+}

@@ -1,0 +1,154 @@
+// A session: the runs that share a journal, grants and people to ask.
+
+import {
+  createSessionChildren,
+  type AskElicitation,
+  type AskPermission,
+  type DeferredTools,
+  type KernelConfig,
+} from "./call/index.ts";
+import { createHooks, type AnyHook } from "./hook/index.ts";
+import {
+  createMemoryArtifacts,
+  createMemoryJournal,
+  createRecorder,
+  createRedactor,
+  liveFacts,
+  within,
+  type ArtifactStore,
+  type Clock,
+  type Fact,
+  type IdSource,
+  type Journal,
+  type LiveFactsOptions,
+  type Recorder,
+} from "./journal/index.ts";
+import { createGrants, type PolicyInput, type ToolGrant } from "./permission/index.ts";
+import type { RegisteredTool, Registry } from "./registry/index.ts";
+import { contextOf, observe, startRun, type Run, type RunOptions } from "./run.ts";
+import type { SessionParts } from "./session-parts.ts";
+import { messageOf, type Roots } from "./tool/index.ts";
+
+export interface SessionOptions {
+  readonly session_id?: string;
+  readonly journal?: Journal;
+  /** The seq of the last fact in that journal, when a session is opened again. */
+  readonly lastSeq?: number;
+  readonly artifacts?: ArtifactStore;
+  /** The person to ask (PERM-4). Nobody: whatever needs asking is denied. */
+  readonly ask?: AskPermission;
+  readonly elicit?: AskElicitation;
+  readonly hooks?: readonly AnyHook[];
+  readonly policy?: PolicyInput;
+  /** Values that never leave (REDACT-1), under the names they are shown by. */
+  readonly secrets?: readonly { name: string; value: string }[];
+  readonly roots?: Roots;
+}
+
+export interface Session {
+  readonly session_id: string;
+  readonly journal: Journal;
+  readonly artifacts: ArtifactStore;
+  readonly recorder: Recorder;
+  /** What SessionStart hooks want every run to know. */
+  readonly context: readonly string[];
+  startRun(options?: RunOptions): Promise<Run>;
+  /** The live stream of facts; read it late, slowly or never (EVENT-4). */
+  facts(options?: LiveFactsOptions): AsyncIterableIterator<Fact>;
+  grants(): readonly ToolGrant[];
+  /** Undefined when there is no such grant. */
+  revokeGrant(grant_id: string): ToolGrant | undefined;
+  /** Ends the live streams; the journal stays. */
+  close(): Promise<void>;
+}
+
+export interface KernelParts {
+  readonly config: KernelConfig;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly runs: Map<string, DeferredTools>;
+}
+
+const NO_ROOTS: Roots = { project: "", write: [] };
+
+export async function openSession(
+  kernel: KernelParts,
+  options: SessionOptions = {},
+): Promise<Session> {
+  const { config, clock, ids } = kernel;
+  const session_id = options.session_id ?? ids.next("session");
+  const journal = options.journal ?? createMemoryJournal();
+  const artifacts = options.artifacts ?? createMemoryArtifacts();
+  const recorder = createRecorder(session_id, journal, clock, options.lastSeq);
+  const grants = createGrants();
+  const instructions = new Map<RegisteredTool["name"], Promise<string | undefined>>();
+  const parts: SessionParts = {
+    ...kernel,
+    session_id,
+    recorder,
+    redactor: () => createRedactor({ secrets: options.secrets ?? [] }),
+    artifacts,
+    hooks: createHooks(options.hooks ?? []),
+    grants,
+    policy: options.policy ?? {},
+    roots: options.roots ?? NO_ROOTS,
+    children: createSessionChildren(config.agents.max_concurrent_children_per_session),
+    ask: options.ask,
+    elicit: options.elicit,
+    instructionsOf(tool, runRecorder) {
+      const key = `${tool.name}@${tool.generation}`;
+      const known = instructions.get(key) ?? askForInstructions(kernel, tool, runRecorder);
+      instructions.set(key, known);
+      return known;
+    },
+  };
+  if (options.lastSeq === undefined) recorder.record("session.created", {});
+  const context = contextOf(await observe(parts, recorder, "SessionStart", { session_id }));
+
+  return {
+    session_id,
+    journal,
+    artifacts,
+    recorder,
+    context,
+    startRun: (runOptions) => startRun(parts, runOptions),
+    facts: (live) => liveFacts(journal, recorder, live),
+    grants: () => grants.list(),
+    revokeGrant(grant_id) {
+      const revoked = grants.revoke(grant_id);
+      if (revoked !== undefined) recorder.record("grant.revoked", { grant_id });
+      return revoked;
+    },
+    async close() {
+      await recorder.flush();
+      recorder.close();
+    },
+  };
+}
+
+/** A tool that cannot give its instructions goes without them, on record. */
+async function askForInstructions(
+  kernel: KernelParts,
+  tool: RegisteredTool,
+  recorder: Recorder,
+): Promise<string | undefined> {
+  const waited = await within(kernel.clock, kernel.config.tools.resolve_timeout_ms, () =>
+    tool.definition.prompt?.(),
+  );
+  if (waited.kind === "answered" && typeof waited.value === "string") return waited.value;
+  const why =
+    waited.kind === "threw"
+      ? `threw: ${messageOf(waited.error)}`
+      : waited.kind === "timed_out"
+        ? `did not answer within ${waited.ms} ms`
+        : "did not answer with text";
+  const message = `the prompt of ${tool.name} ${why}`;
+  recorder.record(
+    "error",
+    { code: "prompt_failed", message, tool_name: tool.name },
+    undefined,
+    "warn",
+  );
+  return undefined;
+}
