@@ -17,6 +17,7 @@ import { within, type Recorder } from "./journal/index.ts";
 import {
   compilePolicy,
   describePolicy,
+  mergePolicies,
   type Mode,
   type Policy,
   type PolicyInput,
@@ -120,7 +121,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
   const instructions = new Map<string, string>();
   const loadedLater: string[] = [...(options.loadedTools ?? [])];
   let context: RunContext = Object.freeze({ ...options.context });
-  let turn: Turn | undefined;
+  const turns = new Set<Turn>();
   let wanted = false;
   let continued = false;
 
@@ -202,7 +203,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
     submitPrompt,
     stopping,
     async abort(reason) {
-      await turn?.abort(reason);
+      await Promise.all([...turns].map((turn) => turn.abort(reason)));
     },
     end(reason, data = {}) {
       parts.runs.delete(identity.run_id);
@@ -214,11 +215,9 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
     const opened = createTurn(host, {
       ...turnOptions,
       usedIds,
-      onSettled: () => {
-        if (turn === opened) turn = undefined;
-      },
+      onSettled: () => turns.delete(opened),
     });
-    turn = opened;
+    turns.add(opened);
     return opened;
   }
 
@@ -299,18 +298,15 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
   }
 }
 
-/** Session rules and run rules in one policy, under the ceiling of the parent (PERM-12). */
+/** What the session and the run say together, under the ceiling of the parent (PERM-12). */
 function effectivePolicy(
   parts: SessionParts,
   options: RunOptions,
   mode: Mode,
   roots: Roots,
 ): Policy {
-  const own = options.policy ?? {};
   const compiled = compilePolicy({
-    ...parts.policy,
-    ...own,
-    rules: [...(parts.policy.rules ?? []), ...(own.rules ?? [])],
+    ...mergePolicies(parts.policy, options.policy ?? {}),
     mode,
     ...(roots.project === "" ? {} : { roots }),
     ...(options.parent?.policy === undefined ? {} : { ceiling: options.parent.policy }),
@@ -359,6 +355,7 @@ export async function observe<Event extends Exclude<HookEvent, "PreToolUse" | "P
       recorder,
       signal: () => createAbort().signal,
       defaultTimeoutMs: parts.config.hooks.timeout_ms,
+      wait: (ms, work) => within(parts.clock, ms, work),
     });
     if (outcome.ok) answers.push(outcome.answer);
   }

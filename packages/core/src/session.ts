@@ -121,8 +121,11 @@ export async function openSession(
       return revoked;
     },
     async close() {
-      await recorder.flush();
-      recorder.close();
+      try {
+        await recorder.flush();
+      } finally {
+        recorder.close();
+      }
     },
   };
 }

@@ -1,7 +1,7 @@
 // Validation of one input (SCHEMA-4, SCHEMA-6, DEF-4): schema, the author's own schema, normalise, values,
 // and then what the call would do with it. A changed input comes back through here (PIPE-2).
 
-import { isThenable, within, type Waited } from "../journal/index.ts";
+import { isThenable, type GivenUp, type Waited } from "../journal/index.ts";
 import {
   formatIssues,
   type JsonObject,
@@ -10,7 +10,16 @@ import {
   type ValidationIssue,
 } from "../schema/index.ts";
 import { callEffects, messageOf, toolError, type Effects } from "../tool/index.ts";
-import { changedFields, ending, sameJson, toolOf, type Call, type Ending } from "./call.ts";
+import {
+  cancelledEnding,
+  changedFields,
+  ending,
+  sameJson,
+  toolOf,
+  withinCall,
+  type Call,
+  type Ending,
+} from "./call.ts";
 import type { CallHost } from "./host.ts";
 import type { CallClass } from "../schedule/index.ts";
 
@@ -25,8 +34,11 @@ export function admitInput(
   if (!checked.ok) return invalid(call, checked.issues);
   if (schema.own === undefined) return settle(host, call, input);
   const { own } = schema;
-  const waited = within(host.clock, host.config.tools.default_timeout_ms, () => own(input));
-  const take = (answer: Waited<StandardResult<unknown>>) => settleOwn(host, call, input, answer);
+  const waited = withinCall(host.clock, call, host.config.tools.default_timeout_ms, () =>
+    own(input),
+  );
+  const take = (answer: Waited<StandardResult<unknown>> | GivenUp) =>
+    settleOwn(host, call, input, answer);
   return isThenable(waited) ? waited.then(take) : take(waited);
 }
 
@@ -34,8 +46,9 @@ function settleOwn(
   host: CallHost,
   call: Call,
   input: JsonObject,
-  waited: Waited<StandardResult<unknown>>,
+  waited: Waited<StandardResult<unknown>> | GivenUp,
 ): Ending | undefined | Promise<Ending | undefined> {
+  if (waited.kind === "given_up") return cancelledEnding(call);
   if (waited.kind === "timed_out") {
     return broken(call, `its schema did not answer within ${waited.ms} ms`);
   }
@@ -78,14 +91,16 @@ function settle(
   }
   call.input = input;
   if (definition.validate === undefined) return classify(host, call);
-  const waited = within(host.clock, host.config.tools.default_timeout_ms, () =>
+  const waited = withinCall(host.clock, call, host.config.tools.default_timeout_ms, () =>
     definition.validate?.(input),
   );
-  const take = (answer: Waited<unknown>) => valueProblem(call, answer) ?? classify(host, call);
+  const take = (answer: Waited<unknown> | GivenUp) =>
+    valueProblem(call, answer) ?? classify(host, call);
   return isThenable(waited) ? waited.then(take) : take(waited);
 }
 
-function valueProblem(call: Call, waited: Waited<unknown>): Ending | undefined {
+function valueProblem(call: Call, waited: Waited<unknown> | GivenUp): Ending | undefined {
+  if (waited.kind === "given_up") return cancelledEnding(call);
   if (waited.kind === "timed_out") {
     return broken(call, `its validate did not answer within ${waited.ms} ms`);
   }

@@ -34,7 +34,7 @@ function admit(host: CallHost, call: Call, parsed: ParsedArguments): Arrival | P
   if (unavailable !== undefined || tool === undefined) {
     return unavailable ?? { ok: false, ending: notAvailable(host, call), stops: false };
   }
-  call.effects = tool.effects;
+  call.effects = tool.effects.worst;
   if (!parsed.ok) {
     const error = toolError({
       code: parsed.code,
@@ -57,9 +57,7 @@ function judged(
   problem: Ending | undefined,
 ): Arrival {
   if (problem !== undefined) return refused(tool, problem);
-  const { read_only, concurrency_safe, destructive, open_world } = call.effects;
-  const data = { effects: { read_only, concurrency_safe, destructive, open_world } };
-  host.recorder.record("tool.validated", data, call);
+  host.recorder.record("tool.validated", { effects: call.effects }, call);
   return ARRIVED;
 }
 

@@ -1,8 +1,13 @@
 // One call on its way: what is known of it so far, and how it can be ended from outside.
 
-import type { HookOutcome } from "../hook/index.ts";
-import type { FactCall } from "../journal/index.ts";
-import type { GrantScope } from "../permission/index.ts";
+import {
+  beginWaiting,
+  isThenable,
+  type Clock,
+  type FactCall,
+  type GivenUp,
+  type Waited,
+} from "../journal/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import type { HandlerOutcome } from "../result/index.ts";
 import type { CallClass } from "../schedule/index.ts";
@@ -53,15 +58,20 @@ export interface Call extends FactCall {
   class: CallClass;
   plan: PreparedPlan | undefined;
   hookVerdict: HookVerdict | undefined;
-  readonly hookOutcomes: HookOutcome<never>[] | undefined;
+  /** Every guard that was asked, with what it said. */
+  hookResults: JsonObject[] | undefined;
   /** What hooks want the model to know, by hook. */
   hookContext: Map<string, string> | undefined;
-  decision: { decision: string; fact_id: string; scopes: readonly GrantScope[] } | undefined;
+  /** What was decided, and the fact that says so. */
+  decision: string | undefined;
+  decisionRef: string | undefined;
   phase: "arrived" | "queued" | "running" | "ended";
   cancellation: Cancellation | undefined;
-  /** Called once when the call is cancelled; whoever waits for the call sets it. */
-  onCancel: (() => void) | undefined;
+  /** Told once when the call is cancelled; whoever waits for the call sets itself here. */
+  waiter: { cancelled(): void } | undefined;
   readonly abort: CallAbort;
+  /** `tool.started` is on record. */
+  started: boolean;
   /** Time spent waiting for people; counts for nothing (PIPE-6). */
   waitedMs: number;
   startedAt: number | undefined;
@@ -93,13 +103,15 @@ export function createCall(
     class: "write",
     plan: undefined,
     hookVerdict: undefined,
-    hookOutcomes: undefined,
+    hookResults: undefined,
     hookContext: undefined,
     decision: undefined,
+    decisionRef: undefined,
     phase: "arrived",
     cancellation: undefined,
-    onCancel: undefined,
+    waiter: undefined,
     abort: createAbort(),
+    started: false,
     waitedMs: 0,
     startedAt: undefined,
     nodeId: about.nodeId,
@@ -117,10 +129,24 @@ export function cancelCall(call: Call, cancellation: Cancellation): void {
   if (call.phase === "ended" || call.cancellation !== undefined) return;
   call.cancellation = cancellation;
   call.abort.abort(new Error(cancellation.error.message));
-  call.onCancel?.();
+  call.waiter?.cancelled();
 }
 
-/** Waits for something that the call's cancellation may overtake. Never rejects because of the latter. */
+/** Waits for foreign code as long as it may take, or until the call is cancelled. */
+export function withinCall<T>(
+  clock: Clock,
+  call: Call,
+  ms: number | undefined,
+  work: () => T | PromiseLike<T>,
+): Waited<T> | GivenUp | Promise<Waited<T> | GivenUp> {
+  const waiting = beginWaiting(clock, ms, work);
+  if (!isThenable(waiting.done)) return waiting.done;
+  call.waiter = { cancelled: waiting.giveUp };
+  if (call.cancellation !== undefined) waiting.giveUp();
+  return waiting.done;
+}
+
+/** Waits for something of ours that the call's cancellation may overtake. */
 export function unlessCancelled<T>(
   call: Call,
   pending: Promise<T>,
@@ -130,7 +156,7 @@ export function unlessCancelled<T>(
     return Promise.resolve({ cancelled: true });
   }
   return new Promise((resolve, reject) => {
-    call.onCancel = () => resolve({ cancelled: true });
+    call.waiter = { cancelled: () => resolve({ cancelled: true }) };
     pending.then((value) => resolve({ cancelled: false, value }), reject);
   });
 }

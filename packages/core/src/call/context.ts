@@ -1,7 +1,6 @@
 // What a planner and a handler are given (DEF-7). Parts are made when they are looked at, because most
 // handlers look at few; each can be taken out of the object and used by itself.
 
-import { createHeadTail } from "../result/index.ts";
 import type {
   ArtifactRef,
   ArtifactWriter,
@@ -13,12 +12,10 @@ import type {
   ToolContext,
 } from "../tool/index.ts";
 import type { Call } from "./call.ts";
-import { elicit } from "./elicit.ts";
-import type { Gate } from "./gate.ts";
+import { elicit, type ElicitingExecution } from "./elicit.ts";
 import type { CallHost } from "./host.ts";
+import { createPartialOutput, type PartialOutput } from "./partial-output.ts";
 import { createProgress, type Progress } from "./progress.ts";
-
-const MAX_PARTIAL_CHARS = 64 * 1024;
 
 export function prepareContext(host: CallHost, call: Call): PrepareContext {
   const { session_id, run_id, agent_id } = host.identity;
@@ -37,30 +34,24 @@ export function prepareContext(host: CallHost, call: Call): PrepareContext {
 }
 
 /** What a handler leaves behind while it runs; the executor's side of its context. */
-export interface HandlerTraces {
+export interface HandlerTraces extends ElicitingExecution {
   /** Set when the call has ended: nothing the handler still says is heard. */
-  over: boolean;
-  cleanups: (() => void | Promise<void>)[] | undefined;
+  readonly over: boolean;
   progress: Progress | undefined;
-  partial: ReturnType<typeof createHeadTail> | undefined;
+  partial: PartialOutput | undefined;
+  /** Runs it at once when the call has been cut short already. */
+  onCancel(cleanup: () => void | Promise<void>): void;
 }
 
 /** Private inside: a handler gets what the interface says and no way to the run behind it. */
 export class CallContext implements ToolContext {
   readonly #host: CallHost;
   readonly #call: Call;
-  readonly #gate: Pick<Gate, "waitForPerson">;
   readonly #traces: HandlerTraces;
 
-  constructor(
-    host: CallHost,
-    call: Call,
-    gate: Pick<Gate, "waitForPerson">,
-    traces: HandlerTraces,
-  ) {
+  constructor(host: CallHost, call: Call, traces: HandlerTraces) {
     this.#host = host;
     this.#call = call;
-    this.#gate = gate;
     this.#traces = traces;
   }
 
@@ -109,20 +100,18 @@ export class CallContext implements ToolContext {
     return (chunk: unknown) => {
       const traces = this.#traces;
       if (traces.over) return;
-      traces.partial ??= createHeadTail({ maxChars: MAX_PARTIAL_CHARS });
+      traces.partial ??= createPartialOutput(() => this.artifacts);
       traces.partial.push(String(chunk));
     };
   }
   get onCancel(): ToolContext["onCancel"] {
-    return (cleanup) => {
-      (this.#traces.cleanups ??= []).push(cleanup);
-    };
+    return (cleanup) => this.#traces.onCancel(cleanup);
   }
   get waitForPerson(): ToolContext["waitForPerson"] {
-    return (answer) => this.#gate.waitForPerson(answer);
+    return (answer) => this.#traces.waitForPerson(answer);
   }
   get elicit(): ToolContext["elicit"] {
-    return (request) => elicit(this.#host, this.#call, request, this.#gate);
+    return (request) => elicit(this.#host, this.#call, request, this.#traces);
   }
 }
 

@@ -1,7 +1,7 @@
 // A question from inside a tool (MCP-5, HOOK-6): hooks first, then a person, else declined.
 
-import { runHook } from "../hook/index.ts";
-import { within } from "../journal/index.ts";
+import { runHook, type HookPorts } from "../hook/index.ts";
+import type { GivenUp, Waited } from "../journal/index.ts";
 import type { JsonObject } from "../schema/index.ts";
 import type { ElicitationAnswer, ElicitationRequest } from "../tool/index.ts";
 import type { Call } from "./call.ts";
@@ -9,16 +9,28 @@ import type { Gate } from "./gate.ts";
 import { hookPorts, hookSubject } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
 
+/** The handler at work: waiting inside it must not outlast it. */
+export interface ElicitingExecution extends Pick<Gate, "waitForPerson"> {
+  within<T>(
+    ms: number | undefined,
+    work: () => T | PromiseLike<T>,
+  ): Waited<T> | GivenUp | Promise<Waited<T> | GivenUp>;
+}
+
 export async function elicit(
   host: CallHost,
   call: Call,
   request: ElicitationRequest,
-  { waitForPerson }: Pick<Gate, "waitForPerson">,
+  execution: ElicitingExecution,
 ): Promise<ElicitationAnswer> {
   const about = { ...hookAbout(host, call), request };
+  const ports: HookPorts = {
+    ...hookPorts(host, call),
+    wait: (ms, work) => execution.within(ms, work),
+  };
   const answer = (await hooksAnswer()) ?? (await personsAnswer());
   for (const hook of host.hooks.matching("ElicitationResult", hookSubject(call))) {
-    await runHook(hook, "ElicitationResult", { ...about, answer }, hookPorts(host, call), call);
+    await runHook(hook, "ElicitationResult", { ...about, answer }, ports, call);
   }
   const data = {
     message: host.redactor.text(request.message),
@@ -30,7 +42,7 @@ export async function elicit(
 
   async function hooksAnswer(): Promise<ElicitationAnswer | undefined> {
     for (const hook of host.hooks.matching("Elicitation", hookSubject(call))) {
-      const outcome = await runHook(hook, "Elicitation", about, hookPorts(host, call), call);
+      const outcome = await runHook(hook, "Elicitation", about, ports, call);
       if (!outcome.ok) continue;
       const { action, content } = outcome.answer;
       if (action === undefined || action === "pass") continue;
@@ -42,7 +54,7 @@ export async function elicit(
   async function personsAnswer(): Promise<ElicitationAnswer> {
     const { elicit: ask } = host;
     if (ask === undefined) return { action: "decline" };
-    const asked = within(host.clock, host.config.permissions.ask_timeout_ms, () =>
+    const asked = execution.within(host.config.permissions.ask_timeout_ms, () =>
       ask(
         {
           ...request,
@@ -54,7 +66,7 @@ export async function elicit(
         },
       ),
     );
-    const waited = await waitForPerson(Promise.resolve(asked));
+    const waited = await execution.waitForPerson(Promise.resolve(asked));
     return waited.kind === "answered" ? readElicitation(waited.value) : { action: "decline" };
   }
 }

@@ -1,88 +1,210 @@
 // Runs a handler (DEF-7, PIPE-5…7): with its own time, its progress, a way to be cancelled, and an end in
 // every case. A handler that blocks the thread for ever is beyond anything in the same thread.
 
-import { isThenable, within } from "../journal/index.ts";
+import { beginWaiting, isThenable, within, type GivenUp, type Waited } from "../journal/index.ts";
 import { readReturn, readThrown, type HandlerOutcome } from "../result/index.ts";
-import { toolError, type ToolContext } from "../tool/index.ts";
-import { toolOf, type Call, type Cancellation, type Ending } from "./call.ts";
+import { toolError, type ToolContext, type ToolError, type ToolStatus } from "../tool/index.ts";
+import { toolOf, type Call, type Ending } from "./call.ts";
 import { CallContext, type HandlerTraces } from "./context.ts";
+import type { Deadline } from "./deadlines.ts";
 import type { Gate } from "./gate.ts";
 import type { CallHost } from "./host.ts";
-import { Stopwatch } from "./stopwatch.ts";
+import type { PartialOutput } from "./partial-output.ts";
+import type { Progress } from "./progress.ts";
 
 /** After this many yields without a pause, other work gets its turn: a generator may yield for ever. */
 const YIELDS_IN_A_ROW = 64;
 
 export function executeCall(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending> {
   const { definition } = toolOf(call);
-  const execution: Execution = {
-    host,
-    call,
-    watch: new Stopwatch(host, timeoutOf(host, call), gate),
-    traces: { over: false, cleanups: undefined, progress: undefined, partial: undefined },
-  };
-  const context = new CallContext(host, call, execution.watch, execution.traces);
+  const execution = new Execution(host, call, gate, timeoutOf(host, call));
   let returned: unknown;
   try {
-    returned = definition.handler(call.input, context);
+    returned = definition.handler(call.input, new CallContext(host, call, execution));
     // A plain value, as most small tools return, has nothing to wait for.
     if (!isThenable(returned) && !isAsyncGenerator(returned)) {
+      execution.close();
       return executed("succeeded", readReturn(returned));
     }
   } catch (error) {
+    execution.close();
     return executed("failed", readThrown(error));
   }
-  return settle(execution, context, returned);
+  return execution.settle(returned);
 }
 
-interface Execution {
-  readonly host: CallHost;
-  readonly call: Call;
-  readonly watch: Stopwatch;
-  readonly traces: HandlerTraces;
-}
+/** One handler at work. It ends with whichever comes first: its own end, its time, a cancellation. */
+class Execution implements HandlerTraces, Deadline {
+  over = false;
+  progress: Progress | undefined;
+  partial: PartialOutput | undefined;
+  at = Number.POSITIVE_INFINITY;
+  readonly #host: CallHost;
+  readonly #call: Call;
+  readonly #gate: Gate;
+  readonly #limit: number;
+  #remaining: number;
+  #pauses = 0;
+  #cleanups: (() => void | Promise<void>)[] | undefined;
+  /** Questions that are open; they end with the handler. */
+  #questions: Set<() => void> | undefined;
+  #isCutShort = false;
+  #generator: AsyncGenerator<unknown, unknown> | undefined;
+  #resolve: ((end: Ending | Promise<Ending>) => void) | undefined;
 
-/** Whichever comes first: the handler's end, its time, or a cancellation. */
-function settle(execution: Execution, context: ToolContext, returned: unknown): Promise<Ending> {
-  const { host, call, watch, traces } = execution;
-  return new Promise((resolve) => {
-    const generator = isAsyncGenerator(returned) ? returned : undefined;
-    const cutShort = (cut: CutShort): void => {
-      if (!close(execution)) return;
-      if (generator !== undefined) void giveUp(generator);
-      resolve(afterCleanUp(execution, cut));
-    };
-    call.onCancel = () => {
-      const { cancellation } = call;
-      if (cancellation !== undefined) cutShort({ kind: "cancelled", cancellation });
-    };
-    if (call.cancellation !== undefined) call.onCancel();
-    watch.start(() => cutShort({ kind: "timed_out", ms: watch.limit }));
-    const value = generator === undefined ? returned : drain(host, context, traces, generator);
-    ownPromise(value).then(
-      (result) => {
-        if (close(execution)) resolve(executed("succeeded", readReturn(result)));
-        else late(execution, "returned");
-      },
-      (error: unknown) => {
-        if (close(execution)) resolve(executed("failed", readThrown(error)));
-        else late(execution, "threw");
-      },
-    );
-  });
-}
+  constructor(host: CallHost, call: Call, gate: Gate, limit: number) {
+    this.#host = host;
+    this.#call = call;
+    this.#gate = gate;
+    this.#limit = limit;
+    this.#remaining = limit;
+  }
 
-type CutShort =
-  | { kind: "timed_out"; ms: number }
-  | { kind: "cancelled"; cancellation: Cancellation };
+  settle(returned: unknown): Promise<Ending> {
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#call.waiter = this;
+      if (this.#call.cancellation !== undefined) this.cancelled();
+      if (this.#pauses === 0) this.#runClock();
+      if (isAsyncGenerator(returned)) this.#generator = returned;
+      const value = this.#generator === undefined ? returned : this.#drain(this.#generator);
+      ownPromise(value).then(
+        (result) => {
+          if (this.close()) resolve(executed("succeeded", readReturn(result)));
+          else this.#late("returned");
+        },
+        (error: unknown) => {
+          if (this.close()) resolve(executed("failed", readThrown(error)));
+          else this.#late("threw");
+        },
+      );
+    });
+  }
 
-/** False when the call had ended before. */
-function close({ traces, watch }: Execution): boolean {
-  if (traces.over) return false;
-  traces.over = true;
-  watch.stop();
-  traces.progress?.close();
-  return true;
+  /** From then on nothing the handler says is heard. False when it was closed before. */
+  close(): boolean {
+    if (this.over) return false;
+    this.over = true;
+    this.#host.deadlines.remove(this);
+    this.#closeProgress();
+    this.#questions?.forEach((giveUp) => giveUp());
+    if (!this.#isCutShort) this.partial?.discard();
+    return true;
+  }
+
+  /** A journal that fails must not keep the call from ending; its result will say so. */
+  #closeProgress(): void {
+    try {
+      this.progress?.close();
+    } catch {
+      // As above.
+    }
+  }
+
+  onCancel(cleanup: () => void | Promise<void>): void {
+    if (this.#isCutShort)
+      void Promise.resolve()
+        .then(cleanup)
+        .catch(() => {});
+    else if (!this.over) (this.#cleanups ??= []).push(cleanup);
+  }
+
+  async within<T>(
+    ms: number | undefined,
+    work: () => T | PromiseLike<T>,
+  ): Promise<Waited<T> | GivenUp> {
+    if (this.over) return { kind: "given_up" };
+    const { done, giveUp } = beginWaiting(this.#host.clock, ms, work);
+    const questions = (this.#questions ??= new Set());
+    questions.add(giveUp);
+    try {
+      return await done;
+    } finally {
+      questions.delete(giveUp);
+    }
+  }
+
+  expired(): void {
+    const { tool_name, abort } = this.#call;
+    const error = toolError({
+      code: "timed_out",
+      error_class: "timeout",
+      message: `${tool_name} did not end within ${this.#limit} ms and was stopped.`,
+      retryable: true,
+      recovery: "retry",
+    });
+    abort.abort(new Error(error.message));
+    this.#cutShort("timed_out", error);
+  }
+
+  cancelled(): void {
+    const { cancellation } = this.#call;
+    if (cancellation !== undefined) this.#cutShort(cancellation.status, cancellation.error);
+  }
+
+  /** The call's clock stands still while a person thinks (PIPE-6). */
+  async waitForPerson<T>(answer: Promise<T>): Promise<T> {
+    this.#pauses += 1;
+    if (this.#pauses === 1 && this.#resolve !== undefined) {
+      this.#host.deadlines.remove(this);
+      this.#remaining = this.at - this.#host.clock.now();
+    }
+    try {
+      return await this.#gate.waitForPerson(answer);
+    } finally {
+      this.#pauses -= 1;
+      if (this.#pauses === 0 && this.#resolve !== undefined && !this.over) this.#runClock();
+    }
+  }
+
+  #runClock(): void {
+    this.at = this.#host.clock.now() + this.#remaining;
+    this.#host.deadlines.add(this);
+  }
+
+  #cutShort(status: ToolStatus, error: ToolError): void {
+    if (this.over) return;
+    this.#isCutShort = true;
+    this.close();
+    if (this.#generator !== undefined) void giveUp(this.#generator);
+    this.#resolve?.(this.#afterCleanUp(status, error));
+  }
+
+  /** Its own clean-up (a process tree, a connection), bounded: the call ends either way. */
+  async #afterCleanUp(status: ToolStatus, error: ToolError): Promise<Ending> {
+    const cleanups = this.#cleanups;
+    if (cleanups !== undefined) {
+      await within(this.#host.clock, this.#host.config.tools.cancel_grace_ms, () =>
+        Promise.allSettled(cleanups.map(async (cleanup) => cleanup())),
+      );
+    }
+    const { content, artifacts } = (await this.partial?.keep()) ?? { content: [], artifacts: [] };
+    return { status, executed: true, outcome: { status: "failed", content, artifacts, error } };
+  }
+
+  async #drain(generator: AsyncGenerator<unknown, unknown>): Promise<unknown> {
+    const { progress } = new CallContext(this.#host, this.#call, this);
+    for (let count = 1; ; count += 1) {
+      const step = await generator.next();
+      if (step.done === true) return step.value;
+      if (this.over) return undefined;
+      progress(readProgress(step.value));
+      if (count % YIELDS_IN_A_ROW === 0) {
+        await new Promise<void>((go) => {
+          this.#host.clock.after(0, go);
+        });
+      }
+    }
+  }
+
+  /** Too late to count: the call has ended without it (PIPE-5). */
+  #late(how: string): void {
+    try {
+      this.#host.recorder.record("tool.late", { how }, this.#call, "warn");
+    } catch {
+      // The session is over or its journal broken: there is nobody left to tell.
+    }
+  }
 }
 
 /** A promise we can trust: a foreign `then` may throw, or call back more than once. */
@@ -92,68 +214,6 @@ function ownPromise(value: unknown): Promise<unknown> {
     : new Promise((take) => {
         take(value);
       });
-}
-
-/** Too late to count: the call has ended without it (PIPE-5). */
-function late({ host, call }: Execution, how: string): void {
-  try {
-    host.recorder.record("tool.late", { how }, call, "warn");
-  } catch {
-    // The session is over or its journal broken: there is nobody left to tell.
-  }
-}
-
-async function afterCleanUp({ host, call, traces }: Execution, cut: CutShort): Promise<Ending> {
-  if (cut.kind === "timed_out") call.abort.abort(new Error(`timed out after ${cut.ms} ms`));
-  await cleanUp(host, traces);
-  return endingOf(call, traces, cut);
-}
-
-/** Its own clean-up (a process tree, a connection), bounded: the call ends either way. */
-async function cleanUp(host: CallHost, { cleanups }: HandlerTraces): Promise<void> {
-  if (cleanups === undefined) return;
-  await within(host.clock, host.config.tools.cancel_grace_ms, () =>
-    Promise.allSettled(cleanups.map(async (cleanup) => cleanup())),
-  );
-}
-
-function endingOf(call: Call, { partial }: HandlerTraces, cut: CutShort): Ending {
-  const kept = partial?.result().text;
-  const content = kept === undefined ? [] : [{ type: "text" as const, text: kept }];
-  if (cut.kind === "cancelled") {
-    const { status, error } = cut.cancellation;
-    return { status, executed: true, outcome: { status: "failed", content, artifacts: [], error } };
-  }
-  const error = toolError({
-    code: "timed_out",
-    error_class: "timeout",
-    message: `${call.tool_name} did not end within ${cut.ms} ms and was stopped.`,
-    retryable: true,
-    recovery: "retry",
-  });
-  return {
-    status: "timed_out",
-    executed: true,
-    outcome: { status: "failed", content, artifacts: [], error },
-  };
-}
-
-async function drain(
-  host: CallHost,
-  context: ToolContext,
-  traces: HandlerTraces,
-  generator: AsyncGenerator<unknown, unknown>,
-): Promise<unknown> {
-  for (let count = 1; ; count += 1) {
-    const step = await generator.next();
-    if (step.done === true) return step.value;
-    if (traces.over) return undefined;
-    context.progress(readProgress(step.value));
-    if (count % YIELDS_IN_A_ROW === 0)
-      await new Promise<void>((go) => {
-        host.clock.after(0, go);
-      });
-  }
 }
 
 function executed(status: "succeeded" | "failed", outcome: HandlerOutcome): Ending {

@@ -18,7 +18,7 @@ import {
   type KeepOverflow,
   type MappingRules,
 } from "../result/index.ts";
-import type { JsonObject, JsonValue } from "../schema/index.ts";
+import type { JsonObject } from "../schema/index.ts";
 import {
   messageOf,
   toolError,
@@ -29,6 +29,7 @@ import {
   type ToolStatus,
 } from "../tool/index.ts";
 import type { Call, Ending } from "./call.ts";
+import { NO_PROVENANCE } from "./unrecorded.ts";
 import { hookIdentity, hookPorts, hookSubject, seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
 
@@ -36,8 +37,10 @@ import type { CallHost } from "./host.ts";
 export interface Finished {
   readonly result: ToolResult;
   /** What the model reads, where a hook replaced it. */
-  readonly replaced?: ContentBlock[];
+  readonly replaced: ContentBlock[] | undefined;
   readonly nodes: readonly PendingNode[];
+  /** Something outside may be different now: no later event makes this undone. */
+  readonly happened: boolean;
 }
 
 type PendingNode = Pick<ConversationNode, "kind" | "content"> & { data?: JsonObject };
@@ -74,7 +77,7 @@ export function commitFinished(host: CallHost, call: Call, finished: Finished): 
   const terminal = {
     result,
     node_id: call.nodeId,
-    decision_ref: call.decision?.fact_id,
+    decision_ref: call.decisionRef,
     person_view: rendered,
   };
   facts.push(recorder.draft(terminalFactType(result.status), terminal, call, level));
@@ -92,6 +95,8 @@ export function discardFinished(finished: Finished, message: string): Finished {
   });
   return {
     nodes: [],
+    replaced: undefined,
+    happened: false,
     result: {
       ...result,
       status: "discarded",
@@ -144,10 +149,7 @@ function metadataOf(host: CallHost, call: Call, status: ToolStatus): ResultMetad
   const metadata: ResultMetadata = {
     duration_ms:
       startedAt === undefined ? 0 : Math.max(0, host.clock.now() - startedAt - call.waitedMs),
-    provenance: {
-      source_kind: tool?.source.kind ?? "none",
-      source_id: tool?.source.id ?? "none",
-    },
+    provenance: tool?.provenance ?? NO_PROVENANCE,
   };
   if (nativeId !== undefined && nativeId !== call.tool_call_id) metadata.native_call_id = nativeId;
   if (given.name !== call.tool_name && typeof given.name === "string") {
@@ -169,9 +171,7 @@ function checkOutput(call: Call, end: Ending): Ending {
   const { output } = call.tool ?? {};
   const { outcome } = end;
   if (output === undefined || !end.executed || end.status !== "succeeded") return end;
-  const value: unknown =
-    outcome.data_text === undefined ? undefined : JSON.parse(outcome.data_text);
-  const checked = output.check(value);
+  const checked = output.check(outcome.data?.value);
   if (checked.ok) return end;
   const issues = checked.issues.slice(0, 5).map(({ message }) => message);
   const error = toolError({
@@ -180,9 +180,9 @@ function checkOutput(call: Call, end: Ending): Ending {
     recovery: "use_another_tool",
   });
   const kept: HandlerOutcome = { ...outcome, status: "failed", error };
-  if (kept.content.length === 0 && kept.data_text !== undefined) {
-    kept.content = [{ type: "json", json: JSON.parse(kept.data_text) as JsonValue }];
-    delete kept.data_text;
+  if (kept.content.length === 0 && kept.data !== undefined) {
+    kept.content = [{ type: "json", json: kept.data.value }];
+    delete kept.data;
   }
   return { ...end, status: "failed", outcome: kept };
 }
@@ -196,8 +196,9 @@ function afterMapping(
   modifyContext(host, call, end);
   const nodes = pendingNodes(host, call, end);
   const event = result.is_error ? "PostToolUseFailure" : "PostToolUse";
-  if (!end.executed || !host.hooks.has(event)) return { result, nodes };
-  return postHooks(host, call, result, [...nodes]);
+  const happened = end.executed && !call.effects.read_only;
+  const finished: Finished = { result, nodes, happened, replaced: undefined };
+  return end.executed && host.hooks.has(event) ? postHooks(host, call, finished) : finished;
 }
 
 function pendingNodes(host: CallHost, call: Call, { outcome }: Ending): readonly PendingNode[] {
@@ -208,13 +209,10 @@ function pendingNodes(host: CallHost, call: Call, { outcome }: Ending): readonly
   return nodes;
 }
 
-async function postHooks(
-  host: CallHost,
-  call: Call,
-  result: ToolResult,
-  nodes: PendingNode[],
-): Promise<Finished> {
+async function postHooks(host: CallHost, call: Call, finished: Finished): Promise<Finished> {
+  const { result } = finished;
   const event = result.is_error ? "PostToolUseFailure" : "PostToolUse";
+  const nodes = [...finished.nodes];
   let replaced: ContentBlock[] | undefined;
   for (const hook of host.hooks.matching(event, hookSubject(call))) {
     const payload = { ...hookIdentity(host, call), input: seenInput(host, call).redacted, result };
@@ -232,7 +230,7 @@ async function postHooks(
       replaced = [{ type: "text", text: host.redactor.text(replace) }];
     else if (replace !== undefined) replaced = host.redactor.value(replace as never);
   }
-  return replaced === undefined ? { result, nodes } : { result, nodes, replaced };
+  return { ...finished, nodes, replaced };
 }
 
 /** DEF-8. The modifier of a call that ran beside others has no "after" to be applied in. */

@@ -31,14 +31,11 @@ export async function guardCall(
     for (const hook of host.hooks.matching("PreToolUse", hookSubject(call))) {
       const seen = seenInput(host, call);
       const payload = { ...hookIdentity(host, call), input: seen.redacted };
-      const waited = await unlessCancelled(
-        call,
-        runHook(hook, "PreToolUse", payload, hookPorts(host, call), call),
-      );
-      if (waited.cancelled) return cancelledEnding(call);
-      const stopped = verdictOf(host, call, gate, waited.value);
+      const outcome = await runHook(hook, "PreToolUse", payload, hookPorts(host, call), call);
+      if (call.cancellation !== undefined) return cancelledEnding(call);
+      const stopped = verdictOf(host, call, gate, outcome);
       if (stopped !== undefined) return stopped;
-      const replacement = waited.value.ok ? waited.value.answer.input : undefined;
+      const replacement = outcome.ok ? outcome.answer.input : undefined;
       if (replacement === undefined) continue;
       const input = seen.restore(replacement) as JsonObject;
       if (sameJson(input, call.input)) continue;
@@ -58,6 +55,7 @@ function verdictOf(
   outcome: HookOutcome<"PreToolUse">,
 ): Ending | undefined {
   const { hook } = outcome;
+  noteResult(call, outcome);
   if (!outcome.ok) {
     if (outcome.continues) return undefined;
     const reason = `the hook "${hook}" failed (${outcome.message})`;
@@ -84,6 +82,20 @@ function verdictOf(
   return undefined;
 }
 
+/** For the person who may be asked, and for the record. */
+function noteResult(call: Call, outcome: HookOutcome<"PreToolUse">): void {
+  const { hook } = outcome;
+  const { decision, reason, input } = outcome.ok ? outcome.answer : {};
+  (call.hookResults ??= []).push({
+    hook,
+    event: "PreToolUse",
+    outcome: outcome.ok ? (decision ?? "pass") : "failed",
+    ...(reason === undefined ? {} : { reason }),
+    ...(outcome.ok ? {} : { reason: outcome.message }),
+    ...(input === undefined ? {} : { replaced_input: true }),
+  });
+}
+
 async function takeReplacement(
   host: CallHost,
   call: Call,
@@ -93,16 +105,27 @@ async function takeReplacement(
 ): Promise<Ending | undefined> {
   recordMutation(host, call, `hook:${hook}`, "replaced by a PreToolUse hook", call.input, input);
   const scheduledAs = call.class;
-  const problem = (await admitInput(host, call, input)) ?? (await prepareCall(host, call));
-  if (problem !== undefined) {
-    const { error } = problem.outcome;
-    if (error !== undefined)
-      error.message = `After the hook "${hook}" changed the input: ${error.message}`;
-    return problem;
+  const problem =
+    (await admitInput(host, call, input)) ?? (await replan(host, call, gate, scheduledAs));
+  const { error } = problem?.outcome ?? {};
+  if (error !== undefined && problem?.status === "failed") {
+    error.message = `After the hook "${hook}" changed the input: ${error.message}`;
   }
-  if (call.class === scheduledAs) return undefined;
-  const waited = await unlessCancelled(call, gate.reclassify(call.class));
-  return waited.cancelled ? cancelledEnding(call) : undefined;
+  return problem;
+}
+
+/** Planned when the call may go on as what it now is: what ran before it may have changed its target. */
+async function replan(
+  host: CallHost,
+  call: Call,
+  gate: Gate,
+  scheduledAs: Call["class"],
+): Promise<Ending | undefined> {
+  if (call.class !== scheduledAs) {
+    const waited = await unlessCancelled(call, gate.reclassify(call.class));
+    if (waited.cancelled) return cancelledEnding(call);
+  }
+  return prepareCall(host, call);
 }
 
 export function denied(host: CallHost, call: Call, hook: string, reason: string): Ending {

@@ -6,7 +6,9 @@ import { toolOf, type Call, type Cancellation } from "./call.ts";
 /** Why a turn starts nothing more. `stop`: a hook ended the run. */
 export type Halt = { kind: "abort" | "interrupt" | "discard" | "stop"; reason: string };
 
+/** Whether a call that is under way has to end; one that has not started its work always has. */
 export function endsRunning(halt: Halt, call: Call): boolean {
+  if (!call.started) return true;
   if (halt.kind === "abort" || halt.kind === "discard") return true;
   return halt.kind === "interrupt" && toolOf(call).effects.interrupt_behavior === "cancel";
 }

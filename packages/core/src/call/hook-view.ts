@@ -2,7 +2,7 @@
 
 import type { HookPorts, HookSubject } from "../hook/index.ts";
 import type { JsonObject, JsonValue } from "../schema/index.ts";
-import { toolOf, type Call } from "./call.ts";
+import { toolOf, withinCall, type Call } from "./call.ts";
 import type { CallHost } from "./host.ts";
 
 export function hookSubject(call: Call): HookSubject {
@@ -24,6 +24,7 @@ export function hookPorts(host: CallHost, call: Call): HookPorts {
     recorder: host.recorder,
     signal: () => call.abort.signal,
     defaultTimeoutMs: host.config.hooks.timeout_ms,
+    wait: (ms, work) => withinCall(host.clock, call, ms, work),
   };
 }
 

@@ -54,9 +54,10 @@ function hostsOf(call: Call): readonly string[] | "unknown" {
   return unknown || hosts.size === 0 ? "unknown" : [...hosts].toSorted();
 }
 
+const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 const URI_FIELD = /^(?:.*_)?(?:uri|url|href|endpoint)s?$/i;
 
-/** Top-level fields that hold an address, by schema format or by name. */
+/** Every address in the input, at any depth: by its field's name or format, or by what it looks like. */
 function urisIn(input: JsonObject, schema: JsonSchema): string[] {
   const properties = (schema["properties"] ?? {}) as Record<
     string,
@@ -65,9 +66,20 @@ function urisIn(input: JsonObject, schema: JsonSchema): string[] {
   const found: string[] = [];
   for (const [field, value] of Object.entries(input)) {
     const format = Object.hasOwn(properties, field) ? properties[field]?.format : undefined;
-    if (format !== "uri" && format !== "url" && !URI_FIELD.test(field)) continue;
-    const values: JsonValue[] = Array.isArray(value) ? value : [value];
-    for (const item of values) if (typeof item === "string") found.push(item);
+    collect(value, format === "uri" || format === "url" || URI_FIELD.test(field), found);
   }
   return found;
+}
+
+/** Depth is bounded by the limits on arguments. */
+function collect(value: JsonValue, isAddress: boolean, found: string[]): void {
+  if (typeof value === "string") {
+    if (isAddress || HAS_SCHEME.test(value)) found.push(value);
+  } else if (Array.isArray(value)) {
+    for (const item of value) collect(item, isAddress, found);
+  } else if (typeof value === "object" && value !== null) {
+    for (const [field, item] of Object.entries(value)) {
+      collect(item, isAddress || URI_FIELD.test(field), found);
+    }
+  }
 }

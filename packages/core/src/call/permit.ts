@@ -2,7 +2,7 @@
 // No other place in Soong asks.
 
 import { runHook } from "../hook/index.ts";
-import { isThenable, within } from "../journal/index.ts";
+import { isThenable } from "../journal/index.ts";
 import {
   describeScopes,
   evaluate,
@@ -12,14 +12,7 @@ import {
 } from "../permission/index.ts";
 import type { JsonObject } from "../schema/index.ts";
 import { messageOf, toolError, type Preview } from "../tool/index.ts";
-import {
-  cancelledEnding,
-  ending,
-  toolOf,
-  unlessCancelled,
-  type Call,
-  type Ending,
-} from "./call.ts";
+import { cancelledEnding, ending, toolOf, withinCall, type Call, type Ending } from "./call.ts";
 import type { Gate } from "./gate.ts";
 import { denied as deniedByHook } from "./guard.ts";
 import { hookPorts, hookSubject, seenInput } from "./hook-view.ts";
@@ -54,20 +47,20 @@ export function recordJudgement(
 ): void {
   const { decision, reason, chain, grant_id } = judgement;
   const { permission, effects, resources, hosts } = facts;
-  const { read_only, concurrency_safe, destructive, open_world } = effects;
   const data = {
     decision,
     reason,
     chain,
     permission,
-    effects: { read_only, concurrency_safe, destructive, open_world },
+    effects,
     resources: resources.length === 0 ? resources : host.redactor.value(resources as never),
     hosts,
     grant_id,
     digest: call.plan?.digest,
   };
   const fact = host.recorder.record("permission.evaluated", data, call);
-  call.decision = { decision, fact_id: fact.id, scopes: judgement.scopes };
+  call.decision = decision;
+  call.decisionRef = fact.id;
 }
 
 function deniedByPolicy(call: Call, judgement: Judgement): Ending {
@@ -101,14 +94,13 @@ async function askAPerson(
   host.recorder.record("permission.requested", { request: request as unknown as JsonObject }, call);
   const { ask } = host;
   const asked = Promise.resolve(
-    within(host.clock, host.config.permissions.ask_timeout_ms, () =>
+    withinCall(host.clock, call, host.config.permissions.ask_timeout_ms, () =>
       // Its own copy: whoever is asked cannot change what was asked.
       ask(JSON.parse(JSON.stringify(request)) as PermissionRequest, { signal: call.abort.signal }),
     ),
   );
-  const waited = await unlessCancelled(call, gate.waitForPerson(asked));
-  if (waited.cancelled) return cancelledEnding(call);
-  const reply = waited.value;
+  const reply = await gate.waitForPerson(asked);
+  if (reply.kind === "given_up" || call.cancellation !== undefined) return cancelledEnding(call);
   if (reply.kind === "timed_out") {
     return nobody(host, call, request, judgement, `nobody answered within ${reply.ms} ms`);
   }
@@ -133,7 +125,8 @@ async function takeAnswer(
     { request_id: request.request_id, ...safe, digest: request.digest },
     call,
   );
-  call.decision = { decision: answer.decision, fact_id: resolved.id, scopes: request.scopes };
+  call.decision = answer.decision;
+  call.decisionRef = resolved.id;
   if (answer.decision === "deny") {
     const why = answer.reason === undefined ? "" : `: ${answer.reason}`;
     return ending(
@@ -148,7 +141,9 @@ async function takeAnswer(
   }
   const changed = await changedSinceApproval(host, call, request.digest);
   if (changed !== undefined) return changed;
-  if (answer.decision === "allow_for_session") remember(host, call, request, answer);
+  // A question that is put every time covers nothing: there is nothing to remember.
+  const remembers = answer.decision === "allow_for_session" && request.scopes.length > 0;
+  if (remembers) remember(host, call, request, answer);
   return undefined;
 }
 
@@ -161,6 +156,7 @@ async function changedSinceApproval(
   if (call.plan === undefined) return undefined;
   const planned = planCall(host, call);
   const again = isThenable(planned) ? await planned : planned;
+  if (call.cancellation !== undefined) return cancelledEnding(call);
   if (again.ok && again.plan?.digest === approved) return undefined;
   const why = again.ok
     ? ""
@@ -229,12 +225,8 @@ async function permissionHooks(
 ): Promise<Ending | undefined> {
   for (const hook of host.hooks.matching("PermissionRequest", hookSubject(call))) {
     const payload = { request: request as unknown as JsonObject };
-    const waited = await unlessCancelled(
-      call,
-      runHook(hook, "PermissionRequest", payload, hookPorts(host, call), call),
-    );
-    if (waited.cancelled) return cancelledEnding(call);
-    const outcome = waited.value;
+    const outcome = await runHook(hook, "PermissionRequest", payload, hookPorts(host, call), call);
+    if (call.cancellation !== undefined) return cancelledEnding(call);
     // A readonly call is being asked about already, so a failed guard changes nothing for it.
     if (!outcome.ok && !outcome.continues && !call.effects.read_only) {
       return deniedByHook(host, call, hook.id, `the hook "${hook.id}" failed (${outcome.message})`);
@@ -283,7 +275,7 @@ function permissionRequest(
     network_hosts: facts.hosts,
     dangerous,
     destructive,
-    hook_results: call.hookVerdict === undefined ? [] : [{ ...call.hookVerdict }],
+    hook_results: host.redactor.value(call.hookResults ?? []),
     reason: judgement.reason,
     chain: judgement.chain,
     suggested_decision: dangerous || destructive ? "deny" : "allow_once",

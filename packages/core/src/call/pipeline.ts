@@ -18,39 +18,42 @@ import type { CallHost } from "./host.ts";
 import { permitCall } from "./permit.ts";
 import { prepareCall } from "./prepare.ts";
 
+/** A stage ends in the next one, or in how the call ends. */
+type Stage = (
+  host: CallHost,
+  call: Call,
+  gate: Gate,
+) => Ending | undefined | Promise<Ending | undefined>;
+
+const STAGES: readonly Stage[] = [prepareCall, guard, permitCall, begin];
+
 /** Waits only for what has to be waited for: a plain call goes through in one go. */
-export function conductCall(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending> {
-  return unlessEnded(prepare(host, call), () =>
-    unlessEnded(guard(host, call, gate), () =>
-      unlessEnded(permitCall(host, call, gate), () =>
-        call.class === "starter" ? asChild(host, call, gate) : begin(host, call, gate),
-      ),
-    ),
-  );
-}
-
-type Stage = Ending | undefined | Promise<Ending | undefined>;
-
-/** Each stage ends in the next one, or in how the call ends. */
-function unlessEnded(
-  stage: Stage,
-  nextStage: () => Ending | Promise<Ending>,
+export function conductCall(
+  host: CallHost,
+  call: Call,
+  gate: Gate,
+  from = 0,
 ): Ending | Promise<Ending> {
-  if (stage === undefined) return nextStage();
-  return isThenable(stage) ? stage.then((end) => end ?? nextStage()) : stage;
+  for (let i = from; i < STAGES.length; i += 1) {
+    const end = STAGES[i]?.(host, call, gate);
+    if (end === undefined) continue;
+    if (!isThenable(end)) return end;
+    return end.then((awaited) => awaited ?? conductCall(host, call, gate, i + 1));
+  }
+  throw new Error("the last stage did not end the call");
 }
 
-function prepare(host: CallHost, call: Call): Stage {
-  const prepared = prepareCall(host, call);
-  return isThenable(prepared) ? orCancelled(call, prepared) : prepared;
-}
-
-function guard(host: CallHost, call: Call, gate: Gate): Stage {
+function guard(host: CallHost, call: Call, gate: Gate): ReturnType<Stage> {
   return host.hooks.has("PreToolUse") ? guardCall(host, call, gate) : undefined;
 }
 
-/** `tool.started` is on record, for a write durably, before anything happens (PIPE-3). */
 function begin(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending> {
+  return call.class === "starter" ? asChild(host, call, gate) : start(host, call, gate);
+}
+
+/** `tool.started` is on record, for a write durably, before anything happens (PIPE-3). */
+function start(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending> {
+  if (call.cancellation !== undefined) return cancelledEnding(call);
   recordStart(host, call);
   if (call.class === "write" || call.class === "starter") {
     const flushed = host.recorder.flush();
@@ -85,33 +88,25 @@ async function asChild(host: CallHost, call: Call, gate: Gate): Promise<Ending> 
     return cancelledEnding(call);
   }
   try {
-    return await begin(host, call, gate);
+    return await start(host, call, gate);
   } finally {
     waited.value();
   }
 }
 
 function recordStart(host: CallHost, call: Call): void {
-  const { effects } = call;
   host.recorder.record(
     "tool.started",
     {
-      decision: call.decision?.decision,
-      decision_ref: call.decision?.fact_id,
-      is_read_only: effects.read_only,
-      is_concurrency_safe: effects.concurrency_safe,
-      is_destructive: call.plan?.destructive ?? effects.destructive,
+      decision: call.decision,
+      decision_ref: call.decisionRef,
+      effects: call.effects,
+      is_destructive: call.plan?.destructive ?? call.effects.destructive,
       interrupt_behavior: toolOf(call).effects.interrupt_behavior,
       digest: call.plan?.digest,
+      hooks: call.hookResults,
     },
     call,
   );
-}
-
-async function orCancelled(
-  call: Call,
-  pending: Promise<Ending | undefined>,
-): Promise<Ending | undefined> {
-  const waited = await unlessCancelled(call, pending);
-  return waited.cancelled ? cancelledEnding(call) : waited.value;
+  call.started = true;
 }

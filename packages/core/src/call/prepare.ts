@@ -1,9 +1,9 @@
 // Planning a call (DEF-5): what it will touch, what a person is shown, and the digest over all of it.
 
-import { isThenable, within, type Waited } from "../journal/index.ts";
+import { isThenable, type GivenUp, type Waited } from "../journal/index.ts";
 import { headTail, readThrown } from "../result/index.ts";
 import { digestOf, toolError, type Plan, type PreparedPlan, type Resource } from "../tool/index.ts";
-import { ending, toolOf, type Call, type Ending } from "./call.ts";
+import { cancelledEnding, ending, toolOf, withinCall, type Call, type Ending } from "./call.ts";
 import { prepareContext } from "./context.ts";
 import type { CallHost } from "./host.ts";
 
@@ -28,14 +28,15 @@ export type Planned = { ok: true; plan: PreparedPlan | undefined } | { ok: false
 export function planCall(host: CallHost, call: Call): Planned | Promise<Planned> {
   const { definition } = toolOf(call);
   if (definition.prepare === undefined) return { ok: true, plan: undefined };
-  const waited = within(host.clock, host.config.tools.default_timeout_ms, () =>
+  const waited = withinCall(host.clock, call, host.config.tools.default_timeout_ms, () =>
     definition.prepare?.(call.input, prepareContext(host, call)),
   );
-  const take = (answer: Waited<unknown>): Planned => readPlanned(call, answer);
+  const take = (answer: Waited<unknown> | GivenUp): Planned => readPlanned(call, answer);
   return isThenable(waited) ? waited.then(take) : take(waited);
 }
 
-function readPlanned(call: Call, waited: Waited<unknown>): Planned {
+function readPlanned(call: Call, waited: Waited<unknown> | GivenUp): Planned {
+  if (waited.kind === "given_up") return { ok: false, ending: cancelledEnding(call) };
   if (waited.kind === "threw") {
     const outcome = readThrown(waited.error);
     return { ok: false, ending: { status: "failed", outcome, executed: false } };

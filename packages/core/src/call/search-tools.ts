@@ -64,7 +64,7 @@ export function searchToolsDefinition(
           : `Loaded ${loaded.map(({ name }) => name).join(", ")}.`;
       return toolResult({ ok: true, data: data, summary });
     },
-  }) as unknown as AnyTool;
+  });
 }
 
 function firstSentence(text: string): string {

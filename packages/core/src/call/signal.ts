@@ -10,7 +10,7 @@ export interface CallAbort {
 }
 
 interface Controller {
-  readonly signal: SignalLike;
+  readonly signal: unknown;
   abort(reason: unknown): void;
 }
 
@@ -28,7 +28,7 @@ class LazyAbort implements CallAbort {
       this.#controller = platformController() ?? bareController();
       if (this.#aborted) this.#controller.abort(this.#reason);
     }
-    return this.#controller.signal;
+    return this.#controller.signal as Signal;
   }
 
   get aborted(): boolean {

@@ -1,8 +1,13 @@
 // One turn: calls are pushed as they arrive, the scheduler says when each may run, results come out in
 // call order, exactly one for each (RESULT-1, SCHED-5…7, PIPE-4, PIPE-7).
 
-import { isThenable, JournalFailure } from "../journal/index.ts";
-import { createSchedule, type ScheduleAction, type ScheduleEvent } from "../schedule/index.ts";
+import { isThenable, JournalFailure, type FactData, type FactType } from "../journal/index.ts";
+import {
+  createSchedule,
+  type CallClass,
+  type ScheduleAction,
+  type ScheduleEvent,
+} from "../schedule/index.ts";
 import { messageOf, toolError, type RunContext, type ToolResult } from "../tool/index.ts";
 import { arrive, type Arrival } from "./arrive.ts";
 import {
@@ -10,6 +15,7 @@ import {
   createCall,
   ending,
   toolOf,
+  unlessCancelled,
   type Call,
   type Cancellation,
   type Ending,
@@ -58,13 +64,40 @@ export interface TurnOptions {
   readonly onSettled?: () => void;
 }
 
-interface Slot {
+/** A call's place in the turn, and what the call may ask of the turn while it runs. */
+class Slot implements Gate {
   readonly call: Call;
   /** Ended, but its attempt may still be abandoned. */
   parked: Finished | undefined;
   result: ToolResult | undefined;
   resume: (() => void) | undefined;
-  waits: number;
+  waits = 0;
+  waitsSince = 0;
+  readonly #turn: TurnGate;
+
+  constructor(call: Call, turn: TurnGate) {
+    this.call = call;
+    this.#turn = turn;
+  }
+
+  waitForPerson<T>(answer: Promise<T>): Promise<T> {
+    return this.#turn.waitForPerson(this, answer);
+  }
+
+  reclassify(to: CallClass): Promise<void> {
+    const id = this.call.tool_call_id;
+    return this.#turn.resumed(this, { type: "reclassified", id, class: to });
+  }
+
+  stopRun(reason: string, hook: string): void {
+    this.#turn.stopRun(reason, hook);
+  }
+}
+
+interface TurnGate {
+  waitForPerson<T>(slot: Slot, answer: Promise<T>): Promise<T>;
+  resumed(slot: Slot, event: ScheduleEvent): Promise<void>;
+  stopRun(reason: string, hook: string): void;
 }
 
 export function createTurn(host: CallHost, options: TurnOptions): Turn {
@@ -81,7 +114,11 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
   let open = 0;
   let yielded = 0;
   let lastNodeId = options.parentNodeId;
+  /** Readers of single results; whoever waits for all of them waits for `allEnded`. */
   const waiting = new Set<() => void>();
+  let allEnded: Promise<void> | undefined;
+  let announceEnd: (() => void) | undefined;
+  const gate: TurnGate = { waitForPerson, resumed, stopRun };
 
   return {
     push,
@@ -112,20 +149,22 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     const slot = admit(given);
     const { call } = slot;
     step({ type: "arrived", id: call.tool_call_id });
-    if (streamEnded) {
-      endBeforeStart(slot, cancelled("aborted", "turn_ended", "the turn has ended already"));
-    } else if (halt !== undefined) {
+    if (halt !== undefined) {
       endBeforeStart(slot, haltCancellation(halt, "queued"));
+    } else if (streamEnded) {
+      endBeforeStart(slot, cancelled("aborted", "turn_ended", "the turn has ended already"));
     } else {
-      guarded(slot, () => {
+      try {
         const arrival = arrive(host, call);
         if (isThenable(arrival)) {
           arrival.then(
-            (done) => guarded(slot, () => arrived(slot, done)),
+            (done) => arrived(slot, done),
             (error: unknown) => fail(slot, error),
           );
         } else arrived(slot, arrival);
-      });
+      } catch (error) {
+        fail(slot, error);
+      }
     }
     return call.tool_call_id;
   }
@@ -145,7 +184,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
       parentNodeId: lastNodeId,
     });
     lastNodeId = nodeId;
-    const slot: Slot = { call, parked: undefined, result: undefined, resume: undefined, waits: 0 };
+    const slot = new Slot(call, gate);
     slots.push(slot);
     byId.set(tool_call_id, slot);
     open += 1;
@@ -155,9 +194,11 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
   function arrived(slot: Slot, arrival: Arrival): void {
     const { call } = slot;
     if (call.phase === "ended") return;
-    if (arrival.ok) {
+    if (call.cancellation !== undefined) {
+      endBeforeStart(slot, call.cancellation);
+    } else if (arrival.ok) {
       call.phase = "queued";
-      host.recorder.record("tool.queued", { class: call.class }, call);
+      if (!recorded(slot, "tool.queued", { class: call.class })) return;
       step({ type: "classified", id: call.tool_call_id, class: call.class });
     } else {
       finish(slot, arrival.ending, {
@@ -195,34 +236,30 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
         slot.resume = undefined;
         return;
       case "skip":
-        endBeforeStart(slot, skippedBecause(nameOf(action.cause)));
+        endEarly(slot, skippedBecause(nameOf(action.cause)));
         return;
-      case "cancel": {
-        const because = siblingFailed(nameOf(action.cause));
-        if (slot.call.phase === "running") cancelCall(slot.call, because);
-        else endBeforeStart(slot, because);
+      case "cancel":
+        endEarly(slot, siblingFailed(nameOf(action.cause)));
         return;
-      }
       case "drop":
-        if (halt !== undefined) endBeforeStart(slot, haltCancellation(halt, "queued"));
+        if (halt !== undefined) endEarly(slot, haltCancellation(halt, "queued"));
         return;
     }
   }
 
   function start(slot: Slot): void {
-    const { call } = slot;
-    call.phase = "running";
-    guarded(slot, () => {
-      const end = conductCall(host, call, gateOf(slot));
-      if (!isThenable(end)) {
-        conducted(slot, end);
-        return;
-      }
-      end.then(
-        (settled) => guarded(slot, () => conducted(slot, settled)),
-        (error: unknown) => fail(slot, error),
-      );
-    });
+    slot.call.phase = "running";
+    try {
+      const end = conductCall(host, slot.call, slot);
+      if (isThenable(end)) {
+        end.then(
+          (settled) => conducted(slot, settled),
+          (error: unknown) => fail(slot, error),
+        );
+      } else conducted(slot, end);
+    } catch (error) {
+      fail(slot, error);
+    }
   }
 
   function conducted(slot: Slot, end: Ending): void {
@@ -231,39 +268,39 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     const cancelsSiblings =
       (end.status === "failed" || end.status === "timed_out") &&
       end.executed &&
+      call.class !== "starter" &&
       toolOf(call).definition.on_sibling_failure === "cancel_siblings";
     finish(slot, end, { type: "ended", id: call.tool_call_id, failed, cancelsSiblings });
   }
 
-  /** What a call may ask of the turn while it runs; made only for calls that get there. */
-  function gateOf(slot: Slot): Gate {
-    return {
-      waitForPerson: (answer) => waitForPerson(slot, answer),
-      reclassify: (to) =>
-        resumed(slot, { type: "reclassified", id: slot.call.tool_call_id, class: to }),
-      stopRun(reason, hook) {
-        stopped ??= { reason, hook };
-        void halted({ kind: "stop", reason });
-      },
-    };
+  function stopRun(reason: string, hook: string): void {
+    stopped ??= { reason, hook };
+    void halted({ kind: "stop", reason });
   }
 
   async function waitForPerson<T>(slot: Slot, answer: Promise<T>): Promise<T> {
-    const { call } = slot;
-    const id = call.tool_call_id;
-    const began = host.clock.now();
     slot.waits += 1;
-    if (slot.waits === 1) step({ type: "asking", id });
+    if (slot.waits === 1) {
+      slot.waitsSince = host.clock.now();
+      step({ type: "asking", id: slot.call.tool_call_id });
+    }
     try {
       return await answer;
     } finally {
-      slot.waits -= 1;
-      if (slot.waits === 0) {
-        // Only time after the start is part of a duration, so only that is taken off it.
-        if (call.startedAt !== undefined) call.waitedMs += host.clock.now() - began;
-        if (call.phase !== "ended") await resumed(slot, { type: "answered", id });
-      }
+      await answered(slot);
     }
+  }
+
+  async function answered(slot: Slot): Promise<void> {
+    const { call } = slot;
+    slot.waits -= 1;
+    if (slot.waits > 0) return;
+    // Only time after the start is part of a duration, so only that is taken off it.
+    if (call.startedAt !== undefined) call.waitedMs += host.clock.now() - slot.waitsSince;
+    if (call.phase === "ended" || call.cancellation !== undefined) return;
+    const goesOn = resumed(slot, { type: "answered", id: call.tool_call_id });
+    // A handler at work is told of a cancellation by itself; before that, nobody else would be.
+    await (call.started ? goesOn : unlessCancelled(call, goesOn));
   }
 
   function resumed(slot: Slot, event: ScheduleEvent): Promise<void> {
@@ -277,23 +314,25 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
 
   function finish(slot: Slot, end: Ending, event: ScheduleEvent): void {
     if (slot.call.phase === "ended") return;
-    const finished = finishCall(host, slot.call, end);
-    if (!isThenable(finished)) {
-      conclude(slot, finished, event);
-      return;
+    try {
+      const finished = finishCall(host, slot.call, end);
+      if (isThenable(finished)) {
+        finished.then(
+          (done) => conclude(slot, done, event),
+          (error: unknown) => fail(slot, error),
+        );
+      } else conclude(slot, finished, event);
+    } catch (error) {
+      fail(slot, error);
     }
-    finished.then(
-      (done) => guarded(slot, () => conclude(slot, done, event)),
-      (error: unknown) => fail(slot, error),
-    );
   }
 
   function conclude(slot: Slot, finished: Finished, event: ScheduleEvent): void {
     const { call } = slot;
     if (call.phase === "ended") return;
     call.phase = "ended";
-    // While the attempt can still be abandoned, what only read something has not ended for good.
-    const provisional = !streamEnded && halt === undefined && call.effects.read_only;
+    // While the attempt can still be abandoned, what changed nothing has not ended for good.
+    const provisional = !streamEnded && halt === undefined && !finished.happened;
     if (provisional) slot.parked = finished;
     else deliver(slot, finished);
     step(event);
@@ -316,15 +355,19 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     for (const slot of slots) if (slot.parked !== undefined) deliver(slot, slot.parked);
   }
 
+  /** One that is under way ends by itself, once it is told to. */
+  function endEarly(slot: Slot, because: Cancellation): void {
+    if (slot.call.phase === "running") cancelCall(slot.call, because);
+    else endBeforeStart(slot, because);
+  }
+
   /** Ends a call that never ran. */
   function endBeforeStart(slot: Slot, because: Cancellation): void {
     const { call } = slot;
     if (call.phase === "ended") return;
     const id = call.tool_call_id;
     if (call.phase === "arrived" && call.tool === undefined) recordUnheard(call);
-    guarded(slot, () =>
-      finish(slot, ending(because.status, because.error), { type: "refused", id, stops: false }),
-    );
+    finish(slot, ending(because.status, because.error), { type: "refused", id, stops: false });
   }
 
   /** A call pushed after the end never went through arrival; its request is a fact all the same. */
@@ -336,15 +379,17 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     }
   }
 
-  /** No stage throws past the pipeline: what went wrong in ours, or in the journal, is a result too. */
-  function guarded(slot: Slot, work: () => void): void {
+  function recorded(slot: Slot, type: FactType, data: FactData): boolean {
     try {
-      work();
+      host.recorder.record(type, data, slot.call);
+      return true;
     } catch (error) {
       fail(slot, error);
+      return false;
     }
   }
 
+  /** No stage throws past the pipeline: what went wrong in ours, or in the journal, is a result too. */
   function fail(slot: Slot, thrown: unknown): void {
     const { call } = slot;
     if (slot.result !== undefined) return;
@@ -358,7 +403,8 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
       recovery: "ask_the_user",
     });
     call.phase = "ended";
-    deliver(slot, { result: bareResult(call, error), nodes: [] });
+    const result = bareResult(call, error);
+    deliver(slot, { result, nodes: [], replaced: undefined, happened: true });
     const id = call.tool_call_id;
     step({ type: "ended", id, failed: true });
   }
@@ -375,13 +421,13 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
             next.kind === "discard" ? discardFinished(slot.parked, discardText(next)) : slot.parked;
           deliver(slot, discarded);
         } else if (slot.call.phase === "arrived") {
-          endBeforeStart(slot, haltCancellation(next, "queued"));
+          cancelCall(slot.call, haltCancellation(next, "queued"));
         }
       }
       step({ type: "halted" });
       for (const { call } of slots) {
         if (call.phase !== "running" || !endsRunning(next, call)) continue;
-        cancelCall(call, haltCancellation(next, "running"));
+        cancelCall(call, haltCancellation(next, call.started ? "running" : "queued"));
       }
       if (next.kind === "discard") host.setRunContext(contextAtStart);
     }
@@ -396,13 +442,22 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
   // ── delivery ────────────────────────────────────────────────────────────────────────────────────
 
   function announce(): void {
-    if (isOver()) options.onSettled?.();
+    if (isOver()) {
+      options.onSettled?.();
+      announceEnd?.();
+    }
+    if (waiting.size === 0) return;
     for (const wake of waiting) wake();
     waiting.clear();
   }
 
   async function settled(): Promise<ToolResult[]> {
-    while (!isOver()) await news();
+    if (!isOver()) {
+      allEnded ??= new Promise((resolve) => {
+        announceEnd = resolve;
+      });
+      await allEnded;
+    }
     await flushed();
     return slots.map((slot) => yieldResult(slot));
   }

@@ -3,6 +3,9 @@
 import { messageOf, toolError, type ToolError, type ToolResult } from "../tool/index.ts";
 import type { Call } from "./call.ts";
 
+/** Of a call whose tool is not known. */
+export const NO_PROVENANCE = Object.freeze({ source_kind: "none", source_id: "none" });
+
 export function bareResult(call: Call, error: ToolError): ToolResult {
   return {
     tool_call_id: call.tool_call_id,
@@ -15,10 +18,7 @@ export function bareResult(call: Call, error: ToolError): ToolResult {
     error,
     metadata: {
       duration_ms: 0,
-      provenance: {
-        source_kind: call.tool?.source.kind ?? "none",
-        source_id: call.tool?.source.id ?? "none",
-      },
+      provenance: call.tool?.provenance ?? NO_PROVENANCE,
     },
   };
 }

@@ -1,5 +1,6 @@
 // Reads what a hook answered. Nothing unknown is let through: an answer that is not understood is a failed hook.
 
+import { isContentBlock } from "../result/index.ts";
 import type { HookAnswers, HookEvent } from "./hook.ts";
 
 type Kind = "text" | "boolean" | "object" | "blocks" | readonly string[];
@@ -68,7 +69,8 @@ function fieldProblem(kind: Kind, value: unknown): string | undefined {
         ? undefined
         : "without an object";
     case "blocks":
-      return typeof value === "string" || Array.isArray(value)
+      if (typeof value === "string") return undefined;
+      return Array.isArray(value) && value.length > 0 && value.every(isContentBlock)
         ? undefined
         : "without text or a list of content blocks";
     default:

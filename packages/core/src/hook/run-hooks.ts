@@ -1,7 +1,7 @@
 // Runs the hooks of one event, one after the other, each within its own time. Every outcome is a fact.
 
-import { within, type Clock, type FactCall, type Recorder } from "../journal/index.ts";
-import { compileGlob } from "../permission/index.ts";
+import type { Clock, FactCall, GivenUp, Recorder, Waited } from "../journal/index.ts";
+import { compileGlob, globProblem } from "../permission/index.ts";
 import { matchesName, messageOf, type Signal } from "../tool/index.ts";
 import { readAnswer } from "./answer.ts";
 import type { AnyHook, HookAnswers, HookEvent, HookPayloads } from "./hook.ts";
@@ -22,6 +22,11 @@ export interface HookPorts {
   recorder: Recorder;
   signal: () => Signal;
   defaultTimeoutMs: number;
+  /** Waits for a hook as long as it may take, or until nobody needs its answer any more. */
+  wait<T>(
+    ms: number,
+    work: () => T | PromiseLike<T>,
+  ): Waited<T> | GivenUp | Promise<Waited<T> | GivenUp>;
 }
 
 export interface Hooks {
@@ -37,6 +42,8 @@ export function createHooks(hooks: readonly AnyHook[]): Hooks {
     { hook: AnyHook; matchesPath?: (path: string) => boolean }[]
   >();
   for (const hook of hooks) {
+    const problem = hook.path === undefined ? undefined : globProblem(hook.path);
+    if (problem !== undefined) throw new TypeError(`hook "${hook.id}": path ${problem}`);
     const entry =
       hook.path === undefined ? { hook } : { hook, matchesPath: compileGlob(hook.path) };
     byEvent.set(hook.event, [...(byEvent.get(hook.event) ?? []), entry]);
@@ -69,7 +76,7 @@ export async function runHook<Event extends HookEvent>(
   const started = clock.now();
   recorder.record("hook.started", { hook: hook.id, event }, call);
   const limit = hook.timeout_ms ?? ports.defaultTimeoutMs;
-  const waited = await within(clock, limit, () =>
+  const waited = await ports.wait(limit, () =>
     // Its own copy: what a hook does to the payload is nobody's business.
     hook.run(JSON.parse(JSON.stringify(payload)) as never, { signal: ports.signal() }),
   );
@@ -86,7 +93,7 @@ export async function runHook<Event extends HookEvent>(
 function read<Event extends HookEvent>(
   hook: AnyHook,
   event: Event,
-  waited: Awaited<ReturnType<typeof within>>,
+  waited: Waited<unknown> | GivenUp,
 ): HookOutcome<Event> {
   const fail = (message: string): HookOutcome<Event> => ({
     hook: hook.id,
@@ -94,6 +101,7 @@ function read<Event extends HookEvent>(
     message,
     continues: hook.on_failure === "continue",
   });
+  if (waited.kind === "given_up") return fail("was not waited for: the call had been cancelled");
   if (waited.kind === "timed_out") return fail(`did not answer within ${waited.ms} ms`);
   if (waited.kind === "threw") return fail(`threw: ${messageOf(waited.error)}`);
   const answer = readAnswer(event, waited.value);

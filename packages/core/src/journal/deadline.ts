@@ -7,24 +7,42 @@ export type Waited<T> =
   | { kind: "threw"; error: unknown }
   | { kind: "timed_out"; ms: number };
 
+/** Somebody stopped waiting; whatever comes later is not heard. */
+export type GivenUp = { kind: "given_up" };
+
+export interface Waiting<T> {
+  readonly done: Waited<T> | Promise<Waited<T> | GivenUp>;
+  readonly giveUp: () => void;
+}
+
 /** Never rejects and never waits longer than `ms` (undefined: as long as it takes). */
 export function within<T>(
   clock: Clock,
   ms: number | undefined,
   work: () => T | PromiseLike<T>,
 ): Waited<T> | Promise<Waited<T>> {
+  // Nobody else has the handle, so nobody gives up.
+  return beginWaiting(clock, ms, work).done as Waited<T> | Promise<Waited<T>>;
+}
+
+export function beginWaiting<T>(
+  clock: Clock,
+  ms: number | undefined,
+  work: () => T | PromiseLike<T>,
+): Waiting<T> {
   let started: T | PromiseLike<T>;
   try {
     started = work();
-    if (!isThenable(started)) return { kind: "answered", value: started };
+    if (!isThenable(started)) return settled({ kind: "answered", value: started });
   } catch (error) {
-    return { kind: "threw", error };
+    return settled({ kind: "threw", error });
   }
   const pending = started;
-  return new Promise((resolve) => {
-    const forget =
-      ms === undefined ? () => {} : clock.after(ms, () => resolve({ kind: "timed_out", ms }));
-    const settle = (waited: Waited<T>): void => {
+  let settle: (waited: Waited<T> | GivenUp) => void = () => {};
+  const done = new Promise<Waited<T> | GivenUp>((resolve) => {
+    let forget: () => void = () => {};
+    if (ms !== undefined) forget = clock.after(ms, () => resolve({ kind: "timed_out", ms }));
+    settle = (waited) => {
       forget();
       resolve(waited);
     };
@@ -36,6 +54,11 @@ export function within<T>(
       (error: unknown) => settle({ kind: "threw", error }),
     );
   });
+  return { done, giveUp: () => settle({ kind: "given_up" }) };
+}
+
+function settled<T>(waited: Waited<T>): Waiting<T> {
+  return { done: waited, giveUp: () => {} };
 }
 
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {

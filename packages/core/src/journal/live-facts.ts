@@ -28,41 +28,50 @@ export function liveFacts(
   let wake: (() => void) | undefined;
   let unsubscribe: (() => void) | undefined;
 
+  /** Whoever asks for several facts at once gets them in order: each waits for the one before. */
+  let asked: Promise<unknown> = Promise.resolve();
+
   return {
     [Symbol.asyncIterator]() {
       return this;
     },
-    async next() {
-      unsubscribe ??= recorder.subscribe(ring);
-      while (!ended) {
-        const fact = page[at];
-        if (fact !== undefined) {
-          at += 1;
-          seen = fact.seq;
-          if (options.run_id === undefined || fact.run_id === options.run_id) {
-            return { done: false, value: fact };
-          }
-        } else if (unread) {
-          // Cleared before reading: a fact appended meanwhile must not be slept through.
-          unread = false;
-          page = await journal.read(seen, PAGE);
-          at = 0;
-          unread ||= page.length > 0;
-        } else if (recorder.closed) {
-          finish();
-        } else {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
-      }
-      return { done: true, value: undefined };
+    next() {
+      const answer = asked.then(read);
+      asked = answer.catch(() => {});
+      return answer;
     },
     async return() {
       finish();
       return { done: true, value: undefined };
     },
   };
+
+  async function read(): Promise<IteratorResult<Fact, undefined>> {
+    unsubscribe ??= recorder.subscribe(ring);
+    while (!ended) {
+      const fact = page[at];
+      if (fact !== undefined) {
+        at += 1;
+        seen = fact.seq;
+        if (options.run_id === undefined || fact.run_id === options.run_id) {
+          return { done: false, value: fact };
+        }
+      } else if (unread) {
+        // Cleared before reading: a fact appended meanwhile must not be slept through.
+        unread = false;
+        page = await journal.read(seen, PAGE);
+        at = 0;
+        unread ||= page.length > 0;
+      } else if (recorder.closed) {
+        finish();
+      } else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+    return { done: true, value: undefined };
+  }
 
   function ring(): void {
     unread = true;

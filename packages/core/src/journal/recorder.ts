@@ -116,19 +116,23 @@ export function createRecorder(
     try {
       journal.append(nodes === undefined ? { facts } : { facts, nodes });
     } catch (error) {
-      broken = new JournalFailure(error);
-      throw broken;
+      fail(error);
     }
     for (const listener of listeners) listener();
   }
 
   function flush(): void | Promise<void> {
     if (broken !== undefined) throw broken;
-    const flushed = journal.flush();
-    return flushed?.catch((error: unknown) => {
-      broken ??= new JournalFailure(error);
-      throw broken;
-    });
+    try {
+      return journal.flush()?.catch(fail);
+    } catch (error) {
+      return fail(error);
+    }
+  }
+
+  function fail(error: unknown): never {
+    broken ??= new JournalFailure(error);
+    throw broken;
   }
 
   /** Many facts share a millisecond; making the text is most of the cost of a fact. */

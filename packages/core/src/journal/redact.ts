@@ -40,7 +40,7 @@ export interface Redactor {
   reversible(
     value: JsonValue,
     sensitive?: SensitivePaths,
-  ): { redacted: JsonValue; restore(value: JsonValue): JsonValue };
+  ): { redacted: JsonValue; restore: (value: JsonValue) => JsonValue };
 }
 
 /** Placeholders are stable as long as the redactor lives: same secret, same placeholder. */
@@ -142,7 +142,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
         }
         entries?.push([cleanKey, clean]);
       }
-      if (entries === undefined) return node as JsonValue;
+      if (entries === undefined) return node;
       // Unlike assignment, this takes a key such as __proto__ for a key.
       const copy = Object.fromEntries(entries);
       if (renamed !== undefined) trail?.noteRenamed(copy, renamed);
@@ -171,7 +171,10 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     }
 
     function hide(node: JsonValue, placeholder: string): JsonValue {
-      if (node === placeholder) return node;
+      if (node === placeholder) {
+        trail?.noteLiterals(placeholder);
+        return node;
+      }
       count += 1;
       return noted(placeholder, node);
     }
@@ -232,7 +235,7 @@ interface Span {
 /** Overlapping spans as one, so that no piece of either is left; the best known and longest names it. */
 function joined(spans: readonly Span[]): Span[] {
   const result: Span[] = [];
-  for (const span of [...spans].sort((a, b) => a.start - b.start || b.end - a.end)) {
+  for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     const last = result.at(-1);
     if (last === undefined || span.start >= last.end) {
       result.push({ ...span });
@@ -363,16 +366,18 @@ function createTrail(): Trail {
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => {
         const originalKey = keys?.get(key) ?? key;
-        const name = originalKey === key ? String(restoreText(key)) : originalKey;
+        const name = originalKey === key ? restorePieces(key) : originalKey;
         return [name, restore(item, own(were, key), own(are, originalKey), depth + 1)];
       }),
     );
   }
 
   function restoreText(text: string): JsonValue {
+    return text.startsWith(OPENING) ? (sure(text) ?? restorePieces(text)) : restorePieces(text);
+  }
+
+  function restorePieces(text: string): string {
     if (!text.includes(OPENING)) return text;
-    const whole = sure(text);
-    if (whole !== undefined) return whole;
     return text.replace(PLACEHOLDER, (placeholder) => {
       const from = sure(placeholder);
       return typeof from === "string" ? from : placeholder;
@@ -408,7 +413,7 @@ const NO_SPANS: readonly Span[] = [];
 function createFinder(secrets: readonly KnownSecret[]): Find {
   const needles = secrets.flatMap((secret) => needlesOf(secret));
   const scanKnown = createScan(needles);
-  const scanAll = createScan([...needles, ...LEADS]);
+  const scanAll = needles.length === 0 ? SCAN_LEADS : createScan([...needles, ...LEADS]);
   const findRespelled = createRespelledFinder(secrets, needles);
 
   return function find(text, scope) {
@@ -432,7 +437,7 @@ function createFinder(secrets: readonly KnownSecret[]): Find {
 /** A text to look for, and what it means to have found it. */
 interface Needle {
   readonly text: string;
-  spanAt(text: string, at: number, length: number): Span | undefined;
+  readonly spanAt: (text: string, at: number, length: number) => Span | undefined;
 }
 
 interface Hit<T> {
@@ -450,13 +455,14 @@ function createScan<T extends Needle>(
   if (needles.length === 0) return () => undefined;
   const width = Math.min(64, ...needles.map(({ text }) => text.length));
   const skips = new Uint8Array(PAIRS).fill(width - 1);
-  const endings: (T[] | undefined)[] = Array.from({ length: PAIRS });
+  const endings = new Map<number, T[]>();
   for (const needle of needles) {
     for (let i = 1; i < width; i += 1) {
       const pair = pairAt(needle.text, i);
       skips[pair] = Math.min(skips[pair] as number, width - 1 - i);
     }
-    (endings[pairAt(needle.text, width - 1)] ??= []).push(needle);
+    const ending = pairAt(needle.text, width - 1);
+    endings.set(ending, [...(endings.get(ending) ?? []), needle]);
   }
   return function scan(text) {
     let hits: Hit<T>[] | undefined;
@@ -469,7 +475,7 @@ function createScan<T extends Needle>(
         continue;
       }
       const start = at - width + 1;
-      const candidates = endings[pair] as T[];
+      const candidates = endings.get(pair) as T[];
       for (let i = 0; i < candidates.length; i += 1) {
         const needle = candidates[i] as T;
         if (text.startsWith(needle.text, start)) (hits ??= []).push({ needle, at: start });
@@ -490,7 +496,7 @@ function pairAt(text: string, at: number): number {
 
 /** The value itself, and what of it shows in base64 wherever in the encoded bytes it begins. */
 function needlesOf({ name, value }: KnownSecret): Needle[] {
-  const label = name.replace(/[^A-Za-z0-9_.-]/g, "_").slice(0, 64);
+  const label = name.replace(/[^A-Za-z0-9_.-]/g, "_").slice(0, 64) || "secret";
   const forms = new Set<string>();
   for (const core of base64Cores(utf8Bytes(value))) {
     forms.add(core).add(core.replaceAll("+", "-").replaceAll("/", "_"));
@@ -516,6 +522,7 @@ function encodedSpan(label: string): Needle["spanAt"] {
 }
 
 const BASE64_CHAR = /[A-Za-z0-9+/_-]/;
+const BASE64_CHARS = /[A-Za-z0-9+/_-]+/g;
 const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /** For each of the three ways bytes can fall on groups: the characters that no neighbour has a part in. */
@@ -542,24 +549,33 @@ function createRespelledFinder(
 ): (text: string, spans: Span[] | undefined) => Span[] | undefined {
   if (secrets.length === 0) return (_, spans) => spans;
   // Forms write a space as a plus; where no value has a space, a plus is only a plus.
-  const plus = secrets.some(({ value }) => value.includes(" ")) ? "space" : "plus";
+  const hasSpace = secrets.some(({ value }) => value.includes(" "));
+  const inJson = hasSpace ? ["\\", "+"] : ["\\"];
+  const signs = [...inJson, "%"];
   const respelled = needles
-    .map((needle) => ({ ...needle, text: needle.text.replace(OPEN_END, "") }))
+    .map(({ text, spanAt }) => ({ text: text.replace(OPEN_END, ""), spanAt }))
     .filter(({ text }) => text.length >= MIN_LENGTH)
-    .map(({ text, spanAt }) => ({
-      text: respell(text, plus).text,
-      spanAt,
-      shortest: text.length,
-    }))
+    .flatMap(({ text, spanAt }) => {
+      // A value may itself look escaped, and come out of an escape as it was.
+      const spellings = new Set([text, respell(text, inJson).text, respell(text, signs).text]);
+      return Array.from(spellings, (spelling) => ({
+        text: spelling,
+        spanAt,
+        shortest: text.length,
+      }));
+    })
     .filter(({ text }) => text.length > 1);
   const scan = createScan(respelled);
-  const wanted = new Set(respelled.flatMap(({ text }) => [...text, ...text.split("")]));
+  const others = respelled.map(({ text }) => text.replace(BASE64_CHARS, "")).join("");
+  // By character and by half: `\ud83d\ude00` is two escapes, `%F0%9F%98%80` is one.
+  const wanted = new Set(`${BASE64}-_${others}`);
+  for (const half of others.split("")) wanted.add(half);
 
   return function findRespelled(text, spans) {
     const isRespelled =
-      text.includes("\\") || text.includes("%") || (plus === "space" && text.includes("+"));
+      text.includes("\\") || text.includes("%") || (hasSpace && text.includes("+"));
     if (!isRespelled) return spans;
-    const plain = respell(text, plus, wanted);
+    const plain = respell(text, signs, wanted);
     const hits = plain.isChanged ? scan(plain.text) : undefined;
     if (hits === undefined) return spans;
     const found = spans ?? [];
@@ -588,15 +604,21 @@ interface Respelled {
 }
 
 /** Escapes of characters that are not wanted are left as they stand: most are line ends and quotes. */
-function respell(source: string, plus: "plus" | "space", wanted?: ReadonlySet<string>): Respelled {
+function respell(
+  source: string,
+  signs: readonly string[],
+  wanted?: ReadonlySet<string>,
+): Respelled {
   const escapes: { start: number; end: number; from: number; to: number }[] = [];
   const parts: string[] = [];
   let length = 0;
   let copied = 0;
-  const next = nextOf(source, plus === "space" ? ["\\", "%", "+"] : ["\\", "%"]);
+  const next = nextOf(source, signs);
+  const plusIsSpace = signs.includes("+");
+  const percentIsSign = signs.includes("%");
   for (let at = next(0); at !== -1;) {
-    const escape = readEscape(source, at);
-    const char = plus === "space" && escape?.char === "+" ? " " : escape?.char;
+    const escape = readEscape(source, at, percentIsSign);
+    const char = plusIsSpace && escape?.char === "+" ? " " : escape?.char;
     if (escape !== undefined && char !== undefined && (wanted?.has(char) ?? true)) {
       parts.push(source.slice(copied, at), char);
       const start = length + at - copied;
@@ -655,12 +677,12 @@ const CONTROLS: ReadonlyMap<string, string> = new Map([
  * However many backslashes stand in a row: JSON within JSON doubles them. Before anything but a letter
  * or digit they only quote it, so there they are dropped, from values too.
  */
-function readEscape(text: string, at: number): Escape | undefined {
+function readEscape(text: string, at: number, percentIsSign: boolean): Escape | undefined {
   if (text.charAt(at) === "+") return { char: "+", end: at + 1 };
   let end = at;
   let spelledOut = -1;
   for (;;) {
-    const encoded = text.charAt(end) === "%" ? readPercent(text, end) : undefined;
+    const encoded = percentIsSign && text.charAt(end) === "%" ? readPercent(text, end) : undefined;
     const char = encoded?.char ?? text.charAt(end);
     const after = encoded?.end ?? end + 1;
     if (char === "\\") {
@@ -734,89 +756,48 @@ function matchAt(sticky: RegExp, text: string, at: number): RegExpExecArray | nu
 
 // --- Key formats ---------------------------------------------------------------------------------
 
-interface KeyFormat {
-  readonly label: string;
-  /** What nobody writes by chance, on its own or before such a body; two characters at least. */
-  readonly prefixes: readonly string[];
-  /** What only a machine would write. Open at its end, so that it cannot be made to go back. */
-  readonly body: RegExp;
-  /** Not behind `_` or `-`, where its body could begin again and again within one word. */
-  readonly beginsWord?: true;
-}
-
-const KEY_FORMATS: readonly KeyFormat[] = [
-  {
-    label: "aws_access_key",
-    prefixes: ["AKIA", "ASIA"],
-    body: /[A-Z0-9]{16}(?![A-Za-z0-9])/y,
-  },
-  {
-    label: "github_token",
-    prefixes: ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],
-    body: /[A-Za-z0-9]{30,}/y,
-  },
-  { label: "github_token", prefixes: ["github_pat_"], body: /[A-Za-z0-9_]{30,}/y },
-  { label: "anthropic_key", prefixes: ["sk-ant-"], body: /[A-Za-z0-9_-]{20,}/y },
-  {
-    label: "api_key",
-    prefixes: ["sk-proj-", "sk-svcacct-", "sk-or-v1-", "sk-lf-"],
-    body: /[A-Za-z0-9_-]{20,}/y,
-  },
-  {
-    label: "api_key",
-    prefixes: ["sk-admin-"],
-    body: /(?=[A-Za-z_-]{0,80}[0-9])[A-Za-z0-9_-]{20,}/y,
-  },
-  { label: "api_key", prefixes: ["sk-"], body: /[A-Za-z0-9]{20,}/y },
-  { label: "api_key", prefixes: ["gsk_", "xai-", "pplx-"], body: /[A-Za-z0-9]{40,}/y },
-  { label: "google_key", prefixes: ["AIza"], body: /[A-Za-z0-9_-]{35}(?![A-Za-z0-9])/y },
-  { label: "google_key", prefixes: ["GOCSPX-"], body: /[A-Za-z0-9_-]{28,}/y },
-  { label: "google_token", prefixes: ["ya29."], body: /[A-Za-z0-9_-]{30,}/y },
-  { label: "slack_token", prefixes: ["xox"], body: /[a-z]-[A-Za-z0-9-]{15,}/y },
-  { label: "slack_token", prefixes: ["xapp-"], body: /[0-9]-[A-Za-z0-9-]{20,}/y },
-  {
-    label: "stripe_key",
-    prefixes: ["sk_live_", "rk_live_", "sk_test_", "rk_test_", "whsec_"],
-    body: /[A-Za-z0-9]{16,}/y,
-  },
-  { label: "npm_token", prefixes: ["npm_"], body: /[A-Za-z0-9]{30,}/y },
-  {
-    label: "gitlab_token",
-    prefixes: ["glpat-", "glptt-", "gldt-", "glrt-", "glft-", "glsoat-", "glagent-"],
-    body: /[A-Za-z0-9_-]{20,}/y,
-  },
-  { label: "huggingface_token", prefixes: ["hf_"], body: /[A-Za-z0-9]{30,}/y },
-  {
-    label: "sendgrid_key",
-    prefixes: ["SG."],
-    body: /[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{30,}/y,
-  },
-  { label: "pypi_token", prefixes: ["pypi-AgE"], body: /[A-Za-z0-9_-]{50,}/y },
-  {
-    label: "digitalocean_token",
-    prefixes: ["dop_v1_", "doo_v1_", "dor_v1_"],
-    body: /[a-f0-9]{64,}/y,
-  },
-  { label: "vault_token", prefixes: ["hvs.", "hvb."], body: /[A-Za-z0-9_-]{24,}/y },
-  { label: "age_key", prefixes: ["AGE-SECRET-KEY-1"], body: /[A-Z0-9]{50,}/y },
-  {
-    label: "jwt",
-    prefixes: ["eyJ"],
-    body: /[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/y,
-    beginsWord: true,
-  },
+/**
+ * What nobody writes by chance, and behind it what only a machine would. Bodies are open at their end, so
+ * that none can be made to go back over what it has read. More than one prefix is separated by blanks.
+ */
+const KEY_FORMATS: readonly (readonly [label: string, prefixes: string, body: RegExp])[] = [
+  ["aws_access_key", "AKIA ASIA", /[A-Z0-9]{16}(?![A-Za-z0-9])/y],
+  ["github_token", "ghp_ gho_ ghu_ ghs_ ghr_", /[A-Za-z0-9]{30,}/y],
+  ["github_token", "github_pat_", /[A-Za-z0-9_]{30,}/y],
+  ["anthropic_key", "sk-ant-", /[A-Za-z0-9_-]{20,}/y],
+  ["api_key", "sk-proj- sk-svcacct- sk-or-v1- sk-lf-", /[A-Za-z0-9_-]{20,}/y],
+  ["api_key", "sk-admin-", /(?=[A-Za-z_-]{0,80}[0-9])[A-Za-z0-9_-]{20,}/y],
+  ["api_key", "sk-", /[A-Za-z0-9]{20,}/y],
+  ["api_key", "gsk_ xai- pplx-", /[A-Za-z0-9]{40,}/y],
+  ["google_key", "AIza", /[A-Za-z0-9_-]{35}(?![A-Za-z0-9])/y],
+  ["google_key", "GOCSPX-", /[A-Za-z0-9_-]{28,}/y],
+  ["google_token", "ya29.", /[A-Za-z0-9_-]{30,}/y],
+  ["slack_token", "xox", /[a-z]-[A-Za-z0-9-]{15,}/y],
+  ["slack_token", "xapp-", /[0-9]-[A-Za-z0-9-]{20,}/y],
+  ["stripe_key", "sk_live_ rk_live_ sk_test_ rk_test_ whsec_", /[A-Za-z0-9]{16,}/y],
+  ["npm_token", "npm_", /[A-Za-z0-9]{30,}/y],
+  ["gitlab_token", "glpat- glptt- gldt- glrt- glft- glsoat- glagent-", /[A-Za-z0-9_-]{20,}/y],
+  ["huggingface_token", "hf_", /[A-Za-z0-9]{30,}/y],
+  ["sendgrid_key", "SG.", /[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{30,}/y],
+  ["pypi_token", "pypi-AgE", /[A-Za-z0-9_-]{50,}/y],
+  ["digitalocean_token", "dop_v1_ doo_v1_ dor_v1_", /[a-f0-9]{64,}/y],
+  ["vault_token", "hvs. hvb.", /[A-Za-z0-9_-]{24,}/y],
+  ["age_key", "AGE-SECRET-KEY-1", /[A-Z0-9]{50,}/y],
+  // Not within a word, where what could be its first part might begin again and again.
+  ["jwt", "eyJ", /(?<![_-]eyJ)[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/y],
 ];
 
 interface KeyPrefix {
   readonly prefix: string;
-  readonly format: KeyFormat;
+  readonly label: string;
+  readonly body: RegExp;
 }
 
 /** By their first two characters. */
 const PREFIXES: (KeyPrefix[] | undefined)[] = Array.from({ length: PAIRS });
-for (const format of KEY_FORMATS) {
-  for (const prefix of format.prefixes) {
-    (PREFIXES[pairAt(prefix, 1)] ??= []).push({ prefix, format });
+for (const [label, prefixes, body] of KEY_FORMATS) {
+  for (const prefix of prefixes.split(" ")) {
+    (PREFIXES[pairAt(prefix, 1)] ??= []).push({ prefix, label, body });
   }
 }
 
@@ -863,13 +844,10 @@ function findKeys(text: string, spans: Span[] | undefined): Span[] | undefined {
 function keyAt(text: string, at: number): Span | undefined {
   const candidates = at + 1 < text.length ? PREFIXES[pairAt(text, at + 1)] : undefined;
   if (candidates === undefined) return undefined;
-  for (const { prefix, format } of candidates) {
-    if (!text.startsWith(prefix, at)) continue;
-    if (format.beginsWord && at > 0 && "_-".includes(text.charAt(at - 1))) continue;
-    const body = matchAt(format.body, text, at + prefix.length);
-    if (body === null) continue;
-    const end = at + prefix.length + body[0].length;
-    return { start: at, end, label: format.label, known: false };
+  for (const { prefix, label, body } of candidates) {
+    const match = text.startsWith(prefix, at) ? matchAt(body, text, at + prefix.length) : null;
+    if (match === null) continue;
+    return { start: at, end: at + prefix.length + match[0].length, label, known: false };
   }
   return undefined;
 }
@@ -902,7 +880,7 @@ function findUserInfo(text: string, spans: Span[] | undefined): Span[] | undefin
 }
 
 const USER_INFO =
-  /:\/\/[^\s/?#@:"'`<>\\]{0,256}:(?![${<]|\*+@|%[a-z]@)([^\s/?#@"'`<>\\]{1,1024})@/y;
+  /:\/\/[^\s/?#@:"'`<>\\]{0,256}:(?![${<]|\[redacted:|\*+@|%[a-z]@)([^\s/?#@"'`<>\\]{1,1024})@/y;
 
 interface Announcement {
   readonly label: string;
@@ -948,6 +926,8 @@ const LEADS: readonly Needle[] = [
     words.map((text): Needle => ({ text, spanAt: announcedSpan(label, pattern) })),
   ),
 ];
+
+const SCAN_LEADS = createScan(LEADS);
 
 function announcedSpan(label: string, pattern: RegExp): Needle["spanAt"] {
   return (text, at) => {

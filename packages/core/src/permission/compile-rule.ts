@@ -49,9 +49,25 @@ export function compileRule(
       if (commandFits !== undefined && !holds(subject.resources.filter(isCommand), commandFits)) {
         return "no";
       }
+      if (decision === "allow" && leavesTargetsOpen(rule, subject)) return "no";
       return host === undefined ? "yes" : hostFits(host, subject, decision);
     },
   });
+}
+
+/**
+ * A rule that names no tool but says where (`path = "src/**"`) was not written with a call in mind that
+ * also runs a program or sends what it read to some host.
+ */
+function leavesTargetsOpen(rule: PermissionRule, subject: Subject): boolean {
+  const { tool = "*", path, argv, host } = rule;
+  const saysWhere = path !== undefined || argv !== undefined || host !== undefined;
+  if (tool !== "*" || !saysWhere) return false;
+  return (
+    (path === undefined && subject.resources.some(isPath)) ||
+    (argv === undefined && subject.resources.some(isCommand)) ||
+    (host === undefined && subject.network)
+  );
 }
 
 type PathResource = Extract<Resource, { kind: "path" }>;

@@ -290,6 +290,12 @@ function decisionByTheLaw(input: PolicyInput, facts: PermissionFacts): Decision 
       if (!every && !hit) verdict = "ask";
     }
     if (verdict === "allow" && dangerous && rule.tool !== facts.tool_name) continue;
+    const says = [rule.path, rule.argv, rule.host].map((condition) => condition !== undefined);
+    const has = [paths.length > 0, commands.length > 0, network];
+    const anywhere = rule.tool === undefined || rule.tool === "*";
+    if (verdict === "allow" && anywhere && says.includes(true)) {
+      if (has.some((kind, index) => kind && says[index] !== true)) continue;
+    }
     said.rules!.add(verdict);
   }
   if (destructive && input.destructive === "deny") said.rules!.add("deny");

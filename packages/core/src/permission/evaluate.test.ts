@@ -358,6 +358,21 @@ describe("rules about targets", () => {
     expect(judge("deny", paths("/p/doc/b"))).toBe("ask");
   });
 
+  test("an allow for a place does not cover programs and hosts it says nothing of", () => {
+    verifies("CONF-4");
+    const judge = (rule: object, facts: Partial<PermissionFacts>): Decision => {
+      const rules = [{ path: "src/**", decision: "allow" as const, ...rule }];
+      const given = { ...paths("/p/src/a"), tool_name: "net.upload", ...facts };
+      return evaluate(policy({ rules }), given, NO_GRANTS).decision;
+    };
+    expect(judge({}, {})).toBe("allow");
+    expect(judge({}, { tags: ["network"], hosts: ["a.org"] })).toBe("ask");
+    expect(judge({ tool: "*" }, { tags: ["network"], hosts: "unknown" })).toBe("ask");
+    expect(judge({ host: "a.org" }, { tags: ["network"], hosts: ["a.org"] })).toBe("allow");
+    // Whoever names the tool has it in mind.
+    expect(judge({ tool: "net.*" }, { tags: ["network"], hosts: ["a.org"] })).toBe("allow");
+  });
+
   test("to deny a directory is to deny what is in it; to allow one is not", () => {
     verifies("CONF-4");
     const judge = (path: string, decision: Decision): Decision =>
@@ -383,6 +398,7 @@ describe("rules about targets", () => {
     [["/usr/bin/git"], "/usr/bin/git", ["/usr/bin/git", "status"], true],
     [["/usr/bin/git"], "/usr/bin/git", ["git", "status"], false],
     [["*"], "/p/x", ["./x"], false],
+    [["*"], "/opt/x", ["../opt/x"], false],
     [["**"], "/p/x", ["./x"], false],
     [["**"], "/bin/ls", ["ls"], true],
   ])("allowing %j: %s as %j is %s", (argv, executable, given, allowed) => {

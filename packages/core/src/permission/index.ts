@@ -14,6 +14,7 @@ export { describeScopes, scopeKey } from "./grant-scope.ts";
 export type { GrantLookup, Grants, ToolGrant } from "./grants.ts";
 export { createGrants, NO_GRANTS } from "./grants.ts";
 export { hostOf, matchesHost } from "./host.ts";
+export { mergePolicies } from "./merge-policies.ts";
 export { nearestName } from "./nearest-name.ts";
 export type { CompiledPolicy, NetworkPolicy, Policy, PolicyInput } from "./policy.ts";
 export { compilePolicy } from "./policy.ts";

@@ -49,6 +49,8 @@ export interface RegisteredTool {
   readonly source: SourceInfo;
   readonly effects: DefinedEffects;
   readonly tags: readonly string[];
+  /** The source as results name it. */
+  readonly provenance: { readonly source_kind: string; readonly source_id: string };
   readonly input: ToolSchema;
   readonly output: ToolSchema | undefined;
   /** Rises when a definition of this name changes: a call made on an older one is stale (REG-3). */
@@ -100,6 +102,7 @@ export function readDefinition(definition: AnyTool, source: SourceInfo): Registe
     source,
     effects,
     tags,
+    provenance: Object.freeze({ source_kind: source.kind, source_id: source.id }),
     input,
     output,
     generation: 0,
@@ -111,7 +114,7 @@ export function readDefinition(definition: AnyTool, source: SourceInfo): Registe
 /** The tool as a record: what was declared, what was assumed, and the schemas (DEF-3). */
 export function toolRecord(tool: RegisteredTool): JsonObject {
   const { definition, effects, source } = tool;
-  const { declared, ...facts } = effects;
+  const { declared, worst: _worst, ...facts } = effects;
   const record: Record<string, unknown> = {
     tool_name: tool.name,
     title: definition.title,

@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { createHeadTail, headTail, type HeadTailLimit } from "./head-tail.ts";
 
+const numRuns = process.env["SOONG_TEST_FULL"] === "1" ? 20_000 : 1000;
+
 /** Lines, wide characters, pairs and broken pairs. */
 const anyText = fc
   .array(
@@ -114,7 +116,7 @@ describe("headTail", () => {
         expect(splitsPair(text, head.length)).toBe(false);
         expect(splitsPair(text, text.length - tail.length)).toBe(false);
       }),
-      { numRuns: 2000 },
+      { numRuns },
     );
   });
 });
@@ -133,7 +135,7 @@ describe("createHeadTail", () => {
         maker.push(text.slice(at));
         expect(maker.result()).toEqual(headTail(text, limit));
       }),
-      { numRuns: 2000 },
+      { numRuns },
     );
   });
 

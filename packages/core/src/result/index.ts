@@ -4,4 +4,5 @@
 export * from "./head-tail.ts";
 export * from "./map-result.ts";
 export * from "./read-return.ts";
+export * from "./snapshot.ts";
 export * from "./views.ts";

@@ -50,13 +50,11 @@ export function mapResult(
   const { redactor, redaction: scope } = rules;
   const before = redactor.count;
   const error = outcome.error === undefined ? undefined : redactError(outcome.error, rules);
-  const content = outcome.content.map((block) => redactBlock(block, rules));
+  const content: ContentBlock[] = [];
+  for (const block of outcome.content) content.push(redactBlock(block, rules));
   let data: JsonValue | undefined;
-  if (outcome.data_text !== undefined) {
-    data = JSON.parse(outcome.data_text) as JsonValue;
-    if (mayHoldSecret(outcome.data_text, rules)) {
-      data = redactor.value(data, { scope, sensitive: rules.sensitive });
-    }
+  if (outcome.data !== undefined) {
+    data = redactor.value(outcome.data.value, { scope, sensitive: rules.sensitive });
     if (content.length === 0) content.push({ type: "json", json: data });
   }
   if (error !== undefined) content.unshift({ type: "text", text: error.message });
@@ -88,30 +86,22 @@ export function mapResult(
 
 /** Whether the result may stay as it is; if not, `boundResult` makes it fit. */
 export function fitsInline(
-  { content }: ToolResult,
-  { data_text }: HandlerOutcome,
+  { content, data }: ToolResult,
+  outcome: HandlerOutcome,
   limit: MappingRules["limit"],
 ): boolean {
-  let chars = data_text?.length ?? 0;
+  let chars = outcome.data === undefined ? 0 : outcome.data.chars * 2;
   for (const block of content) {
     if (block.type === "text") chars += block.text.length;
-    else if (block.type === "json" && data_text === undefined) {
+    else if (block.type === "json" && block.json !== data) {
       chars += JSON.stringify(block.json).length;
     } else if (block.type === "image" && block.data.length > MAX_IMAGE_CHARS) return false;
   }
   // Three bytes at the most for one UTF-16 unit: only a long text has to be looked at closely.
-  if (chars > limit.maxChars) return false;
-  if (chars * 3 <= limit.maxBytes) return true;
-  return !headTail(textOf(content), limit).truncated;
-}
-
-/** Same text either way: the escaped form may hide what the value shows. */
-function mayHoldSecret(text: string, rules: MappingRules): boolean {
-  return (
-    rules.sensitive.length > 0 ||
-    text.includes("\\") ||
-    rules.redactor.text(text, rules.redaction) !== text
-  );
+  if (chars <= limit.maxChars && chars * 3 <= limit.maxBytes) return true;
+  const held = data !== undefined && !content.some((block) => block.type === "json");
+  const text = held ? `${textOf(content)}\n${JSON.stringify(data)}` : textOf(content);
+  return !headTail(text, limit).truncated;
 }
 
 function redactBlock(block: ContentBlock, rules: MappingRules): ContentBlock {
@@ -147,8 +137,8 @@ export async function boundResult(
   limit: MappingRules["limit"],
   keep: KeepOverflow,
 ): Promise<ToolResult> {
-  const isData = outcome.data_text !== undefined && outcome.content.length === 0;
-  const raw = isData ? (outcome.data_text as string) : textOf(outcome.content);
+  const isData = outcome.data !== undefined && outcome.content.length === 0;
+  const raw = isData ? JSON.stringify(outcome.data?.value) : textOf(outcome.content);
   const shown =
     isData && result.data !== undefined ? JSON.stringify(result.data) : textOf(result.content);
   const preview = headTail(shown, limit);

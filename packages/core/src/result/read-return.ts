@@ -14,12 +14,13 @@ import {
   type HandlerResult,
   type ToolError,
 } from "../tool/index.ts";
+import { snapshotOf, type Snapshot } from "./snapshot.ts";
 
 export interface HandlerOutcome {
   status: "succeeded" | "partial" | "failed";
   content: ContentBlock[];
-  /** The returned value as JSON text, when there is one beside the content. */
-  data_text?: string;
+  /** The returned value, copied, when there is one beside the content. */
+  data?: Snapshot;
   summary?: string;
   artifacts: ArtifactRef[];
   error?: ToolError;
@@ -46,9 +47,9 @@ export function readReturn(value: unknown): HandlerOutcome {
     if (typeof value === "string") return succeeded([{ type: "text", text: value }]);
     if (value === undefined) return succeeded([]);
     if (isFullResult(value)) return readFullResult(value);
-    const text = JSON.stringify(value);
-    if (text === undefined) return unserialisable(`a ${typeof value} is not JSON`);
-    return { ...succeeded([]), data_text: text };
+    const data = snapshotOf(value);
+    if (data === undefined) return unserialisable(`a ${typeof value} is not JSON`);
+    return { status: "succeeded", content: [], artifacts: [], data };
   } catch (error) {
     return unserialisable(messageOf(error));
   }
@@ -82,9 +83,12 @@ function isFullResult(value: unknown): value is HandlerResult {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   if (isMarkedResult(value)) return true;
   const { ok, content } = value as HandlerResult;
+  if (ok === undefined && content === undefined) return false;
   const shaped =
     typeof ok === "boolean" ||
-    (Array.isArray(content) && content.length > 0 && content.every((block) => isBlock(block)));
+    (Array.isArray(content) &&
+      content.length > 0 &&
+      content.every((block) => isContentBlock(block)));
   return shaped && Object.keys(value).every((key) => FULL_RESULT_KEYS.has(key));
 }
 
@@ -94,13 +98,13 @@ function readFullResult(value: HandlerResult): HandlerOutcome {
   const error = readError(value.error);
   const status =
     value.status ?? (value.ok === false || error !== undefined ? "failed" : "succeeded");
-  const data_text = value.data === undefined ? undefined : JSON.stringify(value.data);
+  const data = value.data === undefined ? undefined : snapshotOf(value.data);
   const metadata = plainObject(value.metadata);
   return {
     status: status === "partial" || status === "failed" ? status : "succeeded",
     content,
     artifacts: readArtifacts(value.artifacts),
-    ...(data_text === undefined ? {} : { data_text }),
+    ...(data === undefined ? {} : { data }),
     ...(typeof value.summary === "string" ? { summary: value.summary } : {}),
     ...(status === "failed" ? { error: error ?? FAILED_WITHOUT_ERROR } : {}),
     ...(status === "partial" && error !== undefined ? { error } : {}),
@@ -132,12 +136,12 @@ function readError(error: unknown): ToolError | undefined {
 function readContent(content: unknown): ContentBlock[] | string {
   if (content === undefined) return [];
   if (!Array.isArray(content)) return "content is not a list of blocks";
-  const bad = content.findIndex((block) => !isBlock(block));
+  const bad = content.findIndex((block) => !isContentBlock(block));
   if (bad !== -1) return `content[${bad}] is not a block of a known type`;
   return JSON.parse(JSON.stringify(content)) as ContentBlock[];
 }
 
-function isBlock(block: unknown): block is ContentBlock {
+export function isContentBlock(block: unknown): block is ContentBlock {
   if (typeof block !== "object" || block === null) return false;
   const given = block as Record<string, unknown>;
   switch (given["type"]) {

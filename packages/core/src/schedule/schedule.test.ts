@@ -160,6 +160,7 @@ describe("failure", () => {
     expect(turn.step({ type: "refused", id: "first", stops: true })).toEqual([
       "skip a because of first",
     ]);
+    turn.refused("third", { stops: true });
     expect(turn.call("c", "together")).toEqual(["skip c because of first"]);
   });
 });
@@ -252,6 +253,29 @@ describe("cancelling siblings", () => {
     expect(turn.fails("late", { cancelsSiblings: true })).toEqual([]);
   });
 
+  test("a cancelled call is not skipped as well", () => {
+    verifies("SCHED-4", "SCHED-3");
+    const turn = begin();
+    turn.streamEnds();
+    turn.calls({ w: "together", a: "together", b: "together" });
+    turn.step({ type: "reclassified", id: "w", class: "write" });
+    turn.step({ type: "asking", id: "a" });
+    expect(turn.fails("b", { cancelsSiblings: true })).toEqual([
+      "cancel a because of b",
+      "resume w",
+    ]);
+    expect(turn.fails("w")).toEqual([]);
+  });
+
+  test("a cancelled call that learns of a changed input stays what it was until it has ended", () => {
+    verifies("SCHED-4");
+    const turn = begin();
+    turn.calls({ a: "together", b: "together" });
+    turn.fails("b", { cancelsSiblings: true });
+    turn.step({ type: "reclassified", id: "a", class: "write" });
+    expect(turn.call("c", "together")).toEqual(["start c"]);
+  });
+
   test("nothing starts over a cancelled call that has not ended yet", () => {
     verifies("SCHED-4", "SCHED-1");
     const turn = begin();
@@ -311,6 +335,27 @@ describe("while the model still streams", () => {
       "drop pending",
     ]);
     expect(turn.call("late", "together")).toEqual(["drop late"]);
+  });
+});
+
+describe("a halt", () => {
+  test("lets nothing go that has become something else and not gone on yet", () => {
+    verifies("SCHED-6");
+    const turn = begin();
+    turn.calls({ a: "together", b: "together" });
+    turn.step({ type: "reclassified", id: "a", class: "write" });
+    expect(turn.step({ type: "halted" })).toEqual(["drop a"]);
+    expect(turn.step({ type: "reclassified", id: "b", class: "write" })).toEqual(["drop b"]);
+    expect(turn.streamEnds()).toEqual([]);
+  });
+
+  test("leaves a call that was answered to finish", () => {
+    verifies("PERM-13");
+    const turn = begin();
+    turn.call("a", "together");
+    turn.step({ type: "asking", id: "a" });
+    expect(turn.step({ type: "halted" })).toEqual([]);
+    expect(turn.step({ type: "answered", id: "a" })).toEqual(["resume a"]);
   });
 });
 

@@ -53,6 +53,8 @@ interface Entry {
   readonly id: string;
   class: CallClass | undefined;
   phase: Phase;
+  /** Queued once more, as what it turned out to be: it goes on instead of starting. */
+  begun: boolean;
 }
 
 export interface Schedule {
@@ -87,7 +89,7 @@ export function createSchedule(options: ScheduleOptions): Schedule {
     } else if (event.type === "arrived") {
       if (byId.has(event.id)) return NOTHING;
       byId.set(event.id, entries.length);
-      entries.push({ id: event.id, class: undefined, phase: "arrived" });
+      entries.push({ id: event.id, class: undefined, phase: "arrived", begun: false });
       return NOTHING;
     } else {
       const index = byId.get(event.id);
@@ -128,10 +130,14 @@ export function createSchedule(options: ScheduleOptions): Schedule {
         return;
       case "reclassified":
         if (entry.class === event.class) return;
-        // Its neighbours may be running already: it goes on when it can be what it now is.
         entry.class = event.class;
-        if (entry.phase === "running") leaveSlot(entry, "waiting");
+        if (entry.phase !== "running") return;
+        // Its neighbours may be running already: it goes on when a call of its new class could start.
+        leaveSlot(entry, "queued");
+        entry.begun = true;
         cursor = Math.min(cursor, index);
+        if (halted) drop(entry);
+        else if (stop !== undefined && index > stop.index) skip(entry);
         return;
       case "ended":
         if (event.failed && event.cancelsSiblings === true) cancelSiblings(index);
@@ -164,7 +170,7 @@ export function createSchedule(options: ScheduleOptions): Schedule {
   function begin(entry: Entry): boolean {
     if (entry.phase === "queued") {
       if (!mayStart(entry)) return false;
-      actions.push({ type: "start", id: entry.id });
+      actions.push({ type: entry.begun ? "resume" : "start", id: entry.id });
     } else if (entry.phase === "waiting") {
       actions.push({ type: "resume", id: entry.id });
     } else {

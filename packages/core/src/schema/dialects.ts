@@ -4,17 +4,10 @@
 import { isRecord, type JsonSchema } from "./json.ts";
 
 export function modernNode(node: JsonSchema): JsonSchema {
-  let needed = false;
-  for (const name in node) {
-    if (QUIRKS.has(name) || isAbsent(name, node[name])) {
-      needed = true;
-      break;
-    }
-  }
-  if (!needed) return node;
-
+  const names = Object.keys(node);
+  if (!names.some((name) => isOld(name, node[name]) || isAbsent(name, node[name]))) return node;
   const modern: Record<string, unknown> = {};
-  for (const name of Object.keys(node)) {
+  for (const name of names) {
     if (!isAbsent(name, node[name])) modern[name] = node[name];
   }
   nullableIntoType(modern);
@@ -23,19 +16,26 @@ export function modernNode(node: JsonSchema): JsonSchema {
   tupleIntoPrefix(modern);
   splitDependencies(modern);
   if (modern.$recursiveRef !== undefined || modern.$dynamicRef !== undefined) staticRef(modern);
-  return sameEntries(modern, node) ? node : modern;
+  return modern;
 }
 
-const QUIRKS: ReadonlySet<string> = new Set([
-  "nullable",
-  "exclusiveMinimum",
-  "exclusiveMaximum",
-  "items",
-  "additionalItems",
-  "dependencies",
-  "$recursiveRef",
-  "$dynamicRef",
-]);
+function isOld(name: string, value: unknown): boolean {
+  switch (name) {
+    case "nullable":
+    case "additionalItems":
+    case "dependencies":
+    case "$recursiveRef":
+    case "$dynamicRef":
+      return true;
+    case "exclusiveMinimum":
+    case "exclusiveMaximum":
+      return typeof value === "boolean";
+    case "items":
+      return Array.isArray(value);
+    default:
+      return false;
+  }
+}
 
 /** Go and Python servers print `"required": null` for "none": a keyword that is null is not there. */
 function isAbsent(name: string, value: unknown): boolean {
@@ -91,9 +91,4 @@ function staticRef(node: Record<string, unknown>): void {
   node.$ref ??= node.$dynamicRef ?? node.$recursiveRef;
   delete node.$dynamicRef;
   delete node.$recursiveRef;
-}
-
-function sameEntries(a: Record<string, unknown>, b: JsonSchema): boolean {
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }

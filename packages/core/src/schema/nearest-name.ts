@@ -6,7 +6,8 @@ export function nearestName(given: string, known: readonly string[]): string | u
   let best: { name: string; distance: number } | undefined;
   for (const name of known.slice(0, 200)) {
     const candidate = plainName(name);
-    const bound = Math.max(1, Math.floor(Math.max(plain.length, candidate.length) / 3));
+    const length = Math.max(plain.length, candidate.length);
+    const bound = length < 3 ? 0 : Math.max(1, Math.floor(length / 3));
     if (name.length > 100 || Math.abs(candidate.length - plain.length) > bound) continue;
     const distance = editDistance(plain, candidate);
     if (distance <= bound && (best === undefined || distance < best.distance)) {

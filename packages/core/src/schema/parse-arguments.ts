@@ -49,7 +49,7 @@ function parseText(text: string, limits: ArgumentLimits): ParsedArguments {
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) return notObject(value);
   // The name may be written with escapes, so those are looked into as well.
-  if (text.includes("__proto__") || text.includes("\\u005")) {
+  if (text.includes("__proto__") || text.includes("\\u00")) {
     const at = findProtoKey(value, "");
     if (at !== undefined) return forbiddenKey(at);
   }
@@ -235,8 +235,8 @@ function syntaxMessage(text: string, error: unknown): string {
   const said = error instanceof Error ? error.message : "";
   const named = /at position (\d+)/.exec(said);
   const position = named ? Number(named[1]) : text.length;
-  const before = JSON.stringify(text.slice(Math.max(0, position - 30), position)).slice(1, -1);
-  const after = JSON.stringify(text.slice(position, position + 20)).slice(1, -1);
+  const before = text.slice(Math.max(0, position - 30), position).replace(/\s+/g, " ");
+  const after = text.slice(position, position + 20).replace(/\s+/g, " ");
   const where =
     position >= text.length
       ? `they end too early, after: ${before}`

@@ -62,7 +62,7 @@ function fill(names: readonly string[], shape: Shape): Table | undefined {
 /** Two hashes met. In sorted order, so that the outcome does not depend on the order of the request. */
 function fillRehashed(names: readonly string[], shape: Shape): Table {
   const table: Table = { wire: new Map(), canonical: new Map() };
-  for (const name of [...new Set(names)].sort()) {
+  for (const name of [...new Set(names)].toSorted()) {
     let wire = wireNameIn(shape, name);
     for (let again = 1; table.canonical.has(wire); again += 1) {
       if (again > MAX_REHASH) {
@@ -198,7 +198,7 @@ const shapes = new Map<string, Shape>();
 const MAX_SHAPES = 64;
 
 const LOWER = "abcdefghijklmnopqrstuvwxyz";
-const HASH_DIGITS = `${LOWER}0123456789${LOWER.toUpperCase()}`;
+const HASH_DIGITS = `${LOWER}0123456789${LOWER.toUpperCase()}`.split("");
 const HASH_BITS = 60;
 const MIN_HASH_LENGTH = 12;
 
@@ -206,12 +206,11 @@ function makeShape(profile: NameProfile): Shape {
   const first = charsOf(profile.first_chars);
   const chars = charsOf(profile.chars);
   const joint = chars.has("_") ? "_" : chars.has("-") ? "-" : "";
-  const openers = [...`t${HASH_DIGITS}`, ...first].filter((char) => first.has(char));
+  const opener = ["t", ...HASH_DIGITS, ...first].find((char) => first.has(char));
   const spellings = [...HASH_DIGITS, ...chars].filter((char) => chars.has(char) && char !== joint);
   const digits = [...new Set(spellings)].slice(0, 32).join("");
   const wanted = Math.max(MIN_HASH_LENGTH, Math.ceil(HASH_BITS / Math.log2(digits.length)));
   const hashLength = Math.min(wanted, profile.max_length - 1 - 3 * joint.length);
-  const [opener] = openers;
   if (opener === undefined || digits.length < 2 || !(hashLength >= 1)) {
     throw new RangeError(
       `no tool can be named under the name profile ${JSON.stringify(profile)}: it needs a first character, two more characters and some length`,

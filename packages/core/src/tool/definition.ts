@@ -23,7 +23,10 @@ export const KNOWN_TAGS = [
 ] as const;
 
 // `Schema` is what the author gave; the handler's input type follows from it (DEF-6).
-export interface ToolDefinition<Schema extends SchemaLike = SchemaLike> {
+export interface ToolDefinition<
+  Schema extends SchemaLike = SchemaLike,
+  Input = InferOutput<Schema>,
+> {
   name: string;
   description: string;
   input_schema: Schema;
@@ -63,18 +66,18 @@ export interface ToolDefinition<Schema extends SchemaLike = SchemaLike> {
   /** Long instructions, asked for once a session. */
   prompt?(): string | Promise<string>;
   /** Idempotent. What hooks and people see of the input. */
-  normalise?(input: InferOutput<Schema>): InferOutput<Schema>;
+  normalise?(input: Input): Input;
   /** Checks values beyond the schema: nothing, or what is wrong in one sentence. */
-  validate?(input: InferOutput<Schema>): ValueProblem | Promise<ValueProblem>;
+  validate?(input: Input): ValueProblem | Promise<ValueProblem>;
   /** The effects of this very call; may only report less than the definition (DEF-4). */
-  classify?(input: InferOutput<Schema>): CallClass;
+  classify?(input: Input): CallClass;
   /** Plans the call without side effects. A tool never asks for permission: it says what it would touch. */
-  prepare?(input: InferOutput<Schema>, context: PrepareContext): Plan | Promise<Plan>;
+  prepare?(input: Input, context: PrepareContext): Plan | Promise<Plan>;
   /** Where the model may choose the time itself, within the maximum (PIPE-5). */
-  timeoutFor?(input: InferOutput<Schema>): number | undefined;
+  timeoutFor?(input: Input): number | undefined;
   /** What a person sees of the result, as plain text. */
   render?(result: ToolResult): string;
-  handler(input: InferOutput<Schema>, context: ToolContext): HandlerReturn;
+  handler(input: Input, context: ToolContext): HandlerReturn;
 }
 
 export type AnyTool = ToolDefinition;

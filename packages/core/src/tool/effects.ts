@@ -15,6 +15,8 @@ export interface DefinedEffects extends Effects {
   readonly interrupt_behavior: InterruptBehavior;
   /** Which of these the author stated; the rest were assumed. */
   readonly declared: readonly string[];
+  /** The four effects by themselves, as every call of the tool has them unless it says less. */
+  readonly worst: Effects;
 }
 
 const FACTS = [
@@ -28,12 +30,16 @@ const FACTS = [
 export function definedEffects(tool: AnyTool): DefinedEffects {
   const permission = tool.permission ?? "write";
   const read_only = permission === "readonly";
-  return {
-    permission,
+  const worst: Effects = Object.freeze({
     read_only,
     concurrency_safe: read_only && (tool.concurrency_safe ?? false),
     destructive: tool.destructive ?? !read_only,
     open_world: tool.open_world ?? tool.tags?.includes("network") ?? false,
+  });
+  return {
+    ...worst,
+    worst,
+    permission,
     interrupt_behavior: tool.interrupt_behavior ?? "block",
     declared: FACTS.filter((fact) => tool[fact] !== undefined),
   };
@@ -51,7 +57,7 @@ export function callEffects(
   input: unknown,
   trusted: boolean,
 ): ClassifiedEffects {
-  if (tool.classify === undefined || !trusted) return { effects: defined };
+  if (tool.classify === undefined || !trusted) return { effects: defined.worst };
   let said: CallClass;
   try {
     said = tool.classify(input);

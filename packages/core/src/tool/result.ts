@@ -46,7 +46,7 @@ export interface ArtifactRef {
 export interface ResultMetadata {
   /** Execution only: time spent waiting for a person is not in it (PIPE-6). */
   duration_ms: number;
-  provenance: { source_kind: string; source_id: string };
+  provenance: { readonly source_kind: string; readonly source_id: string };
   truncation?: { original_chars: number; kept_chars: number; artifact_id?: string };
   redactions?: number;
   /** The model's own call id and tool name where they differ from ours (NAME-2). */

@@ -50,7 +50,8 @@ export function readQuery(query: string, vocabulary: Vocabulary, tools: number):
   for (const [at, tail] of words.entries()) {
     const head = words[at - 1] ?? "";
     const joined = head + tail;
-    if (head === "" || vocabulary.idOf(stem(joined)) === undefined) continue;
+    if (head === "" || isStopWord(joined)) continue;
+    if (vocabulary.idOf(stem(joined)) === undefined) continue;
     take(joined, RANKING.joined);
     unknown.delete(head);
     unknown.delete(tail);
@@ -67,7 +68,7 @@ export function readQuery(query: string, vocabulary: Vocabulary, tools: number):
 const MAX_WORDS = 96;
 /** Up to here a query is a list of keywords, where "turn off" and "turn on" differ. */
 const LONGEST_KEYWORD_QUERY = 5;
-/** A guess reads the whole vocabulary, so a query of nonsense may not ask for one at every word. */
+/** A guess walks through the vocabulary, so nonsense may not ask for one at every word. */
 const MAX_GUESSED_WORDS = 8;
 const MAX_GUESSES = 6;
 const SHORTEST_HALF = 3;

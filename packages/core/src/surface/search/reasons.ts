@@ -34,8 +34,7 @@ const MAX_WORDS = 8;
 
 /** Fields whose name would mean little to a reader share that of a neighbour. */
 const LABELS: readonly (readonly [number, string])[] = [
-  [FIELD.name, "name"],
-  [FIELD.alias, "alias"],
+  [FIELD.name | FIELD.alias, "name"],
   [FIELD.hint, "hint"],
   [FIELD.title, "title"],
   [FIELD.description, "description"],

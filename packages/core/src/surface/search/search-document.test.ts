@@ -60,7 +60,9 @@ describe("searchDocumentOf", () => {
     const properties = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, at) => [`p${at}`, { description: "long ".repeat(500) }]),
     );
-    const wide = searchDocumentOf(tool({ properties, anyOf: Array(20_000).fill({ properties }) }));
+    const wide = searchDocumentOf(
+      tool({ properties, anyOf: Array.from({ length: 20_000 }, () => ({ properties })) }),
+    );
     expect(wide.parameters?.length).toBeLessThanOrEqual(200);
     expect(wide.parameter_text?.length).toBeLessThan(9_000);
   });
@@ -77,7 +79,7 @@ describe("searchDocumentOf", () => {
         expect(searchDocumentOf(tool(schema)).name).toBe("x");
       }),
     );
-    const hostile = JSON.parse(
+    const hostile: unknown = JSON.parse(
       '{"properties":{"__proto__":{"description":"odd"},"constructor":null}}',
     );
     expect(searchDocumentOf(tool(hostile)).parameters).toEqual(["__proto__", "constructor"]);

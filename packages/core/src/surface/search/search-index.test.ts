@@ -45,7 +45,7 @@ describe("ranking", () => {
     expect(reasons(index, "content")).toEqual(["parameter: content"]);
     expect(reasons(index, "location")).toEqual(["parameter: location"]);
     expect(reasons(index, "network")).toEqual(["tag: network"]);
-    expect(reasons(index, "cat file")).toEqual(["name: file", "alias: cat"]);
+    expect(reasons(index, "cat file")).toEqual(["name: cat, file"]);
   });
 
   test("says which word it took for another", () => {

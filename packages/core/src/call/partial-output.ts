@@ -1,0 +1,85 @@
+// What a handler has put out so far (PIPE-7): head and tail in memory, and, once that is not all of it
+// any more, the whole in an artifact that is written as it comes. Given up when the call ends by itself.
+
+import { createHeadTail } from "../result/index.ts";
+import type { ArtifactRef, ArtifactSink, ArtifactWriter, ContentBlock } from "../tool/index.ts";
+
+const MAX_INLINE_CHARS = 64 * 1024;
+
+export interface PartialOutput {
+  push(chunk: string): void;
+  /** The output of a call that was cut short. */
+  keep(): Promise<{ content: ContentBlock[]; artifacts: ArtifactRef[] }>;
+  discard(): void;
+}
+
+export function createPartialOutput(artifacts: () => ArtifactWriter): PartialOutput {
+  const preview = createHeadTail({ maxChars: MAX_INLINE_CHARS });
+  let held: string[] = [];
+  let chars = 0;
+  let sink: ArtifactSink | undefined;
+  /** One write at a time; what comes meanwhile goes together into the next. */
+  let writing: Promise<void> | undefined;
+  let broken = false;
+
+  return {
+    push(chunk) {
+      preview.push(chunk);
+      if (broken) return;
+      chars += chunk.length;
+      held.push(chunk);
+      if (chars <= MAX_INLINE_CHARS) return;
+      sink ??= artifacts().open({ media_type: "text/plain", name: "output.txt" });
+      writing ??= writeHeld(sink);
+    },
+    async keep() {
+      const content: ContentBlock[] = [{ type: "text", text: preview.result().text }];
+      try {
+        await writing;
+        // The preview is what is left of output that could not be kept.
+        if (sink === undefined || broken) return { content, artifacts: [] };
+        const ref = await sink.close();
+        const { artifact_id, media_type, size, name } = ref;
+        content.push({
+          type: "artifact_ref",
+          artifact_id,
+          media_type,
+          size,
+          ...(name === undefined ? {} : { name }),
+        });
+        return { content, artifacts: [ref] };
+      } catch {
+        return { content, artifacts: [] };
+      }
+    },
+    discard() {
+      const opened = sink;
+      held = [];
+      if (opened !== undefined) void discardSink(opened);
+    },
+  };
+
+  async function writeHeld(to: ArtifactSink): Promise<void> {
+    try {
+      while (held.length > 0) {
+        const text = held.join("");
+        held = [];
+        await to.write(text);
+      }
+    } catch {
+      broken = true;
+      held = [];
+    } finally {
+      writing = undefined;
+    }
+  }
+
+  async function discardSink(opened: ArtifactSink): Promise<void> {
+    try {
+      await writing;
+      await opened.discard();
+    } catch {
+      // There is nothing left to keep, and nobody to tell.
+    }
+  }
+}
