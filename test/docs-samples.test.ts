@@ -81,6 +81,7 @@ async function runSample(sample: Sample): Promise<string> {
     bundle: true,
     format: "esm",
     platform: "node",
+    target: "node20",
     packages: "external",
     alias: sourceAlias(),
     logLevel: "error",

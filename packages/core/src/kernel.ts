@@ -53,8 +53,10 @@ export function createKernel(options: KernelOptions = {}): Kernel {
     config: parts.config,
     openSession: (session) => openSession(parts, session),
     async startRun(both = {}) {
+      // Rules given here are the session's: the run has them from there, once.
+      const { policy: _session, ...ofRun } = both;
       const session = await openSession(parts, both);
-      const run = await session.startRun(both);
+      const run = await session.startRun(ofRun);
       return Object.create(run, { session: { value: session, enumerable: true } }) as Run & {
         readonly session: Session;
       };

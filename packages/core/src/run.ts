@@ -5,6 +5,7 @@ import {
   createAbort,
   createTurn,
   Deadlines,
+  frozenContext,
   explainCall,
   type CallHost,
   type Explanation,
@@ -13,7 +14,7 @@ import {
   type Turn,
 } from "./call/index.ts";
 import { runHook, type HookAnswers, type HookEvent, type HookPayloads } from "./hook/index.ts";
-import { within, type Recorder } from "./journal/index.ts";
+import { within, type Recorder, type Redactor } from "./journal/index.ts";
 import {
   compilePolicy,
   describePolicy,
@@ -113,14 +114,14 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
   const mode = options.mode ?? "normal";
   const roots = options.roots ?? parts.roots;
   const policy = effectivePolicy(parts, options, mode, roots);
-  const recorder = parts.recorder.forRun(identity);
   // One a run: placeholders are stable within it (REDACT-1).
   const redactor = parts.redactor();
+  const recorder = parts.recorder.forRun(identity, redactor);
   const index = createDeferredIndex();
   const usedIds = new Set<string>();
   const instructions = new Map<string, string>();
   const loadedLater: string[] = [...(options.loadedTools ?? [])];
-  let context: RunContext = Object.freeze({ ...options.context });
+  let context: RunContext = frozenContext(options.context ?? {});
   const turns = new Set<Turn>();
   let wanted = false;
   let continued = false;
@@ -258,7 +259,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
       const text = await parts.instructionsOf(tool, recorder);
       if (text !== undefined) instructions.set(tool.name, text);
     }
-    return modelTools(surface, instructions);
+    return modelTools(surface, instructions, (text) => redactor.text(text));
   }
 
   function load(names: readonly string[]): readonly RegisteredTool[] {
@@ -276,11 +277,8 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
 
   async function submitPrompt(prompt: string): Promise<{ blocked?: string; context: string[] }> {
     const { session_id, run_id } = identity;
-    const answers = await observe(parts, recorder, "UserPromptSubmit", {
-      session_id,
-      run_id,
-      prompt: redactor.text(prompt),
-    });
+    const payload = { session_id, run_id, prompt };
+    const answers = await observe(parts, recorder, redactor, "UserPromptSubmit", payload);
     const texts = contextOf(answers);
     const block = answers.find(({ block: blocks }) => blocks === true);
     return block === undefined
@@ -291,7 +289,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
   async function stopping(): Promise<{ continue: boolean; context: string[] }> {
     const { session_id, run_id } = identity;
     const payload = { session_id, run_id, already_continued: continued };
-    const answers = await observe(parts, recorder, "Stop", payload);
+    const answers = await observe(parts, recorder, redactor, "Stop", payload);
     const goOn = !continued && answers.some((answer) => answer.continue === true);
     continued ||= goOn;
     return { continue: goOn, context: contextOf(answers) };
@@ -345,6 +343,7 @@ async function askEnabled(
 export async function observe<Event extends Exclude<HookEvent, "PreToolUse" | "PermissionRequest">>(
   parts: SessionParts,
   recorder: Recorder,
+  redactor: Redactor,
   event: Event,
   payload: HookPayloads[Event],
 ): Promise<HookAnswers[Event][]> {
@@ -353,6 +352,7 @@ export async function observe<Event extends Exclude<HookEvent, "PreToolUse" | "P
     const outcome = await runHook(hook, event, payload, {
       clock: parts.clock,
       recorder,
+      redactor,
       signal: () => createAbort().signal,
       defaultTimeoutMs: parts.config.hooks.timeout_ms,
       wait: (ms, work) => within(parts.clock, ms, work),

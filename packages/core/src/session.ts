@@ -22,6 +22,7 @@ import {
   type Journal,
   type LiveFactsOptions,
   type Recorder,
+  type Redactor,
 } from "./journal/index.ts";
 import { createGrants, type PolicyInput, type ToolGrant } from "./permission/index.ts";
 import type { RegisteredTool, Registry } from "./registry/index.ts";
@@ -80,14 +81,16 @@ export async function openSession(
   const session_id = options.session_id ?? ids.next("session");
   const journal = options.journal ?? createMemoryJournal();
   const artifacts = options.artifacts ?? createMemoryArtifacts();
-  const recorder = createRecorder(session_id, journal, clock, options.lastSeq);
+  const redactor = (): Redactor => createRedactor({ secrets: options.secrets ?? [] });
+  const ofSession = redactor();
+  const recorder = createRecorder(session_id, journal, clock, ofSession, options.lastSeq);
   const grants = createGrants();
   const instructions = new Map<RegisteredTool["name"], Promise<string | undefined>>();
   const parts: SessionParts = {
     ...kernel,
     session_id,
     recorder,
-    redactor: () => createRedactor({ secrets: options.secrets ?? [] }),
+    redactor,
     artifacts,
     hooks: createHooks(options.hooks ?? []),
     grants,
@@ -104,7 +107,8 @@ export async function openSession(
     },
   };
   if (options.lastSeq === undefined) recorder.record("session.created", {});
-  const context = contextOf(await observe(parts, recorder, "SessionStart", { session_id }));
+  const started = await observe(parts, recorder, ofSession, "SessionStart", { session_id });
+  const context = contextOf(started);
 
   return {
     session_id,

@@ -5,11 +5,19 @@ import { isThenable, type GivenUp, type Waited } from "../journal/index.ts";
 import {
   formatIssues,
   type JsonObject,
-  type StandardIssue,
   type StandardResult,
   type ValidationIssue,
 } from "../schema/index.ts";
-import { callEffects, messageOf, toolError, type Effects } from "../tool/index.ts";
+import type { ToolSchema } from "../registry/index.ts";
+import { readThrown, recordable, snapshotOf } from "../result/index.ts";
+import {
+  callEffects,
+  isPromise,
+  messageOf,
+  toolError,
+  type AnyTool,
+  type Effects,
+} from "../tool/index.ts";
 import {
   cancelledEnding,
   changedFields,
@@ -21,6 +29,8 @@ import {
   type Ending,
 } from "./call.ts";
 import type { CallHost } from "./host.ts";
+import { readOwnAnswer } from "./own-schema.ts";
+import { isPlainObject } from "./run-context.ts";
 import type { CallClass } from "../schedule/index.ts";
 
 /** Sets the call's input, effects and class; or says why the input cannot be taken. */
@@ -31,7 +41,7 @@ export function admitInput(
 ): Ending | undefined | Promise<Ending | undefined> {
   const { input: schema } = toolOf(call);
   const checked = schema.check(input);
-  if (!checked.ok) return invalid(call, checked.issues);
+  if (!checked.ok) return invalid(call, quotable(host, schema, input, checked.issues));
   if (schema.own === undefined) return settle(host, call, input);
   const { own } = schema;
   const waited = withinCall(host.clock, call, host.config.tools.default_timeout_ms, () =>
@@ -53,9 +63,10 @@ function settleOwn(
     return broken(call, `its schema did not answer within ${waited.ms} ms`);
   }
   if (waited.kind === "threw") return broken(call, `its schema threw: ${messageOf(waited.error)}`);
-  const checked = waited.value;
-  if (checked.issues !== undefined) return invalid(call, checked.issues.map(issueOf));
-  const output = checked.value as JsonObject;
+  const answer = readOwnAnswer(waited.value);
+  if (typeof answer === "string") return broken(call, `its schema ${answer}`);
+  if (answer.issues !== undefined) return invalid(call, answer.issues);
+  const output = answer.value;
   if (sameJson(input, output)) return settle(host, call, input);
   recordMutation(
     host,
@@ -77,14 +88,10 @@ function settle(
   const { definition } = toolOf(call);
   let input = given;
   if (definition.normalise !== undefined) {
-    try {
-      input = definition.normalise(given) as JsonObject;
-    } catch (error) {
-      return broken(call, `its normalise threw: ${messageOf(error)}`);
-    }
-    if (typeof input !== "object" || input === null) {
-      return broken(call, "its normalise did not return an object");
-    }
+    // On a copy: most change what they are given, and the change is to be seen.
+    const normalised = normalise(definition, recordable(given));
+    if (typeof normalised === "string") return broken(call, normalised);
+    input = normalised;
     if (!sameJson(given, input)) {
       recordMutation(host, call, "normalise", "normalised by the tool", given, input);
     }
@@ -99,12 +106,32 @@ function settle(
   return isThenable(waited) ? waited.then(take) : take(waited);
 }
 
+/** The normalised input, or what is wrong with it. */
+function normalise(definition: AnyTool, given: unknown): JsonObject | string {
+  try {
+    const input: unknown = definition.normalise?.(given);
+    if (isPromise(input)) return "its normalise answered with a promise; it has to answer at once";
+    const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
+    const copy = isObject ? snapshotOf(input)?.value : undefined;
+    const isSame = isObject && typeof copy === "object" && isPlainObject(input);
+    return isSame ? (input as JsonObject) : "its normalise did not return a plain object";
+  } catch (error) {
+    return `its normalise failed: ${messageOf(error)}`;
+  }
+}
+
 function valueProblem(call: Call, waited: Waited<unknown> | GivenUp): Ending | undefined {
   if (waited.kind === "given_up") return cancelledEnding(call);
   if (waited.kind === "timed_out") {
     return broken(call, `its validate did not answer within ${waited.ms} ms`);
   }
-  if (waited.kind === "threw") return invalidValues(call, messageOf(waited.error));
+  if (waited.kind === "threw") {
+    const outcome = readThrown(waited.error);
+    const isExact = outcome.error?.code !== "execution_failed";
+    return isExact
+      ? { status: "failed", outcome, executed: false }
+      : invalidValues(call, outcome.error?.message ?? "");
+  }
   const { value } = waited;
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return invalidValues(call, value);
@@ -148,7 +175,7 @@ export function recordMutation(
 ): void {
   const { sensitive } = toolOf(call).input;
   const fields = changedFields(before, after);
-  const record = JSON.parse(JSON.stringify(after)) as JsonObject;
+  const record = recordable(after);
   host.recorder.record(
     "input.mutated",
     {
@@ -161,6 +188,25 @@ export function recordMutation(
   );
 }
 
+/** Issues quote pieces of values, and a piece of a secret is not recognised: quote the redacted ones. */
+function quotable(
+  host: CallHost,
+  schema: ToolSchema,
+  input: JsonObject,
+  issues: ValidationIssue[],
+): ValidationIssue[] {
+  const redacted = host.redactor.value(input);
+  if (redacted === input) return issues;
+  const checked = schema.check(redacted);
+  if (!checked.ok) return checked.issues;
+  return issues.map(({ path, expected }) => ({
+    path,
+    expected,
+    received: "something else",
+    message: `expected ${expected}`,
+  }));
+}
+
 function invalid(call: Call, issues: ValidationIssue[]): Ending {
   const { name, input } = toolOf(call);
   return ending(
@@ -168,7 +214,7 @@ function invalid(call: Call, issues: ValidationIssue[]): Ending {
     toolError({
       code: "invalid_arguments",
       error_class: "schema_validation_failed",
-      message: formatIssues(name, issues, input.original),
+      message: formatIssues(name, issues, input.lowered.schema),
       retryable: true,
       recovery: "change_arguments",
       details: {
@@ -178,22 +224,6 @@ function invalid(call: Call, issues: ValidationIssue[]): Ending {
       },
     }),
   );
-}
-
-/** What the author's own schema says is wrong, in the form of ours. */
-function issueOf({ message, path = [] }: StandardIssue): ValidationIssue {
-  const keys = path.map((part) => (typeof part === "object" ? part.key : part));
-  const where = keys
-    .map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`))
-    .join("")
-    .replace(/^\./, "");
-  const text = message.slice(0, 500);
-  return {
-    path: where,
-    expected: text,
-    received: "a value that does not fit",
-    message: text,
-  };
 }
 
 function invalidValues(call: Call, message: string): Ending {

@@ -3,8 +3,13 @@
 
 import { isThenable, type Recorder } from "../journal/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
-import { headTail } from "../result/index.ts";
-import { parseArguments, type JsonObject, type ParsedArguments } from "../schema/index.ts";
+import { redactedPreview } from "../result/index.ts";
+import {
+  parseArguments,
+  type ArgumentLimits,
+  type JsonObject,
+  type ParsedArguments,
+} from "../schema/index.ts";
 import { SEARCH_TOOLS, wireNameOf, type Surface } from "../surface/index.ts";
 import { toolError } from "../tool/index.ts";
 import { ending, type Call, type Ending } from "./call.ts";
@@ -20,12 +25,26 @@ export type Arrival =
 const MAX_RECORDED_ARGUMENTS = 32 * 1024;
 
 export function arrive(host: CallHost, call: Call): Arrival | Promise<Arrival> {
-  resolveName(host, call);
   const { max_arguments_bytes: maxBytes, max_arguments_depth: maxDepth } = host.config.tools;
-  const parsed = parseArguments(call.given.arguments, { maxBytes, maxDepth });
+  const parsed = withoutSecrets(host, call, { maxBytes, maxDepth });
   const recorded = recordRequest(host, call, parsed);
   if (isThenable(recorded)) return recorded.then(() => admit(host, call, parsed));
   return admit(host, call, parsed);
+}
+
+/** The message of a failure quotes a piece of the text, and a piece of a secret is not recognised. */
+function withoutSecrets(host: CallHost, call: Call, limits: ArgumentLimits): ParsedArguments {
+  const given = call.given.arguments;
+  const parsed = parseArguments(given, limits);
+  const isQuoted = typeof given === "string" && !parsed.ok && parsed.code !== "arguments_too_large";
+  if (!isQuoted) return parsed;
+  if ((call.tool?.input.sensitive.length ?? 0) > 0) {
+    return { ...parsed, message: "the arguments are not a valid JSON object" };
+  }
+  const redacted = host.redactor.text(given);
+  if (redacted === given) return parsed;
+  const again = parseArguments(redacted, limits);
+  return again.ok ? { ...parsed, message: "the arguments are not valid JSON" } : again;
 }
 
 function admit(host: CallHost, call: Call, parsed: ParsedArguments): Arrival | Promise<Arrival> {
@@ -57,7 +76,7 @@ function judged(
   problem: Ending | undefined,
 ): Arrival {
   if (problem !== undefined) return refused(tool, problem);
-  host.recorder.record("tool.validated", { effects: call.effects }, call);
+  host.recorder.recordClean("tool.validated", { effects: call.effects }, call);
   return ARRIVED;
 }
 
@@ -68,9 +87,9 @@ function refused(tool: RegisteredTool, problem: Ending): Arrival {
 }
 
 /** Through the table of the request that showed the names, never by taking a name apart (NAME-3). */
-function resolveName(host: CallHost, call: Call): void {
+export function resolveName(host: CallHost, call: Call): void {
   const surface = host.surface();
-  const { name } = call.given;
+  const name: unknown = call.given.name;
   if (typeof name !== "string") return;
   let canonical = name.includes(".") ? undefined : host.modelTools().names.toCanonical(name);
   canonical ??= surface.standing.has(name) ? name : excludedName(surface, name);
@@ -79,7 +98,8 @@ function resolveName(host: CallHost, call: Call): void {
     if (canonical !== undefined) call.alias = name;
   }
   const standing = canonical === undefined ? undefined : surface.standing.get(canonical);
-  call.tool_name = canonical ?? name;
+  // A name that is not ours may be anything, of any length.
+  call.tool_name = canonical ?? shorten(host.redactor.text(name));
   call.tool = standing?.tool;
 }
 
@@ -165,7 +185,8 @@ function recordRequest(host: CallHost, call: Call, parsed: ParsedArguments): voi
   if (call.nativeId !== undefined && call.nativeId !== call.tool_call_id) {
     data["native_call_id"] = call.nativeId;
   }
-  if (call.given.name !== call.tool_name) data["native_name"] = shorten(call.given.name);
+  if (call.tool !== undefined && call.given.name !== call.tool_name)
+    data["native_name"] = call.given.name;
   if (call.alias !== undefined) data["alias"] = call.alias;
   const text = argumentText(call, parsed);
   const sensitive = call.tool?.input.sensitive ?? [];
@@ -177,9 +198,7 @@ function recordRequest(host: CallHost, call: Call, parsed: ParsedArguments): voi
     data["model_input"] = redactedText(host, text, parsed);
   } else {
     data["model_input_chars"] = text.length;
-    data["model_input"] = headTail(host.redactor.text(text.slice(0, 1 << 20)), {
-      maxChars: MAX_RECORDED_ARGUMENTS,
-    }).text;
+    data["model_input"] = redactedPreview(host.redactor, text, MAX_RECORDED_ARGUMENTS);
     if (parsed.ok) return keepArguments(host, call, text, data);
   }
   record(host.recorder, call, data);
@@ -211,7 +230,7 @@ async function keepArguments(
 }
 
 function record(recorder: Recorder, call: Call, data: Record<string, unknown>): void {
-  recorder.record("tool.requested", data as JsonObject, call);
+  recorder.recordClean("tool.requested", data as JsonObject, call);
 }
 
 function argumentText(call: Call, parsed: ParsedArguments): string {
@@ -220,10 +239,9 @@ function argumentText(call: Call, parsed: ParsedArguments): string {
   return parsed.ok ? JSON.stringify(parsed.value) : `(${parsed.message})`;
 }
 
-/** Whatever a model gave for a name, at a length a message can hold. */
-function shorten(name: unknown): string {
-  const text = typeof name === "string" ? name : (JSON.stringify(name) ?? typeof name);
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+/** At a length a message can hold. */
+function shorten(name: string): string {
+  return name.length > 200 ? `${name.slice(0, 200)}…` : name;
 }
 
 /** Loaded names that share their last word with what was asked for, or hold it. */

@@ -92,7 +92,7 @@ export function createCall(
 ): Call {
   return {
     tool_call_id: about.tool_call_id,
-    tool_name: typeof about.given.name === "string" ? about.given.name : "",
+    tool_name: "",
     index: about.index,
     given: about.given,
     nativeId: about.nativeId,

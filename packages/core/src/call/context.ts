@@ -100,7 +100,7 @@ export class CallContext implements ToolContext {
     return (chunk: unknown) => {
       const traces = this.#traces;
       if (traces.over) return;
-      traces.partial ??= createPartialOutput(() => this.artifacts);
+      traces.partial ??= createPartialOutput(this.#host.redactor, () => this.artifacts);
       traces.partial.push(String(chunk));
     };
   }
@@ -122,7 +122,7 @@ export function artifactWriter(host: CallHost, call: Call): ArtifactWriter {
   const created = (record: ArtifactRef): ArtifactRef => {
     const { artifact_id, media_type, size, sha256, name } = record;
     const ref = { artifact_id, media_type, size, sha256, ...(name === undefined ? {} : { name }) };
-    host.recorder.record("artifact.created", ref, call);
+    host.recorder.record("artifact.created", { ...ref }, call);
     return ref;
   };
   return {

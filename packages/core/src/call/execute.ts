@@ -3,7 +3,13 @@
 
 import { beginWaiting, isThenable, within, type GivenUp, type Waited } from "../journal/index.ts";
 import { readReturn, readThrown, type HandlerOutcome } from "../result/index.ts";
-import { toolError, type ToolContext, type ToolError, type ToolStatus } from "../tool/index.ts";
+import {
+  isPromise,
+  toolError,
+  type ToolContext,
+  type ToolError,
+  type ToolStatus,
+} from "../tool/index.ts";
 import { toolOf, type Call, type Ending } from "./call.ts";
 import { CallContext, type HandlerTraces } from "./context.ts";
 import type { Deadline } from "./deadlines.ts";
@@ -209,7 +215,12 @@ class Execution implements HandlerTraces, Deadline {
 
 /** A promise we can trust: a foreign `then` may throw, or call back more than once. */
 function ownPromise(value: unknown): Promise<unknown> {
-  return value instanceof Promise && value.constructor === Promise
+  const isPlain =
+    value instanceof Promise &&
+    value.constructor === Promise &&
+    !Object.hasOwn(value, "then") &&
+    !Object.hasOwn(value, "constructor");
+  return isPlain
     ? value
     : new Promise((take) => {
         take(value);
@@ -237,6 +248,7 @@ function timeoutOf(host: CallHost, call: Call): number {
   } catch {
     asked = undefined;
   }
+  if (isPromise(asked)) asked = undefined;
   const chosen = typeof asked === "number" && asked > 0 ? asked : definition.timeout_ms;
   return Math.min(chosen ?? default_timeout_ms, max_timeout_ms);
 }

@@ -1,11 +1,11 @@
 // `explain` (PERM-11): what would happen to a call, without running it. The same stages as a real call,
 // up to the decision, on a recorder that keeps nothing.
 
-import { isThenable, type Fact, type Recorder } from "../journal/index.ts";
+import { createMemoryArtifacts, isThenable, type Fact, type Recorder } from "../journal/index.ts";
 import { evaluate, type ChainEntry, type Decision, type GrantScope } from "../permission/index.ts";
 import type { JsonValue } from "../schema/index.ts";
 import type { Effects, Plan, ToolError } from "../tool/index.ts";
-import { arrive } from "./arrive.ts";
+import { arrive, resolveName } from "./arrive.ts";
 import { createCall, type Ending, type ToolCall } from "./call.ts";
 import { hookSubject, seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
@@ -35,7 +35,12 @@ export type Explanation =
     };
 
 export async function explainCall(host: CallHost, given: ToolCall): Promise<Explanation> {
-  const quiet: CallHost = { ...host, recorder: silentRecorder() };
+  const quiet: CallHost = {
+    ...host,
+    recorder: silentRecorder(),
+    artifacts: createMemoryArtifacts(),
+    refreshNextTurn() {},
+  };
   const call = createCall({
     tool_call_id: given.id ?? "explained",
     index: 0,
@@ -44,34 +49,37 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
     nodeId: "",
     parentNodeId: undefined,
   });
+  resolveName(quiet, call);
   const arrival = await arrive(quiet, call);
-  if (!arrival.ok) return refusal(call.tool_name, arrival.ending);
+  if (!arrival.ok) return refusal(host, call.tool_name, arrival.ending);
   const prepared = prepareCall(quiet, call);
   const problem = isThenable(prepared) ? await prepared : prepared;
-  if (problem !== undefined) return refusal(call.tool_name, problem);
+  if (problem !== undefined) return refusal(host, call.tool_name, problem);
   const judgement = evaluate(host.policy, permissionFacts(call), host.grants);
   const subject = hookSubject(call);
   const hooks = [...host.hooks.matching("PreToolUse", subject)];
   if (judgement.decision === "ask")
     hooks.push(...host.hooks.matching("PermissionRequest", subject));
-  return {
+  const explanation: Explanation = {
     outcome: judgement.decision,
     tool_name: call.tool_name,
     reason: judgement.reason,
     chain: judgement.chain,
     effects: call.effects,
     observable_input: seenInput(host, call).redacted,
-    ...(call.plan === undefined ? {} : { plan: host.redactor.value(call.plan as never) }),
+    ...(call.plan === undefined ? {} : { plan: call.plan }),
     scopes: judgement.scopes,
     digest: callDigest(call),
     hooks: hooks.map(({ id }) => id),
   };
+  return host.redactor.value(explanation as never);
 }
 
-function refusal(tool_name: string, end: Ending): Explanation {
+function refusal(host: CallHost, tool_name: string, end: Ending): Explanation {
   const { error } = end.outcome;
   if (error === undefined) throw new Error(`the refusal of ${tool_name} has no error`);
-  return { outcome: "refused", tool_name, status: end.status, error };
+  const redacted = host.redactor.value(error as never) as ToolError;
+  return { outcome: "refused", tool_name, status: end.status, error: redacted };
 }
 
 /** Explaining leaves no trace: nothing happened. */
@@ -85,5 +93,5 @@ function silentRecorder(): Recorder {
     session_id: "",
     data: {},
   });
-  return { draft, record: draft, commit() {}, flush() {} };
+  return { draft, record: draft, recordClean: draft, commit() {}, flush() {} };
 }

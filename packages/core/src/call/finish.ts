@@ -20,6 +20,7 @@ import {
 } from "../result/index.ts";
 import type { JsonObject } from "../schema/index.ts";
 import {
+  isPromise,
   messageOf,
   toolError,
   type ContentBlock,
@@ -32,6 +33,7 @@ import type { Call, Ending } from "./call.ts";
 import { NO_PROVENANCE } from "./unrecorded.ts";
 import { hookIdentity, hookPorts, hookSubject, seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
+import { frozenContext, isPlainObject } from "./run-context.ts";
 
 /** A call that has its result, which is not on record yet. */
 export interface Finished {
@@ -72,7 +74,7 @@ export function commitFinished(host: CallHost, call: Call, finished: Finished): 
   const rendered =
     call.tool?.definition.render === undefined
       ? undefined
-      : viewsOf(result, call.tool.definition).person;
+      : host.redactor.text(viewsOf(result, call.tool.definition).person);
   const level = result.is_error ? "warn" : "info";
   const terminal = {
     result,
@@ -152,16 +154,14 @@ function metadataOf(host: CallHost, call: Call, status: ToolStatus): ResultMetad
     provenance: tool?.provenance ?? NO_PROVENANCE,
   };
   if (nativeId !== undefined && nativeId !== call.tool_call_id) metadata.native_call_id = nativeId;
-  if (given.name !== call.tool_name && typeof given.name === "string") {
-    metadata.native_name = given.name.slice(0, 200);
-  }
+  if (tool !== undefined && given.name !== call.tool_name) metadata.native_name = given.name;
   if (call.alias !== undefined) metadata.alias = call.alias;
   if (status === "aborted" || status === "timed_out" || status === "cancelled") {
     if (startedAt !== undefined) metadata.partial = true;
   }
   if (status === "aborted") {
     metadata.aborted = true;
-    metadata.abort_reason = call.cancellation?.error.message ?? "aborted";
+    metadata.abort_reason = host.redactor.text(call.cancellation?.error.message ?? "aborted");
   }
   return metadata;
 }
@@ -245,11 +245,11 @@ function modifyContext(host: CallHost, call: Call, end: Ending): void {
     return;
   }
   try {
-    const changed = JSON.parse(JSON.stringify(modify(host.runContext()))) as unknown;
-    if (typeof changed !== "object" || changed === null || Array.isArray(changed)) {
-      report(`the context modifier of ${call.tool_name} did not return an object`);
+    const changed: unknown = modify(host.runContext());
+    if (isPromise(changed) || !isPlainObject(changed)) {
+      report(`the context modifier of ${call.tool_name} did not return a plain object`);
     } else {
-      host.setRunContext(Object.freeze(changed as JsonObject));
+      host.setRunContext(frozenContext(changed));
     }
   } catch (error) {
     report(`the context modifier of ${call.tool_name} failed: ${messageOf(error)}`);

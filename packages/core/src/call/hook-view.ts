@@ -1,7 +1,8 @@
 // What hooks, and the people a call is shown to, see of it: its names, its targets, its input without secrets.
 
 import type { HookPorts, HookSubject } from "../hook/index.ts";
-import type { JsonObject, JsonValue } from "../schema/index.ts";
+import { recordable } from "../result/index.ts";
+import type { JsonValue } from "../schema/index.ts";
 import { toolOf, withinCall, type Call } from "./call.ts";
 import type { CallHost } from "./host.ts";
 
@@ -22,6 +23,7 @@ export function hookPorts(host: CallHost, call: Call): HookPorts {
   return {
     clock: host.clock,
     recorder: host.recorder,
+    redactor: host.redactor,
     signal: () => call.abort.signal,
     defaultTimeoutMs: host.config.hooks.timeout_ms,
     wait: (ms, work) => withinCall(host.clock, call, ms, work),
@@ -33,6 +35,5 @@ export function seenInput(
   host: CallHost,
   call: Call,
 ): { redacted: JsonValue; restore(value: JsonValue): JsonValue } {
-  const plain = JSON.parse(JSON.stringify(call.input)) as JsonObject;
-  return host.redactor.reversible(plain, toolOf(call).input.sensitive);
+  return host.redactor.reversible(recordable(call.input), toolOf(call).input.sensitive);
 }

@@ -9,5 +9,6 @@ export * from "./explain.ts";
 export type * from "./host.ts";
 export * from "./permission-request.ts";
 export * from "./search-tools.ts";
+export { frozenContext } from "./run-context.ts";
 export * from "./signal.ts";
 export * from "./turn.ts";

@@ -1,7 +1,8 @@
 // What a handler has put out so far (PIPE-7): head and tail in memory, and, once that is not all of it
 // any more, the whole in an artifact that is written as it comes. Given up when the call ends by itself.
 
-import { createHeadTail } from "../result/index.ts";
+import type { Redactor } from "../journal/index.ts";
+import { joinedPreview, MARGIN } from "../result/index.ts";
 import type { ArtifactRef, ArtifactSink, ArtifactWriter, ContentBlock } from "../tool/index.ts";
 
 const MAX_INLINE_CHARS = 64 * 1024;
@@ -13,8 +14,14 @@ export interface PartialOutput {
   discard(): void;
 }
 
-export function createPartialOutput(artifacts: () => ArtifactWriter): PartialOutput {
-  const preview = createHeadTail({ maxChars: MAX_INLINE_CHARS });
+const END_CHARS = MAX_INLINE_CHARS / 2 + MARGIN;
+
+export function createPartialOutput(
+  redactor: Redactor,
+  artifacts: () => ArtifactWriter,
+): PartialOutput {
+  let head = "";
+  let tail = "";
   let held: string[] = [];
   let chars = 0;
   let sink: ArtifactSink | undefined;
@@ -24,16 +31,16 @@ export function createPartialOutput(artifacts: () => ArtifactWriter): PartialOut
 
   return {
     push(chunk) {
-      preview.push(chunk);
-      if (broken) return;
+      keepEnds(chunk);
       chars += chunk.length;
+      if (broken) return;
       held.push(chunk);
       if (chars <= MAX_INLINE_CHARS) return;
       sink ??= artifacts().open({ media_type: "text/plain", name: "output.txt" });
       writing ??= writeHeld(sink);
     },
     async keep() {
-      const content: ContentBlock[] = [{ type: "text", text: preview.result().text }];
+      const content: ContentBlock[] = [{ type: "text", text: preview() }];
       try {
         await writing;
         // The preview is what is left of output that could not be kept.
@@ -58,6 +65,17 @@ export function createPartialOutput(artifacts: () => ArtifactWriter): PartialOut
       if (opened !== undefined) void discardSink(opened);
     },
   };
+
+  function keepEnds(chunk: string): void {
+    if (head.length < END_CHARS) head += chunk.slice(0, END_CHARS - head.length);
+    tail = chunk.length >= END_CHARS ? chunk.slice(-END_CHARS) : tail + chunk;
+    if (tail.length > 4 * END_CHARS) tail = tail.slice(-END_CHARS);
+  }
+
+  function preview(): string {
+    if (chars <= MAX_INLINE_CHARS) return redactor.text(tail);
+    return joinedPreview(redactor, head, tail.slice(-END_CHARS), MAX_INLINE_CHARS, chars);
+  }
 
   async function writeHeld(to: ArtifactSink): Promise<void> {
     try {

@@ -2,6 +2,7 @@
 
 import { hostOf, type PermissionFacts } from "../permission/index.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../schema/index.ts";
+import { recordable } from "../result/index.ts";
 import { digestOf } from "../tool/index.ts";
 import { toolOf, type Call } from "./call.ts";
 
@@ -29,7 +30,7 @@ export function callDigest(call: Call): string {
 }
 
 function inputDigest(call: Call): string {
-  return digestOf({ tool_name: call.tool_name, input: call.input });
+  return digestOf({ tool_name: call.tool_name, input: recordable(call.input) });
 }
 
 const NO_HOSTS: readonly string[] = [];

@@ -10,6 +10,7 @@ import {
   type PermissionFacts,
   type ToolGrant,
 } from "../permission/index.ts";
+import { redactedPreview } from "../result/index.ts";
 import type { JsonObject } from "../schema/index.ts";
 import { messageOf, toolError, type Preview } from "../tool/index.ts";
 import { cancelledEnding, ending, toolOf, withinCall, type Call, type Ending } from "./call.ts";
@@ -53,12 +54,16 @@ export function recordJudgement(
     chain,
     permission,
     effects,
-    resources: resources.length === 0 ? resources : host.redactor.value(resources as never),
+    resources,
     hosts,
     grant_id,
     digest: call.plan?.digest,
   };
-  const fact = host.recorder.record("permission.evaluated", data, call);
+  // Without targets there is nothing in it but the words of rules and our own.
+  const isOurs = resources.length === 0 && hosts.length === 0 && facts.hook === undefined;
+  const fact = isOurs
+    ? host.recorder.recordClean("permission.evaluated", data, call)
+    : host.recorder.record("permission.evaluated", data, call);
   call.decision = decision;
   call.decisionRef = fact.id;
 }
@@ -110,19 +115,20 @@ async function askAPerson(
   const answer = readPermissionAnswer(reply.value);
   if (typeof answer === "string")
     return nobody(host, call, request, judgement, `asking failed: it ${answer}`);
-  return takeAnswer(host, call, request, answer);
+  return takeAnswer(host, call, request, answer, judgement);
 }
 
 async function takeAnswer(
   host: CallHost,
   call: Call,
   request: PermissionRequest,
-  answer: PermissionAnswer,
+  given: PermissionAnswer,
+  judgement: Judgement,
 ): Promise<Ending | undefined> {
-  const safe = host.redactor.value(answer as unknown as JsonObject);
+  const answer = host.redactor.value(given as unknown as JsonObject) as unknown as PermissionAnswer;
   const resolved = host.recorder.record(
     "permission.resolved",
-    { request_id: request.request_id, ...safe, digest: request.digest },
+    { request_id: request.request_id, ...answer, digest: request.digest },
     call,
   );
   call.decision = answer.decision;
@@ -142,8 +148,8 @@ async function takeAnswer(
   const changed = await changedSinceApproval(host, call, request.digest);
   if (changed !== undefined) return changed;
   // A question that is put every time covers nothing: there is nothing to remember.
-  const remembers = answer.decision === "allow_for_session" && request.scopes.length > 0;
-  if (remembers) remember(host, call, request, answer);
+  const remembers = answer.decision === "allow_for_session" && judgement.scopes.length > 0;
+  if (remembers) remember(host, call, judgement, answer);
   return undefined;
 }
 
@@ -176,13 +182,14 @@ async function changedSinceApproval(
 function remember(
   host: CallHost,
   call: Call,
-  request: PermissionRequest,
+  judgement: Judgement,
   answer: PermissionAnswer,
 ): void {
   const grant: ToolGrant = {
     grant_id: host.ids.next("grant"),
     tool_name: call.tool_name,
-    scopes: [...request.scopes],
+    // As they are: a later call is compared with them. What is recorded of them is redacted.
+    scopes: [...judgement.scopes],
     session_id: host.identity.session_id,
     granted_by: answer.answered_by ?? "user",
     granted_at: new Date(host.clock.now()).toISOString(),
@@ -252,7 +259,7 @@ function permissionRequest(
   const command = facts.resources.find(({ kind }) => kind === "command");
   const env = tool.definition.metadata?.["env"];
   const preview = call.plan?.preview;
-  return {
+  const request: PermissionRequest = {
     request_id: host.ids.next("ask"),
     session_id,
     run_id,
@@ -267,7 +274,7 @@ function permissionRequest(
     tags: tool.tags,
     arguments: seenInput(host, call).redacted,
     ...(preview === undefined ? {} : { preview: redactPreview(host, preview) }),
-    resources: host.redactor.value(facts.resources as never),
+    resources: facts.resources,
     scopes: judgement.scopes,
     session_scope: describeScopes(call.tool_name, judgement.scopes),
     cwd: command?.kind === "command" ? command.cwd : host.roots.project,
@@ -275,14 +282,21 @@ function permissionRequest(
     network_hosts: facts.hosts,
     dangerous,
     destructive,
-    hook_results: host.redactor.value(call.hookResults ?? []),
+    hook_results: call.hookResults ?? [],
     reason: judgement.reason,
     chain: judgement.chain,
     suggested_decision: dangerous || destructive ? "deny" : "allow_once",
     digest: callDigest(call),
   };
+  return host.redactor.value(request as never);
 }
 
+/** Redacted, then cut: the rest of a very long diff is for the file itself to show. */
 function redactPreview(host: CallHost, preview: Preview): Preview {
-  return host.redactor.value(preview as never);
+  const short = (text: string): string => redactedPreview(host.redactor, text, MAX_PREVIEW_CHARS);
+  if (preview.kind === "text") return { ...preview, text: short(preview.text) };
+  if (preview.kind === "diff") return { ...preview, diff: short(preview.diff) };
+  return preview;
 }
+
+const MAX_PREVIEW_CHARS = 256 * 1024;

@@ -95,18 +95,15 @@ async function asChild(host: CallHost, call: Call, gate: Gate): Promise<Ending> 
 }
 
 function recordStart(host: CallHost, call: Call): void {
-  host.recorder.record(
-    "tool.started",
-    {
-      decision: call.decision,
-      decision_ref: call.decisionRef,
-      effects: call.effects,
-      is_destructive: call.plan?.destructive ?? call.effects.destructive,
-      interrupt_behavior: toolOf(call).effects.interrupt_behavior,
-      digest: call.plan?.digest,
-      hooks: call.hookResults,
-    },
-    call,
-  );
+  const data = {
+    decision: call.decision,
+    decision_ref: call.decisionRef,
+    effects: call.effects,
+    is_destructive: call.plan?.destructive ?? call.effects.destructive,
+    interrupt_behavior: toolOf(call).effects.interrupt_behavior,
+    digest: call.plan?.digest,
+    hooks: call.hookResults,
+  };
+  host.recorder.recordClean("tool.started", data, call);
   call.started = true;
 }

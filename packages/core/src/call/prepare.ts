@@ -1,13 +1,11 @@
 // Planning a call (DEF-5): what it will touch, what a person is shown, and the digest over all of it.
 
 import { isThenable, type GivenUp, type Waited } from "../journal/index.ts";
-import { headTail, readThrown } from "../result/index.ts";
+import { readThrown, recordable } from "../result/index.ts";
 import { digestOf, toolError, type Plan, type PreparedPlan, type Resource } from "../tool/index.ts";
 import { cancelledEnding, ending, toolOf, withinCall, type Call, type Ending } from "./call.ts";
 import { prepareContext } from "./context.ts";
 import type { CallHost } from "./host.ts";
-
-const MAX_PREVIEW_CHARS = 256 * 1024;
 
 /** Sets the call's plan; or ends it. A tool without prepare has no plan and pays nothing for it. */
 export function prepareCall(
@@ -50,7 +48,7 @@ function readPlanned(call: Call, waited: Waited<unknown> | GivenUp): Planned {
   const digest = digestOf({
     tool_name: tool.name,
     definition: tool.digest(),
-    input: call.input,
+    input: recordable(call.input),
     plan,
   });
   return { ok: true, plan: { ...plan, digest } };
@@ -73,10 +71,7 @@ function readPlan(given: unknown): Plan | string {
   if (!Array.isArray(plan.resources)) return "resources is not a list";
   const bad = plan.resources.findIndex((resource) => !isResource(resource));
   if (bad !== -1) return `resources[${bad}] is not a path, command or host`;
-  const { preview } = plan;
-  if (preview?.kind === "text") preview.text = shorten(preview.text);
-  if (preview?.kind === "diff") preview.diff = shorten(preview.diff);
-  return plan;
+  return isPreview(plan.preview) ? plan : "preview is not a text, diff or command";
 }
 
 function isResource(resource: unknown): resource is Resource {
@@ -103,7 +98,10 @@ function isResource(resource: unknown): resource is Resource {
   }
 }
 
-function shorten(text: unknown): string {
-  return headTail(typeof text === "string" ? text : String(text), { maxChars: MAX_PREVIEW_CHARS })
-    .text;
+function isPreview(preview: unknown): boolean {
+  if (preview === undefined) return true;
+  const { kind, text, diff, path, argv } = (preview ?? {}) as Record<string, unknown>;
+  if (kind === "text") return typeof text === "string";
+  if (kind === "diff") return typeof diff === "string" && typeof path === "string";
+  return kind === "command" && Array.isArray(argv);
 }

@@ -1,7 +1,8 @@
 // Progress of one call (SCHED-7): at once while there is little of it, merged when there is a flood, so
 // that neither a reader waits nor a generator that yields for ever fills the journal.
 
-import { headTail } from "../result/index.ts";
+import type { Redactor } from "../journal/index.ts";
+import { redactedPreview } from "../result/index.ts";
 import type { JsonObject, JsonValue } from "../schema/index.ts";
 import type { ProgressUpdate } from "../tool/index.ts";
 import type { Call } from "./call.ts";
@@ -40,18 +41,18 @@ export function createProgress(host: CallHost, call: Call): Progress {
     recorded += 1;
     lastAt = now;
     held = undefined;
-    const data = readUpdate(update);
+    const data = readUpdate(host.redactor, update);
     if (merged > 0) data["merged"] = merged;
-    host.recorder.record("tool.progress", host.redactor.value(data), call);
+    host.recorder.record("tool.progress", data, call);
   }
 }
 
 /** Only what is known and sane: the update comes from a handler. */
-function readUpdate(update: ProgressUpdate): JsonObject {
+function readUpdate(redactor: Redactor, update: ProgressUpdate): JsonObject {
   const data: JsonObject = {};
   const { message, progress, total } = update;
   if (typeof message === "string") {
-    data["message"] = headTail(message, { maxChars: MAX_MESSAGE_CHARS }).text;
+    data["message"] = redactedPreview(redactor, message, MAX_MESSAGE_CHARS);
   }
   if (Number.isFinite(progress)) data["progress"] = progress as number;
   if (Number.isFinite(total)) data["total"] = total as number;

@@ -9,7 +9,7 @@ import {
   type ScheduleEvent,
 } from "../schedule/index.ts";
 import { messageOf, toolError, type RunContext, type ToolResult } from "../tool/index.ts";
-import { arrive, type Arrival } from "./arrive.ts";
+import { arrive, resolveName, type Arrival } from "./arrive.ts";
 import {
   cancelCall,
   createCall,
@@ -148,6 +148,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
   function push(given: ToolCall): string {
     const slot = admit(given);
     const { call } = slot;
+    resolveName(host, call);
     step({ type: "arrived", id: call.tool_call_id });
     if (halt !== undefined) {
       endBeforeStart(slot, haltCancellation(halt, "queued"));
@@ -172,7 +173,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
   function admit(given: ToolCall): Slot {
     const nativeId = typeof given.id === "string" && given.id !== "" ? given.id : undefined;
     const isNew = nativeId !== undefined && !options.usedIds.has(nativeId);
-    const tool_call_id = isNew ? nativeId : host.ids.next("call");
+    const tool_call_id = isNew ? nativeId : newId();
     options.usedIds.add(tool_call_id);
     const nodeId = host.ids.next("node");
     const call = createCall({
@@ -189,6 +190,13 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     byId.set(tool_call_id, slot);
     open += 1;
     return slot;
+  }
+
+  /** A model may have sent, as its own, the very id that comes next. */
+  function newId(): string {
+    let id = host.ids.next("call");
+    for (let i = 2; options.usedIds.has(id); i += 1) id = `${host.ids.next("call")}.${i}`;
+    return id;
   }
 
   function arrived(slot: Slot, arrival: Arrival): void {
@@ -366,14 +374,14 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     const { call } = slot;
     if (call.phase === "ended") return;
     const id = call.tool_call_id;
-    if (call.phase === "arrived" && call.tool === undefined) recordUnheard(call);
+    if (call.phase === "arrived" && call.cancellation === undefined) recordUnheard(call);
     finish(slot, ending(because.status, because.error), { type: "refused", id, stops: false });
   }
 
   /** A call pushed after the end never went through arrival; its request is a fact all the same. */
   function recordUnheard(call: Call): void {
     try {
-      host.recorder.record("tool.requested", { index: call.index, heard: false }, call);
+      host.recorder.recordClean("tool.requested", { index: call.index, heard: false }, call);
     } catch {
       // The result says what is wrong with the journal.
     }
@@ -381,7 +389,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
 
   function recorded(slot: Slot, type: FactType, data: FactData): boolean {
     try {
-      host.recorder.record(type, data, slot.call);
+      host.recorder.recordClean(type, data, slot.call);
       return true;
     } catch (error) {
       fail(slot, error);
@@ -402,6 +410,8 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
         : `Soong itself failed on this call: ${messageOf(thrown)}`,
       recovery: "ask_the_user",
     });
+    // Its handler may still be at work: it is told, and its deadline is taken back.
+    if (call.phase === "running") cancelCall(call, { status: "aborted", error });
     call.phase = "ended";
     const result = bareResult(call, error);
     deliver(slot, { result, nodes: [], replaced: undefined, happened: true });
@@ -503,7 +513,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     if (slot.call.index >= yielded) {
       yielded = slot.call.index + 1;
       try {
-        host.recorder.record("tool.yielded", { status: result.status }, slot.call);
+        host.recorder.recordClean("tool.yielded", { status: result.status }, slot.call);
       } catch {
         // As above.
       }

@@ -38,6 +38,10 @@ export function readAnswer<Event extends HookEvent>(
       message: `answered with a ${Array.isArray(given) ? "list" : typeof given}`,
     };
   }
+  const prototype: unknown = Object.getPrototypeOf(given);
+  if (prototype !== Object.prototype && prototype !== null) {
+    return { ok: false, message: "answered with something that is not a plain object" };
+  }
   // A copy: a getter must not answer one thing now and another later.
   const answer: Record<string, unknown> = {};
   try {

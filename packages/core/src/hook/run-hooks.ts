@@ -1,7 +1,8 @@
 // Runs the hooks of one event, one after the other, each within its own time. Every outcome is a fact.
 
-import type { Clock, FactCall, GivenUp, Recorder, Waited } from "../journal/index.ts";
+import type { Clock, FactCall, GivenUp, Recorder, Redactor, Waited } from "../journal/index.ts";
 import { compileGlob, globProblem } from "../permission/index.ts";
+import type { JsonObject } from "../schema/index.ts";
 import { matchesName, messageOf, type Signal } from "../tool/index.ts";
 import { readAnswer } from "./answer.ts";
 import type { AnyHook, HookAnswers, HookEvent, HookPayloads } from "./hook.ts";
@@ -20,6 +21,7 @@ export type HookOutcome<Event extends HookEvent> =
 export interface HookPorts {
   clock: Clock;
   recorder: Recorder;
+  redactor: Redactor;
   signal: () => Signal;
   defaultTimeoutMs: number;
   /** Waits for a hook as long as it may take, or until nobody needs its answer any more. */
@@ -77,10 +79,10 @@ export async function runHook<Event extends HookEvent>(
   recorder.record("hook.started", { hook: hook.id, event }, call);
   const limit = hook.timeout_ms ?? ports.defaultTimeoutMs;
   const waited = await ports.wait(limit, () =>
-    // Its own copy: what a hook does to the payload is nobody's business.
-    hook.run(JSON.parse(JSON.stringify(payload)) as never, { signal: ports.signal() }),
+    // Its own copy, without secrets: what a hook does to the payload is nobody's business.
+    hook.run(ports.redactor.value(copyOf(payload)) as never, { signal: ports.signal() }),
   );
-  const outcome = read(hook, event, waited);
+  const outcome = read(hook, event, waited, ports.redactor);
   const about = { hook: hook.id, event, duration_ms: clock.now() - started };
   if (outcome.ok) {
     recorder.record("hook.completed", { ...about, outcome: describe(outcome.answer) }, call);
@@ -94,18 +96,37 @@ function read<Event extends HookEvent>(
   hook: AnyHook,
   event: Event,
   waited: Waited<unknown> | GivenUp,
+  redactor: Redactor,
 ): HookOutcome<Event> {
   const fail = (message: string): HookOutcome<Event> => ({
     hook: hook.id,
     ok: false,
-    message,
+    message: redactor.text(message).slice(0, MAX_MESSAGE_CHARS),
     continues: hook.on_failure === "continue",
   });
   if (waited.kind === "given_up") return fail("was not waited for: the call had been cancelled");
   if (waited.kind === "timed_out") return fail(`did not answer within ${waited.ms} ms`);
   if (waited.kind === "threw") return fail(`threw: ${messageOf(waited.error)}`);
   const answer = readAnswer(event, waited.value);
-  return answer.ok ? { hook: hook.id, ok: true, answer: answer.answer } : fail(answer.message);
+  if (!answer.ok) return fail(answer.message);
+  return { hook: hook.id, ok: true, answer: withoutSecrets(answer.answer, redactor) };
+}
+
+const MAX_MESSAGE_CHARS = 2000;
+/** The words of an answer that reach the model or the record; inputs and contents are taken as they are. */
+const WORDS = ["reason", "context", "stop"] as const;
+
+function withoutSecrets<Answer extends object>(answer: Answer, redactor: Redactor): Answer {
+  const clean = { ...answer } as Record<string, unknown>;
+  for (const field of WORDS) {
+    const words = clean[field];
+    if (typeof words === "string") clean[field] = redactor.text(words);
+  }
+  return clean as Answer;
+}
+
+function copyOf(payload: object): JsonObject {
+  return JSON.parse(JSON.stringify(payload)) as JsonObject;
 }
 
 /** Which parts were answered; the parts themselves are in the facts they lead to. */

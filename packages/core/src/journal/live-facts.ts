@@ -29,16 +29,21 @@ export function liveFacts(
   let unsubscribe: (() => void) | undefined;
 
   /** Whoever asks for several facts at once gets them in order: each waits for the one before. */
-  let asked: Promise<unknown> = Promise.resolve();
+  let asked: Promise<unknown> | undefined;
 
   return {
     [Symbol.asyncIterator]() {
       return this;
     },
     next() {
-      const answer = asked.then(read);
-      asked = answer.catch(() => {});
+      const answer = asked === undefined ? read() : asked.then(read);
+      const settled: Promise<unknown> = answer.then(forget, forget);
+      asked = settled;
       return answer;
+
+      function forget(): void {
+        if (asked === settled) asked = undefined;
+      }
     },
     async return() {
       finish();

@@ -4,7 +4,9 @@
 import type { Fact, FactData, FactLevel, FactType } from "./fact.ts";
 import type { Journal } from "./journal.ts";
 import type { ConversationNode } from "./node.ts";
+import type { JsonObject } from "../schema/index.ts";
 import type { Clock } from "./ports.ts";
+import type { Redactor } from "./redact.ts";
 
 export interface FactOrigin {
   readonly run_id?: string;
@@ -20,16 +22,19 @@ export interface FactCall {
 
 /** Everything recorded for one run, or (without origin) for the session itself. */
 export interface Recorder {
+  /** Redacts what it records: no text of a tool, a hook or a person gets past this (REDACT-1). */
   record(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact;
+  /** For data that is our own words, or has been redacted where it was made. */
+  recordClean(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact;
   /** Several facts and nodes as one entry: all of them or none. */
   commit(facts: readonly Fact[], nodes?: readonly ConversationNode[]): void;
-  /** A fact that is not appended yet; hand it to `commit`. */
+  /** A fact that is not appended yet, of clean data; hand it to `commit`. */
   draft(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact;
   flush(): void | Promise<void>;
 }
 
 export interface SessionRecorder extends Recorder {
-  forRun(origin: FactOrigin): Recorder;
+  forRun(origin: FactOrigin, redactor: Redactor): Recorder;
   /** Calls back after every append, and once more when the session closes, until unsubscribed. */
   subscribe(listener: () => void): () => void;
   close(): void;
@@ -51,6 +56,7 @@ export function createRecorder(
   sessionId: string,
   journal: Journal,
   clock: Clock,
+  redactor: Redactor,
   lastSeq = 0,
 ): SessionRecorder {
   let seq = lastSeq;
@@ -61,7 +67,7 @@ export function createRecorder(
   let timeText = "";
 
   return {
-    ...recorderFor({}),
+    ...recorderFor({}, redactor),
     forRun: recorderFor,
     subscribe(listener) {
       listeners.add(listener);
@@ -79,10 +85,10 @@ export function createRecorder(
     },
   };
 
-  function recorderFor(origin: FactOrigin): Recorder {
+  function recorderFor(origin: FactOrigin, redacts: Redactor): Recorder {
     const { run_id, agent_id, parent_run_id, parent_agent_id } = origin;
     let runSeq = 0;
-    return { record, commit, draft, flush };
+    return { record, recordClean, commit, draft, flush };
 
     function draft(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact {
       seq += 1;
@@ -105,6 +111,10 @@ export function createRecorder(
     }
 
     function record(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact {
+      return recordClean(type, redacts.value(data as JsonObject), call, level);
+    }
+
+    function recordClean(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact {
       const fact = draft(type, data, call, level);
       commit([fact]);
       return fact;

@@ -85,7 +85,7 @@ export function readDefinition(definition: AnyTool, source: SourceInfo): Registe
     const problem = nameProblem(name, source);
     if (problem !== undefined) report("name", problem);
   }
-  checkFields(definition, report);
+  checkFields(definition, source, report);
   const input = readToolSchema(definition.input_schema, "input_schema", source, report);
   const output =
     definition.output_schema === undefined
@@ -93,8 +93,9 @@ export function readDefinition(definition: AnyTool, source: SourceInfo): Registe
       : readToolSchema(definition.output_schema, "output_schema", undefined, report);
   if (problems.length > 0 || input === undefined) return { ok: false, problems };
 
-  const effects = definedEffects(definition);
-  const tags = tagsOf(definition, source, effects);
+  const given = [...(definition.tags ?? []), ...(source.tags ?? [])];
+  const effects = definedEffects(definition, given);
+  const tags = tagsOf(given, source, effects);
   let digest: string | undefined;
   const tool: RegisteredTool = {
     name: tool_name,
@@ -165,7 +166,7 @@ const WORDS: Record<string, readonly string[]> = {
   redaction: ["full", "known_values"],
 };
 
-function checkFields(definition: AnyTool, report: Report): void {
+function checkFields(definition: AnyTool, source: SourceInfo, report: Report): void {
   const given = definition as unknown as Record<string, unknown>;
   if (typeof given["description"] !== "string" || given["description"].trim() === "") {
     report("description", "is missing; the model chooses a tool by it");
@@ -204,7 +205,7 @@ function checkFields(definition: AnyTool, report: Report): void {
       report(field, "is not a list of strings");
     } else if (field === "aliases") {
       for (const alias of value as string[]) {
-        const problem = aliasProblem(alias);
+        const problem = aliasProblem(alias, source);
         if (problem !== undefined) report("aliases", `"${alias}" ${problem}`);
       }
     }
@@ -243,11 +244,11 @@ function readToolSchema(
 }
 
 function tagsOf(
-  definition: AnyTool,
+  given: readonly string[],
   source: SourceInfo,
   effects: DefinedEffects,
 ): readonly string[] {
-  const tags = new Set([...(definition.tags ?? []), ...(source.tags ?? [])]);
+  const tags = new Set(given);
   tags.delete("readonly");
   tags.delete("write");
   tags.add(effects.permission);

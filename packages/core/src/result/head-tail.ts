@@ -59,6 +59,11 @@ export function createHeadTail(limit: HeadTailLimit): HeadTailMaker {
   /** Only while it can still matter: past the limit nobody asks by how much. */
   function countBytes(chunk: string): void {
     if (bytes > maxBytes || maxBytes === Infinity) return;
+    // Bytes are never fewer than units, but for the two taken back below.
+    if (bytes + chunk.length > maxBytes + 2) {
+      bytes = Infinity;
+      return;
+    }
     bytes += utf8Length(chunk);
     // Two halves of one character were counted as two broken characters of three bytes each.
     if (endsInHighSurrogate && isLowSurrogate(chunk.charCodeAt(0))) bytes -= 2;

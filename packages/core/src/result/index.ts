@@ -3,6 +3,7 @@
 
 export * from "./head-tail.ts";
 export * from "./map-result.ts";
+export * from "./preview.ts";
 export * from "./read-return.ts";
 export * from "./snapshot.ts";
 export * from "./views.ts";

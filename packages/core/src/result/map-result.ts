@@ -40,6 +40,7 @@ export type KeepOverflow = (
 /** An image is not text: providers take these whole or not at all. */
 const MAX_IMAGE_CHARS = 5 * 1024 * 1024;
 const MAX_SUMMARY_CHARS = 200;
+const MAX_ERROR_CHARS = 8000;
 
 export function mapResult(
   frame: ResultFrame,
@@ -79,7 +80,7 @@ export function mapResult(
   result.summary =
     outcome.summary === undefined
       ? summaryOf(result)
-      : headTail(redactor.text(outcome.summary, scope), { maxChars: MAX_SUMMARY_CHARS }).text;
+      : firstLine(redactor.text(outcome.summary, scope));
   if (redactor.count > before) metadata.redactions = redactor.count - before;
   return result;
 }
@@ -125,7 +126,8 @@ function redactError(error: ToolError, { redactor }: MappingRules): ToolError {
   const message = redactor.text(error.message);
   return toolError({
     ...error,
-    message: headTail(message, { maxChars: 8000 }).text,
+    // The head alone: what was thrown may have been cut at its end, in the middle of a secret.
+    message: message.length > MAX_ERROR_CHARS ? `${message.slice(0, MAX_ERROR_CHARS)}…` : message,
     ...(error.details === undefined ? {} : { details: redactor.value(error.details) }),
   });
 }
@@ -188,21 +190,23 @@ function emptyText(toolName: string): string {
 }
 
 function summaryOf(result: ToolResult): string {
-  // The lines of an error belong together: the first one often only says what the others are about.
-  if (result.error !== undefined)
-    return firstLine(result.error.message.replaceAll(/\s*\n\s*/g, " "));
+  if (result.error !== undefined) return oneLine(result.error.message);
   const block = result.content[0];
   if (block?.type === "text") return firstLine(block.text);
   if (block?.type === "json") return shapeOf(block.json);
   return firstLine(textOf(result.content));
 }
 
+/** The lines of an error belong together: the first one often only says what the others are about. */
+function oneLine(message: string): string {
+  const [head = "", ...rest] = message.split(/\s*\n(?:- )?\s*/);
+  return firstLine(rest.length === 0 ? head : `${head} ${rest.join("; ")}`);
+}
+
 function firstLine(text: string): string {
   const end = text.indexOf("\n");
   const line = end === -1 ? text : text.slice(0, end);
-  return line.length > MAX_SUMMARY_CHARS
-    ? headTail(line, { maxChars: MAX_SUMMARY_CHARS }).text
-    : line;
+  return line.length > MAX_SUMMARY_CHARS ? `${line.slice(0, MAX_SUMMARY_CHARS - 1)}…` : line;
 }
 
 function shapeOf(value: JsonValue): string {

@@ -3,7 +3,9 @@
 
 import type { JsonObject, JsonValue } from "../schema/index.ts";
 import {
+  isErrorClass,
   isMarkedResult,
+  isRecovery,
   messageOf,
   ToolFailure,
   toolError,
@@ -49,6 +51,8 @@ export function readReturn(value: unknown): HandlerOutcome {
     if (isFullResult(value)) return readFullResult(value);
     const data = snapshotOf(value);
     if (data === undefined) return unserialisable(`a ${typeof value} is not JSON`);
+    const lost = lostInJson(value, data);
+    if (lost !== undefined) return unserialisable(`${lost} has no JSON form`);
     return { status: "succeeded", content: [], artifacts: [], data };
   } catch (error) {
     return unserialisable(messageOf(error));
@@ -56,10 +60,32 @@ export function readReturn(value: unknown): HandlerOutcome {
 }
 
 export function readThrown(thrown: unknown): HandlerOutcome {
-  if (thrown instanceof ToolFailure) {
-    return { status: "failed", content: thrown.content, artifacts: [], error: thrown.error };
+  try {
+    if (thrown instanceof ToolFailure) {
+      const content = readContent(thrown.content);
+      const error = readError(thrown.error) ?? FAILED_WITHOUT_ERROR;
+      return {
+        status: "failed",
+        content: typeof content === "string" ? [] : content,
+        artifacts: [],
+        error,
+      };
+    }
+  } catch {
+    // A proxy that throws when it is looked at: it is told as whatever words it has.
   }
   return failed({ code: "execution_failed", message: messageOf(thrown) });
+}
+
+/** A Map, a Set, an Error: objects of which JSON would keep nothing, without a word. */
+function lostInJson(value: unknown, data: Snapshot): string | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const kept = data.value;
+  const isEmpty = typeof kept === "object" && kept !== null && Object.keys(kept).length === 0;
+  const prototype = Object.getPrototypeOf(value) as { constructor?: { name?: unknown } } | null;
+  if (!isEmpty || prototype === null || prototype === Object.prototype) return undefined;
+  const name = prototype.constructor?.name;
+  return typeof name === "string" && name !== "" ? `a ${name}` : "such an object";
 }
 
 function succeeded(content: ContentBlock[]): HandlerOutcome {
@@ -96,12 +122,11 @@ function readFullResult(value: HandlerResult): HandlerOutcome {
   const content = readContent(value.content);
   if (typeof content === "string") return unserialisable(content);
   const error = readError(value.error);
-  const status =
-    value.status ?? (value.ok === false || error !== undefined ? "failed" : "succeeded");
+  const status = readStatus(value, error !== undefined);
   const data = value.data === undefined ? undefined : snapshotOf(value.data);
   const metadata = plainObject(value.metadata);
   return {
-    status: status === "partial" || status === "failed" ? status : "succeeded",
+    status,
     content,
     artifacts: readArtifacts(value.artifacts),
     ...(data === undefined ? {} : { data }),
@@ -116,19 +141,33 @@ function readFullResult(value: HandlerResult): HandlerOutcome {
   };
 }
 
+/** `ok: false` is a failure whatever else is said; a status nobody knows is one, too. */
+function readStatus({ ok, status }: HandlerResult, hasError: boolean): HandlerOutcome["status"] {
+  if (ok === false) return "failed";
+  if (status === undefined) return hasError ? "failed" : "succeeded";
+  return status === "succeeded" || status === "partial" ? status : "failed";
+}
+
 const FAILED_WITHOUT_ERROR = toolError({
   code: "execution_failed",
   message: "The tool reported a failure without saying which.",
 });
 
+/** Whatever is not of the type it should be is left out, and the safer value taken. */
 function readError(error: unknown): ToolError | undefined {
   if (error === undefined || error === null) return undefined;
   if (typeof error === "string") return toolError({ code: "execution_failed", message: error });
-  const given = (plainObject(error) ?? {}) as Partial<ToolError>;
+  const given = plainObject(error) ?? {};
+  const { code, message, error_class, retryable, recovery, details } = given;
   return toolError({
-    ...given,
-    code: typeof given.code === "string" ? given.code : "execution_failed",
-    message: typeof given.message === "string" ? given.message : FAILED_WITHOUT_ERROR.message,
+    code: typeof code === "string" && code !== "" ? code : "execution_failed",
+    message: typeof message === "string" ? message : FAILED_WITHOUT_ERROR.message,
+    ...(isErrorClass(error_class) ? { error_class } : {}),
+    ...(typeof retryable === "boolean" ? { retryable } : {}),
+    ...(isRecovery(recovery) ? { recovery } : {}),
+    ...(typeof details === "object" && details !== null && !Array.isArray(details)
+      ? { details }
+      : {}),
   });
 }
 

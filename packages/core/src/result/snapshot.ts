@@ -88,3 +88,22 @@ function copyObject(
   }
   return object;
 }
+
+/** Some JSON for any value: what a schema of the author's made of an input may be anything. */
+export function recordable(given: unknown): JsonValue {
+  try {
+    const snapshot = snapshotOf(given);
+    if (snapshot !== undefined) return snapshot.value;
+  } catch {
+    // A big integer or a cycle inside: told below as well as it can be.
+  }
+  try {
+    const text = JSON.stringify(given, (_key, value: unknown) =>
+      typeof value === "bigint" ? value.toString() : value,
+    ) as string | undefined;
+    if (text !== undefined) return JSON.parse(text) as JsonValue;
+  } catch {
+    // Nothing of it can be written down.
+  }
+  return "(a value that is not JSON)";
+}

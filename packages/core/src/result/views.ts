@@ -1,7 +1,13 @@
 // Three views of one result (RESULT-5): what the model reads, what a person sees, what transcript search
 // indexes. Each is derived from the same mapped result and made once.
 
-import { messageOf, type AnyTool, type ContentBlock, type ToolResult } from "../tool/index.ts";
+import {
+  isPromise,
+  messageOf,
+  type AnyTool,
+  type ContentBlock,
+  type ToolResult,
+} from "../tool/index.ts";
 import { textOf } from "./map-result.ts";
 
 export interface ResultViews {
@@ -35,6 +41,7 @@ function rendered(
   if (tool?.render === undefined) return undefined;
   try {
     const text: unknown = tool.render(result);
+    if (isPromise(text)) return undefined;
     return typeof text === "string" ? text : undefined;
   } catch (error) {
     return `${textOf(result.content)}\n(The tool could not render this: ${messageOf(error)})`;

@@ -160,6 +160,14 @@ describe("keys that could reach a prototype", () => {
     expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
   });
 
+  test("a larger bound on the depth does not end the stack", () => {
+    verifies("SCHEMA-8");
+    const limits = { maxBytes: 1_000_000, maxDepth: 100_000 };
+    const text = `{"__proto_":"__proto__","a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
+    expect(code(text, limits)).toBe("ok");
+    expect(code(JSON.parse(text), limits)).toBe("arguments_too_deep");
+  });
+
   test("text that only speaks of it is fine, and so are constructor and prototype", () => {
     verifies("SCHEMA-4");
     const value = { code: "x.__proto__ = {}", constructor: { prototype: { a: 1 } } };

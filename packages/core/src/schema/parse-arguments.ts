@@ -50,7 +50,7 @@ function parseText(text: string, limits: ArgumentLimits): ParsedArguments {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return notObject(value);
   // The name may be written with escapes, so those are looked into as well.
   if (text.includes("__proto__") || text.includes("\\u00")) {
-    const at = findProtoKey(value, "");
+    const at = findProtoKey(value);
     if (at !== undefined) return forbiddenKey(at);
   }
   return { ok: true, value: value as JsonObject };
@@ -106,12 +106,17 @@ function textDepth(text: string): number {
   return deepest;
 }
 
-function findProtoKey(value: unknown, path: string): string | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  for (const key of Object.keys(value)) {
-    if (key === "__proto__") return path;
-    const found = findProtoKey((value as Record<string, unknown>)[key], step(value, path, key));
-    if (found !== undefined) return found;
+/** The path of an object with that key; the depth is the caller's to choose, so no recursion. */
+function findProtoKey(root: object): string | undefined {
+  const waiting: { value: object; path: string }[] = [{ value: root, path: "" }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { value, path } = next;
+    for (const [key, inner] of Object.entries(value as Record<string, unknown>)) {
+      if (key === "__proto__") return path;
+      if (typeof inner === "object" && inner !== null) {
+        waiting.push({ value: inner, path: step(value, path, key) });
+      }
+    }
   }
   return undefined;
 }
@@ -173,7 +178,9 @@ function copyArguments(raw: unknown, limits: ArgumentLimits): ParsedArguments {
   try {
     const value = copy(raw, "");
     return refusal ?? { ok: true, value: value as JsonObject };
-  } catch {
+  } catch (error) {
+    // With a bound of many thousand levels the stack ends first.
+    if (error instanceof RangeError) return tooDeep(limits);
     // A getter or a proxy of the caller threw.
     return notJson("", "a value that cannot be read");
   }

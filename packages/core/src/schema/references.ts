@@ -59,17 +59,6 @@ export function pointerTokens(pointer: string): string[] {
     : tokens;
 }
 
-export function valueAt(root: unknown, pointer: string): unknown {
-  let value = root;
-  for (const token of pointerTokens(pointer)) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, token)) {
-      return undefined;
-    }
-    value = (value as Record<string, unknown>)[token];
-  }
-  return value;
-}
-
 function follow(root: JsonSchema, start: string, fragment: string): Target | undefined {
   let node: unknown = root;
   let pointer = "";

@@ -22,7 +22,7 @@ export type Keyword = {
   accepts: (value: unknown) => boolean;
 };
 
-export const JSON_TYPES: ReadonlySet<unknown> = new Set<JsonType>([
+const JSON_TYPES: ReadonlySet<unknown> = new Set<JsonType>([
   "object",
   "string",
   "number",

@@ -25,6 +25,7 @@ export interface ModelTools {
 export function modelTools(
   surface: Surface,
   instructions: ReadonlyMap<string, string>,
+  redact: (text: string) => string,
 ): ModelTools {
   // Deferred ones are in the table too: a model may call what it has only read about.
   const named = [...surface.loaded, ...surface.deferred].map(({ name }) => name);
@@ -35,14 +36,15 @@ export function modelTools(
       const long = instructions.get(name);
       return {
         name: names.toWire(name),
-        description:
+        description: redact(
           long === undefined ? definition.description : `${definition.description}\n\n${long}`,
+        ),
         input_schema: input.lowered.schema,
       };
     }),
     deferred: surface.deferred.map(({ name, definition }) => ({
       name: names.toWire(name),
-      hint: definition.search_hint ?? definition.title ?? "",
+      hint: redact(definition.search_hint ?? definition.title ?? ""),
     })),
   };
 }

@@ -89,6 +89,8 @@ interface Shape {
   readonly opener: string;
   readonly digits: string;
   readonly hashLength: number;
+  /** Canonical names that are their own wire names, dots aside. */
+  readonly plain: RegExp;
   readonly known: Map<string, string>;
 }
 
@@ -108,17 +110,10 @@ const MAX_KNOWN = 20_000;
  * a dot and no three of them (the mark of a hash) can arise.
  */
 function plain(shape: Shape, canonical: string): string | undefined {
-  const { joint } = shape;
-  if (joint === "" || canonical.length > shape.maxLength) return undefined;
-  let wire = "";
-  let afterJoint = false;
-  for (const char of canonical) {
-    const isJoint = char === "." || char === joint;
-    if (isJoint ? afterJoint : !shape.chars.has(char)) return undefined;
-    afterJoint = isJoint;
-    wire += char === "." ? joint + joint : char;
-  }
-  return wire.length <= shape.maxLength && shape.first.has(wire.charAt(0)) ? wire : undefined;
+  const { joint, maxLength } = shape;
+  if (canonical.length > maxLength || !shape.plain.test(canonical)) return undefined;
+  const wire = canonical.replaceAll(".", joint + joint);
+  return wire.length <= maxLength && shape.first.has(wire.charAt(0)) ? wire : undefined;
 }
 
 /** `mcp_git___k3j9x0q2m7ab_list_refs`: the hash says which, the words around it are for the reader. */
@@ -217,8 +212,18 @@ function makeShape(profile: NameProfile): Shape {
     );
   }
   const { max_length: maxLength } = profile;
-  return { first, chars, maxLength, joint, opener, digits, hashLength, known: new Map() };
+  const plain = plainNames(chars, joint);
+  return { first, chars, maxLength, joint, opener, digits, hashLength, plain, known: new Map() };
 }
+
+function plainNames(chars: ReadonlySet<string>, joint: string): RegExp {
+  if (joint === "") return NO_NAME;
+  const others = [...chars].filter((char) => char !== joint);
+  const spelled = others.map((char) => `\\x${char.charCodeAt(0).toString(16)}`).join("");
+  return new RegExp(`^(?:[.${joint}]?[${spelled}])*[.${joint}]?$`);
+}
+
+const NO_NAME = /(?!)/;
 
 /** Spelled-out ranges. Only visible ASCII, and never the dot that tells canonical names apart. */
 function charsOf(ranges: string): Set<string> {

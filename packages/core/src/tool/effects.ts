@@ -1,6 +1,7 @@
 // The effects of a tool and of one call (DEF-3, DEF-4). Whatever an author leaves out takes the safer
 // value, and the record says which facts were declared and which assumed.
 
+import { isPromise, messageOf } from "./thrown.ts";
 import type { AnyTool, CallClass, InterruptBehavior, Permission } from "./definition.ts";
 
 export interface Effects {
@@ -27,14 +28,18 @@ const FACTS = [
   "interrupt_behavior",
 ] as const;
 
-export function definedEffects(tool: AnyTool): DefinedEffects {
+/** `tags`: the tool's own and those of its source. */
+export function definedEffects(
+  tool: AnyTool,
+  tags: readonly string[] = tool.tags ?? [],
+): DefinedEffects {
   const permission = tool.permission ?? "write";
   const read_only = permission === "readonly";
   const worst: Effects = Object.freeze({
     read_only,
     concurrency_safe: read_only && (tool.concurrency_safe ?? false),
     destructive: tool.destructive ?? !read_only,
-    open_world: tool.open_world ?? tool.tags?.includes("network") ?? false,
+    open_world: tool.open_world ?? tags.includes("network"),
   });
   return {
     ...worst,
@@ -58,12 +63,14 @@ export function callEffects(
   trusted: boolean,
 ): ClassifiedEffects {
   if (tool.classify === undefined || !trusted) return { effects: defined.worst };
-  let said: CallClass;
   try {
-    said = tool.classify(input);
+    return classified(tool.classify(input), defined);
   } catch (error) {
     return asAWrite(defined, `classify threw: ${messageOf(error)}`);
   }
+}
+
+function classified(said: CallClass, defined: DefinedEffects): ClassifiedEffects {
   const problem = classProblem(said, defined);
   if (problem !== undefined) return asAWrite(defined, problem);
   const read_only = said.read_only ?? defined.read_only;
@@ -80,6 +87,7 @@ export function callEffects(
 
 function classProblem(said: unknown, defined: DefinedEffects): string | undefined {
   if (typeof said !== "object" || said === null) return "classify did not answer with an object";
+  if (isPromise(said)) return "classify answered with a promise; it has to answer at once";
   const entries = said as Record<string, unknown>;
   for (const fact of ["read_only", "concurrency_safe", "destructive", "open_world"] as const) {
     const value = entries[fact];
@@ -94,15 +102,4 @@ function classProblem(said: unknown, defined: DefinedEffects): string | undefine
 
 function asAWrite(defined: DefinedEffects, problem: string): ClassifiedEffects {
   return { effects: { ...AS_A_WRITE, open_world: defined.open_world }, problem };
-}
-
-/** Bounded text of whatever was thrown; never a stack trace (RESULT-4). */
-export function messageOf(thrown: unknown): string {
-  let text: string;
-  try {
-    text = thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
-  } catch {
-    text = "a value that cannot be shown";
-  }
-  return text.length > 2000 ? `${text.slice(0, 2000)}…` : text;
 }

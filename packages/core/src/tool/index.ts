@@ -10,3 +10,4 @@ export * from "./effects.ts";
 export * from "./name.ts";
 export type * from "./plan.ts";
 export * from "./result.ts";
+export * from "./thrown.ts";

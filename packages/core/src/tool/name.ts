@@ -48,7 +48,11 @@ export function nameProblem(
     : `has the segment "${bad}"; a segment is letters, digits, "_" and "-", not beginning with a digit`;
 }
 
-export function aliasProblem(alias: string): string | undefined {
+export function aliasProblem(alias: string, source: { kind: SourceKind }): string | undefined {
+  const owner = RESERVED.get((alias.split(".")[0] ?? "").toLowerCase());
+  if (owner !== undefined && alias.includes(".") && owner !== source.kind) {
+    return `begins with a name that is reserved for Soong's own ${owner} source`;
+  }
   if (alias.length > MAX_NAME_LENGTH) return `is longer than ${MAX_NAME_LENGTH} characters`;
   return ALIAS.test(alias) ? undefined : 'may hold only letters, digits, ".", "_" and "-"';
 }

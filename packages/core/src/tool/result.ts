@@ -63,40 +63,54 @@ export interface ResultMetadata {
 }
 
 /** The error classes of Agent Tool v0.2.0, so that no export has to guess. */
-export type ErrorClass =
-  | "unknown_tool"
-  | "schema_not_loaded"
-  | "schema_validation_failed"
-  | "invalid_arguments"
-  | "capability_gap"
-  | "setup_required"
-  | "credential_missing"
-  | "sandbox_violation"
-  | "hook_blocked"
-  | "permission_denied"
-  | "approval_rejected"
-  | "policy_blocked"
-  | "canceled"
-  | "sibling_canceled"
-  | "timeout"
-  | "rate_limited"
-  | "dependency_unavailable"
-  | "execution_failed"
-  | "partial_failure"
-  | "result_too_large"
-  | "result_redacted"
-  | "streaming_fallback_discarded";
+const ERROR_CLASSES = [
+  "unknown_tool",
+  "schema_not_loaded",
+  "schema_validation_failed",
+  "invalid_arguments",
+  "capability_gap",
+  "setup_required",
+  "credential_missing",
+  "sandbox_violation",
+  "hook_blocked",
+  "permission_denied",
+  "approval_rejected",
+  "policy_blocked",
+  "canceled",
+  "sibling_canceled",
+  "timeout",
+  "rate_limited",
+  "dependency_unavailable",
+  "execution_failed",
+  "partial_failure",
+  "result_too_large",
+  "result_redacted",
+  "streaming_fallback_discarded",
+] as const;
 
-export type Recovery =
-  | "change_arguments"
-  | "discover_first"
-  | "needs_approval"
-  | "retry"
-  | "retry_after_delay"
-  | "use_another_tool"
-  | "set_up_first"
-  | "ask_the_user"
-  | "none";
+export type ErrorClass = (typeof ERROR_CLASSES)[number];
+
+export function isErrorClass(value: unknown): value is ErrorClass {
+  return ERROR_CLASSES.includes(value as ErrorClass);
+}
+
+const RECOVERIES = [
+  "change_arguments",
+  "discover_first",
+  "needs_approval",
+  "retry",
+  "retry_after_delay",
+  "use_another_tool",
+  "set_up_first",
+  "ask_the_user",
+  "none",
+] as const;
+
+export type Recovery = (typeof RECOVERIES)[number];
+
+export function isRecovery(value: unknown): value is Recovery {
+  return RECOVERIES.includes(value as Recovery);
+}
 
 export interface ToolError {
   code: string;

@@ -1,6 +1,6 @@
-// Every number the ranking depends on, and the two formulas they enter. Chosen on one half of the
-// queries of the public sets in `bench/search` and checked on the other; the optimum is flat, so
-// they are round.
+// Every number the ranking depends on, and the two formulas they enter. The weights were chosen on one
+// half of the queries of the public sets in `bench/search` and checked on the other; the rest was chosen
+// on both. The optimum is flat, so they are round.
 
 /** Where a word of a tool stands, strongest first. The value is its bit in a posting. */
 export const FIELD = {

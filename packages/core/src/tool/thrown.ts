@@ -1,0 +1,48 @@
+// What foreign code gives us where it should not, in words: thrown things, promises in place of answers.
+// No property of them is trusted, and there is never a stack trace (RESULT-4).
+
+/** Nobody reads more; it is cut once more, after redaction, wherever it is shown. */
+const MAX_CHARS = 100_000;
+
+export function messageOf(thrown: unknown): string {
+  let text: string | undefined;
+  try {
+    text = describe(thrown);
+  } catch {
+    text = undefined;
+  }
+  return (text ?? "something that cannot be shown was thrown").slice(0, MAX_CHARS);
+}
+
+function describe(thrown: unknown): string | undefined {
+  if (typeof thrown === "string") return thrown === "" ? "an empty text was thrown" : thrown;
+  if (typeof thrown === "symbol") return thrown.toString();
+  if (typeof thrown === "function") return "a function was thrown";
+  if (typeof thrown !== "object" || thrown === null) return `${String(thrown)} was thrown`;
+  const { message, name } = thrown as { message?: unknown; name?: unknown };
+  if (typeof message === "string" && message !== "") return message;
+  if (thrown instanceof Error) {
+    return `${typeof name === "string" && name !== "" ? name : "an error"} without a message was thrown`;
+  }
+  return describeObject(thrown);
+}
+
+function describeObject(thrown: object): string {
+  try {
+    const text = JSON.stringify(thrown) as string | undefined;
+    if (text !== undefined && text !== "{}") return `an object was thrown: ${text}`;
+  } catch {
+    // A cycle, a getter that throws: then it is just an object.
+  }
+  return "an object was thrown";
+}
+
+/** An answer that was wanted at once came as a promise. Whatever becomes of it, nobody is listening. */
+export function isPromise(value: unknown): boolean {
+  const isThenable =
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as { then?: unknown }).then === "function";
+  if (isThenable) void Promise.resolve(value).catch(() => {});
+  return isThenable;
+}

@@ -1,0 +1,72 @@
+// A journal that shows what was appended together, and that can be told to fail or to take its time.
+
+import {
+  createMemoryJournal,
+  type Fact,
+  type FactType,
+  type Journal,
+  type JournalEntry,
+  type MemoryJournal,
+} from "@soong/core";
+
+export interface SpyJournal extends MemoryJournal {
+  readonly entries: readonly JournalEntry[];
+  /** How many times durability was asked for. */
+  readonly flushes: number;
+  /** The seq of the last fact that is durable. */
+  readonly durable: number;
+}
+
+export interface SpyOptions {
+  /** Sees every entry before it is taken, and may throw in its place. */
+  onAppend?(entry: JournalEntry, index: number): void;
+  /** What flush does; what was appended before it began is durable once it settles. */
+  onFlush?(count: number): void | Promise<void>;
+  onRead?: Journal["read"];
+}
+
+export function createSpyJournal(options: SpyOptions = {}): SpyJournal {
+  const memory = createMemoryJournal();
+  const entries: JournalEntry[] = [];
+  let flushes = 0;
+  let durable = 0;
+
+  return {
+    facts: memory.facts,
+    nodes: memory.nodes,
+    entries,
+    get flushes() {
+      return flushes;
+    },
+    get durable() {
+      return durable;
+    },
+    append(entry) {
+      options.onAppend?.(entry, entries.length);
+      entries.push(entry);
+      memory.append(entry);
+    },
+    flush() {
+      flushes += 1;
+      const upTo = memory.facts.at(-1)?.seq ?? 0;
+      const pending = options.onFlush?.(flushes);
+      if (pending === undefined) {
+        durable = upTo;
+        return undefined;
+      }
+      return pending.then(() => {
+        durable = Math.max(durable, upTo);
+      });
+    },
+    read: options.onRead ?? ((after, limit) => memory.read(after, limit)),
+  };
+}
+
+/** The first fact of this type of a call. */
+export function factOf(
+  { facts }: Pick<MemoryJournal, "facts">,
+  tool_call_id: string,
+  type: FactType,
+): Fact | undefined {
+  return facts.find((fact) => fact.tool_call_id === tool_call_id && fact.type === type);
+}

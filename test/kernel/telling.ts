@@ -1,0 +1,38 @@
+// A tool and hooks that tell of every stage they are asked in.
+
+import { defineHook, type AnyHook, type AnyTool } from "@soong/core";
+import { writer } from "./world.ts";
+
+/** A tool that tells of every stage it is asked in. */
+export function telling(log: string[], about: Partial<AnyTool> = {}): AnyTool {
+  return writer("notes.write", 0, {
+    input_schema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+    normalise(input) {
+      log.push("normalise");
+      return input;
+    },
+    validate() {
+      log.push("validate");
+    },
+    classify() {
+      log.push("classify");
+      return {};
+    },
+    prepare() {
+      log.push("prepare");
+      return { resources: [] };
+    },
+    handler() {
+      log.push("handler");
+      return "done";
+    },
+    ...about,
+  });
+}
+
+export function tellingHook(
+  log: string[],
+  event: "PreToolUse" | "PermissionRequest" | "PostToolUse",
+): AnyHook {
+  return defineHook({ id: event, event, run: () => void log.push(event) });
+}
