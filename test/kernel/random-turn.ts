@@ -121,11 +121,20 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
+const last: fc.Arbitrary<Step[]> = fc.oneof(
+  fc.constant<Step[]>([]),
+  fc
+    .tuple(fc.integer({ min: 0, max: 60 }), fc.constantFrom("abort", "interrupt", "discard"))
+    .map(([ms, kind]): Step[] => [{ kind: "wait", ms }, { kind }]),
+);
+
 export const anyCase: fc.Arbitrary<Case> = fc.record({
   early: fc.constantFrom("readonly", "none", "all"),
   together: fc.constantFrom(10, 2, 1),
   flushMs: fc.constantFrom(undefined, undefined, 0, 7),
-  steps: fc.array(step, { maxLength: 14 }),
+  steps: fc
+    .tuple(fc.array(step, { maxLength: 14 }), last)
+    .map(([first, then]) => [...first, ...then]),
 });
 
 // ── the tools ───────────────────────────────────────────────────────────────────────────────────────

@@ -250,7 +250,7 @@ describe("the four inputs", () => {
     await world.execute({ id: "c", name: "a.tool", arguments: sent });
     const [fact] = world.facts("tool.requested");
     expect(JSON.stringify(fact).length).toBeLessThan(50_000);
-    const kept = world.artifacts.read(String(fact?.data["model_input_ref"]));
+    const kept = world.artifacts.read(fact?.data["model_input_ref"] as string);
     expect(new TextDecoder().decode(kept)).toBe(sent);
   });
 });

@@ -125,7 +125,7 @@ describe("a schema that cannot be brought inside", () => {
       { type: "object", patternProperties: { "^x": {} } },
       "/patternProperties",
     ],
-    ["if", objectOf({ a: {} }, { if: { required: ["a"] }, then: { required: ["b"] } }), "/if"],
+    ["if", objectOf({ a: {} }, { if: { required: ["a"] }, else: { required: ["b"] } }), "/if"],
     ["not", objectOf({ a: { not: { type: "string" } } }), "/properties/a/not"],
     ["a loop of $ref", objectOf({ kid: { $ref: "#" } }), "/properties/kid/$ref"],
     [

@@ -1,10 +1,10 @@
 // SCHED-5, SCHED-6 and SCHED-8 through the whole kernel: calls that start while the model still streams,
 // and what becomes of them when the stream is thrown away.
 
-import { defineHook, toolResult, type AnyTool } from "@soong/core";
+import { defineHook, toolResult, type AnyTool, type ToolContext } from "@soong/core";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
-import { atOnce, heldTool, setStage, statusesOf, type Stage } from "./drive.ts";
+import { atOnce, drive, heldTool, setStage, statusesOf, type Stage } from "./drive.ts";
 import { factOf } from "./spy-journal.ts";
 import { allowAll, pause, reader, writer } from "./world.ts";
 
@@ -165,6 +165,34 @@ describe("an abandoned attempt", () => {
     expect(stage.facts("tool.completed", "tool.failed", "tool.denied", "tool.skipped")).toEqual([]);
     expect(written).toEqual([]);
     expect(read.calls[1]?.context.signal.aborted).toBe(true);
+    expect(stage.clock.pending).toBe(0);
+  });
+
+  const endings: { how: string; about: Partial<AnyTool> }[] = [
+    { how: "its observer is still at work", about: { handler: () => "done" } },
+    { how: "its large result is being kept", about: { handler: () => "x".repeat(200_000) } },
+    {
+      how: "it timed out and cleans up",
+      about: {
+        timeout_ms: 10,
+        handler(_input: unknown, context: ToolContext) {
+          context.onCancel(() => new Promise(() => {}));
+          return new Promise(() => {});
+        },
+      },
+    },
+  ];
+
+  it.each(endings)("discards, too, a call that is just ending: $how", async ({ about }) => {
+    verifies("SCHED-6");
+    const hook = defineHook({ id: "slow", event: "PostToolUse", run: () => new Promise(() => {}) });
+    const stage = await setStage({ tools: [reader("a.read", 0, about)], hooks: [hook] });
+    const turn = stage.run.openTurn();
+    turn.push({ id: "1", name: "a.read", arguments: "{}" });
+    await stage.clock.advance(10);
+    const results = await drive(stage.clock, turn.discard("the stream broke off"));
+    expect(statusesOf(results)).toEqual(["discarded"]);
+    expect(stage.facts("tool.completed", "tool.failed")).toEqual([]);
     expect(stage.clock.pending).toBe(0);
   });
 

@@ -66,7 +66,10 @@ function settleOwn(
   const answer = readOwnAnswer(waited.value);
   if (typeof answer === "string") return broken(call, `its schema ${answer}`);
   if (answer.issues !== undefined) return invalid(call, answer.issues);
-  const output = answer.value;
+  const output = answer.value as JsonObject;
+  if (typeof output !== "object" || output === null || Array.isArray(output)) {
+    return broken(call, "its schema made something else of an object");
+  }
   if (sameJson(input, output)) return settle(host, call, input);
   recordMutation(
     host,
@@ -175,6 +178,7 @@ export function recordMutation(
 ): void {
   const { sensitive } = toolOf(call).input;
   const fields = changedFields(before, after);
+  call.mutated = true;
   const record = recordable(after);
   host.recorder.record(
     "input.mutated",

@@ -58,6 +58,8 @@ export interface Call extends FactCall {
   class: CallClass;
   plan: PreparedPlan | undefined;
   hookVerdict: HookVerdict | undefined;
+  /** Something changed the input on its way: then it is recorded again where it is judged and used. */
+  mutated: boolean;
   /** Every guard that was asked, with what it said. */
   hookResults: JsonObject[] | undefined;
   /** What hooks want the model to know, by hook. */
@@ -103,6 +105,7 @@ export function createCall(
     class: "write",
     plan: undefined,
     hookVerdict: undefined,
+    mutated: false,
     hookResults: undefined,
     hookContext: undefined,
     decision: undefined,

@@ -3,6 +3,7 @@
 
 import { runHook, type HookOutcome } from "../hook/index.ts";
 import {
+  isThenable,
   terminalFactType,
   type ArtifactRecord,
   type ConversationNode,
@@ -14,7 +15,6 @@ import {
   fitsInline,
   mapResult,
   viewsOf,
-  type HandlerOutcome,
   type KeepOverflow,
   type MappingRules,
 } from "../result/index.ts";
@@ -32,6 +32,7 @@ import {
 import type { Call, Ending } from "./call.ts";
 import { NO_PROVENANCE } from "./unrecorded.ts";
 import { hookIdentity, hookPorts, hookSubject, seenInput } from "./hook-view.ts";
+import { checkOutput } from "./check-output.ts";
 import type { CallHost } from "./host.ts";
 import { frozenContext, isPlainObject } from "./run-context.ts";
 
@@ -48,16 +49,21 @@ export interface Finished {
 type PendingNode = Pick<ConversationNode, "kind" | "content"> & { data?: JsonObject };
 
 export function finishCall(host: CallHost, call: Call, end: Ending): Finished | Promise<Finished> {
-  const checked = checkOutput(call, end);
-  const { outcome, status } = checked;
+  const checked = checkOutput(host, call, end);
+  if (isThenable(checked)) return checked.then((awaited) => finishChecked(host, call, awaited));
+  return finishChecked(host, call, checked);
+}
+
+function finishChecked(host: CallHost, call: Call, end: Ending): Finished | Promise<Finished> {
+  const { outcome, status } = end;
   const { tool_call_id, tool_name } = call;
   const frame = { tool_call_id, tool_name, metadata: metadataOf(host, call, status) };
   const rules = mappingRules(host, call.tool);
   const result = mapResult(frame, status, outcome, rules);
-  if (fitsInline(result, outcome, rules.limit)) return afterMapping(host, call, checked, result);
+  if (fitsInline(result, outcome, rules.limit)) return afterMapping(host, call, end, result);
   const keep: KeepOverflow = (text, about) => keepOverflow(host, call, text, about);
   return boundResult(result, outcome, rules.limit, keep).then((bounded) =>
-    afterMapping(host, call, checked, bounded),
+    afterMapping(host, call, end, bounded),
   );
 }
 
@@ -164,27 +170,6 @@ function metadataOf(host: CallHost, call: Call, status: ToolStatus): ResultMetad
     metadata.abort_reason = host.redactor.text(call.cancellation?.error.message ?? "aborted");
   }
   return metadata;
-}
-
-/** SCHEMA-7: output that is not what was declared is a failed call, and says how. */
-function checkOutput(call: Call, end: Ending): Ending {
-  const { output } = call.tool ?? {};
-  const { outcome } = end;
-  if (output === undefined || !end.executed || end.status !== "succeeded") return end;
-  const checked = output.check(outcome.data?.value);
-  if (checked.ok) return end;
-  const issues = checked.issues.slice(0, 5).map(({ message }) => message);
-  const error = toolError({
-    code: "output_schema_mismatch",
-    message: `${call.tool_name} ran, but its output does not fit its own output_schema: ${issues.join("; ")}`,
-    recovery: "use_another_tool",
-  });
-  const kept: HandlerOutcome = { ...outcome, status: "failed", error };
-  if (kept.content.length === 0 && kept.data !== undefined) {
-    kept.content = [{ type: "json", json: kept.data.value }];
-    delete kept.data;
-  }
-  return { ...end, status: "failed", outcome: kept };
 }
 
 function afterMapping(

@@ -1,10 +1,10 @@
 // What the author's own schema (Zod or another) answered, in the form of ours. It is code like any other:
 // the answer may be anything.
 
-import type { JsonObject, ValidationIssue } from "../schema/index.ts";
+import type { ValidationIssue } from "../schema/index.ts";
 
 export type OwnAnswer =
-  | { value: JsonObject; issues?: undefined }
+  | { value: unknown; issues?: undefined }
   | { issues: ValidationIssue[]; value?: undefined };
 
 /** The answer, or what is wrong with it. */
@@ -16,10 +16,7 @@ export function readOwnAnswer(given: unknown): OwnAnswer | string {
       if (!Array.isArray(issues) || issues.length === 0) return "gave issues that are no list";
       return { issues: issues.slice(0, MAX_ISSUES).map(issueOf) };
     }
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      return "answered with neither issues nor an object as value";
-    }
-    return { value: value as JsonObject };
+    return "value" in given ? { value } : "answered with neither issues nor a value";
   } catch {
     return "answered with something that cannot be read";
   }

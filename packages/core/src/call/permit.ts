@@ -56,11 +56,14 @@ export function recordJudgement(
     effects,
     resources,
     hosts,
+    // Left out where nothing changed it: then it is the model_input of the request (SCHEMA-6).
+    permission_input: call.mutated ? seenInput(host, call).redacted : undefined,
     grant_id,
     digest: call.plan?.digest,
   };
   // Without targets there is nothing in it but the words of rules and our own.
-  const isOurs = resources.length === 0 && hosts.length === 0 && facts.hook === undefined;
+  const isOurs =
+    !call.mutated && resources.length === 0 && hosts.length === 0 && facts.hook === undefined;
   const fact = isOurs
     ? host.recorder.recordClean("permission.evaluated", data, call)
     : host.recorder.record("permission.evaluated", data, call);

@@ -14,6 +14,7 @@ import {
 import { executeCall } from "./execute.ts";
 import type { Gate } from "./gate.ts";
 import { guardCall } from "./guard.ts";
+import { seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
 import { permitCall } from "./permit.ts";
 import { prepareCall } from "./prepare.ts";
@@ -103,6 +104,8 @@ function recordStart(host: CallHost, call: Call): void {
     interrupt_behavior: toolOf(call).effects.interrupt_behavior,
     digest: call.plan?.digest,
     hooks: call.hookResults,
+    // As permission_input: left out where it is the model_input.
+    call_input: call.mutated ? seenInput(host, call).redacted : undefined,
   };
   host.recorder.recordClean("tool.started", data, call);
   call.started = true;

@@ -18,5 +18,6 @@ export function isPlainObject(value: unknown): value is object {
 function frozen(value: JsonValue): JsonValue {
   if (typeof value !== "object" || value === null) return value;
   for (const item of Object.values(value)) frozen(item);
-  return Object.freeze(value);
+  Object.freeze(value);
+  return value;
 }

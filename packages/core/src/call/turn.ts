@@ -342,8 +342,15 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     // While the attempt can still be abandoned, what changed nothing has not ended for good.
     const provisional = !streamEnded && halt === undefined && !finished.happened;
     if (provisional) slot.parked = finished;
-    else deliver(slot, finished);
+    else deliver(slot, discardedIfNeeded(finished));
     step(event);
+  }
+
+  /** Whatever ends after its attempt was abandoned, and changed nothing, ends as part of that attempt. */
+  function discardedIfNeeded(finished: Finished): Finished {
+    const isOver = halt?.kind !== "discard" || finished.happened;
+    if (isOver || finished.result.status === "discarded") return finished;
+    return discardFinished(finished, discardText(halt as Halt));
   }
 
   function deliver(slot: Slot, finished: Finished): void {

@@ -23,6 +23,8 @@ export interface HandlerOutcome {
   content: ContentBlock[];
   /** The returned value, copied, when there is one beside the content. */
   data?: Snapshot;
+  /** Set when the handler returned just this text: an output schema speaks of it. */
+  returned_text?: string;
   summary?: string;
   artifacts: ArtifactRef[];
   error?: ToolError;
@@ -46,7 +48,9 @@ const FULL_RESULT_KEYS: ReadonlySet<string> = new Set([
 
 export function readReturn(value: unknown): HandlerOutcome {
   try {
-    if (typeof value === "string") return succeeded([{ type: "text", text: value }]);
+    if (typeof value === "string") {
+      return { ...succeeded([{ type: "text", text: value }]), returned_text: value };
+    }
     if (value === undefined) return succeeded([]);
     if (isFullResult(value)) return readFullResult(value);
     const data = snapshotOf(value);

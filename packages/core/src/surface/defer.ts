@@ -12,6 +12,8 @@ export interface LoadRequest {
   readonly suggestedTools?: readonly string[];
   readonly loadedLater?: readonly string[];
   readonly previous?: Surface;
+  /** Asked for by name: none of these is quietly left out. */
+  readonly named: ReadonlySet<string>;
 }
 
 export interface LoadChoice {
@@ -52,7 +54,7 @@ export function chooseLoaded(
       detail: "every tool of this run is loaded",
     });
   }
-  const problems = leaveOutOverLimit(loaded, excluded, request.profile);
+  const problems = leaveOutOverLimit(loaded, excluded, request);
   return { loaded: inLoadOrder(loaded, request), deferred: [...deferred], excluded, problems };
 }
 
@@ -130,13 +132,13 @@ function mayDefer(tool: RegisteredTool): boolean {
 function leaveOutOverLimit(
   loaded: RegisteredTool[],
   excluded: ExcludedTool[],
-  profile: ModelProfile,
+  { profile, named }: LoadRequest,
 ): SurfaceProblem[] {
   const { max_tools, id } = profile;
   if (max_tools === undefined) return [];
   for (let i = loaded.length - 1; i >= 0 && loaded.length > max_tools; i -= 1) {
     const tool = loaded[i];
-    if (tool?.source.kind !== "mcp") continue;
+    if (tool?.source.kind !== "mcp" || named.has(tool.name)) continue;
     loaded.splice(i, 1);
     excluded.push({
       tool_name: tool.name,

@@ -28,10 +28,11 @@ export function resolveSurface(request: SurfaceRequest): ResolvedSurface {
     if (reason === undefined) included.push(tool);
     else excluded.push({ tool_name: tool.name, ...reason });
   }
-  reportUnsupported(request, requested, excluded, problems);
+  reportUnsupported(request, excluded, problems);
   reportExcludedRequests(request, included, excluded, problems);
-  const choice = chooseLoaded(included, request);
+  const choice = chooseLoaded(included, { ...request, named: namedTools(request) });
   excluded.push(...choice.excluded);
+  reportSearch(choice.loaded, request, problems);
   problems.push(...choice.problems);
   if (problems.length > 0) return { ok: false, problems };
 
@@ -86,6 +87,11 @@ function readRequest(request: SurfaceRequest, problems: SurfaceProblem[]): Reque
   return names;
 }
 
+/** Tools asked for by their very name; a pattern asks only for what there is of it. */
+function namedTools({ allowedTools = [], registry }: SurfaceRequest): ReadonlySet<string> {
+  return new Set(allowedTools.map((wanted) => registry.aliases.get(wanted) ?? wanted));
+}
+
 type Exclusion = { reason: ExclusionReason; detail: string } | undefined;
 
 function exclusionOf(
@@ -132,20 +138,34 @@ function exclusionOf(
 /** A tool of ours or one asked for by name that the model cannot take ends the run; others are left out. */
 function reportUnsupported(
   request: SurfaceRequest,
-  requested: Requested,
   excluded: readonly ExcludedTool[],
   problems: SurfaceProblem[],
 ): void {
+  const named = namedTools(request);
   for (const { tool_name, reason, detail } of excluded) {
     if (reason !== "model_unsupported") continue;
     const kind = request.registry.tools.get(tool_name)?.source.kind;
-    if (kind === "mcp" && requested?.has(tool_name) !== true) continue;
-    problems.push({
-      code: "unsupported_capability",
-      tool_name,
-      message: `"${tool_name}" cannot be sent to this model: ${detail}`,
-    });
+    if (kind !== "mcp" || named.has(tool_name)) problems.push(unsupported(tool_name, detail));
   }
+}
+
+/** It is left out of the check above, because it is sent only when something is deferred. */
+function reportSearch(
+  loaded: readonly RegisteredTool[],
+  request: SurfaceRequest,
+  problems: SurfaceProblem[],
+): void {
+  const search = loaded.find(({ name }) => name === SEARCH_TOOLS);
+  const refusal = search === undefined ? undefined : schemaRefusal(search, request.profile);
+  if (refusal !== undefined) problems.push(unsupported(SEARCH_TOOLS, refusal));
+}
+
+function unsupported(tool_name: string, detail: string): SurfaceProblem {
+  return {
+    code: "unsupported_capability",
+    tool_name,
+    message: `"${tool_name}" cannot be sent to this model: ${detail}`,
+  };
 }
 
 /** A pattern asks for what there is of it; a name asks for that very tool. */
