@@ -74,6 +74,15 @@ describe("a promise a handler returns", () => {
       () => withThen(Promise.resolve(1), () => {}),
       "timed_out",
     ],
+    [
+      "a promise behind a proxy that hides what it is",
+      () =>
+        new Proxy(
+          withThen({}, (take) => take("hidden")),
+          { getPrototypeOf: boom },
+        ),
+      "succeeded",
+    ],
     ["a promise of another class", () => OtherPromise.resolve("other"), "succeeded"],
     ["a promise that never settles", forever, "timed_out"],
   ];

@@ -99,6 +99,30 @@ describe("an abort", () => {
     ]);
   });
 
+  it.each([
+    ["waits on", forever],
+    ["is done", () => "done"],
+  ])("may come from inside a call that then %s", async (_what, then) => {
+    verifies("PIPE-7");
+    const ends: Promise<unknown>[] = [];
+    const running = heldTool("slow.read", {
+      handler() {
+        ends.push(turn.abort("the tool itself says so"));
+        return then();
+      },
+    });
+    const stage = await setStage({ tools: [running.tool] });
+    const turn = stage.run.openTurn();
+    turn.push({ id: "1", name: "slow.read", arguments: "{}" });
+    turn.push({ id: "2", name: "slow.read", arguments: "{}" });
+    const results = await atOnce(stage.clock, turn.settled());
+    await atOnce(stage.clock, Promise.all(ends));
+    expect(statusesOf(results)).toEqual([then === forever ? "aborted" : "succeeded", "aborted"]);
+    expect(ends).toHaveLength(1);
+    expectEnded(stage, "1", "2");
+    expect(stage.clock.pending).toBe(0);
+  });
+
   it("leaves what has ended as it was, and takes nothing new", async () => {
     verifies("PIPE-7");
     const held = heldTool("slow.read");

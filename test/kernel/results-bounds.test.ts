@@ -87,7 +87,9 @@ describe("a result over the inline bound", () => {
     ["a list", Array(20_000).fill("abc"), JSON.stringify(Array(20_000).fill("abc"))],
     [
       "many small blocks",
-      toolResult({ content: Array(2000).fill({ type: "text", text: "y".repeat(50) }) as never }),
+      toolResult({
+        content: Array.from({ length: 2000 }, () => ({ type: "text", text: "y".repeat(50) })),
+      }),
       Array(2000).fill("y".repeat(50)).join("\n"),
     ],
   ])("is so for %s", async (_, value, whole) => {

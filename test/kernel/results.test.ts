@@ -351,9 +351,7 @@ describe("the views of a result", () => {
     verifies("RESULT-5");
     const { result, world } = await resultOf(() => "the text", { render: render as never });
     expect(result.status).toBe("succeeded");
-    expect(String(world.facts("tool.completed")[0]?.data["person_view"] as string)).toContain(
-      "the text",
-    );
+    expect(world.facts("tool.completed")[0]?.data["person_view"]).toContain("the text");
   });
 
   it("show the model what a failing call has put out", async () => {

@@ -119,7 +119,6 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
   const recorder = parts.recorder.forRun(identity, redactor);
   const index = createDeferredIndex();
   const usedIds = new Set<string>();
-  const instructions = new Map<string, string>();
   const loadedLater: string[] = [...(options.loadedTools ?? [])];
   let context: RunContext = frozenContext(options.context ?? {});
   const turns = new Set<Turn>();
@@ -254,8 +253,9 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
   }
 
   async function show(): Promise<ModelTools> {
+    const instructions = new Map<string, string>();
     for (const tool of surface.loaded) {
-      if (tool.definition.prompt === undefined || instructions.has(tool.name)) continue;
+      if (tool.definition.prompt === undefined) continue;
       const text = await parts.instructionsOf(tool, recorder);
       if (text !== undefined) instructions.set(tool.name, text);
     }

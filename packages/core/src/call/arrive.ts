@@ -48,8 +48,8 @@ function withoutSecrets(host: CallHost, call: Call, limits: ArgumentLimits): Par
 }
 
 function admit(host: CallHost, call: Call, parsed: ParsedArguments): Arrival | Promise<Arrival> {
-  const tool = call.tool;
   const unavailable = availabilityProblem(host, call);
+  const { tool } = call;
   if (unavailable !== undefined || tool === undefined) {
     return unavailable ?? { ok: false, ending: notAvailable(host, call), stops: false };
   }
@@ -119,7 +119,11 @@ function availabilityProblem(host: CallHost, call: Call): Arrival | undefined {
     return { ok: false, ending: notLoaded(host, call), stops: false };
   }
   const current = host.current(call.tool_name);
-  if (current?.generation === standing.tool.generation) return undefined;
+  if (current?.generation === standing.tool.generation) {
+    // The same definition, perhaps registered again: what runs is the code that is there now.
+    call.tool = current;
+    return undefined;
+  }
   host.refreshNextTurn(call.tool_name);
   return refused(standing.tool, stale(call, current));
 }

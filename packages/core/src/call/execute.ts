@@ -71,7 +71,7 @@ class Execution implements HandlerTraces, Deadline {
       this.#resolve = resolve;
       this.#call.waiter = this;
       if (this.#call.cancellation !== undefined) this.cancelled();
-      if (this.#pauses === 0) this.#runClock();
+      if (this.#pauses === 0 && !this.over) this.#runClock();
       if (isAsyncGenerator(returned)) this.#generator = returned;
       const value = this.#generator === undefined ? returned : this.#drain(this.#generator);
       ownPromise(value).then(
@@ -215,16 +215,24 @@ class Execution implements HandlerTraces, Deadline {
 
 /** A promise we can trust: a foreign `then` may throw, or call back more than once. */
 function ownPromise(value: unknown): Promise<unknown> {
-  const isPlain =
-    value instanceof Promise &&
-    value.constructor === Promise &&
-    !Object.hasOwn(value, "then") &&
-    !Object.hasOwn(value, "constructor");
-  return isPlain
+  return isPlainPromise(value)
     ? value
     : new Promise((take) => {
         take(value);
       });
+}
+
+function isPlainPromise(value: unknown): value is Promise<unknown> {
+  try {
+    return (
+      value instanceof Promise &&
+      value.constructor === Promise &&
+      !Object.hasOwn(value, "then") &&
+      !Object.hasOwn(value, "constructor")
+    );
+  } catch {
+    return false;
+  }
 }
 
 function executed(status: "succeeded" | "failed", outcome: HandlerOutcome): Ending {

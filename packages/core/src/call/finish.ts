@@ -178,12 +178,22 @@ function afterMapping(
   end: Ending,
   result: ToolResult,
 ): Finished | Promise<Finished> {
-  modifyContext(host, call, end);
-  const nodes = pendingNodes(host, call, end);
+  const heard = call.tool?.source.trusted === false ? withoutAdditions(host, call, end) : end;
+  modifyContext(host, call, heard);
+  const nodes = pendingNodes(host, call, heard);
   const event = result.is_error ? "PostToolUseFailure" : "PostToolUse";
   const happened = end.executed && !call.effects.read_only;
   const finished: Finished = { result, nodes, happened, replaced: undefined };
   return end.executed && host.hooks.has(event) ? postHooks(host, call, finished) : finished;
+}
+
+/** A source that is not trusted answers calls; it adds nothing to the conversation or the context. */
+function withoutAdditions(host: CallHost, call: Call, end: Ending): Ending {
+  const { context_nodes, modify_context, ...outcome } = end.outcome;
+  if (context_nodes === undefined && modify_context === undefined) return end;
+  const message = `${call.tool_name} is of an external source and may not add to the conversation`;
+  host.recorder.record("error", { code: "context_refused", message }, call, "error");
+  return { ...end, outcome };
 }
 
 function pendingNodes(host: CallHost, call: Call, { outcome }: Ending): readonly PendingNode[] {

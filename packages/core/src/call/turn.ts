@@ -441,11 +441,12 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
           cancelCall(slot.call, haltCancellation(next, "queued"));
         }
       }
-      step({ type: "halted" });
+      // Cancelled before the scheduler is told: nothing that is to end may be resumed by it.
       for (const { call } of slots) {
         if (call.phase !== "running" || !endsRunning(next, call)) continue;
         cancelCall(call, haltCancellation(next, call.started ? "running" : "queued"));
       }
+      step({ type: "halted" });
       if (next.kind === "discard") host.setRunContext(contextAtStart);
     }
     if (next.kind === "discard" || next.kind === "abort") {

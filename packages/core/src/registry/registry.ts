@@ -170,14 +170,7 @@ export function createRegistry(): Registry {
     if (refused.length > 0 && source.kind !== "mcp") throw new RegistrationError(source, refused);
     forget(own.tools);
     own.tools = accepted.map((tool) => remember(tool));
-    own.excluded = [
-      ...excluded,
-      ...refused.map(({ tool_name, field, message }) => ({
-        tool_name,
-        reason: "invalid_definition" as const,
-        detail: `${field} ${message}`,
-      })),
-    ];
+    own.excluded = [...excluded, ...oncePerTool(refused)];
     changed();
   }
 
@@ -229,6 +222,18 @@ export function createRegistry(): Registry {
     revision += 1;
     snapshot = undefined;
   }
+}
+
+function oncePerTool(problems: readonly DefinitionProblem[]): ExcludedTool[] {
+  const details = new Map<string, string[]>();
+  for (const { tool_name, field, message } of problems) {
+    details.set(tool_name, [...(details.get(tool_name) ?? []), `${field} ${message}`]);
+  }
+  return [...details].map(([tool_name, texts]) => ({
+    tool_name,
+    reason: "invalid_definition",
+    detail: texts.join("; "),
+  }));
 }
 
 function namesOf(tool: RegisteredTool): readonly string[] {

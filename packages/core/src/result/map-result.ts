@@ -1,7 +1,7 @@
 // One mapping from what a handler gave to the ToolResult that is recorded, read and shown (RESULT-2…6).
 // Redaction and bounding happen here, once, whatever tool it came from.
 
-import type { ArtifactStore, Redactor } from "../journal/index.ts";
+import type { Redactor } from "../journal/index.ts";
 import type { JsonValue } from "../schema/index.ts";
 import {
   isErrorStatus,
@@ -12,7 +12,6 @@ import {
   type ToolResult,
   type ToolStatus,
 } from "../tool/index.ts";
-import { headTail } from "./head-tail.ts";
 import type { HandlerOutcome } from "./read-return.ts";
 
 export interface ResultFrame {
@@ -31,14 +30,6 @@ export interface MappingRules {
   limit: { maxBytes: number; maxChars: number };
 }
 
-/** Keeps what does not fit inline. */
-export type KeepOverflow = (
-  text: string,
-  about: { media_type: string; name: string },
-) => ReturnType<ArtifactStore["write"]>;
-
-/** An image is not text: providers take these whole or not at all. */
-const MAX_IMAGE_CHARS = 5 * 1024 * 1024;
 const MAX_SUMMARY_CHARS = 200;
 const MAX_ERROR_CHARS = 8000;
 
@@ -59,7 +50,8 @@ export function mapResult(
     if (content.length === 0) content.push({ type: "json", json: data });
   }
   if (error !== undefined) content.unshift({ type: "text", text: error.message });
-  if (content.length === 0) content.push({ type: "text", text: emptyText(frame.tool_name) });
+  // Some providers refuse a blank text, and no model can tell it from a lost one.
+  if (content.every(isBlank)) content.splice(0, content.length, emptyBlock(frame.tool_name));
 
   const metadata: ResultMetadata =
     outcome.metadata === undefined
@@ -83,26 +75,6 @@ export function mapResult(
       : firstLine(redactor.text(outcome.summary, scope));
   if (redactor.count > before) metadata.redactions = redactor.count - before;
   return result;
-}
-
-/** Whether the result may stay as it is; if not, `boundResult` makes it fit. */
-export function fitsInline(
-  { content, data }: ToolResult,
-  outcome: HandlerOutcome,
-  limit: MappingRules["limit"],
-): boolean {
-  let chars = outcome.data === undefined ? 0 : outcome.data.chars * 2;
-  for (const block of content) {
-    if (block.type === "text") chars += block.text.length;
-    else if (block.type === "json" && block.json !== data) {
-      chars += JSON.stringify(block.json).length;
-    } else if (block.type === "image" && block.data.length > MAX_IMAGE_CHARS) return false;
-  }
-  // Three bytes at the most for one UTF-16 unit: only a long text has to be looked at closely.
-  if (chars <= limit.maxChars && chars * 3 <= limit.maxBytes) return true;
-  const held = data !== undefined && !content.some((block) => block.type === "json");
-  const text = held ? `${textOf(content)}\n${JSON.stringify(data)}` : textOf(content);
-  return !headTail(text, limit).truncated;
 }
 
 function redactBlock(block: ContentBlock, rules: MappingRules): ContentBlock {
@@ -132,45 +104,6 @@ function redactError(error: ToolError, { redactor }: MappingRules): ToolError {
   });
 }
 
-/** Head and tail stay; everything that was text goes to an artifact, raw, and out of the record. */
-export async function boundResult(
-  result: ToolResult,
-  outcome: HandlerOutcome,
-  limit: MappingRules["limit"],
-  keep: KeepOverflow,
-): Promise<ToolResult> {
-  const isData = outcome.data !== undefined && outcome.content.length === 0;
-  const raw = isData ? JSON.stringify(outcome.data?.value) : textOf(outcome.content);
-  const shown =
-    isData && result.data !== undefined ? JSON.stringify(result.data) : textOf(result.content);
-  const preview = headTail(shown, limit);
-  const content: ContentBlock[] = [{ type: "text", text: preview.text }];
-  const { data: _data, ...rest } = result;
-  const artifacts = [...result.artifacts];
-  const metadata = { ...result.metadata };
-  metadata.truncation = { original_chars: shown.length, kept_chars: preview.kept_chars };
-  try {
-    const kept = await keep(raw, {
-      media_type: isData ? "application/json" : "text/plain",
-      name: `${result.tool_name}.${isData ? "json" : "txt"}`,
-    });
-    const { artifact_id, media_type, size, sha256, name } = kept;
-    content.push({ type: "artifact_ref", artifact_id, media_type, size, name });
-    artifacts.push({ artifact_id, media_type, size, sha256, name });
-    metadata.truncation.artifact_id = artifact_id;
-  } catch (error) {
-    content.push({
-      type: "text",
-      text: `(The rest could not be kept: ${error instanceof Error ? error.message : String(error)})`,
-    });
-  }
-  for (const block of result.content) {
-    if (block.type === "image" && block.data.length <= MAX_IMAGE_CHARS) content.push(block);
-    if (block.type === "resource_link" || block.type === "artifact_ref") content.push(block);
-  }
-  return { ...rest, content, artifacts, metadata };
-}
-
 /** The text a model would read of these blocks. */
 export function textOf(content: readonly ContentBlock[]): string {
   const parts: string[] = [];
@@ -185,8 +118,12 @@ export function textOf(content: readonly ContentBlock[]): string {
   return parts.join("\n");
 }
 
-function emptyText(toolName: string): string {
-  return `${toolName} succeeded and returned nothing.`;
+function isBlank(block: ContentBlock): boolean {
+  return block.type === "text" && (block.text === "" || block.text.trim() === "");
+}
+
+function emptyBlock(toolName: string): ContentBlock {
+  return { type: "text", text: `${toolName} succeeded and returned nothing.` };
 }
 
 function summaryOf(result: ToolResult): string {

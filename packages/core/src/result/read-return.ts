@@ -3,6 +3,7 @@
 
 import type { JsonObject, JsonValue } from "../schema/index.ts";
 import {
+  isContextNodeKind,
   isErrorClass,
   isMarkedResult,
   isRecovery,
@@ -212,7 +213,7 @@ function readArtifacts(artifacts: unknown): ArtifactRef[] {
 
 function readNodes(nodes: readonly ContextNode[]): ContextNode[] {
   return (JSON.parse(JSON.stringify(nodes)) as ContextNode[]).filter(
-    (node) => typeof node?.kind === "string" && typeof node.text === "string",
+    (node) => isContextNodeKind(node?.kind) && typeof node.text === "string",
   );
 }
 

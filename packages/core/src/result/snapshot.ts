@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from "../schema/index.ts";
 
 export interface Snapshot {
   readonly value: JsonValue;
-  /** About how long the value is as text; never less than half of it, for deciding whether to look closer. */
+  /** How long the value is as text, at the most: cheap to tell, and enough to see that it is short. */
   readonly chars: number;
 }
 
@@ -28,10 +28,11 @@ const ODD = Symbol("not plain data");
 function copy(given: unknown, counter: { chars: number }, depth: number): JsonValue | typeof ODD {
   switch (typeof given) {
     case "string":
-      counter.chars += given.length + 2;
+      // A control character takes six.
+      counter.chars += 6 * given.length + 2;
       return given;
     case "number":
-      counter.chars += 8;
+      counter.chars += 25;
       return Number.isFinite(given) ? given : null;
     case "boolean":
       counter.chars += 5;
@@ -83,7 +84,7 @@ function copyObject(
     if (key === "__proto__") return ODD;
     const copied = copy(value, counter, depth + 1);
     if (copied === ODD) return ODD;
-    counter.chars += key.length + 4;
+    counter.chars += 6 * key.length + 4;
     object[key] = copied;
   }
   return object;

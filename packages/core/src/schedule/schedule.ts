@@ -33,7 +33,7 @@ export type ScheduleAction =
   | { type: "start"; id: string }
   /** It may go on: it has a slot again, or is alone at last. */
   | { type: "resume"; id: string }
-  /** It will not start, because of the call `cause`. */
+  /** It will not start, or has begun, does not run and will not go on, because of the call `cause`. */
   | { type: "skip"; id: string; cause: string }
   /** It runs, or was about to run, beside the call `cause`, which failed. */
   | { type: "cancel"; id: string; cause: string }
@@ -55,6 +55,8 @@ interface Entry {
   phase: Phase;
   /** Queued once more, as what it turned out to be: it goes on instead of starting. */
   begun: boolean;
+  /** A failed sibling cancelled it: it goes on with nothing until it has ended. */
+  cancelled: boolean;
 }
 
 export interface Schedule {
@@ -89,13 +91,20 @@ export function createSchedule(options: ScheduleOptions): Schedule {
     } else if (event.type === "arrived") {
       if (byId.has(event.id)) return NOTHING;
       byId.set(event.id, entries.length);
-      entries.push({ id: event.id, class: undefined, phase: "arrived", begun: false });
+      entries.push({
+        id: event.id,
+        class: undefined,
+        phase: "arrived",
+        begun: false,
+        cancelled: false,
+      });
       return NOTHING;
     } else {
       const index = byId.get(event.id);
       const entry = index === undefined ? undefined : entries[index];
       if (index === undefined || entry === undefined || entry.phase === "ended") return NOTHING;
       apply(event, entry, index);
+      if (stop !== undefined && index > stop.index) skip(entry);
     }
     advance();
     if (actions.length === 0) return NOTHING;
@@ -115,7 +124,6 @@ export function createSchedule(options: ScheduleOptions): Schedule {
         entry.class = event.class;
         entry.phase = "queued";
         if (halted) drop(entry);
-        else if (stop !== undefined && index > stop.index) skip(entry);
         return;
       case "refused":
         end(entry);
@@ -129,7 +137,7 @@ export function createSchedule(options: ScheduleOptions): Schedule {
         cursor = Math.min(cursor, index);
         return;
       case "reclassified":
-        if (entry.class === event.class) return;
+        if (entry.class === event.class || entry.cancelled) return;
         entry.class = event.class;
         if (entry.phase !== "running") return;
         // Its neighbours may be running already: it goes on when a call of its new class could start.
@@ -137,10 +145,11 @@ export function createSchedule(options: ScheduleOptions): Schedule {
         entry.begun = true;
         cursor = Math.min(cursor, index);
         if (halted) drop(entry);
-        else if (stop !== undefined && index > stop.index) skip(entry);
         return;
       case "ended":
-        if (event.failed && event.cancelsSiblings === true) cancelSiblings(index);
+        if (event.failed && event.cancelsSiblings === true && !entry.cancelled) {
+          cancelSiblings(index);
+        }
         end(entry);
         if (event.failed && entry.class === "write") stopAfter(index, entry.id);
         return;
@@ -171,7 +180,7 @@ export function createSchedule(options: ScheduleOptions): Schedule {
     if (entry.phase === "queued") {
       if (!mayStart(entry)) return false;
       actions.push({ type: entry.begun ? "resume" : "start", id: entry.id });
-    } else if (entry.phase === "waiting") {
+    } else if (entry.phase === "waiting" && !entry.cancelled) {
       actions.push({ type: "resume", id: entry.id });
     } else {
       return true;
@@ -203,7 +212,9 @@ export function createSchedule(options: ScheduleOptions): Schedule {
   }
 
   function skip(entry: Entry): void {
-    if (entry.phase !== "queued" || stop === undefined) return;
+    // One that has begun but holds no slot needs leave to go on, and does not get it.
+    const idle = entry.phase === "queued" || entry.phase === "asking" || entry.phase === "waiting";
+    if (!idle || entry.cancelled || stop === undefined) return;
     end(entry);
     actions.push({ type: "skip", id: entry.id, cause: stop.cause });
   }
@@ -217,13 +228,16 @@ export function createSchedule(options: ScheduleOptions): Schedule {
   /** The group of a call: its neighbours of the same class, with only ended calls in between. */
   function cancelSiblings(index: number): void {
     const { id: cause, class: kind } = entries[index] as Entry;
+    // Nothing runs beside a call that is alone, and a starter's failure cancels nobody.
+    if (kind !== "together") return;
     for (const direction of [-1, 1]) {
       for (let i = index + direction; ; i += direction) {
         const entry = entries[i];
         if (entry === undefined || (entry.phase !== "ended" && entry.class !== kind)) break;
-        if (entry.phase === "ended") continue;
-        // One that has not begun ends here; one that runs is ended by whoever runs it.
+        if (entry.phase === "ended" || entry.cancelled) continue;
+        // One that is queued ends here; one that runs, asks or waits is ended by whoever runs it.
         if (entry.phase === "queued") end(entry);
+        else entry.cancelled = true;
         actions.push({ type: "cancel", id: entry.id, cause });
       }
     }

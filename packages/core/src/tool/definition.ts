@@ -114,16 +114,24 @@ export interface HandlerResult {
   modify_context?: ContextModifier;
 }
 
+const CONTEXT_NODES = [
+  "skill_context",
+  "memory_context",
+  "instruction_context",
+  "plan_instruction",
+  "task_instruction",
+  "child_result",
+] as const;
+
 export interface ContextNode {
-  kind:
-    | "skill_context"
-    | "memory_context"
-    | "instruction_context"
-    | "plan_instruction"
-    | "task_instruction"
-    | "child_result";
+  kind: (typeof CONTEXT_NODES)[number];
   text: string;
   data?: JsonObject;
+}
+
+/** The kinds a tool may add; a message or a compaction is not among them. */
+export function isContextNodeKind(kind: unknown): kind is ContextNode["kind"] {
+  return CONTEXT_NODES.includes(kind as ContextNode["kind"]);
 }
 
 /** Marks a handler's return value as a full result, so that no data of a tool is mistaken for one. */

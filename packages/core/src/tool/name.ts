@@ -19,7 +19,7 @@ export const MAX_NAME_LENGTH = 256;
 /** Says why `name` cannot be the canonical name of a tool of this source; undefined when it can. */
 export function nameProblem(
   name: string,
-  source: { kind: SourceKind; id: string },
+  source: { kind: SourceKind; id: string; trusted: boolean },
 ): string | undefined {
   if (name.length > MAX_NAME_LENGTH) {
     return `is ${name.length} characters long; at most ${MAX_NAME_LENGTH} are allowed`;
@@ -30,7 +30,8 @@ export function nameProblem(
     return 'must be dotted, such as "notes.read" (a namespace, a dot, the tool)';
   }
   const owner = RESERVED.get(first.toLowerCase());
-  if (owner !== undefined && owner !== source.kind) {
+  const isOwn = owner === source.kind && (owner === "mcp" || source.trusted);
+  if (owner !== undefined && !isOwn) {
     return `begins with "${first}", which is reserved for Soong's own ${owner} source`;
   }
   if (source.kind === "mcp") {

@@ -1,0 +1,136 @@
+// The inline bound (RESULT-6, ART-2): what is too long becomes head and tail, and the whole of it an
+// artifact. Nothing is lost: whatever leaves the record is kept, raw.
+
+import type { ArtifactStore } from "../journal/index.ts";
+import { messageOf, type ArtifactRef, type ContentBlock, type ToolResult } from "../tool/index.ts";
+import { headTail } from "./head-tail.ts";
+import { textOf, type MappingRules } from "./map-result.ts";
+import type { HandlerOutcome } from "./read-return.ts";
+
+type Limit = MappingRules["limit"];
+
+/** Keeps what does not fit inline. */
+export type KeepOverflow = (
+  text: string,
+  about: { media_type: string; name: string },
+) => ReturnType<ArtifactStore["write"]>;
+
+/** An image is not text: providers take these whole or not at all. */
+const MAX_IMAGE_CHARS = 5 * 1024 * 1024;
+
+/** Whether the result may stay as it is; if not, `boundResult` makes it fit. */
+export function fitsInline(result: ToolResult, outcome: HandlerOutcome, limit: Limit): boolean {
+  let chars = outcome.data?.chars ?? 0;
+  for (const block of result.content) {
+    if (block.type === "text") chars += block.text.length;
+    else if (block.type === "image") {
+      if (block.data.length > MAX_IMAGE_CHARS) return false;
+    } else if (block.type !== "json" || block.json !== result.data) {
+      chars += JSON.stringify(block).length;
+    }
+  }
+  // Three bytes at the most for one UTF-16 unit: only a long text has to be looked at closely.
+  if (chars <= limit.maxChars && chars * 3 <= limit.maxBytes) return true;
+  return fits(inlineText(result), limit);
+}
+
+export async function boundResult(
+  result: ToolResult,
+  outcome: HandlerOutcome,
+  limit: Limit,
+  keep: KeepOverflow,
+): Promise<ToolResult> {
+  const { data, ...rest } = result;
+  const bounded: ToolResult = {
+    ...rest,
+    content: [],
+    artifacts: [...result.artifacts],
+    metadata: { ...result.metadata },
+  };
+  await boundContent(result, bounded, outcome, limit, keep);
+  if (data === undefined || isShown(result)) return bounded;
+  // Data beside the content stays where both fit; else it is kept on its own.
+  const shown = textOf(bounded.content);
+  if (fits(`${shown}\n${JSON.stringify(data)}`, limit)) return { ...bounded, data };
+  const raw = JSON.stringify(outcome.data?.value ?? data);
+  await keepAs(bounded, keep, raw, "application/json", `${result.tool_name}.json`);
+  return bounded;
+}
+
+async function boundContent(
+  result: ToolResult,
+  bounded: ToolResult,
+  outcome: HandlerOutcome,
+  limit: Limit,
+  keep: KeepOverflow,
+): Promise<void> {
+  const images = result.content.filter((block) => block.type === "image");
+  const words = result.content.filter((block) => block.type !== "image");
+  const text = textOf(words);
+  if (fits(text, limit)) {
+    bounded.content.push(...words);
+  } else {
+    const preview = headTail(text, limit);
+    bounded.content.push({ type: "text", text: preview.text });
+    bounded.metadata.truncation = {
+      original_chars: preview.original_chars,
+      kept_chars: preview.kept_chars,
+    };
+    const whole = wholeOf(outcome);
+    const name = `${result.tool_name}.${whole.media_type === "text/plain" ? "txt" : "json"}`;
+    const artifact = await keepAs(bounded, keep, whole.text, whole.media_type, name);
+    if (artifact !== undefined) bounded.metadata.truncation.artifact_id = artifact.artifact_id;
+  }
+  for (const image of images) {
+    if (image.data.length <= MAX_IMAGE_CHARS) bounded.content.push(image);
+    else await keepAs(bounded, keep, image.data, `${image.media_type};base64`, "image");
+  }
+}
+
+/** What the handler gave, raw: plain text, its data, or the blocks where they are more than text. */
+function wholeOf({ content, data }: HandlerOutcome): { text: string; media_type: string } {
+  const words = content.filter((block) => block.type !== "image");
+  if (words.length === 0) {
+    return { text: JSON.stringify(data?.value ?? null), media_type: "application/json" };
+  }
+  const isText = words.every((block) => block.type === "text");
+  return isText
+    ? { text: textOf(words), media_type: "text/plain" }
+    : { text: JSON.stringify(words), media_type: "application/json" };
+}
+
+async function keepAs(
+  bounded: ToolResult,
+  keep: KeepOverflow,
+  text: string,
+  media_type: string,
+  name: string,
+): Promise<ArtifactRef | undefined> {
+  try {
+    const { artifact_id, size, sha256 } = await keep(text, { media_type, name });
+    const ref: ArtifactRef = { artifact_id, media_type, size, sha256, name };
+    bounded.content.push({ type: "artifact_ref", artifact_id, media_type, size, name });
+    bounded.artifacts.push(ref);
+    return ref;
+  } catch (error) {
+    const text = `(The rest could not be kept: ${messageOf(error)})`;
+    bounded.content.push({ type: "text", text });
+    return undefined;
+  }
+}
+
+function inlineText(result: ToolResult): string {
+  const text = textOf(result.content);
+  return result.data === undefined || isShown(result)
+    ? text
+    : `${text}\n${JSON.stringify(result.data)}`;
+}
+
+/** The data is what the content shows. */
+function isShown({ content, data }: ToolResult): boolean {
+  return content.some((block: ContentBlock) => block.type === "json" && block.json === data);
+}
+
+function fits(text: string, limit: Limit): boolean {
+  return !headTail(text, limit).truncated;
+}
