@@ -113,6 +113,7 @@ describe("the scope", () => {
     ["the same host", { host: "a.example" }, { host: "a.example" }, true],
     ["another host", { host: "a.example" }, { host: "b.example" }, false],
     ["the same program", { argv: ["ls"] }, { argv: ["ls", "-l"] }, true],
+    ["the same program elsewhere", { argv: ["ls"] }, { argv: ["ls"], cwd: "/project/a" }, false],
     ["another program", { argv: ["ls"] }, { argv: ["rm"] }, false],
     ["a namesake", { argv: ["ls"] }, { argv: ["ls"], executable: "/project/ls" }, false],
     [
@@ -170,6 +171,7 @@ describe("the scope", () => {
     expect(await unasked({ argv: [program, "a", "c"] })).toBe(false);
     expect(await unasked({ argv: [program, "a"] })).toBe(false);
     expect(await unasked({ argv: [program, "a b"] })).toBe(false);
+    expect(await unasked({ argv, cwd: "/project/a" })).toBe(false);
   });
 
   test("a program the agent may write itself is granted by its whole argv", async () => {

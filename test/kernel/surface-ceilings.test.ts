@@ -93,6 +93,7 @@ const everything: WorldOptions = {
     declared("d", [reader("jira.list"), writer("jira.create")]),
     server("s", ["list", writer("mcp.s.create")]),
   ],
+  policy: { readonly_mcp: ["mcp.s.list"] },
 };
 
 const outside = (world: World): string[] =>
@@ -251,12 +252,26 @@ describe("a mode", () => {
   it("plan has readonly tools only, from every source", async () => {
     verifies("SURF-9");
     const world = await createWorld({ ...everything, mode: "plan" });
+    expect(namesOn(world).length).toBeGreaterThan(0);
     for (const tool of [...world.run.surface.loaded, ...world.run.surface.deferred]) {
       expect(tool.effects.read_only, tool.name).toBe(true);
     }
     for (const name of ["code.edit_file", "notes.write", "jira.create", "mcp.s.create"]) {
       expect(world.run.surface.standing.get(name)).toMatchObject({ reason: "mode_restricted" });
     }
+  });
+
+  it("plan goes by the user's word for a server's tool, not by the server's", async () => {
+    verifies("SURF-9", "PERM-3");
+    const sources = [server("s", ["says_so", "is_marked", writer("mcp.s.silent")])];
+    const policy = { readonly_mcp: ["mcp.s.is_marked", "mcp.s.silent"] };
+    const world = await createWorld({ sources, policy, mode: "plan" });
+    expect(outside(world)).toEqual(["mcp.s.is_marked", "mcp.s.silent"]);
+    const results = await world.execute(
+      { name: "mcp.s.is_marked", arguments: {} },
+      { name: "mcp.s.silent", arguments: {} },
+    );
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
   });
 
   it("plan is inherited: a child of a plan run is in plan mode, whatever it is started with", async () => {
@@ -307,7 +322,11 @@ describe("a mode", () => {
     verifies("SURF-9");
     const [before, after] = [
       await createWorld(everything),
-      await createWorld({ ...everything, ...options }),
+      await createWorld({
+        ...everything,
+        ...options,
+        policy: { ...everything.policy, ...options.policy },
+      }),
     ];
     const missing = outside(before).filter((name) => !outside(after).includes(name));
     expect(missing.toSorted()).toEqual(gone.toSorted());

@@ -18,15 +18,28 @@ export function watchedReader(name: string, about: Partial<AnyTool> = {}): Watch
   return watched(reader(name, 0, about));
 }
 
+interface PlannedInput {
+  path?: string;
+  argv?: string[];
+  executable?: string;
+  cwd?: string;
+  host?: string;
+}
+
 /** Plans what the input says: `path` is written, `argv` is run, `host` is reached. */
 export function planByInput(access: "read" | "write" = "write") {
   return (given: unknown): Plan => {
-    const input = given as { path?: string; argv?: string[]; executable?: string; host?: string };
+    const input = given as PlannedInput;
     const resources: Resource[] = [];
     if (input.path !== undefined) resources.push({ kind: "path", access, path: input.path });
     if (input.argv !== undefined) {
       const executable = input.executable ?? `/usr/bin/${input.argv[0]}`;
-      resources.push({ kind: "command", executable, argv: input.argv, cwd: "/project" });
+      resources.push({
+        kind: "command",
+        executable,
+        argv: input.argv,
+        cwd: input.cwd ?? "/project",
+      });
     }
     if (input.host !== undefined) resources.push({ kind: "host", host: input.host });
     return { resources };

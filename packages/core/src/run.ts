@@ -111,7 +111,8 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
       : { parent_run_id: options.parent.run_id, parent_agent_id: options.parent.agent_id }),
     role: options.role ?? "main",
   };
-  const mode = options.mode ?? "normal";
+  // A child of a plan run is in plan mode, whatever it is started with (SURF-9).
+  const mode = options.parent?.policy?.mode === "plan" ? "plan" : (options.mode ?? "normal");
   const roots = options.roots ?? parts.roots;
   const policy = effectivePolicy(parts, options, mode, roots);
   // One a run: placeholders are stable within it (REDACT-1).
@@ -123,6 +124,8 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
   let context: RunContext = frozenContext(options.context ?? {});
   const turns = new Set<Turn>();
   let wanted = false;
+  /** The revision of the registry that was last looked at, whether or not anything had changed. */
+  let looked = registry.revision;
   let continued = false;
 
   let surface = await resolve();
@@ -182,7 +185,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
       return surface;
     },
     async tools() {
-      if (wanted || registry.revision !== surface.registryRevision) await refresh();
+      if (wanted || registry.revision !== looked) await refresh();
       return shown;
     },
     openTurn,
@@ -245,6 +248,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
 
   async function refresh(): Promise<void> {
     wanted = false;
+    looked = registry.revision;
     const before = surface;
     surface = await resolve(before);
     if (surface === before) return;

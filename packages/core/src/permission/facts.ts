@@ -126,8 +126,7 @@ function wellFormed(resources: readonly Resource[]): Pick<Subject, "resources" |
 
 function isReadOnly(tool: ToolFacts, markedReadonly: boolean): boolean {
   if (isOwnSource(tool.source_kind)) return true;
-  if (tool.source_kind === "mcp" && !markedReadonly) return false;
-  return tool.effects.read_only;
+  return tool.source_kind === "mcp" ? markedReadonly : tool.effects.read_only;
 }
 
 function isTaggedNetwork(tool: ToolFacts): boolean {

@@ -17,7 +17,7 @@ export { hostOf, matchesHost } from "./host.ts";
 export { mergePolicies } from "./merge-policies.ts";
 export { nearestName } from "./nearest-name.ts";
 export type { CompiledPolicy, NetworkPolicy, Policy, PolicyInput } from "./policy.ts";
-export { compilePolicy } from "./policy.ts";
+export { compilePolicy, isMarkedReadonly } from "./policy.ts";
 export { quote } from "./quote.ts";
 export type { PermissionRule } from "./permission-rule.ts";
 export { scopesOf } from "./scopes-of-call.ts";

@@ -89,7 +89,10 @@ export function isPolicy(value: unknown): value is Policy {
 }
 
 /** Whether the user marked this MCP tool readonly. */
-export function isMarkedReadonly(policy: Policy, tool: ToolFacts): boolean {
+export function isMarkedReadonly(
+  policy: Policy,
+  tool: Pick<ToolFacts, "tool_name" | "source_kind">,
+): boolean {
   if (tool.source_kind !== "mcp") return false;
   return policy.input.readonly_mcp?.some((name) => matchesName(name, tool.tool_name)) ?? false;
 }

@@ -55,7 +55,7 @@ export interface RegisteredTool {
   readonly output: ToolSchema | undefined;
   /** Rises when a definition of this name changes: a call made on an older one is stale (REG-3). */
   readonly generation: number;
-  /** Over everything a model or a person is told of the tool. */
+  /** Over everything a model or a person is told of the tool; which source brought it is not part of that. */
   readonly digest: () => string;
 }
 
@@ -107,7 +107,7 @@ export function readDefinition(definition: AnyTool, source: SourceInfo): Registe
     input,
     output,
     generation: 0,
-    digest: () => (digest ??= digestOf(toolRecord(tool))),
+    digest: () => (digest ??= digestOf({ ...toolRecord(tool), source: source.kind })),
   };
   return { ok: true, tool };
 }

@@ -1,7 +1,7 @@
 // Resolving a surface (SURF-1, 2, 4, 9; SCHEMA-5): a pure function of registry, role, mode, policy,
 // request and model. The same inputs give the same surface.
 
-import { staticVerdict } from "../permission/index.ts";
+import { isMarkedReadonly, staticVerdict, type Policy } from "../permission/index.ts";
 import type { ExcludedTool, ExclusionReason, RegisteredTool } from "../registry/index.ts";
 import { matchesName, type NamePattern } from "../tool/index.ts";
 import { describeSeat, standingOf } from "./ceiling.ts";
@@ -18,9 +18,7 @@ import type {
 export function resolveSurface(request: SurfaceRequest): ResolvedSurface {
   const { registry, previous } = request;
   const problems: SurfaceProblem[] = [];
-  const excluded: ExcludedTool[] = registry.excluded.filter(
-    ({ tool_name }) => !registry.tools.has(tool_name),
-  );
+  const excluded = excludedBySources(request);
   const included: RegisteredTool[] = [];
   const requested = readRequest(request, problems);
   for (const tool of registry.tools.values()) {
@@ -60,6 +58,16 @@ export function resolveSurface(request: SurfaceRequest): ResolvedSurface {
     ok: true,
     surface: previous !== undefined && same(previous, surface) ? previous : surface,
   };
+}
+
+/** One entry a name, and none for a name that another source does offer. */
+function excludedBySources({ registry }: SurfaceRequest): ExcludedTool[] {
+  const byName = new Map<string, ExcludedTool>();
+  for (const entry of registry.excluded) {
+    const isFirst = !byName.has(entry.tool_name);
+    if (isFirst && !registry.tools.has(entry.tool_name)) byName.set(entry.tool_name, entry);
+  }
+  return [...byName.values()];
 }
 
 type Requested = ReadonlySet<string> | undefined;
@@ -111,7 +119,7 @@ function exclusionOf(
   if (standing === "never") {
     return { reason: "role_not_allowed", detail: `never given to ${describeSeat(role, mode)}` };
   }
-  if (mode === "plan" && !tool.effects.read_only) {
+  if (mode === "plan" && !isReadOnly(tool, policy)) {
     return { reason: "mode_restricted", detail: "plan mode has readonly tools only" };
   }
   const verdict = staticVerdict(policy, {
@@ -178,14 +186,24 @@ function reportExcludedRequests(
   for (const wanted of request.allowedTools ?? []) {
     const name = request.registry.aliases.get(wanted) ?? wanted;
     if (included.some((tool) => matchesName(name, tool.name))) continue;
-    const found = excluded.find(({ tool_name }) => matchesName(name, tool_name));
-    if (found === undefined || found.reason === "model_unsupported") continue;
+    const found = excluded
+      .filter(
+        ({ tool_name, reason }) => reason !== "model_unsupported" && matchesName(name, tool_name),
+      )
+      .toSorted(byToolName)[0];
+    if (found === undefined) continue;
     problems.push({
       code: "tool_excluded",
       tool_name: wanted,
       message: `allowed_tools names "${wanted}", which this run cannot have (${found.reason}: ${found.detail})`,
     });
   }
+}
+
+/** Of a server's tool the user's word counts, and only that (MCP-6). */
+function isReadOnly(tool: RegisteredTool, policy: Policy): boolean {
+  if (tool.source.kind !== "mcp") return tool.effects.read_only;
+  return isMarkedReadonly(policy, { tool_name: tool.name, source_kind: "mcp" });
 }
 
 function byToolName(a: ExcludedTool, b: ExcludedTool): number {

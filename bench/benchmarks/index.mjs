@@ -1,0 +1,41 @@
+// What is measured, in the order it is printed. A benchmark turns one subject into rounds; the harness
+// decides which process they run in and when.
+
+import { call } from "./call.mjs";
+import { catalog } from "./catalog.mjs";
+import { flat } from "./flat.mjs";
+import { parallel } from "./parallel.mjs";
+import { search } from "./search.mjs";
+import { session } from "./session.mjs";
+import { stream } from "./stream.mjs";
+
+/**
+ * @import { Subject } from "../subjects/index.mjs"
+ *
+ * @typedef {object} Benchmark
+ * @property {string} id
+ * @property {string} title
+ * @property {string[]} subjects  ids, in the order of their rows
+ * @property {string[]} [slow]  the ones a quick run leaves out
+ * @property {string} [floor]  the subject whose figure the others are divided by
+ * @property {{ full: number, quick: number }} rounds
+ * @property {Metric[]} metrics
+ * @property {(subject: Subject, options: Options) => Promise<Prepared>} prepare  set up and warm up
+ *
+ * @typedef {object} Report  a benchmark that measures by itself and only reports rows
+ * @property {string} id
+ * @property {string} title
+ * @property {(options: Options) => Promise<ReportRow[] | undefined>} report  undefined: not there yet
+ *
+ * @typedef {{ quick: boolean }} Options
+ * @typedef {{ id: string, title: string, unit: "µs" | "ms" | "bytes" | "×" }} Metric
+ * @typedef {{ name: string, value: number | string, unit?: string, note?: string }} ReportRow
+ * @typedef {Record<string, number>} Values  by metric id; a metric a subject does not have is left out
+ * @typedef {object} Prepared
+ * @property {string[]} remarks
+ * @property {() => Promise<{ values: Values, remarks?: string[] }>} round
+ * @property {() => unknown} [close]
+ */
+
+/** @type {(Benchmark | Report)[]} */
+export const benchmarks = [call, parallel, session, catalog, flat, search, stream];
