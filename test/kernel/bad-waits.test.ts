@@ -184,7 +184,7 @@ describe("a handler that yields", () => {
     const result = await run.call("a.endless", {});
     clearInterval(beat);
     expect(result.status).toBe("timed_out");
-    expect(others).toBeGreaterThan(2);
+    expect(others).toBeGreaterThan(0);
   });
 });
 

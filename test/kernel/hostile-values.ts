@@ -29,7 +29,7 @@ export function nested(levels: number, wrap: (inner: unknown) => unknown): unkno
   return value;
 }
 
-export type Then = (take: (value: unknown) => void, fail: (error: Error) => void) => void;
+type Then = (take: (value: unknown) => void, fail: (error: Error) => void) => void;
 
 /** The target as a promise of somebody else's making. */
 export function withThen<T extends object>(target: T, then: Then): T {

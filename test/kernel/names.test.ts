@@ -263,6 +263,16 @@ describe("however a tool is called", () => {
     },
   );
 
+  it("a grant given under one spelling is kept, and holds, under the canonical name", async () => {
+    verifies("NAME-2", "PERM-5");
+    const { tool, inputs } = watchedWriter("notes.write", { aliases: ["save_note"] });
+    const person = personWho("allow_for_session");
+    const world = await createWorld({ tools: [tool], ask: person.ask });
+    for (const name of spellings.toReversed()) await world.execute({ name, arguments: {} });
+    expect([person.requests.length, inputs.length]).toEqual([1, 3]);
+    expect(world.session.grants().map(({ tool_name }) => tool_name)).toEqual(["notes.write"]);
+  });
+
   it("a rule on its canonical name holds, and a rule or hook on an alias is none", async () => {
     verifies("NAME-2", "SURF-9");
     const { tool, inputs } = watchedWriter("notes.write", { aliases: ["save_note", "old.note"] });

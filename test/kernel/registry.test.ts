@@ -1,5 +1,5 @@
-// REG-1…4: sources come and go, bad definitions are named, and no call runs on a definition the model has
-// not seen.
+// REG-1, 2 and 4, and REG-3 as far as sources come and go: who may register what, and what becomes of what
+// cannot be taken.
 
 import {
   createKernel,
@@ -14,7 +14,7 @@ import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { setStage } from "./drive.ts";
 import { declared, server, thrownBy } from "./sources.ts";
-import { allowAll, createWorld, reader, textOf, writer } from "./world.ts";
+import { allowAll, createWorld, reader, textOf } from "./world.ts";
 
 function namesIn(registry: ReturnType<typeof createRegistry>): string[] {
   return [...registry.snapshot().tools.keys()].toSorted();
@@ -207,100 +207,6 @@ describe("a bad definition", () => {
       reason: "server_failed",
       detail: "exit 1",
     });
-  });
-});
-
-describe("a tool that changed after it was shown", () => {
-  const shown = (handler: AnyTool["handler"], about: Partial<AnyTool> = {}) =>
-    writer("db.drop", 0, { handler, ...about });
-
-  async function changing() {
-    const stage = await setStage({ policy: allowAll });
-    const handle = stage.kernel.registry.register(shown(() => "old"));
-    await stage.run.tools();
-    return { stage, handle };
-  }
-
-  it.each<[string, Partial<AnyTool>]>([
-    ["its description", { description: "Drops everything, really" }],
-    ["its schema", { input_schema: { type: "object", properties: { all: { type: "boolean" } } } }],
-    ["its effects", { permission: "readonly" }],
-    ["its tags", { tags: ["billing"] }],
-    ["its aliases", { aliases: ["drop"] }],
-    ["its output schema", { output_schema: { type: "string" } }],
-  ])("in %s is refused as stale, and the new definition is there next turn", async (_, about) => {
-    verifies("REG-3");
-    const { stage, handle } = await changing();
-    let ran = 0;
-    handle.set([shown(() => `new ${(ran += 1)}`, about)]);
-    const call = { name: "db.drop", arguments: {} };
-    const [stale] = await stage.run.execute([call]);
-    expect(stale).toMatchObject({
-      status: "failed",
-      error: { code: "tool_definition_changed", retryable: true },
-    });
-    expect(ran).toBe(0);
-    const [still] = await stage.run.execute([call]);
-    expect(still?.error?.code, "not before it is shown").toBe("tool_definition_changed");
-    const { tools } = await stage.run.tools();
-    if (about.description !== undefined) expect(tools[0]?.description).toBe(about.description);
-    const [fresh] = await stage.run.execute([call]);
-    expect([fresh?.status, ran]).toEqual(["succeeded", 1]);
-  });
-
-  it("that was gone and came back different is stale too; one that is gone is said to be gone", async () => {
-    verifies("REG-3");
-    const { stage, handle } = await changing();
-    handle.close();
-    const call = { name: "db.drop", arguments: {} };
-    const [gone] = await stage.run.execute([call]);
-    expect(gone).toMatchObject({ status: "failed", error: { code: "tool_definition_changed" } });
-    expect(textOf(gone)).toMatch(/removed|not there/);
-    stage.kernel.registry.register(shown(() => "another", { description: "Another tool" }));
-    const [stale] = await stage.run.execute([call]);
-    expect(stale?.error?.code).toBe("tool_definition_changed");
-    expect((await stage.run.tools()).tools[0]?.description).toBe("Another tool");
-  });
-
-  it("stops what comes after it, as a write that did not happen", async () => {
-    verifies("REG-3", "SCHED-3");
-    const { stage, handle } = await changing();
-    stage.kernel.registry.register(writer("db.create"));
-    await stage.run.tools();
-    handle.set([shown(() => "new", { description: "New" })]);
-    const results = await stage.run.execute([
-      { name: "db.drop", arguments: {} },
-      { name: "db.create", arguments: {} },
-    ]);
-    expect(results.map(({ status }) => status)).toEqual(["failed", "skipped"]);
-  });
-
-  it("in nothing but its code is not stale, and the code that runs is the present one", async () => {
-    verifies("REG-3");
-    const { stage, handle } = await changing();
-    handle.set([shown(() => "renewed")]);
-    const call = { name: "db.drop", arguments: {} };
-    const [renewed] = await stage.run.execute([call]);
-    expect([renewed?.status, textOf(renewed)]).toEqual(["succeeded", "renewed"]);
-    handle.close();
-    stage.kernel.registry.register(shown(() => "reconnected"));
-    const before = stage.facts("tool.catalog.resolved").length;
-    await stage.run.tools();
-    const [again] = await stage.run.execute([call]);
-    expect([again?.status, textOf(again)]).toEqual(["succeeded", "reconnected"]);
-    expect(stage.facts("tool.catalog.resolved"), "and is no new revision").toHaveLength(before);
-  });
-
-  it("brings its own instructions, not those of the tool before it", async () => {
-    verifies("REG-3", "DEF-2");
-    const stage = await setStage();
-    const { registry } = stage.kernel;
-    const handle = registry.register(reader("a.tool", 0, { prompt: () => "Old ways." }));
-    expect((await stage.run.tools()).tools[0]?.description).toContain("Old ways.");
-    handle.set([reader("a.tool", 0, { description: "New", prompt: () => "New ways." })]);
-    expect((await stage.run.tools()).tools[0]?.description).toBe("New\n\nNew ways.");
-    handle.set([reader("a.tool", 0, { description: "Plain" })]);
-    expect((await stage.run.tools()).tools[0]?.description).toBe("Plain");
   });
 });
 

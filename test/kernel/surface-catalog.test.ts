@@ -124,6 +124,40 @@ describe("a revision", () => {
     expect(revisions).toEqual([1, 2]);
   });
 
+  it("is never an older one than the last, though what it waits for answers out of order", async () => {
+    verifies("SURF-7", "REG-4");
+    const answers: ((yes: boolean) => void)[] = [];
+    let holds = false;
+    const asked = reader("a.tool", 0, {
+      isEnabled: async () => {
+        if (!holds) return true;
+        return new Promise<boolean>((resolve) => {
+          answers.push(resolve);
+        });
+      },
+    });
+    const stage = await setStage({ tools: [asked] });
+    holds = true;
+    stage.kernel.registry.register(reader("b.tool"));
+    const early = stage.run.tools();
+    await stage.clock.settle();
+    stage.kernel.registry.register(reader("c.tool"));
+    const late = stage.run.tools();
+    for (let i = 0; i < 4; i += 1) {
+      await stage.clock.settle();
+      for (const answer of answers.splice(0).toReversed()) {
+        answer(true);
+        await stage.clock.settle();
+      }
+    }
+    await early;
+    const { tools } = await late;
+    expect(tools.map(({ name }) => name).toSorted()).toEqual(["a__tool", "b__tool", "c__tool"]);
+    expect(await shown(stage)).toHaveLength(3);
+    const revisions = stage.facts("tool.catalog.resolved").map((fact) => catalogOf(fact).revision);
+    expect(revisions).toEqual(revisions.map((_, i) => i + 1));
+  });
+
   it("is what a call is recorded under", async () => {
     verifies("SURF-7");
     const stage = await setStage({ tools: [reader("a.tool")] });
@@ -294,18 +328,19 @@ describe("the catalog fact", () => {
     ]);
     expect(last?.tools[0]?.metadata_ref).toBe("tool:b.changes@2");
     expect(last?.removed).toEqual(["b.goes"]);
+    const standing = [...stage.run.surface.standing];
     expect(replayed(records), "the facts together give the surface").toEqual(
-      [...stage.run.surface.standing].map(([name, { state }]) => [name, state]).toSorted(),
+      new Map(standing.map(([name, { state }]) => [name, state])),
     );
   });
 });
 
 /** Every tool's state, from the facts alone. */
-function replayed(records: readonly CatalogRecord[]): string[][] {
+function replayed(records: readonly CatalogRecord[]): Map<string, string> {
   const states = new Map<string, string>();
   for (const { tools, removed = [] } of records) {
     for (const { tool_name, state } of tools) states.set(tool_name, state);
     for (const name of removed) states.delete(name);
   }
-  return [...states].toSorted();
+  return states;
 }

@@ -358,7 +358,7 @@ describe("our own tools", () => {
         ownSource("agent", ["agent.create_sub_agent", "agent.fork_agent"], starter),
         server("s", [reader("mcp.s.start", 0, starter)]),
       ],
-      policy: allowAll,
+      policy: { ...allowAll, readonly_mcp: ["mcp.s.start"] },
     });
     const names = ["agent.create_sub_agent", "agent.fork_agent", "a.read", "mcp.s.start"];
     await world.execute(...names.map((name) => ({ id: name, name, arguments: {} })));

@@ -70,13 +70,13 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     storyOf: (tool_call_id) =>
       journal.facts.filter((fact) => fact.tool_call_id === tool_call_id).map(({ type }) => type),
     async execute(...calls) {
-      let results: ToolResult[] | undefined;
+      const state: { results?: ToolResult[] } = {};
       const executing = run.execute(calls).then((settled) => {
-        results = settled;
+        state.results = settled;
       });
-      for (let i = 0; results === undefined && i < 200; i += 1) await clock.advance(10_000);
+      for (let i = 0; state.results === undefined && i < 200; i += 1) await clock.advance(10_000);
       await executing;
-      return results ?? [];
+      return state.results ?? [];
     },
   };
 }
@@ -109,7 +109,7 @@ function tool(name: string, about: Partial<AnyTool>, ms: number): AnyTool {
     input_schema: { type: "object" },
     handler: async (input: unknown) => {
       if (ms > 0 && time.clock !== undefined) await pause(time.clock, ms);
-      return input as object;
+      return input;
     },
     ...about,
   };

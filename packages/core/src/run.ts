@@ -126,10 +126,12 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
   let wanted = false;
   /** The revision of the registry that was last looked at, whether or not anything had changed. */
   let looked = registry.revision;
+  /** One at a time; whoever asks meanwhile waits for the same answer. */
+  let refreshing: Promise<void> = Promise.resolve();
   let continued = false;
 
   let surface = await resolve();
-  let shown = await show();
+  let shown = await show(surface);
   recorder.record("run.started", {
     role: identity.role,
     mode,
@@ -168,7 +170,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
       loadedLater.push(name);
     },
     deferred: {
-      search: (query, limit) => index.search(surface, query, limit),
+      search: (query, limit) => index.search(surface, query, limit, shown.names),
       load,
       connecting: () => options.connecting?.() ?? [],
     },
@@ -185,7 +187,12 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
       return surface;
     },
     async tools() {
-      if (wanted || registry.revision !== looked) await refresh();
+      if (wanted || registry.revision !== looked) {
+        wanted = false;
+        looked = registry.revision;
+        refreshing = refreshing.catch(() => {}).then(refresh);
+      }
+      await refreshing;
       return shown;
     },
     openTurn,
@@ -247,23 +254,24 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
   }
 
   async function refresh(): Promise<void> {
-    wanted = false;
-    looked = registry.revision;
     const before = surface;
-    surface = await resolve(before);
-    if (surface === before) return;
-    shown = await show();
+    const next = await resolve(before);
+    if (next === before) return;
+    const list = await show(next);
+    // Switched together: no call is judged by a surface whose list the model has not been given.
+    surface = next;
+    shown = list;
     recorder.record("tool.catalog.resolved", { ...catalogRecord(surface, policy, before) });
   }
 
-  async function show(): Promise<ModelTools> {
+  async function show(of: Surface): Promise<ModelTools> {
     const instructions = new Map<string, string>();
-    for (const tool of surface.loaded) {
+    for (const tool of of.loaded) {
       if (tool.definition.prompt === undefined) continue;
       const text = await parts.instructionsOf(tool, recorder);
       if (text !== undefined) instructions.set(tool.name, text);
     }
-    return modelTools(surface, instructions, (text) => redactor.text(text));
+    return modelTools(of, instructions, (text) => redactor.text(text));
   }
 
   function load(names: readonly string[]): readonly RegisteredTool[] {

@@ -8,7 +8,6 @@ import {
   type StandardResult,
   type ValidationIssue,
 } from "../schema/index.ts";
-import { isMarkedReadonly } from "../permission/index.ts";
 import type { ToolSchema } from "../registry/index.ts";
 import { readThrown, recordable, snapshotOf } from "../result/index.ts";
 import {
@@ -33,6 +32,7 @@ import type { CallHost } from "./host.ts";
 import { readOwnAnswer } from "./own-schema.ts";
 import { isPlainObject } from "./run-context.ts";
 import type { CallClass } from "../schedule/index.ts";
+import { effectsUnder } from "../surface/index.ts";
 
 /** Sets the call's input, effects and class; or says why the input cannot be taken. */
 export function admitInput(
@@ -154,21 +154,13 @@ function classify(host: CallHost, call: Call): undefined {
     const message = `${tool.name}: ${problem}; the call is treated as a write`;
     host.recorder.record("error", { code: "bad_classification", message }, call, "warn");
   }
-  call.effects = markedReadonly(host, call) ? { ...effects, ...READ_ONLY } : effects;
+  // A server gives no account of its calls; what it is comes from the user.
+  call.effects = tool.source.kind === "mcp" ? effectsUnder(host.policy, tool) : effects;
   call.class = classOf(
     call.effects,
     tool.definition.starts_agent === true && tool.source.kind === "agent",
   );
   return undefined;
-}
-
-const READ_ONLY = { read_only: true, destructive: false } as const;
-
-/** The user said so of a server's tool; the server itself is not asked (MCP-6). */
-function markedReadonly(host: CallHost, call: Call): boolean {
-  const { name, source } = toolOf(call);
-  if (source.kind !== "mcp") return false;
-  return isMarkedReadonly(host.policy, { tool_name: name, source_kind: source.kind });
 }
 
 export function classOf(effects: Effects, startsAgent: boolean): CallClass {

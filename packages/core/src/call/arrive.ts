@@ -10,7 +10,7 @@ import {
   type JsonObject,
   type ParsedArguments,
 } from "../schema/index.ts";
-import { SEARCH_TOOLS, wireNameOf, type Surface } from "../surface/index.ts";
+import { effectsUnder, SEARCH_TOOLS, wireNameOf, type Surface } from "../surface/index.ts";
 import { toolError } from "../tool/index.ts";
 import { ending, type Call, type Ending } from "./call.ts";
 import type { CallHost } from "./host.ts";
@@ -53,7 +53,7 @@ function admit(host: CallHost, call: Call, parsed: ParsedArguments): Arrival | P
   if (unavailable !== undefined || tool === undefined) {
     return unavailable ?? { ok: false, ending: notAvailable(host, call), stops: false };
   }
-  call.effects = tool.effects.worst;
+  call.effects = effectsUnder(host.policy, tool);
   if (!parsed.ok) {
     const error = toolError({
       code: parsed.code,

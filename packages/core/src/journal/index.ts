@@ -10,4 +10,7 @@ export * from "./live-facts.ts";
 export type * from "./node.ts";
 export * from "./ports.ts";
 export * from "./recorder.ts";
-export * from "./redact.ts";
+export type { RedactionScope } from "./redact/find-secrets.ts";
+export type { KnownSecret } from "./redact/known-secret.ts";
+export type { SensitivePaths } from "./redact/redact-value.ts";
+export * from "./redact/redactor.ts";

@@ -6,7 +6,7 @@ import type { Journal } from "./journal.ts";
 import type { ConversationNode } from "./node.ts";
 import type { JsonObject } from "../schema/index.ts";
 import type { Clock } from "./ports.ts";
-import type { Redactor } from "./redact.ts";
+import type { Redactor } from "./redact/redactor.ts";
 
 export interface FactOrigin {
   readonly run_id?: string;

@@ -126,7 +126,8 @@ function wellFormed(resources: readonly Resource[]): Pick<Subject, "resources" |
 
 function isReadOnly(tool: ToolFacts, markedReadonly: boolean): boolean {
   if (isOwnSource(tool.source_kind)) return true;
-  return tool.source_kind === "mcp" ? markedReadonly : tool.effects.read_only;
+  if (tool.source_kind === "mcp" && !markedReadonly) return false;
+  return tool.effects.read_only;
 }
 
 function isTaggedNetwork(tool: ToolFacts): boolean {

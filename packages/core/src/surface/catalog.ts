@@ -4,6 +4,7 @@
 import { staticVerdict, type Policy } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import type { JsonObject, JsonSchema } from "../schema/index.ts";
+import { effectsUnder } from "./effects-under.ts";
 import type { Surface } from "./surface.ts";
 import { wireNames, type WireNames } from "./wire-name.ts";
 
@@ -118,10 +119,11 @@ export function catalogEntries(surface: Surface, policy: Policy): CatalogEntry[]
 }
 
 function entryOf(tool: RegisteredTool, state: CatalogEntry["state"], policy: Policy): CatalogEntry {
-  const { effects, source, input, definition } = tool;
+  const { source, input, definition } = tool;
+  const effects = effectsUnder(policy, tool);
   const verdict = staticVerdict(policy, {
     tool_name: tool.name,
-    permission: effects.permission,
+    permission: effects.read_only ? "readonly" : "write",
     tags: tool.tags,
     source_kind: source.kind,
     source_id: source.id,
@@ -141,8 +143,8 @@ function entryOf(tool: RegisteredTool, state: CatalogEntry["state"], policy: Pol
     is_concurrency_safe: effects.concurrency_safe,
     is_destructive: effects.destructive,
     is_open_world: effects.open_world,
-    interrupt_behavior: effects.interrupt_behavior,
-    declared: effects.declared,
+    interrupt_behavior: tool.effects.interrupt_behavior,
+    declared: tool.effects.declared,
     metadata_ref: `tool:${tool.name}@${tool.generation}`,
   };
 }

@@ -37,11 +37,15 @@ export function chooseLoaded(
 
   const deferred = new Set<RegisteredTool>();
   if (search !== undefined) {
+    const later = new Set(request.loadedLater);
     for (const tool of ordered) {
-      const asked = tool.definition.defer === true || held.has(tool.name);
-      if (asked && !kept.has(tool.name) && tool.definition.always_load !== true) deferred.add(tool);
+      // What was found later was deferred at first: a resumed run chooses as the first one did.
+      const isFirst = request.previous === undefined && later.has(tool.name);
+      const asked = (tool.definition.defer === true || held.has(tool.name)) && !kept.has(tool.name);
+      if (isFirst || (asked && tool.definition.always_load !== true)) deferred.add(tool);
     }
     deferOverBudget(ordered, deferred, kept, request, search);
+    for (const tool of deferred) if (later.has(tool.name)) deferred.delete(tool);
   }
   const loaded = ordered.filter((tool) => !deferred.has(tool));
   if (search !== undefined && deferred.size > 0) loaded.push(search);

@@ -4,6 +4,7 @@
 export * from "./catalog.ts";
 export * from "./ceiling.ts";
 export { estimateTokens, SEARCH_TOOLS } from "./defer.ts";
+export * from "./effects-under.ts";
 export * from "./profile.ts";
 export * from "./resolve-surface.ts";
 export * from "./search-deferred.ts";

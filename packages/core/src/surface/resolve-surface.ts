@@ -1,11 +1,12 @@
 // Resolving a surface (SURF-1, 2, 4, 9; SCHEMA-5): a pure function of registry, role, mode, policy,
 // request and model. The same inputs give the same surface.
 
-import { isMarkedReadonly, staticVerdict, type Policy } from "../permission/index.ts";
+import { staticVerdict } from "../permission/index.ts";
 import type { ExcludedTool, ExclusionReason, RegisteredTool } from "../registry/index.ts";
 import { matchesName, type NamePattern } from "../tool/index.ts";
 import { describeSeat, standingOf } from "./ceiling.ts";
 import { chooseLoaded, SEARCH_TOOLS } from "./defer.ts";
+import { effectsUnder } from "./effects-under.ts";
 import { schemaRefusal } from "./profile.ts";
 import type {
   ResolvedSurface,
@@ -108,6 +109,7 @@ function exclusionOf(
   requested: Requested,
 ): Exclusion {
   const { role, mode, policy } = request;
+  const effects = effectsUnder(policy, tool);
   const matched = (patterns: readonly NamePattern[] | undefined): string | undefined =>
     patterns?.find((pattern) => matchesName(pattern, tool.name));
   const off = matched(request.disabled);
@@ -119,16 +121,16 @@ function exclusionOf(
   if (standing === "never") {
     return { reason: "role_not_allowed", detail: `never given to ${describeSeat(role, mode)}` };
   }
-  if (mode === "plan" && !isReadOnly(tool, policy)) {
+  if (mode === "plan" && !effects.read_only) {
     return { reason: "mode_restricted", detail: "plan mode has readonly tools only" };
   }
   const verdict = staticVerdict(policy, {
     tool_name: tool.name,
-    permission: tool.effects.permission,
+    permission: effects.read_only ? "readonly" : "write",
     tags: tool.tags,
     source_kind: tool.source.kind,
     source_id: tool.source.id,
-    effects: tool.effects,
+    effects,
   });
   if (verdict.verdict === "denied") return { reason: "policy_blocked", detail: verdict.reason };
   const task = matched(request.taskDenied);
@@ -198,12 +200,6 @@ function reportExcludedRequests(
       message: `allowed_tools names "${wanted}", which this run cannot have (${found.reason}: ${found.detail})`,
     });
   }
-}
-
-/** Of a server's tool the user's word counts, and only that (MCP-6). */
-function isReadOnly(tool: RegisteredTool, policy: Policy): boolean {
-  if (tool.source.kind !== "mcp") return tool.effects.read_only;
-  return isMarkedReadonly(policy, { tool_name: tool.name, source_kind: "mcp" });
 }
 
 function byToolName(a: ExcludedTool, b: ExcludedTool): number {

@@ -5,6 +5,7 @@ import type { RegisteredTool } from "../registry/index.ts";
 import { searchDocumentOf } from "./search/search-document.ts";
 import { createSearchIndex, type SearchIndex } from "./search/search-index.ts";
 import type { Surface } from "./surface.ts";
+import type { WireNames } from "./wire-name.ts";
 
 export interface FoundTool {
   tool_name: string;
@@ -23,7 +24,8 @@ export interface SearchAnswer {
 
 /** An index that follows the deferred tools of a run from revision to revision, one change at a time. */
 export interface DeferredIndex {
-  search(surface: Surface, query: string, limit: number): SearchAnswer;
+  /** `names`: the table of the request the model has before it, for it knows tools by those. */
+  search(surface: Surface, query: string, limit: number, names: WireNames): SearchAnswer;
 }
 
 const SELECT = "select:";
@@ -34,8 +36,8 @@ export function createDeferredIndex(): DeferredIndex {
   let followed: Surface | undefined;
 
   return {
-    search(surface, query, limit) {
-      if (query.trimStart().toLowerCase().startsWith(SELECT)) return select(surface, query);
+    search(surface, query, limit, names) {
+      if (query.trimStart().toLowerCase().startsWith(SELECT)) return select(surface, query, names);
       follow(surface);
       return {
         matches: index.search(query, { limit }),
@@ -63,7 +65,7 @@ export function createDeferredIndex(): DeferredIndex {
   }
 }
 
-function select(surface: Surface, query: string): SearchAnswer {
+function select(surface: Surface, query: string, wire: WireNames): SearchAnswer {
   const names = query
     .trimStart()
     .slice(SELECT.length)
@@ -77,7 +79,9 @@ function select(surface: Surface, query: string): SearchAnswer {
     deferred_count: surface.deferred.length,
   };
   for (const name of new Set(names)) {
-    const canonical = surface.aliases.get(name) ?? name;
+    const canonical = surface.standing.has(name)
+      ? name
+      : (surface.aliases.get(name) ?? wire.toCanonical(name) ?? name);
     const standing = surface.standing.get(canonical);
     if (standing?.state === "deferred") {
       answer.matches.push({ tool_name: canonical, score: 1, reasons: ["selected by name"] });

@@ -1,0 +1,59 @@
+// The placeholders of one run: which one stands for what, the same every time, and none of them ever
+// taken for a secret itself.
+
+import { sha256Hex } from "../../tool/index.ts";
+import type { KnownSecret } from "./known-secret.ts";
+import { OPENING, placeholdersIn, SENSITIVE, TOO_DEEP } from "./placeholder-form.ts";
+import { lastBefore, type Span } from "./span.ts";
+
+export interface Placeholders {
+  of(span: Span, covered: string): string;
+  /** Without the spans that are nothing but (part of) a placeholder given out before. */
+  withoutOwn(spans: readonly Span[], text: string): readonly Span[];
+}
+
+export function createPlaceholders(secrets: readonly KnownSecret[]): Placeholders {
+  const given = new Set([SENSITIVE, TOO_DEEP]);
+  /** By hash: the run keeps no copy of what it found. */
+  const numbered = new Map<string, string>();
+  const counts = new Map<string, number>();
+  return { of, withoutOwn };
+
+  function of({ label, known }: Span, covered: string): string {
+    const placeholder = known ? named(label) : numberedOf(label, covered);
+    given.add(placeholder);
+    return placeholder;
+  }
+
+  function numberedOf(label: string, covered: string): string {
+    const digest = sha256Hex(covered);
+    const before = numbered.get(digest);
+    if (before !== undefined) return before;
+    if (numbered.size >= MAX_NUMBERED) return named(label);
+    const number = (counts.get(label) ?? 0) + 1;
+    counts.set(label, number);
+    const placeholder = named(`${label}#${number}`);
+    numbered.set(digest, placeholder);
+    return placeholder;
+  }
+
+  function named(label: string): string {
+    const placeholder = `${OPENING}${label}]`;
+    // One secret may be called what another one is.
+    return secrets.some(({ value }) => placeholder.includes(value)) ? `${OPENING}x]` : placeholder;
+  }
+
+  function withoutOwn(spans: readonly Span[], text: string): readonly Span[] {
+    const own = placeholdersIn(text).filter(({ placeholder }) => given.has(placeholder));
+    if (own.length === 0) return spans;
+    return spans.filter((span) => {
+      const last = lastBefore(own, span.end);
+      if (last === undefined) return true;
+      // A key's format never reaches into a placeholder; a known value only hides inside one.
+      return span.known ? span.start < last.start || span.end > last.end : span.start >= last.end;
+    });
+  }
+}
+
+/** More distinct keys than this in one run share a placeholder; it is a bound on memory. */
+const MAX_NUMBERED = 10_000;

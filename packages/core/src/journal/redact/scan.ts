@@ -1,0 +1,59 @@
+// Looking for many texts in one pass over another. Every place is reported, overlapping ones too; what a
+// hit means is for the needle to say.
+
+import { PAIRS, pairAt } from "./character-pair.ts";
+import type { Span } from "./span.ts";
+
+/** A text to look for, and what it means to have found it. */
+export interface Needle {
+  readonly text: string;
+  readonly spanAt: (text: string, at: number, length: number) => Span | undefined;
+}
+
+export interface Hit<T> {
+  readonly needle: T;
+  readonly at: number;
+}
+
+/**
+ * Looks for all needles at once and, where a pair of characters is in none of them, skips as far as the
+ * shortest allows (Wu and Manber).
+ */
+export function createScan<T extends Needle>(
+  needles: readonly T[],
+): (text: string) => readonly Hit<T>[] {
+  if (needles.length === 0) return () => NO_HITS;
+  const width = Math.min(64, ...needles.map(({ text }) => text.length));
+  const skips = new Uint8Array(PAIRS).fill(width - 1);
+  const endings = new Map<number, T[]>();
+  for (const needle of needles) {
+    for (let i = 1; i < width; i += 1) {
+      const pair = pairAt(needle.text, i);
+      skips[pair] = Math.min(skips[pair] as number, width - 1 - i);
+    }
+    const ending = pairAt(needle.text, width - 1);
+    endings.set(ending, [...(endings.get(ending) ?? []), needle]);
+  }
+  return function scan(text) {
+    let hits: Hit<T>[] | undefined;
+    let at = width - 1;
+    while (at < text.length) {
+      const pair = pairAt(text, at);
+      const skip = skips[pair] as number;
+      if (skip > 0) {
+        at += skip;
+        continue;
+      }
+      const start = at - width + 1;
+      const candidates = endings.get(pair) as T[];
+      for (let i = 0; i < candidates.length; i += 1) {
+        const needle = candidates[i] as T;
+        if (text.startsWith(needle.text, start)) (hits ??= []).push({ needle, at: start });
+      }
+      at += 1;
+    }
+    return hits ?? NO_HITS;
+  };
+}
+
+const NO_HITS: readonly never[] = [];
