@@ -202,6 +202,26 @@ describe("what only the author's own schema knows", () => {
     expect(JSON.stringify(person.requests[0]?.arguments)).toContain("12");
   });
 
+  it("is what normalise gets, and what it returns is what the handler gets", async () => {
+    verifies("DEF-6", "DEF-2");
+    const seen: unknown[] = [];
+    const book = defineTool({
+      ...about,
+      name: "rooms.book",
+      input_schema: z.object({ day: z.string().transform((text) => new Date(text)) }),
+      normalise({ day }) {
+        seen.push(day);
+        return { day: new Date(day.getTime() + 1) };
+      },
+      handler: ({ day }) => void seen.push(day),
+    });
+    const world = await createWorld({ tools: [book] });
+    const day = "2026-01-02T00:00:00.000Z";
+    const [result] = await world.execute({ id: "c", name: "rooms.book", arguments: { day } });
+    expect(result?.status, textOf(result)).toBe("succeeded");
+    expect(seen).toEqual([new Date(day), new Date("2026-01-02T00:00:00.001Z")]);
+  });
+
   it("may wait, throw or say nonsense: the call ends either way", async () => {
     verifies("DEF-6", "SCHEMA-4");
     const schemaThat = (validate: () => unknown): AnyTool["input_schema"] => ({

@@ -133,6 +133,7 @@ describe("a schema that cannot be brought inside", () => {
       objectOf({ t: { type: "array", prefixItems: [{ type: "string" }] } }),
       "/properties/t/prefixItems",
     ],
+    ["a keyword nobody named", objectOf({ a: { colour: "red" } }), "/properties/a/colour"],
     ["multipleOf", objectOf({ n: { type: "number", multipleOf: 3 } }), "/properties/n/multipleOf"],
   ];
 
@@ -146,6 +147,14 @@ describe("a schema that cannot be brought inside", () => {
       expect(error).toBeInstanceOf(RegistrationError);
       expect(String(error)).toContain('tool "a.tool"');
       expect(String(error)).toContain(`input_schema${at}`);
+    }
+  });
+
+  it("at its root, where arguments are always an object, fails the start as well", () => {
+    verifies("SCHEMA-1", "SCHEMA-2");
+    for (const schema of [{ type: "string" }, { type: "array" }, z.string()]) {
+      const error = thrownBy(() => createKernel({ tools: [tool("a.tool", schema)] }));
+      expect(String(error)).toContain("input_schema/type");
     }
   });
 

@@ -9,9 +9,9 @@ import {
 } from "./call/index.ts";
 import { randomIds, systemClock, type Clock, type IdSource } from "./journal/index.ts";
 import { createRegistry, type Registry, type ToolSource } from "./registry/index.ts";
-import type { Run, RunOptions } from "./run.ts";
-import { openSession, type Session, type SessionOptions } from "./session.ts";
-import type { AnyTool } from "./tool/index.ts";
+import { runKey, type Run, type RunOptions } from "./run.ts";
+import { openSession, type KernelParts, type Session, type SessionOptions } from "./session.ts";
+import type { AnyTool, ToolContext } from "./tool/index.ts";
 
 export interface KernelOptions {
   /** Tools from code. */
@@ -37,7 +37,7 @@ export function createKernel(options: KernelOptions = {}): Kernel {
   registry.open({
     id: "kernel",
     kind: "internal",
-    tools: [searchToolsDefinition(({ runId }) => deferredOf(runs, runId))],
+    tools: [searchToolsDefinition((context) => deferredOf(runs, context))],
   });
   if (options.tools !== undefined) registry.register(options.tools);
   for (const source of options.sources ?? []) registry.open(source);
@@ -64,8 +64,8 @@ export function createKernel(options: KernelOptions = {}): Kernel {
   };
 }
 
-function deferredOf(runs: ReadonlyMap<string, DeferredTools>, runId: string): DeferredTools {
-  const deferred = runs.get(runId);
+function deferredOf(runs: KernelParts["runs"], { sessionId, runId }: ToolContext): DeferredTools {
+  const deferred = runs.get(runKey(sessionId, runId));
   if (deferred === undefined) throw new Error(`run ${runId} has ended`);
   return deferred;
 }

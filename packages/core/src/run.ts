@@ -175,7 +175,8 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
       connecting: () => options.connecting?.() ?? [],
     },
   };
-  parts.runs.set(identity.run_id, host.deferred);
+  const key = runKey(identity.session_id, identity.run_id);
+  parts.runs.set(key, host.deferred);
 
   return {
     identity,
@@ -216,7 +217,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
       await Promise.all([...turns].map((turn) => turn.abort(reason)));
     },
     end(reason, data = {}) {
-      parts.runs.delete(identity.run_id);
+      parts.runs.delete(key);
       recorder.record(`run.${reason}`, data);
     },
   };
@@ -306,6 +307,11 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
     continued ||= goOn;
     return { continue: goOn, context: contextOf(answers) };
   }
+}
+
+/** Runs are told apart by session too: a caller may give any id. */
+export function runKey(session_id: string, run_id: string): string {
+  return JSON.stringify([session_id, run_id]);
 }
 
 /** What the session and the run say together, under the ceiling of the parent (PERM-12). */

@@ -118,14 +118,21 @@ function availabilityProblem(host: CallHost, call: Call): Arrival | undefined {
   if (standing.state === "deferred") {
     return { ok: false, ending: notLoaded(host, call), stops: false };
   }
+  call.tool = standing.tool;
+  const problem = staleness(host, call);
+  return problem === undefined ? undefined : refused(standing.tool, problem);
+}
+
+/** A call on a definition that has changed, or gone, since it was shown (REG-3). */
+export function staleness(host: CallHost, call: Call): Ending | undefined {
   const current = host.current(call.tool_name);
-  if (current?.generation === standing.tool.generation) {
+  if (current !== undefined && current.generation === call.tool?.generation) {
     // The same definition, perhaps registered again: what runs is the code that is there now.
     call.tool = current;
     return undefined;
   }
   host.refreshNextTurn(call.tool_name);
-  return refused(standing.tool, stale(call, current));
+  return stale(call, current);
 }
 
 function notAvailable(host: CallHost, call: Call): Ending {

@@ -3,6 +3,8 @@
 export interface ChildSlots {
   /** False when the run has had its share. Counts what it grants. */
   grant(): boolean;
+  /** A granted one that never began. */
+  giveBack(): void;
   /** A place among the children of the session, now or when one is free. */
   enter(): (() => void) | Promise<() => void>;
 }
@@ -23,6 +25,9 @@ export function createSessionChildren(maxAtOnce: number): SessionChildren {
           if (granted >= maxPerRun) return false;
           granted += 1;
           return true;
+        },
+        giveBack() {
+          granted -= 1;
         },
         enter() {
           if (running < maxAtOnce) return place();

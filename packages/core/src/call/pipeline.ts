@@ -11,6 +11,7 @@ import {
   type Call,
   type Ending,
 } from "./call.ts";
+import { staleness } from "./arrive.ts";
 import { executeCall } from "./execute.ts";
 import type { Gate } from "./gate.ts";
 import { guardCall } from "./guard.ts";
@@ -55,6 +56,9 @@ function begin(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending>
 /** `tool.started` is on record, for a write durably, before anything happens (PIPE-3). */
 function start(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending> {
   if (call.cancellation !== undefined) return cancelledEnding(call);
+  // It may have waited long: for a person, or for its turn. What was shown is what runs (REG-3).
+  const stale = staleness(host, call);
+  if (stale !== undefined) return stale;
   recordStart(host, call);
   if (call.class === "write" || call.class === "starter") {
     const flushed = host.recorder.flush();
@@ -85,6 +89,7 @@ async function asChild(host: CallHost, call: Call, gate: Gate): Promise<Ending> 
   const place = host.children.enter();
   const waited = await unlessCancelled(call, Promise.resolve(place));
   if (waited.cancelled) {
+    host.children.giveBack();
     void Promise.resolve(place).then((leave) => leave());
     return cancelledEnding(call);
   }

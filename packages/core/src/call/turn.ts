@@ -112,6 +112,8 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
   let halt: Halt | undefined;
   let stopped: { reason: string; hook: string } | undefined;
   let open = 0;
+  /** Something was changed for good: then an abandoned attempt has a context that stays, too. */
+  let happened = false;
   let yielded = 0;
   let lastNodeId = options.parentNodeId;
   /** Readers of single results; whoever waits for all of them waits for `allEnded`. */
@@ -354,6 +356,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
   }
 
   function deliver(slot: Slot, finished: Finished): void {
+    happened ||= finished.happened;
     let { result } = finished;
     try {
       commitFinished(host, slot.call, finished);
@@ -447,7 +450,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
         cancelCall(call, haltCancellation(next, call.started ? "running" : "queued"));
       }
       step({ type: "halted" });
-      if (next.kind === "discard") host.setRunContext(contextAtStart);
+      if (next.kind === "discard" && !happened) host.setRunContext(contextAtStart);
     }
     if (next.kind === "discard" || next.kind === "abort") {
       streamEnded = true;

@@ -22,6 +22,9 @@ export interface ModelTools {
   readonly names: WireNames;
 }
 
+/** Three to ten words; a server may call anything a hint. */
+const MAX_HINT_CHARS = 200;
+
 /** The same list, object for object, for every request on one revision. */
 export function modelTools(
   surface: Surface,
@@ -45,7 +48,7 @@ export function modelTools(
     }),
     deferred: surface.deferred.map(({ name, definition }) => ({
       name: names.toWire(name),
-      hint: redact(definition.search_hint ?? definition.title ?? ""),
+      hint: redact(definition.search_hint ?? definition.title ?? "").slice(0, MAX_HINT_CHARS),
     })),
   };
 }
