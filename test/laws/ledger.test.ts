@@ -4,6 +4,13 @@ import { brokenPromises, buildLedger, renderBrokenPromises, renderLedger } from 
 import type { Law } from "./manifest.ts";
 
 const done: Law = { id: "PERM-1", sentence: "Facts are kept.", source: "S3", status: "done" };
+const partly: Law = {
+  id: "HOOK-1",
+  sentence: "Hooks come from files and code.",
+  source: "S0",
+  status: "partly",
+  missing: "files",
+};
 const open: Law = { id: "HOOK-5", sentence: "Hooks are commands.", source: "S0", status: "open" };
 
 describe("the ledger of laws", () => {
@@ -28,17 +35,23 @@ describe("the ledger of laws", () => {
     expect(renderBrokenPromises([done])).toContain("PERM-1: Facts are kept.");
   });
 
+  test("a law marked partly done is held to what there is of it", () => {
+    expect(brokenPromises(buildLedger([partly], []))).toEqual([partly]);
+    expect(brokenPromises(buildLedger([partly], [{ laws: ["HOOK-1"], passed: true }]))).toEqual([]);
+  });
+
   test("a law marked done with a passing test is not, and an open one never is", () => {
     const ledger = buildLedger([done, open], [{ laws: ["PERM-1"], passed: true }]);
     expect(brokenPromises(ledger)).toEqual([]);
   });
 
   test("is printed by status, and says which open laws have tests already", () => {
-    const ledger = buildLedger([done, open], [{ laws: ["PERM-1", "HOOK-5"], passed: true }]);
-    expect(renderLedger(ledger)).toBe(
+    const outcomes = [{ laws: ["PERM-1", "HOOK-1", "HOOK-5"], passed: true }];
+    expect(renderLedger(buildLedger([done, partly, open], outcomes))).toBe(
       [
-        "Laws: 1 done, 1 open (in brackets: passing tests)",
+        "Laws: 1 done, 1 partly, 1 open (in brackets: passing tests)",
         "  done              PERM-1 (1)",
+        "  partly            HOOK-1 (1)",
         "  open, with tests  HOOK-5 (1)",
         "  open, no tests    0",
       ].join("\n"),

@@ -24,20 +24,22 @@ export function buildLedger(
   return laws.map((law) => ({ law, passingTests: passing.get(law.id) ?? 0 }));
 }
 
-/** Laws marked done that no passing test verifies. */
+/** Laws marked done, wholly or partly, that no passing test verifies. */
 export function brokenPromises(ledger: readonly LedgerEntry[]): readonly Law[] {
   return ledger
-    .filter(({ law, passingTests }) => law.status === "done" && passingTests === 0)
+    .filter(({ law, passingTests }) => law.status !== "open" && passingTests === 0)
     .map(({ law }) => law);
 }
 
 export function renderLedger(ledger: readonly LedgerEntry[]): string {
   const done = ledger.filter(({ law }) => law.status === "done");
+  const partly = ledger.filter(({ law }) => law.status === "partly");
   const open = ledger.filter(({ law }) => law.status === "open");
   const openWithTests = open.filter(({ passingTests }) => passingTests > 0);
   return [
-    `Laws: ${done.length} done, ${open.length} open (in brackets: passing tests)`,
+    `Laws: ${done.length} done, ${partly.length} partly, ${open.length} open (in brackets: passing tests)`,
     ...row("done", done.map(label)),
+    ...row("partly", partly.map(label)),
     ...row("open, with tests", openWithTests.map(label)),
     `  ${"open, no tests".padEnd(LABEL_WIDTH)}${open.length - openWithTests.length}`,
   ].join("\n");

@@ -11,7 +11,8 @@ test("every law has an id of its own, one sentence, a source and a status", () =
     expect(law.id).toMatch(/^[A-Z]+-[1-9][0-9]*$/);
     expect(law.sentence, law.id).toMatch(/^\S[^\n]+\.$/);
     expect(law.source, law.id).toMatch(/^(spec|(S[0-4]|\+)(,(S[0-4]|\+))*)$/);
-    expect(["done", "open"], law.id).toContain(law.status);
+    expect(["done", "partly", "open"], law.id).toContain(law.status);
+    expect(law.missing !== undefined, law.id).toBe(law.status === "partly");
   }
 });
 

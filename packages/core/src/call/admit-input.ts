@@ -92,12 +92,19 @@ function settle(
   const { definition } = toolOf(call);
   let input = given;
   if (definition.normalise !== undefined) {
-    // On a copy: most change what they are given, and the change is to be seen.
-    const normalised = normalise(definition, recordable(given));
+    const before = recordable(given);
+    const normalised = normalise(definition, given);
     if (typeof normalised === "string") return broken(call, normalised);
     input = normalised;
-    if (!sameJson(given, input)) {
-      recordMutation(host, call, "normalise", "normalised by the tool", given, input);
+    if (!sameJson(before, recordable(input))) {
+      recordMutation(
+        host,
+        call,
+        "normalise",
+        "normalised by the tool",
+        before as JsonObject,
+        input,
+      );
     }
   }
   call.input = input;
@@ -111,17 +118,33 @@ function settle(
 }
 
 /** The normalised input, or what is wrong with it. */
-function normalise(definition: AnyTool, given: unknown): JsonObject | string {
+function normalise(definition: AnyTool, given: JsonObject): JsonObject | string {
   try {
-    const input: unknown = definition.normalise?.(given);
+    // On a copy: most change what they are given, and the change is to be seen.
+    const input: unknown = definition.normalise?.(copyOf(given));
     if (isPromise(input)) return "its normalise answered with a promise; it has to answer at once";
-    const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
-    const copy = isObject ? snapshotOf(input)?.value : undefined;
-    const isSame = isObject && typeof copy === "object" && isPlainObject(input);
-    return isSame ? (input as JsonObject) : "its normalise did not return a plain object";
+    if (!isPlainObject(input)) return "its normalise did not return a plain object";
+    // What was JSON stays JSON; what the author's schema made of it may be anything.
+    if (isJson(given)) snapshotOf(input);
+    return input as JsonObject;
   } catch (error) {
     return `its normalise failed: ${messageOf(error)}`;
   }
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    return snapshotOf(value) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Lists and plain objects anew; whatever else a schema made (a Date, a Map) as it is. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copyOf(item)]));
 }
 
 function valueProblem(call: Call, waited: Waited<unknown> | GivenUp): Ending | undefined {

@@ -65,19 +65,12 @@ function admit(host: CallHost, call: Call, parsed: ParsedArguments): Arrival | P
     return refused(tool, ending("failed", error));
   }
   const admitted = admitInput(host, call, parsed.value);
-  if (isThenable(admitted)) return admitted.then((problem) => judged(host, call, tool, problem));
-  return judged(host, call, tool, admitted);
+  if (isThenable(admitted)) return admitted.then((problem) => judged(tool, problem));
+  return judged(tool, admitted);
 }
 
-function judged(
-  host: CallHost,
-  call: Call,
-  tool: RegisteredTool,
-  problem: Ending | undefined,
-): Arrival {
-  if (problem !== undefined) return refused(tool, problem);
-  host.recorder.recordClean("tool.validated", { effects: call.effects }, call);
-  return ARRIVED;
+function judged(tool: RegisteredTool, problem: Ending | undefined): Arrival {
+  return problem === undefined ? ARRIVED : refused(tool, problem);
 }
 
 const ARRIVED: Arrival = { ok: true };

@@ -71,7 +71,8 @@ export interface Call extends FactCall {
   cancellation: Cancellation | undefined;
   /** Told once when the call is cancelled; whoever waits for the call sets itself here. */
   waiter: { cancelled(): void } | undefined;
-  readonly abort: CallAbort;
+  /** Made when somebody looks at the signal, or the call is cancelled. */
+  abort: CallAbort | undefined;
   /** `tool.started` is on record. */
   started: boolean;
   /** Time spent waiting for people; counts for nothing (PIPE-6). */
@@ -113,7 +114,7 @@ export function createCall(
     phase: "arrived",
     cancellation: undefined,
     waiter: undefined,
-    abort: createAbort(),
+    abort: undefined,
     started: false,
     waitedMs: 0,
     startedAt: undefined,
@@ -128,10 +129,14 @@ export function toolOf(call: Call): RegisteredTool {
   return call.tool;
 }
 
+export function abortOf(call: Call): CallAbort {
+  return (call.abort ??= createAbort());
+}
+
 export function cancelCall(call: Call, cancellation: Cancellation): void {
   if (call.phase === "ended" || call.cancellation !== undefined) return;
   call.cancellation = cancellation;
-  call.abort.abort(new Error(cancellation.error.message));
+  abortOf(call).abort(new Error(cancellation.error.message));
   call.waiter?.cancelled();
 }
 

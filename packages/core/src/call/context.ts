@@ -11,7 +11,7 @@ import type {
   Signal,
   ToolContext,
 } from "../tool/index.ts";
-import type { Call } from "./call.ts";
+import { abortOf, type Call } from "./call.ts";
 import { elicit, type ElicitingExecution } from "./elicit.ts";
 import type { CallHost } from "./host.ts";
 import { createPartialOutput, type PartialOutput } from "./partial-output.ts";
@@ -28,7 +28,7 @@ export function prepareContext(host: CallHost, call: Call): PrepareContext {
     roots: host.roots,
     runContext: host.runContext(),
     get signal() {
-      return call.abort.signal;
+      return abortOf(call).signal;
     },
   };
 }
@@ -74,7 +74,7 @@ export class CallContext implements ToolContext {
     return this.#host.roots;
   }
   get signal(): Signal {
-    return this.#call.abort.signal;
+    return abortOf(this.#call).signal;
   }
   get runContext(): RunContext {
     return this.#host.runContext();

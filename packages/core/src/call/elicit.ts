@@ -4,7 +4,7 @@ import { runHook, type HookPorts } from "../hook/index.ts";
 import type { GivenUp, Waited } from "../journal/index.ts";
 import type { JsonObject } from "../schema/index.ts";
 import type { ElicitationAnswer, ElicitationRequest } from "../tool/index.ts";
-import type { Call } from "./call.ts";
+import { abortOf, type Call } from "./call.ts";
 import type { Gate } from "./gate.ts";
 import { hookPorts, hookSubject } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
@@ -62,7 +62,7 @@ export async function elicit(
           tool_call_id: call.tool_call_id,
         },
         {
-          signal: call.abort.signal,
+          signal: abortOf(call).signal,
         },
       ),
     );

@@ -10,7 +10,7 @@ import {
   type ToolError,
   type ToolStatus,
 } from "../tool/index.ts";
-import { toolOf, type Call, type Ending } from "./call.ts";
+import { abortOf, toolOf, type Call, type Ending } from "./call.ts";
 import { CallContext, type HandlerTraces } from "./context.ts";
 import type { Deadline } from "./deadlines.ts";
 import type { Gate } from "./gate.ts";
@@ -131,7 +131,7 @@ class Execution implements HandlerTraces, Deadline {
   }
 
   expired(): void {
-    const { tool_name, abort } = this.#call;
+    const { tool_name } = this.#call;
     const error = toolError({
       code: "timed_out",
       error_class: "timeout",
@@ -139,7 +139,7 @@ class Execution implements HandlerTraces, Deadline {
       retryable: true,
       recovery: "retry",
     });
-    abort.abort(new Error(error.message));
+    abortOf(this.#call).abort(new Error(error.message));
     this.#cutShort("timed_out", error);
   }
 

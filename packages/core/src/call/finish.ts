@@ -271,39 +271,31 @@ const NO_NODES: readonly PendingNode[] = [];
 
 /** Result first, then what it brings along; the last one has the id the next call links to. */
 function nodesOf(host: CallHost, call: Call, finished: Finished): ConversationNode[] {
-  const { nodes } = finished;
-  const alone = nodes.length === 0;
-  const result = nodeOf(host, call, {
-    node_id: alone ? call.nodeId : host.ids.next("node"),
-    parent_id: call.parentNodeId,
-    kind: "tool_result",
-    content: finished.replaced ?? finished.result.content,
-    is_error: finished.result.is_error,
-  });
-  const chain = [result];
+  const { nodes, result, replaced } = finished;
+  const { session_id, run_id, agent_id } = host.identity;
+  const chain: ConversationNode[] = [
+    {
+      node_id: nodes.length === 0 ? call.nodeId : host.ids.next("node"),
+      parent_id: call.parentNodeId,
+      session_id,
+      run_id,
+      agent_id,
+      kind: "tool_result",
+      tool_call_id: call.tool_call_id,
+      content: replaced ?? result.content,
+      is_error: result.is_error,
+    },
+  ];
   nodes.forEach((node, i) => {
-    const node_id = i === nodes.length - 1 ? call.nodeId : host.ids.next("node");
-    chain.push(nodeOf(host, call, { ...node, node_id, parent_id: chain[i]?.node_id }));
+    chain.push({
+      node_id: i === nodes.length - 1 ? call.nodeId : host.ids.next("node"),
+      parent_id: chain[i]?.node_id,
+      session_id,
+      run_id,
+      agent_id,
+      tool_call_id: call.tool_call_id,
+      ...node,
+    });
   });
   return chain;
-}
-
-function nodeOf(
-  host: CallHost,
-  call: Call,
-  node: PendingNode & Pick<ConversationNode, "node_id" | "parent_id" | "is_error">,
-): ConversationNode {
-  const { session_id, run_id, agent_id } = host.identity;
-  return {
-    node_id: node.node_id,
-    parent_id: node.parent_id,
-    session_id,
-    run_id,
-    agent_id,
-    kind: node.kind,
-    tool_call_id: call.tool_call_id,
-    content: node.content,
-    is_error: node.is_error,
-    data: node.data,
-  };
 }

@@ -3,7 +3,7 @@
 import type { HookPorts, HookSubject } from "../hook/index.ts";
 import { recordable } from "../result/index.ts";
 import type { JsonValue } from "../schema/index.ts";
-import { toolOf, withinCall, type Call } from "./call.ts";
+import { abortOf, toolOf, withinCall, type Call } from "./call.ts";
 import type { CallHost } from "./host.ts";
 
 export function hookSubject(call: Call): HookSubject {
@@ -24,7 +24,7 @@ export function hookPorts(host: CallHost, call: Call): HookPorts {
     clock: host.clock,
     recorder: host.recorder,
     redactor: host.redactor,
-    signal: () => call.abort.signal,
+    signal: () => abortOf(call).signal,
     defaultTimeoutMs: host.config.hooks.timeout_ms,
     wait: (ms, work) => withinCall(host.clock, call, ms, work),
   };

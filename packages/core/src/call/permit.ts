@@ -13,7 +13,15 @@ import {
 import { redactedPreview } from "../result/index.ts";
 import type { JsonObject } from "../schema/index.ts";
 import { messageOf, toolError, type Preview } from "../tool/index.ts";
-import { cancelledEnding, ending, toolOf, withinCall, type Call, type Ending } from "./call.ts";
+import {
+  abortOf,
+  cancelledEnding,
+  ending,
+  toolOf,
+  withinCall,
+  type Call,
+  type Ending,
+} from "./call.ts";
 import type { Gate } from "./gate.ts";
 import { denied as deniedByHook } from "./guard.ts";
 import { hookPorts, hookSubject, seenInput } from "./hook-view.ts";
@@ -104,7 +112,9 @@ async function askAPerson(
   const asked = Promise.resolve(
     withinCall(host.clock, call, host.config.permissions.ask_timeout_ms, () =>
       // Its own copy: whoever is asked cannot change what was asked.
-      ask(JSON.parse(JSON.stringify(request)) as PermissionRequest, { signal: call.abort.signal }),
+      ask(JSON.parse(JSON.stringify(request)) as PermissionRequest, {
+        signal: abortOf(call).signal,
+      }),
     ),
   );
   const reply = await gate.waitForPerson(asked);

@@ -1,7 +1,7 @@
 // One turn: calls are pushed as they arrive, the scheduler says when each may run, results come out in
 // call order, exactly one for each (RESULT-1, SCHED-5…7, PIPE-4, PIPE-7).
 
-import { isThenable, JournalFailure, type FactData, type FactType } from "../journal/index.ts";
+import { isThenable, JournalFailure, type Fact } from "../journal/index.ts";
 import {
   createSchedule,
   type CallClass,
@@ -208,7 +208,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
       endBeforeStart(slot, call.cancellation);
     } else if (arrival.ok) {
       call.phase = "queued";
-      if (!recorded(slot, "tool.queued", { class: call.class })) return;
+      if (!recordQueued(slot)) return;
       step({ type: "classified", id: call.tool_call_id, class: call.class });
     } else {
       finish(slot, arrival.ending, {
@@ -397,9 +397,15 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     }
   }
 
-  function recorded(slot: Slot, type: FactType, data: FactData): boolean {
+  /** Validated, and queued at once. */
+  function recordQueued(slot: Slot): boolean {
+    const { recorder } = host;
+    const { call } = slot;
     try {
-      host.recorder.recordClean(type, data, slot.call);
+      recorder.commit([
+        recorder.draft("tool.validated", { effects: call.effects }, call),
+        recorder.draft("tool.queued", { class: call.class }, call),
+      ]);
       return true;
     } catch (error) {
       fail(slot, error);
@@ -480,7 +486,8 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
       await allEnded;
     }
     await flushed();
-    return slots.map((slot) => yieldResult(slot));
+    recordYields(slots.slice(yielded));
+    return slots.map(({ result }) => result as ToolResult);
   }
 
   async function* results(): AsyncGenerator<ToolResult, undefined> {
@@ -488,7 +495,8 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
       const slot = slots[i];
       if (slot?.result !== undefined) {
         await flushed();
-        yield yieldResult(slot);
+        if (i === yielded) recordYields([slot]);
+        yield slot.result;
         i += 1;
       } else if (slot === undefined && streamEnded) {
         return undefined;
@@ -519,17 +527,18 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     }
   }
 
-  function yieldResult(slot: Slot): ToolResult {
-    const result = slot.result as ToolResult;
-    if (slot.call.index >= yielded) {
-      yielded = slot.call.index + 1;
-      try {
-        host.recorder.recordClean("tool.yielded", { status: result.status }, slot.call);
-      } catch {
-        // As above.
-      }
+  /** In call order, each once, however many read. */
+  function recordYields(delivered: readonly Slot[]): void {
+    if (delivered.length === 0) return;
+    yielded += delivered.length;
+    try {
+      const facts: Fact[] = delivered.map(({ call, result }) =>
+        host.recorder.draft("tool.yielded", { status: result?.status }, call),
+      );
+      host.recorder.commit(facts);
+    } catch {
+      // Every later call and record says so; the results stay what they are.
     }
-    return result;
   }
 
   function nameOf(id: string): string {

@@ -92,7 +92,7 @@ export function createRecorder(
 
     function draft(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact {
       seq += 1;
-      return {
+      const fact: Fact = {
         id: `${sessionId}.${seq}`,
         seq,
         run_seq: run_id === undefined ? undefined : (runSeq += 1),
@@ -102,12 +102,13 @@ export function createRecorder(
         session_id: sessionId,
         run_id,
         agent_id,
-        parent_run_id,
-        parent_agent_id,
         tool_call_id: call?.tool_call_id,
         tool_name: call?.tool_name,
         data,
       };
+      if (parent_run_id !== undefined) fact.parent_run_id = parent_run_id;
+      if (parent_agent_id !== undefined) fact.parent_agent_id = parent_agent_id;
+      return fact;
     }
 
     function record(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact {

@@ -32,6 +32,7 @@ export interface MappingRules {
 
 const MAX_SUMMARY_CHARS = 200;
 const MAX_ERROR_CHARS = 8000;
+const MAX_SHOWN_KEYS = 8;
 
 export function mapResult(
   frame: ResultFrame,
@@ -149,6 +150,12 @@ function firstLine(text: string): string {
 function shapeOf(value: JsonValue): string {
   if (Array.isArray(value)) return `${value.length} item${value.length === 1 ? "" : "s"}`;
   if (typeof value !== "object" || value === null) return firstLine(String(value));
-  const keys = Object.keys(value);
-  return keys.length <= 8 ? `{ ${keys.join(", ")} }` : `{ ${keys.slice(0, 8).join(", ")}, … }`;
+  let shape = "";
+  let count = 0;
+  for (const key in value) {
+    count += 1;
+    if (count > MAX_SHOWN_KEYS) return firstLine(`{ ${shape}, … }`);
+    shape = shape === "" ? key : `${shape}, ${key}`;
+  }
+  return firstLine(`{ ${shape} }`);
 }

@@ -10,6 +10,8 @@ import type { Trail } from "./restore-trail.ts";
 export type SensitivePaths = readonly (readonly string[])[];
 
 interface ValueRedactorParts {
+  /** Whether `redactText` would leave the text alone. */
+  readonly isClean: (text: string, scope: RedactionScope) => boolean;
   readonly redactText: (text: string, scope: RedactionScope, trail?: Trail) => string;
   /** Whether any known value could stand there as a number. */
   readonly mayBeNumber: boolean;
@@ -25,9 +27,12 @@ type RedactValue = (
 ) => JsonValue;
 
 export function createValueRedactor(parts: ValueRedactorParts): RedactValue {
-  const { redactText, mayBeNumber, onHidden } = parts;
+  const { isClean, redactText, mayBeNumber, onHidden } = parts;
 
   return function redactValue(value, scope, sensitive, trail) {
+    // Nearly every value is: looking costs no copy, no trail and no closure.
+    if (trail === undefined && sensitive.length === 0 && holdsNothing(value, scope, 0))
+      return value;
     return sensitive.some((path) => path.length === 0)
       ? hide(value, SENSITIVE)
       : walk(value, sensitive, 0);
@@ -115,6 +120,22 @@ export function createValueRedactor(parts: ValueRedactorParts): RedactValue {
       return placeholder;
     }
   };
+  function holdsNothing(node: JsonValue, scope: RedactionScope, depth: number): boolean {
+    if (typeof node === "string") return isClean(node, scope);
+    if (typeof node === "number") return !mayBeNumber;
+    if (typeof node !== "object" || node === null) return true;
+    if (depth === MAX_DEPTH) return false;
+    if (Array.isArray(node)) {
+      for (const item of node) if (!holdsNothing(item, scope, depth + 1)) return false;
+      return true;
+    }
+    // In records of ours and plain data nothing is inherited; a list of the keys would cost more than the look.
+    for (const key in node) {
+      if (!isClean(key, scope) || !holdsNothing(node[key] as JsonValue, scope, depth + 1))
+        return false;
+    }
+    return true;
+  }
 }
 
 /** Two keys may get one placeholder; neither entry may be lost for it. */

@@ -16,6 +16,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   const placeholders = createPlaceholders(secrets);
   let count = 0;
   const redactValue = createValueRedactor({
+    isClean: (text, scope) => spansIn(text, scope).length === 0,
     redactText,
     mayBeNumber: secrets.some(({ value }) => Number.isFinite(Number(value))),
     onHidden: () => {
@@ -59,10 +60,15 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   }
 
   function spansIn(text: string, scope: RedactionScope): readonly Span[] {
+    if (text.length < SHORTEST_SECRET) return NOTHING;
     const spans = find(text, scope);
     return spans.length === 0 ? spans : joinSpans(placeholders.withoutOwn(spans, text));
   }
 }
+
+/** Shorter known values are not looked for, and every key format is longer. */
+const SHORTEST_SECRET = 6;
+const NOTHING: readonly Span[] = [];
 
 export interface RedactorOptions {
   /** Known values. Those shorter than six characters, and mere stand-ins, are not looked for. */
