@@ -35,6 +35,7 @@ export type FactLevel = "debug" | "info" | "warn" | "error";
 
 /** Order is `seq`, never the clock. Fields that do not apply are left out. */
 export interface Fact {
+  /** Unique within the session. */
   id: string;
   seq: number;
   run_seq?: number;

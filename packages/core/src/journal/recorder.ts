@@ -93,7 +93,8 @@ export function createRecorder(
     function draft(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact {
       seq += 1;
       const fact: Fact = {
-        id: `${sessionId}.${seq}`,
+        // Short, because there are many: unique within the session, as seq is.
+        id: `f${seq}`,
         seq,
         run_seq: run_id === undefined ? undefined : (runSeq += 1),
         type,

@@ -150,12 +150,14 @@ function firstLine(text: string): string {
 function shapeOf(value: JsonValue): string {
   if (Array.isArray(value)) return `${value.length} item${value.length === 1 ? "" : "s"}`;
   if (typeof value !== "object" || value === null) return firstLine(String(value));
-  let shape = "";
-  let count = 0;
+  // Joined from a list: a text put together piece by piece keeps every piece as long as it lives.
+  const keys: string[] = [];
   for (const key in value) {
-    count += 1;
-    if (count > MAX_SHOWN_KEYS) return firstLine(`{ ${shape}, … }`);
-    shape = shape === "" ? key : `${shape}, ${key}`;
+    if (keys.length === MAX_SHOWN_KEYS) {
+      keys.push("…");
+      break;
+    }
+    keys.push(key);
   }
-  return firstLine(`{ ${shape} }`);
+  return firstLine(["{ ", keys.join(", "), " }"].join(""));
 }
