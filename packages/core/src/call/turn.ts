@@ -1,13 +1,8 @@
 // One turn: calls are pushed as they arrive, the scheduler says when each may run, results come out in
 // call order, exactly one for each (RESULT-1, SCHED-5…7, PIPE-4, PIPE-7).
 
-import { isThenable, JournalFailure, type Fact } from "../journal/index.ts";
-import {
-  createSchedule,
-  type CallClass,
-  type ScheduleAction,
-  type ScheduleEvent,
-} from "../schedule/index.ts";
+import { isThenable, JournalFailure } from "../journal/index.ts";
+import { createSchedule, type ScheduleAction, type ScheduleEvent } from "../schedule/index.ts";
 import { messageOf, toolError, type RunContext, type ToolResult } from "../tool/index.ts";
 import { arrive, resolveName, type Arrival } from "./arrive.ts";
 import {
@@ -21,8 +16,8 @@ import {
   type Ending,
   type ToolCall,
 } from "./call.ts";
+import { createDelivery } from "./delivery.ts";
 import { commitFinished, discardFinished, finishCall, type Finished } from "./finish.ts";
-import type { Gate } from "./gate.ts";
 import {
   cancelled,
   discardText,
@@ -34,6 +29,7 @@ import {
 } from "./halt.ts";
 import type { CallHost } from "./host.ts";
 import { conductCall } from "./pipeline.ts";
+import { Slot, type TurnGate } from "./slot.ts";
 import { bareResult, unrecorded } from "./unrecorded.ts";
 
 export interface Turn {
@@ -64,42 +60,6 @@ export interface TurnOptions {
   readonly onSettled?: () => void;
 }
 
-/** A call's place in the turn, and what the call may ask of the turn while it runs. */
-class Slot implements Gate {
-  readonly call: Call;
-  /** Ended, but its attempt may still be abandoned. */
-  parked: Finished | undefined;
-  result: ToolResult | undefined;
-  resume: (() => void) | undefined;
-  waits = 0;
-  waitsSince = 0;
-  readonly #turn: TurnGate;
-
-  constructor(call: Call, turn: TurnGate) {
-    this.call = call;
-    this.#turn = turn;
-  }
-
-  waitForPerson<T>(answer: Promise<T>): Promise<T> {
-    return this.#turn.waitForPerson(this, answer);
-  }
-
-  reclassify(to: CallClass): Promise<void> {
-    const id = this.call.tool_call_id;
-    return this.#turn.resumed(this, { type: "reclassified", id, class: to });
-  }
-
-  stopRun(reason: string, hook: string): void {
-    this.#turn.stopRun(reason, hook);
-  }
-}
-
-interface TurnGate {
-  waitForPerson<T>(slot: Slot, answer: Promise<T>): Promise<T>;
-  resumed(slot: Slot, event: ScheduleEvent): Promise<void>;
-  stopRun(reason: string, hook: string): void;
-}
-
 export function createTurn(host: CallHost, options: TurnOptions): Turn {
   const { max_concurrency: maxTogether, early_start: early } = host.config.tools;
   const schedule = createSchedule({ maxTogether, early });
@@ -108,34 +68,27 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
   const queue: ScheduleAction[] = [];
   const contextAtStart: RunContext = host.runContext();
   let driving = false;
-  let streamEnded = false;
   let halt: Halt | undefined;
   let stopped: { reason: string; hook: string } | undefined;
-  let open = 0;
   /** Something was changed for good: then an abandoned attempt has a context that stays, too. */
   let happened = false;
-  let yielded = 0;
   let lastNodeId = options.parentNodeId;
-  /** Readers of single results; whoever waits for all of them waits for `allEnded`. */
-  const waiting = new Set<() => void>();
-  let allEnded: Promise<void> | undefined;
-  let announceEnd: (() => void) | undefined;
+  const delivery = createDelivery(host.recorder, slots, options.onSettled);
   const gate: TurnGate = { waitForPerson, resumed, stopRun };
 
   return {
     push,
     end() {
-      if (streamEnded) return;
-      streamEnded = true;
+      if (delivery.streamEnded) return;
+      delivery.endStream();
       releaseParked();
       step({ type: "stream_ended" });
-      announce();
     },
     discard: (reason) => halted({ kind: "discard", reason }),
     abort: (reason) => halted({ kind: "abort", reason }),
     interrupt: (reason) => void halted({ kind: "interrupt", reason }),
-    results,
-    settled,
+    results: () => delivery.results(),
+    settled: () => delivery.settled(),
     get stopped() {
       return stopped;
     },
@@ -154,7 +107,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     step({ type: "arrived", id: call.tool_call_id });
     if (halt !== undefined) {
       endBeforeStart(slot, haltCancellation(halt, "queued"));
-    } else if (streamEnded) {
+    } else if (delivery.streamEnded) {
       endBeforeStart(slot, cancelled("aborted", "turn_ended", "the turn has ended already"));
     } else {
       try {
@@ -190,7 +143,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     const slot = new Slot(call, gate);
     slots.push(slot);
     byId.set(tool_call_id, slot);
-    open += 1;
+    delivery.expect();
     return slot;
   }
 
@@ -342,7 +295,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     if (call.phase === "ended") return;
     call.phase = "ended";
     // While the attempt can still be abandoned, what changed nothing has not ended for good.
-    const provisional = !streamEnded && halt === undefined && !finished.happened;
+    const provisional = !delivery.streamEnded && halt === undefined && !finished.happened;
     if (provisional) slot.parked = finished;
     else deliver(slot, discardedIfNeeded(finished));
     step(event);
@@ -365,8 +318,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     }
     slot.parked = undefined;
     slot.result = result;
-    open -= 1;
-    announce();
+    delivery.deliver();
   }
 
   function releaseParked(): void {
@@ -459,86 +411,10 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
       if (next.kind === "discard" && !happened) host.setRunContext(contextAtStart);
     }
     if (next.kind === "discard" || next.kind === "abort") {
-      streamEnded = true;
-      announce();
-      return settled();
+      delivery.endStream();
+      return delivery.settled();
     }
     return Promise.resolve([]);
-  }
-
-  // ── delivery ────────────────────────────────────────────────────────────────────────────────────
-
-  function announce(): void {
-    if (isOver()) {
-      options.onSettled?.();
-      announceEnd?.();
-    }
-    if (waiting.size === 0) return;
-    for (const wake of waiting) wake();
-    waiting.clear();
-  }
-
-  async function settled(): Promise<ToolResult[]> {
-    if (!isOver()) {
-      allEnded ??= new Promise((resolve) => {
-        announceEnd = resolve;
-      });
-      await allEnded;
-    }
-    await flushed();
-    recordYields(slots.slice(yielded));
-    return slots.map(({ result }) => result as ToolResult);
-  }
-
-  async function* results(): AsyncGenerator<ToolResult, undefined> {
-    for (let i = 0; ;) {
-      const slot = slots[i];
-      if (slot?.result !== undefined) {
-        await flushed();
-        if (i === yielded) recordYields([slot]);
-        yield slot.result;
-        i += 1;
-      } else if (slot === undefined && streamEnded) {
-        return undefined;
-      } else {
-        await news();
-      }
-    }
-  }
-
-  function isOver(): boolean {
-    return streamEnded && open === 0;
-  }
-
-  /** Settles when something has ended. */
-  function news(): Promise<void> {
-    return new Promise((resolve) => {
-      waiting.add(resolve);
-    });
-  }
-
-  /** What the model is told must be on record first. */
-  async function flushed(): Promise<void> {
-    try {
-      const pending = host.recorder.flush();
-      if (isThenable(pending)) await pending;
-    } catch {
-      // Every later call and record says so; the results stay what they are.
-    }
-  }
-
-  /** In call order, each once, however many read. */
-  function recordYields(delivered: readonly Slot[]): void {
-    if (delivered.length === 0) return;
-    yielded += delivered.length;
-    try {
-      const facts: Fact[] = delivered.map(({ call, result }) =>
-        host.recorder.draft("tool.yielded", { status: result?.status }, call),
-      );
-      host.recorder.commit(facts);
-    } catch {
-      // Every later call and record says so; the results stay what they are.
-    }
   }
 
   function nameOf(id: string): string {

@@ -4,7 +4,7 @@
 import { staticVerdict, type Policy } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import type { JsonObject, JsonSchema } from "../schema/index.ts";
-import { effectsUnder } from "./effects-under.ts";
+import { toolFacts } from "./effects-under.ts";
 import type { Surface } from "./surface.ts";
 import { wireNames, type WireNames } from "./wire-name.ts";
 
@@ -122,16 +122,10 @@ export function catalogEntries(surface: Surface, policy: Policy): CatalogEntry[]
 }
 
 function entryOf(tool: RegisteredTool, state: CatalogEntry["state"], policy: Policy): CatalogEntry {
-  const { source, input, definition } = tool;
-  const effects = effectsUnder(policy, tool);
-  const verdict = staticVerdict(policy, {
-    tool_name: tool.name,
-    permission: effects.read_only ? "readonly" : "write",
-    tags: tool.tags,
-    source_kind: source.kind,
-    source_id: source.id,
-    effects,
-  });
+  const { input, definition } = tool;
+  const facts = toolFacts(policy, tool);
+  const { effects } = facts;
+  const verdict = staticVerdict(policy, facts);
   return {
     tool_name: tool.name,
     state,

@@ -1,6 +1,6 @@
 // The effects of a tool under a policy: of a server's tool the user's word counts, and only that (MCP-6).
 
-import { isMarkedReadonly, type Policy } from "../permission/index.ts";
+import { isMarkedReadonly, type Policy, type StaticFacts } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import type { Effects } from "../tool/index.ts";
 
@@ -12,4 +12,17 @@ export function effectsUnder(policy: Policy, tool: RegisteredTool): Effects {
   return marked
     ? { ...worst, read_only: true, destructive: false }
     : { ...worst, read_only: false, concurrency_safe: false };
+}
+
+/** What is known of a tool before any input, as the evaluator takes it. */
+export function toolFacts(policy: Policy, tool: RegisteredTool): StaticFacts {
+  const effects = effectsUnder(policy, tool);
+  return {
+    tool_name: tool.name,
+    permission: effects.read_only ? "readonly" : "write",
+    tags: tool.tags,
+    source_kind: tool.source.kind,
+    source_id: tool.source.id,
+    effects,
+  };
 }

@@ -6,7 +6,7 @@ import type { ExcludedTool, ExclusionReason, RegisteredTool } from "../registry/
 import { matchesName, type NamePattern } from "../tool/index.ts";
 import { describeSeat, standingOf } from "./ceiling.ts";
 import { chooseLoaded, SEARCH_TOOLS } from "./defer.ts";
-import { effectsUnder } from "./effects-under.ts";
+import { toolFacts } from "./effects-under.ts";
 import { schemaRefusal } from "./profile.ts";
 import type {
   ResolvedSurface,
@@ -109,7 +109,7 @@ function exclusionOf(
   requested: Requested,
 ): Exclusion {
   const { role, mode, policy } = request;
-  const effects = effectsUnder(policy, tool);
+  const facts = toolFacts(policy, tool);
   const matched = (patterns: readonly NamePattern[] | undefined): string | undefined =>
     patterns?.find((pattern) => matchesName(pattern, tool.name));
   const off = matched(request.disabled);
@@ -121,17 +121,10 @@ function exclusionOf(
   if (standing === "never") {
     return { reason: "role_not_allowed", detail: `never given to ${describeSeat(role, mode)}` };
   }
-  if (mode === "plan" && !effects.read_only) {
+  if (mode === "plan" && !facts.effects.read_only) {
     return { reason: "mode_restricted", detail: "plan mode has readonly tools only" };
   }
-  const verdict = staticVerdict(policy, {
-    tool_name: tool.name,
-    permission: effects.read_only ? "readonly" : "write",
-    tags: tool.tags,
-    source_kind: tool.source.kind,
-    source_id: tool.source.id,
-    effects,
-  });
+  const verdict = staticVerdict(policy, facts);
   if (verdict.verdict === "denied") return { reason: "policy_blocked", detail: verdict.reason };
   const task = matched(request.taskDenied);
   if (task !== undefined) return { reason: "policy_blocked", detail: `the task denies "${task}"` };
