@@ -286,10 +286,8 @@ describe("a handler's context", () => {
         reader("a.tool", 0, {
           timeout_ms: 1000,
           async handler(_, context) {
-            // oxlint-disable typescript/unbound-method -- that this works is what is tested
             const { progress, output, artifacts, signal, onCancel, waitForPerson } = context;
             const { write, open } = artifacts;
-            // oxlint-enable typescript/unbound-method
             progress({ message: "here" });
             output("so far");
             await write("one", { media_type: "text/plain" });

@@ -41,6 +41,7 @@ export function admitInput(
   input: JsonObject,
 ): Ending | undefined | Promise<Ending | undefined> {
   const { input: schema } = toolOf(call);
+  call.observable = undefined;
   const checked = schema.check(input);
   if (!checked.ok) return invalid(call, quotable(host, schema, input, checked.issues));
   if (schema.own === undefined) return settle(host, call, input);
@@ -72,6 +73,9 @@ function settleOwn(
     return broken(call, "its schema made something else of an object");
   }
   if (sameJson(input, output)) return settle(host, call, input);
+  // What a transform made is not what may be given: then hooks see, and may return, what was given.
+  const isGivable = toolOf(call).input.check(recordable(output)).ok;
+  if (!isGivable) call.observable = input;
   recordMutation(
     host,
     call,

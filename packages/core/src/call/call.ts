@@ -54,6 +54,8 @@ export interface Call extends FactCall {
   alias: string | undefined;
   /** What the handler will get; validated, normalised, and after every hook. */
   input: JsonObject;
+  /** The input as JSON that would lead to it again; where it is not `input` itself. */
+  observable: JsonObject | undefined;
   effects: Effects;
   class: CallClass;
   plan: PreparedPlan | undefined;
@@ -102,6 +104,7 @@ export function createCall(
     tool: undefined,
     alias: undefined,
     input: {},
+    observable: undefined,
     effects: UNKNOWN_EFFECTS,
     class: "write",
     plan: undefined,

@@ -11,7 +11,8 @@ import { readOwnAnswer } from "./own-schema.ts";
 export function checkOutput(host: CallHost, call: Call, end: Ending): Ending | Promise<Ending> {
   const { output } = call.tool ?? {};
   const { outcome } = end;
-  if (output === undefined || !end.executed || end.status !== "succeeded") return end;
+  const isClaimed = end.status === "succeeded" || end.status === "partial";
+  if (output === undefined || !end.executed || !isClaimed) return end;
   const value = outcome.data === undefined ? outcome.returned_text : outcome.data.value;
   const checked = output.check(value);
   if (!checked.ok) return mismatch(call, end, wordsOf(checked.issues));

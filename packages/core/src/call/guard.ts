@@ -14,7 +14,7 @@ import {
   type Ending,
 } from "./call.ts";
 import type { Gate } from "./gate.ts";
-import { hookIdentity, hookPorts, hookSubject, seenInput } from "./hook-view.ts";
+import { hookIdentity, hookPorts, hookSubject, observableInput, seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
 import { prepareCall } from "./prepare.ts";
 
@@ -38,7 +38,7 @@ export async function guardCall(
       const replacement = outcome.ok ? outcome.answer.input : undefined;
       if (replacement === undefined) continue;
       const input = seen.restore(replacement) as JsonObject;
-      if (sameJson(input, call.input)) continue;
+      if (sameJson(input, observableInput(call))) continue;
       changed = true;
       const problem = await takeReplacement(host, call, gate, hook.id, input);
       if (problem !== undefined) return problem;

@@ -30,10 +30,15 @@ export function hookPorts(host: CallHost, call: Call): HookPorts {
   };
 }
 
+/** JSON, and such that giving it again means the same call. */
+export function observableInput(call: Call): JsonValue {
+  return call.observable ?? recordable(call.input);
+}
+
 /** The input as hooks and people see it: without secrets, and with a way back for what they return. */
 export function seenInput(
   host: CallHost,
   call: Call,
 ): { redacted: JsonValue; restore(value: JsonValue): JsonValue } {
-  return host.redactor.reversible(recordable(call.input), toolOf(call).input.sensitive);
+  return host.redactor.reversible(observableInput(call), toolOf(call).input.sensitive);
 }

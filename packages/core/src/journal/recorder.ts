@@ -130,7 +130,7 @@ export function createRecorder(
     } catch (error) {
       fail(error);
     }
-    for (const listener of listeners) listener();
+    if (listeners.size > 0) for (const listener of listeners) listener();
   }
 
   function flush(): void | Promise<void> {

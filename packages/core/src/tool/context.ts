@@ -41,20 +41,21 @@ export interface PrepareContext extends CallIds {
   readonly runContext: RunContext;
 }
 
+/** Each member can be taken out of the object and used by itself. */
 export interface ToolContext extends PrepareContext {
   /** The plan that was judged and, if a person was asked, shown. Undefined for a tool without prepare. */
   readonly plan: PreparedPlan | undefined;
   /** The same for every attempt to carry out this one call. */
   readonly idempotencyKey: string;
   readonly artifacts: ArtifactWriter;
-  progress(update: ProgressUpdate): void;
+  readonly progress: (update: ProgressUpdate) => void;
   /** Output so far. It is what is left of a call that is aborted or times out. */
-  output(chunk: string): void;
+  readonly output: (chunk: string) => void;
   /** Runs when the call is cancelled or times out; the call's end waits for it, within bounds. */
-  onCancel(cleanup: () => void | Promise<void>): void;
+  readonly onCancel: (cleanup: () => void | Promise<void>) => void;
   /** Waits for a person: the call's clock stands still meanwhile (PIPE-6). */
-  waitForPerson<T>(answer: Promise<T>): Promise<T>;
-  elicit(request: ElicitationRequest): Promise<ElicitationAnswer>;
+  readonly waitForPerson: <T>(answer: Promise<T>) => Promise<T>;
+  readonly elicit: (request: ElicitationRequest) => Promise<ElicitationAnswer>;
 }
 
 export interface ProgressUpdate {
@@ -66,9 +67,9 @@ export interface ProgressUpdate {
 }
 
 export interface ArtifactWriter {
-  write(bytes: string | Uint8Array, about: ArtifactDescription): Promise<ArtifactRef>;
+  readonly write: (bytes: string | Uint8Array, about: ArtifactDescription) => Promise<ArtifactRef>;
   /** For bytes that arrive piece by piece and may be too many to hold. */
-  open(about: ArtifactDescription): ArtifactSink;
+  readonly open: (about: ArtifactDescription) => ArtifactSink;
 }
 
 export interface ArtifactSink {
