@@ -71,12 +71,7 @@ function finishChecked(host: CallHost, call: Call, end: Ending): Finished | Prom
 export function commitFinished(host: CallHost, call: Call, finished: Finished): void {
   const { result } = finished;
   const { recorder } = host;
-  const facts: Fact[] = [];
-  const { truncation, redactions } = result.metadata;
-  if (truncation !== undefined) facts.push(recorder.draft("output.truncated", truncation, call));
-  if (redactions !== undefined) {
-    facts.push(recorder.draft("output.redacted", { replacements: redactions }, call));
-  }
+  const before = factsBeforeTerminal(host, call, result);
   const rendered =
     call.tool?.definition.render === undefined
       ? undefined
@@ -88,8 +83,24 @@ export function commitFinished(host: CallHost, call: Call, finished: Finished): 
     decision_ref: call.decisionRef,
     person_view: rendered,
   };
-  facts.push(recorder.draft(terminalFactType(result.status), terminal, call, level));
-  recorder.commit(facts, nodesOf(host, call, finished));
+  const fact = recorder.draft(terminalFactType(result.status), terminal, call, level);
+  recorder.commit(before === undefined ? [fact] : [...before, fact], nodesOf(host, call, finished));
+}
+
+function factsBeforeTerminal(
+  host: CallHost,
+  call: Call,
+  { metadata }: ToolResult,
+): Fact[] | undefined {
+  const { truncation, redactions: replacements } = metadata;
+  if (truncation === undefined && replacements === undefined) return undefined;
+  const { recorder } = host;
+  return [
+    ...(truncation === undefined ? [] : [recorder.draft("output.truncated", truncation, call)]),
+    ...(replacements === undefined
+      ? []
+      : [recorder.draft("output.redacted", { replacements }, call)]),
+  ];
 }
 
 /** The result of a call whose attempt was abandoned after it had ended (SCHED-6). */

@@ -176,13 +176,17 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
 
   /** Actions lead to events that lead to actions: a queue, so that the stack stays flat. */
   function step(event: ScheduleEvent): void {
-    for (const action of schedule.step(event)) queue.push(action);
-    if (driving) return;
+    const actions = schedule.step(event);
+    if (driving) {
+      queue.push(...actions);
+      return;
+    }
     driving = true;
     try {
+      for (const action of actions) perform(action);
       for (let i = 0; i < queue.length; i += 1) perform(queue[i] as ScheduleAction);
     } finally {
-      queue.length = 0;
+      if (queue.length > 0) queue.length = 0;
       driving = false;
     }
   }

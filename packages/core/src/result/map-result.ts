@@ -43,16 +43,16 @@ export function mapResult(
   const { redactor, redaction: scope } = rules;
   const before = redactor.count;
   const error = outcome.error === undefined ? undefined : redactError(outcome.error, rules);
-  const content: ContentBlock[] = [];
-  for (const block of outcome.content) content.push(redactBlock(block, rules));
+  // Lists of the right size from the start: one that grows keeps room for what never comes.
+  let content = outcome.content.map((block) => redactBlock(block, rules));
   let data: JsonValue | undefined;
   if (outcome.data !== undefined) {
     data = redactor.value(outcome.data.value, { scope, sensitive: rules.sensitive });
-    if (content.length === 0) content.push({ type: "json", json: data });
+    if (content.length === 0) content = [{ type: "json", json: data }];
   }
-  if (error !== undefined) content.unshift({ type: "text", text: error.message });
+  if (error !== undefined) content = [{ type: "text", text: error.message }, ...content];
   // Some providers refuse a blank text, and no model can tell it from a lost one.
-  if (content.every(isBlank)) content.splice(0, content.length, emptyBlock(frame.tool_name));
+  if (content.every(isBlank)) content = [emptyBlock(frame.tool_name)];
 
   const metadata: ResultMetadata =
     outcome.metadata === undefined

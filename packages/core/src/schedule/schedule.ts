@@ -69,8 +69,8 @@ const NOTHING: readonly ScheduleAction[] = [];
 export function createSchedule(options: ScheduleOptions): Schedule {
   const entries: Entry[] = [];
   const byId = new Map<string, number>();
-  /** What the step under way has led to so far. */
-  let actions: ScheduleAction[] = [];
+  /** What the step under way has led to so far: mostly nothing or one thing. */
+  let actions: ScheduleAction[] | undefined;
   /** Every entry before `front` has ended. */
   let front = 0;
   /** No entry of the front group before `cursor` waits to start or resume. */
@@ -107,9 +107,8 @@ export function createSchedule(options: ScheduleOptions): Schedule {
       if (stop !== undefined && index > stop.index) skip(entry);
     }
     advance();
-    if (actions.length === 0) return NOTHING;
-    const due = actions;
-    actions = [];
+    const due = actions ?? NOTHING;
+    actions = undefined;
     return due;
   }
 
@@ -156,6 +155,11 @@ export function createSchedule(options: ScheduleOptions): Schedule {
     }
   }
 
+  function emit(action: ScheduleAction): void {
+    if (actions === undefined) actions = [action];
+    else actions.push(action);
+  }
+
   /** Starts whatever the first unfinished call and its group allow. */
   function advance(): void {
     while (entries[front]?.phase === "ended") front += 1;
@@ -179,9 +183,9 @@ export function createSchedule(options: ScheduleOptions): Schedule {
   function begin(entry: Entry): boolean {
     if (entry.phase === "queued") {
       if (!mayStart(entry)) return false;
-      actions.push({ type: entry.begun ? "resume" : "start", id: entry.id });
+      emit({ type: entry.begun ? "resume" : "start", id: entry.id });
     } else if (entry.phase === "waiting" && !entry.cancelled) {
-      actions.push({ type: "resume", id: entry.id });
+      emit({ type: "resume", id: entry.id });
     } else {
       return true;
     }
@@ -216,13 +220,13 @@ export function createSchedule(options: ScheduleOptions): Schedule {
     const idle = entry.phase === "queued" || entry.phase === "asking" || entry.phase === "waiting";
     if (!idle || entry.cancelled || stop === undefined) return;
     end(entry);
-    actions.push({ type: "skip", id: entry.id, cause: stop.cause });
+    emit({ type: "skip", id: entry.id, cause: stop.cause });
   }
 
   function drop(entry: Entry): void {
     if (entry.phase !== "queued") return;
     end(entry);
-    actions.push({ type: "drop", id: entry.id });
+    emit({ type: "drop", id: entry.id });
   }
 
   /** The group of a call: its neighbours of the same class, with only ended calls in between. */
@@ -238,7 +242,7 @@ export function createSchedule(options: ScheduleOptions): Schedule {
         // One that is queued ends here; one that runs, asks or waits is ended by whoever runs it.
         if (entry.phase === "queued") end(entry);
         else entry.cancelled = true;
-        actions.push({ type: "cancel", id: entry.id, cause });
+        emit({ type: "cancel", id: entry.id, cause });
       }
     }
   }
