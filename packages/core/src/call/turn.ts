@@ -178,7 +178,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
   function step(event: ScheduleEvent): void {
     const actions = schedule.step(event);
     if (driving) {
-      queue.push(...actions);
+      for (const action of actions) queue.push(action);
       return;
     }
     driving = true;
