@@ -29,6 +29,8 @@ export function foldUnion(
   const [only] = all;
   if (all.length === 1 && only !== undefined) return only.node;
   const folded = fold(all, mode, budget);
+  // Constants that none of their own types takes: no value is left at all.
+  if (Array.isArray(folded?.enum) && folded.enum.length === 0) return false;
   return folded && tidySchema({ ...folded, ...notesOf(all, budget) }, budget);
 }
 

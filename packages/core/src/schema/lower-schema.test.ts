@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import {
+  compileSchema,
   keywordsOf,
   lowerSchema,
   readSchema,
@@ -505,4 +506,22 @@ describe("schemas that mean harm", () => {
     const { schema: result } = lowerSchema(schema);
     expect(Object.getPrototypeOf(result["properties"])).toBe(Object.prototype);
   });
+});
+
+test("a union of constants that none of their own types takes allows no value, and costs the rest nothing", () => {
+  verifies("SCHEMA-3");
+  const impossible = {
+    anyOf: [
+      { type: "string", enum: [0] },
+      { type: "number", enum: ["a"] },
+    ],
+  };
+  const beside = { type: "object", properties: { x: { oneOf: [impossible, { type: "number" }] } } };
+  expect(lowerSchema(beside)).toEqual({
+    kind: "core",
+    schema: { type: "object", properties: { x: { type: "number" } } },
+  });
+  const alone = lowerSchema({ type: "object", properties: { x: impossible } });
+  expect(compileSchema(alone.schema)({}).ok).toBe(true);
+  expect(compileSchema(alone.schema)({ x: 0 }).ok).toBe(false);
 });
