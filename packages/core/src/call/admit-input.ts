@@ -30,6 +30,7 @@ import {
 } from "./call.ts";
 import type { CallHost } from "./host.ts";
 import { readOwnAnswer } from "./own-schema.ts";
+import { placesOf } from "./context.ts";
 import { isPlainObject } from "./run-context.ts";
 import type { CallClass } from "../schedule/index.ts";
 import { effectsUnder } from "../surface/index.ts";
@@ -176,6 +177,7 @@ function classify(host: CallHost, call: Call): undefined {
     tool.effects,
     call.input,
     tool.source.trusted,
+    placesOf(host),
   );
   if (problem !== undefined) {
     const message = `${tool.name}: ${problem}; the call is treated as a write`;

@@ -2,8 +2,10 @@
 // handlers look at few; each can be taken out of the object and used by itself.
 
 import type {
+  ArtifactAccess,
   ArtifactRef,
   ArtifactWriter,
+  Places,
   PrepareContext,
   PreparedPlan,
   Roots,
@@ -17,6 +19,11 @@ import type { CallHost } from "./host.ts";
 import { createPartialOutput, type PartialOutput } from "./partial-output.ts";
 import { createProgress, type Progress } from "./progress.ts";
 
+/** What a tool may know of the places of its run before it is judged. */
+export function placesOf({ roots, policy }: CallHost): Places {
+  return { roots, sensitiveBy: (path) => policy.boundary.sensitiveBy(path) };
+}
+
 export function prepareContext(host: CallHost, call: Call): PrepareContext {
   const { session_id, run_id, agent_id } = host.identity;
   return {
@@ -25,7 +32,7 @@ export function prepareContext(host: CallHost, call: Call): PrepareContext {
     sessionId: session_id,
     runId: run_id,
     agentId: agent_id,
-    roots: host.roots,
+    ...placesOf(host),
     runContext: host.runContext(),
     get signal() {
       return abortOf(call).signal;
@@ -85,8 +92,17 @@ export class CallContext implements ToolContext {
   get idempotencyKey(): string {
     return `${this.sessionId}/${this.toolCallId}`;
   }
-  get artifacts(): ArtifactWriter {
-    return artifactWriter(this.#host, this.#call);
+  get sensitiveBy(): ToolContext["sensitiveBy"] {
+    return placesOf(this.#host).sensitiveBy;
+  }
+  get artifacts(): ArtifactAccess {
+    return artifactAccess(this.#host, this.#call);
+  }
+  get inlineLimitBytes(): number {
+    return Math.min(this.#host.config.tools.inline_limit_bytes, this.#host.inlineLimitBytes);
+  }
+  get redact(): ToolContext["redact"] {
+    return (text) => this.#host.redactor.text(text);
   }
   get progress(): ToolContext["progress"] {
     return (update) => {
@@ -120,8 +136,7 @@ export function artifactWriter(host: CallHost, call: Call): ArtifactWriter {
   const { session_id, run_id } = host.identity;
   const own = { session_id, run_id, tool_call_id: call.tool_call_id };
   const created = (record: ArtifactRef): ArtifactRef => {
-    const { artifact_id, media_type, size, sha256, name } = record;
-    const ref = { artifact_id, media_type, size, sha256, ...(name === undefined ? {} : { name }) };
+    const ref = refOf(record);
     host.recorder.record("artifact.created", { ...ref }, call);
     return ref;
   };
@@ -138,4 +153,22 @@ export function artifactWriter(host: CallHost, call: Call): ArtifactWriter {
       };
     },
   };
+}
+
+/** Only what this session wrote: an id of another session is as unknown as one nobody gave out. */
+function artifactAccess(host: CallHost, call: Call): ArtifactAccess {
+  const stat = async (artifact_id: string): Promise<ArtifactRef | undefined> => {
+    const record = await host.artifacts.stat(artifact_id);
+    return record?.session_id === host.identity.session_id ? refOf(record) : undefined;
+  };
+  return {
+    ...artifactWriter(host, call),
+    stat,
+    read: async (artifact_id, range) =>
+      (await stat(artifact_id)) && (await host.artifacts.read(artifact_id, range)),
+  };
+}
+
+function refOf({ artifact_id, media_type, size, sha256, name }: ArtifactRef): ArtifactRef {
+  return { artifact_id, media_type, size, sha256, ...(name === undefined ? {} : { name }) };
 }

@@ -35,8 +35,14 @@ export interface CallIds {
   readonly agentId: string;
 }
 
-export interface PrepareContext extends CallIds {
+/** The places of a run, for whoever has to tell them apart before a call is judged. */
+export interface Places {
   readonly roots: Roots;
+  /** The pattern that makes a canonical path sensitive (PATH-3), by the list the run is judged by. */
+  readonly sensitiveBy: (path: string) => string | undefined;
+}
+
+export interface PrepareContext extends CallIds, Places {
   readonly signal: Signal;
   readonly runContext: RunContext;
 }
@@ -47,7 +53,11 @@ export interface ToolContext extends PrepareContext {
   readonly plan: PreparedPlan | undefined;
   /** The same for every attempt to carry out this one call. */
   readonly idempotencyKey: string;
-  readonly artifacts: ArtifactWriter;
+  readonly artifacts: ArtifactAccess;
+  /** How many bytes a result may have inline (RESULT-6): for a tool that bounds itself. */
+  readonly inlineLimitBytes: number;
+  /** Hides what must not leave: for a tool that cuts text, because half a secret is not recognised (REDACT-1). */
+  readonly redact: (text: string) => string;
   readonly progress: (update: ProgressUpdate) => void;
   /** Output so far. It is what is left of a call that is aborted or times out. */
   readonly output: (chunk: string) => void;
@@ -70,6 +80,16 @@ export interface ArtifactWriter {
   readonly write: (bytes: string | Uint8Array, about: ArtifactDescription) => Promise<ArtifactRef>;
   /** For bytes that arrive piece by piece and may be too many to hold. */
   readonly open: (about: ArtifactDescription) => ArtifactSink;
+}
+
+/** Artifacts of this session, raw; those of any other do not exist here. */
+export interface ArtifactAccess extends ArtifactWriter {
+  readonly stat: (artifact_id: string) => Promise<ArtifactRef | undefined>;
+  /** What there is of the range, which may reach past the end; undefined for an unknown artifact. */
+  readonly read: (
+    artifact_id: string,
+    range: { offset: number; length: number },
+  ) => Promise<Uint8Array | undefined>;
 }
 
 export interface ArtifactSink {

@@ -2,7 +2,7 @@
 // exported as records; functions are camelCase.
 
 import type { InferOutput, JsonObject, SchemaLike } from "../schema/index.ts";
-import type { ContextModifier, PrepareContext, ToolContext } from "./context.ts";
+import type { ContextModifier, Places, PrepareContext, ToolContext } from "./context.ts";
 import type { Plan } from "./plan.ts";
 import type { ArtifactRef, ContentBlock, ToolError, ToolResult, ToolStatus } from "./result.ts";
 
@@ -70,7 +70,7 @@ export interface ToolDefinition<
   /** Checks values beyond the schema: nothing, or what is wrong in one sentence. */
   validate?(input: Input): ValueProblem | Promise<ValueProblem>;
   /** The effects of this very call; may only report less than the definition (DEF-4). */
-  classify?(input: Input): CallClass;
+  classify?(input: Input, places: Places): CallClass;
   /** Plans the call without side effects. A tool never asks for permission: it says what it would touch. */
   prepare?(input: Input, context: PrepareContext): Plan | Promise<Plan>;
   /** Where the model may choose the time itself, within the maximum (PIPE-5). */

@@ -2,6 +2,7 @@
 // value, and the record says which facts were declared and which assumed.
 
 import { isPromise, messageOf } from "./thrown.ts";
+import type { Places } from "./context.ts";
 import type { AnyTool, CallClass, InterruptBehavior, Permission } from "./definition.ts";
 
 export interface Effects {
@@ -61,10 +62,11 @@ export function callEffects(
   defined: DefinedEffects,
   input: unknown,
   trusted: boolean,
+  places: Places,
 ): ClassifiedEffects {
   if (tool.classify === undefined || !trusted) return { effects: defined.worst };
   try {
-    return classified(tool.classify(input), defined);
+    return classified(tool.classify(input, places), defined);
   } catch (error) {
     return asAWrite(defined, `classify threw: ${messageOf(error)}`);
   }
