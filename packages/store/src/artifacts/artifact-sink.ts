@@ -1,0 +1,161 @@
+// One artifact on its way to disk: bytes go to an unfinished file as they come, hashed on the way, one
+// write at a time, so that whoever awaits `write` holds no more than it just gave.
+
+import { createHash } from "node:crypto";
+import { open, rename, rm, writeFile, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  ToolFailure,
+  type ArtifactInput,
+  type ArtifactRecord,
+  type ArtifactStoreSink,
+} from "@soong/core";
+import { unfinishedName } from "./private-directory.ts";
+
+export interface ArtifactPlace {
+  readonly directory: string;
+  readonly ids: { next(prefix: string): string };
+  readonly clock: { now(): number };
+}
+
+export interface ArtifactFileSink extends ArtifactStoreSink {
+  write(bytes: string | Uint8Array): Promise<void>;
+  close(): Promise<ArtifactRecord>;
+  discard(): Promise<void>;
+}
+
+type State = "open" | "closed" | "discarded" | "failed";
+
+export function openArtifactSink(place: ArtifactPlace, about: ArtifactInput): ArtifactFileSink {
+  const described = { ...about };
+  const artifact_id = place.ids.next("art");
+  const unfinished = join(place.directory, unfinishedName(artifact_id));
+  const finished = join(place.directory, artifact_id);
+  const hash = createHash("sha256");
+  let size = 0;
+  let state: State = "open";
+  let failure: Error | undefined;
+  let file: Promise<FileHandle> | undefined;
+  /** Half of a character whose other half comes with the next piece of text. */
+  let heldBack = "";
+  /** What was asked for is done in order, whether or not anybody waited. */
+  let last: Promise<unknown> = Promise.resolve();
+
+  return {
+    write: (bytes) => {
+      refuseUnlessOpen();
+      const parts = piecesOf(bytes);
+      return inOrder(async () => {
+        for (const part of parts) await append(part);
+      });
+    },
+    close: () => {
+      refuseUnlessOpen();
+      state = "closed";
+      return inOrder(finish);
+    },
+    discard: () => {
+      if (state !== "open" && state !== "failed") return Promise.resolve();
+      state = "discarded";
+      return inOrder(async () => {}).then(giveUp, giveUp);
+    },
+  };
+
+  function inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const done = last.then(async () => {
+      if (failure !== undefined) throw failure;
+      try {
+        return await work();
+      } catch (error) {
+        failure = asFailure(error);
+        if (state === "open") state = "failed";
+        await giveUp();
+        throw failure;
+      }
+    });
+    last = done.catch(() => {});
+    return done;
+  }
+
+  function piecesOf(bytes: string | Uint8Array): Uint8Array[] {
+    if (typeof bytes !== "string") {
+      const half = Buffer.from(heldBack, "utf8");
+      heldBack = "";
+      // A copy: a caller may reuse its buffer without waiting.
+      return [half, new Uint8Array(bytes)];
+    }
+    const text = heldBack + bytes;
+    const lastUnit = text.charCodeAt(text.length - 1);
+    heldBack = lastUnit >= 0xd800 && lastUnit <= 0xdbff ? text.slice(-1) : "";
+    return [Buffer.from(heldBack === "" ? text : text.slice(0, -1), "utf8")];
+  }
+
+  async function append(bytes: Uint8Array): Promise<void> {
+    file ??= open(unfinished, "wx", 0o600);
+    const handle = await file;
+    let written = 0;
+    while (written < bytes.length) {
+      written += (await handle.write(bytes, written)).bytesWritten;
+    }
+    hash.update(bytes);
+    size += bytes.length;
+  }
+
+  async function finish(): Promise<ArtifactRecord> {
+    await append(Buffer.from(heldBack, "utf8"));
+    const handle = await file;
+    await handle?.datasync();
+    await handle?.close();
+    file = undefined;
+    const { media_type, name, session_id, run_id, tool_call_id, retention } = described;
+    const record: ArtifactRecord = {
+      artifact_id,
+      sha256: hash.digest("hex"),
+      media_type,
+      size,
+      ...(name === undefined ? {} : { name }),
+      session_id,
+      run_id,
+      ...(tool_call_id === undefined ? {} : { tool_call_id }),
+      created_at: new Date(place.clock.now()).toISOString(),
+      ...(retention === undefined ? {} : { retention }),
+    };
+    await rename(unfinished, finished);
+    await writeFile(unfinished, JSON.stringify(record), { mode: 0o600, flag: "wx", flush: true });
+    await rename(unfinished, `${finished}.json`);
+    return record;
+  }
+
+  async function giveUp(): Promise<void> {
+    const opened = file;
+    file = undefined;
+    try {
+      await (await opened)?.close();
+    } catch {
+      // It never opened, or is closed already: there is only the name left to remove.
+    }
+    const leavings = failure === undefined ? [unfinished] : [unfinished, finished];
+    // What cannot be removed now is swept away later; the reason it is given up matters more.
+    await Promise.allSettled(leavings.map((path) => rm(path, { force: true })));
+  }
+
+  function refuseUnlessOpen(): void {
+    if (state === "open") return;
+    if (failure !== undefined) throw failure;
+    throw new ToolFailure({
+      code: "artifact_sink_closed",
+      message: `This artifact is already ${state}; nothing can be added to it.`,
+    });
+  }
+}
+
+function asFailure(error: unknown): Error {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== "ENOSPC" && code !== "EDQUOT" && code !== "EFBIG") return error as Error;
+  return new ToolFailure({
+    code: "artifact_store_full",
+    error_class: "result_too_large",
+    message: `There is no room left on the disk for this artifact (${message}).`,
+    recovery: "change_arguments",
+  });
+}

@@ -1,0 +1,178 @@
+// internal.read_artifact (ART-3): a range of an artifact of this session, or the lines of it that match.
+// Bytes are stored raw, so both ways redact before they cut or compare (REDACT-1).
+
+import { defineTool, ToolFailure, toolResult, type AnyTool, type ToolContext } from "@soong/core";
+import { readPage } from "./read-page.ts";
+import { compileQuery, searchArtifact, type ArtifactSearch } from "./search-artifact.ts";
+
+const DEFAULT_LENGTH = 32 * 1024;
+const MAX_LENGTH = 1024 * 1024;
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 500;
+/** What notes and the shape of the result may take of the inline bound. */
+const ROOM_FOR_NOTES = 1024;
+
+interface ReadArtifactInput {
+  artifact_id: string;
+  offset?: number;
+  length?: number;
+  query?: string;
+  literal?: boolean;
+  limit?: number;
+  context_lines?: number;
+}
+
+export function readArtifactTool(): AnyTool {
+  return defineTool({
+    name: "internal.read_artifact",
+    title: "Read an artifact",
+    description:
+      "Read what was cut from an earlier result: a range of its artifact (offset and length in bytes; " +
+      "next_offset says where to go on), or, with query, the lines of it that match a regular expression.",
+    input_schema: {
+      type: "object",
+      properties: {
+        artifact_id: {
+          type: "string",
+          minLength: 1,
+          description: "As the earlier result gave it.",
+        },
+        offset: {
+          type: "integer",
+          minimum: 0,
+          description: "First byte to read; 0 if left out. With query: where to begin searching.",
+        },
+        length: {
+          type: "integer",
+          minimum: 1,
+          maximum: MAX_LENGTH,
+          description: `Bytes to read, ${DEFAULT_LENGTH} if left out; less comes back if a result may not hold as much.`,
+        },
+        query: { type: "string", minLength: 1, description: "A regular expression, line by line." },
+        literal: { type: "boolean", description: "Take the query as plain text." },
+        limit: {
+          type: "integer",
+          minimum: 1,
+          maximum: MAX_LIMIT,
+          description: `How many matching lines at the most; ${DEFAULT_LIMIT} if left out.`,
+        },
+        context_lines: {
+          type: "integer",
+          minimum: 0,
+          maximum: 20,
+          description: "Lines to show before and after each match.",
+        },
+      },
+      required: ["artifact_id"],
+      additionalProperties: false,
+    },
+    permission: "readonly",
+    concurrency_safe: true,
+    destructive: false,
+    open_world: false,
+    search_hint: "read page search truncated output artifact",
+    validate(input) {
+      const { query, length, literal, limit, context_lines } = input as ReadArtifactInput;
+      if (query === undefined) {
+        return literal === undefined && limit === undefined && context_lines === undefined
+          ? undefined
+          : "literal, limit and context_lines belong to a query; give one, or leave them out.";
+      }
+      return length === undefined
+        ? undefined
+        : "length belongs to a range; leave it out with query.";
+    },
+    handler: (input, context) => readArtifact(input as ReadArtifactInput, context),
+  });
+}
+
+async function readArtifact(input: ReadArtifactInput, context: ToolContext): Promise<unknown> {
+  const { artifact_id, offset = 0, length = DEFAULT_LENGTH, query } = input;
+  const artifact = await context.artifacts.stat(artifact_id);
+  if (artifact === undefined) {
+    throw new ToolFailure({
+      code: "artifact_not_found",
+      error_class: "invalid_arguments",
+      message: `This session has no artifact "${artifact_id}". Use an id from an earlier result of this session.`,
+      recovery: "change_arguments",
+    });
+  }
+  if (offset > 0 && offset >= artifact.size) {
+    throw new ToolFailure({
+      code: "offset_past_end",
+      error_class: "invalid_arguments",
+      message: `Artifact ${artifact_id} has ${artifact.size} bytes; there is nothing at offset ${offset}.`,
+      recovery: "change_arguments",
+    });
+  }
+  const room = Math.max(256, context.inlineLimitBytes - ROOM_FOR_NOTES);
+  const about = {
+    artifact_id,
+    media_type: artifact.media_type,
+    size: artifact.size,
+    ...(artifact.name === undefined ? {} : { name: artifact.name }),
+  };
+  if (query !== undefined) {
+    const search: ArtifactSearch = {
+      ...compileQuery(query, input.literal ?? false),
+      limit: input.limit ?? DEFAULT_LIMIT,
+      contextLines: input.context_lines ?? 0,
+      offset,
+      room,
+    };
+    const found = await searchArtifact(context, artifact, search);
+    const { matches, next_offset } = found;
+    const shown = matches.length === 0 ? "No line matches." : matches.map(matchText).join("\n");
+    const note =
+      next_offset === undefined
+        ? undefined
+        : `There may be more matches: search on from offset ${next_offset}.`;
+    return toolResult({
+      content: textBlocks(shown, note),
+      data: { ...about, ...found },
+      summary: `${matches.length} matching lines in ${artifact_id}`,
+    });
+  }
+  const page = await readPage(context, artifact, { offset, length: Math.min(length, room) });
+  if (page.kind === "binary") {
+    const text = `Artifact ${artifact_id} is not text (${artifact.media_type}, ${artifact.size} bytes).`;
+    return toolResult({ content: textBlocks(text), data: { ...about, binary: true } });
+  }
+  const { text, end } = page;
+  if (text === "") {
+    return toolResult({ content: textBlocks("The artifact is empty."), data: about });
+  }
+  const more = end < artifact.size;
+  const range = `Bytes ${page.offset} to ${end} of ${artifact.size}`;
+  // Space alone would pass for an empty result.
+  const last = text.trim() === "" ? `${range}: white space, the end.` : undefined;
+  const note = more ? `${range}; go on with offset ${end}.` : last;
+  return toolResult({
+    content: textBlocks(text, note),
+    data: {
+      ...about,
+      offset: page.offset,
+      end,
+      truncated: more,
+      ...(more ? { next_offset: end } : {}),
+    },
+    summary: `${range} of ${artifact_id}`,
+  });
+}
+
+function textBlocks(text: string, note?: string): { type: "text"; text: string }[] {
+  return (note === undefined ? [text] : [text, note]).map((part) => ({ type: "text", text: part }));
+}
+
+function matchText({
+  line,
+  before,
+  text,
+  after,
+}: Awaited<ReturnType<typeof searchArtifact>>["matches"][number]): string {
+  return [
+    ...before.map((context, i) => `${line - before.length + i}- ${context}`),
+    `${line}: ${text}`,
+    ...after.map((context, i) => `${line + 1 + i}- ${context}`),
+  ].join("\n");
+}
