@@ -1,0 +1,88 @@
+// One writer of a file at a time, among all processes of this user on this machine (EDIT-6): waiters of
+// this process queue in order, and the first of them contends for the lock file on disk. The lock does
+// not nest: work that locks the same path again waits for itself until it gives up.
+
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { claimLock } from "./lock-claim.ts";
+import type { HeldLock } from "./lock-claim.ts";
+import { prepareLockDirectory } from "./lock-directory.ts";
+import { sweepClaims } from "./lock-sweep.ts";
+import { errnoOf, fileBusy, lockUnavailable } from "./path-failure.ts";
+import { queueFor } from "./waiting-line.ts";
+
+export interface FileLockOptions {
+  lockDirectory: string;
+  signal?: AbortSignal | undefined;
+  /** How long to wait for the others before giving up with file_busy. */
+  waitMs?: number;
+}
+
+/** Runs `work` while holding the lock of the canonical `path`. */
+export async function withFileLock<Result>(
+  path: string,
+  options: FileLockOptions,
+  work: (lock: HeldLock) => Promise<Result>,
+): Promise<Result> {
+  const { lockDirectory, signal } = options;
+  const lockPath = lockPathOf(lockDirectory, path);
+  // The timer only bounds the wait: it is over before the work begins.
+  const giveUp = new AbortController();
+  const timer = setTimeout(() => giveUp.abort(), options.waitMs ?? WAIT_MS);
+  const waiting = AbortSignal.any([giveUp.signal, ...(signal === undefined ? [] : [signal])]);
+  let leave: (() => void) | undefined;
+  let lock: HeldLock | undefined;
+  try {
+    try {
+      leave = await queueFor(lockPath, waiting);
+      await prepareLockDirectory(lockDirectory);
+      await sweepClaims(lockDirectory);
+      lock = await contend(lockPath, waiting);
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw giveUp.signal.aborted ? fileBusy(path, lockPath) : unavailable(error, lockDirectory);
+    } finally {
+      clearTimeout(timer);
+    }
+    return await work(lock);
+  } finally {
+    // The work is done, whatever becomes of the lock file: one that cannot be removed makes the next
+    // one who wants it wait and then say where it is.
+    await lock?.release().catch(() => undefined);
+    leave?.();
+  }
+}
+
+const WAIT_MS = 10_000;
+const LONGEST_PAUSE_MS = 20;
+
+/** Folded, so that a disk that ignores case has one lock a file; on others two names share one. */
+function lockPathOf(lockDirectory: string, path: string): string {
+  const folded = path.normalize("NFC").toLowerCase();
+  return join(lockDirectory, `${createHash("sha256").update(folded).digest("hex")}.lock`);
+}
+
+async function contend(lockPath: string, signal: AbortSignal): Promise<HeldLock> {
+  const claim = await claimLock(lockPath);
+  try {
+    for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      signal.throwIfAborted();
+      const lock = await claim.attempt();
+      if (lock !== undefined) {
+        return lock;
+      }
+      // Spread out, so that those who wait do not all come back at the same moment.
+      await delay(pauseMs * (0.5 + Math.random()), undefined, { signal });
+    }
+  } catch (error) {
+    await claim.withdraw();
+    throw error;
+  }
+}
+
+function unavailable(error: unknown, lockDirectory: string): unknown {
+  const errno = errnoOf(error);
+  return errno === undefined ? error : lockUnavailable(lockDirectory, `the system says ${errno}`);
+}

@@ -1,0 +1,91 @@
+// Where the locks of this user are kept: one place for every process of the user on this machine,
+// whatever its environment says, and a directory that nobody else can put anything into.
+
+import { accessSync, constants } from "node:fs";
+import { chmod, lstat, mkdir } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { dirname, join } from "node:path";
+
+import { errnoOf, lockUnavailable } from "./path-failure.ts";
+
+/** In the user's own home by the user database (not $HOME); where that cannot be written, under /tmp. */
+export function defaultLockDirectory(home: string | undefined = homeOfThisUser()): string {
+  if (home !== undefined) {
+    const locks = join(home, ".soong-agent", "locks");
+    if (isWritable(locks) ?? isWritable(dirname(locks)) ?? isWritable(home) ?? false) {
+      return locks;
+    }
+  }
+  return `/tmp/soong-${process.geteuid?.() ?? "user"}/locks`;
+}
+
+/** Makes the directory where it is missing; refuses one that another user could tamper with. */
+export async function prepareLockDirectory(directory: string): Promise<void> {
+  try {
+    if ((await lookAt(directory)) === undefined) {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+    }
+    await checkParent(directory);
+    await checkOwn(directory);
+  } catch (error) {
+    const errno = errnoOf(error);
+    throw errno === undefined ? error : lockUnavailable(directory, `the system says ${errno}`);
+  }
+}
+
+async function checkOwn(directory: string): Promise<void> {
+  const stats = await lstat(directory);
+  if (!stats.isDirectory()) {
+    throw lockUnavailable(directory, "it is not a directory (a link is not followed)");
+  }
+  if (stats.uid !== ourUid(stats.uid)) {
+    throw lockUnavailable(directory, "it belongs to another user");
+  }
+  if ((stats.mode & 0o077) !== 0) {
+    await chmod(directory, 0o700);
+  }
+}
+
+/** Whoever may rename the directory away may put another in its place. */
+async function checkParent(directory: string): Promise<void> {
+  const { uid, mode } = await lstat(dirname(directory));
+  const isSticky = (mode & 0o1000) !== 0;
+  if ((uid !== ourUid(uid) && uid !== 0) || ((mode & 0o002) !== 0 && !isSticky)) {
+    throw lockUnavailable(directory, "other users can replace it in the directory above");
+  }
+}
+
+async function lookAt(path: string) {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** A platform without user ids has nothing to compare. */
+function ourUid(otherwise: number): number {
+  return process.geteuid?.() ?? otherwise;
+}
+
+/** undefined: it is not there. */
+function isWritable(path: string): boolean | undefined {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return true;
+  } catch (error) {
+    return errnoOf(error) === "ENOENT" ? undefined : false;
+  }
+}
+
+/** A user id that a container made up has no entry in the user database. */
+function homeOfThisUser(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,116 @@
+// Who holds a lock, written down so that another process can tell whether the holder still lives: a
+// process id is reused, so its start time, the boot and the process namespace belong to it.
+
+import { randomBytes } from "node:crypto";
+import { readFile, readlink } from "node:fs/promises";
+import { hostname } from "node:os";
+
+export interface LockHolder {
+  pid: number;
+  /** Clock ticks since boot; null where the system does not tell, as for the next two. */
+  started: string | null;
+  boot_id: string | null;
+  pid_namespace: string | null;
+  host: string;
+  /** Different for every acquisition. */
+  nonce: string;
+}
+
+export async function thisHolder(): Promise<LockHolder> {
+  ownIdentity ??= readOwnIdentity();
+  return { ...(await ownIdentity), nonce: randomBytes(16).toString("hex") };
+}
+
+/**
+ * Alive or dead where that can be known: in this boot and process namespace, or, without /proc, on this
+ * host. Anything else (a container beside us, another machine on the same disk) is a stranger.
+ */
+export async function lifeOf(holder: LockHolder): Promise<"alive" | "dead" | "stranger"> {
+  if (placeOf(holder) !== placeOf(await thisHolder())) {
+    return "stranger";
+  }
+  if (!canBeSignalled(holder.pid)) {
+    return "dead";
+  }
+  const seen = await processState(holder.pid);
+  if (seen === undefined || holder.started === null) {
+    return "alive";
+  }
+  return seen.started === holder.started && seen.state !== "Z" && seen.state !== "X"
+    ? "alive"
+    : "dead";
+}
+
+export function parseHolder(text: string): LockHolder | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return isHolder(value) ? value : undefined;
+}
+
+/** Where its process id means something. */
+function placeOf({ boot_id, pid_namespace, host }: LockHolder): string {
+  return boot_id === null || pid_namespace === null
+    ? `host ${host}`
+    : `${boot_id} ${pid_namespace}`;
+}
+
+let ownIdentity: Promise<Omit<LockHolder, "nonce">> | undefined;
+
+async function readOwnIdentity(): Promise<Omit<LockHolder, "nonce">> {
+  return {
+    pid: process.pid,
+    started: (await processState(process.pid))?.started ?? null,
+    boot_id: await readFile("/proc/sys/kernel/random/boot_id", "utf8").then(trim, unknown),
+    pid_namespace: await readlink("/proc/self/ns/pid").catch(unknown),
+    host: hostname(),
+  };
+}
+
+/** Fields 3 (state) and 22 (start time) of proc(5); field 2 is a name that may hold anything. */
+async function processState(pid: number): Promise<{ state: string; started: string } | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(unknown);
+  const [state, ...rest] = text?.slice(text.lastIndexOf(")") + 2).split(" ") ?? [];
+  const started = rest[18];
+  return state === undefined || started === undefined ? undefined : { state, started };
+}
+
+function canBeSignalled(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Only "no such process" is an answer: a process of another user is alive, too.
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
+
+function isHolder(value: unknown): value is LockHolder {
+  if (typeof value !== "object" || value === null) {
+    return false;
+  }
+  const holder = value as Partial<Record<keyof LockHolder, unknown>>;
+  return (
+    Number.isSafeInteger(holder.pid) &&
+    (holder.pid as number) > 0 &&
+    [holder.started, holder.boot_id, holder.pid_namespace].every(isTextOrNull) &&
+    typeof holder.host === "string" &&
+    typeof holder.nonce === "string" &&
+    /^[0-9a-f]{32}$/.test(holder.nonce)
+  );
+}
+
+function isTextOrNull(value: unknown): boolean {
+  return value === null || typeof value === "string";
+}
+
+function trim(text: string): string {
+  return text.trim();
+}
+
+function unknown(): null {
+  return null;
+}

@@ -1,0 +1,127 @@
+// Which file a given name means (PATH-1): the canonical absolute path, links resolved in the order the
+// kernel would, also above what does not exist yet and through links that lead to nothing. POSIX names;
+// nothing is expanded or decoded, so `~` and `%20` are ordinary characters.
+
+import { readlinkSync, realpathSync } from "node:fs";
+import { readlink, realpath } from "node:fs/promises";
+
+import { errnoOf, failureOf, invalidPath } from "./path-failure.ts";
+
+export async function resolvePath(base: string, given: string): Promise<string> {
+  const joined = joinRaw(base, given);
+  try {
+    return await realpath(joined);
+  } catch {
+    // Something is missing, loops or may not be searched: the walk finds out which.
+  }
+  const walk = walkLinks(joined);
+  let step = walk.next();
+  while (step.done !== true) {
+    step = walk.next(await linkTarget(step.value));
+  }
+  return step.value;
+}
+
+/** The same without a promise, for a tool's synchronous `classify`. */
+export function resolvePathNow(base: string, given: string): string {
+  const joined = joinRaw(base, given);
+  try {
+    return realpathSync.native(joined);
+  } catch {
+    // As above.
+  }
+  const walk = walkLinks(joined);
+  let step = walk.next();
+  while (step.done !== true) {
+    step = walk.next(linkTargetNow(step.value));
+  }
+  return step.value;
+}
+
+const MOST_PATH_BYTES = 4095;
+const MOST_NAME_BYTES = 255;
+/** The kernel's own limit for one lookup. */
+const MOST_LINKS = 40;
+
+/** Not `path.resolve`: that takes `link/..` away by its letters, the kernel goes to the link's target. */
+function joinRaw(base: string, given: string): string {
+  if (!base.startsWith("/")) {
+    throw new TypeError(`The base of a path must be absolute, not ${JSON.stringify(base)}.`);
+  }
+  if (given === "") {
+    throw invalidPath(given, "it is empty");
+  }
+  if (given.includes("\0")) {
+    throw invalidPath(given, "it holds a NUL character");
+  }
+  if (Buffer.from(given).toString() !== given) {
+    throw invalidPath(given, "it holds half of a character (a lone surrogate)");
+  }
+  if (Buffer.byteLength(given) > MOST_PATH_BYTES) {
+    throw invalidPath(`${given.slice(0, 80)}…`, `it is longer than ${MOST_PATH_BYTES} bytes`);
+  }
+  return given.startsWith("/") ? given : `${base}/${given}`;
+}
+
+/** Yields each path whose link target it needs to know, ends with the canonical path. */
+function* walkLinks(start: string): Generator<string, string, string | undefined> {
+  const ahead = start.split("/").toReversed();
+  const resolved: string[] = [];
+  let links = 0;
+  for (let name = ahead.pop(); name !== undefined; name = ahead.pop()) {
+    if (name === "" || name === ".") {
+      continue;
+    }
+    if (name === "..") {
+      resolved.pop();
+      continue;
+    }
+    if (Buffer.byteLength(name) > MOST_NAME_BYTES) {
+      throw invalidPath(start, `a name in it is longer than ${MOST_NAME_BYTES} bytes`);
+    }
+    resolved.push(name);
+    const here = `/${resolved.join("/")}`;
+    if (Buffer.byteLength(here) > MOST_PATH_BYTES) {
+      throw invalidPath(start, `resolved, it is longer than ${MOST_PATH_BYTES} bytes`);
+    }
+    const target = yield here;
+    if (target === undefined) {
+      continue;
+    }
+    links += 1;
+    if (links > MOST_LINKS) {
+      throw invalidPath(start, "its links lead in a circle, or are too many");
+    }
+    if (target.startsWith("/")) {
+      resolved.length = 0;
+    } else {
+      resolved.pop();
+    }
+    ahead.push(...target.split("/").toReversed());
+  }
+  return `/${resolved.join("/")}`;
+}
+
+async function linkTarget(path: string): Promise<string | undefined> {
+  try {
+    return await readlink(path);
+  } catch (error) {
+    return noTarget(error, path);
+  }
+}
+
+function linkTargetNow(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    return noTarget(error, path);
+  }
+}
+
+/** EINVAL is the kernel's word for "not a link". */
+function noTarget(error: unknown, path: string): undefined {
+  const errno = errnoOf(error);
+  if (errno !== "EINVAL" && errno !== "ENOENT" && errno !== "ENOTDIR") {
+    throw failureOf(error, path);
+  }
+}
