@@ -1,0 +1,20 @@
+import { verifies } from "#laws";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { cutToBytes } from "./index.ts";
+
+test("a text is cut to the longest beginning that fits, and no character is broken", () => {
+  verifies("CODE-1");
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 40 }), fc.nat(100), (text, maxBytes) => {
+      let expected = "";
+      for (const character of text) {
+        if (Buffer.byteLength(expected + character) > maxBytes) break;
+        expected += character;
+      }
+      expect(cutToBytes(text, maxBytes)).toBe(expected);
+    }),
+  );
+  expect(cutToBytes("aé😀", 6)).toBe("aé");
+  expect(cutToBytes("aé😀", 7)).toBe("aé😀");
+});
