@@ -1,0 +1,103 @@
+import { verifies } from "#laws";
+import { describe, expect, test } from "vitest";
+import { endFamily } from "./end-family.ts";
+import type { Family, Sighting } from "./family.ts";
+
+/** A family as it is seen look by look, and the signals it gets. */
+function familySeen(seen: (look: number) => Partial<Sighting>): {
+  family: Family;
+  signals: string[];
+} {
+  const signals: string[] = [];
+  let looks = 0;
+  const family: Family = {
+    look() {
+      looks += 1;
+      return { alive: [], undecided: false, ...seen(looks) };
+    },
+    signal(name, members, how) {
+      if (members.length > 0)
+        signals.push(`${name} ${members.map(({ pid }) => pid).join(",")} ${how}`);
+    },
+    leaderReaped() {},
+  };
+  return { family, signals };
+}
+
+const member = (pid: number) => ({ pid, isInGroup: true });
+
+describe("the end of a family", () => {
+  test("is nothing to do when nobody is there", async () => {
+    const { family, signals } = familySeen(() => ({}));
+    expect(await endFamily(family, { patienceMs: 0, graceMs: 0 })).toEqual({
+      ended: new Set(),
+      survivors: [],
+    });
+    expect(signals).toEqual([]);
+  });
+
+  test("leaves those alone that end by themselves in time", async () => {
+    const { family, signals } = familySeen((look) => (look < 4 ? { alive: [member(2)] } : {}));
+    const { ended } = await endFamily(family, { patienceMs: 10_000, graceMs: 0 });
+    expect([...ended]).toEqual([]);
+    expect(signals).toEqual([]);
+  });
+
+  test("asks each one once, the first ones at a stroke", async () => {
+    const { family, signals } = familySeen((look) => {
+      if (look < 3) return { alive: [member(2), member(3)] };
+      if (look < 6) return { alive: [member(2), member(4)] };
+      return {};
+    });
+    const { ended } = await endFamily(family, { patienceMs: 0, graceMs: 10_000 });
+    expect([...ended]).toEqual([2, 3, 4]);
+    expect(signals).toEqual([
+      "SIGTERM 2,3 at_a_stroke",
+      "SIGCONT 2,3 at_a_stroke",
+      "SIGTERM 4 one_by_one",
+      "SIGCONT 4 one_by_one",
+    ]);
+  });
+
+  test("kills whoever is there, again and again, until nobody is", async () => {
+    const { family, signals } = familySeen((look) => (look < 5 ? { alive: [member(look)] } : {}));
+    await endFamily(family, { patienceMs: 0, graceMs: 0 });
+    expect(signals).toEqual([1, 2, 3, 4].map((pid) => `SIGKILL ${pid} at_a_stroke`));
+  });
+
+  test("looks again while somebody may turn out to belong to it", async () => {
+    const { family, signals } = familySeen((look) => {
+      if (look < 3) return { undecided: true };
+      return look === 3 ? { alive: [member(9)] } : {};
+    });
+    const { ended } = await endFamily(family, { patienceMs: 0, graceMs: 0 });
+    expect([...ended]).toEqual([9]);
+    expect(signals).toEqual(["SIGKILL 9 at_a_stroke"]);
+  });
+
+  test("looks again as patiently when that happens once more, while they are being ended", async () => {
+    const { family, signals } = familySeen((look) => {
+      if (look < 15) return { undecided: true };
+      if (look === 15) return { alive: [member(2)] };
+      if (look < 30) return { undecided: true };
+      return look === 30 ? { alive: [member(9)] } : {};
+    });
+    const { ended } = await endFamily(family, { patienceMs: 0, graceMs: 10_000 });
+    expect([...ended]).toEqual([2, 9]);
+    expect(signals).toContain("SIGTERM 9 one_by_one");
+  });
+
+  test("does not wait for ever for a stranger whose environment is empty", async () => {
+    const { family } = familySeen(() => ({ undecided: true }));
+    expect((await endFamily(family, { patienceMs: 0, graceMs: 0 })).survivors).toEqual([]);
+  });
+
+  test("gives up on those that nothing can end, and names them", async () => {
+    verifies("CMD-3");
+    const started = performance.now();
+    const { family } = familySeen(() => ({ alive: [member(2)] }));
+    const { survivors } = await endFamily(family, { patienceMs: 0, graceMs: 100 });
+    expect(survivors).toEqual([2]);
+    expect(performance.now() - started).toBeLessThan(3000);
+  });
+});

@@ -1,0 +1,90 @@
+// One output stream of a process, handed to its consumer piece by piece: a consumer that is not done yet
+// holds the stream back, and with it the program, so that memory stays small however much is written.
+
+import type { Readable } from "node:stream";
+
+export type OutputConsumer = (chunk: Buffer) => void | Promise<void>;
+
+export interface Output {
+  /** Settles when nothing more will be handed over. */
+  readonly finished: Promise<void>;
+  progress(): { isFinished: boolean; isConsumerBusy: boolean; steps: number; bytes: number };
+  /** Ends it now, whatever is still in the pipe. */
+  cut(): void;
+}
+
+export function deliverOutput(
+  stream: Readable,
+  consume: OutputConsumer,
+  onFailure: (error: unknown) => void,
+): Output {
+  const waiting: Buffer[] = [];
+  let state: "open" | "closed" | "finished" = "open";
+  let isConsumerBusy = false;
+  let steps = 0;
+  let bytes = 0;
+  let settle: () => void;
+  const finished = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+
+  function finish(): void {
+    state = "finished";
+    waiting.length = 0;
+    settle();
+  }
+
+  function hand(chunk: Buffer): void {
+    if (state === "finished") return;
+    steps += 1;
+    try {
+      const pending = consume(chunk);
+      if (!(pending instanceof Promise)) return;
+      isConsumerBusy = true;
+      stream.pause();
+      pending.then(consumed, fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  function consumed(): void {
+    isConsumerBusy = false;
+    steps += 1;
+    while (!isConsumerBusy && waiting.length > 0) hand(waiting.shift() as Buffer);
+    if (isConsumerBusy || state === "finished") return;
+    if (state === "closed") finish();
+    else stream.resume();
+  }
+
+  function fail(error: unknown): void {
+    if (state === "finished") return;
+    stream.destroy();
+    finish();
+    onFailure(error);
+  }
+
+  stream.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    // When a process exits, Node resumes its streams by itself: what comes then has to wait here. It is
+    // no more than the pipe held.
+    if (!isConsumerBusy) return hand(chunk);
+    waiting.push(chunk);
+    stream.pause();
+  });
+  // A broken pipe has nothing more to give; "close" follows.
+  stream.on("error", () => {});
+  stream.once("close", () => {
+    if (state === "open") state = "closed";
+    if (state === "closed" && !isConsumerBusy) finish();
+  });
+
+  return {
+    finished,
+    progress: () => ({ isFinished: state === "finished", isConsumerBusy, steps, bytes }),
+    cut() {
+      stream.destroy();
+      finish();
+    },
+  };
+}

@@ -1,0 +1,133 @@
+// What the system says of its processes: /proc on Linux, `ps` elsewhere. Read synchronously: some ten
+// microseconds a process, and nothing can slip by because the event loop was busy in between.
+
+import { closeSync, openSync, readdirSync, readSync } from "node:fs";
+import { psTable } from "./ps-table.ts";
+
+export interface ProcessEntry {
+  pid: number;
+  parent: number;
+  group: number;
+  /** 0 where the system does not tell. */
+  session: number;
+  /** A zombie has ended: it only waits for its parent to notice. */
+  ended: boolean;
+  /**
+   * Unknown while it is just being replaced by another program, when its environment reads empty, and
+   * when it has gone meanwhile.
+   */
+  environmentHolds(text: Buffer): boolean | "unknown";
+}
+
+export interface ProcessTable {
+  entries: ProcessEntry[];
+  /** Some went while the table was read, and may have started others that are not in it. */
+  hasGaps: boolean;
+}
+
+/** The pids a command's processes can have: from its own up to the newest one, or all of them. */
+export type PidRange = { from: number } | "all";
+
+export function processTable(range: PidRange): ProcessTable {
+  return process.platform === "linux" ? linuxTable(range) : psTable();
+}
+
+/** The pid given out last, or undefined where the system does not tell. */
+export function newestPid(): number | undefined {
+  if (process.platform !== "linux") return undefined;
+  let text = "";
+  readThrough("/proc/loadavg", (bytes) => {
+    text += bytes.toString("latin1");
+  });
+  const newest = Number(text.slice(text.lastIndexOf(" ")));
+  return newest > 0 ? newest : undefined;
+}
+
+function linuxTable(range: PidRange): ProcessTable {
+  const isInRange = rangeTest(range, newestPid());
+  const entries: ProcessEntry[] = [];
+  let hasGaps = false;
+  for (const name of namesIn("/proc")) {
+    const pid = Number(name);
+    if (!(pid > 0 && isInRange(pid))) continue;
+    const entry = linuxEntry(pid);
+    if (entry === undefined) hasGaps = true;
+    else entries.push(entry);
+  }
+  return { entries, hasGaps };
+}
+
+/** Empty without a mounted /proc: then the group is all that is known of a command. */
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+/** Pids are given out in order and start again at the bottom, so the newest may be below the oldest. */
+export function rangeTest(range: PidRange, newest: number | undefined): (pid: number) => boolean {
+  if (range === "all" || newest === undefined) return () => true;
+  const { from } = range;
+  return newest >= from
+    ? (pid) => pid >= from && pid <= newest
+    : (pid) => pid >= from || pid <= newest;
+}
+
+function linuxEntry(pid: number): ProcessEntry | undefined {
+  let text = "";
+  const isThere = readThrough(`/proc/${pid}/stat`, (bytes) => {
+    text += bytes.toString("latin1");
+  });
+  if (isThere !== "read") return undefined;
+  // The second field is the program's name in parentheses, which may itself hold spaces and parentheses.
+  const [state, parent, group, session] = text.slice(text.lastIndexOf(")") + 2).split(" ", 4);
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    ended: state === "Z" || state === "X",
+    // Kernel threads have no session, and an environment that reads empty for ever.
+    environmentHolds: (wanted) => session !== "0" && environmentHolds(pid, wanted),
+  };
+}
+
+function environmentHolds(pid: number, wanted: Buffer): boolean | "unknown" {
+  let before: Buffer = Buffer.alloc(0);
+  const read = readThrough(`/proc/${pid}/environ`, (bytes) => {
+    // The wanted text may lie across two pieces.
+    const joined = before.length === 0 ? bytes : Buffer.concat([before, bytes]);
+    if (joined.includes(wanted)) return true;
+    before = Buffer.from(joined.subarray(-wanted.length));
+    return false;
+  });
+  if (read === "found") return true;
+  return read === "gone" || (read === "read" && before.length === 0) ? "unknown" : false;
+}
+
+/** One for all: a buffer a process would be most of what a look around costs. */
+const scratch = Buffer.allocUnsafeSlow(65_536);
+
+/** Hands over a file piece by piece until `visit` says it has found what it looks for. */
+function readThrough(
+  path: string,
+  visit: (bytes: Buffer) => boolean | void,
+): "found" | "read" | "gone" | "denied" {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, "r");
+    for (;;) {
+      const length = readSync(descriptor, scratch, 0, scratch.length, null);
+      if (length === 0) return "read";
+      if (visit(scratch.subarray(0, length)) === true) return "found";
+    }
+  } catch (error) {
+    return /^(EACCES|EPERM)$/.test(String((error as NodeJS.ErrnoException).code))
+      ? "denied"
+      : "gone";
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}

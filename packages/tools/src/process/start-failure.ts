@@ -1,0 +1,219 @@
+// Why a process could not be started, in words. The system answers "no such file" for a missing program,
+// a missing folder and a missing interpreter alike, so the cause is found by looking at each of them.
+
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import type { Stats } from "node:fs";
+import { isAbsolute } from "node:path";
+import { ToolFailure } from "@soong/core";
+
+export interface StartRequest {
+  executable: string;
+  argv: readonly string[];
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+}
+
+/** Throws for what must not even be tried. */
+export function refuseUnstartable(request: StartRequest): void {
+  const { executable, argv, cwd, env } = request;
+  if (!isAbsolute(executable)) {
+    throw wrongArgument(`The executable ${quoted(executable)} is not an absolute path`);
+  }
+  if (!isAbsolute(cwd)) {
+    throw wrongArgument(`The working directory ${quoted(cwd)} is not an absolute path`);
+  }
+  if (argv.length === 0) throw wrongArgument("The argument list is empty: it begins with a name");
+  for (const [index, argument] of argv.entries()) {
+    if (!canBePassed(argument)) {
+      throw wrongArgument(`Argument ${index} holds a NUL character or half of a character pair`);
+    }
+  }
+  for (const [name, value] of Object.entries(env)) {
+    // The value stays out of the message: it may be a secret.
+    if (!/^[^=\0]+$/.test(name) || !canBePassed(value)) {
+      throw wrongArgument(
+        `The environment variable ${quoted(name)} has a wrong name or holds a NUL`,
+      );
+    }
+  }
+  if (!canBePassed(executable) || !canBePassed(cwd)) {
+    throw wrongArgument("The executable or working directory holds a NUL character");
+  }
+  if (firstLine(executable)?.kind === "text") {
+    throw notExecutable(
+      executable,
+      "is a text file without a #! line, so the system does not know what runs it",
+      "Add one, or name the interpreter as the program and the file as its argument",
+    );
+  }
+}
+
+/** After the system refused; `code` where it said why. */
+export function startFailure(request: StartRequest, code: string | undefined): ToolFailure {
+  const { executable, cwd } = request;
+  if (code === "E2BIG") {
+    const bytes = sizeOf(request);
+    return new ToolFailure({
+      code: "argument_list_too_long",
+      error_class: "invalid_arguments",
+      recovery: "change_arguments",
+      message: `${executable} was not started: its arguments and environment are ${bytes} bytes, more than the system takes. Pass fewer or shorter arguments, for example through a file.`,
+    });
+  }
+  return (
+    directoryFailure(cwd) ??
+    executableFailure(executable) ??
+    interpreterFailure(executable) ??
+    limitFailure(executable, code)
+  );
+}
+
+function directoryFailure(cwd: string): ToolFailure | undefined {
+  const failure = (code: string, what: string) =>
+    new ToolFailure({
+      code,
+      error_class: "invalid_arguments",
+      recovery: "change_arguments",
+      message: `The working directory ${cwd} ${what}. Choose another one.`,
+    });
+  const found = look(cwd);
+  if (found === "missing") return failure("cwd_not_found", "does not exist");
+  if (found !== "denied" && !found.isDirectory()) {
+    return failure("cwd_not_a_directory", "is not a directory");
+  }
+  if (found !== "denied" && mayExecute(cwd)) return undefined;
+  return failure("cwd_access_denied", "may not be entered by this user");
+}
+
+function executableFailure(executable: string): ToolFailure | undefined {
+  const found = look(executable);
+  if (found === "missing") {
+    return new ToolFailure({
+      code: "executable_not_found",
+      error_class: "invalid_arguments",
+      recovery: "change_arguments",
+      message: `There is no program ${executable}. Check its name, or install it.`,
+    });
+  }
+  if (found !== "denied" && !found.isFile()) {
+    return notExecutable(executable, "is not a regular file", "Name a program");
+  }
+  if (found !== "denied" && mayExecute(executable)) return undefined;
+  return notExecutable(executable, "may not be run by this user", "Check its mode (chmod +x)");
+}
+
+function interpreterFailure(executable: string): ToolFailure | undefined {
+  const line = firstLine(executable);
+  if (line?.kind !== "script") return undefined;
+  const cause = executableFailure(line.interpreter);
+  if (cause === undefined) return undefined;
+  return notExecutable(
+    executable,
+    `is a script for ${line.interpreter}, which cannot be run`,
+    `${cause.message} Or correct the first line of the script`,
+  );
+}
+
+/** All the files are in order, so it is the system that has no room for another process. */
+function limitFailure(executable: string, code: string | undefined): ToolFailure {
+  if (code !== undefined && code !== "EAGAIN" && code !== "ENOMEM") {
+    return notExecutable(executable, `was refused by the system (${code})`, "Check the file");
+  }
+  const isFull = descriptorsAreUsedUp();
+  return new ToolFailure({
+    code: isFull ? "too_many_open_files" : "too_many_processes",
+    error_class: "dependency_unavailable",
+    recovery: "retry_after_delay",
+    retryable: true,
+    message: `${executable} was not started: ${
+      isFull ? "this process has too many open files" : "the system allows no more processes now"
+    }. Wait until others have ended, or raise the limit (ulimit -${isFull ? "n" : "u"}).`,
+  });
+}
+
+function descriptorsAreUsedUp(): boolean {
+  // A new process with its pipes takes a handful of them.
+  const opened: number[] = [];
+  try {
+    for (let count = 0; count < 8; count += 1) opened.push(openSync("/dev/null", "r"));
+    return false;
+  } catch {
+    return true;
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+function notExecutable(executable: string, what: string, remedy: string): ToolFailure {
+  return new ToolFailure({
+    code: "not_executable",
+    error_class: "invalid_arguments",
+    recovery: "change_arguments",
+    message: `${executable} ${what}. ${remedy}.`,
+  });
+}
+
+function wrongArgument(what: string): ToolFailure {
+  return new ToolFailure({
+    code: "invalid_argument",
+    error_class: "invalid_arguments",
+    recovery: "change_arguments",
+    message: `${what}. The process was not started; correct it.`,
+  });
+}
+
+function look(path: string): Stats | "missing" | "denied" {
+  try {
+    return statSync(path);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EACCES" ? "denied" : "missing";
+  }
+}
+
+function mayExecute(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const LONGEST_FIRST_LINE = 256;
+
+/**
+ * The system runs programs by their first bytes. For text without `#!` the C library would quietly call
+ * the shell, another program than the one that was judged. Undefined when it cannot be read.
+ */
+function firstLine(
+  executable: string,
+): { kind: "script"; interpreter: string } | { kind: "text" } | { kind: "binary" } | undefined {
+  let descriptor: number | undefined;
+  try {
+    // To open a device can already do something.
+    if (!statSync(executable).isFile()) return undefined;
+    descriptor = openSync(executable, constants.O_RDONLY | constants.O_NONBLOCK);
+    const buffer = Buffer.alloc(LONGEST_FIRST_LINE);
+    const head = buffer.subarray(0, readSync(descriptor, buffer)).toString("latin1");
+    const script = /^#![ \t]*([^ \t\n\0]+)/.exec(head);
+    if (script?.[1] !== undefined) return { kind: "script", interpreter: script[1] };
+    return { kind: /[\0\x7f]/.test(head) ? "binary" : "text" };
+  } catch {
+    return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function canBePassed(text: string): boolean {
+  return !/[\0\p{Surrogate}]/u.test(text);
+}
+
+function sizeOf({ argv, env }: StartRequest): number {
+  const strings = [...argv, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)];
+  return strings.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+}

@@ -1,0 +1,88 @@
+// The script on its own, in every shell this machine has: with all its programs and with hardly any.
+
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { verifies } from "#laws";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findExecutable } from "./executable.ts";
+import { WATCHDOG_SCRIPT } from "./watchdog-script.ts";
+
+/** Each is started under the name it would have as the system's shell. */
+const SHELLS = ["/bin/dash", "/bin/bash", "/bin/ksh", "/bin/zsh", "/bin/busybox"].filter(
+  existsSync,
+);
+const PATH = "/usr/bin:/bin";
+
+let bare: string;
+beforeAll(async () => {
+  bare = await mkdtemp(join(tmpdir(), "soong-bare-"));
+  await symlink(findExecutable("sleep", { path: PATH, cwd: "/" })!.found, join(bare, "sleep"));
+});
+afterAll(() => rm(bare, { recursive: true, force: true }));
+
+describe.each(SHELLS)("the watchdog in %s", (shell) => {
+  test.each(["with grep", "without grep"])(
+    "%s ends the groups it knows and whoever carries the token, and nobody else",
+    async (how) => {
+      verifies("CMD-3");
+      const token = randomBytes(16).toString("hex");
+      const [told, untold, taken] = [sleeper(), sleeper(), sleeper()];
+      const carriers = [
+        sleeper({ SOONG_PROCESS: `${token}.1;` }),
+        sleeper({ A: "several\nlines\n", SOONG_PROCESS: `outer.7;${token}.2;`, Z: "z" }),
+      ];
+      const others = [untold, taken, sleeper({ SOONG_PROCESS: `${token.slice(0, 31)}x.1;` })];
+
+      const watchdog = spawn(
+        shell,
+        ["-c", WATCHDOG_SCRIPT, "watchdog", token.slice(0, 16), token.slice(16)],
+        {
+          argv0: "sh",
+          env: { PATH: how === "with grep" ? PATH : bare },
+          stdio: ["pipe", "inherit", "inherit"],
+        },
+      );
+      // Numbers that are part of one another, and one that was never there.
+      const lines = [`+${taken.pid}`, `+${told.pid}`, `+${taken.pid}0`, `-${taken.pid}`, "-1", ""];
+      watchdog.stdin.end(lines.join("\n"));
+      await once(watchdog, "exit");
+
+      expect([told, ...carriers].map((child) => child.signalCode)).toEqual(
+        Array(3).fill("SIGTERM"),
+      );
+      expect(others.map((child) => child.signalCode)).toEqual([null, null, null]);
+      await Promise.all(others.map(end));
+    },
+  );
+
+  test("ends at once when there is nobody, also without having been told anything", async () => {
+    const watchdog = spawn(shell, ["-c", WATCHDOG_SCRIPT, "watchdog", "no", "body"], {
+      argv0: "sh",
+      env: { PATH },
+      stdio: ["pipe", "inherit", "inherit"],
+    });
+    watchdog.stdin.end();
+    await once(watchdog, "exit");
+    expect(watchdog.signalCode).toBeNull();
+  });
+});
+
+function sleeper(env: Record<string, string> = {}): ChildProcess & { pid: number } {
+  const child = spawn("/bin/sleep", ["300"], {
+    env: { PATH, ...env },
+    stdio: "ignore",
+    detached: true,
+  });
+  return child as ChildProcess & { pid: number };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  child.kill("SIGKILL");
+  await once(child, "exit");
+}
