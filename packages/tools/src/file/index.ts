@@ -1,0 +1,4 @@
+// The file room: reading a file for a model, page by page, and the memory of what each run has read.
+
+export { createFilesRead, type FilesRead } from "./files-read.ts";
+export { readFileTool, type ReadFileOptions } from "./read-file.ts";

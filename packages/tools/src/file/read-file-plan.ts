@@ -1,0 +1,60 @@
+// What a read would touch, before anything is opened: one canonical path, and whether its name in any
+// spelling is of the sensitive kind (PATH-3).
+
+import { dirname, resolve } from "node:path";
+import { ToolFailure, type Plan, type PrepareContext } from "@soong/core";
+import { isCaseInsensitive, resolvePath, stampOf } from "../path/index.ts";
+import { nearNames } from "./near-names.ts";
+
+export async function planRead(
+  given: string,
+  context: Pick<PrepareContext, "roots" | "sensitiveBy">,
+  ignoresCase = isCaseInsensitive,
+): Promise<Plan> {
+  const { roots, sensitiveBy } = context;
+  const path = await resolvePath(roots.project, given);
+  const sensitive = await hasSensitiveName(
+    [path, resolve(roots.project, given)],
+    sensitiveBy,
+    ignoresCase,
+  );
+  // Whether a sensitive file is there is for those to know who may read it.
+  if (!sensitive && (await stampOf(path)) === undefined) {
+    throw fileNotFound(
+      given,
+      path,
+      await nearNames(path, (near) => sensitiveBy(near) !== undefined),
+    );
+  }
+  return {
+    resources: [{ kind: "path", access: "read", path, ...(sensitive ? { sensitive } : {}) }],
+  };
+}
+
+/** By the name the file has, by that of a link to it, or by another case where the disk takes any. */
+async function hasSensitiveName(
+  paths: readonly string[],
+  sensitiveBy: PrepareContext["sensitiveBy"],
+  ignoresCase: typeof isCaseInsensitive,
+): Promise<boolean> {
+  for (const path of paths) {
+    if (sensitiveBy(path) !== undefined) return true;
+    const folded = path.toLowerCase();
+    if (sensitiveBy(folded) !== undefined && (await ignoresCase(dirname(path)))) return true;
+  }
+  return false;
+}
+
+function fileNotFound(given: string, path: string, near: readonly string[]): ToolFailure {
+  const advice =
+    near.length === 0
+      ? "Look for it with code.list_dir or code.search."
+      : `In the same directory: ${near.map((name) => JSON.stringify(name)).join(", ")}.`;
+  return new ToolFailure({
+    code: "file_not_found",
+    error_class: "invalid_arguments",
+    message: `There is no file ${JSON.stringify(given)} (looked for ${JSON.stringify(path)}). ${advice}`,
+    recovery: "change_arguments",
+    details: { path, near_names: [...near] },
+  });
+}

@@ -1,0 +1,162 @@
+// code.read_file (CODE-1): some lines of a text file of any size, an image, or what kind of file it is.
+// The tool bounds its own result: lines, bytes a line, bytes in all.
+
+import { createHash } from "node:crypto";
+import {
+  defineTool,
+  type AnyTool,
+  type HandlerResult,
+  type PreparedPlan,
+  type ToolContext,
+} from "@soong/core";
+import { openRegularFile, type VerifiedFile } from "../path/index.ts";
+import { detectFormat, type TextFormat } from "../text/index.ts";
+import type { FilesRead } from "./files-read.ts";
+import { createLineReader, MAX_LINE_BYTES, type LineReader } from "./line-reader.ts";
+import { isShownImage, mediaTypeOf } from "./media-type.ts";
+import { readChunks } from "./read-chunks.ts";
+import { planRead } from "./read-file-plan.ts";
+import { binaryResult, emptyResult, imageResult, linesResult } from "./read-file-result.ts";
+
+export interface ReadFileOptions {
+  /** Told of every file that was read, so that a later change of it can be noticed (CODE-5). */
+  readonly filesRead?: FilesRead;
+}
+
+interface ReadFileInput {
+  path: string;
+  start_line?: number;
+  max_lines?: number;
+}
+
+const DEFAULT_LINES = 200;
+const MAX_LINES = 1000;
+
+export function readFileTool(options: ReadFileOptions = {}): AnyTool {
+  return defineTool({
+    name: "code.read_file",
+    title: "Read a file",
+    description:
+      `Read lines of a text file, without line numbers, so that the text can be used for an edit. ` +
+      `More lines than max_lines: read on at next_start_line. A line is cut after ${MAX_LINE_BYTES} bytes. ` +
+      `An image is shown; of other binary files only type and size are told.`,
+    input_schema: {
+      type: "object",
+      properties: {
+        path: {
+          type: "string",
+          minLength: 1,
+          description: "Relative to the project, or absolute.",
+        },
+        start_line: {
+          type: "integer",
+          minimum: 1,
+          default: 1,
+          description: "The first line to read, counted from 1; 1 if left out.",
+        },
+        max_lines: {
+          type: "integer",
+          minimum: 1,
+          maximum: MAX_LINES,
+          default: DEFAULT_LINES,
+          description: `How many lines to read at the most; ${DEFAULT_LINES} if left out.`,
+        },
+      },
+      required: ["path"],
+      additionalProperties: false,
+    },
+    permission: "readonly",
+    tags: ["code", "readonly", "filesystem"],
+    search_hint: "open view show cat file content lines image",
+    concurrency_safe: true,
+    destructive: false,
+    open_world: false,
+    bounds_itself: true,
+    redaction: "known_values",
+    prepare: (input, context) => planRead((input as ReadFileInput).path, context),
+    handler: (input, context) => readFile(input as ReadFileInput, context, options),
+  });
+}
+
+async function readFile(
+  input: ReadFileInput,
+  context: ToolContext,
+  { filesRead }: ReadFileOptions,
+): Promise<HandlerResult> {
+  const file = await openRegularFile(plannedPath(context.plan));
+  try {
+    const result = await readOpened(file, input, context);
+    filesRead?.note(context.runId, file.path, file.stamp);
+    return result;
+  } finally {
+    await file.close();
+  }
+}
+
+function plannedPath(plan: PreparedPlan | undefined): string {
+  const [resource] = plan?.resources ?? [];
+  if (resource?.kind !== "path") throw new Error("a file is read only as it was planned");
+  return resource.path;
+}
+
+/** Encoding and kind are told by this much of the beginning. */
+const SAMPLE_BYTES = 64 * 1024;
+
+async function readOpened(
+  file: VerifiedFile,
+  input: ReadFileInput,
+  context: ToolContext,
+): Promise<HandlerResult> {
+  const { start_line: startLine = 1, max_lines: maxLines = DEFAULT_LINES } = input;
+  let text: { format: TextFormat; lines: LineReader } | undefined;
+  for await (const chunk of readChunks(file.handle, file.size, context.signal)) {
+    if (text === undefined) {
+      const format = detectFormat(chunk.subarray(0, SAMPLE_BYTES), chunk.length <= SAMPLE_BYTES);
+      if (format.encoding === "binary") return readBinary(file, mediaTypeOf(chunk), context);
+      const maxBytes = textBudget(file.path, context.inlineLimitBytes);
+      const { size } = file;
+      const { redact } = context;
+      const wanted = { format, startLine, maxLines, maxBytes, size, redact };
+      text = { format, lines: createLineReader(wanted) };
+    }
+    if (text.lines.take(chunk) === "enough") break;
+  }
+  const about = { path: file.path, size: file.size, roots: context.roots, startLine };
+  if (text === undefined) return emptyResult(about);
+  const changed = await hasChanged(file);
+  return linesResult({ ...about, format: text.format, changed }, text.lines.end());
+}
+
+/** Leaves room for what is said beside the text: the data and a note. */
+function textBudget(path: string, inlineLimitBytes: number): number {
+  return Math.max(MIN_TEXT_BYTES, inlineLimitBytes - 1024 - 3 * Buffer.byteLength(path));
+}
+
+const MIN_TEXT_BYTES = 256;
+
+async function hasChanged({ handle, stamp }: VerifiedFile): Promise<boolean> {
+  const now = await handle.stat({ bigint: true });
+  return String(now.mtimeNs) !== stamp.mtime_ns || Number(now.size) !== stamp.size;
+}
+
+/** Five million characters in base64, the most that providers take. */
+const MAX_IMAGE_BYTES = 3_750_000;
+const MAX_HASHED_BYTES = 16 * 1024 * 1024;
+
+async function readBinary(
+  file: VerifiedFile,
+  media_type: string,
+  context: ToolContext,
+): Promise<HandlerResult> {
+  const about = { path: file.path, size: file.size, roots: context.roots, media_type };
+  if (file.size > MAX_HASHED_BYTES) return binaryResult(about);
+  const isShown = isShownImage(media_type) && file.size <= MAX_IMAGE_BYTES;
+  const hash = createHash("sha256");
+  const kept: Buffer[] = [];
+  for await (const chunk of readChunks(file.handle, file.size, context.signal)) {
+    hash.update(chunk);
+    if (isShown) kept.push(Buffer.from(chunk));
+  }
+  const hashed = { ...about, sha256: hash.digest("hex") };
+  return isShown ? imageResult(hashed, Buffer.concat(kept)) : binaryResult(hashed);
+}
