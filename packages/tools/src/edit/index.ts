@@ -1,0 +1,8 @@
+// The edit room: plans changes of one file's text over its bytes and shows them as a diff. Pure: it is
+// given bytes and touches no file.
+
+export { planEdits } from "./plan-edits.ts";
+export type { TextEdit } from "./text-edit.ts";
+export { planPatch } from "./patch.ts";
+export type { PlannedText } from "./planned-text.ts";
+export { diffOf, wholeFileDiff } from "./unified-diff.ts";

@@ -1,0 +1,182 @@
+// Unified diffs made straight from the spans of a plan, in time that grows with the file and not with
+// its square, and of two whole texts. Made to be read by a person and to be applied by any patch tool.
+
+import { isUtf8 } from "node:buffer";
+import { changedLines, LINE_FEED, linesOf, type LineChange } from "./changed-lines.ts";
+import { asBuffer, displayText, fileText } from "./file-text.ts";
+import type { Span } from "./planned-text.ts";
+
+/** The spans must be in order. `before` is undefined for a file that is new. */
+export function diffOf(
+  name: string,
+  before: Uint8Array | undefined,
+  spans: readonly Span[],
+): string {
+  const readable = inUtf8(before ?? new Uint8Array(), spans);
+  const changes = changedLines(readable.bytes, readable.spans, SPAN_EDITS);
+  return rendered(name, before === undefined, readable.bytes, changes);
+}
+
+/** For a file that is written over as a whole. */
+export function wholeFileDiff(
+  name: string,
+  before: Uint8Array | undefined,
+  after: Uint8Array,
+): string {
+  const old = inUtf8(before ?? new Uint8Array(), []).bytes;
+  const text = inUtf8(after, []).bytes;
+  const changes = changedLines(old, [{ start: 0, end: old.length, text }], WHOLE_FILE_EDITS);
+  return rendered(name, before === undefined, old, changes);
+}
+
+const CONTEXT_LINES = 3;
+
+/**
+ * How many lines may differ before a changed stretch is shown as replaced in full. A count, not a time
+ * limit: the same change must give the same diff, or an approval of it would not hold.
+ */
+const SPAN_EDITS = 200;
+const WHOLE_FILE_EDITS = 1000;
+
+function rendered(
+  name: string,
+  isNew: boolean,
+  before: Buffer,
+  changes: readonly LineChange[],
+): string {
+  const hunks = hunksOf(before, changes);
+  if (hunks.length === 0 && !isNew) return "";
+  return `--- ${isNew ? "/dev/null" : headerName("a", name)}\n+++ ${headerName("b", name)}\n${hunks.join("")}`;
+}
+
+function hunksOf(before: Buffer, changes: readonly LineChange[]): string[] {
+  const hunks: string[] = [];
+  let shift = 0;
+  let index = 0;
+  while (index < changes.length) {
+    const near = nearEachOther(changes, index);
+    const { text, added } = hunk(before, near, shift);
+    hunks.push(text);
+    shift += added;
+    index += near.length;
+  }
+  return hunks;
+}
+
+/** The changes from `index` on whose context would touch. */
+function nearEachOther(changes: readonly LineChange[], index: number): LineChange[] {
+  const near: LineChange[] = [];
+  for (let at = index; at < changes.length; at += 1) {
+    const change = changes[at];
+    const last = near.at(-1);
+    if (change === undefined) break;
+    if (last && change.line - (last.line + last.removed.length) > 2 * CONTEXT_LINES) break;
+    near.push(change);
+  }
+  return near;
+}
+
+function hunk(
+  before: Buffer,
+  changes: readonly LineChange[],
+  shift: number,
+): { text: string; added: number } {
+  const first = changes[0];
+  if (first === undefined) return { text: "", added: 0 };
+  const lines: string[] = [];
+  let removed = 0;
+  let added = 0;
+  const lead = linesBefore(before, first.start);
+  let from = first.start - lead.reduce((sum, line) => sum + line.length, 0);
+  for (const change of changes) {
+    for (const line of linesOf(before.subarray(from, change.start))) lines.push(written(" ", line));
+    for (const line of change.removed) lines.push(written("-", line));
+    for (const line of change.added) lines.push(written("+", line));
+    removed += change.removed.length;
+    added += change.added.length;
+    from = change.end;
+  }
+  for (const line of linesAfter(before, from)) lines.push(written(" ", line));
+  const context = lines.length - removed - added;
+  const line = first.line - lead.length;
+  const oldRange = range(line, context + removed);
+  const newRange = range(line + shift, context + added);
+  return { text: `@@ -${oldRange} +${newRange} @@\n${lines.join("")}`, added: added - removed };
+}
+
+/** A range of no lines names the line before it. */
+function range(line: number, count: number): string {
+  return `${count === 0 ? line : line + 1},${count}`;
+}
+
+function written(sign: string, line: Buffer): string {
+  const text = `${sign}${line.toString("utf8")}`;
+  return text.endsWith("\n") ? text : `${text}\n\\ No newline at end of file\n`;
+}
+
+function linesBefore(bytes: Buffer, end: number): Buffer[] {
+  const lines: Buffer[] = [];
+  let to = end;
+  while (to > 0 && lines.length < CONTEXT_LINES) {
+    const from = to < 2 ? 0 : bytes.lastIndexOf(LINE_FEED, to - 2) + 1;
+    lines.unshift(bytes.subarray(from, to));
+    to = from;
+  }
+  return lines;
+}
+
+function linesAfter(bytes: Buffer, start: number): Buffer[] {
+  const lines: Buffer[] = [];
+  let from = start;
+  while (from < bytes.length && lines.length < CONTEXT_LINES) {
+    const feed = bytes.indexOf(LINE_FEED, from);
+    const to = feed === -1 ? bytes.length : feed + 1;
+    lines.push(bytes.subarray(from, to));
+    from = to;
+  }
+  return lines;
+}
+
+/**
+ * The mark at the end tells a patch tool where a name with spaces ends. A name with quotes or control
+ * characters would break the header, or forge one, so it is quoted as Git does.
+ */
+function headerName(side: "a" | "b", name: string): string {
+  const path = `${side}/${name.replace(/^\/+/, "")}`;
+  // oxlint-disable-next-line no-control-regex -- control characters are what must not get through
+  if (/["\\\x00-\x1f\x7f]/.test(path)) return `"${path.replace(/["\\\x00-\x1f\x7f]/g, escaped)}"`;
+  return path.includes(" ") ? `${path}\t` : path;
+}
+
+function escaped(character: string): string {
+  if (character === '"' || character === "\\") return `\\${character}`;
+  return `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`;
+}
+
+/** A diff is text in UTF-8 whatever the file is in. Spans begin and end between characters. */
+function inUtf8(before: Uint8Array, spans: readonly Span[]): { bytes: Buffer; spans: Span[] } {
+  if (isUtf8(before)) return { bytes: asBuffer(before), spans: [...spans] };
+  const file = fileText(before);
+  const { encoding } = file.format;
+  if (encoding === "utf-8" || encoding === "binary") {
+    return { bytes: file.bytes, spans: [...spans] };
+  }
+  const pieces: Buffer[] = [];
+  const moved: Span[] = [];
+  let size = 0;
+  const keep = (from: number, to: number): number => {
+    const piece = Buffer.from(displayText(file, file.bytes.subarray(from, to)));
+    pieces.push(piece);
+    size += piece.length;
+    return size;
+  };
+  let from = file.bomBytes;
+  for (const span of spans) {
+    const start = keep(from, Math.max(from, span.start));
+    const end = keep(Math.max(from, span.start), span.end);
+    moved.push({ start, end, text: Buffer.from(displayText(file, span.text)) });
+    from = span.end;
+  }
+  keep(from, file.bytes.length);
+  return { bytes: Buffer.concat(pieces), spans: moved };
+}
