@@ -1,0 +1,119 @@
+// code.edit_file (EDIT-1): parts of a file replaced, given as old and new text or as a unified diff.
+
+import { defineTool, ToolFailure, type AnyTool } from "@soong/core";
+import { diffOf, planEdits, planPatch, type PlannedText, type TextEdit } from "../edit/index.ts";
+import { commitChange, renderChange, type ChangeToolOptions } from "./commit-change.ts";
+import { planChange, type KeptChanges, type Planner } from "./planned-change.ts";
+
+type EditFileInput = {
+  path: string;
+  create_if_missing?: boolean;
+  edits?: TextEdit[];
+  unified_diff?: string;
+};
+
+export function editFileTool(options: ChangeToolOptions = {}): AnyTool {
+  const kept: KeptChanges = new Map();
+  return defineTool({
+    name: "code.edit_file",
+    title: "Edit a file",
+    description:
+      "Change parts of a file. Give edits (each old text must occur exactly once, copied from the file without line numbers; " +
+      "all of them apply to the file as it is now, or none does) or a unified_diff of this one file. Everything else in the file stays as it is.",
+    input_schema: {
+      type: "object",
+      properties: {
+        path: {
+          type: "string",
+          minLength: 1,
+          description: "Relative to the project, or absolute.",
+        },
+        edits: {
+          type: "array",
+          description: "The replacements. Leave out unified_diff.",
+          items: {
+            type: "object",
+            properties: {
+              old: {
+                type: "string",
+                description: "The text to replace, with enough around it to occur once.",
+              },
+              new: { type: "string", description: "What to put there." },
+              replace_all: {
+                type: "boolean",
+                default: false,
+                description: "Replace every occurrence instead of the only one.",
+              },
+            },
+            required: ["old", "new"],
+            additionalProperties: false,
+          },
+        },
+        unified_diff: {
+          type: "string",
+          description: "A unified diff of this file, context and all. Leave out edits.",
+        },
+        create_if_missing: {
+          type: "boolean",
+          default: false,
+          description:
+            "Make the file if it is not there: one edit with an empty old, or a diff from an empty file.",
+        },
+      },
+      required: ["path"],
+      additionalProperties: false,
+    },
+    permission: "write",
+    tags: ["code", "write", "filesystem"],
+    concurrency_safe: false,
+    open_world: false,
+    validate(input) {
+      const { edits, unified_diff } = input as EditFileInput;
+      if (edits !== undefined && unified_diff !== undefined) {
+        return "Both edits and unified_diff are given; give exactly one of them.";
+      }
+      if (edits === undefined && unified_diff === undefined) {
+        return "Neither edits nor unified_diff is given; give exactly one of them.";
+      }
+      return undefined;
+    },
+    prepare(input, context) {
+      const given = input as EditFileInput;
+      return planChange({ path: given.path, planner: plannerFor(given) }, context, kept);
+    },
+    handler: (input, context) =>
+      commitChange(plannerFor(input as EditFileInput), context, {
+        ...options,
+        kept,
+        createDirs: true,
+        wording: { done: "Edited", created: "Created" },
+      }),
+    render: renderChange,
+  });
+}
+
+function plannerFor(input: EditFileInput): Planner {
+  const create = input.create_if_missing ?? false;
+  return (before, name) => {
+    const planned =
+      input.edits === undefined
+        ? planPatch(before?.bytes, input.unified_diff ?? "", { path: name, create })
+        : planEdits(before?.bytes, input.edits, { create });
+    if (!planned.ok) throw refused(name, planned.error);
+    return {
+      after: planned.after,
+      diff: diffOf(name, before?.bytes, planned.spans),
+      destructive: false,
+    };
+  };
+}
+
+function refused(name: string, error: Extract<PlannedText, { ok: false }>["error"]): ToolFailure {
+  return new ToolFailure({
+    code: error.code,
+    error_class: "invalid_arguments",
+    message: `${name}: ${error.message}`,
+    recovery: "change_arguments",
+    ...(error.details === undefined ? {} : { details: error.details }),
+  });
+}
