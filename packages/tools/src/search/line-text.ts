@@ -1,0 +1,58 @@
+// A line as it is shown: columns in characters, and no more of a long line than is useful around a match.
+
+/** The most characters shown of a line with a match, and of a line beside one. */
+export const MOST_MATCH_CHARS = 1000;
+const MOST_CONTEXT_CHARS = 500;
+/** How much of a cut line is kept before the match. */
+const LEAD_CHARS = 300;
+
+/** Code points before `index`, which is between two characters. */
+export function codePointsBefore(text: string, index: number): number {
+  let count = 0;
+  for (let at = 0; at < index; at += 1) {
+    // The second half of a pair belongs to the first.
+    if (!isLowSurrogate(text, at) || !isHighSurrogate(text, at - 1)) count += 1;
+  }
+  return count;
+}
+
+export interface ShownLine {
+  readonly text: string;
+  readonly cut: boolean;
+}
+
+/** Redacted before it is cut: half a secret is not recognised (REDACT-1). */
+export function shownMatch(
+  text: string,
+  index: number,
+  redact: (text: string) => string,
+): ShownLine {
+  if (text.length <= MOST_MATCH_CHARS) return { text, cut: false };
+  const redacted = redact(text);
+  // Where a placeholder of another length stands before the match, the place moves a little.
+  const near = Math.max(0, index + Math.min(0, redacted.length - text.length) - LEAD_CHARS);
+  const start = onBorder(redacted, Math.min(near, Math.max(0, redacted.length - MOST_MATCH_CHARS)));
+  const end = onBorder(redacted, start + MOST_MATCH_CHARS);
+  return { text: redacted.slice(start, end), cut: true };
+}
+
+export function shownContext(text: string, redact: (text: string) => string): string {
+  if (text.length <= MOST_CONTEXT_CHARS) return text;
+  const redacted = redact(text);
+  return redacted.slice(0, onBorder(redacted, MOST_CONTEXT_CHARS));
+}
+
+/** Not in the middle of a surrogate pair. */
+function onBorder(text: string, at: number): number {
+  return isLowSurrogate(text, at) && isHighSurrogate(text, at - 1) ? at - 1 : at;
+}
+
+function isLowSurrogate(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+function isHighSurrogate(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit >= 0xd800 && unit <= 0xdbff;
+}

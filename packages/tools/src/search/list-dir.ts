@@ -1,0 +1,160 @@
+// code.list_dir (CODE-2): what is in a directory, or in a whole tree without what git ignores.
+
+import { lstatSync, readlinkSync } from "node:fs";
+import { defineTool, toolResult, type HandlerResult, type ToolContext } from "@soong/core";
+import { openDirectory } from "../path/index.ts";
+import { createBreather } from "./breather.ts";
+import { listedText, type DirectoryListing, type ListedEntry } from "./list-dir-text.ts";
+import { parsePathGlob, type PathGlob } from "./path-glob.ts";
+import { planPlace, plannedPlace } from "./planned-place.ts";
+import { walkTree, type WalkedEntry } from "./walk.ts";
+
+interface ListDirInput {
+  path?: string;
+  recursive?: boolean;
+  glob?: string;
+  limit?: number;
+  hidden?: boolean;
+  ignored?: boolean;
+}
+
+const DEFAULT_LIMIT = 1000;
+const MOST_ENTRIES = 50_000;
+
+export function listDirTool() {
+  return defineTool({
+    name: "code.list_dir",
+    title: "List a directory",
+    description:
+      `List what is in a directory: type, size and path, in the order of the names. With recursive the whole ` +
+      `tree, without what .gitignore leaves out and without the inside of .git. Links are not followed.`,
+    input_schema: {
+      type: "object",
+      properties: {
+        path: {
+          type: "string",
+          minLength: 1,
+          default: ".",
+          description: "Relative to the project, or absolute; the project if left out.",
+        },
+        recursive: {
+          type: "boolean",
+          default: false,
+          description: "The whole tree below; false if left out.",
+        },
+        glob: {
+          type: "string",
+          minLength: 1,
+          description:
+            'Only matching entries: "*.ts" names at any depth, "src/**/*.ts" paths below the directory, ' +
+            '"*.{js,ts}" either, "!*.map" all but these.',
+        },
+        limit: {
+          type: "integer",
+          minimum: 1,
+          maximum: MOST_ENTRIES,
+          default: DEFAULT_LIMIT,
+          description: `How many entries at the most; ${DEFAULT_LIMIT} if left out.`,
+        },
+        hidden: {
+          type: "boolean",
+          default: true,
+          description: "Also names that begin with a dot; true if left out.",
+        },
+        ignored: {
+          type: "boolean",
+          default: false,
+          description: "With recursive: also what .gitignore leaves out; false if left out.",
+        },
+      },
+      additionalProperties: false,
+    },
+    permission: "readonly",
+    tags: ["code", "readonly", "filesystem"],
+    search_hint: "list directory folder files tree find by name glob ls",
+    concurrency_safe: true,
+    destructive: false,
+    open_world: false,
+    interrupt_behavior: "cancel",
+    prepare(input, context) {
+      const { path = ".", glob } = input as ListDirInput;
+      if (glob !== undefined) parsePathGlob(glob);
+      return planPlace("list", path, context);
+    },
+    handler: (input, context) => listDirectory(input as ListDirInput, context),
+  });
+}
+
+async function listDirectory(input: ListDirInput, context: ToolContext): Promise<HandlerResult> {
+  const { path: root } = plannedPlace(context.plan);
+  const { recursive = false, hidden = true, ignored = false, limit = DEFAULT_LIMIT } = input;
+  const glob = input.glob === undefined ? undefined : parsePathGlob(input.glob);
+  const holding = await openDirectory(root);
+  try {
+    const listing: DirectoryListing = {
+      path: root,
+      entries: [],
+      truncated: false,
+      ignored_left_out: 0,
+      unreadable_directories: 0,
+      sensitive_directories_left_out: 0,
+    };
+    // A person who allowed a sensitive directory allowed what is in it.
+    const isSensitive =
+      context.sensitiveBy(root) === undefined
+        ? (path: string) =>
+            context.sensitiveBy(root === "/" ? `/${path}` : `${root}/${path}`) !== undefined
+        : () => false;
+    const breather = createBreather(context.signal);
+    const walk = walkTree({
+      root,
+      hidden: hidden ? "taken" : "left out",
+      ignored: ignored || !recursive ? "taken" : "left out",
+      onUnreadable: () => {
+        listing.unreadable_directories += 1;
+      },
+    });
+    for (const entry of walk) {
+      if (breather.isDue()) await breather.pause();
+      if (!recursive) entry.descend = false;
+      if (entry.leftOut === "ignored") listing.ignored_left_out += 1;
+      if (entry.leftOut !== undefined || isExcluded(entry, glob)) continue;
+      if (entry.descend && isSensitive(entry.path)) {
+        entry.descend = false;
+        listing.sensitive_directories_left_out += 1;
+      }
+      if (glob?.kind === "include" && !glob.matches(entry.path)) continue;
+      if (listing.entries.length === limit) {
+        listing.truncated = true;
+        break;
+      }
+      listing.entries.push(listed(entry));
+    }
+    const text = listedText(listing, { recursive, ignored, glob });
+    return toolResult({
+      content: [{ type: "text", text: text.all }],
+      summary: text.summary,
+      data: listing,
+    });
+  } finally {
+    await holding.close();
+  }
+}
+
+/** Excluded with all that is in it. */
+function isExcluded(entry: WalkedEntry, glob: PathGlob | undefined): boolean {
+  if (glob?.kind !== "exclude" || !glob.matches(entry.path)) return false;
+  entry.descend = false;
+  return true;
+}
+
+/** What has gone since its directory was read is listed without what only the entry itself could tell. */
+function listed({ path, type, disk }: WalkedEntry): ListedEntry {
+  try {
+    if (type === "file") return { path, type, size: lstatSync(disk).size };
+    if (type === "symlink") return { path, type, target: readlinkSync(disk) };
+  } catch {
+    return { path, type };
+  }
+  return { path, type };
+}

@@ -1,0 +1,155 @@
+// The glob a model gives to a listing or a search: which entries are meant. Without a slash it is about
+// names at any depth, with one about paths below the directory; `{a,b}` stands for either, a leading `!`
+// for all the others.
+
+import { ToolFailure } from "@soong/core";
+import { compileWildcard, type Wildcard } from "./wildcard.ts";
+
+export interface PathGlob {
+  /** Can only be met below the directory itself. */
+  readonly needsDepth: boolean;
+  /** `exclude`: what it matches, and everything below a directory it matches, is not meant. */
+  readonly kind: "include" | "exclude";
+  /** Whether this very path (relative to the directory) is matched. */
+  matches(path: string): boolean;
+  /** Whether a file with this path is meant. */
+  admits(path: string): boolean;
+  /** The same as lines of an ignore file. */
+  readonly ignoreLines: readonly string[];
+}
+
+export function parsePathGlob(given: string): PathGlob {
+  const kind = given.startsWith("!") && given.length > 1 ? "exclude" : "include";
+  const body = kind === "exclude" ? given.slice(1) : given;
+  const alternatives = expandBraces(body, given).map((text) => readAlternative(text, given));
+  const matches = (path: string): boolean => {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    return alternatives.some(({ test, anchored }) => test(anchored ? path : name));
+  };
+  return {
+    kind,
+    needsDepth: alternatives.every(({ pattern }) => pattern.includes("/")),
+    matches,
+    admits: (path) => (kind === "include" ? matches(path) : !prefixesOf(path).some(matches)),
+    ignoreLines:
+      kind === "include"
+        ? ["*", "!*/", ...alternatives.map((alternative) => `!${ignoreLine(alternative)}`)]
+        : alternatives.map(ignoreLine),
+  };
+}
+
+interface Alternative {
+  readonly pattern: string;
+  readonly anchored: boolean;
+  readonly test: Wildcard;
+}
+
+const MOST_ALTERNATIVES = 100;
+const LONGEST_GLOB = 1000;
+
+function readAlternative(text: string, given: string): Alternative {
+  const start = /^(?:\.?\/)+/.exec(text)?.[0] ?? "";
+  const rest = text.slice(start.length);
+  // A directory written with its slash means what is in it: it must not quietly match nothing.
+  const pattern = rest.endsWith("/") ? `${rest}**` : rest;
+  const segments = pattern.split("/");
+  if (pattern === "" || segments.includes("")) throw invalidGlob(given, "it has an empty segment");
+  if (segments.includes("..") || segments.includes(".")) {
+    throw invalidGlob(given, "it has a segment of dots; give another path instead");
+  }
+  const test = compileWildcard(pattern);
+  if (test === undefined) {
+    throw invalidGlob(given, 'a "[" is not closed, a range is reversed, or it ends in "\\"');
+  }
+  return { pattern, anchored: start.endsWith("/") || pattern.includes("/"), test };
+}
+
+function ignoreLine({ pattern, anchored }: Alternative): string {
+  const line = anchored ? `/${pattern}` : pattern;
+  return line.replace(/^[#!]/, "\\$&").replace(/(?<!\\) $/, "\\ ");
+}
+
+/** The path itself and every directory above it. */
+function prefixesOf(path: string): string[] {
+  const prefixes = [path];
+  for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) {
+    prefixes.push(path.slice(0, at));
+  }
+  return prefixes;
+}
+
+function expandBraces(body: string, given: string): string[] {
+  if (given.length > LONGEST_GLOB) {
+    throw invalidGlob(given, `it is longer than ${LONGEST_GLOB} characters`);
+  }
+  if (/[\0\n\r]/.test(body)) throw invalidGlob(given, "it contains a line break or a NUL");
+  const done: string[] = [];
+  const open = [body];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const brace = firstBrace(next, given);
+    if (brace === undefined) done.push(next);
+    else {
+      const tail = next.slice(brace.end);
+      for (const part of brace.parts.toReversed()) {
+        open.push(next.slice(0, brace.start) + part + tail);
+      }
+    }
+    if (done.length + open.length > MOST_ALTERNATIVES) {
+      throw invalidGlob(given, `its braces stand for more than ${MOST_ALTERNATIVES} globs`);
+    }
+  }
+  return done;
+}
+
+/** The first brace with its parts, which may hold braces themselves. */
+function firstBrace(
+  text: string,
+  given: string,
+): { start: number; end: number; parts: string[] } | undefined {
+  let depth = 0;
+  let start = -1;
+  let partStart = 0;
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at];
+    if (char === "\\") at += 1;
+    else if (char === "[") at = endOfSet(text, at);
+    else if (char === "{") {
+      depth += 1;
+      if (depth === 1) {
+        start = at;
+        partStart = at + 1;
+      }
+    } else if (char === "," && depth === 1) {
+      parts.push(text.slice(partStart, at));
+      partStart = at + 1;
+    } else if (char === "}") {
+      depth -= 1;
+      if (depth < 0)
+        throw invalidGlob(given, 'a "}" has no "{"; write "\\}" to mean the character');
+      if (depth === 0) return { start, end: at + 1, parts: [...parts, text.slice(partStart, at)] };
+    }
+  }
+  if (depth > 0) throw invalidGlob(given, 'a "{" is not closed; write "\\{" to mean the character');
+  return undefined;
+}
+
+/** Braces between brackets are characters; an open bracket is refused later, with its own reason. */
+function endOfSet(text: string, start: number): number {
+  const first = text[start + 1] === "!" || text[start + 1] === "^" ? start + 2 : start + 1;
+  for (let at = first; at < text.length; at += 1) {
+    if (text[at] === "\\") at += 1;
+    else if (text[at] === "]" && at > first) return at;
+  }
+  return text.length;
+}
+
+function invalidGlob(glob: string, why: string): ToolFailure {
+  const shown = glob.length > 100 ? `${glob.slice(0, 99)}…` : glob;
+  return new ToolFailure({
+    code: "invalid_glob",
+    error_class: "invalid_arguments",
+    message: `The glob ${JSON.stringify(shown)} cannot be used: ${why}. Give another glob, or none.`,
+    recovery: "change_arguments",
+  });
+}

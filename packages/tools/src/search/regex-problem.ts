@@ -1,0 +1,55 @@
+// A query that ripgrep refuses, as an error that says where and why. ripgrep shows the pattern inside a
+// group of its own and a caret below it.
+
+import { ToolFailure } from "@soong/core";
+
+export function refusedQuery(query: string, complaint: string): ToolFailure {
+  const lines = complaint.split("\n").map((line) => line.replace(/\r$/, ""));
+  const stated = lines.find((line) => line.startsWith("error: "))?.slice("error: ".length);
+  const reason = stated ?? lines[0]?.replace(/^rg: /, "") ?? "it is not a regular expression";
+  return invalidRegex(query, reason, positionOf(query, lines));
+}
+
+/** `at` counts characters of the query from 0. */
+export function invalidRegex(query: string, reason: string, at: number | undefined): ToolFailure {
+  const where = at === undefined ? "" : ` at column ${at + 1}`;
+  const shown = query.length > 200 ? `${query.slice(0, 199)}…` : query;
+  return new ToolFailure({
+    code: "invalid_regex",
+    error_class: "invalid_arguments",
+    message:
+      `The query ${JSON.stringify(shown)} is not a usable regular expression${where}: ${reason}. ` +
+      `Correct it, or set "literal": true to find it as plain text.`,
+    recovery: "change_arguments",
+    details: { reason, ...(at === undefined ? {} : { offset: at, column: at + 1 }) },
+  });
+}
+
+const INDENT = "    ";
+const WRAPPER = "(?:";
+
+function positionOf(query: string, lines: readonly string[]): number | undefined {
+  const caretLine = lines.findIndex((line) => line.startsWith(INDENT) && /^\s*\^/.test(line));
+  const shown = lines[caretLine - 1];
+  if (caretLine === -1 || shown !== `${INDENT}${WRAPPER}${query})`) return undefined;
+  const caret = lines[caretLine]?.indexOf("^") ?? 0;
+  const at = caret - INDENT.length - WRAPPER.length;
+  // A parenthesis too many or too few is blamed on the group around the query.
+  if (at < 0 || at >= Array.from(query).length) return unbalancedParenthesis(query);
+  return at;
+}
+
+function unbalancedParenthesis(query: string): number | undefined {
+  const chars = Array.from(query);
+  const open: number[] = [];
+  let inSet = false;
+  for (let at = 0; at < chars.length; at += 1) {
+    const char = chars[at];
+    if (char === "\\") at += 1;
+    else if (inSet) inSet = char !== "]";
+    else if (char === "[") inSet = true;
+    else if (char === "(") open.push(at);
+    else if (char === ")" && open.pop() === undefined) return at;
+  }
+  return open.at(-1);
+}

@@ -1,0 +1,196 @@
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { compileSensitivePaths } from "@soong/core";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { verifies } from "#laws";
+import { plantFiles } from "../../../../test/tools/search-desk.ts";
+import { parsePathGlob } from "./path-glob.ts";
+import { locateRipgrep } from "./ripgrep-locator.ts";
+import { searchPlainly } from "./search-plain.ts";
+import { searchWithRipgrep } from "./search-ripgrep.ts";
+import type { SearchRequest } from "./search-types.ts";
+import { sensitiveFilesBelow } from "./sensitive-files.ts";
+
+const NAMES = ["a", "b.ts", "c.js", "id_work", "id_map.ts", "id_rsa.old", ".env", ".env.x", ".hid"];
+const MORE_NAMES = [
+  "x.pem",
+  "d e",
+  "ä.ts",
+  "node_modules",
+  "build",
+  "a-b",
+  "[q].ts",
+  "😀.js",
+  "\uffee.js",
+];
+const name = fc.constantFrom(...NAMES, ...MORE_NAMES);
+const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join("/"));
+
+const WORDS = [
+  "foo",
+  "bar",
+  "FOO",
+  "boo",
+  "ä",
+  "😀",
+  "1",
+  "22",
+  " ",
+  "\t",
+  "o",
+  "{x}",
+  "a.b",
+  "",
+  "$",
+];
+const line = fc.array(fc.constantFrom(...WORDS), { maxLength: 5 }).map((words) => words.join(""));
+const text = fc
+  .record({
+    lines: fc.array(line, { maxLength: 6 }),
+    end: fc.constantFrom("\n", "\r\n"),
+    last: fc.boolean(),
+  })
+  .map(({ lines, end, last }) => lines.join(end) + (last && lines.length > 0 ? end : ""));
+const content = fc.oneof(
+  { weight: 8, arbitrary: text.map((whole) => Buffer.from(whole)) },
+  { weight: 1, arbitrary: text.map((whole) => Buffer.from(`${whole}\0foo`)) },
+  { weight: 1, arbitrary: text.map((whole) => Buffer.from(`\ufeff${whole}`)) },
+  { weight: 1, arbitrary: text.map((whole) => Buffer.from(`\ufeff${whole}`, "utf16le")) },
+  {
+    weight: 1,
+    arbitrary: text.map((whole) => Buffer.concat([Buffer.from([0xff, 0xe4]), Buffer.from(whole)])),
+  },
+);
+
+const RULES = ["*.js", "build/", "/a", "!b.ts", "**/c.js", "d e", "node_modules", "a/*", "!.hid"];
+const MORE_RULES = [
+  "[ab].ts",
+  "a/**",
+  "!a/b.ts",
+  "# no",
+  "",
+  "*.ts",
+  "!*.ts",
+  "\\[q].ts",
+  "?",
+  ".env",
+  "b*",
+];
+const rules = fc
+  .array(fc.constantFrom(...RULES, ...MORE_RULES), { maxLength: 4 })
+  .map((lines) => Buffer.from(lines.join("\n")));
+
+/** Not inside the names above, so that no file is also a directory. */
+const tree = fc.record({
+  files: fc.array(fc.tuple(path, content), { maxLength: 14 }),
+  ignoring: fc.array(fc.tuple(fc.constantFrom("", "a/", "build/", "d e/"), rules), {
+    maxLength: 3,
+  }),
+  exclude: fc.option(rules, { nil: undefined }),
+  nested: fc.boolean(),
+});
+
+const QUERIES = [
+  "foo",
+  "fo+",
+  "^foo",
+  "bar$",
+  "[fb]oo",
+  "o",
+  "[0-9]+",
+  "ä",
+  "FOO",
+  "foo|bar",
+  "^$",
+];
+const MORE_QUERIES = ["\\{x\\}", "a\\.b", "😀", "(foo)?b", "^", "\\t", "[^o]$"];
+const query = fc.constantFrom(...QUERIES, ...MORE_QUERIES);
+const GLOBS = [
+  "*.ts",
+  "*.{js,ts}",
+  "a/**",
+  "!*.js",
+  "a/*.ts",
+  "!a",
+  "/b.ts",
+  "?",
+  "[!a]*",
+  ".env*",
+];
+const MORE_GLOBS = ["id_*", "**/b.ts", "build/", "!build/**", "ä*"];
+const asked = fc.record({
+  query,
+  literal: fc.boolean(),
+  caseSensitive: fc.boolean(),
+  glob: fc.option(fc.constantFrom(...GLOBS, ...MORE_GLOBS), { nil: undefined }),
+  limit: fc.constantFrom(1, 3, 1000),
+  contextLines: fc.constantFrom(0, 1, 3),
+  hidden: fc.boolean(),
+  ignored: fc.boolean(),
+  below: fc.constantFrom("", "", "a"),
+});
+
+describe("the two ways of searching", () => {
+  test("agree on files, lines, columns, context and the count of sensitive files", async () => {
+    verifies("CODE-3");
+    verifies("PATH-3");
+    const ripgrep = await locateRipgrep({ project: "/", write: [] });
+    expect(ripgrep).toBeDefined();
+    await fc.assert(
+      fc.asyncProperty(tree, asked, async (planted, input) => {
+        const base = realpathSync(mkdtempSync(join(tmpdir(), "soong-agree-")));
+        try {
+          plantFiles(base, filesOf(planted));
+          const root = join(base, input.below);
+          const request: SearchRequest = {
+            ...input,
+            place: { path: root, kind: "directory" },
+            glob: input.glob === undefined ? undefined : parsePathGlob(input.glob),
+            sensitive: sensitiveFilesBelow(root, compileSensitivePaths({ home: "/nobody" })),
+            redact: (whole) => whole,
+            signal: new AbortController().signal,
+          };
+          const [plain, fast] = await Promise.all([
+            searchPlainly(request),
+            searchWithRipgrep(ripgrep ?? "", request),
+          ]);
+          const { filesSearched, ...rest } = fast;
+          const { filesSearched: plainly, ...expected } = plain;
+          expect(rest).toEqual(expected);
+          // Beside those that only the judge could drop, or only the glob.
+          expect(filesSearched).toBeGreaterThanOrEqual(plainly);
+        } finally {
+          rmSync(base, { recursive: true, force: true });
+        }
+      }),
+      { numRuns: process.env.SOONG_TEST_FULL === "1" ? 2000 : 40 },
+    );
+  });
+});
+
+/** Leaves out what would make a directory of a file. */
+function filesOf(planted: {
+  files: [string, Buffer][];
+  ignoring: [string, Buffer][];
+  exclude: Buffer | undefined;
+  nested: boolean;
+}): Record<string, Buffer> {
+  const files: Record<string, Buffer> = {};
+  const taken = new Set<string>();
+  const directories = new Set<string>();
+  const add = (path: string, bytes: Buffer): void => {
+    const above = path.split("/").map((_name, index, all) => all.slice(0, index).join("/"));
+    if (directories.has(path) || above.some((directory) => taken.has(directory))) return;
+    taken.add(path);
+    for (const directory of above) directories.add(directory);
+    files[path] = bytes;
+  };
+  add("a/keep.txt", Buffer.from("foo\n"));
+  for (const [place, bytes] of planted.ignoring) add(`${place}.gitignore`, bytes);
+  if (planted.exclude !== undefined) add(".git/info/exclude", planted.exclude);
+  if (planted.nested) add("a/.git/HEAD", Buffer.from("foo"));
+  for (const [path, bytes] of planted.files) add(path, bytes);
+  return files;
+}

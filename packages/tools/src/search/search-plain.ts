@@ -1,0 +1,186 @@
+// A search without ripgrep: a walk of our own and the linear regular expressions of the kernel. Slower,
+// the same answers; its expressions are those of ECMAScript.
+
+import { closeSync, read } from "node:fs";
+import { promisify } from "node:util";
+import { createRegex, type LinearRegex } from "@soong/core";
+import { openRegularFile } from "../path/index.ts";
+import { createBreather } from "./breather.ts";
+import { codePointsBefore, shownContext, shownMatch } from "./line-text.ts";
+import { invalidRegex } from "./regex-problem.ts";
+import type { FoundLine, SearchAnswer, SearchRequest } from "./search-types.ts";
+import { openWalkedFile, type DiskPath } from "./walked-nodes.ts";
+import { walkTree } from "./walk.ts";
+
+export async function searchPlainly(request: SearchRequest): Promise<SearchAnswer> {
+  const regex = compileQuery(request);
+  if (request.place.kind === "file") {
+    const file = await openRegularFile(request.place.path);
+    try {
+      const { lines, matched } = await searchOpened(file.handle.fd, "", regex, request);
+      return answerOf(request, lines, {
+        searched: 1,
+        withMatches: matched ? 1 : 0,
+        leftOut: 0,
+        unreadable: 0,
+      });
+    } finally {
+      await file.close();
+    }
+  }
+  return searchTree(regex, request);
+}
+
+interface Counts {
+  searched: number;
+  withMatches: number;
+  leftOut: number;
+  unreadable: number;
+}
+
+function answerOf(request: SearchRequest, lines: FoundLine[], counts: Counts): SearchAnswer {
+  return {
+    lines: lines.slice(0, request.limit),
+    truncated: lines.length > request.limit,
+    filesSearched: counts.searched,
+    filesWithMatches: counts.withMatches,
+    sensitiveFilesLeftOut: counts.leftOut,
+    unreadable: counts.unreadable,
+  };
+}
+
+async function searchTree(regex: LinearRegex, request: SearchRequest): Promise<SearchAnswer> {
+  const counts: Counts = { searched: 0, withMatches: 0, leftOut: 0, unreadable: 0 };
+  const lines: FoundLine[] = [];
+  for (const { path, disk } of await filesToSearch(request, counts)) {
+    const fd = openWalkedFile(disk);
+    if (fd === undefined) {
+      counts.unreadable += 1;
+      continue;
+    }
+    try {
+      const file = await searchOpened(fd, path, regex, request);
+      counts.searched += 1;
+      if (file.matched) counts.withMatches += 1;
+      if (lines.length <= request.limit) lines.push(...file.lines);
+    } finally {
+      closeSync(fd);
+    }
+  }
+  return answerOf(request, lines, counts);
+}
+
+async function filesToSearch(
+  request: SearchRequest,
+  counts: Counts,
+): Promise<{ path: string; disk: DiskPath }[]> {
+  const { glob, sensitive, place } = request;
+  const files: { path: string; disk: DiskPath; bytes: Buffer }[] = [];
+  const breather = createBreather(request.signal);
+  const walk = walkTree({
+    root: place.path,
+    hidden: request.hidden ? "taken" : "left out",
+    ignored: request.ignored ? "taken" : "left out",
+    onUnreadable: () => {
+      counts.unreadable += 1;
+    },
+  });
+  for (const entry of walk) {
+    if (breather.isDue()) await breather.pause();
+    const isMeant = glob?.admits(entry.path) !== false;
+    const isSensitive = sensitive.isLeftOut(entry.path);
+    if (isSensitive && isMeant) counts.leftOut += 1;
+    if (isSensitive || (glob?.kind === "exclude" && !isMeant)) entry.descend = false;
+    else if (place.path === "/" && NO_FILES.includes(entry.path)) entry.descend = false;
+    else if (entry.type === "file" && isMeant && entry.leftOut === undefined) {
+      files.push({ path: entry.path, disk: entry.disk, bytes: Buffer.from(entry.path) });
+    }
+  }
+  return files.toSorted((a, b) => Buffer.compare(a.bytes, b.bytes));
+}
+
+/** File systems that are no files. */
+const NO_FILES = ["proc", "sys", "dev"];
+
+function compileQuery({ query, literal, caseSensitive }: SearchRequest): LinearRegex {
+  const source = literal ? query.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&") : query;
+  const compiled = createRegex(source, caseSensitive ? "" : "i");
+  if (!compiled.ok) throw invalidRegex(query, compiled.message, undefined);
+  return compiled.regex;
+}
+
+const readAt = promisify(read);
+const CHUNK = 256 * 1024;
+/** Of a longer line only the beginning is looked at. */
+const LONGEST_LINE = 1024 * 1024;
+
+async function searchOpened(
+  fd: number,
+  path: string,
+  regex: LinearRegex,
+  request: SearchRequest,
+): Promise<{ lines: FoundLine[]; matched: boolean }> {
+  const found = createLineFinder(path, regex, request);
+  const buffer = Buffer.allocUnsafe(CHUNK);
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  let rest = "";
+  for (let position = 0; ;) {
+    request.signal.throwIfAborted();
+    const { bytesRead } = await readAt(fd, buffer, 0, CHUNK, position);
+    const bytes = buffer.subarray(0, bytesRead);
+    decoder ??= new TextDecoder(encodingOf(bytes));
+    const text = decoder.decode(bytes, { stream: bytesRead > 0 });
+    // A file with a NUL is binary: nothing of it is shown.
+    if (text.includes("\0")) return { lines: [], matched: false };
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) found.add(line);
+    if (rest.length > LONGEST_LINE) rest = rest.slice(0, LONGEST_LINE);
+    position += bytesRead;
+    if (bytesRead === 0) break;
+  }
+  if (rest !== "") found.add(rest);
+  return found.end();
+}
+
+function encodingOf(beginning: Buffer): string {
+  if (beginning[0] === 0xff && beginning[1] === 0xfe) return "utf-16le";
+  return beginning[0] === 0xfe && beginning[1] === 0xff ? "utf-16be" : "utf-8";
+}
+
+/** Takes the lines of one file; keeps what matches, up to one more than the limit, with its neighbours. */
+function createLineFinder(
+  path: string,
+  regex: LinearRegex,
+  { limit, contextLines, redact }: SearchRequest,
+): { add(line: string): void; end(): { lines: FoundLine[]; matched: boolean } } {
+  const lines: (FoundLine & { after: string[] })[] = [];
+  const before: string[] = [];
+  let count = 0;
+  return {
+    add(given) {
+      count += 1;
+      const line = given.endsWith("\r") ? given.slice(0, -1) : given;
+      const wanted = lines.length <= limit;
+      const context = contextLines === 0 ? "" : shownContext(line, redact);
+      for (const open of lines.slice(-contextLines)) {
+        if (contextLines > 0 && count - open.line <= contextLines) open.after.push(context);
+      }
+      const match = wanted ? regex.exec(line) : null;
+      if (match !== null) {
+        lines.push({
+          path,
+          line: count,
+          column: codePointsBefore(line, match.index) + 1,
+          ...shownMatch(line, match.index, redact),
+          before: [...before],
+          after: [],
+        });
+      }
+      if (contextLines === 0) return;
+      before.push(context);
+      if (before.length > contextLines) before.shift();
+    },
+    end: () => ({ lines, matched: lines.length > 0 }),
+  };
+}
