@@ -1,0 +1,55 @@
+// The error for a command that cannot be found, which is mostly a shell line given as one item, or a
+// name with a slip in it.
+
+import { readdirSync } from "node:fs";
+import { nearestName, ToolFailure } from "@soong/core";
+import { findExecutable } from "../process/index.ts";
+
+export function executableNotFound(
+  argv: readonly string[],
+  where: { path: string; cwd: string },
+): ToolFailure {
+  const [name = ""] = argv;
+  return new ToolFailure({
+    code: "executable_not_found",
+    error_class: "invalid_arguments",
+    message: `${JSON.stringify(shortened(name))} cannot be run: ${reason(argv, where)}`,
+    recovery: "change_arguments",
+    details: { name: shortened(name) },
+  });
+}
+
+const MOST_SHOWN = 200;
+
+function shortened(name: string): string {
+  return name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name;
+}
+
+function reason(argv: readonly string[], where: { path: string; cwd: string }): string {
+  const [name = ""] = argv;
+  if (argv.length === 1 && /\s/.test(name.trim())) {
+    const items = JSON.stringify(name.trim().split(/\s+/).slice(0, 4)).slice(0, -1);
+    return `there is no program of that name. argv is a list, one item for each argument, and no shell reads it: begin with ${items}…, or run a shell yourself: ["bash", "-c", …].`;
+  }
+  if (name.includes("/")) {
+    return `there is no executable file at that path, seen from ${JSON.stringify(where.cwd)}. Check the path, or give the program's name alone.`;
+  }
+  const near = nearestExecutable(name, where);
+  const hint = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
+  return `there is no program of that name on the PATH.${hint} Check the name, or give its path.`;
+}
+
+function nearestExecutable(name: string, where: { path: string; cwd: string }): string | undefined {
+  const names = where.path.split(":").flatMap(namesIn);
+  const near = nearestName(name, [...new Set(names)]);
+  return near !== undefined && findExecutable(near, where) !== undefined ? near : undefined;
+}
+
+function namesIn(directory: string): string[] {
+  if (!directory.startsWith("/")) return [];
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,50 @@
+// A strict reader of a repository's git config: every line has to be understood, and every key be one that
+// starts no program, reads no other file and reaches no remote, whatever its value.
+
+const HARMLESS_KEYS: readonly RegExp[] = [
+  /^core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|quotepath|abbrev|commentchar|longpaths|protecthfs|protectntfs)$/,
+  /^user\.(?:name|email)$/,
+  /^remote\.[^\n]*\.(?:url|pushurl|fetch|push|tagopt|prune|mirror|gh-resolved)$/,
+  /^branch\.[^\n]*\.(?:remote|pushremote|merge|rebase|description|vscode-merge-base|gh-merge-base)$/,
+  /^submodule\.(?:[^\n]*\.)?(?:url|active)$/,
+  /^extensions\.(?:worktreeconfig|objectformat)$/,
+  /^init\.defaultbranch$/,
+  /^pull\.(?:rebase|ff)$/,
+  /^push\.(?:default|autosetupremote|followtags)$/,
+  /^fetch\.(?:prune|prunetags)$/,
+  /^merge\.(?:conflictstyle|ff)$/,
+  /^rebase\.(?:autosquash|autostash)$/,
+  /^rerere\.(?:enabled|autoupdate)$/,
+  /^color\.ui$/,
+  /^lfs\.repositoryformatversion$/,
+];
+
+const BLANK = /^\s*(?:[#;].*)?$/;
+const SECTION = /^\s*\[([A-Za-z][A-Za-z0-9-]*)(?: "([^"\\\n]*)")?\]\s*$/;
+const ENTRY = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=.*)?$/;
+
+export function isHarmlessGitConfig(text: string): boolean {
+  let section = "";
+  for (const given of text.split("\n")) {
+    const line = given.endsWith("\r") ? given.slice(0, -1) : given;
+    // A backslash at its end would make the next line part of this one.
+    if (line.endsWith("\\") || hasControlCharacters(line)) return false;
+    if (BLANK.test(line)) continue;
+    const header = SECTION.exec(line);
+    if (header !== null) {
+      const [, name = "", subsection] = header;
+      section = name.toLowerCase() + (subsection === undefined ? "" : `.${subsection}`);
+      continue;
+    }
+    const [, name] = ENTRY.exec(line) ?? [];
+    if (name === undefined) return false;
+    const key = `${section}.${name.toLowerCase()}`;
+    if (!HARMLESS_KEYS.some((harmless) => harmless.test(key))) return false;
+  }
+  return true;
+}
+
+/** Git and JavaScript do not agree on what ends a line or counts as blank beyond a tab and a space. */
+function hasControlCharacters(line: string): boolean {
+  return /(?!\t)[\p{Cc}\p{Zl}\p{Zp}\u00a0\ufeff]/u.test(line);
+}

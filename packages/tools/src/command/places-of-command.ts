@@ -1,0 +1,32 @@
+// Where the paths of a command lie: by their letters and by what they lead to (PATH-1, PATH-3).
+
+import { resolve } from "node:path";
+import type { Places, Roots } from "@soong/core";
+import { resolvePathNow } from "../path/index.ts";
+
+export function isWithin(root: string, path: string): boolean {
+  return root === "/" || path === root || path.startsWith(`${root}/`);
+}
+
+/** In the project or one of the roots the run may write to. */
+export function isWithinRoots({ project, write }: Roots, path: string): boolean {
+  return [project, ...write].some((root) => root !== "" && isWithin(root, path));
+}
+
+/** The canonical path of an argument that is inside the roots and sensitive under no name of its own. */
+export function ordinaryPath(places: Places, cwd: string, given: string): string | undefined {
+  const path = canonicalPath(cwd, given);
+  if (path === undefined || !isWithinRoots(places.roots, path)) return undefined;
+  const isSensitive =
+    places.sensitiveBy(path) !== undefined || places.sensitiveBy(resolve(cwd, given)) !== undefined;
+  return isSensitive ? undefined : path;
+}
+
+/** Undefined for what is no usable path: empty, too long, a circle of links. */
+export function canonicalPath(cwd: string, given: string): string | undefined {
+  try {
+    return resolvePathNow(cwd, given);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+// The form of one row of the read-only tables (CMD-4): what may stand in the arguments of a command for
+// it to be proven harmless. A row only lists what is allowed; whatever it does not name is unsafe.
+
+/** What one argument has to be. */
+export type ArgumentKind =
+  /** Anything: the program only prints it, compares with it or counts by it. */
+  | "text"
+  /** Digits, perhaps with a sign and a unit. */
+  | "number"
+  /** A keyword such as `time` or `iso-8601`. */
+  | "word"
+  /** Contents are read: a regular file (or nothing) inside the roots that is not sensitive. */
+  | "file"
+  /** Looked at from outside: anything inside the roots that is not sensitive. */
+  | "path"
+  /** What `date` prints; without the plus sign it would set the clock. */
+  | "date_format"
+  /** A revision or a path of this repository, which git itself may not tell apart. */
+  | "revision"
+  /** A commit reached from HEAD: nothing else is sure to be a commit. */
+  | "head_revision"
+  /** Fields of a commit or a ref, none of which starts another program. */
+  | "git_format";
+
+export interface ReadOnlyRule {
+  /** Options without a value, separated by spaces. */
+  readonly flags?: string;
+  /** Options with a value: attached (`-n5`, `--lines=5`) or the next argument. */
+  readonly values?: Readonly<Record<string, ArgumentKind>>;
+  /** Options whose value, if there is one, is attached: `--color`, `--color=always`. */
+  readonly optional?: Readonly<Record<string, ArgumentKind>>;
+  /** What stands beside the options: none, all of one kind, or a first one unlike the rest. */
+  readonly operands?: ArgumentKind | readonly [first: ArgumentKind, rest: ArgumentKind];
+  /** With one of these options even the first operand is of the kind of the rest. */
+  readonly noFirstWith?: string;
+  readonly mostOperands?: number;
+  /** Operands only beside one of these options: without it they would create something. */
+  readonly operandsNeed?: string;
+  /** One of these options has to be there: without them it shows the contents of files. */
+  readonly needs?: string;
+  /** `-5` means five lines. */
+  readonly numeric?: boolean;
+  /** Options with any value may follow operands, however the system is set up. */
+  readonly mixed?: boolean;
+  /** The grammar of find: paths first, then words with one dash and a value of their own. */
+  readonly expression?: boolean;
+  /** Lists whole trees: always, or with one of these options. */
+  readonly walks?: true | string;
+}
+
+/** Rules by the words that select them: `git stash list` is longer than `git stash`. */
+export type ReadOnlyTable = Readonly<Record<string, ReadOnlyRule>>;

@@ -1,0 +1,105 @@
+// code.run_command (CMD-1): one program with its arguments, never a shell line, in the project.
+
+import { defineTool, systemClock, type AnyTool, type Clock } from "@soong/core";
+import type { FilesRead } from "../file/index.ts";
+import { commandEnvironment } from "../process/index.ts";
+import { changed, conductCommand } from "./conduct-command.ts";
+import { canonicalPath } from "./places-of-command.ts";
+import { planCommand, type CommandInput, type Environment } from "./plan-command.ts";
+import { proveReadOnly } from "./prove-read-only.ts";
+
+export interface RunCommandOptions {
+  /** Names of variables a command may see, instead of the default list. */
+  readonly envAllowlist?: readonly string[];
+  /** Variables set for every command. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What the run has read: a command that changes some of it says so. */
+  readonly filesRead?: FilesRead;
+  readonly clock?: Clock;
+}
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const MAX_TIMEOUT_MS = 600_000;
+
+export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
+  /** Inputs that were proven read-only when they arrived: an earlier call may have changed that since. */
+  const proven = new WeakSet<CommandInput>();
+  return defineTool({
+    name: "code.run_command",
+    title: "Run a command",
+    description:
+      "Run one program with a list of arguments and see what it writes. No shell: no pipes, wildcards, " +
+      'variables or quotes unless you run one yourself (["bash", "-c", "…"]). Standard input is empty. ' +
+      "An exit code other than 0 is an error that still shows the output.",
+    search_hint: "run shell terminal command program test build git",
+    input_schema: {
+      type: "object",
+      properties: {
+        argv: {
+          type: "array",
+          items: { type: "string" },
+          minItems: 1,
+          description:
+            'The program and its arguments, one item each: ["git", "status", "--short"].',
+        },
+        cwd: {
+          type: "string",
+          minLength: 1,
+          description: "Where to run it, relative to the project. Left out: the project itself.",
+        },
+        timeout_ms: {
+          type: "integer",
+          minimum: 1,
+          maximum: MAX_TIMEOUT_MS,
+          description: `After this time it is stopped. Left out: ${DEFAULT_TIMEOUT_MS}.`,
+        },
+        description: {
+          type: "string",
+          maxLength: 200,
+          description: "What it is for, in a few words; shown while it runs.",
+        },
+      },
+      required: ["argv"],
+      additionalProperties: false,
+    },
+    permission: "write",
+    tags: ["code", "write", "dangerous", "filesystem"],
+    open_world: true,
+    interrupt_behavior: "cancel",
+    on_sibling_failure: "cancel_siblings",
+    timeout_ms: DEFAULT_TIMEOUT_MS,
+    timeoutFor: ({ timeout_ms }: CommandInput) => timeout_ms,
+    classify(input: CommandInput, places) {
+      const { argv, cwd: given = "." } = input;
+      const { project } = places.roots;
+      const cwd = project === "" ? undefined : canonicalPath(project, given);
+      const isProven =
+        cwd !== undefined && proveReadOnly({ argv, cwd, env: environment(), places }) !== undefined;
+      if (!isProven) return {};
+      proven.add(input);
+      return { read_only: true, concurrency_safe: true, destructive: false, open_world: false };
+    },
+    async prepare(input: CommandInput, context) {
+      const plan = await planCommand(input, context, environment());
+      // It would be judged by what it was when it arrived.
+      if (plan.destructive === true && proven.has(input)) {
+        throw changed("an earlier call has changed what it would touch");
+      }
+      return plan;
+    },
+    handler: (input: CommandInput, context) =>
+      conductCommand(input, context, {
+        env: environment(),
+        clock: options.clock ?? systemClock(),
+        filesRead: options.filesRead,
+      }),
+  });
+
+  function environment(): Environment {
+    const { envAllowlist: allowlist, env: extra } = options;
+    return commandEnvironment({
+      ...(allowlist === undefined ? {} : { allowlist }),
+      ...(extra === undefined ? {} : { extra }),
+    });
+  }
+}

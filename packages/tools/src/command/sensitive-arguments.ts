@@ -1,0 +1,88 @@
+// Sensitive paths that occur anywhere in a command's arguments (PATH-3), also inside one: `--file=.env`,
+// `HEAD:.env`, `@.env`, or the script of a shell. What a program puts together by itself is not found.
+
+import { lstatSync, readdirSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { compileGlob, globProblem, type Places } from "@soong/core";
+import { canonicalPath } from "./places-of-command.ts";
+
+export interface CommandArguments {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  /** What `~` and `$HOME` mean to a shell among them. */
+  readonly home: string;
+}
+
+/** Canonical paths, each once. */
+export function sensitiveArguments(
+  { argv, cwd, home }: CommandArguments,
+  sensitiveBy: Places["sensitiveBy"],
+): string[] {
+  const pieces = new Set(
+    argv
+      .flatMap((argument) => piecesOf(argument.replaceAll(/\$HOME\b|\$\{HOME\}/g, home)))
+      .map((piece) => piece.replace(/^~(?=\/|$)/, home)),
+  );
+  const found = new Set<string>();
+  for (const piece of pieces) {
+    if (piece === "" || piece.includes("\0") || piece.length > MOST_PATH_CHARS) continue;
+    for (const path of pathsOf(cwd, piece)) {
+      if (sensitiveBy(path) !== undefined) found.add(path);
+    }
+  }
+  return [...found];
+}
+
+const MOST_PATH_CHARS = 4096;
+/** What stands between a path and its surroundings, in options and in scripts. */
+const BORDERS = /[\s=:,@"'`;|&<>(){}!#]+/;
+
+function piecesOf(argument: string): string[] {
+  const pieces = [argument, ...argument.split(BORDERS)];
+  // The value of a short option stands right behind its letter: `-f.env`.
+  const attached = pieces.filter((piece) => /^-[^-]./.test(piece)).map((piece) => piece.slice(2));
+  // A shell takes a backslash away: `.e\nv`.
+  const unescaped = pieces
+    .filter((piece) => piece.includes("\\"))
+    .map((piece) => piece.replaceAll("\\", ""));
+  return [...pieces, ...attached, ...unescaped];
+}
+
+/** By its letters, by what it leads to, and by the names a pattern stands for. */
+function pathsOf(cwd: string, piece: string): string[] {
+  const named = resolve(cwd, piece);
+  const paths = [named, ...namesMatching(named)];
+  return paths.flatMap((path) => {
+    const real = exists(path) ? canonicalPath(cwd, path) : undefined;
+    return real === undefined || real === path ? [path] : [path, real];
+  });
+}
+
+/** Only the last name may be a pattern: one directory is looked through, not a tree. */
+function namesMatching(path: string): string[] {
+  const pattern = basename(path);
+  if (!/[*?[]/.test(pattern)) return [];
+  const matches = shellGlob(pattern);
+  try {
+    return readdirSync(dirname(path))
+      .filter(matches)
+      .map((name) => join(dirname(path), name));
+  } catch {
+    return [];
+  }
+}
+
+/** As a shell matches names, or a little more: a set of characters stands for any one. */
+function shellGlob(pattern: string): (name: string) => boolean {
+  const simple = pattern.replaceAll(/\[[^\]]*\]/g, "?");
+  const matches = compileGlob(globProblem(simple) === undefined ? simple : "*");
+  return (name) => matches(name) && (!name.startsWith(".") || pattern.startsWith("."));
+}
+
+function exists(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,70 @@
+// Whether a found executable is the system's own (CMD-4): in a directory of the system, under the name it
+// was asked for, where neither the agent nor any other user could have put it.
+
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import type { Roots } from "@soong/core";
+import type { FoundExecutable } from "../process/index.ts";
+import { isWithin, isWithinRoots } from "./places-of-command.ts";
+
+/** Where programs are found, and where their links may lead. */
+export const SYSTEM_DIRECTORIES: readonly string[] = [
+  "/bin",
+  "/sbin",
+  "/usr/bin",
+  "/usr/sbin",
+  "/usr/lib",
+  "/usr/libexec",
+  "/usr/local/bin",
+  "/usr/local/sbin",
+  "/opt/homebrew/bin",
+  "/opt/homebrew/Cellar",
+];
+
+/** One program under many names. */
+const MULTI_CALL: ReadonlySet<string> = new Set(["busybox", "coreutils", "toybox"]);
+
+export function isTrustedExecutable(
+  asked: string,
+  { found, resolved }: FoundExecutable,
+  roots: Roots,
+  systemDirectories: readonly string[],
+): boolean {
+  const name = basename(found);
+  if (asked !== name && asked !== found) return false;
+  const realName = basename(resolved);
+  if (!realName.includes(name) && !MULTI_CALL.has(realName)) return false;
+  return (
+    [found, resolved].every(
+      (path) =>
+        systemDirectories.some((directory) => isWithin(directory, path)) &&
+        !isWithinRoots(roots, path) &&
+        isWrittenByItsOwnerOnly(path) &&
+        isWrittenByItsOwnerOnly(dirname(path)),
+    ) && !isScript(resolved)
+  );
+}
+
+function isWrittenByItsOwnerOnly(path: string): boolean {
+  try {
+    return (statSync(path).mode & 0o022) === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** A script finds the programs it consists of on the PATH, wherever that leads. */
+function isScript(path: string): boolean {
+  try {
+    const file = openSync(path, "r");
+    try {
+      const start = Buffer.alloc(2);
+      readSync(file, start, 0, 2, 0);
+      return start.toString("latin1") === "#!";
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return true;
+  }
+}
