@@ -1,0 +1,61 @@
+// Checks one declaration and, given a sample, runs it the way every call runs: through a kernel (DECL-6).
+
+import { realpath } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import {
+  createKernel,
+  type AskPermission,
+  type JsonObject,
+  type SessionOptions,
+  type ToolResult,
+} from "@soong/core";
+import { directoryTrustProblem, type FileProblem } from "../json/index.ts";
+import { MAX_TIMEOUT_MS, sourceOf, type DeclarativeToolsOptions } from "./load-tools.ts";
+import { readDeclaration } from "./read-declaration.ts";
+
+export interface CheckOptions extends DeclarativeToolsOptions {
+  /** Run it once with this input, in this project. */
+  readonly sample?: {
+    readonly input: JsonObject;
+    readonly project: string;
+    /** Left out, giving the sample is the yes. */
+    readonly ask?: AskPermission;
+    readonly secrets?: SessionOptions["secrets"];
+  };
+}
+
+export type CheckedTool =
+  | { ok: false; problems: readonly FileProblem[] }
+  | { ok: true; tool_name: string; result?: ToolResult };
+
+export async function checkDeclarativeTool(
+  file: string,
+  options: CheckOptions = {},
+): Promise<CheckedTool> {
+  const { maxTimeoutMs = MAX_TIMEOUT_MS, sample } = options;
+  const refused = (message: string): CheckedTool => ({ ok: false, problems: [{ file, message }] });
+  let canonical: string;
+  try {
+    const untrusted = await directoryTrustProblem(dirname(file));
+    if (untrusted !== undefined) return refused(`its directory ${untrusted}`);
+    canonical = join(await realpath(dirname(file)), basename(file));
+  } catch (error) {
+    return refused(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const read = await readDeclaration(canonical, { maxTimeoutMs });
+  if (!read.ok) return read;
+  const { declared } = read;
+  if (declared.missing !== undefined) return refused(declared.missing);
+  const { name: tool_name } = declared.definition;
+  if (sample === undefined) return { ok: true, tool_name };
+  const kernel = createKernel({
+    sources: [sourceOf(canonical, [declared])],
+    config: { tools: { max_timeout_ms: maxTimeoutMs } },
+  });
+  const run = await kernel.startRun({
+    roots: { project: await realpath(sample.project), write: [] },
+    ask: sample.ask ?? (() => ({ decision: "allow_once" })),
+    ...(sample.secrets === undefined ? {} : { secrets: sample.secrets }),
+  });
+  return { ok: true, tool_name, result: await run.call(tool_name, sample.input) };
+}

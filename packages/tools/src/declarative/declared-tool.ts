@@ -1,0 +1,119 @@
+// A declaration as a tool of the kernel: how its command is planned (DECL-5) and what a person is shown of it.
+
+import { realpath } from "node:fs/promises";
+import { ToolFailure, type AnyTool, type JsonObject, type ToolContext } from "@soong/core";
+import { DEFAULT_ENV_ALLOWLIST } from "../process/index.ts";
+import { renderArgv, type ArgvTemplate, type Rendered } from "./argv-template.ts";
+import { DEFAULT_OUTPUT_LIMIT_BYTES, type Declaration } from "./declaration.ts";
+import { findProgram, programEnvironment } from "./program.ts";
+import { runCommand, type Command } from "./run-command.ts";
+import { renderShell, type ShellTemplate } from "./shell-template.ts";
+import { workingDirectory } from "./working-directory.ts";
+
+export type CommandTemplate =
+  | { type: "exec"; program: string; args: ArgvTemplate }
+  | { type: "shell"; script: ShellTemplate };
+
+/** `directory`: where the declaration stands, canonical. */
+export function createDeclaredTool(
+  file: string,
+  directory: string,
+  declaration: Declaration,
+  template: CommandTemplate,
+): AnyTool {
+  const { name, description, input_schema, permission, tags, timeout_ms, working_dir } =
+    declaration;
+  const allowlist = declaration.env_allowlist ?? [];
+  return {
+    name,
+    description,
+    input_schema,
+    ...(permission === undefined ? {} : { permission }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(timeout_ms === undefined ? {} : { timeout_ms }),
+    metadata: {
+      declared_in: file,
+      command_type: declaration.command_type,
+      command: declaration.command,
+      env: [...DEFAULT_ENV_ALLOWLIST, ...allowlist],
+    },
+
+    validate(input: JsonObject) {
+      const rendered = render(template, input);
+      return rendered.ok ? undefined : rendered.message;
+    },
+
+    async prepare(input: JsonObject, { roots }) {
+      const rendered = render(template, input);
+      if (!rendered.ok) {
+        throw new ToolFailure({
+          code: "invalid_arguments",
+          error_class: "invalid_arguments",
+          message: rendered.message,
+          recovery: "change_arguments",
+        });
+      }
+      const cwd = await workingDirectory(working_dir, roots);
+      const { program, rest } = rendered.value;
+      const env = programEnvironment(allowlist, roots);
+      const { found, resolved } = findProgram(program, { directory, roots }, env);
+      const argv = [found, ...rest];
+      return {
+        resources: [{ kind: "command", executable: resolved, argv, cwd }],
+        preview: { kind: "command", argv, cwd },
+      };
+    },
+
+    async handler(input: JsonObject, context) {
+      const command = await judgedCommand(context);
+      return runCommand(context, {
+        command,
+        env: programEnvironment(allowlist, context.roots),
+        input,
+        limits: {
+          stdout: declaration.stdout_limit_bytes ?? DEFAULT_OUTPUT_LIMIT_BYTES,
+          stderr: declaration.stderr_limit_bytes ?? DEFAULT_OUTPUT_LIMIT_BYTES,
+        },
+      });
+    },
+  };
+}
+
+/** What a check at load asks: can this be run on this machine at all? */
+export function programOf(template: CommandTemplate): string {
+  return template.type === "exec" ? template.program : SHELL;
+}
+
+const SHELL = "/bin/sh";
+
+function render(
+  template: CommandTemplate,
+  input: JsonObject,
+): Rendered<{ program: string; rest: string[] }> {
+  const program = programOf(template);
+  if (template.type === "exec") {
+    const args = renderArgv(template.args, input);
+    return args.ok ? { ok: true, value: { program, rest: args.value } } : args;
+  }
+  const script = renderShell(template.script, input);
+  return script.ok ? { ok: true, value: { program, rest: ["-c", script.value] } } : script;
+}
+
+/** The command of the judged plan, if its names still lead where they led then. */
+async function judgedCommand({ plan, toolName }: ToolContext): Promise<Command> {
+  const command = plan?.resources.find((resource) => resource.kind === "command");
+  if (command === undefined) throw new Error(`${toolName} was not planned`);
+  const [found = command.executable] = command.argv;
+  const [executable, cwd] = await Promise.all([found, command.cwd].map(realOrNothing));
+  if (executable === command.executable && cwd === command.cwd) return command;
+  throw new ToolFailure({
+    code: "changed_since_approval",
+    message: `${executable === command.executable ? command.cwd : found} no longer leads where it led when the call was judged; nothing was run.`,
+    recovery: "retry",
+    retryable: true,
+  });
+}
+
+async function realOrNothing(path: string): Promise<string | undefined> {
+  return realpath(path).catch(() => undefined);
+}

@@ -1,0 +1,146 @@
+// What a declared command may say on stdout (DECL-4): one ToolResult as JSON. Unknown keys are refused, and
+// so is what only code inside the runtime may give: nodes for the conversation, changes of the run's context,
+// artifacts. A process that claimed one of those would claim trust it has not got.
+
+import {
+  isContentBlock,
+  isErrorClass,
+  isRecovery,
+  type ContentBlock,
+  type HandlerResult,
+} from "@soong/core";
+
+export type ReadOutput =
+  | { ok: true; result: HandlerResult }
+  /** What came instead, as a clause behind "the tool". */
+  | { ok: false; message: string };
+
+export function readOutput(stdout: Uint8Array): ReadOutput {
+  const text = decode(stdout);
+  if (text === undefined) return refused("printed bytes that are not UTF-8");
+  if (text.trim() === "") return refused("printed nothing");
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return refused("printed something that is not JSON");
+  }
+  if (!isRecord(value)) return refused(`printed ${kindOf(value)} where an object belongs`);
+  const problem = resultProblem(value);
+  return problem === undefined ? { ok: true, result: value } : refused(problem);
+}
+
+type Check = (value: unknown) => string | undefined;
+
+const isText: Check = (value) => (typeof value === "string" ? undefined : "is not text");
+const isObject: Check = (value) => (isRecord(value) ? undefined : "is not an object");
+const isFlag: Check = (value) => (typeof value === "boolean" ? undefined : "is not true or false");
+const isAnything: Check = () => undefined;
+const never =
+  (why: string): Check =>
+  () =>
+    `is not for a command to give: ${why}`;
+
+const RESULT_KEYS: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ["ok", isFlag],
+  [
+    "status",
+    (value) =>
+      ["succeeded", "partial", "failed"].includes(value as string)
+        ? undefined
+        : 'is not "succeeded", "partial" or "failed"',
+  ],
+  ["content", contentProblem],
+  ["summary", isText],
+  ["data", isAnything],
+  ["error", errorProblem],
+  ["metadata", isObject],
+  ["artifacts", never("print the text itself; what is too long is kept as an artifact")],
+  ["context_nodes", never("only code inside the runtime adds to the conversation")],
+  ["modify_context", never("only code inside the runtime changes the context of a run")],
+]);
+
+const ERROR_KEYS: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ["code", isText],
+  ["message", isText],
+  ["error_class", (value) => (isErrorClass(value) ? undefined : "is no known class of errors")],
+  ["retryable", isFlag],
+  ["recovery", (value) => (isRecovery(value) ? undefined : "is no known recovery")],
+  ["details", isObject],
+]);
+
+const BLOCK_KEYS: Readonly<Record<ContentBlock["type"], readonly string[]>> = {
+  text: ["type", "text"],
+  json: ["type", "json"],
+  image: ["type", "media_type", "data"],
+  resource_link: ["type", "uri", "name", "description", "media_type"],
+  artifact_ref: [],
+};
+
+function resultProblem(value: Record<string, unknown>): string | undefined {
+  const problem = keyProblem(value, RESULT_KEYS, "");
+  if (problem !== undefined) return `printed a result in which ${problem}`;
+  return value["ok"] === undefined &&
+    value["status"] === undefined &&
+    value["content"] === undefined
+    ? 'printed an object without "ok", "status" or "content"'
+    : undefined;
+}
+
+function keyProblem(
+  value: Record<string, unknown>,
+  known: ReadonlyMap<string, Check>,
+  prefix: string,
+): string | undefined {
+  for (const [key, held] of Object.entries(value)) {
+    const check = known.get(key);
+    const name = `${prefix}${key.slice(0, 100)}`;
+    if (check === undefined) return `${JSON.stringify(name)} is no known key`;
+    const problem = check(held);
+    if (problem !== undefined) return `${name} ${problem}`;
+  }
+  return undefined;
+}
+
+function contentProblem(content: unknown): string | undefined {
+  if (!Array.isArray(content)) return "is not a list of blocks";
+  for (const [index, block] of content.entries()) {
+    if (!isContentBlock(block)) return `has no block of a known type at [${index}]`;
+    if (block.type === "artifact_ref")
+      return `has an artifact_ref at [${index}], which no command can give`;
+    const foreign = Object.keys(block).find((key) => !BLOCK_KEYS[block.type].includes(key));
+    if (foreign !== undefined)
+      return `has the unknown key ${JSON.stringify(foreign)} at [${index}]`;
+  }
+  return undefined;
+}
+
+function errorProblem(error: unknown): string | undefined {
+  if (typeof error === "string") return undefined;
+  if (!isRecord(error)) return "is neither text nor an object";
+  const problem = keyProblem(error, ERROR_KEYS, "error.");
+  if (problem !== undefined) return `is wrong: ${problem}`;
+  const lacks = ["code", "message"].find((key) => error[key] === undefined);
+  return lacks === undefined ? undefined : `has no ${lacks}`;
+}
+
+function refused(message: string): ReadOutput {
+  return { ok: false, message };
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
+}

@@ -1,0 +1,148 @@
+// A command as a hook (HOOK-5): argv without a shell, the payload as JSON on stdin, the answer as JSON on
+// stdout, stderr as log. Whatever goes wrong is thrown: for a guard the kernel makes a deny or a question of it.
+
+import type { AnyHook, Hook, HookEvent, NamePattern, Signal } from "@soong/core";
+import { findProgram, programEnvironment, type ProgramPlaces } from "../declarative/index.ts";
+import { startProcess, type ProcessEnd } from "../process/index.ts";
+
+export interface CommandHook {
+  readonly id: string;
+  readonly event: HookEvent;
+  /** The program and its arguments, given to it as they are. */
+  readonly command: readonly string[];
+  readonly tool?: NamePattern;
+  readonly tags?: readonly string[];
+  readonly path?: string;
+  readonly timeout_ms?: number;
+  readonly on_failure?: "continue";
+  /** Names of environment variables it sees beside the ordinary ones. */
+  readonly env_allowlist?: readonly string[];
+  /** Where it runs, and from where a relative program is meant. Never a project. */
+  readonly cwd: string;
+  /** Told to the hook; no program is taken from there. */
+  readonly project?: string;
+  /** Gets what the hook wrote to stderr, cut to its end when it is much. */
+  readonly log?: (hook: string, text: string) => void;
+}
+
+export function commandHook(options: CommandHook): AnyHook {
+  const { id, event, tool, tags, path, on_failure } = options;
+  const timeout_ms = options.timeout_ms ?? DEFAULT_TIMEOUT_MS;
+  const hook: Hook = {
+    id,
+    event,
+    timeout_ms,
+    ...(tool === undefined ? {} : { tool }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(path === undefined ? {} : { path }),
+    ...(on_failure === undefined ? {} : { on_failure }),
+    run: async (payload, { signal }) => {
+      const about = {
+        event,
+        ...(options.project === undefined ? {} : { project: options.project }),
+      };
+      return ask(options, timeout_ms, JSON.stringify({ ...about, ...payload }), signal);
+    },
+  };
+  return hook as AnyHook;
+}
+
+/** Where a hook's program is looked for. */
+export function placesOfHook(options: Pick<CommandHook, "cwd" | "project">): ProgramPlaces {
+  const { cwd, project } = options;
+  return {
+    directory: cwd,
+    roots: project === undefined ? undefined : { project, write: [] },
+  };
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_LOG_BYTES = 16 * 1024;
+
+async function ask(
+  options: CommandHook,
+  timeoutMs: number,
+  payload: string,
+  signal: Signal,
+): Promise<object | undefined> {
+  const places = placesOfHook(options);
+  const env = programEnvironment(options.env_allowlist ?? [], places.roots);
+  const [name = "", ...rest] = options.command;
+  const { found } = findProgram(name, places, env);
+  const answer: Buffer[] = [];
+  let size = 0;
+  const log = createLog();
+  const running = startProcess({
+    executable: found,
+    argv: [found, ...rest],
+    cwd: options.cwd,
+    env,
+    stdin: `${payload}\n`,
+    signal,
+    timeoutMs,
+    onStdout(chunk) {
+      size += chunk.length;
+      if (size > MAX_ANSWER_BYTES) {
+        throw new Error(`answered with more than ${MAX_ANSWER_BYTES} bytes and was stopped`);
+      }
+      answer.push(chunk);
+    },
+    onStderr: log.take,
+  });
+  try {
+    const end = await running.end;
+    const problem = endProblem(end, timeoutMs, log.text());
+    if (problem !== undefined) throw new Error(problem);
+    return readAnswer(Buffer.concat(answer));
+  } finally {
+    const text = log.text();
+    if (text !== "") options.log?.(options.id, text);
+  }
+}
+
+/** The end of what was written, in whole lines: the rest of a cut one could be half a secret. */
+function createLog(): { take: (chunk: Buffer) => void; text: () => string } {
+  let kept: Buffer = Buffer.alloc(0);
+  let isCut = false;
+  return {
+    take(chunk) {
+      const all = Buffer.concat([kept, chunk]);
+      isCut ||= all.length > MAX_LOG_BYTES;
+      kept = all.subarray(-MAX_LOG_BYTES);
+    },
+    text() {
+      const text = kept.toString("utf8");
+      const firstBreak = text.indexOf("\n");
+      if (!isCut) return text;
+      return firstBreak === -1 ? "" : text.slice(firstBreak + 1);
+    },
+  };
+}
+
+/** As a clause about the hook; undefined when it ended well. */
+function endProblem(end: ProcessEnd, timeoutMs: number, log: string): string | undefined {
+  if (end.ended_by === "timeout") return `did not answer within ${timeoutMs} ms`;
+  if (end.ended_by === "abort") return "was stopped: the call had been cancelled";
+  if (end.exit_code === 0) return undefined;
+  const how =
+    end.exit_code === null
+      ? `was ended by ${end.signal ?? "a signal"}`
+      : `exited with code ${end.exit_code}`;
+  const last = log.trimEnd().split("\n").at(-1)?.trim() ?? "";
+  return last === "" ? how : `${how}: ${last}`;
+}
+
+/** Saying nothing is to pass. What the fields of an answer may be is checked by the kernel. */
+function readAnswer(stdout: Buffer): object | undefined {
+  const text = stdout.toString("utf8").trim();
+  if (text === "") return undefined;
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    throw new Error("answered with something that is not JSON");
+  }
+  if (typeof answer === "object" && answer !== null && !Array.isArray(answer)) return answer;
+  throw new Error("answered with JSON that is not an object");
+}

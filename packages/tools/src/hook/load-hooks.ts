@@ -1,0 +1,178 @@
+// hooks.json of the agent's home (HOOK-1): `{ "hooks": [ … ] }`, every mistake with its line and field. A file
+// of a project is never read: hooks run before anyone has trusted a project.
+
+import { realpath } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import {
+  globProblem,
+  isGuard,
+  ToolFailure,
+  type AnyHook,
+  type HookEvent,
+  type JsonObject,
+} from "@soong/core";
+import {
+  findProgram,
+  ownProgramProblem,
+  programEnvironment,
+  variableName,
+} from "../declarative/index.ts";
+import {
+  directoryTrustProblem,
+  fieldProblems,
+  isObject,
+  listOf,
+  nonEmptyText,
+  oneOf,
+  problemAt,
+  readJsonFile,
+  wholeNumber,
+  type FieldCheck,
+  type FieldRules,
+  type FileProblem,
+  type JsonDocument,
+} from "../json/index.ts";
+import { commandHook, placesOfHook, type CommandHook } from "./command-hook.ts";
+
+export interface LoadHooksOptions {
+  /** Told to every hook; no program is taken from there. */
+  readonly project?: string;
+  readonly log?: CommandHook["log"];
+}
+
+export type LoadedHooks =
+  | { ok: true; hooks: readonly AnyHook[] }
+  | { ok: false; problems: readonly FileProblem[] };
+
+/** A file that is not there has no hooks. */
+export async function loadHooks(
+  file: string,
+  options: LoadHooksOptions = {},
+): Promise<LoadedHooks> {
+  const refused = (message: string): LoadedHooks => ({ ok: false, problems: [{ file, message }] });
+  let cwd: string;
+  try {
+    const untrusted = await directoryTrustProblem(dirname(file));
+    cwd = await realpath(dirname(file));
+    await realpath(file);
+    if (untrusted !== undefined) return refused(`its directory ${untrusted}`);
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (code === "ENOENT") return { ok: true, hooks: [] };
+    return refused(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const canonical = join(cwd, basename(file));
+  const read = await readJsonFile(canonical, { maxBytes: MAX_FILE_BYTES });
+  if (!read.ok) return read;
+  const problems = await problemsOf(canonical, read.document, { cwd, ...options });
+  if (problems.length > 0) return { ok: false, problems };
+  const { hooks } = read.document.value as unknown as { hooks: CommandHook[] };
+  return { ok: true, hooks: hooks.map((entry) => commandHook({ ...options, ...entry, cwd })) };
+}
+
+const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_HOOKS = 256;
+const MAX_TIMEOUT_MS = 600_000;
+
+/** All events there are; the type sees to it that none is forgotten. */
+const EVENTS: Readonly<Record<HookEvent, "of a call" | "of a run">> = {
+  SessionStart: "of a run",
+  UserPromptSubmit: "of a run",
+  PreToolUse: "of a call",
+  PermissionRequest: "of a call",
+  PostToolUse: "of a call",
+  PostToolUseFailure: "of a call",
+  Elicitation: "of a call",
+  ElicitationResult: "of a call",
+  Stop: "of a run",
+};
+
+const pathGlob: FieldCheck = (value, report) => {
+  const problem = typeof value === "string" && value !== "" ? globProblem(value) : undefined;
+  if (problem === undefined) nonEmptyText(4096)(value, report);
+  else report([], problem);
+};
+
+const text: FieldCheck = (value, report) => {
+  if (typeof value !== "string") report([], "is not text");
+  else if (value.includes("\0")) report([], "contains a NUL character");
+};
+
+const argv: FieldCheck = (value, report) => {
+  listOf(text, MAX_HOOKS)(value, report);
+  if (!Array.isArray(value)) return;
+  if (value.length === 0) report([], "is empty; the first item is the program");
+  else if (value[0] === "") report([0], "is empty; the first item is the program");
+};
+
+const RULES: FieldRules = new Map([
+  ["id", { required: true, check: nonEmptyText(100) }],
+  ["event", { required: true, check: oneOf(Object.keys(EVENTS)) }],
+  ["command", { required: true, check: argv }],
+  ["tool", { required: false, check: nonEmptyText(256) }],
+  ["tags", { required: false, check: listOf(nonEmptyText(64), 32) }],
+  ["path", { required: false, check: pathGlob }],
+  ["timeout_ms", { required: false, check: wholeNumber(1, MAX_TIMEOUT_MS) }],
+  ["on_failure", { required: false, check: oneOf(["continue"]) }],
+  ["env_allowlist", { required: false, check: listOf(variableName, 256) }],
+]);
+
+const FILE_RULES: FieldRules = new Map([
+  ["hooks", { required: true, check: listOf(() => {}, MAX_HOOKS) }],
+]);
+
+async function problemsOf(
+  file: string,
+  document: JsonDocument,
+  places: Pick<CommandHook, "cwd" | "project">,
+): Promise<FileProblem[]> {
+  const problems = fieldProblems(file, document, [], document.value, FILE_RULES);
+  if (!isObject(document.value) || !Array.isArray(document.value["hooks"])) return problems;
+  const ids = new Set<unknown>();
+  for (const [index, entry] of document.value["hooks"].entries()) {
+    const at = ["hooks", index];
+    const wrong = fieldProblems(file, document, at, entry, RULES);
+    problems.push(...wrong);
+    if (wrong.length > 0 || !isObject(entry)) continue;
+    if (ids.has(entry["id"])) {
+      problems.push(problemAt(file, document, [...at, "id"], "is the id of an earlier hook"));
+    }
+    ids.add(entry["id"]);
+    for (const { field, message } of await togetherProblems(entry, places)) {
+      problems.push(problemAt(file, document, [...at, field], message));
+    }
+  }
+  return problems;
+}
+
+async function togetherProblems(
+  entry: JsonObject,
+  places: Pick<CommandHook, "cwd" | "project">,
+): Promise<{ field: string; message: string }[]> {
+  const { event, command } = entry as unknown as CommandHook;
+  const problems: { field: string; message: string }[] = [];
+  if (EVENTS[event] === "of a run") {
+    for (const field of ["tool", "tags", "path"]) {
+      if (entry[field] !== undefined) {
+        problems.push({ field, message: `says nothing for ${event}, which is not about a tool` });
+      }
+    }
+  }
+  if (entry["on_failure"] !== undefined && !isGuard(event)) {
+    problems.push({
+      field: "on_failure",
+      message: `says nothing for ${event}, which cannot stop a call`,
+    });
+  }
+  const [program = ""] = command;
+  const untrusted = await ownProgramProblem(program, places.cwd);
+  if (untrusted !== undefined) problems.push({ field: "command", message: untrusted });
+  try {
+    const where = placesOfHook(places);
+    findProgram(program, where, programEnvironment([], where.roots));
+  } catch (error) {
+    if (!(error instanceof ToolFailure)) throw error;
+    problems.push({ field: "command", message: error.message });
+  }
+  return problems;
+}
