@@ -87,7 +87,8 @@ function startWorker(benchmark, subject, quick) {
     /** @param {"round"} order */
     order: (order) => void child.send(order),
     stop() {
-      if (child.connected) child.send("stop");
+      // One that has reported and ended by itself needs no word any more.
+      if (child.connected) child.send("stop", () => {});
       setTimeout(() => child.kill("SIGKILL"), 2_000).unref();
     },
     /** @returns {Promise<Message>} */

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { benchmarks } from "./benchmarks/index.mjs";
 import { runReport, runRounds } from "./rounds.mjs";
-import { buildCore, installPeer } from "./setup.mjs";
+import { buildPackages, installPeer } from "./setup.mjs";
 import { subjects } from "./subjects/index.mjs";
 import { notesOf, reportOf, rowsOf, tableOf } from "./table.mjs";
 
@@ -28,7 +28,7 @@ if (chosen.length === 0) {
   process.exit(1);
 }
 
-await buildCore(say);
+await buildPackages(say);
 const unavailable = await installPeers();
 const machine = { node: process.version, cpu: cpus()[0]?.model ?? "", cores: cpus().length, quick };
 print(`Node ${machine.node}, ${machine.cores} × ${machine.cpu}${quick ? ", quick" : ""}`);

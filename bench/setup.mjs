@@ -1,4 +1,4 @@
-// Makes what a run needs and nothing twice: the workspace installed, the kernel built, each peer in
+// Makes what a run needs and nothing twice: the workspace installed, our packages built, each peer in
 // its own folder. A peer that cannot be installed is an answer, not an error.
 
 import { spawn } from "node:child_process";
@@ -11,19 +11,20 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** @typedef {(line: string) => void} Say */
 
-/** Builds the kernel when its output is missing or older than its source. @param {Say} say */
-export async function buildCore(say) {
-  const core = join(root, "packages/core");
-  const built = join(core, "dist/index.js");
-  if (newest(join(core, "src")) <= modified(built)) return;
+/** Builds our packages whose output is missing or older than their source. @param {Say} say */
+export async function buildPackages(say) {
   if (!existsSync(join(root, "node_modules/typescript"))) {
     say("installing the workspace");
-    await run("npm", ["ci"], root);
+    await run("npm", ["install", "--no-save"], root);
   }
-  say("building packages/core");
   const tsc = join(root, "node_modules/typescript/bin/tsc");
-  const failure = await run(process.execPath, [tsc, "-p", core], root);
-  if (failure) say(`tsc: ${failure}`);
+  for (const name of ["core", "store", "tools"]) {
+    const folder = join(root, "packages", name);
+    if (newest(join(folder, "src")) <= modified(join(folder, "dist/index.js"))) continue;
+    say(`building packages/${name}`);
+    const failure = await run(process.execPath, [tsc, "-p", folder], root);
+    if (failure) say(`tsc: ${failure}`);
+  }
 }
 
 /**

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { transformSync } from "esbuild";
 import { capture, CommandFailed } from "./command.ts";
-import { packageFolders } from "./house.ts";
+import { house, packageFolders } from "./house.ts";
 
 interface Manifest {
   readonly name: string;
@@ -64,13 +64,14 @@ function pack(folder: string, { name, scripts = {} }: Manifest): string {
   return tarball;
 }
 
-/** One empty project with all tarballs, since our packages depend on each other. */
+/** One empty project with all tarballs, since our packages depend on each other, and the types of Node. */
 function install(tarballs: readonly string[]): string {
   const project = join(temporary, "project");
   mkdirSync(project);
   writeFileSync(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
   const quietly = ["--no-audit", "--no-fund", "--prefer-offline", "--ignore-scripts"];
-  capture("npm", ["install", ...quietly, ...tarballs], { cwd: project });
+  const types = `@types/node@${nodeTypesVersion()}`;
+  capture("npm", ["install", ...quietly, ...tarballs, types], { cwd: project });
   return project;
 }
 
@@ -85,10 +86,19 @@ function useAsStranger(project: string, folder: string, { name }: Manifest): voi
   const shared = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2023"];
   const node = ["--module", "nodenext", "--lib", "es2023"];
   const bundler = ["--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2023,dom"];
+  // What runs anywhere must do without the types of Node.
+  const types = house.packages[folder]?.runs === "node" ? "node" : "";
   for (const resolution of [node, bundler]) {
-    capture("tsc", [...shared, ...resolution, "--types", "", `${folder}.ts`], { cwd: project });
+    capture("tsc", [...shared, ...resolution, "--types", types, `${folder}.ts`], { cwd: project });
   }
   console.log(`${name}: installs, imports, runs and type-checks in an empty project`);
+}
+
+function nodeTypesVersion(): string {
+  const { devDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as {
+    devDependencies: Record<string, string>;
+  };
+  return devDependencies["@types/node"] ?? "latest";
 }
 
 function fail(message: string): never {

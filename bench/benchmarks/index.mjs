@@ -3,8 +3,13 @@
 
 import { call } from "./call.mjs";
 import { catalog } from "./catalog.mjs";
+import { editFile } from "./edit-file.mjs";
 import { flat } from "./flat.mjs";
+import { listDir } from "./list-dir.mjs";
 import { parallel } from "./parallel.mjs";
+import { readFile } from "./read-file.mjs";
+import { runCommand } from "./run-command.mjs";
+import { searchFiles } from "./search-files.mjs";
 import { search } from "./search.mjs";
 import { session } from "./session.mjs";
 import { stream } from "./stream.mjs";
@@ -38,4 +43,17 @@ import { stream } from "./stream.mjs";
  */
 
 /** @type {(Benchmark | Report)[]} */
-export const benchmarks = [call, parallel, session, catalog, flat, search, stream];
+export const benchmarks = [
+  call,
+  parallel,
+  session,
+  catalog,
+  flat,
+  search,
+  stream,
+  readFile,
+  editFile,
+  listDir,
+  searchFiles,
+  runCommand,
+];

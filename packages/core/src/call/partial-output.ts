@@ -68,7 +68,8 @@ export function createPartialOutput(
 
   function keepEnds(chunk: string): void {
     if (head.length < END_CHARS) head += chunk.slice(0, END_CHARS - head.length);
-    tail = chunk.length >= END_CHARS ? chunk.slice(-END_CHARS) : tail + chunk;
+    // Cut only when it is longer than whatever is shown whole.
+    tail += chunk;
     if (tail.length > 4 * END_CHARS) tail = tail.slice(-END_CHARS);
   }
 

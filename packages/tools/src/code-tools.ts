@@ -1,0 +1,28 @@
+// The built-in tools as a set: what a kernel is given to work on files and run commands. They share one
+// memory of the files each run has read.
+
+import type { AnyTool } from "@soong/core";
+import { editFileTool, writeFileTool } from "./change/index.ts";
+import { runCommandTool, type RunCommandOptions } from "./command/index.ts";
+import { createFilesRead, readFileTool } from "./file/index.ts";
+import { listDirTool, searchTool } from "./search/index.ts";
+
+export interface CodeToolsOptions extends Omit<RunCommandOptions, "filesRead"> {
+  /** Where the locks of files are; the same for every process of a user. Protect it from writing. */
+  readonly lockDirectory?: string;
+}
+
+/** code.read_file, list_dir, search, write_file, edit_file and run_command. */
+export function codeTools(options: CodeToolsOptions = {}): AnyTool[] {
+  const filesRead = createFilesRead();
+  const { lockDirectory, ...ofCommands } = options;
+  const changes = { filesRead, ...(lockDirectory === undefined ? {} : { lockDirectory }) };
+  return [
+    readFileTool({ filesRead }),
+    listDirTool(),
+    searchTool(),
+    writeFileTool(changes),
+    editFileTool(changes),
+    runCommandTool({ ...ofCommands, filesRead }),
+  ];
+}

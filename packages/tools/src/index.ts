@@ -1,0 +1,12 @@
+// @soong/tools: the built-in tools, declarative tools and command hooks, on the kernel.
+
+export { readArtifactTool } from "./artifact/index.ts";
+export * from "./change/index.ts";
+export * from "./code-tools.ts";
+export * from "./command/index.ts";
+export * from "./declarative/index.ts";
+export * from "./file/index.ts";
+export * from "./hook/index.ts";
+export * from "./path/index.ts";
+export * from "./process/index.ts";
+export * from "./search/index.ts";

@@ -1,0 +1,345 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Hook, PermissionAnswer } from "@soong/core";
+import { afterEach, describe, expect, test } from "vitest";
+import { verifies } from "#laws";
+import {
+  ALLOW_COMMANDS,
+  ALLOW_READ_ONLY,
+  openDesk,
+  textOf,
+  type Desk,
+  type DeskOptions,
+} from "./command-desk.ts";
+
+const no = (): PermissionAnswer => ({ decision: "deny" });
+const yes = (): PermissionAnswer => ({ decision: "allow_once" });
+
+let desk: Desk | undefined;
+afterEach(() => desk?.close());
+
+async function open(options: DeskOptions = {}): Promise<Desk> {
+  desk = await openDesk(options);
+  desk.write("a.txt", "hello\n");
+  desk.write(".env", "PASSWORD=x\n");
+  return desk;
+}
+
+describe("by default", () => {
+  test("every command is asked about, with all a person needs to judge it", async () => {
+    verifies("CMD-1", "CMD-4");
+    const { command, asked, project } = await open({ rules: [], answer: no });
+    const result = await command(["ls", "-l"], { description: "look around" });
+    expect(result.status).toBe("rejected");
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toMatchObject({
+      tool_name: "code.run_command",
+      dangerous: true,
+      destructive: false,
+      preview: { kind: "command", argv: ["ls", "-l"], cwd: project },
+    });
+    await command(["rm", "a.txt"]);
+    expect(asked[1]).toMatchObject({ destructive: true });
+    expect(existsSync(join(project, "a.txt"))).toBe(true);
+  });
+
+  test("without anybody to ask, nothing runs", async () => {
+    verifies("CMD-1");
+    const { command, project } = await open({ rules: [] });
+    expect((await command(["touch", "x"])).status).toBe("denied");
+    expect(existsSync(join(project, "x"))).toBe(false);
+  });
+
+  test("a wildcard or a tag alone allows no command", async () => {
+    verifies("CMD-1");
+    const rules = [
+      { tool: "code.*", decision: "allow" },
+      { tags: ["readonly"], decision: "allow" },
+    ] as const;
+    const { command, asked } = await open({ rules, answer: no });
+    await command(["ls"]);
+    await command(["touch", "x"]);
+    expect(asked).toHaveLength(2);
+  });
+});
+
+describe("where config lets proven commands run unasked", () => {
+  const unasked: [name: string, argv: string[]][] = [
+    ["a listing", ["ls", "-la"]],
+    ["an ordinary file", ["cat", "a.txt"]],
+    ["a count", ["wc", "-l", "a.txt"]],
+    ["a search in one file", ["grep", "-n", "hello", "a.txt"]],
+    ["names by pattern", ["find", ".", "-name", "*.txt"]],
+  ];
+  test.each(unasked)("%s is not asked about", async (_, argv) => {
+    verifies("CMD-4");
+    const { command, asked, facts } = await open({ rules: ALLOW_READ_ONLY, answer: no });
+    const result = await command(argv);
+    expect(textOf(result)).toMatch(/a\.txt|hello/);
+    expect(asked).toEqual([]);
+    const judged = facts.find(({ type }) => type === "permission.evaluated");
+    expect(judged?.data).toMatchObject({
+      permission: "readonly",
+      effects: { read_only: true, concurrency_safe: true, destructive: false },
+    });
+  });
+
+  const stillAsked: [name: string, argv: string[]][] = [
+    ["a place outside", ["ls", "/etc"]],
+    ["a sensitive file", ["cat", ".env"]],
+    ["contents read recursively", ["grep", "-r", "PASSWORD", "."]],
+    ["a program of the project's own", ["./ls"]],
+    ["a link of the project's own to the system's", ["./linked-ls"]],
+    ["an interpreter", ["bash", "-c", "ls"]],
+    ["a wrapper", ["env", "ls"]],
+    ["an unknown option", ["ls", "--hyperlink"]],
+    ["what writes", ["sort", "-o", "a.txt", "a.txt"]],
+    ["what runs others", ["find", ".", "-exec", "ls", ";"]],
+    ["what never ends", ["tail", "-f", "a.txt"]],
+  ];
+  test.each(stillAsked)("%s is asked about", async (_, argv) => {
+    verifies("CMD-4");
+    const { command, asked, project, write } = await open({ rules: ALLOW_READ_ONLY, answer: no });
+    write("ls", "#!/bin/sh\ntouch ran\n", 0o755);
+    symlinkSync("/bin/ls", join(project, "linked-ls"));
+    expect((await command(argv)).status).toBe("rejected");
+    expect(asked).toHaveLength(1);
+    expect(existsSync(join(project, "ran"))).toBe(false);
+  });
+
+  test("a PATH that leads through the project is noticed", async () => {
+    verifies("CMD-4");
+    const { command, asked, project, write } = await open({
+      rules: ALLOW_READ_ONLY,
+      answer: no,
+      tool: (place) => ({ env: { PATH: `${place.project}/bin:/usr/bin:/bin` } }),
+    });
+    write("bin/ls", "#!/bin/sh\ntouch ran\n", 0o755);
+    expect((await command(["ls"])).status).toBe("rejected");
+    expect((await command(["cat"])).status).toBe("succeeded");
+    expect(asked).toHaveLength(1);
+    expect(existsSync(join(project, "ran"))).toBe(false);
+  });
+
+  test("a deny wins over it", async () => {
+    verifies("CMD-4");
+    const deny = { tool: "code.run_command", argv: ["ls"], decision: "deny" } as const;
+    const { command } = await open({ rules: [...ALLOW_READ_ONLY, deny], answer: yes });
+    expect((await command(["ls"])).status).toBe("denied");
+    expect((await command(["/bin/ls"])).status).toBe("denied");
+    expect((await command(["pwd"])).status).toBe("succeeded");
+  });
+
+  test("git runs unasked in a harmless repository, and is asked about in a hostile one", async () => {
+    verifies("CMD-4");
+    const { command, asked, project, write } = await open({ rules: ALLOW_READ_ONLY, answer: no });
+    const env = { PATH: process.env["PATH"], HOME: project };
+    execFileSync("git", ["init", "-q"], { cwd: project, env });
+    expect(textOf(await command(["git", "status", "--short"]))).toContain("?? a.txt");
+    expect(asked).toEqual([]);
+    const evil = write("evil", "#!/bin/sh\ntouch ran\n", 0o755);
+    execFileSync("git", ["config", "core.fsmonitor", evil], { cwd: project, env });
+    expect((await command(["git", "status", "--short"])).status).toBe("rejected");
+    expect(asked).toHaveLength(1);
+    expect(existsSync(join(project, "ran"))).toBe(false);
+  });
+
+  test("what an earlier call of the same turn made doubtful does not run", async () => {
+    verifies("CMD-4", "PERM-8");
+    const bash = { tool: "code.run_command", argv: ["bash"], decision: "allow" } as const;
+    const { run, project, write } = await open({ rules: [...ALLOW_READ_ONLY, bash], answer: no });
+    execFileSync("git", ["init", "-q"], {
+      cwd: project,
+      env: { PATH: process.env["PATH"], HOME: project },
+    });
+    const evil = write("evil", "#!/bin/sh\ntouch ran\n", 0o755);
+    const [first, second] = await run.execute([
+      call("one", ["bash", "-c", `git config core.fsmonitor ${evil}`]),
+      call("two", ["git", "status"]),
+    ]);
+    expect(first?.status).toBe("succeeded");
+    expect(second?.error?.code).toBe("changed_since_approval");
+    expect(existsSync(join(project, "ran"))).toBe(false);
+  });
+
+  test("proven commands run beside each other, others alone", async () => {
+    verifies("CMD-4");
+    let arrived = 0;
+    let release = (): void => {};
+    const both = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    // The first one waits here for the second, which comes only if neither waits for the other's end.
+    const hook: Hook<"PreToolUse"> = {
+      id: "meet",
+      event: "PreToolUse",
+      async run() {
+        arrived += 1;
+        if (arrived === 2) release();
+        await both;
+        return {};
+      },
+    };
+    const { run, facts } = await open({ session: { hooks: [hook] } });
+    const results = await run.execute([
+      call("one", ["ls"]),
+      call("two", ["pwd"]),
+      call("three", ["bash", "-c", "true"]),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
+    const order = facts
+      .filter(({ type }) => type === "tool.started" || type === "tool.completed")
+      .map(({ type, tool_call_id }) => `${type.slice(5)} ${tool_call_id}`);
+    expect(order.slice(-2)).toEqual(["started three", "completed three"]);
+  });
+});
+
+describe("sensitive paths in a command", () => {
+  const inside: string[][] = [
+    ["cat", ".env"],
+    ["cat", "linked"],
+    ["node", "--env-file=.env", "x.js"],
+    ["git", "show", "HEAD:.env"],
+    ["curl", "--data", "@.env", "localhost"],
+    ["bash", "-c", "cat .env"],
+    ["bash", "-c", "cat .e*"],
+  ];
+  test.each(inside.map((argv) => [argv.join(" "), argv] as const))(
+    "%s is asked about, though a rule allows every command",
+    async (_, argv) => {
+      verifies("PATH-3");
+      const allow = { tool: "code.run_command", argv: [argv[0] ?? ""], decision: "allow" } as const;
+      const { command, asked, project } = await open({
+        rules: [...ALLOW_COMMANDS, allow],
+        answer: no,
+      });
+      symlinkSync(".env", join(project, "linked"));
+      expect((await command(argv)).status).toBe("rejected");
+      expect(asked).toHaveLength(1);
+      expect(asked[0]?.reason).toContain(join(project, ".env"));
+    },
+  );
+
+  test("nobody to ask means no", async () => {
+    verifies("PATH-3");
+    const { command } = await open();
+    const result = await command(["cat", ".env"]);
+    expect(result).toMatchObject({ status: "denied", error: { code: "sensitive_path" } });
+  });
+
+  test("a yes lets it be read", async () => {
+    verifies("PATH-3");
+    const { command } = await open({ answer: yes });
+    expect(textOf(await command(["cat", ".env"]))).toContain("PASSWORD=x");
+  });
+
+  test("a directory that is sensitive is no harmless place to be in", async () => {
+    verifies("PATH-3");
+    const { command, asked, write } = await open({ answer: no });
+    write("store.jks/a", "x");
+    expect((await command(["true"], { cwd: "store.jks" })).status).toBe("rejected");
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe("destructive commands", () => {
+  test("are all those not proven to only read", async () => {
+    verifies("PERM-9");
+    const { command, project } = await open({
+      policy: { rules: ALLOW_COMMANDS, destructive: "deny" },
+    });
+    expect((await command(["cat", "a.txt"])).status).toBe("succeeded");
+    const refused = await command(["touch", "x"]);
+    expect(refused).toMatchObject({ status: "denied", error: { code: "destructive_denied" } });
+    expect(existsSync(join(project, "x"))).toBe(false);
+  });
+});
+
+describe("between the judgement and the start", () => {
+  test("a program that is edited while a person thinks does not run", async () => {
+    verifies("PERM-8", "CMD-1");
+    const { command, write, project } = await open({
+      rules: [],
+      answer() {
+        write("tool", "#!/bin/sh\ntouch ran\n", 0o755);
+        return { decision: "allow_once" };
+      },
+    });
+    write("tool", "#!/bin/sh\necho fine\n", 0o755);
+    const result = await command(["./tool"]);
+    expect(result.error?.code).toBe("changed_since_approval");
+    expect(existsSync(join(project, "ran"))).toBe(false);
+  });
+
+  const swaps: [name: string, argv: string[], cwd: string, swap: (project: string) => void][] = [
+    [
+      "another program under the same name",
+      ["./tool"],
+      ".",
+      (project) => {
+        rmSync(join(project, "tool"));
+        symlinkSync("evil", join(project, "tool"));
+      },
+    ],
+    [
+      "new contents of the program",
+      ["./tool"],
+      ".",
+      (project) => writeFileSync(join(project, "tool"), "#!/bin/sh\ntouch ran ran2\n"),
+    ],
+    [
+      "the same program in another place",
+      ["./tool"],
+      ".",
+      (project) => {
+        renameSync(join(project, "tool"), join(project, "elsewhere"));
+        symlinkSync("elsewhere", join(project, "tool"));
+      },
+    ],
+    ["no program any more", ["./tool"], ".", (project) => rmSync(join(project, "tool"))],
+    [
+      "another directory to run in",
+      ["../tool"],
+      "work",
+      (project) => {
+        renameSync(join(project, "work"), join(project, "old"));
+        symlinkSync("old", join(project, "work"));
+      },
+    ],
+    [
+      "a link in place of a harmless file",
+      ["cat", "a.txt"],
+      ".",
+      (project) => {
+        rmSync(join(project, "a.txt"));
+        symlinkSync(".env", join(project, "a.txt"));
+      },
+    ],
+  ];
+  test.each(swaps)("%s is noticed, also after a rule's yes", async (_, argv, cwd, swap) => {
+    verifies("PERM-8", "CMD-1");
+    // A guard runs after the plan was made.
+    const hook: Hook<"PreToolUse"> = {
+      id: "swap",
+      event: "PreToolUse",
+      run() {
+        swap(desk?.project ?? "");
+        return {};
+      },
+    };
+    const { command, write, project } = await open({ session: { hooks: [hook] } });
+    write("tool", "#!/bin/sh\ntouch ran\n", 0o755);
+    write("evil", "#!/bin/sh\ntouch ran\n", 0o755);
+    write("work/x", "");
+    const result = await command(argv, { cwd });
+    expect(result.error?.code).toBe("changed_since_approval");
+    expect(result.error?.recovery).toBe("retry");
+    expect(existsSync(join(project, "ran"))).toBe(false);
+    expect(textOf(result)).not.toContain("PASSWORD");
+  });
+});
+
+function call(id: string, argv: string[]): { id: string; name: string; arguments: object } {
+  return { id, name: "code.run_command", arguments: { argv } };
+}

@@ -1,0 +1,126 @@
+// How a declared command ends when it does not end by itself: too much output, time up, aborted. Nothing of it
+// stays behind.
+
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { verifies } from "#laws";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import {
+  createPlaces,
+  eventually,
+  says,
+  scripted,
+  startDeclaredRun,
+  textOf,
+  type Places,
+} from "./declarative-world.ts";
+import { isAlive } from "./process-watching.ts";
+
+let places: Places;
+beforeEach(() => {
+  places = createPlaces();
+});
+afterEach(() => {
+  places.remove();
+});
+
+/** A child that ignores SIGTERM and holds the pipes, as a grandchild of the tool; its pid is in a file. */
+const STUBBORN = `sh -c 'trap "" TERM HUP; echo $$ > pid; while :; do sleep 1; done' & `;
+
+function pidOf(): number {
+  const file = join(places.project, "pid");
+  return existsSync(file) ? Number(readFileSync(file, "utf8").trim()) : 0;
+}
+
+test.each([
+  ["stdout", "", "stdout_limit_bytes"],
+  ["stderr", " >&2", "stderr_limit_bytes"],
+])(
+  "more than the limit on %s stops the command, with what came until then",
+  async (stream, to, field) => {
+    verifies("DECL-4");
+    const script = `echo first line${to}; ${STUBBORN} while :; do echo more and more${to}; done`;
+    places.write("home/tools/x.json", scripted(script, { [field]: 2000 }));
+    const { call } = await startDeclaredRun(places);
+    const result = await call("test.tool");
+    expect(result).toMatchObject({
+      status: "failed",
+      error: {
+        code: "output_too_large",
+        error_class: "result_too_large",
+        details: { stream, limit_bytes: 2000 },
+      },
+    });
+    expect(textOf(result)).toContain(`${stream}:\nfirst line\nmore and more`);
+    expect(Buffer.byteLength(textOf(result))).toBeLessThan(2300);
+    expect(pidOf() === 0 || !isAlive(pidOf())).toBe(true);
+  },
+);
+
+test("exactly the limit is not too much, one byte more is", async () => {
+  verifies("DECL-4");
+  const said = JSON.stringify({ ok: true, content: [{ type: "text", text: "x" }] });
+  places.write("home/tools/x.json", scripted(says("x"), { stdout_limit_bytes: said.length }));
+  places.write(
+    "home/tools/y.json",
+    scripted(says("x"), { name: "test.less", stdout_limit_bytes: said.length - 1 }),
+  );
+  const { call } = await startDeclaredRun(places);
+  expect(await call("test.tool")).toMatchObject({ status: "succeeded" });
+  expect(await call("test.less")).toMatchObject({ error: { code: "output_too_large" } });
+});
+
+test("half a secret at the limit is not shown", async () => {
+  verifies("DECL-4");
+  const secret = "s3cret-value-of-some-length";
+  places.write(
+    "home/tools/x.json",
+    scripted(`echo safe; echo a ${secret} b ${secret}`, { stdout_limit_bytes: 20 }),
+  );
+  const { call, journal } = await startDeclaredRun(places, {
+    secrets: [{ name: "S", value: secret }],
+  });
+  const result = await call("test.tool");
+  expect(textOf(result)).toContain("safe");
+  expect(JSON.stringify(journal)).not.toContain(secret.slice(0, 10));
+});
+
+test("when its time is up the whole tree is gone and what it had said is kept", async () => {
+  verifies("DECL-5", "PIPE-5");
+  const script = `echo so far >&2; ${STUBBORN} while [ ! -s pid ]; do :; done; wait`;
+  places.write("home/tools/x.json", scripted(script, { timeout_ms: 1500 }));
+  const { call } = await startDeclaredRun(places);
+  const result = await call("test.tool");
+  expect(result).toMatchObject({ status: "timed_out", error: { code: "timed_out" } });
+  expect(textOf(result)).toContain("so far");
+  expect(pidOf()).toBeGreaterThan(0);
+  expect(isAlive(pidOf())).toBe(false);
+});
+
+test("an abort ends the whole tree", async () => {
+  verifies("DECL-5", "PIPE-7");
+  places.write("home/tools/x.json", scripted(`echo begun; ${STUBBORN} wait`));
+  const { call, run } = await startDeclaredRun(places);
+  const calling = call("test.tool");
+  await eventually(() => pidOf() > 0);
+  await run.abort("enough");
+  const result = await calling;
+  expect(result).toMatchObject({ status: "aborted", metadata: { aborted: true } });
+  expect(textOf(result)).toContain("begun");
+  expect(isAlive(pidOf())).toBe(false);
+});
+
+test("what a command leaves in the background ends with it, and is counted", async () => {
+  verifies("DECL-5");
+  places.write(
+    "home/tools/x.json",
+    scripted(`${STUBBORN} while [ ! -s pid ]; do :; done; ${says("x")}`),
+  );
+  const { call } = await startDeclaredRun(places);
+  const result = await call("test.tool");
+  expect(result).toMatchObject({ status: "succeeded" });
+  expect(result.metadata.tool).toMatchObject({
+    process: { leftovers: expect.any(Number) as number },
+  });
+  expect(isAlive(pidOf())).toBe(false);
+});

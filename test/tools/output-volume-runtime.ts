@@ -1,0 +1,38 @@
+// A runtime of its own, for what memory a flood of command output costs: prints one line of JSON.
+
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createKernel } from "@soong/core";
+import { openFileArtifacts } from "@soong/store";
+import { codeTools } from "@soong/tools";
+
+const script = process.argv[2] ?? "";
+const base = await realpath(await mkdtemp(join(tmpdir(), "soong-volume-")));
+try {
+  const kernel = createKernel({ tools: codeTools({ lockDirectory: join(base, "locks") }) });
+  const run = await kernel.startRun({
+    roots: { project: base, write: [] },
+    artifacts: await openFileArtifacts({ directory: join(base, "artifacts") }),
+    policy: { rules: [{ tool: "code.run_command", decision: "allow" }] },
+  });
+  await run.execute([{ id: "0", name: "code.run_command", arguments: { argv: ["true"] } }]);
+  const idle = process.memoryUsage.rss();
+  const [result] = await run.execute([
+    { id: "1", name: "code.run_command", arguments: { argv: ["sh", "-c", script] } },
+  ]);
+  const peak = process.resourceUsage().maxRSS * 1024;
+  const text = result?.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  console.log(
+    JSON.stringify({
+      status: result?.status,
+      above_idle: peak - idle,
+      shown_bytes: Buffer.byteLength(text ?? ""),
+      begins: text?.startsWith("first\nline"),
+      ends: text?.includes("line\nlast\n") || text?.trimEnd().endsWith("line\nlast"),
+      artifacts: result?.artifacts,
+    }),
+  );
+} finally {
+  await rm(base, { recursive: true, force: true });
+}

@@ -1,0 +1,59 @@
+// The process room as one file that any Node can run, beside the programs that use it, in a folder every
+// user can read and write: for tests in which the runtime itself is a process that gets killed.
+
+import { chmod, copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+export interface ProcessBundle {
+  folder: string;
+  /** The process room. */
+  room: string;
+  /** process-runtime.mjs */
+  runtime: string;
+  /** process-family.sh */
+  family: string;
+  /** An empty folder for one test. */
+  place(): Promise<string>;
+  remove(): Promise<void>;
+}
+
+export async function bundleProcessRoom(): Promise<ProcessBundle> {
+  const folder = await openFolder(join(tmpdir(), "soong-process-"));
+  const [room, runtime, family] = ["process.mjs", "process-runtime.mjs", "process-family.sh"].map(
+    (name) => join(folder, name),
+  ) as [string, string, string];
+  await build({
+    entryPoints: [here("../../packages/tools/src/process/index.ts")],
+    outfile: room,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    alias: { "@soong/core": here("../../packages/core/src/index.ts") },
+    logLevel: "error",
+  });
+  await copyFile(here("./process-runtime.mjs"), runtime);
+  await copyFile(here("./process-family.sh"), family);
+  for (const file of [room, runtime, family]) await chmod(file, 0o644);
+  return {
+    folder,
+    room,
+    runtime,
+    family,
+    place: () => openFolder(join(folder, "place-")),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+async function openFolder(prefix: string): Promise<string> {
+  const folder = await mkdtemp(prefix);
+  await chmod(folder, 0o777);
+  return folder;
+}
+
+function here(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url));
+}

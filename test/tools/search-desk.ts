@@ -1,0 +1,89 @@
+// A project folder with the listing and the search on a real kernel: what their tests stand on.
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import {
+  createKernel,
+  type PermissionAnswer,
+  type PermissionRequest,
+  type PolicyInput,
+  type Run,
+  type RunOptions,
+  type SessionOptions,
+  type ToolResult,
+} from "@soong/core";
+import {
+  listDirTool,
+  searchTool,
+  type SearchToolOptions,
+} from "../../packages/tools/src/search/index.ts";
+
+export interface DeskOptions {
+  readonly policy?: PolicyInput;
+  /** Left out: nobody is there to be asked. */
+  readonly answer?: (request: PermissionRequest) => PermissionAnswer;
+  readonly search?: SearchToolOptions;
+  readonly session?: SessionOptions;
+}
+
+export interface Desk {
+  readonly base: string;
+  readonly project: string;
+  readonly run: Run;
+  readonly asked: PermissionRequest[];
+  /** Files by their path relative to the base; a path that ends in a slash is a directory. */
+  plant(files: Readonly<Record<string, string | Buffer>>): void;
+  call(name: string, input: object): Promise<ToolResult>;
+  close(): void;
+}
+
+export async function openDesk(options: DeskOptions = {}): Promise<Desk> {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "soong-search-")));
+  const project = join(base, "project");
+  mkdirSync(project);
+  const asked: PermissionRequest[] = [];
+  const { answer } = options;
+  const kernel = createKernel({ tools: [listDirTool(), searchTool(options.search)] });
+  const session = await kernel.openSession(options.session ?? {});
+  const runOptions: RunOptions = {
+    roots: { project, write: [] },
+    ...(options.policy === undefined ? {} : { policy: options.policy }),
+    ...(answer === undefined
+      ? {}
+      : {
+          ask: (request: PermissionRequest) => {
+            asked.push(request);
+            return answer(request);
+          },
+        }),
+  };
+  const run = await session.startRun(runOptions);
+  let calls = 0;
+  return {
+    base,
+    project,
+    run,
+    asked,
+    plant: (files) => plantFiles(base, files),
+    async call(name, input) {
+      calls += 1;
+      const [result] = await run.execute([{ id: `call_${calls}`, name, arguments: input }]);
+      if (result === undefined) throw new Error("the call has no result");
+      return result;
+    },
+    close: () => rmSync(base, { recursive: true, force: true }),
+  };
+}
+
+export function plantFiles(base: string, files: Readonly<Record<string, string | Buffer>>): void {
+  for (const [path, content] of Object.entries(files)) {
+    const place = join(base, path);
+    mkdirSync(path.endsWith("/") ? place : dirname(place), { recursive: true });
+    if (!path.endsWith("/")) writeFileSync(place, content);
+  }
+}
+
+export function textOf(result: ToolResult): string {
+  return result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+}
