@@ -85,6 +85,23 @@ describe("an abort", () => {
     expect(stage.artifacts.stat(artifact?.artifact_id ?? "")?.tool_call_id).toBe("1");
   });
 
+  it.each([
+    ["in one piece", ["a".repeat(30_000) + "b".repeat(30_000)]],
+    ["in pieces", ["a".repeat(10_000), "b".repeat(50_000)]],
+  ])("shows partial output within the bound whole, %s", async (_how, pieces) => {
+    verifies("PIPE-7");
+    const running = heldTool("slow.build", {
+      handler(_input: unknown, context: ToolContext) {
+        for (const piece of pieces) context.output(piece);
+        return forever();
+      },
+    });
+    const stage = await setStage({ tools: [running.tool] });
+    const turn = await begin(stage, "slow.build");
+    const [result] = await atOnce(stage.clock, turn.abort("enough"));
+    expect(textOf(result)).toContain(pieces.join(""));
+  });
+
   it("reaches every call of the run, whichever turn it belongs to", async () => {
     verifies("PIPE-7");
     const running = heldTool("slow.read");
