@@ -29,7 +29,7 @@ test("a tree that keeps to the plan has no violation", () => {
     ...schema,
     "core/src/schema/lower.ts": 'import { Ajv } from "ajv/dist/2020.js";',
     "core/src/schema/lower.test.ts":
-      'import { readFile } from "node:fs";\nimport fc from "fast-check";\nimport "../tool/index.ts";',
+      'import { readFile } from "node:fs";\nimport fc from "fast-check";\nimport "../tool/index.ts";\nimport "../../../../test/stage.ts";',
     "core/src/tool/index.ts": '// Owns tools.\nimport { a } from "../schema/index.ts";',
     "core/src/tool/parts/name.ts": 'import { a } from "../../schema/index.ts";',
     "core/src/kernel.ts": 'import { b } from "./tool/index.ts";',

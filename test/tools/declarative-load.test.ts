@@ -142,7 +142,7 @@ describe("where declared tools come from", () => {
     verifies("DECL-1");
     const file = places.write("home/tools/x.json", declared());
     if (process.getuid?.() === 0) chownSync(file, 12345, 12345);
-    else vi.spyOn(process, "getuid").mockReturnValue(12345);
+    else vi.spyOn(process, "getuid").mockReturnValue((process.getuid?.() ?? 0) + 1);
     const [problem] = await problemsIn(places.tools);
     expect(problem).toMatch(/belongs to the user with the id [0-9]+/);
   });

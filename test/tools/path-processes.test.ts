@@ -13,8 +13,8 @@ import type { SecondProcess, SecondProcesses } from "./path-second-process.ts";
 
 const isFull = process.env.SOONG_TEST_FULL === "1";
 const PROCESSES = isFull ? 8 : 3;
-const INCREMENTS = isFull ? 200 : 15;
-const KILLS = isFull ? 200 : 6;
+const INCREMENTS = isFull ? 200 : 10;
+const KILLS = isFull ? 200 : 4;
 
 let second: SecondProcesses;
 let project: string;

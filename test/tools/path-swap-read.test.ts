@@ -7,7 +7,7 @@ import { openRegularFile, readWholeFile } from "../../packages/tools/src/path/in
 import { race, swapStage } from "./path-race.ts";
 import type { SwapStage } from "./path-race.ts";
 
-const OPENS = process.env.SOONG_TEST_FULL === "1" ? 100_000 : 1_000;
+const OPENS = process.env.SOONG_TEST_FULL === "1" ? 50_000 : 500;
 const PAUSE_MS = 2;
 
 let stage: SwapStage;

@@ -11,7 +11,7 @@ import type { FileCommit } from "../../packages/tools/src/path/index.ts";
 import { race, swapStage } from "./path-race.ts";
 import type { SwapStage } from "./path-race.ts";
 
-const COMMITS = process.env.SOONG_TEST_FULL === "1" ? 20_000 : 150;
+const COMMITS = process.env.SOONG_TEST_FULL === "1" ? 5_000 : 80;
 /** A commit takes milliseconds: it succeeds only while nobody swaps for as long. */
 const PAUSE_MS = 60;
 

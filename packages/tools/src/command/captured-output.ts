@@ -97,12 +97,14 @@ export function captureOutput(
   }
 
   function takeLast(chunk: Buffer): void {
-    last.push(Buffer.from(chunk.subarray(Math.max(0, chunk.length - window))));
+    last.push(chunk);
     lastBytes += chunk.length;
-    if (lastBytes <= 2 * window && last.length <= MOST_PIECES) return;
-    const joined = Buffer.concat(last);
-    last = [Buffer.from(joined.subarray(Math.max(0, joined.length - window)))];
-    lastBytes = last[0]?.length ?? 0;
+    for (let oldest = last[0]; oldest !== undefined; oldest = last[0]) {
+      if (lastBytes - oldest.length < window) break;
+      last.shift();
+      lastBytes -= oldest.length;
+    }
+    if (last.length > MOST_PIECES) last = [Buffer.concat(last)];
   }
 
   async function write(chunk: Buffer): Promise<void> {

@@ -90,6 +90,12 @@ describe("what differs is said in words", () => {
       differs: ["white space: old has 2 spaces, the file has 1 space (line 3)"],
     },
     {
+      name: "white space before the first word, in the middle of a line",
+      old: "  wait(limit)",
+      lines: [3, 3],
+      differs: ["white space: old has 2 spaces, the file has 1 space (line 3)"],
+    },
+    {
       name: "straight quotes for curly ones",
       old: 'return "late" -',
       lines: [5, 5],
@@ -211,6 +217,12 @@ describe("what differs is said in words", () => {
       differs: ['text: old has "fucntion wait", the file has "function wait(limit) {" (line 3)'],
     },
     {
+      name: "a later line, where the first begins in the middle of one",
+      old: "wait(limit) {\n\tif (limit > 30000) {\n\t\tthrow late;",
+      lines: [3, 5],
+      differs: ['text: old has "throw late;", the file has "return “late” - 1;" (line 5)'],
+    },
+    {
       name: "one line of several, and their indentation",
       old: "    if (limit > 30000) {\n        throw late;\n    }\n    const text = 'a';\n",
       lines: [4, 7],
@@ -261,6 +273,23 @@ describe("the places shown", () => {
     expect(closest[0]).toMatchObject({ start_line: 2346 });
     const [similar] = miss(lines, "entry 2345 is there;").closest;
     expect(similar).toMatchObject({ start_line: 2346 });
+  });
+
+  test("do not share lines with each other", () => {
+    verifies("EDIT-5");
+    const { closest } = miss(SOURCE, "function wait(limits, more) {");
+    expect(closest).toHaveLength(1);
+  });
+
+  test("begin where the text begins, though the line there is much shorter", () => {
+    verifies("EDIT-5");
+    const lines = ["the line before it", "run();", "second = other(line);", "third = last(line);"];
+    const old = ["while (condition(holds)) run();", ...lines.slice(2)].join("\n");
+    const [place] = miss(lines.join("\n"), old).closest;
+    expect(place).toMatchObject({ start_line: 2, end_line: 4 });
+    expect(place?.differs).toEqual([
+      'text: old has "while (condition(holds)) run();", the file has "run();" (line 2)',
+    ]);
   });
 
   test("are none when nothing is alike", () => {

@@ -48,6 +48,27 @@ test("a piece that misleads at every byte does not hide the place", () => {
   ]);
 });
 
+test("what is found step by step is what is there", () => {
+  const letters = fc.string({ unit: fc.constantFrom("a", "b"), minLength: 34, maxLength: 44 });
+  fc.assert(
+    fc.property(letters, letters, fc.nat({ max: 40 }), (start, rest, cut) => {
+      const wanted = Buffer.from(`ab${start}`);
+      // The beginning of it over and over, until the piece is given up.
+      const misleading = `${wanted.toString().slice(0, -1)}!`.repeat(1001);
+      const near = wanted.toString().slice(0, cut) + wanted.toString();
+      const bytes = Buffer.from(`${misleading}${near}${near}${rest}${wanted.toString()}`);
+      expect(all(bytes, wanted)).toEqual(naive(bytes, wanted));
+    }),
+    { numRuns: 30 },
+  );
+  // Falling back past a repetition inside the text.
+  const wanted = Buffer.from(`${"ab".repeat(16)}aab${"ab".repeat(16)}c`);
+  const near = `${"ab".repeat(16)}aab${"ab".repeat(16)}`;
+  const bytes = Buffer.from(`${`${near}!`.repeat(1001)}${near}aab${"ab".repeat(16)}c`);
+  expect(all(bytes, wanted)).toEqual(naive(bytes, wanted));
+  expect(all(bytes, wanted)).toHaveLength(1);
+});
+
 test("repetition in both texts costs no more than their length", () => {
   const bytes = Buffer.alloc(3_000_000, "a");
   const wanted = Buffer.alloc(20_001, "a");

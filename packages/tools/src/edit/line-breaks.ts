@@ -15,8 +15,7 @@ export function writerFor(
 ): ((place: Place) => Uint8Array) | undefined {
   const asGiven = bytesToWrite(file, text);
   if (asGiven === undefined) return undefined;
-  const breaks = text.split("\n").length - 1;
-  if (breaks === 0 || text.includes("\r") || !file.bytes.includes(file.lineBreak)) {
+  if (!text.includes("\n") || text.includes("\r") || !file.bytes.includes(file.lineBreak)) {
     return () => asGiven;
   }
   const inFileStyle = bytesToWrite(file, text.replaceAll("\n", "\r\n")) ?? asGiven;
@@ -25,10 +24,9 @@ export function writerFor(
   return (place) => {
     const styles = breaksIn(file, place);
     if (styles.length === 0) styles.push(breakNear(place));
-    const used = styles.slice(0, breaks);
-    if (used.every((style) => style === "lf")) return asGiven;
-    if (used.every((style) => style === "crlf")) return inFileStyle;
-    return joined(file, pieces, used);
+    if (styles.every((style) => style === "lf")) return asGiven;
+    if (styles.every((style) => style === "crlf")) return inFileStyle;
+    return joined(file, pieces, styles);
   };
 }
 

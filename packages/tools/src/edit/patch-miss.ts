@@ -7,7 +7,8 @@ import type { PatchHunk } from "./patch-hunks.ts";
 import { imageOf, positionOf, type PatchImage } from "./patch-image.ts";
 import { lineOf, type FileLines } from "./patch-lines.ts";
 import { nearestPlaces } from "./patch-nearest.ts";
-import { findPlace, type Fixed, type HunkPlace } from "./patch-place.ts";
+import { findPlace, type Fixed } from "./patch-place.ts";
+import type { HunkPlace } from "./patch-search.ts";
 import type { PlanError } from "./planned-text.ts";
 
 export interface PatchMiss {

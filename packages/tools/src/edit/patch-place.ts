@@ -3,19 +3,10 @@
 // is the same, the later one of two equally near. Offsets are allowed, fuzz is not.
 
 import type { PatchHunk } from "./patch-hunks.ts";
-import { imageLength, type PatchImage } from "./patch-image.ts";
-import { isLine, type FileLines } from "./patch-lines.ts";
+import { imageLength } from "./patch-image.ts";
+import { isLine } from "./patch-lines.ts";
 import { matchesAt, matchesRunOn, runsOn } from "./patch-match.ts";
-import { searchOutward } from "./patch-search.ts";
-
-export interface Placing {
-  image: PatchImage;
-  lines: FileLines;
-  /** How many more lines may be looked at; a patch cannot keep the machine busy for ever. */
-  stepsLeft: number;
-}
-
-export type HunkPlace = { position: number } | "nowhere" | "too_costly";
+import { searchOutward, type HunkPlace, type Placing } from "./patch-search.ts";
 
 export interface Fixed {
   /** The hunk must begin at the first line. */

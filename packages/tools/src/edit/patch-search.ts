@@ -2,10 +2,24 @@
 // looked up when there are few of its kind; otherwise the untouched lines are walked through outward, in
 // growing rings.
 
-import { imageLength, positionOf, untouchedFrom, untouchedUpTo } from "./patch-image.ts";
-import type { LineIndex } from "./patch-lines.ts";
+import {
+  imageLength,
+  positionOf,
+  untouchedFrom,
+  untouchedUpTo,
+  type PatchImage,
+} from "./patch-image.ts";
+import type { FileLines, LineIndex } from "./patch-lines.ts";
 import { matchesAt, matchesRunOn, runsOn } from "./patch-match.ts";
-import type { HunkPlace, Placing } from "./patch-place.ts";
+
+export interface Placing {
+  image: PatchImage;
+  lines: FileLines;
+  /** How many more lines may be looked at; a patch cannot keep the machine busy for ever. */
+  stepsLeft: number;
+}
+
+export type HunkPlace = { position: number } | "nowhere" | "too_costly";
 
 export function searchOutward(
   placing: Placing,
@@ -76,9 +90,10 @@ function walkOutward(placing: Placing, target: Target): HunkPlace {
   const length = imageLength(placing.image);
   const { lead } = target;
   const middle = Math.min(length, target.expected + lead);
+  // The middle itself is where the hunk was expected and is not.
   let reached = 0;
   for (let radius = FIRST_RADIUS; ; radius *= 4) {
-    const later = walkForward(placing, target, middle + reached, middle + radius);
+    const later = walkForward(placing, target, middle + reached + 1, middle + radius);
     const nearer = later === undefined ? radius : later - middle - 1;
     const earlier = walkBackward(placing, target, middle - reached - 1, middle - nearer);
     if (placing.stepsLeft < 0) return "too_costly";
@@ -91,7 +106,7 @@ function walkOutward(placing: Placing, target: Target): HunkPlace {
 
 const FIRST_RADIUS = 256;
 
-/** The first position from `from` up to, not including, `end` where the line stands and all fits. */
+/** The first position from `from` up to `end` where the line stands and all fits. */
 function walkForward(
   placing: Placing,
   { index, id, lead, fits }: Target,
@@ -99,12 +114,12 @@ function walkForward(
   end: number,
 ): number | undefined {
   let at = from;
-  while (at < end && placing.stepsLeft >= 0) {
+  while (at <= end && placing.stepsLeft >= 0) {
     const found = untouchedFrom(placing.image, at);
     if (found === undefined) return undefined;
     const { run, start } = found;
     at = Math.max(at, start);
-    const stop = Math.min(end, start + run.count);
+    const stop = Math.min(end + 1, start + run.count);
     placing.stepsLeft -= STEPS_A_RUN;
     for (; at < stop && placing.stepsLeft >= 0; at += 1) {
       placing.stepsLeft -= 1;

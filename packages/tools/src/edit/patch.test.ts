@@ -27,6 +27,27 @@ describe("hunks", () => {
     expect(patched("n\nx\nn\n0\nn\nx\nn\n", hunk)).toBe("n\nx\nn\n0\nn\ny\nn\n");
   });
 
+  test("go to the nearest place however far, where only two lines together tell it", () => {
+    verifies("EDIT-3");
+    const run = (line: string, count: number): string => `${line}\n`.repeat(count);
+    for (const distance of [1, 255, 256, 257, 1023, 1024, 1025, 4096]) {
+      // Line 200 is the last p before a q, and so is the one twice the distance further down.
+      const start = run("q", 100) + run("p", 99);
+      const between = run("q", distance - 1) + run("p", distance - 1);
+      const hunk = `@@ -9,2 +${200 + distance},1 @@\n-p\n-q\n+x\n`;
+      const { length } = start;
+      const two = `${start}p\nq\n${between}p\nq\n${run("q", 99)}`;
+      const onlyEarlier = `${start}p\nq\n${between}p\np\n${run("p", 99)}`;
+      const onlyLater = `${run("q", 199)}q\nq\n${between}p\nq\n${run("q", 99)}`;
+      const later = length + 4 + between.length;
+      const replacedAt = (file: string, at: number): string =>
+        `${file.slice(0, at)}x\n${file.slice(at + 4)}`;
+      expect(patched(two, hunk)).toBe(replacedAt(two, later));
+      expect(patched(onlyLater, hunk)).toBe(replacedAt(onlyLater, later));
+      expect(patched(onlyEarlier, hunk)).toBe(replacedAt(onlyEarlier, length));
+    }
+  });
+
   test("never match with a line that is not the same", () => {
     verifies("EDIT-3");
     for (const other of ["B", "b ", " b", "b\r", "\tb", "bb", ""]) {

@@ -20,7 +20,8 @@ import { imageOf, replaceLines } from "./patch-image.ts";
 import { fileLines, isLine, type FileLines } from "./patch-lines.ts";
 import { matchesAt } from "./patch-match.ts";
 import { explainPatchMiss } from "./patch-miss.ts";
-import { findPlace, fixedEnds, type Placing } from "./patch-place.ts";
+import { findPlace, fixedEnds } from "./patch-place.ts";
+import type { Placing } from "./patch-search.ts";
 import { addedLine, spansOf } from "./patch-spans.ts";
 import { applySpans, type PlanError, type PlannedText } from "./planned-text.ts";
 

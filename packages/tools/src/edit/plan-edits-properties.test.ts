@@ -112,6 +112,8 @@ const piece = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom("a", "b", "aa", "ab", "é", "𝄞") },
   { weight: 4, arbitrary: fc.constantFrom("\n", "\r\n") },
   { weight: 1, arbitrary: fc.constantFrom("\r", "$&", "\\") },
+  // In UTF-16 their bytes hold those of a line break, across units.
+  { weight: 1, arbitrary: fc.constantFrom("\u0d41\u0a00\u4100", "\u4100\u0d00\u0a41") },
 );
 const someText = (maxLength: number): fc.Arbitrary<string> =>
   fc.array(piece, { maxLength }).map((pieces) => pieces.join(""));

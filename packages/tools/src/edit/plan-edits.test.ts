@@ -440,6 +440,19 @@ describe("bytes and encodings", () => {
     expect(errorOf(plan(utf16be("\u6100\u6101"), { old: "a", new: "b" })).code).toBe(
       "text_not_found",
     );
+    // Bytes between two units that look like a match hide none that begins in the middle of them.
+    const after = afterOf(plan(utf16be("\u0201\u0101"), { old: "\u0101", new: "b" }));
+    expect(after.equals(utf16be("\u0201b"))).toBe(true);
+  });
+
+  test("in UTF-16 bytes across two units end no line", () => {
+    verifies("EDIT-4");
+    const across = "\u0a41\u4100\u0a00";
+    const error = errorOf(plan(utf16le(`${across}\nx\n${across}x`), { old: "x", new: "y" }));
+    expect(error.details).toMatchObject({ lines: [2, 3] });
+    const before = `a\r\nx${across}`;
+    const after = afterOf(plan(utf16le(before), { old: "x", new: "1\n2" }));
+    expect(after.equals(utf16le(`a\r\n1\r\n2${across}`))).toBe(true);
   });
 
   test("a UTF-16 file with damage is edited by its mark, and the damage stays", () => {

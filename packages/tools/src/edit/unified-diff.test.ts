@@ -51,6 +51,21 @@ describe("a diff made from spans", () => {
     expect(apart.match(/^@@.*$/gm)).toEqual(["@@ -3,7 +3,8 @@", "@@ -11,7 +12,7 @@"]);
   });
 
+  test("counts the lines added by all hunks before", () => {
+    const three = diff(
+      numbered(10, 60),
+      ["15\n", "a\nb\n"],
+      ["30\n", ""],
+      ["31\n", ""],
+      ["50", "c"],
+    );
+    expect(three.match(/^@@.*$/gm)).toEqual([
+      "@@ -3,7 +3,8 @@",
+      "@@ -18,8 +19,6 @@",
+      "@@ -38,7 +37,7 @@",
+    ]);
+  });
+
   test("shows several spans of one line as one changed line", () => {
     expect(diff("a b c\n", ["a", "1"], ["c", "3"])).toContain("\n-a b c\n+1 b 3\n");
     expect(diff("a b c\n", ["a", "1"], ["c\n", "3\n"])).toContain("\n-a b c\n+1 b 3\n");

@@ -138,5 +138,5 @@ const SOMEBODY_ELSE = 12345;
 /** Makes it another user's: really where we may, else by being somebody else ourselves. */
 function giveAway(path: string): void {
   if (process.getuid?.() === 0) chownSync(path, SOMEBODY_ELSE, SOMEBODY_ELSE);
-  else vi.spyOn(process, "getuid").mockReturnValue(SOMEBODY_ELSE);
+  else vi.spyOn(process, "getuid").mockReturnValue((process.getuid?.() ?? 0) + 1);
 }

@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findExecutable } from "./executable.ts";
 
@@ -47,6 +47,8 @@ describe("a program is found", () => {
     await program("tool");
     await program("one/tool");
     expect(find("tool", "", ".", "one", "./one", "..")).toBeUndefined();
+    // Nor through one that is relative to where the runtime happens to be.
+    expect(find("tool", relative(process.cwd(), folder))).toBeUndefined();
     expect(findExecutable("tool", { path: "", cwd: folder })).toBeUndefined();
   });
 

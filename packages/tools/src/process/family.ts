@@ -4,7 +4,8 @@
 
 import type { Marker } from "./marker.ts";
 import { newestPid, processTable } from "./process-table.ts";
-import type { PidRange, ProcessEntry, ProcessTable } from "./process-table.ts";
+import type { ProcessEntry, ProcessTable } from "./process-entry.ts";
+import type { PidRange } from "./process-table.ts";
 
 export interface Family {
   /** Who is alive now. */

@@ -2,28 +2,8 @@
 // microseconds a process, and nothing can slip by because the event loop was busy in between.
 
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
+import type { ProcessEntry, ProcessTable } from "./process-entry.ts";
 import { psTable } from "./ps-table.ts";
-
-export interface ProcessEntry {
-  pid: number;
-  parent: number;
-  group: number;
-  /** 0 where the system does not tell. */
-  session: number;
-  /** A zombie has ended: it only waits for its parent to notice. */
-  ended: boolean;
-  /**
-   * Unknown while it is just being replaced by another program, when its environment reads empty, and
-   * when it has gone meanwhile.
-   */
-  environmentHolds(text: Buffer): boolean | "unknown";
-}
-
-export interface ProcessTable {
-  entries: ProcessEntry[];
-  /** Some went while the table was read, and may have started others that are not in it. */
-  hasGaps: boolean;
-}
 
 /** The pids a command's processes can have: from its own up to the newest one, or all of them. */
 export type PidRange = { from: number } | "all";

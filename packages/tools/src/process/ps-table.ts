@@ -3,7 +3,7 @@
 // group and its parents may stay unseen there. Sessions are not told in numbers at all.
 
 import { spawnSync } from "node:child_process";
-import type { ProcessEntry, ProcessTable } from "./process-table.ts";
+import type { ProcessEntry, ProcessTable } from "./process-entry.ts";
 
 export function psTable(): ProcessTable {
   const withEnvironment = process.platform === "darwin" ? "-axEww" : "-axeww";

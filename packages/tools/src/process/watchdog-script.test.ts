@@ -5,11 +5,11 @@ import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { verifies } from "#laws";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { findExecutable } from "./executable.ts";
 import { WATCHDOG_SCRIPT } from "./watchdog-script.ts";
 
@@ -35,8 +35,11 @@ describe.each(SHELLS)("the watchdog in %s", (shell) => {
       const [told, untold, taken] = [sleeper(), sleeper(), sleeper()];
       const carriers = [
         sleeper({ SOONG_PROCESS: `${token}.1;` }),
-        sleeper({ A: "several\nlines\n", SOONG_PROCESS: `outer.7;${token}.2;`, Z: "z" }),
+        sleeper({ A: "several\nlines\n", SOONG_PROCESS: `outer.7;${token}.2;`, Z: "z\nz" }),
+        sleeper({ SOONG_PROCESS: `${token}.3;` }),
       ];
+      // Asked like the others, though it cannot hear it now.
+      carriers[2]?.kill("SIGSTOP");
       const others = [untold, taken, sleeper({ SOONG_PROCESS: `${token.slice(0, 31)}x.1;` })];
 
       const watchdog = spawn(
@@ -54,12 +57,32 @@ describe.each(SHELLS)("the watchdog in %s", (shell) => {
       await once(watchdog, "exit");
 
       expect([told, ...carriers].map((child) => child.signalCode)).toEqual(
-        Array(3).fill("SIGTERM"),
+        Array(4).fill("SIGTERM"),
       );
       expect(others.map((child) => child.signalCode)).toEqual([null, null, null]);
       await Promise.all(others.map(end));
     },
   );
+
+  test("looks a second time when it found nobody, for a program that was just being started", async () => {
+    verifies("CMD-3");
+    const token = randomBytes(16).toString("hex");
+    const folder = await mkdtemp(join(tmpdir(), "soong-late-"));
+    // The first pause of the watchdog brings the process to light.
+    const late = `[ -s '${folder}/pid' ] || { SOONG_PROCESS='${token}.1;' /bin/sleep 300 & echo $! >'${folder}/pid'; }`;
+    await writeFile(join(folder, "sleep"), `#!/bin/sh\n${late}\nexec /bin/sleep "$@"\n`);
+    await chmod(join(folder, "sleep"), 0o755);
+    const watchdog = spawn(
+      shell,
+      ["-c", WATCHDOG_SCRIPT, "watchdog", token.slice(0, 16), token.slice(16)],
+      { argv0: "sh", env: { PATH: `${folder}:${PATH}` }, stdio: ["pipe", "inherit", "inherit"] },
+    );
+    watchdog.stdin.end();
+    await once(watchdog, "exit");
+    const pid = Number(await readFile(join(folder, "pid"), "utf8"));
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), 10_000);
+    await rm(folder, { recursive: true });
+  });
 
   test("ends at once when there is nobody, also without having been told anything", async () => {
     const watchdog = spawn(shell, ["-c", WATCHDOG_SCRIPT, "watchdog", "no", "body"], {

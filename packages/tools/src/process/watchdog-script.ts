@@ -8,7 +8,8 @@
  * Standard input: `+N` and `-N`, a process group to end and one that has ended. Its end means that the
  * runtime is gone, however that came about.
  *
- * Rounds are a tenth of a second: asked in the first, killed from the sixth on, over after the 22nd.
+ * Rounds are a tenth of a second: asked in the first, woken where stopped and waited for in the next
+ * ones, killed from the sixth on, over after the 22nd.
  * Twice in a row nobody must be found, because a program that is just being started shows no marker.
  */
 export const WATCHDOG_SCRIPT = `
@@ -49,12 +50,12 @@ look() {
 strike() {
   struck=1
   for group in $groups; do
-    for signal; do kill -s "$signal" -- "-$group" && struck=0; done
+    kill -s "$1" -- "-$group" && struck=0
   done
   look
   for file in $found; do
     pid=\${file#/proc/}
-    for signal; do kill -s "$signal" "\${pid%/environ}" && struck=0; done
+    kill -s "$1" "\${pid%/environ}" && struck=0
   done
   return $struck
 }
@@ -63,7 +64,7 @@ round=0
 quiet=0
 while [ $round -lt 22 ] && [ $quiet -lt 2 ]; do
   case $round in
-    0) strike TERM CONT ;;
+    0) strike TERM ;;
     [1-4]) strike CONT ;;
     *) strike KILL ;;
   esac && quiet=0 || quiet=$((quiet + 1))

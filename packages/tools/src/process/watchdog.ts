@@ -4,7 +4,6 @@
 
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import type { Socket } from "node:net";
 import { ToolFailure } from "@soong/core";
 import { commandEnvironment } from "./environment.ts";
 import { RUNTIME_TOKEN } from "./marker.ts";
@@ -39,31 +38,38 @@ function tell(line: string): void {
 }
 
 function startWatchdog(): ChildProcess {
-  const half = RUNTIME_TOKEN.length / 2;
-  const token = [RUNTIME_TOKEN.slice(0, half), RUNTIME_TOKEN.slice(half)];
-  const { PATH = "" } = commandEnvironment({ allowlist: ["PATH"] });
-  // A session of its own, so that a signal to the runtime's group or terminal does not reach it, and no
-  // folder, stream or marker of the runtime's that it would hold on to.
-  const child = spawn(SHELL, ["-c", 'eval "$SCRIPT"', "soong-watchdog", ...token], {
-    detached: true,
-    cwd: "/",
-    // The script in the environment keeps lists of processes readable.
-    env: { PATH: `${SYSTEM_PATH}:${PATH}`, SCRIPT: WATCHDOG_SCRIPT },
-    stdio: ["pipe", "ignore", "ignore"],
-  });
-  child.on("error", () => {});
-  if (child.pid === undefined) throw unavailable();
+  const child = spawnWatchdog();
+  child?.on("error", () => {});
+  if (child?.pid === undefined) throw unavailable();
   child.unref();
-  const input = child.stdin as Socket;
-  input.unref();
-  input.on("error", () => {});
-  for (const group of groups) input.write(`+${group}\n`);
+  child.stdin.on("error", () => {});
+  for (const group of groups) child.stdin.write(`+${group}\n`);
   child.once("exit", () => {
     if (watchdog !== child) return;
     watchdog = undefined;
     if (groups.size > 0) replaceWatchdog();
   });
   return child;
+}
+
+/** Node throws for some failures; the others show in the missing pid. */
+function spawnWatchdog() {
+  const half = RUNTIME_TOKEN.length / 2;
+  const token = [RUNTIME_TOKEN.slice(0, half), RUNTIME_TOKEN.slice(half)];
+  const { PATH = "/bin" } = commandEnvironment({ allowlist: ["PATH"] });
+  try {
+    // A session of its own, so that a signal to the runtime's group or terminal does not reach it, and
+    // no folder, stream or marker of the runtime's that it would hold on to.
+    return spawn(SHELL, ["-c", 'eval "$SCRIPT"', "soong-watchdog", ...token], {
+      detached: true,
+      cwd: "/",
+      // The script in the environment keeps lists of processes readable.
+      env: { PATH: `${SYSTEM_PATH}:${PATH}`, SCRIPT: WATCHDOG_SCRIPT },
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+  } catch {
+    return undefined;
+  }
 }
 
 function replaceWatchdog(): void {

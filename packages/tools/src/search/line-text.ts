@@ -1,7 +1,7 @@
 // A line as it is shown: columns in characters, and no more of a long line than is useful around a match.
 
 /** The most characters shown of a line with a match, and of a line beside one. */
-export const MOST_MATCH_CHARS = 1000;
+const MOST_MATCH_CHARS = 1000;
 const MOST_CONTEXT_CHARS = 500;
 /** How much of a cut line is kept before the match. */
 const LEAD_CHARS = 300;
@@ -33,13 +33,18 @@ export function shownMatch(
   const near = Math.max(0, index + Math.min(0, redacted.length - text.length) - LEAD_CHARS);
   const start = onBorder(redacted, Math.min(near, Math.max(0, redacted.length - MOST_MATCH_CHARS)));
   const end = onBorder(redacted, start + MOST_MATCH_CHARS);
-  return { text: redacted.slice(start, end), cut: true };
+  return { text: copied(redacted.slice(start, end)), cut: true };
 }
 
 export function shownContext(text: string, redact: (text: string) => string): string {
   if (text.length <= MOST_CONTEXT_CHARS) return text;
   const redacted = redact(text);
-  return redacted.slice(0, onBorder(redacted, MOST_CONTEXT_CHARS));
+  return copied(redacted.slice(0, onBorder(redacted, MOST_CONTEXT_CHARS)));
+}
+
+/** A part of a string keeps the whole of it in memory. */
+function copied(text: string): string {
+  return Buffer.from(text, "utf16le").toString("utf16le");
 }
 
 /** Not in the middle of a surrogate pair. */

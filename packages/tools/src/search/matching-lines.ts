@@ -12,9 +12,10 @@ import { runRipgrep } from "./ripgrep-process.ts";
 import type { FoundLine, SearchRequest } from "./search-types.ts";
 
 export interface MatchingLines {
+  /** As many as the limit lets through. */
   readonly lines: FoundLine[];
-  /** How many of the files were looked through. */
-  readonly files: number;
+  /** Whether there is more in these files. */
+  readonly truncated: boolean;
 }
 
 export interface OpenedFile {
@@ -22,40 +23,38 @@ export interface OpenedFile {
   readonly fd: number;
 }
 
-/** One line more than the limit, where there is one. Opens and closes the files it is given. */
+/** Opens the files it is given, and closes them. */
 export async function matchingLines(
   executable: string,
   request: SearchRequest,
   files: readonly (() => OpenedFile | undefined)[],
 ): Promise<MatchingLines> {
   const lines: FoundLine[] = [];
+  let complete = false;
   let looked = 0;
-  let characters = 0;
-  while (looked < files.length && lines.length <= request.limit && characters < MOST_CHARACTERS) {
+  for (; looked < files.length && !complete; looked += FILES_AT_ONCE) {
     const batch = files.slice(looked, looked + FILES_AT_ONCE);
     const opened = batch.map((open) => open()).filter((file) => file !== undefined);
     try {
-      const rows = await printedRows(executable, request, opened, request.limit + 1 - lines.length);
+      const wanted = request.limit + 1 - lines.length;
+      const printed = await printedRows(executable, request, opened, wanted);
       for (const [index, file] of opened.entries()) {
-        const found = await linesOf(rows[index] ?? [], file, request);
-        lines.push(...found);
-        characters += found.reduce((sum, line) => sum + charactersOf(line), 0);
-        if (lines.length > request.limit) break;
+        lines.push(...(await linesOf(printed.rows[index] ?? [], file, request)));
       }
+      complete = printed.complete || lines.length > request.limit;
     } finally {
       for (const { fd } of opened) closeSync(fd);
     }
-    looked += batch.length;
   }
-  return { lines, files: looked };
+  return { lines: lines.slice(0, request.limit), truncated: complete || looked < files.length };
 }
 
 const FILES_AT_ONCE = 128;
 const FIRST_DESCRIPTOR = 3;
 /** Longer lines are not printed: what is shown of them is read from the file. */
 const LONGEST_PRINTED_LINE = 64 * 1024;
-/** More is of no use to anybody in one answer. */
-const MOST_CHARACTERS = 4_000_000;
+/** More characters are of no use to anybody in one answer. */
+const MOST_CHARACTERS = 2_000_000;
 const LINE_FEED = 10;
 /** Rows as `parseLineRow` reads them, of one file after the other. */
 const ROW_FLAGS = [
@@ -70,18 +69,30 @@ const ROW_FLAGS = [
   "--threads=1",
 ];
 
+/** A row with no more of its line than is shown; `long` says that the line was too long to be printed. */
+type ShownRow = { readonly line: number; readonly offset: number; readonly text: string } & (
+  | { readonly kind: "context"; readonly long: boolean }
+  | {
+      readonly kind: "match";
+      readonly long: boolean;
+      readonly cut: boolean;
+      readonly column: number;
+    }
+);
+
 /** The rows of each file, until there are as many matches as wanted. */
 async function printedRows(
   executable: string,
   request: SearchRequest,
   files: readonly OpenedFile[],
   wanted: number,
-): Promise<LineRow[][]> {
-  const rows: LineRow[][] = files.map(() => []);
-  if (files.length === 0) return rows;
+): Promise<{ rows: ShownRow[][]; complete: boolean }> {
+  const rows: ShownRow[][] = files.map(() => []);
+  if (files.length === 0) return { rows, complete: false };
   const names = files.map((_file, index) => `/dev/fd/${FIRST_DESCRIPTOR + index}`);
   const indexOf = new Map(names.map((name, index) => [name, index]));
   let matches = 0;
+  let characters = 0;
   let last: { file: string; line: number } | undefined;
   let complete = false;
   const pieces = createPieces(LINE_FEED, (record) => {
@@ -92,7 +103,10 @@ async function printedRows(
     if (row.kind === "match") matches += 1;
     // The neighbours of the last one wanted still belong to it.
     if (matches === wanted) last ??= { file: row.file, line: row.line + request.contextLines };
-    rows[indexOf.get(row.file) ?? -1]?.push({ ...row, bytes: Buffer.from(row.bytes) });
+    const shown = shownRow(row, request.redact);
+    characters += shown.text.length;
+    if (characters > MOST_CHARACTERS) complete = true;
+    rows[indexOf.get(row.file) ?? -1]?.push(shown);
   });
   const end = await runRipgrep({
     executable,
@@ -113,74 +127,73 @@ async function printedRows(
     signal: request.signal,
   });
   if (end.exitCode === 2 && end.unreadable === 0) throw queryRefused(request, end);
-  return rows;
+  return { rows, complete };
+}
+
+function shownRow(row: LineRow, redact: (text: string) => string): ShownRow {
+  const { line, offset } = row;
+  const long = isOmitted(row);
+  if (row.kind === "context") {
+    return {
+      kind: "context",
+      line,
+      offset,
+      long,
+      text: shownContext(row.bytes.toString(), redact),
+    };
+  }
+  // Of a long line this is where it begins in bytes, until it is read.
+  const place = row.column - 1;
+  if (long) return { kind: "match", line, offset, long, text: "", cut: true, column: place };
+  const text = row.bytes.toString();
+  const index = row.bytes.toString("utf8", 0, place).length;
+  const column = codePointsBefore(text, index) + 1;
+  return { kind: "match", line, offset, long, column, ...shownMatch(text, index, redact) };
 }
 
 async function linesOf(
-  rows: readonly LineRow[],
+  rows: readonly ShownRow[],
   file: OpenedFile,
   request: SearchRequest,
 ): Promise<FoundLine[]> {
   const { contextLines, redact } = request;
-  const shown = new Map<number, string>();
+  const texts = new Map<number, string>();
   const found: FoundLine[] = [];
-  for (const row of rows) {
-    if (row.kind === "context") {
-      const text = isOmitted(row)
-        ? (await readLinePart(file.fd, row.offset, 0, request.signal)).text
-        : row.bytes.toString();
-      shown.set(row.line, shownContext(text, redact));
-      continue;
-    }
-    const part = await matchPart(row, file.fd, request.signal);
-    const { text, cut } = shownMatch(part.text, part.index, redact);
-    shown.set(row.line, shownContext(text, redact));
-    found.push({
-      path: file.path,
-      line: row.line,
-      column: part.charactersBefore + 1,
-      text,
-      cut: cut || isOmitted(row),
-      before: [],
-      after: [],
-    });
+  for (const printed of rows) {
+    const row = printed.long ? await readLong(printed, file.fd, request) : printed;
+    texts.set(row.line, shownContext(row.text, redact));
+    if (row.kind === "context") continue;
+    const { line, column, text, cut } = row;
+    found.push({ path: file.path, line, column, text, cut, before: [], after: [] });
   }
   if (contextLines === 0) return found;
-  return found.map((line) => ({
-    ...line,
-    before: neighbours(shown, line.line, -1, contextLines).toReversed(),
-    after: neighbours(shown, line.line, 1, contextLines),
+  return found.map((match) => ({
+    ...match,
+    before: neighbours(texts, match.line, -1, contextLines).toReversed(),
+    after: neighbours(texts, match.line, 1, contextLines),
   }));
 }
 
-async function matchPart(
-  row: LineRow & { kind: "match" },
-  fd: number,
-  signal: AbortSignal,
-): Promise<{ text: string; index: number; charactersBefore: number }> {
-  const column = row.column - 1;
-  if (isOmitted(row)) return readLinePart(fd, row.offset, column, signal);
-  const index = row.bytes.toString("utf8", 0, column).length;
-  const text = row.bytes.toString();
-  return { text, index, charactersBefore: codePointsBefore(text, index) };
+async function readLong(row: ShownRow, fd: number, request: SearchRequest): Promise<ShownRow> {
+  const place = row.kind === "match" ? row.column : 0;
+  const part = await readLinePart(fd, row.offset, place, request.signal);
+  if (row.kind === "context") return { ...row, text: part.text };
+  const shown = shownMatch(part.text, part.index, request.redact);
+  return { ...row, ...shown, column: part.charactersBefore + 1 };
 }
 
 /** The lines directly before or after, the nearest first. */
 function neighbours(
-  shown: ReadonlyMap<number, string>,
+  texts: ReadonlyMap<number, string>,
   line: number,
   step: 1 | -1,
   most: number,
 ): string[] {
-  const texts: string[] = [];
+  const found: string[] = [];
   for (let distance = 1; distance <= most; distance += 1) {
-    const text = shown.get(line + step * distance);
+    const text = texts.get(line + step * distance);
     if (text === undefined) break;
-    texts.push(text);
+    found.push(text);
   }
-  return texts;
-}
-
-function charactersOf({ text, before, after }: FoundLine): number {
-  return [...before, ...after].reduce((sum, line) => sum + line.length, text.length);
+  return found;
 }

@@ -7,6 +7,15 @@ import { refusedQuery } from "./regex-problem.ts";
 import type { RipgrepEnd } from "./ripgrep-process.ts";
 import type { SearchRequest } from "./search-types.ts";
 
+/** Of every walk: only the ignore files of git count. */
+export const TREE_FLAGS = [
+  "--null",
+  "--color=never",
+  "--no-ignore-messages",
+  "--no-ignore-dot",
+  "--no-ignore-global",
+];
+
 export function queryFlags({ literal, caseSensitive, query }: SearchRequest): string[] {
   return [
     // A line that ends in CR LF ends before the CR, so that `$` means the same everywhere.
@@ -40,15 +49,12 @@ const NEVER_ENTERED = ["!.git"];
 const NO_FILES = ["!/proc", "!/sys", "!/dev"];
 
 function treeFlags({ place, hidden, ignored }: SearchRequest): string[] {
-  const flags = ["--null", "--color=never", "--no-ignore-messages"];
+  const flags = [...TREE_FLAGS];
   if (hidden) flags.push("--hidden");
   if (ignored) flags.push("--no-ignore");
-  else {
-    flags.push("--no-ignore-dot", "--no-ignore-global");
-    // Without a repository there is no telling how far up a rule would be meant.
-    if (repositoryRoot(place.path) === undefined) {
-      flags.push("--no-require-git", "--no-ignore-parent");
-    }
+  // Without a repository there is no telling how far up a rule would be meant.
+  else if (repositoryRoot(place.path) === undefined) {
+    flags.push("--no-require-git", "--no-ignore-parent");
   }
   return flags;
 }

@@ -29,12 +29,11 @@ async function searchFile(executable: string, request: SearchRequest): Promise<S
   try {
     // Through a descriptor of its own, because the lines close what they are given.
     const copy = openSync(`/dev/fd/${file.handle.fd}`, "r");
-    const { lines } = await matchingLines(executable, request, [() => ({ path: "", fd: copy })]);
+    const shown = await matchingLines(executable, request, [() => ({ path: "", fd: copy })]);
     return {
-      lines: lines.slice(0, request.limit),
-      truncated: lines.length > request.limit,
+      ...shown,
       filesSearched: 1,
-      filesWithMatches: Math.min(1, lines.length),
+      filesWithMatches: Math.min(1, shown.lines.length),
       sensitiveFilesLeftOut: 0,
       unreadable: 0,
     };
@@ -49,7 +48,7 @@ async function searchTree(executable: string, request: SearchRequest): Promise<S
   try {
     // Through the handle: it is the directory that was judged.
     const found = await filesWithMatches(executable, directory.entry("."), request);
-    const { lines, files } = await matchingLines(
+    const { lines, truncated } = await matchingLines(
       executable,
       request,
       found.first.map((path) => () => {
@@ -60,8 +59,8 @@ async function searchTree(executable: string, request: SearchRequest): Promise<S
       }),
     );
     return {
-      lines: lines.slice(0, request.limit),
-      truncated: lines.length > request.limit || files < found.count,
+      lines,
+      truncated: truncated || found.count > found.first.length,
       filesSearched: found.searched,
       filesWithMatches: found.count,
       sensitiveFilesLeftOut: found.leftOut,
