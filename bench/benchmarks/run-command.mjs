@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { run, withHands } from "../hands.mjs";
 import { paired } from "../paired.mjs";
 
-/** @import { Report } from "./index.mjs" */
+/** @import { Report, ReportRow } from "./index.mjs" */
 
 /** @type {Report} */
 export const runCommand = {
@@ -37,7 +37,12 @@ async function many(work) {
   for (let i = 0; i < MANY; i += 1) await work();
 }
 
-/** In a process of its own, whose peak is that of this alone. @param {number} megabytes */
+/**
+ * In a process of its own, whose peak is that of this alone.
+ *
+ * @param {number} megabytes
+ * @returns {Promise<ReportRow[]>}
+ */
 function memoryOfOutput(megabytes) {
   const script = fileURLToPath(new URL("../output-memory.mjs", import.meta.url));
   return new Promise((resolve, reject) => {
@@ -47,6 +52,6 @@ function memoryOfOutput(megabytes) {
     let printed = "";
     child.stdout.setEncoding("utf8").on("data", (text) => (printed += text));
     child.on("error", reject);
-    child.on("close", () => resolve(JSON.parse(printed)));
+    child.on("close", () => resolve(/** @type {ReportRow[]} */ (JSON.parse(printed))));
   });
 }

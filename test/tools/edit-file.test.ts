@@ -6,6 +6,7 @@ import { undoChange, undoOf } from "@soong/tools";
 import {
   createWorkbench,
   dataOf,
+  diffOf,
   textOf,
   type Workbench,
   type WorkbenchOptions,
@@ -190,7 +191,7 @@ describe("code.edit_file", () => {
     });
     const after = await bench.read("a.txt");
     expect(after).toContain("ten\r\neleven\r\nmore\r\nline 12\r\n");
-    const { diff } = bench.asked[0]?.preview as { diff: string };
+    const diff = diffOf(bench.asked[0]);
     await bench.write("b.txt", lines.join(""));
     const again = await edit({ path: "b.txt", unified_diff: diff.replaceAll("a.txt", "b.txt") });
     expect(again.status).toBe("succeeded");

@@ -208,7 +208,7 @@ describe("a listing", () => {
     verifies("CODE-2");
     for (let i = 0; i < 300; i += 1) desk.plant({ [`project/d${i}/f`]: "" });
     const running = desk.call("code.list_dir", { recursive: true, limit: 50_000 });
-    desk.run.abort("enough");
+    await desk.run.abort("enough");
     expect((await running).status).not.toBe("succeeded");
   });
 });

@@ -23,7 +23,7 @@ try {
   ]);
   const peak = process.resourceUsage().maxRSS * 1024;
   const text = result?.content.map((block) => (block.type === "text" ? block.text : "")).join("");
-  console.log(
+  process.stdout.write(
     JSON.stringify({
       status: result?.status,
       above_idle: peak - idle,

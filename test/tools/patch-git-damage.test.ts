@@ -58,3 +58,30 @@ test("headers of all kinds mean to git what they mean here", async () => {
   expect(same.applied).toBeGreaterThan(40);
   expect(same.refused).toBeGreaterThan(80);
 });
+
+test("odd marks for a missing newline mean to git what they mean here", async () => {
+  verifies("EDIT-3");
+  const header = "--- a/file.txt\n+++ b/file.txt\n";
+  const marks = [8, 9, 10, 11, 12].flatMap((length) => {
+    const words = "x".repeat(length);
+    return [`\\ ${words}\n`, `\\ ${words}`, `\\-${words}\n`];
+  });
+  const patches = marks.flatMap((mark) => [
+    `@@ -2,2 +2,2 @@\n a\n-b\n+c\n${mark}`,
+    `@@ -2,2 +2,2 @@\n a\n-b\n${mark}+c\n`,
+    `@@ -1,2 +1,2 @@\n${mark}-\n+c\n a\n`,
+    `@@ -1,2 +1,2 @@\n\n${mark}-a\n+c\n`,
+    `@@ -1,3 +1,3 @@\n-\n+c\n a\n b\n${mark}`,
+    `@@ -1 +1 @@\n-\n${mark}+c\n`,
+    `@@ -1,2 +1,2 @@\n-a\n+c\n\n${mark}`,
+    `@@ -1,2 +1,2 @@\n-a\n+c\n \n${mark}`,
+  ]);
+  const files = ["\na\nb", "\na\nb\n", "\na\nb \t\n\n", "a\n\n", "a\n \nb\n", "a\n"];
+  const { applied, refused } = await expectSame(
+    patches.flatMap((patch) =>
+      files.map((file) => ({ before: Buffer.from(file), patch: header + patch })),
+    ),
+  );
+  expect(applied).toBeGreaterThan(50);
+  expect(refused).toBeGreaterThan(50);
+});

@@ -1,6 +1,7 @@
 // The process room as one file that any Node can run, beside the programs that use it, in a folder every
 // user can read and write: for tests in which the runtime itself is a process that gets killed.
 
+import type { ChildProcess } from "node:child_process";
 import { chmod, copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +18,8 @@ export interface ProcessBundle {
   family: string;
   /** An empty folder for one test. */
   place(): Promise<string>;
+  /** Killed in the end if it is still there: a test that fails must not leave it running. */
+  adopt(runtime: ChildProcess): void;
   remove(): Promise<void>;
 }
 
@@ -38,13 +41,18 @@ export async function bundleProcessRoom(): Promise<ProcessBundle> {
   await copyFile(here("./process-runtime.mjs"), runtime);
   await copyFile(here("./process-family.sh"), family);
   for (const file of [room, runtime, family]) await chmod(file, 0o644);
+  const runtimes: ChildProcess[] = [];
   return {
     folder,
     room,
     runtime,
     family,
     place: () => openFolder(join(folder, "place-")),
-    remove: () => rm(folder, { recursive: true, force: true }),
+    adopt: (child) => void runtimes.push(child),
+    async remove() {
+      for (const child of runtimes) child.kill("SIGKILL");
+      await rm(folder, { recursive: true, force: true });
+    },
   };
 }
 

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { verifies } from "#laws";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFailed, test } from "vitest";
 import { bundleProcessRoom } from "./process-bundle.ts";
 import type { ProcessBundle } from "./process-bundle.ts";
 import { isAlive, marked, pidsIn, startRuntime, until } from "./process-watching.ts";
@@ -83,6 +83,7 @@ describe("a runtime that ends", () => {
   test("closes its output at once: the watchdog holds none of its streams", async () => {
     const { runtime, family, mark } = await familyOf("session");
     const watchdog = watchdogOf(runtime);
+    onTestFailed(() => void process.kill(watchdog, "SIGCONT"));
     process.kill(watchdog, "SIGSTOP");
     process.kill(runtime.child.pid, "SIGKILL");
     await runtime.closed;

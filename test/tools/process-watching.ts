@@ -94,6 +94,7 @@ export function startRuntime(bundle: ProcessBundle, options: RuntimeOptions): Ru
       ...(isRoot && options.asNobody === true ? { uid: 65_534, gid: 65_534 } : {}),
     },
   );
+  bundle.adopt(child);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     child: child as ChildProcess & { pid: number },

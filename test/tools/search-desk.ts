@@ -9,7 +9,6 @@ import {
   type PermissionRequest,
   type PolicyInput,
   type Run,
-  type RunOptions,
   type SessionOptions,
   type ToolResult,
 } from "@soong/core";
@@ -45,10 +44,9 @@ export async function openDesk(options: DeskOptions = {}): Promise<Desk> {
   const asked: PermissionRequest[] = [];
   const { answer } = options;
   const kernel = createKernel({ tools: [listDirTool(), searchTool(options.search)] });
-  const session = await kernel.openSession(options.session ?? {});
-  const runOptions: RunOptions = {
+  const run = await kernel.startRun({
     roots: { project, write: [] },
-    ...(options.policy === undefined ? {} : { policy: options.policy }),
+    policy: { home: join(base, "home"), ...options.policy },
     ...(answer === undefined
       ? {}
       : {
@@ -57,8 +55,8 @@ export async function openDesk(options: DeskOptions = {}): Promise<Desk> {
             return answer(request);
           },
         }),
-  };
-  const run = await session.startRun(runOptions);
+    ...options.session,
+  });
   let calls = 0;
   return {
     base,

@@ -125,3 +125,10 @@ export function textOf(result: ToolResult): string {
 export function dataOf(result: ToolResult): Record<string, unknown> {
   return (result.data ?? {}) as Record<string, unknown>;
 }
+
+/** The diff a person was shown. */
+export function diffOf(request: PermissionRequest | undefined): string {
+  const preview = request?.preview;
+  if (preview?.kind !== "diff") throw new Error("no diff was shown");
+  return preview.diff;
+}

@@ -13,7 +13,7 @@ import type {
   Signal,
   ToolContext,
 } from "../tool/index.ts";
-import { abortOf, type Call } from "./call.ts";
+import { abortOf, toolOf, type Call } from "./call.ts";
 import { elicit, type ElicitingExecution } from "./elicit.ts";
 import type { CallHost } from "./host.ts";
 import { createPartialOutput, type PartialOutput } from "./partial-output.ts";
@@ -102,7 +102,10 @@ export class CallContext implements ToolContext {
     return Math.min(this.#host.config.tools.inline_limit_bytes, this.#host.inlineLimitBytes);
   }
   get redact(): ToolContext["redact"] {
-    return (text) => this.#host.redactor.text(text);
+    const { definition, source } = toolOf(this.#call);
+    // As the whole result will be: a trusted tool may keep look-alikes of keys as they are.
+    const scope = (source.trusted ? definition.redaction : undefined) ?? "full";
+    return (text) => this.#host.redactor.text(text, scope);
   }
   get progress(): ToolContext["progress"] {
     return (update) => {

@@ -44,10 +44,7 @@ export async function conductCommand(
   const stopProgress = reportProgress(ports.clock, description, [stdout, stderr], context);
   // The signal comes first: afterwards nothing a handler says is heard.
   const keepPartial = (): void => {
-    if (stdout.bytes + stderr.bytes === 0) return;
-    const text = partialText(about);
-    // In pieces, as output comes: one as long as all that is kept would be cut.
-    for (let at = 0; at < text.length; at += PIECE_CHARS) output(text.slice(at, at + PIECE_CHARS));
+    if (stdout.bytes + stderr.bytes > 0) output(partialText(about));
   };
   signal.addEventListener("abort", keepPartial);
   const finished = (async () => {
@@ -66,8 +63,6 @@ export async function conductCommand(
   });
   return finished;
 }
-
-const PIECE_CHARS = 16 * 1024;
 
 interface PlannedCommand {
   readonly executable: string;

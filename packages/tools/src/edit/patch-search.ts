@@ -42,7 +42,6 @@ export function searchOutward(
     return index.ids[line] === wanted[at];
   };
   const fits = (position: number): boolean =>
-    position >= 0 &&
     matchesAt(placing.image, position, wanted.length, same) &&
     (!loose || matchesRunOn(placing, position, before, false));
   const target: Target = { index, expected, fits, ...rarest(index, wanted) };

@@ -52,5 +52,5 @@ function begins(start: string, beginning: string): boolean {
   for (let at = 0; at < beginning.length; at += 1) {
     if (beginning[at] !== "?" && beginning[at] !== start[at]) return false;
   }
-  return start.length >= beginning.length;
+  return true;
 }

@@ -50,9 +50,13 @@ test("a home that is not there, or not a directory, is passed over for /tmp", ()
 });
 
 test("a home that cannot be written is passed over for /tmp", () => {
+  if (!isRoot) {
+    chmodSync(home, 0o555);
+    expect(defaultLockDirectory(home)).toBe(SHARED);
+    chmodSync(home, 0o755);
+  }
   // Root may write anywhere, except below what is no directory.
   writeFileSync(join(home, ".soong-agent"), "");
-  chmodSync(home, 0o555);
   expect(defaultLockDirectory(home)).toBe(SHARED);
 });
 

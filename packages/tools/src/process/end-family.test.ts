@@ -88,8 +88,13 @@ describe("the end of a family", () => {
   });
 
   test("does not wait for ever for a stranger whose environment is empty", async () => {
-    const { family } = familySeen(() => ({ undecided: true }));
+    let looks = 0;
+    const { family } = familySeen((look) => {
+      looks = look;
+      return { undecided: true };
+    });
     expect((await endFamily(family, { patienceMs: 0, graceMs: 0 })).survivors).toEqual([]);
+    expect(looks).toBe(20);
   });
 
   test("gives up on those that nothing can end, and names them", async () => {

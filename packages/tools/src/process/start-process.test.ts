@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { verifies } from "#laws";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { findExecutable } from "./executable.ts";
 import { startProcess } from "./start-process.ts";
 import type { ProcessOptions } from "./start-process.ts";
@@ -51,12 +51,12 @@ describe("a process", () => {
 
   test("leads a group and a session of its own and runs where it is told", async () => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "soong-cwd-")));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const argv = ["sh", "-c", 'pwd; echo $$; ps -o pgid=,sid= -p $$ 2>/dev/null || echo "$$ $$"'];
     const { stdout } = await run({ argv, cwd: folder });
     const [where, pid, numbers] = stdout.toString().trim().split("\n");
     expect(where).toBe(folder);
     expect(numbers?.trim().split(/\s+/)).toEqual([pid, pid]);
-    await rm(folder, { recursive: true });
   });
 
   test("reads an end of file at once when it is given nothing", async () => {
@@ -75,12 +75,12 @@ describe("a process", () => {
 
   test("that is bash runs no start-up file because of what it is given", async () => {
     const folder = await mkdtemp(join(tmpdir(), "soong-home-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
     await writeFile(join(folder, ".bashrc"), "echo started\n");
     const bash = findExecutable("bash", { path: "/usr/bin:/bin", cwd: "/" })?.found ?? "/bin/sh";
     const argv = ["bash", "-c", "cat"];
     const { stdout } = await run({ executable: bash, argv, stdin: "x", env: { HOME: folder } });
     expect(stdout.toString()).toBe("x");
-    await rm(folder, { recursive: true });
   });
 
   test("need not read what it is given", async () => {

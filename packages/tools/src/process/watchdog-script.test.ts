@@ -9,7 +9,7 @@ import { chmod, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { verifies } from "#laws";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { findExecutable } from "./executable.ts";
 import { WATCHDOG_SCRIPT } from "./watchdog-script.ts";
 
@@ -68,6 +68,7 @@ describe.each(SHELLS)("the watchdog in %s", (shell) => {
     verifies("CMD-3");
     const token = randomBytes(16).toString("hex");
     const folder = await mkdtemp(join(tmpdir(), "soong-late-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
     // The first pause of the watchdog brings the process to light.
     const late = `[ -s '${folder}/pid' ] || { SOONG_PROCESS='${token}.1;' /bin/sleep 300 & echo $! >'${folder}/pid'; }`;
     await writeFile(join(folder, "sleep"), `#!/bin/sh\n${late}\nexec /bin/sleep "$@"\n`);
@@ -81,7 +82,6 @@ describe.each(SHELLS)("the watchdog in %s", (shell) => {
     await once(watchdog, "exit");
     const pid = Number(await readFile(join(folder, "pid"), "utf8"));
     await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), 10_000);
-    await rm(folder, { recursive: true });
   });
 
   test("ends at once when there is nobody, also without having been told anything", async () => {

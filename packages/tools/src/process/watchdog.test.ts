@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ToolFailure } from "@soong/core";
 import { verifies } from "#laws";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { startProcess } from "./start-process.ts";
 
 /** What stands in for the system's shell. */
@@ -34,6 +34,7 @@ test("where no watchdog can be started no command is, because nothing would end 
 test("it is told of every command's group, and when that is over", async () => {
   verifies("CMD-3");
   const folder = await mkdtemp(join(tmpdir(), "soong-watchdog-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const heard = join(folder, "heard");
   Object.assign(shell, { file: "/usr/bin/env", args: ["sh", "-c", `cat >'${heard}'`] });
   const [one, two] = [startProcess(SLEEP), startProcess(SLEEP)];
@@ -41,7 +42,6 @@ test("it is told of every command's group, and when that is over", async () => {
   await one.stop("abort");
   const lines = [`+${one.pid}`, `+${two.pid}`, `-${two.pid}`, `-${one.pid}`, ""].join("\n");
   await vi.waitFor(async () => expect(await readFile(heard, "utf8")).toBe(lines), 10_000);
-  await rm(folder, { recursive: true });
 });
 
 function codeOfStart(): string {

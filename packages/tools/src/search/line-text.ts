@@ -3,6 +3,8 @@
 /** The most characters shown of a line with a match, and of a line beside one. */
 const MOST_MATCH_CHARS = 1000;
 const MOST_CONTEXT_CHARS = 500;
+/** Of all lines together; more is of no use to anybody in one answer. */
+export const MOST_ANSWER_CHARS = 2_000_000;
 /** How much of a cut line is kept before the match. */
 const LEAD_CHARS = 300;
 

@@ -3,7 +3,7 @@
 // ended as soon as there is enough.
 
 import { closeSync } from "node:fs";
-import { codePointsBefore, shownContext, shownMatch } from "./line-text.ts";
+import { codePointsBefore, MOST_ANSWER_CHARS, shownContext, shownMatch } from "./line-text.ts";
 import { isOmitted, parseLineRow, type LineRow } from "./line-rows.ts";
 import { readLinePart } from "./long-line.ts";
 import { createPieces } from "./pieces.ts";
@@ -53,8 +53,6 @@ const FILES_AT_ONCE = 128;
 const FIRST_DESCRIPTOR = 3;
 /** Longer lines are not printed: what is shown of them is read from the file. */
 const LONGEST_PRINTED_LINE = 64 * 1024;
-/** More characters are of no use to anybody in one answer. */
-const MOST_CHARACTERS = 2_000_000;
 const LINE_FEED = 10;
 /** Rows as `parseLineRow` reads them, of one file after the other. */
 const ROW_FLAGS = [
@@ -105,7 +103,7 @@ async function printedRows(
     if (matches === wanted) last ??= { file: row.file, line: row.line + request.contextLines };
     const shown = shownRow(row, request.redact);
     characters += shown.text.length;
-    if (characters > MOST_CHARACTERS) complete = true;
+    if (characters > MOST_ANSWER_CHARS) complete = true;
     rows[indexOf.get(row.file) ?? -1]?.push(shown);
   });
   const end = await runRipgrep({

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compileSensitivePaths } from "@soong/core";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { plantFiles } from "../../../../test/tools/search-desk.ts";
 import { parsePathGlob } from "./path-glob.ts";
@@ -132,41 +132,76 @@ const asked = fc.record({
   below: fc.constantFrom("", "", "a"),
 });
 
+const ripgrep = (await locateRipgrep({ project: "/", write: [] })) ?? "no ripgrep";
+
 describe("the two ways of searching", () => {
+  let base: string;
+
+  beforeEach(() => {
+    base = realpathSync(mkdtempSync(join(tmpdir(), "soong-agree-")));
+  });
+
+  afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+  function requestOf(root: string, input: Partial<SearchRequest>): SearchRequest {
+    return {
+      place: { path: root, kind: "directory" },
+      query: "needle",
+      literal: false,
+      caseSensitive: true,
+      glob: undefined,
+      limit: 1000,
+      contextLines: 0,
+      hidden: false,
+      ignored: false,
+      sensitive: sensitiveFilesBelow(root, compileSensitivePaths({ home: "/nobody" })),
+      redact: (whole) => whole,
+      signal: new AbortController().signal,
+      ...input,
+    };
+  }
+
   test("agree on files, lines, columns, context and the count of sensitive files", async () => {
     verifies("CODE-3");
     verifies("PATH-3");
-    const ripgrep = await locateRipgrep({ project: "/", write: [] });
-    expect(ripgrep).toBeDefined();
+    let count = 0;
     await fc.assert(
-      fc.asyncProperty(tree, asked, async (planted, input) => {
-        const base = realpathSync(mkdtempSync(join(tmpdir(), "soong-agree-")));
-        try {
-          plantFiles(base, filesOf(planted));
-          const root = join(base, input.below);
-          const request: SearchRequest = {
-            ...input,
-            place: { path: root, kind: "directory" },
-            glob: input.glob === undefined ? undefined : parsePathGlob(input.glob),
-            sensitive: sensitiveFilesBelow(root, compileSensitivePaths({ home: "/nobody" })),
-            redact: (whole) => whole,
-            signal: new AbortController().signal,
-          };
-          const [plain, fast] = await Promise.all([
-            searchPlainly(request),
-            searchWithRipgrep(ripgrep ?? "", request),
-          ]);
-          const { filesSearched, ...rest } = fast;
-          const { filesSearched: plainly, ...expected } = plain;
-          expect(rest).toEqual(expected);
-          // Beside those that only the judge could drop, or only the glob.
-          expect(filesSearched).toBeGreaterThanOrEqual(plainly);
-        } finally {
-          rmSync(base, { recursive: true, force: true });
-        }
+      fc.asyncProperty(tree, asked, async (planted, { below, glob, ...input }) => {
+        const project = join(base, String((count += 1)));
+        plantFiles(project, filesOf(planted));
+        const request = requestOf(join(project, below), {
+          ...input,
+          glob: glob === undefined ? undefined : parsePathGlob(glob),
+        });
+        const [plain, fast] = await Promise.all([
+          searchPlainly(request),
+          searchWithRipgrep(ripgrep, request),
+        ]);
+        const { filesSearched, ...rest } = fast;
+        const { filesSearched: plainly, ...expected } = plain;
+        expect(rest).toEqual(expected);
+        // An ignore file that takes a file back in makes ripgrep read what the glob does not mean.
+        expect(filesSearched).toBeGreaterThanOrEqual(plainly);
+        if (glob === undefined) expect(filesSearched).toBe(plainly);
       }),
       { numRuns: process.env.SOONG_TEST_FULL === "1" ? 2000 : 40 },
     );
+  });
+
+  test("both keep an answer within bounds where matches have many neighbours", async () => {
+    verifies("CODE-3");
+    const line = `${"x".repeat(590)}\n`;
+    plantFiles(base, { a: `needle\n${line.repeat(40)}`.repeat(150) });
+    const request = requestOf(base, { contextLines: 20 });
+    for (const answer of [
+      await searchPlainly(request),
+      await searchWithRipgrep(ripgrep, request),
+    ]) {
+      expect(answer.truncated).toBe(true);
+      expect(answer.lines.length).toBeGreaterThan(50);
+      expect(answer.lines.length).toBeLessThan(150);
+      expect(answer.lines[1]?.before).toEqual(Array.from({ length: 20 }, () => "x".repeat(500)));
+    }
   });
 });
 

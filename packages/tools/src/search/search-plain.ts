@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { createRegex, type LinearRegex } from "@soong/core";
 import { openRegularFile } from "../path/index.ts";
 import { createBreather } from "./breather.ts";
-import { codePointsBefore, shownContext, shownMatch } from "./line-text.ts";
+import { codePointsBefore, MOST_ANSWER_CHARS, shownContext, shownMatch } from "./line-text.ts";
 import { invalidRegex } from "./regex-problem.ts";
 import type { FoundLine, SearchAnswer, SearchRequest } from "./search-types.ts";
 import { openWalkedFile, type DiskPath } from "./walked-nodes.ts";
@@ -39,14 +39,24 @@ interface Counts {
 }
 
 function answerOf(request: SearchRequest, lines: FoundLine[], counts: Counts): SearchAnswer {
+  const shown = withinBounds(lines, request.limit);
   return {
-    lines: lines.slice(0, request.limit),
-    truncated: lines.length > request.limit,
+    lines: shown,
+    truncated: shown.length < lines.length,
     filesSearched: counts.searched,
     filesWithMatches: counts.withMatches,
     sensitiveFilesLeftOut: counts.leftOut,
     unreadable: counts.unreadable,
   };
+}
+
+function withinBounds(lines: readonly FoundLine[], limit: number): FoundLine[] {
+  let characters = 0;
+  const tooMuch = lines.findIndex(({ text, before, after }) => {
+    characters += [text, ...before, ...after].reduce((sum, line) => sum + line.length, 0);
+    return characters > MOST_ANSWER_CHARS;
+  });
+  return lines.slice(0, tooMuch === -1 ? limit : Math.min(limit, tooMuch));
 }
 
 async function searchTree(regex: LinearRegex, request: SearchRequest): Promise<SearchAnswer> {

@@ -93,6 +93,11 @@ describe("the encoding of bytes", () => {
     const late = Buffer.concat([legacy(line.repeat(2000), "shift_jis"), damage]);
     expect(detectFormat(late, true)).toEqual({ encoding: "shift_jis", bom: false, valid: false });
     expect(detectFormat(late.subarray(0, 65_536), false)).toMatchObject({ encoding: "shift_jis" });
+    // Wherever in a character the beginning is taken to end.
+    for (const before of ["a", "ab"]) {
+      const shifted = Buffer.concat([utf8(before), late]);
+      expect(detectFormat(shifted, true).encoding).toBe("shift_jis");
+    }
     const early = Buffer.concat([legacy(line.repeat(20), "shift_jis"), damage]);
     expect(detectFormat(early, true).encoding).not.toBe("shift_jis");
     // A whole character that is none is damage, wherever the sample ends.

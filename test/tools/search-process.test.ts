@@ -1,0 +1,84 @@
+// What becomes of ripgrep's process (CODE-3): ended on abort, heard when it fails, never in the way.
+
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { verifies } from "#laws";
+import { openDesk, type Desk } from "./search-desk.ts";
+
+let desk: Desk;
+let script: string;
+
+beforeEach(async () => {
+  desk = await openDesk({ search: { locateRipgrep: () => Promise.resolve(script) } });
+  desk.plant({ "project/a": "needle" });
+  script = join(desk.base, "rg");
+});
+
+afterEach(() => desk.close());
+
+function pretend(text: string): void {
+  writeFileSync(script, `#!/bin/sh\n${text}\n`);
+  chmodSync(script, 0o755);
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let i = 0; i < 1000 && !holds(); i += 1) await delay(10);
+  expect(holds()).toBe(true);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test("an abort ends ripgrep, and the call ends after it", async () => {
+  verifies("CODE-3");
+  const note = join(desk.base, "pid");
+  pretend(`trap '' TERM INT; echo $$ > ${note}.new; mv ${note}.new ${note}; while :; do :; done`);
+  const running = desk.call("code.search", { query: "needle" });
+  await until(() => existsSync(note));
+  const pid = Number(readFileSync(note, "utf8"));
+  expect(isAlive(pid)).toBe(true);
+  await desk.run.abort("enough");
+  const result = await running;
+  expect(result.status).toBe("aborted");
+  expect(isAlive(pid)).toBe(false);
+});
+
+test.each([
+  ["echo 'rg: something odd' >&2; exit 2", "something odd"],
+  ["exit 0", "ended with 0"],
+  ["kill -9 $$", "SIGKILL"],
+])("a ripgrep that does %j is a clear error", async (text, said) => {
+  verifies("CODE-3");
+  pretend(text);
+  const result = await desk.call("code.search", { query: "needle" });
+  expect(result).toMatchObject({ status: "failed", error: { code: "ripgrep_failed" } });
+  expect(result.error?.message).toContain(said);
+});
+
+test("a ripgrep that cannot be started is a clear error", async () => {
+  verifies("CODE-3");
+  const result = await desk.call("code.search", { query: "needle" });
+  expect(result).toMatchObject({
+    status: "failed",
+    error: { code: "ripgrep_failed", error_class: "dependency_unavailable" },
+  });
+  expect(result.error?.message).toContain("ENOENT");
+});
+
+test("ripgrep gets no configuration, no environment and no input", async () => {
+  verifies("CODE-3");
+  const seen = join(desk.base, "seen");
+  pretend(
+    `{ echo "$1"; env | grep -v '^\\(PWD\\|SHLVL\\|_\\|OLDPWD\\)='; cat; } > ${seen}; exit 2`,
+  );
+  await desk.call("code.search", { query: "needle" });
+  expect(readFileSync(seen, "utf8")).toBe("--no-config\n");
+});
