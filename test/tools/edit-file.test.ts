@@ -90,7 +90,7 @@ describe("code.edit_file", () => {
     await bench.write("a.ts", "const port = 30000;\nconst host = 'x';\n");
     const result = await replace("a.ts", "const port = 30001;", "const port = 1;");
     expect(result.error).toMatchObject({ code: "text_not_found", recovery: "change_arguments" });
-    expect(JSON.stringify(result)).toContain("const port = 30000;");
+    expect(textOf(result)).toContain("Line 1 of the file:\nconst port = 30000;");
     expect(await bench.read("a.ts")).toContain("30000");
   });
 

@@ -1,6 +1,12 @@
 // code.edit_file (EDIT-1): parts of a file replaced, given as old and new text or as a unified diff.
 
-import { defineTool, ToolFailure, type AnyTool } from "@soong/core";
+import {
+  defineTool,
+  ToolFailure,
+  type AnyTool,
+  type ContentBlock,
+  type JsonObject,
+} from "@soong/core";
 import { diffOf, planEdits, planPatch, type PlannedText, type TextEdit } from "../edit/index.ts";
 import { commitChange, renderChange, type ChangeToolOptions } from "./commit-change.ts";
 import { planChange, type KeptChanges, type Planner } from "./planned-change.ts";
@@ -109,11 +115,36 @@ function plannerFor(input: EditFileInput): Planner {
 }
 
 function refused(name: string, error: Extract<PlannedText, { ok: false }>["error"]): ToolFailure {
-  return new ToolFailure({
-    code: error.code,
-    error_class: "invalid_arguments",
-    message: `${name}: ${error.message}`,
-    recovery: "change_arguments",
-    ...(error.details === undefined ? {} : { details: error.details }),
-  });
+  const { code, message, details } = error;
+  return new ToolFailure(
+    {
+      code,
+      error_class: "invalid_arguments",
+      message: `${name}: ${message}`,
+      recovery: "change_arguments",
+      ...(details === undefined ? {} : { details }),
+    },
+    placesIn(details),
+  );
+}
+
+interface NearPlace {
+  readonly line?: number;
+  readonly start_line?: number;
+  readonly end_line?: number;
+  readonly text?: string;
+}
+
+/** The text of the file where a miss came close, for the model to copy from (EDIT-5). */
+function placesIn(details: JsonObject | undefined): ContentBlock[] {
+  const near = (details?.["closest"] ?? details?.["nearest"] ?? []) as readonly NearPlace[];
+  return near.flatMap(({ line, start_line = line, end_line = start_line, text }) =>
+    text === undefined || start_line === undefined
+      ? []
+      : { type: "text", text: `${linesWord(start_line, end_line)} of the file:\n${text}` },
+  );
+}
+
+function linesWord(first: number, last: number | undefined): string {
+  return last === undefined || last === first ? `Line ${first}` : `Lines ${first} to ${last}`;
 }
