@@ -179,6 +179,17 @@ describe("bytes", () => {
     }
   });
 
+  test("of UTF-16 end a line only where a character is a line feed, not where two make its bytes", () => {
+    verifies("EDIT-4");
+    const text = (inserted: string): string => `\ufeff\u4100\u0a41\u4100\n${inserted}b\n`;
+    const little = (inserted: string): Buffer => Buffer.from(text(inserted), "utf16le");
+    const big = (inserted: string): Buffer => little(inserted).swap16();
+    for (const encode of [little, big]) {
+      const plan = planPatch(encode(""), "@@ -1,0 +2 @@\n+x\n", options);
+      expect(plan.ok && encode("x\n").equals(plan.after)).toBe(true);
+    }
+  });
+
   test("marked as UTF-16 that are no such text are refused", () => {
     verifies("EDIT-4");
     const plan = planPatch(
