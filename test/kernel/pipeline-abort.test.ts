@@ -102,6 +102,28 @@ describe("an abort", () => {
     expect(textOf(result)).toContain(pieces.join(""));
   });
 
+  it("names what the call has kept outside the conversation, also in its clean-up", async () => {
+    verifies("PIPE-7");
+    const running = heldTool("slow.build", {
+      async handler(_input: unknown, context: ToolContext) {
+        await context.artifacts.write("one", { media_type: "text/plain", name: "early" });
+        const sink = context.artifacts.open({ media_type: "text/plain", name: "late" });
+        await sink.write("two");
+        context.onCancel(async () => void (await sink.close()));
+        return forever();
+      },
+    });
+    const stage = await setStage({ tools: [running.tool] });
+    const turn = await begin(stage, "slow.build");
+    const [result] = await atOnce(stage.clock, turn.abort("enough"));
+    expect(result?.artifacts.map(({ name }) => name)).toEqual(["early", "late"]);
+    const shown = result?.content.filter(({ type }) => type === "artifact_ref");
+    expect(shown).toMatchObject(
+      result?.artifacts.map(({ artifact_id }) => ({ artifact_id })) ?? [],
+    );
+    expect(shown).toHaveLength(2);
+  });
+
   it("reaches every call of the run, whichever turn it belongs to", async () => {
     verifies("PIPE-7");
     const running = heldTool("slow.read");

@@ -46,6 +46,8 @@ export interface HandlerTraces extends ElicitingExecution {
   readonly over: boolean;
   progress: Progress | undefined;
   partial: PartialOutput | undefined;
+  /** What it wrote outside the conversation: all that is left of a call that is cut short. */
+  artifacts: ArtifactRef[] | undefined;
   /** Runs it at once when the call has been cut short already. */
   onCancel(cleanup: () => void | Promise<void>): void;
 }
@@ -96,7 +98,9 @@ export class CallContext implements ToolContext {
     return placesOf(this.#host).sensitiveBy;
   }
   get artifacts(): ArtifactAccess {
-    return artifactAccess(this.#host, this.#call);
+    return artifactAccess(this.#host, this.#call, (ref) => {
+      (this.#traces.artifacts ??= []).push(ref);
+    });
   }
   get inlineLimitBytes(): number {
     return Math.min(this.#host.config.tools.inline_limit_bytes, this.#host.inlineLimitBytes);
@@ -135,11 +139,16 @@ export class CallContext implements ToolContext {
 }
 
 /** Artifacts a call writes carry the call, and each is a fact. */
-export function artifactWriter(host: CallHost, call: Call): ArtifactWriter {
+function artifactWriter(
+  host: CallHost,
+  call: Call,
+  onCreated: (ref: ArtifactRef) => void,
+): ArtifactWriter {
   const { session_id, run_id } = host.identity;
   const own = { session_id, run_id, tool_call_id: call.tool_call_id };
   const created = (record: ArtifactRef): ArtifactRef => {
     const ref = refOf(record);
+    onCreated(ref);
     host.recorder.record("artifact.created", { ...ref }, call);
     return ref;
   };
@@ -159,13 +168,17 @@ export function artifactWriter(host: CallHost, call: Call): ArtifactWriter {
 }
 
 /** Only what this session wrote: an id of another session is as unknown as one nobody gave out. */
-function artifactAccess(host: CallHost, call: Call): ArtifactAccess {
+function artifactAccess(
+  host: CallHost,
+  call: Call,
+  onCreated: (ref: ArtifactRef) => void,
+): ArtifactAccess {
   const stat = async (artifact_id: string): Promise<ArtifactRef | undefined> => {
     const record = await host.artifacts.stat(artifact_id);
     return record?.session_id === host.identity.session_id ? refOf(record) : undefined;
   };
   return {
-    ...artifactWriter(host, call),
+    ...artifactWriter(host, call, onCreated),
     stat,
     read: async (artifact_id, range) =>
       (await stat(artifact_id)) && (await host.artifacts.read(artifact_id, range)),

@@ -6,6 +6,8 @@ import { readReturn, readThrown, type HandlerOutcome } from "../result/index.ts"
 import {
   isPromise,
   toolError,
+  type ArtifactRef,
+  type ContentBlock,
   type ToolContext,
   type ToolError,
   type ToolStatus,
@@ -44,6 +46,7 @@ class Execution implements HandlerTraces, Deadline {
   over = false;
   progress: Progress | undefined;
   partial: PartialOutput | undefined;
+  artifacts: ArtifactRef[] | undefined;
   at = Number.POSITIVE_INFINITY;
   readonly #host: CallHost;
   readonly #call: Call;
@@ -184,7 +187,9 @@ class Execution implements HandlerTraces, Deadline {
         Promise.allSettled(cleanups.map(async (cleanup) => cleanup())),
       );
     }
-    const { content, artifacts } = (await this.partial?.keep()) ?? { content: [], artifacts: [] };
+    const content = (await this.partial?.keep()) ?? [];
+    const artifacts = this.artifacts ?? [];
+    content.push(...artifacts.map(artifactBlock));
     return { status, executed: true, outcome: { status: "failed", content, artifacts, error } };
   }
 
@@ -211,6 +216,11 @@ class Execution implements HandlerTraces, Deadline {
       // The session is over or its journal broken: there is nobody left to tell.
     }
   }
+}
+
+function artifactBlock({ artifact_id, media_type, size, name }: ArtifactRef): ContentBlock {
+  const named = name === undefined ? {} : { name };
+  return { type: "artifact_ref", artifact_id, media_type, size, ...named };
 }
 
 /** A promise we can trust: a foreign `then` may throw, or call back more than once. */

@@ -3,14 +3,14 @@
 
 import type { Redactor } from "../journal/index.ts";
 import { joinedPreview, MARGIN } from "../result/index.ts";
-import type { ArtifactRef, ArtifactSink, ArtifactWriter, ContentBlock } from "../tool/index.ts";
+import type { ArtifactSink, ArtifactWriter, ContentBlock } from "../tool/index.ts";
 
 const MAX_INLINE_CHARS = 64 * 1024;
 
 export interface PartialOutput {
   push(chunk: string): void;
-  /** The output of a call that was cut short. */
-  keep(): Promise<{ content: ContentBlock[]; artifacts: ArtifactRef[] }>;
+  /** The output of a call that was cut short; its artifact, if any, is finished by then. */
+  keep(): Promise<ContentBlock[]>;
   discard(): void;
 }
 
@@ -44,20 +44,11 @@ export function createPartialOutput(
       try {
         await writing;
         // The preview is what is left of output that could not be kept.
-        if (sink === undefined || broken) return { content, artifacts: [] };
-        const ref = await sink.close();
-        const { artifact_id, media_type, size, name } = ref;
-        content.push({
-          type: "artifact_ref",
-          artifact_id,
-          media_type,
-          size,
-          ...(name === undefined ? {} : { name }),
-        });
-        return { content, artifacts: [ref] };
+        if (!broken) await sink?.close();
       } catch {
-        return { content, artifacts: [] };
+        // Then there is no artifact.
       }
+      return content;
     },
     discard() {
       const opened = sink;
