@@ -73,14 +73,14 @@ test("odd marks for a missing newline mean to git what they mean here", async ()
     `@@ -1,2 +1,2 @@\n\n${mark}-a\n+c\n`,
     `@@ -1,3 +1,3 @@\n-\n+c\n a\n b\n${mark}`,
     `@@ -1 +1 @@\n-\n${mark}+c\n`,
+    `@@ -1 +1,2 @@\n\n${mark}+c\n`,
     `@@ -1,2 +1,2 @@\n-a\n+c\n\n${mark}`,
     `@@ -1,2 +1,2 @@\n-a\n+c\n \n${mark}`,
   ]);
-  const files = ["\na\nb", "\na\nb\n", "\na\nb \t\n\n", "a\n\n", "a\n \nb\n", "a\n"];
+  const texts = ["\na\nb", "\na\nb\n", "\na\nb \t\n\n", "a\n\n", "a\n \nb\n", "a\n"];
+  const files = [...texts.map((text) => Buffer.from(text)), undefined];
   const { applied, refused } = await expectSame(
-    patches.flatMap((patch) =>
-      files.map((file) => ({ before: Buffer.from(file), patch: header + patch })),
-    ),
+    patches.flatMap((patch) => files.map((before) => ({ before, patch: header + patch }))),
   );
   expect(applied).toBeGreaterThan(50);
   expect(refused).toBeGreaterThan(50);

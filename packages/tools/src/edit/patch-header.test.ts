@@ -80,6 +80,7 @@ describe("the names in a header", () => {
     ["another file before", `--- a/src/y.txt\n+++ b/src/x.txt\n${HUNK}`],
     ["another file after", `--- a/src/x.txt\n+++ b/src/y.txt\n${HUNK}`],
     ["a file above", `--- a/../src/x.txt\n+++ b/../src/x.txt\n${HUNK}`],
+    ["a copy in another folder", `--- old/src/x.txt\n+++ new/src/x.txt\n${HUNK}`],
     ["only the end of the path", `--- a/x.txt\n+++ b/x.txt\n${HUNK}`],
     ["another file by git's line", `diff --git a/y b/y\nindex 1..2\n${HUNK}`],
     ["a second file", `${HUNK}--- a/y\n+++ b/y\n${HUNK}`],

@@ -73,6 +73,7 @@ test("Words after the last hunk are passed over", () => {
     "```\n",
     "\n\nThat is all.",
     "@@ -",
+    "so\n@@ -1 +1 @@",
     "--- a/y\n+++ b/y\n",
   ]) {
     const plan = planPatch(FILE, `@@ -1,2 +1,2 @@\n-a\n+A\n b\n${words}`, {

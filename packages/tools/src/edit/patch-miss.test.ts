@@ -66,6 +66,16 @@ describe("a hunk that finds no place", () => {
     expect(nearest[0]?.differs).toContain(words);
   });
 
+  test("is shown the place with most of its lines first, and of equal ones the nearest", () => {
+    verifies("EDIT-3");
+    const file = "x\none\n\ntwo\nthree\n\none\ntwo\n\nz\n";
+    const better = missOf(file, "@@ -2,4 +2,4 @@\n one\n two\n-gone\n+x\n z\n").details.nearest;
+    expect(better[0]?.line).toBe(7);
+    const same = "key\n1\n2\n3\n4\nkey\n5\n6\nkey\n";
+    const nearer = missOf(same, "@@ -6,2 +6,2 @@\n key\n-gone\n+x\n").details.nearest;
+    expect(nearer.map(({ line }) => line)).toEqual([6, 9, 1]);
+  });
+
   test("shows what stands at its line when nothing is like it", () => {
     verifies("EDIT-3");
     const { message, details } = missOf("one\ntwo\nthree\n", "@@ -2 +2 @@\n-zyxwv\n+x\n");
@@ -128,7 +138,10 @@ describe("a hunk that finds no place", () => {
     const patch = `@@ -1,42 +1,42 @@\n start ${"x".repeat(300)}\n${" filler\n".repeat(40)}-stop\n+x\n`;
     const { message, details } = missOf(block.repeat(10), patch);
     expect(details.nearest).toHaveLength(3);
-    for (const { text } of details.nearest) expect(text.length).toBeLessThanOrEqual(2000);
+    for (const { text } of details.nearest) {
+      expect(text.length).toBeLessThanOrEqual(2000);
+      expect(text.split("\n").length).toBeLessThanOrEqual(21);
+    }
     expect(message.length).toBeLessThan(2000);
   });
 });

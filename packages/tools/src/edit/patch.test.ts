@@ -218,6 +218,8 @@ describe("bytes", () => {
       "un \xe9t\xe9 \xe0 la plage\n\xe7\xe0 et l\xe0\nfin\n",
     );
     expect(patched(file, patch("\u65e5"))).toBe("refused: undecodable_text");
+    const blank = Buffer.concat([file, Buffer.from("\n")]);
+    expect(patched(blank, "@@ -4 +4 @@\n-\u65e5\n+x\n")).toBe("refused: patch_apply_failed");
   });
 
   test("that are no text at all match only as they are", () => {
