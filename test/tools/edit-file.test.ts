@@ -44,6 +44,11 @@ describe("code.edit_file", () => {
       "--- a/src/a.txt\n+++ b/src/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
     expect((await edit({ path: "src/a.txt", unified_diff })).status).toBe("succeeded");
     expect(await bench.read("src/a.txt")).toBe("one\n2\nthree\n");
+    const back = "--- a/src/a.txt\n+++ b/src/a.txt\n@@ -2 +2 @@\n-2\n+two";
+    expect((await edit({ path: "src/a.txt", unified_diff: back })).status).toBe("succeeded");
+    expect(await bench.read("src/a.txt")).toBe("one\ntwo\nthree\n");
+    const named = unified_diff.replaceAll(/[ab]\/src\/a\.txt/g, join(bench.project, "src/a.txt"));
+    expect((await edit({ path: "src/a.txt", unified_diff: named })).status).toBe("succeeded");
     const other = unified_diff.replaceAll("src/a.txt", "src/b.txt");
     expect((await edit({ path: "src/a.txt", unified_diff: other })).error?.code).toBe(
       "patch_path_mismatch",

@@ -217,7 +217,7 @@ describe("a recursive listing", () => {
   test("leaves out what git would, in nested files, with negation and from above", async () => {
     verifies("CODE-2");
     desk.plant({
-      "project/.git/info/exclude": "private\n",
+      "project/.git/info/exclude": "private\n!a.log\nkeep.log\n",
       "project/.git/HEAD": "ref: x",
       "project/.gitignore": "*.log\n!keep.log\nnode_modules/\n/top\n",
       "project/a.log": "",

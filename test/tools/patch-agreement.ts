@@ -22,7 +22,7 @@ export async function expectAgreement(
 
 export async function expectSame(cases: readonly GitCase[], where = ""): Promise<Tally> {
   const results = await applyWithGit(cases);
-  const tally: Tally = { applied: 0, refused: 0, unchanged: 0 };
+  const tally: Tally = { applied: 0, refused: 0, unchanged: 0, stricter: 0 };
   const disagreements: string[] = [];
   for (const [number, given] of cases.entries()) {
     const outcome = compare(given, results[number]);
@@ -33,12 +33,19 @@ export async function expectSame(cases: readonly GitCase[], where = ""): Promise
   return tally;
 }
 
-export type Tally = Record<"applied" | "refused" | "unchanged", number>;
+export type Tally = Record<"applied" | "refused" | "unchanged" | "stricter", number>;
 
 function compare({ before, patch }: GitCase, git: GitResult): keyof Tally | object {
   const plan = planPatch(before, patch, { path: FILE_NAME, create: true });
   // What leaves the file as it is, git calls applied; a call that does nothing is an error.
   if (!plan.ok && before !== undefined && git?.equals(before) === true) return "unchanged";
+  // From a plain header without any hunk git makes an empty file; here a patch has at least one.
+  const hunkless = !plan.ok && plan.error.message.startsWith("The patch has no hunk");
+  if (hunkless && before === undefined && git?.length === 0) return "unchanged";
+  // Changes beyond the counts of the last hunk: git drops them in silence, we refuse.
+  if (!plan.ok && git !== undefined && hasUncountedChanges(patch, plan.error.message)) {
+    return "stricter";
+  }
   if (!plan.ok && git === undefined) return "refused";
   if (plan.ok && git?.equals(plan.after) === true) return "applied";
   return {
@@ -47,4 +54,12 @@ function compare({ before, patch }: GitCase, git: GitResult): keyof Tally | obje
     git: git?.toString() ?? "refused",
     ours: plan.ok ? Buffer.from(plan.after).toString() : plan.error.message,
   };
+}
+
+/** Judged by the words of the refusal and by counting once more: fewer are counted than follow. */
+function hasUncountedChanges(patch: string, message: string): boolean {
+  const counted = /counts (\d+) old and (\d+) new lines, but (\d+) and (\d+) follow/.exec(message);
+  if (counted === null || !/\n[-+]/.test(patch)) return false;
+  const [, old = 0, added = 0, allOld = 0, allAdded = 0] = counted.map(Number);
+  return allOld > old || allAdded > added;
 }

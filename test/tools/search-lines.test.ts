@@ -149,6 +149,37 @@ describe.each(ENGINES)("a search by $engine", ({ engine, search: options }) => {
     ]);
   });
 
+  test("takes the end of a line for the same whether it is LF or CR LF", async () => {
+    verifies("CODE-3");
+    desk.plant({ "project/a": "one end\r\ntwo end\nend three\r\n" });
+    expect(await places({ query: "end$" })).toEqual(["a:1:5", "a:2:5"]);
+  });
+
+  test("gives the last line its neighbours, also those that would have been matches", async () => {
+    verifies("CODE-3");
+    desk.plant({ "project/a": "x1\nx2\nx3\n4\n5\n6\n" });
+    const { matches, truncated } = await search({ query: "x", limit: 1, context_lines: 4 });
+    expect(matches).toMatchObject([{ line: 1, after: ["x2", "x3", "4", "5"] }]);
+    expect(truncated).toBe(true);
+    const whole = await search({ query: "x", limit: 3, context_lines: 1 });
+    expect(whole.truncated).toBe(false);
+  });
+
+  test("honours the ignore files of the repository above, and without one none from above", async () => {
+    verifies("CODE-3");
+    desk.plant({
+      ".gitignore": "a\n",
+      "project/.gitignore": "b\n",
+      "project/a": "needle",
+      "project/sub/b": "needle",
+      "project/sub/c": "needle",
+    });
+    expect(await places({ query: "needle" })).toEqual(["a:1:1", "sub/c:1:1"]);
+    expect(await places({ query: "needle", path: "sub" })).toEqual(["sub/b:1:1", "sub/c:1:1"]);
+    desk.plant({ "project/.git/HEAD": "" });
+    expect(await places({ query: "needle", path: "sub" })).toEqual(["sub/c:1:1"]);
+  });
+
   test("searches hidden and ignored files only when asked to, and .git never", async () => {
     verifies("CODE-3");
     desk.plant({

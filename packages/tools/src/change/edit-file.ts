@@ -100,10 +100,14 @@ export function editFileTool(options: ChangeToolOptions = {}): AnyTool {
 
 function plannerFor(input: EditFileInput): Planner {
   const create = input.create_if_missing ?? false;
-  return (before, name) => {
+  return (before, { name, path }) => {
     const planned =
       input.edits === undefined
-        ? planPatch(before?.bytes, input.unified_diff ?? "", { path: name, create })
+        ? planPatch(before?.bytes, ended(input.unified_diff ?? ""), {
+            path: name,
+            otherPaths: [path, input.path],
+            create,
+          })
         : planEdits(before?.bytes, input.edits, { create });
     if (!planned.ok) throw refused(name, planned.error);
     return {
@@ -112,6 +116,11 @@ function plannerFor(input: EditFileInput): Planner {
       destructive: false,
     };
   };
+}
+
+/** Models leave the last line end of a diff out; what is meant is plain. */
+function ended(unifiedDiff: string): string {
+  return unifiedDiff === "" || unifiedDiff.endsWith("\n") ? unifiedDiff : `${unifiedDiff}\n`;
 }
 
 function refused(name: string, error: Extract<PlannedText, { ok: false }>["error"]): ToolFailure {

@@ -23,7 +23,14 @@ export interface PlannedChange {
 }
 
 /** Plans on what is there now; throws a ToolFailure where the change cannot be made. */
-export type Planner = (before: WholeFile | undefined, name: string) => PlannedChange;
+export type Planner = (before: WholeFile | undefined, target: ChangeTarget) => PlannedChange;
+
+export interface ChangeTarget {
+  /** Canonical. */
+  readonly path: string;
+  /** As people write it. */
+  readonly name: string;
+}
 
 export interface ChangeRequest {
   readonly path: string;
@@ -96,7 +103,7 @@ function readyChange(
   roots: Roots,
 ): ReadyChange {
   const name = nameOf(path, roots);
-  const change = planner(before, name);
+  const change = planner(before, { path, name });
   return { ...change, path, name, before, after_sha256: sha256Of(change.after) };
 }
 

@@ -67,7 +67,7 @@ export function writeFileTool(options: ChangeToolOptions = {}): AnyTool {
 }
 
 function plannerFor({ content, overwrite = false }: WriteFileInput): Planner {
-  return (before, name) => {
+  return (before, { name }) => {
     if (before !== undefined && !overwrite) throw pathConflict(name);
     const after = Buffer.from(content, "utf8");
     const diff = wholeFileDiff(name, before?.bytes, after);

@@ -22,6 +22,24 @@ test("A hunk whose counts do not fit is refused with the counts that would", () 
   }
 });
 
+test("Changes beyond the counts of the last hunk are refused, not dropped", () => {
+  verifies("EDIT-3");
+  for (const beyond of ["+B\n", "-b\n", " b\n+C\n"]) {
+    const { message } = refusal(`@@ -1 +1 @@\n-a\n+A\n${beyond}`);
+    expect(message).toContain("follow");
+  }
+});
+
+test.each([
+  ["the signature of a mail", "-- \n2.39.5\n"],
+  ["prose", "That is all.\n- really\n"],
+  ["blank lines", "\n\n"],
+])("What follows a whole hunk and is no part of one is passed over: %s", (_what, beyond) => {
+  verifies("EDIT-3");
+  const plan = planPatch(FILE, `@@ -1 +1 @@\n-a\n+A\n${beyond}`, { path: "x.txt", create: false });
+  expect(plan.ok && Buffer.from(plan.after).toString()).toBe("A\nb\nc\nd\n");
+});
+
 test("A hunk that runs into the next one names the first", () => {
   verifies("EDIT-3");
   const next = "@@ -4 +4 @@\n-d\n+D\n";

@@ -134,7 +134,21 @@ function readHunk(patch: string, start: number, number: number): ReadHunk {
   }
   // The mark after the last counted line; it was looked at with that line already.
   if (isFinalMark(patch, at)) at += lineAt(patch, at).length;
+  // git takes changes beyond the counts for prose and drops them; here nothing is lost in silence.
+  if (changesFollow(patch, at)) return corrupt(countWords(patch, start, counts));
   return { ok: true, hunk, end: at };
+}
+
+/** Whether there are changes among the lines that would go on with a hunk; a mail's `-- ` ends one. */
+function changesFollow(patch: string, from: number): boolean {
+  for (let at = from; at < patch.length;) {
+    const line = lineAt(patch, at);
+    if (/^(?:--- |\+\+\+ |-- ?\r?\n?$)/.test(line)) return false;
+    if (line.startsWith("+") || line.startsWith("-")) return true;
+    if (!line.startsWith(" ")) return false;
+    at += line.length;
+  }
+  return false;
 }
 
 const NO_CHANGES = "it changes nothing. Give lines that begin with - or +";

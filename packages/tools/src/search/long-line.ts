@@ -24,7 +24,8 @@ export async function readLinePart(
   const before = await readBytes(fd, offset + start, column - start);
   const after = await readBytes(fd, offset + column, AROUND);
   const lineEnd = after.indexOf(LINE_FEED);
-  const lead = withoutPartialHead(before).toString();
+  // The first of these bytes may be the rest of a character; they are far from what is shown.
+  const lead = before.toString();
   const tail = (lineEnd === -1 ? after : after.subarray(0, lineEnd)).toString();
   return {
     text: lead + tail.replace(/\r$/, ""),
@@ -47,12 +48,6 @@ async function readBytes(fd: number, position: number, length: number): Promise<
     filled += bytesRead;
   }
   return buffer.subarray(0, filled);
-}
-
-function withoutPartialHead(bytes: Buffer): Buffer {
-  let at = 0;
-  while (at < 3 && isContinuation(bytes[at] ?? 0)) at += 1;
-  return bytes.subarray(at);
 }
 
 async function countCharacters(
