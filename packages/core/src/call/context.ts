@@ -21,7 +21,11 @@ import { createProgress, type Progress } from "./progress.ts";
 
 /** What a tool may know of the places of its run before it is judged. */
 export function placesOf({ roots, policy }: CallHost): Places {
-  return { roots, sensitiveBy: (path) => policy.boundary.sensitiveBy(path) };
+  return {
+    roots,
+    sensitiveBy: (path) => policy.boundary.sensitiveBy(path),
+    sensitivePaths: policy.input.sensitive_paths ?? [],
+  };
 }
 
 export function prepareContext(host: CallHost, call: Call): PrepareContext {
@@ -96,6 +100,9 @@ export class CallContext implements ToolContext {
   }
   get sensitiveBy(): ToolContext["sensitiveBy"] {
     return placesOf(this.#host).sensitiveBy;
+  }
+  get sensitivePaths(): readonly string[] {
+    return placesOf(this.#host).sensitivePaths;
   }
   get artifacts(): ArtifactAccess {
     return artifactAccess(this.#host, this.#call, (ref) => {

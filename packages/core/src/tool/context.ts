@@ -40,6 +40,8 @@ export interface Places {
   readonly roots: Roots;
   /** The pattern that makes a canonical path sensitive (PATH-3), by the list the run is judged by. */
   readonly sensitiveBy: (path: string) => string | undefined;
+  /** The user's own patterns on that list, beside the built-in ones. */
+  readonly sensitivePaths: readonly string[];
 }
 
 export interface PrepareContext extends CallIds, Places {

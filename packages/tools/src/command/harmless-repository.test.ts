@@ -232,7 +232,10 @@ function proveIn(
   argv: readonly string[],
   env: Record<string, string> = {},
 ): ReadOnlyProof | undefined {
-  const places: Places = { roots: { project: cwd, write: [] }, sensitiveBy: () => undefined };
+  const places: Pick<Places, "roots" | "sensitiveBy"> = {
+    roots: { project: cwd, write: [] },
+    sensitiveBy: () => undefined,
+  };
   const { found = "/", resolved = "/" } = findExecutable("git", { path, cwd }) ?? {};
   const systemDirectories = [dirname(found), dirname(resolved)];
   return proveReadOnly({ argv, cwd, env: { ...environment(), ...env }, places, systemDirectories });

@@ -14,7 +14,11 @@ export function isWithinRoots({ project, write }: Roots, path: string): boolean 
 }
 
 /** The canonical path of an argument that is inside the roots and sensitive under no name of its own. */
-export function ordinaryPath(places: Places, cwd: string, given: string): string | undefined {
+export function ordinaryPath(
+  places: Pick<Places, "roots" | "sensitiveBy">,
+  cwd: string,
+  given: string,
+): string | undefined {
   const path = canonicalPath(cwd, given);
   if (path === undefined || !isWithinRoots(places.roots, path)) return undefined;
   const isSensitive =

@@ -25,7 +25,7 @@ const system = join(ground, "system");
 const project = join(ground, "project");
 const writable = join(ground, "writable");
 const outside = join(ground, "outside");
-const places: Places = {
+const places: Pick<Places, "roots" | "sensitiveBy"> = {
   roots: { project, write: [writable] },
   sensitiveBy: compileSensitivePaths({ home: join(ground, "home"), project }),
 };

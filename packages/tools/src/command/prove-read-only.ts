@@ -20,7 +20,7 @@ export interface CommandToProve {
   /** Canonical. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  readonly places: Places;
+  readonly places: Pick<Places, "roots" | "sensitiveBy">;
   readonly systemDirectories?: readonly string[];
 }
 
@@ -132,7 +132,11 @@ function isAllowed({ cwd, places }: CommandToProve, kind: ArgumentKind, value: s
 }
 
 /** A directory or a pipe is not read like a file: one is many files, the other never ends. */
-function isOrdinaryFile(places: Places, cwd: string, given: string): boolean {
+function isOrdinaryFile(
+  places: Pick<Places, "roots" | "sensitiveBy">,
+  cwd: string,
+  given: string,
+): boolean {
   const path = ordinaryPath(places, cwd, given);
   if (path === undefined) return false;
   try {

@@ -149,7 +149,11 @@ async function search(
     redact: context.redact,
     signal: context.signal,
   };
-  const ripgrep = await (options.locateRipgrep ?? locateRipgrep)(context.roots);
+  // Ripgrep can be told to leave the built-in list unread and to count it, but not the user's own patterns.
+  const ripgrep =
+    context.sensitivePaths.length > 0 && place.kind === "directory"
+      ? undefined
+      : await (options.locateRipgrep ?? locateRipgrep)(context.roots);
   const answering =
     ripgrep === undefined ? searchPlainly(request) : searchWithRipgrep(ripgrep, request);
   // A cancelled call waits until nothing of it runs any more.
