@@ -1,6 +1,7 @@
 // What a planner and a handler are given (DEF-7). Parts are made when they are looked at, because most
 // handlers look at few; each can be taken out of the object and used by itself.
 
+import type { Policy } from "../permission/index.ts";
 import type {
   ArtifactAccess,
   ArtifactRef,
@@ -23,9 +24,20 @@ import { createProgress, type Progress } from "./progress.ts";
 export function placesOf({ roots, policy }: CallHost): Places {
   return {
     roots,
-    sensitiveBy: (path) => policy.boundary.sensitiveBy(path),
-    sensitivePaths: policy.input.sensitive_paths ?? [],
+    sensitiveBy: (path) => sensitiveUnder(policy, path),
+    sensitivePaths: patternsUnder(policy),
   };
+}
+
+/** What is sensitive to a parent is so to its children, whatever they were given (PERM-12). */
+function sensitiveUnder(policy: Policy, path: string): string | undefined {
+  const own = policy.boundary.sensitiveBy(path);
+  return own ?? (policy.ceiling && sensitiveUnder(policy.ceiling, path));
+}
+
+function patternsUnder({ input, ceiling }: Policy): readonly string[] {
+  const own = input.sensitive_paths ?? [];
+  return ceiling === undefined ? own : [...own, ...patternsUnder(ceiling)];
 }
 
 export function prepareContext(host: CallHost, call: Call): PrepareContext {
