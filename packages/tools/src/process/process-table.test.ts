@@ -1,5 +1,8 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { buildSync } from "esbuild";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { newestPid, processTable, rangeTest } from "./process-table.ts";
@@ -55,6 +58,10 @@ describe.runIf(process.platform === "linux")("the table of Linux", () => {
         stdio: "ignore",
       });
       const entry = processTable("all").entries.find((candidate) => candidate.pid === child.pid);
+      // For a moment after exec the environment still reads empty.
+      await expect
+        .poll(() => entry?.environmentHolds(Buffer.from("needle-of-some-length;")), { interval: 1 })
+        .not.toBe("unknown");
       expect(entry?.environmentHolds(Buffer.from("needle-of-some-length;")), `${before}`).toBe(
         true,
       );
@@ -73,15 +80,43 @@ describe.runIf(process.platform === "linux")("the table of Linux", () => {
   });
 });
 
-test.runIf(process.platform === "linux")(
-  "a kernel thread is a stranger without further question",
-  () => {
-    const threads = processTable("all").entries.filter((entry) => entry.session === 0);
-    expect(threads.filter((entry) => entry.environmentHolds(Buffer.from("x")) !== false)).toEqual(
-      [],
-    );
-  },
-);
+/** Inside a container the kernel's threads are not to be seen, and pid 2 is someone else. */
+const seesKernelThreads =
+  existsSync("/proc/2/comm") && readFileSync("/proc/2/comm", "utf8") === "kthreadd\n";
+
+test.runIf(seesKernelThreads)("a kernel thread is a stranger without further question", () => {
+  const threads = processTable("all").entries.filter(
+    (entry) => entry.pid === 2 || entry.parent === 2,
+  );
+  expect(threads.length).toBeGreaterThan(1);
+  expect(threads.filter((entry) => entry.environmentHolds(Buffer.from("x")) !== false)).toEqual([]);
+});
+
+const canUnshare =
+  process.platform === "linux" &&
+  spawnSync("unshare", ["-pf", "--mount-proc", "true"]).status === 0;
+
+test.runIf(canUnshare)("a process whose session began outside the container is no stranger", () => {
+  const table = fileURLToPath(new URL("process-table.ts", import.meta.url));
+  const look = `
+    import { processTable } from ${JSON.stringify(table)};
+    const own = processTable("all").entries.find((entry) => entry.pid === process.pid);
+    console.log(own.session, own.environmentHolds(Buffer.from("needle-9;")));
+  `;
+  const bundle = buildSync({
+    stdin: { contents: look, resolveDir: "/" },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    write: false,
+  }).outputFiles[0]!.text;
+  const asScript = [process.execPath, "--input-type=module", "-e", bundle];
+  const seen = spawnSync("unshare", ["-pf", "--mount-proc", ...asScript], {
+    env: { ...process.env, MARK: "needle-9;" },
+    encoding: "utf8",
+  });
+  expect(seen.stdout).toBe("0 true\n");
+});
 
 describe("the table of ps", () => {
   const output = Buffer.from(

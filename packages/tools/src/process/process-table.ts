@@ -55,6 +55,9 @@ export function rangeTest(range: PidRange, newest: number | undefined): (pid: nu
     : (pid) => pid >= from || pid <= newest;
 }
 
+/** PF_KTHREAD of Linux, in the ninth field of `stat`. */
+const kernelThreadFlag = 0x0020_0000;
+
 function linuxEntry(pid: number): ProcessEntry | undefined {
   let text = "";
   const isThere = readThrough(`/proc/${pid}/stat`, (bytes) => {
@@ -62,15 +65,19 @@ function linuxEntry(pid: number): ProcessEntry | undefined {
   });
   if (isThere !== "read") return undefined;
   // The second field is the program's name in parentheses, which may itself hold spaces and parentheses.
-  const [state, parent, group, session] = text.slice(text.lastIndexOf(")") + 2).split(" ", 4);
+  const [state, parent, group, session, , , flags] = text
+    .slice(text.lastIndexOf(")") + 2)
+    .split(" ", 7);
+  // Not told by session 0: that is also what a process shows whose session began outside the container.
+  const isKernelThread = (Number(flags) & kernelThreadFlag) !== 0;
   return {
     pid,
     parent: Number(parent),
     group: Number(group),
     session: Number(session),
     ended: state === "Z" || state === "X",
-    // Kernel threads have no session, and an environment that reads empty for ever.
-    environmentHolds: (wanted) => session !== "0" && environmentHolds(pid, wanted),
+    // The environment of a kernel thread reads empty for ever.
+    environmentHolds: (wanted) => !isKernelThread && environmentHolds(pid, wanted),
   };
 }
 
