@@ -1,6 +1,7 @@
 // EVENT-1, EVENT-2 and EVENT-3: what a fact holds, and in which order facts stand.
 
 import {
+  ARGUMENTS_NAME,
   createHeldClock,
   isTerminalFact,
   terminalFactType,
@@ -255,9 +256,13 @@ describe("the journal", () => {
     const long = data("long", "tool.completed")["result"] as ToolResult;
     expect(long.content.map(({ type }) => type)).toContain("artifact_ref");
     expect(long.summary.length).toBeLessThanOrEqual(200);
-    expect(data("long", "artifact.created")["artifact_id"]).toBe(long.artifacts[0]?.artifact_id);
+    const [kept, output] = stage
+      .facts()
+      .filter((fact) => fact.tool_call_id === "long" && fact.type === "artifact.created")
+      .map((fact) => fact.data);
+    expect(output?.["artifact_id"]).toBe(long.artifacts[0]?.artifact_id);
     expect(data("long", "tool.requested")).toMatchObject({ model_input_chars: 50_011 });
-    const ref = data("long", "tool.requested")["model_input_ref"] as string;
-    expect(stage.artifacts.stat(ref)).toMatchObject({ size: 50_011, tool_call_id: "long" });
+    expect(kept).toMatchObject({ name: ARGUMENTS_NAME, size: 50_011, tool_call_id: "long" });
+    expect(stage.artifacts.stat(kept?.["artifact_id"] as string)).toEqual(kept);
   });
 });

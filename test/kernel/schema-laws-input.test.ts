@@ -2,6 +2,7 @@
 // bounded; what goes out is checked too.
 
 import {
+  ARGUMENTS_NAME,
   defineHook,
   defineTool,
   toolResult,
@@ -250,7 +251,9 @@ describe("the four inputs", () => {
     await world.execute({ id: "c", name: "a.tool", arguments: sent });
     const [fact] = world.facts("tool.requested");
     expect(JSON.stringify(fact).length).toBeLessThan(50_000);
-    const kept = world.artifacts.read(fact?.data["model_input_ref"] as string);
+    const [created] = world.facts("artifact.created");
+    expect(created?.data).toMatchObject({ name: ARGUMENTS_NAME, tool_call_id: "c" });
+    const kept = world.artifacts.read(created?.data["artifact_id"] as string);
     expect(new TextDecoder().decode(kept)).toBe(sent);
   });
 });

@@ -1,7 +1,7 @@
 // The first half of PIPE-1, on arrival: resolve name → availability → parse arguments → validate schema
 // → validate values. Ends in a call ready to be queued, or in its refusal.
 
-import { isThenable, type Recorder } from "../journal/index.ts";
+import { isThenable, JournalFailure } from "../journal/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import { redactedPreview } from "../result/index.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type ParsedArguments,
 } from "../schema/index.ts";
 import { effectsUnder, SEARCH_TOOLS, wireNameOf, type Surface } from "../surface/index.ts";
-import { toolError } from "../tool/index.ts";
+import { messageOf, toolError } from "../tool/index.ts";
 import { ending, type Call, type Ending } from "./call.ts";
 import type { CallHost } from "./host.ts";
 import { admitInput } from "./admit-input.ts";
@@ -185,6 +185,7 @@ function recordRequest(host: CallHost, call: Call, parsed: ParsedArguments): voi
   const data: Record<string, unknown> = {
     index: call.index,
     surface_revision: host.surface().revision,
+    ...placeOf(call),
   };
   if (call.nativeId !== undefined && call.nativeId !== call.tool_call_id) {
     data["native_call_id"] = call.nativeId;
@@ -203,9 +204,17 @@ function recordRequest(host: CallHost, call: Call, parsed: ParsedArguments): voi
   } else {
     data["model_input_chars"] = text.length;
     data["model_input"] = redactedPreview(host.redactor, text, MAX_RECORDED_ARGUMENTS);
-    if (parsed.ok) return keepArguments(host, call, text, data);
   }
-  record(host.recorder, call, data);
+  host.recorder.recordClean("tool.requested", data as JsonObject, call);
+  const isLong = data["model_input_chars"] !== undefined && parsed.ok;
+  return isLong ? keepArguments(host, call, text) : undefined;
+}
+
+/** Where its result will hang in the conversation, known before there is one: a crash must not lose it. */
+export function placeOf({ nodeId, parentNodeId }: Call): JsonObject {
+  return parentNodeId === undefined
+    ? { node_id: nodeId }
+    : { node_id: nodeId, parent_node_id: parentNodeId };
 }
 
 /** Verbatim where it came as text; an escape may hide from the text what the value shows. */
@@ -216,25 +225,22 @@ function redactedText(host: CallHost, text: string, parsed: ParsedArguments): un
   return value === parsed.value ? text : value;
 }
 
-async function keepArguments(
-  host: CallHost,
-  call: Call,
-  text: string,
-  data: Record<string, unknown>,
-): Promise<void> {
+/** What its artifact is called, in `artifact.created` too. */
+export const ARGUMENTS_NAME = "arguments.json";
+
+/** After `tool.requested`: a call is on record before anything else is done about it. */
+async function keepArguments(host: CallHost, call: Call, text: string): Promise<void> {
+  const { recorder } = host;
   const { session_id, run_id } = host.identity;
-  const about = { media_type: "application/json", name: "arguments.json", session_id, run_id };
+  const about = { media_type: "application/json", name: ARGUMENTS_NAME, session_id, run_id };
   try {
     const kept = await host.artifacts.write(text, { ...about, tool_call_id: call.tool_call_id });
-    data["model_input_ref"] = kept.artifact_id;
+    recorder.recordClean("artifact.created", { ...kept }, call);
   } catch (error) {
-    data["model_input_lost"] = error instanceof Error ? error.message : String(error);
+    if (error instanceof JournalFailure) throw error;
+    const message = `the arguments could not be kept whole: ${messageOf(error)}`;
+    recorder.record("error", { code: "arguments_not_kept", message }, call, "warn");
   }
-  record(host.recorder, call, data);
-}
-
-function record(recorder: Recorder, call: Call, data: Record<string, unknown>): void {
-  recorder.recordClean("tool.requested", data as JsonObject, call);
 }
 
 function argumentText(call: Call, parsed: ParsedArguments): string {

@@ -1,6 +1,7 @@
 // The call room: the pipeline of one call, its siblings in a turn, and what a call needs from its run.
 // The only room that executes anything.
 
+export { ARGUMENTS_NAME } from "./arrive.ts";
 export type { Call, ToolCall } from "./call.ts";
 export * from "./children.ts";
 export * from "./config.ts";
@@ -8,6 +9,7 @@ export { Deadlines } from "./deadlines.ts";
 export * from "./explain.ts";
 export type * from "./host.ts";
 export * from "./permission-request.ts";
+export * from "./recover.ts";
 export * from "./search-tools.ts";
 export { frozenContext } from "./run-context.ts";
 export * from "./signal.ts";

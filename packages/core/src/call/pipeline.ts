@@ -104,6 +104,7 @@ function recordStart(host: CallHost, call: Call): void {
   const data = {
     decision: call.decision,
     decision_ref: call.decisionRef,
+    class: call.class,
     effects: call.effects,
     is_destructive: call.plan?.destructive ?? call.effects.destructive,
     interrupt_behavior: toolOf(call).effects.interrupt_behavior,

@@ -4,7 +4,7 @@
 import { isThenable, JournalFailure } from "../journal/index.ts";
 import { createSchedule, type ScheduleAction, type ScheduleEvent } from "../schedule/index.ts";
 import { messageOf, toolError, type RunContext, type ToolResult } from "../tool/index.ts";
-import { arrive, resolveName, type Arrival } from "./arrive.ts";
+import { arrive, placeOf, resolveName, type Arrival } from "./arrive.ts";
 import {
   cancelCall,
   createCall,
@@ -347,7 +347,8 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
   /** A call pushed after the end never went through arrival; its request is a fact all the same. */
   function recordUnheard(call: Call): void {
     try {
-      host.recorder.recordClean("tool.requested", { index: call.index, heard: false }, call);
+      const data = { index: call.index, heard: false, ...placeOf(call) };
+      host.recorder.recordClean("tool.requested", data, call);
     } catch {
       // The result says what is wrong with the journal.
     }

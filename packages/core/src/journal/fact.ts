@@ -8,6 +8,8 @@ export type FactType =
   | `run.${"queued" | "started" | "completed" | "failed" | "aborted"}`
   | "context.resolved"
   | `context.compaction.${"started" | "completed" | "failed"}`
+  /** `data.agent_id` goes on from `data.node_id`: a rewind, or the change to another branch. */
+  | "context.rewound"
   | `routing.${"decided" | "fallback"}`
   | `model.${"started" | "delta" | "completed" | "failed"}`
   | "tool.catalog.resolved"
@@ -50,6 +52,15 @@ export interface Fact {
   tool_call_id?: string;
   tool_name?: string;
   data: FactData;
+  /** Of what was committed with this fact, which is the last of its entry. Set by a durable journal. */
+  nodes?: readonly NodeDigest[];
+  /** The hash of the fact before this one (EVENT-6). Set by a durable journal. */
+  prev_hash?: string;
+}
+
+export interface NodeDigest {
+  node_id: string;
+  sha256: string;
 }
 
 /** Any record of ours is JSON; a typed interface has no index signature to say so. */

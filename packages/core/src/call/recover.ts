@@ -1,0 +1,207 @@
+// What a crash left open, closed (STORE-3, RESULT-1): every call without an end gets its one result, every
+// run without an end ends. Runs nothing and asks nobody; whoever keeps the journal commits the entry.
+
+import {
+  terminalFactType,
+  type ConversationNode,
+  type Fact,
+  type JournalEntry,
+} from "../journal/index.ts";
+import {
+  toolError,
+  type ArtifactRef,
+  type ContentBlock,
+  type Effects,
+  type ResultMetadata,
+  type ToolError,
+  type ToolResult,
+} from "../tool/index.ts";
+import { NO_PROVENANCE } from "./unrecorded.ts";
+
+/** A call that was asked for and has no terminal fact. */
+export interface LostCall {
+  readonly requested: Fact;
+  /** Its `tool.started`, if execution had begun. */
+  readonly started?: Fact | undefined;
+  /** What it had put aside since it started, as its `artifact.created` say: before that are its arguments. */
+  readonly artifacts: readonly ArtifactRef[];
+}
+
+/** A run that has no end, or has one and left calls without theirs. */
+export interface LostRun {
+  /** Any fact of the run; its ids are taken from it. */
+  readonly fact: Fact;
+  readonly lastRunSeq: number;
+  /** A run does not wait for its calls: it may have ended before them, and does not end again. */
+  readonly hasEnded?: boolean;
+}
+
+export interface LostSession {
+  readonly lastSeq: number;
+  readonly time: string;
+  /** In the order they were asked for. */
+  readonly calls: readonly LostCall[];
+  /** Every run a lost call is of, and any other without an end; parents before their children. */
+  readonly runs: readonly LostRun[];
+}
+
+export const RUNTIME_RESTARTED = "runtime_restarted";
+
+/** Undefined when nothing was lost. */
+export function recoveryEntry(session: LostSession): JournalEntry | undefined {
+  const { lastSeq, time } = session;
+  const callsOf = callsByRun(session);
+  const facts: Fact[] = [];
+  const nodes: ConversationNode[] = [];
+  // As it would have gone: calls end before their run, and a child before the call that waits for it.
+  for (const { fact, lastRunSeq, hasEnded = false } of session.runs.toReversed()) {
+    let run_seq = lastRunSeq;
+    for (const call of callsOf.get(fact.run_id) ?? []) {
+      const result = lostResult(call);
+      const node = nodeOf(call.requested, result);
+      if (node !== undefined) nodes.push(node);
+      add(call.requested, terminalOf(call, result, node));
+    }
+    if (!hasEnded) add(withoutCall(fact), RUN_LOST);
+
+    function add(of: Fact, said: Said): void {
+      const seq = lastSeq + facts.length + 1;
+      run_seq += 1;
+      const { prev_hash: _hash, nodes: _nodes, ...whose } = of;
+      facts.push({ ...whose, id: `f${seq}`, seq, run_seq, time, ...said });
+    }
+  }
+  return facts.length === 0 ? undefined : { facts, nodes };
+}
+
+type Said = Pick<Fact, "type" | "level" | "data">;
+
+const RUN_LOST: Said = {
+  type: "run.failed",
+  level: "error",
+  data: {
+    reason: RUNTIME_RESTARTED,
+    message: "The runtime was stopped before this run had ended.",
+  },
+};
+
+/** Throws on a call of a run that is not listed: the journal was read wrongly. */
+function callsByRun({ calls, runs }: LostSession): Map<string | undefined, LostCall[]> {
+  const byRun = new Map<string | undefined, LostCall[]>(runs.map(({ fact }) => [fact.run_id, []]));
+  for (const call of calls) {
+    const { run_id, tool_call_id } = call.requested;
+    const ofRun = byRun.get(run_id);
+    if (ofRun === undefined) {
+      throw new Error(`the lost call ${tool_call_id} is of run ${run_id}, which is not listed`);
+    }
+    ofRun.push(call);
+  }
+  return byRun;
+}
+
+function terminalOf(
+  { started }: LostCall,
+  result: ToolResult,
+  node: ConversationNode | undefined,
+): Said {
+  const decision_ref = started?.data["decision_ref"];
+  const data = {
+    result,
+    ...(node === undefined ? {} : { node_id: node.node_id }),
+    ...(decision_ref === undefined ? {} : { decision_ref }),
+  };
+  return { type: terminalFactType(result.status), level: "warn", data };
+}
+
+function lostResult({ requested, started, artifacts }: LostCall): ToolResult {
+  const { tool_call_id = "", tool_name = "" } = requested;
+  const name = tool_name === "" ? "The tool" : tool_name;
+  const error = started === undefined ? notStarted(name) : notEnded(name, started);
+  const kept = artifacts.length === 0 ? "" : " What it had kept by then is attached.";
+  const refs = artifacts.map(refOf);
+  return {
+    tool_call_id,
+    tool_name,
+    status: started === undefined ? "skipped" : "unknown",
+    is_error: true,
+    content: [{ type: "text", text: error.message + kept }, ...refs.map(blockOf)],
+    summary: error.message,
+    artifacts: refs,
+    error,
+    metadata: metadataOf(requested),
+  };
+}
+
+function notStarted(name: string): ToolError {
+  return toolError({
+    code: RUNTIME_RESTARTED,
+    error_class: "canceled",
+    message: `${name} was not started: the runtime was stopped before its turn. Nothing happened.`,
+    retryable: true,
+    recovery: "retry",
+  });
+}
+
+function notEnded(name: string, started: Fact): ToolError {
+  const isRead = onlyReads(started);
+  const message = `The runtime was stopped while ${name} was running.`;
+  return toolError({
+    code: RUNTIME_RESTARTED,
+    error_class: "execution_failed",
+    message: isRead
+      ? `${message} Its result is lost; it only reads, so it can be called again.`
+      : `${message} It may or may not have happened: find out before doing it again.`,
+    retryable: isRead,
+    recovery: isRead ? "retry" : "ask_the_user",
+  });
+}
+
+/** Whatever does not say so is a write. A starter may say so: its child may have written all the same. */
+function onlyReads({ data }: Fact): boolean {
+  const { effects, class: kind } = data as { effects?: Partial<Effects>; class?: string };
+  return effects?.read_only === true && kind !== "starter";
+}
+
+/** As `tool.requested` has them: how long it took, and whose the tool was, nobody knows any more. */
+function metadataOf({ data }: Fact): ResultMetadata {
+  const known = data as Pick<ResultMetadata, "native_call_id" | "native_name" | "alias">;
+  const { native_call_id, native_name, alias } = known;
+  return {
+    duration_ms: 0,
+    provenance: NO_PROVENANCE,
+    ...(native_call_id === undefined ? {} : { native_call_id }),
+    ...(native_name === undefined ? {} : { native_name }),
+    ...(alias === undefined ? {} : { alias }),
+  };
+}
+
+/** A record has more fields, which are no business of the model's. */
+function refOf({ artifact_id, media_type, size, sha256, name }: ArtifactRef): ArtifactRef {
+  return { artifact_id, media_type, size, sha256, ...(name === undefined ? {} : { name }) };
+}
+
+function blockOf({ sha256: _hash, ...ref }: ArtifactRef): ContentBlock {
+  return { type: "artifact_ref", ...ref };
+}
+
+/** Where its result was to hang, as `tool.requested` says. */
+function nodeOf(requested: Fact, result: ToolResult): ConversationNode | undefined {
+  const { session_id, run_id, agent_id, tool_call_id, data } = requested;
+  const { node_id, parent_node_id } = data as { node_id?: string; parent_node_id?: string };
+  if (node_id === undefined || run_id === undefined || agent_id === undefined) return undefined;
+  return {
+    node_id,
+    ...(parent_node_id === undefined ? {} : { parent_id: parent_node_id }),
+    session_id,
+    run_id,
+    agent_id,
+    kind: "tool_result",
+    ...(tool_call_id === undefined ? {} : { tool_call_id }),
+    content: result.content,
+    is_error: true,
+  };
+}
+
+function withoutCall({ tool_call_id: _id, tool_name: _name, ...fact }: Fact): Fact {
+  return fact;
+}
