@@ -39,14 +39,30 @@ export function isInstalled(folder) {
   const installed = readPackages(installedLock);
   const locked = Object.entries(readPackages(join(folder, "package-lock.json")));
   return locked.every(([path, entry]) => {
-    if (path === "" || entry.optional === true || entry.devOptional === true) return true;
+    if (path === "") return true;
+    const isOptional = entry.optional === true || entry.devOptional === true;
+    if (isOptional && !isForThisPlatform(entry)) return true;
     if (entry.link === true) return existsSync(join(folder, path));
     return installed[path]?.version === entry.version;
   });
 }
 
 /**
- * @typedef {{ version?: string, link?: boolean, optional?: boolean, devOptional?: boolean }} Entry
+ * Which C library there is, npm finds out by itself.
+ *
+ * @param {Entry} entry
+ */
+function isForThisPlatform({ os, cpu, libc }) {
+  return (
+    libc === undefined &&
+    os?.includes(process.platform) === true &&
+    cpu?.includes(process.arch) === true
+  );
+}
+
+/**
+ * @typedef {{ version?: string, link?: boolean, optional?: boolean, devOptional?: boolean,
+ *   os?: string[], cpu?: string[], libc?: string[] }} Entry
  * @param {string} lockFile
  * @returns {Record<string, Entry>}
  */

@@ -1,3 +1,9 @@
-// @soong/store: what outlives a process. For now the artifacts: bytes on disk behind the kernel's interface.
+// @soong/store: what outlives a process: journal, conversation, artifacts and run folders, on SQLite.
 
-export * from "./artifacts/index.ts";
+export {
+  openFileArtifacts,
+  type FileArtifacts,
+  type FileArtifactsOptions,
+} from "./artifacts/index.ts";
+export * from "./contract/index.ts";
+export * from "./store/index.ts";

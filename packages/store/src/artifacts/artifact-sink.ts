@@ -2,7 +2,7 @@
 // write at a time, so that whoever awaits `write` holds no more than it just gave.
 
 import { createHash } from "node:crypto";
-import { open, rename, rm, writeFile, type FileHandle } from "node:fs/promises";
+import { open, rename, rm, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import {
   ToolFailure,
@@ -10,12 +10,18 @@ import {
   type ArtifactRecord,
   type ArtifactStoreSink,
 } from "@soong/core";
+import type { AtCrashPoint } from "../contract/index.ts";
 import { unfinishedName } from "./private-directory.ts";
 
 export interface ArtifactPlace {
   readonly directory: string;
   readonly ids: { next(prefix: string): string };
   readonly clock: { now(): number };
+  /** The bytes are whole, at `<directory>/<id>`: from now on there is such an artifact. */
+  keep(record: ArtifactRecord): void | Promise<void>;
+  readonly at?: AtCrashPoint | undefined;
+  /** Settles when the directory is there. */
+  readonly ready?: Promise<unknown>;
 }
 
 export interface ArtifactFileSink extends ArtifactStoreSink {
@@ -91,6 +97,7 @@ export function openArtifactSink(place: ArtifactPlace, about: ArtifactInput): Ar
   }
 
   async function append(bytes: Uint8Array): Promise<void> {
+    await place.ready;
     file ??= open(unfinished, "wx", 0o600);
     const handle = await file;
     let written = 0;
@@ -120,9 +127,11 @@ export function openArtifactSink(place: ArtifactPlace, about: ArtifactInput): Ar
       created_at: new Date(place.clock.now()).toISOString(),
       ...(retention === undefined ? {} : { retention }),
     };
+    place.at?.("artifact.written");
     await rename(unfinished, finished);
-    await writeFile(unfinished, JSON.stringify(record), { mode: 0o600, flag: "wx", flush: true });
-    await rename(unfinished, `${finished}.json`);
+    place.at?.("artifact.renamed");
+    await place.keep(record);
+    place.at?.("artifact.kept");
     return record;
   }
 
@@ -146,6 +155,21 @@ export function openArtifactSink(place: ArtifactPlace, about: ArtifactInput): Ar
       code: "artifact_sink_closed",
       message: `This artifact is already ${state}; nothing can be added to it.`,
     });
+  }
+}
+
+export async function writeArtifact(
+  place: ArtifactPlace,
+  bytes: string | Uint8Array,
+  about: ArtifactInput,
+): Promise<ArtifactRecord> {
+  const sink = openArtifactSink(place, about);
+  try {
+    await sink.write(bytes);
+    return await sink.close();
+  } catch (error) {
+    await sink.discard();
+    throw error;
   }
 }
 

@@ -1,11 +1,11 @@
 // Artifacts as files (ART-1): `<id>` holds the bytes as they came, `<id>.json` the record. An artifact
 // exists from the moment its record does; whatever a killed process left half written is swept away.
 
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { randomIds, type ArtifactRecord, type ArtifactStore, type ByteRange } from "@soong/core";
-import { openArtifactSink } from "./artifact-sink.ts";
-import { privateDirectory, sweepUnfinished } from "./private-directory.ts";
+import { openArtifactSink, writeArtifact } from "./artifact-sink.ts";
+import { privateDirectory, sweepUnfinished, unfinishedName } from "./private-directory.ts";
 import { readRange } from "./read-range.ts";
 
 export interface FileArtifactsOptions {
@@ -23,20 +23,21 @@ export interface FileArtifacts extends ArtifactStore {
 export async function openFileArtifacts(options: FileArtifactsOptions): Promise<FileArtifacts> {
   const directory = await privateDirectory(options.directory);
   await sweepUnfinished(directory);
-  const place = { directory, ids: options.ids ?? randomIds(), clock: options.clock ?? Date };
+  const place = {
+    directory,
+    ids: options.ids ?? randomIds(),
+    clock: options.clock ?? Date,
+    async keep(record: ArtifactRecord) {
+      const path = join(directory, record.artifact_id);
+      const unfinished = join(directory, unfinishedName(record.artifact_id));
+      await writeFile(unfinished, JSON.stringify(record), { mode: 0o600, flag: "wx", flush: true });
+      await rename(unfinished, `${path}.json`);
+    },
+  };
 
   return {
     open: (about) => openArtifactSink(place, about),
-    async write(bytes, about) {
-      const sink = openArtifactSink(place, about);
-      try {
-        await sink.write(bytes);
-        return await sink.close();
-      } catch (error) {
-        await sink.discard();
-        throw error;
-      }
-    },
+    write: (bytes, about) => writeArtifact(place, bytes, about),
     async read(artifact_id, range) {
       const record = await stat(artifact_id);
       return record && (await readRange(join(directory, artifact_id), range ?? whole(record)));
@@ -67,7 +68,7 @@ export async function openFileArtifacts(options: FileArtifactsOptions): Promise<
 }
 
 /** Ids come back from models; one that is not of our making never becomes part of a path. */
-function isArtifactId(id: string): boolean {
+export function isArtifactId(id: string): boolean {
   return /^[a-z0-9_-]{1,100}$/i.test(id);
 }
 

@@ -1,7 +1,10 @@
-// The artifacts room: bytes kept outside the conversation, as files of one private directory.
+// The artifacts room: bytes kept outside the conversation, as files of a private directory; their records
+// beside them, or as rows of a store.
 
 export {
   openFileArtifacts,
   type FileArtifacts,
   type FileArtifactsOptions,
 } from "./file-artifacts.ts";
+export * from "./private-directory.ts";
+export * from "./session-artifacts.ts";

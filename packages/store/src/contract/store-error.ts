@@ -1,0 +1,36 @@
+// Why a store cannot do what it was asked, in words for a person, with a code for a program.
+
+export type StoreErrorCode =
+  /** No room on the disk, or a bound on the database's size. */
+  | "store_full"
+  | "store_read_only"
+  /** Another process holds the database for longer than we wait. */
+  | "store_locked"
+  /** What is on disk is not what was written. Nothing more is written to it. */
+  | "store_corrupted"
+  /** A newer Soong made it. */
+  | "store_too_new"
+  /** There is something, and it is not a store. */
+  | "not_a_store"
+  | "store_unavailable"
+  | "store_closed"
+  | "session_in_use"
+  | "session_exists"
+  | "session_unknown"
+  | "session_removed"
+  | "session_closed"
+  | "run_exists"
+  | "run_unknown"
+  | "node_unknown"
+  /** Out of order, a seq or id taken twice, data that is not JSON: a fault of the caller. */
+  | "entry_refused";
+
+export class StoreError extends Error {
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = "StoreError";
+    this.code = code;
+  }
+}

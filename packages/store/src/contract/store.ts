@@ -1,0 +1,206 @@
+// What a durable store is, whichever database stands behind it. `@soong/store/conformance` holds an
+// implementation to every word of this.
+
+import type {
+  ArtifactRecord,
+  ArtifactStore,
+  ByteRange,
+  ConversationNode,
+  Fact,
+  Journal,
+  Recorder,
+} from "@soong/core";
+
+export interface Store {
+  /** A new session, held by this process until it is closed. */
+  createSession(session?: NewSession): Promise<OpenSession>;
+  /**
+   * A session that is there, held by this process until it is closed. What a crash left open in it is
+   * closed first (STORE-3). Refused while another process, or this one, holds it.
+   */
+  openSession(session_id: string): Promise<OpenSession>;
+  /** For reading, whoever holds it. Refused when there is no such session. */
+  readSession(session_id: string): Promise<SessionReader>;
+  /** Last used first. */
+  sessions(page?: SessionPage): Promise<SessionRecord[]>;
+  /** Undefined when no session has such a run. */
+  findRun(run_id: string): Promise<RunRecord | undefined>;
+  /** Checks the chain of a session, fact by fact, or what is left of one that was removed (EVENT-6). */
+  verify(session_id: string, options?: VerifyOptions): Promise<Verification>;
+  /**
+   * Facts, conversation, artifacts and run folders go; a tombstone stays. Refused while somebody holds
+   * the session (ART-4).
+   */
+  removeSession(session_id: string, reason?: string): Promise<Tombstone>;
+  /** Oldest first. */
+  tombstones(): Promise<Tombstone[]>;
+  /** Removes what is too old or too much, oldest first; never what somebody holds (ART-4). */
+  applyRetention(retention: Retention): Promise<RetentionReport>;
+  /** Writes the readable folder of a run anew from its facts (EVENT-5). Answers with its path. */
+  rebuildRunFolder(run_id: string): Promise<string>;
+  /** Commits what is open, closes the sessions held here and lets go of everything. May be called twice. */
+  close(): Promise<void>;
+}
+
+export interface NewSession {
+  /** Left out: a random one. Refused when it is taken, also by a removed session. */
+  readonly session_id?: string;
+  readonly title?: string;
+  /** The directory it is about. */
+  readonly project?: string;
+}
+
+export interface SessionPage {
+  readonly limit?: number;
+  /** The last record of the page before. */
+  readonly after?: Pick<SessionRecord, "updated_at" | "session_id">;
+}
+
+export interface SessionRecord {
+  session_id: string;
+  created_at: string;
+  /** When its last fact was recorded. */
+  updated_at: string;
+  title?: string;
+  project?: string;
+  last_seq: number;
+  /** The hash of its last fact: who keeps this elsewhere can tell whether anything was changed since. */
+  head_hash: string;
+}
+
+export interface AgentRecord {
+  agent_id: string;
+  parent_agent_id?: string;
+  /** Where its conversation goes on. */
+  active_node_id?: string;
+}
+
+export interface RunRecord {
+  run_id: string;
+  session_id: string;
+  agent_id: string;
+  parent_run_id?: string;
+  role?: string;
+  status: "queued" | "running" | "completed" | "failed" | "aborted";
+  started_at: string;
+  ended_at?: string;
+  /** The seq of its first and last fact; facts of other runs may lie between. */
+  first_seq: number;
+  last_seq: number;
+}
+
+export interface CallRecord {
+  run_id: string;
+  tool_call_id: string;
+  tool_name: string;
+  requested_seq: number;
+  started_seq?: number;
+  ended_seq?: number;
+  /** Left out while it has not ended. */
+  status?: string;
+}
+
+export interface FactPage {
+  /** Begin after this seq; left out: from the first. */
+  readonly after?: number;
+  /** End before this seq; with `limit`, the last ones before it. Not together with `after`. */
+  readonly before?: number;
+  /** At most so many; left out: 1 000. */
+  readonly limit?: number;
+  readonly run_id?: string;
+  readonly tool_call_id?: string;
+}
+
+/** Reads what is committed. Costs the holder of the session nothing. */
+export interface SessionReader {
+  readonly session_id: string;
+  record(): Promise<SessionRecord>;
+  /** Oldest first. */
+  facts(page?: FactPage): Promise<Fact[]>;
+  /** Parents before children. */
+  agents(): Promise<AgentRecord[]>;
+  /** Oldest first. */
+  runs(): Promise<RunRecord[]>;
+  /** In the order they were asked for. */
+  calls(of?: { readonly run_id?: string }): Promise<CallRecord[]>;
+  node(node_id: string): Promise<ConversationNode | undefined>;
+  /** The branches at a node, oldest first; of the root when left out. */
+  children(node_id?: string): Promise<ConversationNode[]>;
+  /** From the root to a node: what a model reads. Ends early, at its top, where a parent is not there. */
+  path(node_id: string): Promise<ConversationNode[]>;
+  /** From the root to where the agent goes on. Empty for an agent that has said nothing. */
+  activePath(agent_id: string): Promise<ConversationNode[]>;
+  /** Oldest first. */
+  artifacts(): Promise<ArtifactRecord[]>;
+  readArtifact(artifact_id: string, range?: ByteRange): Promise<Uint8Array | undefined>;
+}
+
+/** Spread into the options of `kernel.openSession`. */
+export interface OpenSession {
+  readonly session_id: string;
+  readonly journal: Journal;
+  /** Left out for a new session, which has no fact yet. */
+  readonly lastSeq?: number;
+  readonly artifacts: ArtifactStore;
+  readonly reader: SessionReader;
+  /** What a crash had left open and opening closed. */
+  readonly recovered: Recovery;
+  /** Goes on from another node, with the next message as a branch there. Refused for an unknown node. */
+  rewind(recorder: Pick<Recorder, "recordClean">, node_id: string): Promise<void>;
+  /** Title and project may change as a session is used. */
+  describe(about: Pick<NewSession, "title" | "project">): Promise<void>;
+  /** Commits what is open and lets the session go. May be called twice. */
+  close(): Promise<void>;
+}
+
+export interface Recovery {
+  /** Calls that had started: they may or may not have happened. */
+  readonly unknown: readonly string[];
+  /** Calls that had not. */
+  readonly skipped: readonly string[];
+  /** Runs that were under way. */
+  readonly runs: readonly string[];
+}
+
+export interface VerifyOptions {
+  /** Also reads every artifact and compares its bytes with its sha256. */
+  readonly artifacts?: boolean;
+  /** A head hash kept elsewhere: it must be that of some fact of this session. */
+  readonly head?: string;
+}
+
+export type Verification =
+  | { ok: true; facts: number; head_hash: string; removed?: Tombstone }
+  | { ok: false; facts: number; problem: ChainProblem };
+
+export interface ChainProblem {
+  /** The first fact that is not as it was recorded. */
+  seq: number;
+  kind: "edited" | "removed" | "reordered" | "node_edited" | "node_removed" | "artifact" | "head";
+  message: string;
+}
+
+export interface Tombstone {
+  session_id: string;
+  created_at: string;
+  removed_at: string;
+  reason?: string;
+  /** A copy of the journal can still be checked against these. */
+  last_seq: number;
+  head_hash: string;
+}
+
+export interface Retention {
+  /** Sessions not used for longer go. */
+  readonly max_age_days?: number;
+  /** The oldest sessions go until facts and artifacts of the rest are within this. */
+  readonly max_bytes?: number;
+}
+
+export interface RetentionReport {
+  readonly removed: readonly Tombstone[];
+  /** What stays, in bytes: facts, conversation and artifacts. */
+  readonly bytes: number;
+  /** Sessions that should have gone but are in use. */
+  readonly held: readonly string[];
+}

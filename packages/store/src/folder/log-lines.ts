@@ -1,0 +1,80 @@
+// The lines of logs/tools.jsonl and logs/errors.jsonl that a fact gives, if any. Facts as they were recorded
+// and facts read back from the journal give the same text.
+
+import { isTerminalFact, type Fact } from "@soong/core";
+import type { CommittedFact } from "./run-folders-contract.ts";
+import { oneLine } from "./bounded-text.ts";
+
+const SUMMARY = 500;
+
+/** One line a call, when it ends. */
+export function toolLine({ fact }: CommittedFact): string | undefined {
+  if (!isTerminalFact(fact.type)) return undefined;
+  const result = resultOf(fact);
+  const artifacts = artifactIds(result["artifacts"]);
+  return JSON.stringify({
+    seq: fact.seq,
+    time: fact.time,
+    tool_call_id: fact.tool_call_id,
+    tool_name: fact.tool_name,
+    // A terminal fact without a result is no fact of ours; its type still says how the call ended.
+    status: textOf(result["status"]) ?? fact.type.slice("tool.".length),
+    duration_ms: numberOf(recordOf(result["metadata"])["duration_ms"]),
+    summary: oneLine(textOf(result["summary"]) ?? "", SUMMARY),
+    is_error: isErrorOf(fact, result),
+    artifacts: artifacts.length === 0 ? undefined : artifacts,
+  });
+}
+
+/** Facts of level error, and calls that ended in an error or may not have happened. */
+export function errorLine({ fact }: CommittedFact): string | undefined {
+  const result = resultOf(fact);
+  const isFailedCall = isTerminalFact(fact.type) && isErrorOf(fact, result);
+  if (fact.level !== "error" && !isFailedCall) return undefined;
+  const data = recordOf(fact.data);
+  const error = recordOf(isFailedCall ? result["error"] : data["error"]);
+  const code = textOf(error["code"]) ?? textOf(data["code"]);
+  const message =
+    textOf(error["message"]) ??
+    textOf(data["message"]) ??
+    textOf(data["error"]) ??
+    textOf(data["reason"]) ??
+    textOf(result["summary"]) ??
+    fact.type;
+  return JSON.stringify({
+    seq: fact.seq,
+    time: fact.time,
+    type: fact.type,
+    tool_call_id: fact.tool_call_id,
+    tool_name: fact.tool_name,
+    code: code === undefined ? undefined : oneLine(code, SUMMARY),
+    message: oneLine(message, SUMMARY),
+  });
+}
+
+function isErrorOf(fact: Fact, result: Record<string, unknown>): boolean {
+  const { is_error, status } = result;
+  if (typeof is_error !== "boolean") return fact.type !== "tool.completed";
+  return is_error || status === "unknown";
+}
+
+function resultOf(fact: Fact): Record<string, unknown> {
+  return recordOf(recordOf(fact.data)["result"]);
+}
+
+function artifactIds(refs: unknown): string[] {
+  if (!Array.isArray(refs)) return [];
+  return refs.flatMap((ref) => textOf(recordOf(ref)["artifact_id"]) ?? []);
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}

@@ -1,0 +1,92 @@
+// The directory of one run and its three files. Nothing here goes through a symbolic link below the
+// directory of all runs: a tool that may write to its workspace must not choose where we write.
+
+import { chmodSync, closeSync, lstatSync, mkdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { eventLine } from "./event-line.ts";
+import { openLineFile, type LineFile, type LineOf, type Tail } from "./line-file.ts";
+import { errorLine, toolLine } from "./log-lines.ts";
+
+export interface OpenFolder {
+  readonly path: string;
+  readonly events: LineFile;
+  readonly tools: LineFile;
+  readonly errors: LineFile;
+  readonly tails: Readonly<Record<FileName, Tail>>;
+}
+
+export type FileName = "events" | "tools" | "errors";
+
+export const FOLDER_FILES: Readonly<Record<FileName, { inFolder: string; lineOf: LineOf }>> = {
+  events: { inFolder: "events.jsonl", lineOf: eventLine },
+  tools: { inFolder: join("logs", "tools.jsonl"), lineOf: toolLine },
+  errors: { inFolder: join("logs", "errors.jsonl"), lineOf: errorLine },
+};
+
+/** Ours to make, a person's or a tool's to fill. */
+const OTHERS = ["workspace", "deliverables", "archive"];
+
+/** Made when it is not there. Throws when it cannot be, or leads elsewhere. */
+export function openFolder(path: string): OpenFolder {
+  makeFolder(path);
+  const opened: { file: LineFile; tail: Tail }[] = [];
+  try {
+    const events = openOne("events");
+    const tools = openOne("tools");
+    const errors = openOne("errors");
+    const tails = { events: events.tail, tools: tools.tail, errors: errors.tail };
+    return { path, events: events.file, tools: tools.file, errors: errors.file, tails };
+  } catch (error) {
+    for (const { file } of opened) closeSync(file.fd);
+    throw error;
+  }
+
+  function openOne(name: FileName): { file: LineFile; tail: Tail } {
+    const { inFolder, lineOf } = FOLDER_FILES[name];
+    const one = openLineFile(join(path, inFolder), lineOf);
+    opened.push(one);
+    return one;
+  }
+}
+
+export function closeFolder({ events, tools, errors }: OpenFolder): void {
+  for (const { fd } of [events, tools, errors]) {
+    try {
+      closeSync(fd);
+    } catch {
+      // A disk may report a late failure here. The file is let go all the same, and catching up finds it.
+    }
+  }
+}
+
+export function makeFolder(path: string): void {
+  makeDirectoryOfRuns(dirname(path));
+  makeOwnDirectory(path);
+  makeOwnDirectory(join(path, "logs"));
+  // We write into none of these, so it may be whatever somebody made of it.
+  for (const name of OTHERS) makeIfMissing(join(path, name));
+}
+
+/** This one may be a link: where it is, is the choice of who configured it. */
+export function makeDirectoryOfRuns(directory: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if ((statSync(directory).mode & 0o077) !== 0) chmodSync(directory, 0o700);
+}
+
+function makeOwnDirectory(path: string): void {
+  if (makeIfMissing(path) === "made") return;
+  const stat = lstatSync(path);
+  if (stat.isSymbolicLink()) throw new Error(`${path} is a symbolic link`);
+  if (!stat.isDirectory()) throw new Error(`${path} is not a directory`);
+  if ((stat.mode & 0o077) !== 0) chmodSync(path, 0o700);
+}
+
+function makeIfMissing(path: string): "made" | "there" {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+    return "made";
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return "there";
+    throw error;
+  }
+}

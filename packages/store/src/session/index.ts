@@ -1,0 +1,14 @@
+// The session room: one session in the tables: its writer, its readers, and what a crash left open in it.
+
+export { createCommitter, type Committer } from "./committer.ts";
+export * from "./open-session.ts";
+export type { RunRow, SessionRow } from "./rows.ts";
+export {
+  factOf,
+  runRecord,
+  sessionReader,
+  sessionRecord,
+  type Query,
+  type SessionPlace,
+} from "./session-reader.ts";
+export { writeStatements } from "./statements.ts";

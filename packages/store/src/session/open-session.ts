@@ -1,0 +1,192 @@
+// A session held for writing: recovered, then journal, artifacts and tree behind the kernel's interfaces.
+
+import type { Clock, Fact, IdSource, Journal } from "@soong/core";
+import { sessionArtifacts, sweepArtifacts } from "../artifacts/index.ts";
+import { StoreError, type AtCrashPoint, type OpenSession } from "../contract/index.ts";
+import type { CommittedFact, RunFolders } from "../folder/index.ts";
+import type { Database, SessionLock } from "../sqlite/index.ts";
+import type { Committer } from "./committer.ts";
+import { findLost } from "./recover.ts";
+import type { RunRow, SessionRow } from "./rows.ts";
+import { factOf, sessionReader, type SessionPlace } from "./session-reader.ts";
+import { createSessionWriter } from "./session-writer.ts";
+import type { WriteStatements } from "./statements.ts";
+import { sessionTables } from "./tables.ts";
+
+export interface HeldSessionParts {
+  readonly database: Database;
+  readonly committer: Committer;
+  readonly statements: WriteStatements;
+  readonly folders: RunFolders;
+  readonly ids: IdSource;
+  readonly clock: Pick<Clock, "now">;
+  readonly at?: AtCrashPoint | undefined;
+}
+
+export interface HeldSession {
+  readonly row: SessionRow;
+  readonly place: SessionPlace;
+  readonly lock: SessionLock;
+  /** The last seq when it was opened before, if that holder never let go. */
+  readonly abandonedAt: number | undefined;
+  readonly onClose: () => void;
+}
+
+export async function holdSession(
+  parts: HeldSessionParts,
+  { row, place, lock, abandonedAt, onClose }: HeldSession,
+): Promise<OpenSession> {
+  const { database, committer, folders, at } = parts;
+  const isNew = row.last_seq === 0;
+  const tables = sessionTables(database, row.session_no);
+  const writer = createSessionWriter({
+    row,
+    tables,
+    statements: parts.statements,
+    committer,
+    at,
+    onCommitted: (facts) => folders.append(facts),
+  });
+  const reader = sessionReader(place);
+  const time = new Date(parts.clock.now()).toISOString();
+  const { recovered, entry } = findLost(place, row.last_seq, time);
+  if (abandonedAt !== undefined) for (const run_id of runsSince(abandonedAt)) catchUp(run_id);
+  if (entry !== undefined) {
+    at?.("recovery.before");
+    writer.recover(entry);
+    committer.commit();
+    at?.("recovery.after");
+  }
+  await sweepArtifacts(place.artifactDirectory, {
+    find: (artifact_id) => tables.artifact(artifact_id),
+  });
+  let isOpen = true;
+
+  const journal: Journal = {
+    append(given) {
+      refuseClosed();
+      writer.append(given);
+    },
+    flush() {
+      refuseClosed();
+      return committer.flush();
+    },
+    read: (after, limit) => read(after, limit),
+  };
+
+  return {
+    session_id: row.session_id,
+    journal,
+    ...(isNew ? {} : { lastSeq: row.last_seq }),
+    artifacts: sessionArtifacts({
+      directory: place.artifactDirectory,
+      session_id: row.session_id,
+      rows: {
+        add(record) {
+          refuseClosed();
+          writer.addArtifact(record);
+        },
+        find: (artifact_id) => writer.findArtifact(artifact_id),
+      },
+      ids: parts.ids,
+      clock: parts.clock,
+      at,
+    }),
+    reader,
+    recovered,
+    async rewind(recorder, node_id) {
+      refuseClosed();
+      const flushed = committer.flush();
+      if (flushed !== undefined) await flushed;
+      const node = await reader.node(node_id);
+      if (node === undefined) {
+        throw new StoreError(
+          "node_unknown",
+          `Session ${row.session_id} has no node ${node_id} to go on from.`,
+        );
+      }
+      recorder.recordClean("context.rewound", { agent_id: node.agent_id, node_id });
+    },
+    async describe({ title, project }) {
+      refuseClosed();
+      if (title !== undefined) row.title = title;
+      if (project !== undefined) row.project = project;
+      place.query(
+        "UPDATE sessions SET title = ?, project = ? WHERE session_no = ?",
+        row.title,
+        row.project,
+        row.session_no,
+      );
+    },
+    async close() {
+      if (!isOpen) return;
+      isOpen = false;
+      try {
+        committer.commit();
+        place.query("UPDATE sessions SET holder = NULL WHERE session_no = ?", row.session_no);
+      } finally {
+        lock.release();
+        onClose();
+      }
+    },
+  };
+
+  function refuseClosed(): void {
+    if (isOpen) return;
+    throw new StoreError("session_closed", `Session ${row.session_id} is closed; open it again.`);
+  }
+
+  function read(after: number, limit: number): Fact[] {
+    const pending = writer.pendingFacts();
+    const firstPending = pending[0]?.fact.seq ?? row.last_seq + 1;
+    const facts: Fact[] = [];
+    if (after + 1 < firstPending) {
+      const rows = place.query(
+        "SELECT seq, line FROM facts WHERE session_no = ? AND seq > ? ORDER BY seq LIMIT ?",
+        row.session_no,
+        after,
+        limit,
+      ) as { seq: number; line: string }[];
+      for (const one of rows) facts.push(factOf(one, place));
+    }
+    const from = Math.max(0, after + 1 - firstPending);
+    for (const { line } of pending.slice(from, from + limit - facts.length)) {
+      facts.push(JSON.parse(line) as Fact);
+    }
+    return facts;
+  }
+
+  function runsSince(seq: number): string[] {
+    const rows = place.query(
+      "SELECT run_id FROM runs WHERE session_no = ? AND last_seq > ? ORDER BY run_index",
+      row.session_no,
+      seq,
+    ) as Pick<RunRow, "run_id">[];
+    return rows.map(({ run_id }) => run_id);
+  }
+
+  function catchUp(run_id: string): void {
+    folders.catchUp(run_id, (after) => committedFacts(place, run_id, after));
+  }
+}
+
+const PAGE = 500;
+
+/** Facts of a run with the journal's own text, page by page. */
+export function committedFacts(
+  place: SessionPlace,
+  run_id: string,
+  after: number,
+): readonly CommittedFact[] {
+  const rows = place.query(
+    `SELECT facts.seq, facts.line FROM runs JOIN facts
+       ON facts.session_no = runs.session_no AND facts.run_index = runs.run_index
+         AND facts.seq BETWEEN runs.first_seq AND runs.last_seq
+     WHERE runs.session_no = ? AND runs.run_id = ? AND facts.seq > ? ORDER BY facts.seq LIMIT ?`,
+    place.session_no,
+    run_id,
+    after,
+    PAGE,
+  ) as { seq: number; line: string }[];
+  return rows.map((row) => ({ fact: factOf(row, place), line: row.line }));
+}

@@ -1,0 +1,239 @@
+// Reading a session from its tables, whoever holds it: facts by page, runs, calls, agents, the tree.
+
+import type { ArtifactRecord, ConversationNode, Fact } from "@soong/core";
+import { readSessionArtifact } from "../artifacts/index.ts";
+import {
+  StoreError,
+  type AgentRecord,
+  type CallRecord,
+  type FactPage,
+  type RunRecord,
+  type SessionReader,
+  type SessionRecord,
+} from "../contract/index.ts";
+import type { SqlValue } from "../sqlite/index.ts";
+import type { AgentRow, CallRow, RunRow, SessionRow } from "./rows.ts";
+
+/** Runs a query, with the store's errors instead of the database's. */
+export type Query = (sql: string, ...values: SqlValue[]) => object[];
+
+export interface SessionPlace {
+  readonly query: Query;
+  readonly session_no: number;
+  readonly session_id: string;
+  /** Of the database, for messages. */
+  readonly path: string;
+  readonly artifactDirectory: string;
+}
+
+const DEFAULT_LIMIT = 1000;
+
+export function sessionReader(place: SessionPlace): SessionReader {
+  const { query, session_no: no, session_id } = place;
+
+  return {
+    session_id,
+    record: async () => sessionRecord(sessionRow()),
+    facts: async (page = {}) => facts(page),
+    async agents() {
+      const rows = query("SELECT * FROM agents WHERE session_no = ? ORDER BY agent_index", no);
+      return (rows as AgentRow[]).map(agentRecord);
+    },
+    async runs() {
+      const rows = query("SELECT * FROM runs WHERE session_no = ? ORDER BY run_index", no);
+      return (rows as RunRow[]).map((row) => runRecord(row, session_id));
+    },
+    async calls({ run_id } = {}) {
+      const sql = "SELECT * FROM calls WHERE session_no = ?";
+      const rows =
+        run_id === undefined
+          ? query(`${sql} ORDER BY requested_seq`, no)
+          : query(`${sql} AND run_id = ? ORDER BY requested_seq`, no, run_id);
+      return (rows as CallRow[]).map(callRecord);
+    },
+    async node(node_id) {
+      const [row] = query(
+        "SELECT text FROM nodes WHERE session_no = ? AND node_id = ?",
+        no,
+        node_id,
+      );
+      return row && nodeOf(row);
+    },
+    async children(node_id) {
+      const rows =
+        node_id === undefined
+          ? query(
+              "SELECT text FROM nodes WHERE session_no = ? AND parent_id IS NULL ORDER BY seq, rowid",
+              no,
+            )
+          : query(
+              "SELECT text FROM nodes WHERE session_no = ? AND parent_id = ? ORDER BY seq, rowid",
+              no,
+              node_id,
+            );
+      return rows.map(nodeOf);
+    },
+    path: async (node_id) => path(node_id),
+    async activePath(agent_id) {
+      const [row] = query(
+        "SELECT active_node_id FROM agents WHERE session_no = ? AND agent_id = ?",
+        no,
+        agent_id,
+      ) as Pick<AgentRow, "active_node_id">[];
+      const active = row?.active_node_id ?? undefined;
+      return active === undefined ? [] : path(active);
+    },
+    async artifacts() {
+      const rows = query(
+        "SELECT record FROM artifacts WHERE session_no = ? ORDER BY created_at, artifact_id",
+        no,
+      );
+      return (rows as { record: string }[]).map(
+        ({ record }) => JSON.parse(record) as ArtifactRecord,
+      );
+    },
+    readArtifact: (artifact_id, range) =>
+      readSessionArtifact(place.artifactDirectory, { find: findArtifact }, artifact_id, range),
+  };
+
+  function sessionRow(): SessionRow {
+    const [row] = query("SELECT * FROM sessions WHERE session_no = ?", no) as SessionRow[];
+    if (row === undefined) {
+      throw new StoreError("session_removed", `Session ${session_id} was removed.`);
+    }
+    return row;
+  }
+
+  function facts(page: FactPage): Fact[] {
+    const limit = asCount(page.limit ?? DEFAULT_LIMIT);
+    const where = ["session_no = ?"];
+    const values: SqlValue[] = [no];
+    const only = (condition: string, value: SqlValue): void => {
+      where.push(condition);
+      values.push(value);
+    };
+    if (page.run_id !== undefined) {
+      const [run] = query(
+        "SELECT * FROM runs WHERE session_no = ? AND run_id = ?",
+        no,
+        page.run_id,
+      ) as RunRow[];
+      if (run === undefined) return [];
+      only("seq >= ?", run.first_seq);
+      only("seq <= ?", run.last_seq);
+      only("run_index = ?", run.run_index);
+    }
+    if (page.tool_call_id !== undefined) only("tool_call_id = ?", page.tool_call_id);
+    if (page.after !== undefined) only("seq > ?", asCount(page.after));
+    const backwards = page.before !== undefined && page.after === undefined;
+    if (page.before !== undefined) only("seq < ?", asCount(page.before));
+    const rows = query(
+      `SELECT seq, line FROM facts WHERE ${where.join(" AND ")}
+       ORDER BY seq ${backwards ? "DESC" : "ASC"} LIMIT ?`,
+      ...values,
+      limit,
+    ) as { seq: number; line: string }[];
+    if (backwards) rows.reverse();
+    return rows.map((row) => factOf(row, place));
+  }
+
+  function path(node_id: string): ConversationNode[] {
+    // The limit ends a loop of parents.
+    const rows = query(
+      `WITH RECURSIVE climb (node_id, parent_id, text, depth) AS (
+         SELECT node_id, parent_id, text, 0 FROM nodes WHERE session_no = ? AND node_id = ?
+         UNION ALL
+         SELECT nodes.node_id, nodes.parent_id, nodes.text, climb.depth + 1
+         FROM climb JOIN nodes ON nodes.session_no = ? AND nodes.node_id = climb.parent_id
+         LIMIT (SELECT count(*) FROM nodes WHERE session_no = ?)
+       ) SELECT text FROM climb ORDER BY depth DESC`,
+      no,
+      node_id,
+      no,
+      no,
+    );
+    return rows.map(nodeOf);
+  }
+
+  function findArtifact(artifact_id: string): ArtifactRecord | undefined {
+    const [row] = query(
+      "SELECT record FROM artifacts WHERE session_no = ? AND artifact_id = ?",
+      no,
+      artifact_id,
+    ) as { record: string }[];
+    return row && (JSON.parse(row.record) as ArtifactRecord);
+  }
+}
+
+export function factOf(row: { seq: number; line: string }, place: SessionPlace): Fact {
+  try {
+    return JSON.parse(row.line) as Fact;
+  } catch (error) {
+    throw new StoreError(
+      "store_corrupted",
+      `Fact ${row.seq} of session ${place.session_id} in ${place.path} is not what was written; verify the session.`,
+      { cause: error },
+    );
+  }
+}
+
+export function sessionRecord(row: SessionRow): SessionRecord {
+  const { session_id, created_at, updated_at, title, project, last_seq, head_hash } = row;
+  return {
+    session_id,
+    created_at,
+    updated_at,
+    ...(title === null ? {} : { title }),
+    ...(project === null ? {} : { project }),
+    last_seq,
+    head_hash,
+  };
+}
+
+export function runRecord(row: RunRow, session_id: string): RunRecord {
+  const { run_id, agent_id, parent_run_id, role, status, started_at, ended_at } = row;
+  return {
+    run_id,
+    session_id,
+    agent_id,
+    ...(parent_run_id === null ? {} : { parent_run_id }),
+    ...(role === null ? {} : { role }),
+    status,
+    started_at,
+    ...(ended_at === null ? {} : { ended_at }),
+    first_seq: row.first_seq,
+    last_seq: row.last_seq,
+  };
+}
+
+function agentRecord({ agent_id, parent_agent_id, active_node_id }: AgentRow): AgentRecord {
+  return {
+    agent_id,
+    ...(parent_agent_id === null ? {} : { parent_agent_id }),
+    ...(active_node_id === null ? {} : { active_node_id }),
+  };
+}
+
+function callRecord(row: CallRow): CallRecord {
+  const { run_id, tool_call_id, tool_name, requested_seq, started_seq, ended_seq, status } = row;
+  return {
+    run_id,
+    tool_call_id,
+    tool_name,
+    requested_seq,
+    ...(started_seq === null ? {} : { started_seq }),
+    ...(ended_seq === null ? {} : { ended_seq }),
+    ...(status === null ? {} : { status }),
+  };
+}
+
+function nodeOf(row: object): ConversationNode {
+  return JSON.parse((row as { text: string }).text) as ConversationNode;
+}
+
+/** Whatever a caller gives: not below nothing, and not more than SQL can count. */
+function asCount(value: number): number {
+  return Number.isNaN(value)
+    ? 0
+    : Math.min(Math.max(0, Math.floor(value)), Number.MAX_SAFE_INTEGER);
+}

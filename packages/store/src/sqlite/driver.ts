@@ -1,0 +1,57 @@
+// The SQLite inside Node from 24 on, and a package with the same interface before that. Loaded on use: a
+// program that only keeps artifacts pays for neither.
+
+import { StoreError } from "../contract/index.ts";
+
+export interface Database {
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+}
+
+export interface Statement {
+  run(...values: SqlValue[]): { changes: number | bigint };
+  get(...values: SqlValue[]): unknown;
+  all(...values: SqlValue[]): unknown[];
+}
+
+export type SqlValue = string | number | null | Uint8Array;
+
+export interface DatabaseOptions {
+  readonly readOnly?: boolean;
+  /** How long to wait for another process, in milliseconds. */
+  readonly timeout?: number;
+}
+
+export type OpenDatabase = (path: string, options?: DatabaseOptions) => Database;
+
+interface SqliteModule {
+  DatabaseSync: new (path: string, options?: DatabaseOptions) => Database;
+}
+
+const FIRST_NODE_WITH_SQLITE = 24;
+
+let loading: Promise<OpenDatabase> | undefined;
+
+export function loadSqlite(): Promise<OpenDatabase> {
+  loading ??= load();
+  return loading;
+}
+
+async function load(): Promise<OpenDatabase> {
+  const isBuiltIn = Number.parseInt(process.versions.node, 10) >= FIRST_NODE_WITH_SQLITE;
+  // As a variable: the types of Node 20 know no such module.
+  const name: string = isBuiltIn ? "node:sqlite" : "@photostructure/sqlite";
+  try {
+    const { DatabaseSync } = (await import(name)) as SqliteModule;
+    return (path, options = {}) => new DatabaseSync(path, options);
+  } catch (error) {
+    loading = undefined;
+    throw new StoreError(
+      "store_unavailable",
+      `SQLite could not be loaded from ${name} (${(error as Error).message}). ` +
+        "Install that package, or use Node 24 or newer, which has its own.",
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,8 @@
+// The sqlite room: the database file, its tables and versions, its errors, and the lock of a session.
+// Knows no fact.
+
+export type { Database, SqlValue, Statement } from "./driver.ts";
+export { rollBack } from "./migrate.ts";
+export * from "./open-database.ts";
+export * from "./session-lock.ts";
+export { asStoreError } from "./sqlite-error.ts";

@@ -1,0 +1,114 @@
+// The tables, version by version. A version that was released is never edited: a change is a new one.
+
+export interface Migration {
+  readonly version: number;
+  readonly sql: string;
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    version: 1,
+    sql: `
+CREATE TABLE sessions (
+  session_no INTEGER PRIMARY KEY,
+  session_id TEXT NOT NULL UNIQUE,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  title TEXT,
+  project TEXT,
+  last_seq INTEGER NOT NULL,
+  head_hash TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  holder TEXT
+);
+CREATE INDEX sessions_by_use ON sessions (updated_at, session_id);
+
+CREATE TABLE agents (
+  session_no INTEGER NOT NULL,
+  agent_index INTEGER NOT NULL,
+  agent_id TEXT NOT NULL,
+  parent_agent_id TEXT,
+  active_node_id TEXT,
+  PRIMARY KEY (session_no, agent_index),
+  UNIQUE (session_no, agent_id)
+);
+
+CREATE TABLE runs (
+  session_no INTEGER NOT NULL,
+  run_index INTEGER NOT NULL,
+  run_id TEXT NOT NULL UNIQUE,
+  agent_id TEXT NOT NULL,
+  parent_run_id TEXT,
+  role TEXT,
+  status TEXT NOT NULL,
+  started_at TEXT NOT NULL,
+  ended_at TEXT,
+  first_seq INTEGER NOT NULL,
+  last_seq INTEGER NOT NULL,
+  last_run_seq INTEGER NOT NULL,
+  PRIMARY KEY (session_no, run_index)
+);
+CREATE INDEX runs_open ON runs (session_no, run_index) WHERE ended_at IS NULL;
+
+CREATE TABLE calls (
+  session_no INTEGER NOT NULL,
+  requested_seq INTEGER NOT NULL,
+  run_id TEXT NOT NULL,
+  tool_call_id TEXT NOT NULL,
+  tool_name TEXT NOT NULL,
+  started_seq INTEGER,
+  ended_seq INTEGER,
+  status TEXT,
+  PRIMARY KEY (session_no, requested_seq)
+);
+CREATE INDEX calls_open ON calls (session_no, requested_seq) WHERE ended_seq IS NULL;
+
+CREATE TABLE facts (
+  session_no INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  run_index INTEGER,
+  tool_call_id TEXT,
+  line TEXT NOT NULL,
+  PRIMARY KEY (session_no, seq)
+) WITHOUT ROWID;
+
+CREATE TABLE nodes (
+  session_no INTEGER NOT NULL,
+  node_id TEXT NOT NULL,
+  parent_id TEXT,
+  seq INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (session_no, node_id)
+);
+CREATE INDEX nodes_by_parent ON nodes (session_no, parent_id, seq);
+
+CREATE TABLE artifacts (
+  session_no INTEGER NOT NULL,
+  artifact_id TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  tool_call_id TEXT,
+  created_at TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  record TEXT NOT NULL,
+  PRIMARY KEY (session_no, artifact_id)
+);
+CREATE INDEX artifacts_by_call ON artifacts (session_no, run_id, tool_call_id);
+
+CREATE TABLE tombstones (
+  session_id TEXT PRIMARY KEY,
+  created_at TEXT NOT NULL,
+  removed_at TEXT NOT NULL,
+  reason TEXT,
+  last_seq INTEGER NOT NULL,
+  head_hash TEXT NOT NULL
+);
+
+CREATE TABLE leavings (
+  session_id TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  PRIMARY KEY (session_id, run_id)
+);
+`,
+  },
+];

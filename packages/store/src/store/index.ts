@@ -1,0 +1,3 @@
+// The store room: the front door to the SQLite store.
+
+export { openStore, type StoreOptions } from "./open-store.ts";

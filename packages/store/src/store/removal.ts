@@ -1,0 +1,162 @@
+// Removing sessions (ART-4): rows and tombstone change in one transaction, files go afterwards. What a
+// crash leaves of the files is written down in the same transaction and goes the next time.
+
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  StoreError,
+  type AtCrashPoint,
+  type Retention,
+  type RetentionReport,
+  type Tombstone,
+} from "../contract/index.ts";
+import type { RunFolders } from "../folder/index.ts";
+import type { Query, SessionRow } from "../session/index.ts";
+import type { SessionLock } from "../sqlite/index.ts";
+import { sessionName } from "./session-name.ts";
+
+export interface Removal {
+  remove(row: SessionRow, reason?: string): Promise<Tombstone>;
+  applyRetention(retention: Retention): Promise<RetentionReport>;
+  /** What somebody who was killed did not get to. */
+  finishOthers(): Promise<void>;
+}
+
+export interface RemovalParts {
+  readonly query: Query;
+  readonly transaction: <T>(work: () => T) => T;
+  /** Undefined when somebody holds the session. */
+  readonly lock: (session_id: string) => SessionLock | undefined;
+  readonly folders: RunFolders;
+  readonly home: string;
+  readonly clock: { now(): number };
+  readonly at?: AtCrashPoint | undefined;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const TABLES = ["facts", "nodes", "calls", "runs", "agents", "artifacts", "sessions"] as const;
+
+export function createRemoval(parts: RemovalParts): Removal {
+  const { query, transaction, lock, folders, home, clock, at } = parts;
+
+  return {
+    async remove(row, reason) {
+      const tombstone = await tryRemove(row, reason);
+      if (tombstone !== undefined) return tombstone;
+      throw new StoreError(
+        "session_in_use",
+        `Session ${row.session_id} is in use and cannot be removed. End that first.`,
+      );
+    },
+    async applyRetention({ max_age_days, max_bytes }) {
+      const removed: Tombstone[] = [];
+      const heldRows = new Set<string>();
+      if (max_age_days !== undefined) {
+        const before = new Date(clock.now() - max_age_days * DAY_MS).toISOString();
+        for (const row of oldest("WHERE updated_at < ?", before)) {
+          await removeOrNote(row, `older than ${max_age_days} days`);
+        }
+      }
+      let bytes = sumOfBytes();
+      if (max_bytes !== undefined) {
+        for (const row of oldest("")) {
+          if (bytes <= max_bytes) break;
+          if (await removeOrNote(row, `more than ${max_bytes} bytes in all`)) bytes -= row.bytes;
+        }
+      }
+      return { removed, bytes, held: [...heldRows] };
+
+      async function removeOrNote(row: SessionRow, reason: string): Promise<boolean> {
+        const tombstone = await tryRemove(row, reason);
+        if (tombstone === undefined) heldRows.add(row.session_id);
+        else removed.push(tombstone);
+        return tombstone !== undefined;
+      }
+    },
+    async finishOthers() {
+      const rows = query("SELECT DISTINCT session_id FROM leavings") as { session_id: string }[];
+      for (const { session_id } of rows) {
+        try {
+          await removeFiles(session_id);
+        } catch {
+          // They are in nobody's way, and somebody may be at it: the next one tries again.
+        }
+      }
+    },
+  };
+
+  async function tryRemove(row: SessionRow, reason?: string): Promise<Tombstone | undefined> {
+    const held = lock(row.session_id);
+    if (held === undefined) return undefined;
+    try {
+      const tombstone = transaction(() => removeRows(row.session_no, reason));
+      at?.("remove.marked");
+      await removeFiles(row.session_id);
+      return tombstone;
+    } finally {
+      held.release();
+    }
+  }
+
+  function removeRows(session_no: number, reason?: string): Tombstone {
+    // Read under the lock of the session: nobody adds to it any more.
+    const [row] = query("SELECT * FROM sessions WHERE session_no = ?", session_no) as SessionRow[];
+    if (row === undefined) throw new StoreError("session_removed", "The session was just removed.");
+    const { session_id, created_at, last_seq, head_hash } = row;
+    const removed_at = new Date(clock.now()).toISOString();
+    query(
+      "INSERT INTO tombstones (session_id, created_at, removed_at, reason, last_seq, head_hash) VALUES (?, ?, ?, ?, ?, ?)",
+      session_id,
+      created_at,
+      removed_at,
+      reason ?? null,
+      last_seq,
+      head_hash,
+    );
+    // The one without a run stands for the artifacts and the lock.
+    query("INSERT INTO leavings (session_id, run_id) VALUES (?, '')", session_id);
+    query(
+      "INSERT OR IGNORE INTO leavings (session_id, run_id) SELECT ?, run_id FROM runs WHERE session_no = ?",
+      session_id,
+      session_no,
+    );
+    for (const table of TABLES) query(`DELETE FROM ${table} WHERE session_no = ?`, session_no);
+    return {
+      session_id,
+      created_at,
+      removed_at,
+      ...(reason === undefined ? {} : { reason }),
+      last_seq,
+      head_hash,
+    };
+  }
+
+  async function removeFiles(session_id: string): Promise<void> {
+    const name = sessionName(session_id);
+    const runs = query(
+      "SELECT run_id FROM leavings WHERE session_id = ? AND run_id <> ''",
+      session_id,
+    ) as { run_id: string }[];
+    for (const { run_id } of runs) folders.remove(run_id);
+    at?.("remove.files");
+    await rm(join(home, "artifacts", name), { recursive: true, force: true });
+    await rm(join(home, "store", "locks", name), { force: true });
+    query("DELETE FROM leavings WHERE session_id = ?", session_id);
+    query("PRAGMA incremental_vacuum");
+    at?.("remove.after");
+  }
+
+  function oldest(where: string, ...values: string[]): SessionRow[] {
+    return query(
+      `SELECT * FROM sessions ${where} ORDER BY updated_at, session_id`,
+      ...values,
+    ) as SessionRow[];
+  }
+
+  function sumOfBytes(): number {
+    const [row] = query("SELECT coalesce(sum(bytes), 0) AS bytes FROM sessions") as {
+      bytes: number;
+    }[];
+    return row?.bytes ?? 0;
+  }
+}
