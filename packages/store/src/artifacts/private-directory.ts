@@ -11,7 +11,7 @@ export async function privateDirectory(given: string): Promise<string> {
   const own = process.getuid?.();
   if (own !== undefined && uid !== own) {
     throw new Error(
-      `The artifact directory ${directory} belongs to another user; choose one of your own.`,
+      `The directory ${directory} belongs to another user; choose one of your own.`,
     );
   }
   if ((mode & 0o077) !== 0) await chmod(directory, 0o700);

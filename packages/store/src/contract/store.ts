@@ -190,6 +190,7 @@ export interface Tombstone {
   head_hash: string;
 }
 
+/** Bounds that are negative or no number are refused. */
 export interface Retention {
   /** Sessions not used for longer go. */
   readonly max_age_days?: number;

@@ -1,8 +1,8 @@
 // Group commit: what all sessions of a store have taken goes to disk in one transaction, when somebody
 // waits for it, or soon. Whoever asks in the same turn of the event loop shares it.
 
-import type { AtCrashPoint, StoreError } from "../contract/index.ts";
-import { asStoreError, rollBack, type Database } from "../sqlite/index.ts";
+import { StoreError, type AtCrashPoint } from "../contract/index.ts";
+import { asStoreError, isConstraint, rollBack, type Database } from "../sqlite/index.ts";
 
 /** A session with something to commit. */
 export interface Pending {
@@ -10,6 +10,8 @@ export interface Pending {
   write(): void;
   /** After it. */
   committed(): void;
+  /** What it has can never be committed: somebody else has taken one of its ids. */
+  refused(error: StoreError): void;
 }
 
 export interface Committer {
@@ -17,8 +19,10 @@ export interface Committer {
   note(pending: Pending, bytes: number): void;
   /** Settles when all that was noted is on disk; nothing to wait for when it is. */
   flush(): void | Promise<void>;
-  /** All of it, now. Throws a StoreError, and then everything is still there to be tried again. */
+  /** All of it, now. Throws when the store cannot, and then everything is still there to be tried again. */
   commit(): void;
+  /** Gives up what it has: its session is let go without having been committed. */
+  drop(pending: Pending): void;
   /** Why the last attempt failed, until one succeeds. */
   readonly failure: StoreError | undefined;
   stop(): void;
@@ -60,13 +64,17 @@ export function createCommitter({ database, path, at }: CommitterOptions): Commi
             commit();
             resolve();
           } catch (error) {
-            reject(error as StoreError);
+            reject(error as Error);
           }
         });
       });
       return shared;
     },
     commit,
+    drop(pending) {
+      waiting.delete(pending);
+      if (waiting.size === 0) failure = undefined;
+    },
     get failure() {
       return failure;
     },
@@ -90,25 +98,60 @@ export function createCommitter({ database, path, at }: CommitterOptions): Commi
     timer = undefined;
     if (waiting.size === 0) return;
     try {
-      at?.("commit.before");
-      database.exec("BEGIN IMMEDIATE");
-      try {
-        for (const pending of waiting) pending.write();
-        at?.("commit.written");
-        database.exec("COMMIT");
-      } catch (error) {
-        rollBack(database);
-        throw error;
-      }
+      write([...waiting]);
     } catch (error) {
-      failure = asStoreError(error, path);
-      throw failure;
+      if (!isConstraint(error)) fail(error);
+      // One of them is at fault; the others must not suffer for it.
+      for (const pending of waiting) writeAlone(pending);
     }
     failure = undefined;
-    held = 0;
-    const done = [...waiting];
-    waiting.clear();
-    at?.("commit.after");
-    for (const pending of done) pending.committed();
   }
+
+  function write(together: readonly Pending[]): void {
+    at?.("commit.before");
+    database.exec("BEGIN IMMEDIATE");
+    try {
+      for (const pending of together) pending.write();
+      at?.("commit.written");
+      database.exec("COMMIT");
+    } catch (error) {
+      rollBack(database);
+      throw error;
+    }
+    held = 0;
+    for (const pending of together) waiting.delete(pending);
+    at?.("commit.after");
+    // All of them hear of it, whatever one makes of it: what is committed must not be written again.
+    let thrown: { error: unknown } | undefined;
+    for (const pending of together) {
+      try {
+        pending.committed();
+      } catch (error) {
+        thrown ??= { error };
+      }
+    }
+    if (thrown !== undefined) throw thrown.error;
+  }
+
+  function writeAlone(pending: Pending): void {
+    try {
+      write([pending]);
+    } catch (error) {
+      if (!isConstraint(error)) fail(error);
+      waiting.delete(pending);
+      pending.refused(asRefusal(error));
+    }
+  }
+
+  function fail(error: unknown): never {
+    failure = asStoreError(error, path);
+    throw failure;
+  }
+}
+
+function asRefusal(error: unknown): StoreError {
+  const { message } = error as Error;
+  const code = message.includes("runs.run_id") ? "run_exists" : "entry_refused";
+  const why = `The journal took what another process has taken meanwhile (${message}).`;
+  return new StoreError(code, why, { cause: error });
 }

@@ -4,6 +4,7 @@ export { createCommitter, type Committer } from "./committer.ts";
 export * from "./open-session.ts";
 export type { RunRow, SessionRow } from "./rows.ts";
 export {
+  asCount,
   factOf,
   runRecord,
   sessionReader,

@@ -1,6 +1,6 @@
 // A session held for writing: recovered, then journal, artifacts and tree behind the kernel's interfaces.
 
-import type { Clock, Fact, IdSource, Journal } from "@soong/core";
+import type { Clock, Fact, IdSource, Journal, JournalEntry } from "@soong/core";
 import { sessionArtifacts, sweepArtifacts } from "../artifacts/index.ts";
 import { StoreError, type AtCrashPoint, type OpenSession } from "../contract/index.ts";
 import type { CommittedFact, RunFolders } from "../folder/index.ts";
@@ -8,7 +8,7 @@ import type { Database, SessionLock } from "../sqlite/index.ts";
 import type { Committer } from "./committer.ts";
 import { findLost } from "./recover.ts";
 import type { RunRow, SessionRow } from "./rows.ts";
-import { factOf, sessionReader, type SessionPlace } from "./session-reader.ts";
+import { asCount, factOf, sessionReader, type SessionPlace } from "./session-reader.ts";
 import { createSessionWriter } from "./session-writer.ts";
 import type { WriteStatements } from "./statements.ts";
 import { sessionTables } from "./tables.ts";
@@ -32,10 +32,16 @@ export interface HeldSession {
   readonly onClose: () => void;
 }
 
+export interface SessionInHand {
+  readonly session: OpenSession;
+  /** Lets it go as it is on disk, because nothing more can be committed. */
+  abandon(): void;
+}
+
 export async function holdSession(
   parts: HeldSessionParts,
   { row, place, lock, abandonedAt, onClose }: HeldSession,
-): Promise<OpenSession> {
+): Promise<SessionInHand> {
   const { database, committer, folders, at } = parts;
   const isNew = row.last_seq === 0;
   const tables = sessionTables(database, row.session_no);
@@ -51,16 +57,12 @@ export async function holdSession(
   const time = new Date(parts.clock.now()).toISOString();
   const { recovered, entry } = findLost(place, row.last_seq, time);
   if (abandonedAt !== undefined) for (const run_id of runsSince(abandonedAt)) catchUp(run_id);
-  if (entry !== undefined) {
-    at?.("recovery.before");
-    writer.recover(entry);
-    committer.commit();
-    at?.("recovery.after");
-  }
+  if (entry !== undefined) recover(entry);
   await sweepArtifacts(place.artifactDirectory, {
     find: (artifact_id) => tables.artifact(artifact_id),
   });
   let isOpen = true;
+  let closing: Promise<void> | undefined;
 
   const journal: Journal = {
     append(given) {
@@ -69,12 +71,13 @@ export async function holdSession(
     },
     flush() {
       refuseClosed();
-      return committer.flush();
+      const flushed = committer.flush();
+      return flushed === undefined ? refuseRefused() : flushed.then(refuseRefused);
     },
-    read: (after, limit) => read(after, limit),
+    read: (after, limit) => read(asCount(after), asCount(limit)),
   };
 
-  return {
+  const session: OpenSession = {
     session_id: row.session_id,
     journal,
     ...(isNew ? {} : { lastSeq: row.last_seq }),
@@ -118,22 +121,59 @@ export async function holdSession(
         row.session_no,
       );
     },
-    async close() {
-      if (!isOpen) return;
-      isOpen = false;
-      try {
-        committer.commit();
-        place.query("UPDATE sessions SET holder = NULL WHERE session_no = ?", row.session_no);
-      } finally {
-        lock.release();
-        onClose();
-      }
+    close() {
+      closing ??= close();
+      return closing;
     },
   };
+
+  return {
+    session,
+    abandon() {
+      writer.abandon();
+      letGo();
+    },
+  };
+
+  function recover(lost: JournalEntry): void {
+    at?.("recovery.before");
+    try {
+      writer.recover(lost);
+      committer.commit();
+    } catch (error) {
+      writer.abandon();
+      throw error;
+    }
+    at?.("recovery.after");
+  }
+
+  /** One that cannot commit stays open, for a second attempt: nothing of it is given up. */
+  async function close(): Promise<void> {
+    if (!isOpen) return;
+    try {
+      committer.commit();
+      place.query("UPDATE sessions SET holder = NULL WHERE session_no = ?", row.session_no);
+    } catch (error) {
+      closing = undefined;
+      throw error;
+    }
+    letGo();
+  }
+
+  function letGo(): void {
+    if (!isOpen) return;
+    isOpen = false;
+    lock.release();
+    onClose();
+  }
 
   function refuseClosed(): void {
     if (isOpen) return;
     throw new StoreError("session_closed", `Session ${row.session_id} is closed; open it again.`);
+  }
+
+  function refuseRefused(): void {
+    if (writer.refusal !== undefined) throw writer.refusal;
   }
 
   function read(after: number, limit: number): Fact[] {

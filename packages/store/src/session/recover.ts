@@ -11,6 +11,7 @@ import {
   type LostRun,
 } from "@soong/core";
 import type { Recovery } from "../contract/index.ts";
+import { fromColumn } from "../sqlite/index.ts";
 import type { CallRow, RunRow } from "./rows.ts";
 import { factOf, type SessionPlace } from "./session-reader.ts";
 
@@ -48,10 +49,10 @@ export function findLost(place: SessionPlace, lastSeq: number, time: string): Lo
     recovered: {
       unknown: openCalls
         .filter((call) => call.started_seq !== null)
-        .map((call) => call.tool_call_id),
+        .map((call) => fromColumn(call.tool_call_id)),
       skipped: openCalls
         .filter((call) => call.started_seq === null)
-        .map((call) => call.tool_call_id),
+        .map((call) => fromColumn(call.tool_call_id)),
       runs: openRuns.map(({ run_id }) => run_id),
     },
   };

@@ -11,7 +11,7 @@ import {
   type SessionReader,
   type SessionRecord,
 } from "../contract/index.ts";
-import type { SqlValue } from "../sqlite/index.ts";
+import { asColumn, fromColumn, type SqlValue } from "../sqlite/index.ts";
 import type { AgentRow, CallRow, RunRow, SessionRow } from "./rows.ts";
 
 /** Runs a query, with the store's errors instead of the database's. */
@@ -37,7 +37,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
     facts: async (page = {}) => facts(page),
     async agents() {
       const rows = query("SELECT * FROM agents WHERE session_no = ? ORDER BY agent_index", no);
-      return (rows as AgentRow[]).map(agentRecord);
+      return parentsFirst((rows as AgentRow[]).map(agentRecord));
     },
     async runs() {
       const rows = query("SELECT * FROM runs WHERE session_no = ? ORDER BY run_index", no);
@@ -85,7 +85,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
     },
     async artifacts() {
       const rows = query(
-        "SELECT record FROM artifacts WHERE session_no = ? ORDER BY created_at, artifact_id",
+        "SELECT record FROM artifacts WHERE session_no = ? ORDER BY created_at, rowid",
         no,
       );
       return (rows as { record: string }[]).map(
@@ -123,7 +123,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
       only("seq <= ?", run.last_seq);
       only("run_index = ?", run.run_index);
     }
-    if (page.tool_call_id !== undefined) only("tool_call_id = ?", page.tool_call_id);
+    if (page.tool_call_id !== undefined) only("tool_call_id = ?", asColumn(page.tool_call_id));
     if (page.after !== undefined) only("seq > ?", asCount(page.after));
     const backwards = page.before !== undefined && page.after === undefined;
     if (page.before !== undefined) only("seq < ?", asCount(page.before));
@@ -138,21 +138,30 @@ export function sessionReader(place: SessionPlace): SessionReader {
   }
 
   function path(node_id: string): ConversationNode[] {
-    // The limit ends a loop of parents.
     const rows = query(
-      `WITH RECURSIVE climb (node_id, parent_id, text, depth) AS (
-         SELECT node_id, parent_id, text, 0 FROM nodes WHERE session_no = ? AND node_id = ?
-         UNION ALL
-         SELECT nodes.node_id, nodes.parent_id, nodes.text, climb.depth + 1
+      `WITH RECURSIVE climb (node_id, parent_id) AS (
+         SELECT node_id, parent_id FROM nodes WHERE session_no = ? AND node_id = ?
+         UNION
+         SELECT nodes.node_id, nodes.parent_id
          FROM climb JOIN nodes ON nodes.session_no = ? AND nodes.node_id = climb.parent_id
-         LIMIT (SELECT count(*) FROM nodes WHERE session_no = ?)
-       ) SELECT text FROM climb ORDER BY depth DESC`,
+       ) SELECT nodes.node_id, nodes.parent_id, text
+         FROM climb JOIN nodes ON nodes.session_no = ? AND nodes.node_id = climb.node_id`,
       no,
       node_id,
       no,
       no,
-    );
-    return rows.map(nodeOf);
+    ) as { node_id: string; parent_id: string | null; text: string }[];
+    const byId = new Map(rows.map((row) => [row.node_id, row]));
+    const upwards: ConversationNode[] = [];
+    // Each once: a ring of parents ends where it began.
+    for (let id: string | null = node_id; id !== null;) {
+      const row = byId.get(id);
+      if (row === undefined) break;
+      byId.delete(id);
+      upwards.push(nodeOf(row));
+      id = row.parent_id;
+    }
+    return upwards.toReversed();
   }
 
   function findArtifact(artifact_id: string): ArtifactRecord | undefined {
@@ -214,12 +223,28 @@ function agentRecord({ agent_id, parent_agent_id, active_node_id }: AgentRow): A
   };
 }
 
+/** Else in the order they came: a child may have been heard of before its parent. */
+function parentsFirst(agents: readonly AgentRecord[]): AgentRecord[] {
+  const waiting = new Map(agents.map((agent) => [agent.agent_id, agent]));
+  const ordered: AgentRecord[] = [];
+  for (const agent of agents) place(agent);
+  return ordered;
+
+  function place(agent: AgentRecord): void {
+    if (!waiting.delete(agent.agent_id)) return;
+    const { parent_agent_id } = agent;
+    const parent = parent_agent_id === undefined ? undefined : waiting.get(parent_agent_id);
+    if (parent !== undefined) place(parent);
+    ordered.push(agent);
+  }
+}
+
 function callRecord(row: CallRow): CallRecord {
   const { run_id, tool_call_id, tool_name, requested_seq, started_seq, ended_seq, status } = row;
   return {
     run_id,
-    tool_call_id,
-    tool_name,
+    tool_call_id: fromColumn(tool_call_id),
+    tool_name: fromColumn(tool_name),
     requested_seq,
     ...(started_seq === null ? {} : { started_seq }),
     ...(ended_seq === null ? {} : { ended_seq }),
@@ -232,7 +257,7 @@ function nodeOf(row: object): ConversationNode {
 }
 
 /** Whatever a caller gives: not below nothing, and not more than SQL can count. */
-function asCount(value: number): number {
+export function asCount(value: number): number {
   return Number.isNaN(value)
     ? 0
     : Math.min(Math.max(0, Math.floor(value)), Number.MAX_SAFE_INTEGER);

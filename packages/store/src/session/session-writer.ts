@@ -12,6 +12,7 @@ import {
 import { chainLine, hashLine, nodeDigest, nodeText } from "../chain/index.ts";
 import { StoreError, type AtCrashPoint } from "../contract/index.ts";
 import type { CommittedFact } from "../folder/index.ts";
+import { asColumn, isPlain } from "../sqlite/index.ts";
 import type { Committer, Pending } from "./committer.ts";
 import { createConversation, type ConversationTree } from "./conversation.ts";
 import type { AgentRow, CallRow, FactRow, NodeRow, RunRow, SessionRow } from "./rows.ts";
@@ -23,6 +24,10 @@ export interface SessionWriter {
   recover(entry: JournalEntry): void;
   addArtifact(record: ArtifactRecord): void;
   findArtifact(artifact_id: string): ArtifactRecord | undefined;
+  /** Gives up what is not committed; takes nothing more. */
+  abandon(): void;
+  /** Set when what it took can never be committed; from then on it takes nothing. */
+  readonly refusal: StoreError | undefined;
   /** Taken, not committed yet; oldest first. */
   pendingFacts(): readonly CommittedFact[];
   readonly row: Readonly<SessionRow>;
@@ -75,7 +80,15 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
   const changedAgents = new Set<AgentRow>();
   const changedCalls = new Set<CallRow>();
 
-  const pending: Pending = { write, committed };
+  let refusal: StoreError | undefined;
+  const pending: Pending = {
+    write,
+    committed,
+    refused(error) {
+      refusal = error;
+      forget();
+    },
+  };
 
   return {
     row,
@@ -92,11 +105,19 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     },
     findArtifact: (artifact_id) => artifacts.get(artifact_id) ?? tables.artifact(artifact_id),
     pendingFacts: () => facts,
+    abandon() {
+      committer.drop(pending);
+      forget();
+    },
+    get refusal() {
+      return refusal;
+    },
   };
 
   // ── taking an entry ─────────────────────────────────────────────────────────────────────────────
 
   function append(entry: JournalEntry): void {
+    if (refusal !== undefined) throw refusal;
     if (committer.failure !== undefined) committer.commit();
     const prepared = prepare(entry);
     for (const fact of prepared.facts) take(fact);
@@ -114,6 +135,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     if (last === undefined) throw refused("an entry needs at least one fact");
     const textOf = new Map<string, string>();
     for (const node of hung) {
+      for (const id of [node.node_id, node.agent_id, node.parent_id ?? ""]) checkId(id);
       if (textOf.has(node.node_id) || hasNode(node.node_id)) {
         throw refused(`node ${node.node_id} is there already`);
       }
@@ -137,17 +159,20 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
         `fact ${seq}`,
       );
       head_hash = hashLine(line);
-      bytes += line.length;
+      bytes += Buffer.byteLength(line);
       prepared.push({ fact, line });
     }
     const texts = hung.map((node) => ({ node, text: textOf.get(node.node_id) as string }));
-    for (const { text } of texts) bytes += text.length;
+    for (const { text } of texts) bytes += Buffer.byteLength(text);
     return { facts: prepared, nodes: texts, head_hash, bytes };
   }
 
   function check(fact: Fact, seq: number, newRuns: Set<string>): void {
     if (fact.seq !== seq) throw refused(`fact ${fact.seq} came where fact ${seq} is next`);
     if (fact.session_id !== row.session_id) throw refused(`fact ${seq} is of ${fact.session_id}`);
+    for (const id of [fact.run_id, fact.agent_id, fact.parent_run_id, fact.parent_agent_id]) {
+      if (id !== undefined) checkId(id);
+    }
     if (fact.type === "context.rewound") checkRewind(fact);
     const { run_id } = fact;
     if (run_id === undefined || newRuns.has(run_id) || runOf(run_id) !== undefined) return;
@@ -156,6 +181,10 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
       throw new StoreError("run_exists", `Run ${run_id} is one of session ${owner} already.`);
     }
     newRuns.add(run_id);
+  }
+
+  function checkId(id: string): void {
+    if (!isPlain(id)) throw refused(`an id holds NUL or half a character: ${JSON.stringify(id)}`);
   }
 
   function checkRewind(fact: Fact): void {
@@ -193,6 +222,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     run.last_run_seq = Math.max(run.last_run_seq, fact.run_seq ?? 0);
     if (fact.type === "run.started") {
       run.status = "running";
+      run.ended_at = null;
       const { role } = fact.data as { role?: unknown };
       if (typeof role === "string") run.role = role;
     } else if (isRunEnd(fact.type)) {
@@ -251,15 +281,15 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
       call = {
         requested_seq: fact.seq,
         run_id,
-        tool_call_id,
-        tool_name: fact.tool_name ?? "",
+        tool_call_id: asColumn(tool_call_id),
+        tool_name: asColumn(fact.tool_name ?? ""),
         started_seq: null,
         ended_seq: null,
         status: null,
       };
     } else {
       const isTurningPoint = fact.type === "tool.started" || isTerminalFact(fact.type);
-      call ??= isTurningPoint ? tables.openCall(run_id, tool_call_id) : undefined;
+      call ??= isTurningPoint ? tables.openCall(run_id, asColumn(tool_call_id)) : undefined;
       if (!isTurningPoint || call === undefined) return;
       if (fact.type === "tool.started") call.started_seq = fact.seq;
       else {
@@ -314,13 +344,18 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
       seq: fact.seq,
       type: fact.type,
       run_index: run?.run_index ?? null,
-      tool_call_id: fact.tool_call_id ?? null,
+      tool_call_id: fact.tool_call_id === undefined ? null : asColumn(fact.tool_call_id),
       line,
     };
   }
 
   function committed(): void {
     const lines = facts;
+    forget();
+    options.onCommitted(lines);
+  }
+
+  function forget(): void {
     facts = [];
     nodes = new Map();
     artifacts = new Map();
@@ -328,7 +363,6 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     changedRuns.clear();
     changedAgents.clear();
     changedCalls.clear();
-    options.onCommitted(lines);
   }
 }
 

@@ -5,4 +5,5 @@ export type { Database, SqlValue, Statement } from "./driver.ts";
 export { rollBack } from "./migrate.ts";
 export * from "./open-database.ts";
 export * from "./session-lock.ts";
-export { asStoreError } from "./sqlite-error.ts";
+export { asStoreError, isConstraint } from "./sqlite-error.ts";
+export * from "./text-column.ts";

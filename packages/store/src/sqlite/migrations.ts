@@ -10,7 +10,7 @@ export const MIGRATIONS: readonly Migration[] = [
     version: 1,
     sql: `
 CREATE TABLE sessions (
-  session_no INTEGER PRIMARY KEY,
+  session_no INTEGER PRIMARY KEY AUTOINCREMENT,
   session_id TEXT NOT NULL UNIQUE,
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
@@ -21,7 +21,6 @@ CREATE TABLE sessions (
   bytes INTEGER NOT NULL,
   holder TEXT
 );
-CREATE INDEX sessions_by_use ON sessions (updated_at, session_id);
 
 CREATE TABLE agents (
   session_no INTEGER NOT NULL,
@@ -60,7 +59,7 @@ CREATE TABLE calls (
   ended_seq INTEGER,
   status TEXT,
   PRIMARY KEY (session_no, requested_seq)
-);
+) WITHOUT ROWID;
 CREATE INDEX calls_open ON calls (session_no, requested_seq) WHERE ended_seq IS NULL;
 
 CREATE TABLE facts (
@@ -71,7 +70,7 @@ CREATE TABLE facts (
   tool_call_id TEXT,
   line TEXT NOT NULL,
   PRIMARY KEY (session_no, seq)
-) WITHOUT ROWID;
+);
 
 CREATE TABLE nodes (
   session_no INTEGER NOT NULL,

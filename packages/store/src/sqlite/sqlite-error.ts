@@ -84,6 +84,11 @@ export function isCannotOpen(error: unknown): boolean {
   return primaryCode(error) === 14;
 }
 
+/** A row of that key is there already. */
+export function isConstraint(error: unknown): boolean {
+  return primaryCode(error) === 19;
+}
+
 export function asStoreError(error: unknown, path: string): StoreError {
   if (error instanceof StoreError) return error;
   const { message, code: systemCode = "" } = error as NodeJS.ErrnoException;

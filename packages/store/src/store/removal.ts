@@ -49,10 +49,12 @@ export function createRemoval(parts: RemovalParts): Removal {
       );
     },
     async applyRetention({ max_age_days, max_bytes }) {
+      refuseNonsense({ max_age_days, max_bytes });
       const removed: Tombstone[] = [];
       const heldRows = new Set<string>();
       if (max_age_days !== undefined) {
-        const before = new Date(clock.now() - max_age_days * DAY_MS).toISOString();
+        // Not before the epoch: so far back a Date cannot go.
+        const before = new Date(Math.max(0, clock.now() - max_age_days * DAY_MS)).toISOString();
         for (const row of oldest("WHERE updated_at < ?", before)) {
           await removeOrNote(row, `older than ${max_age_days} days`);
         }
@@ -67,10 +69,16 @@ export function createRemoval(parts: RemovalParts): Removal {
       return { removed, bytes, held: [...heldRows] };
 
       async function removeOrNote(row: SessionRow, reason: string): Promise<boolean> {
-        const tombstone = await tryRemove(row, reason);
-        if (tombstone === undefined) heldRows.add(row.session_id);
-        else removed.push(tombstone);
-        return tombstone !== undefined;
+        try {
+          const tombstone = await tryRemove(row, reason);
+          if (tombstone === undefined) heldRows.add(row.session_id);
+          else removed.push(tombstone);
+          return tombstone !== undefined;
+        } catch (error) {
+          // Somebody else was faster.
+          if (error instanceof StoreError && error.code === "session_removed") return true;
+          throw error;
+        }
       }
     },
     async finishOthers() {
@@ -78,6 +86,7 @@ export function createRemoval(parts: RemovalParts): Removal {
       for (const { session_id } of rows) {
         try {
           await removeFiles(session_id);
+          await rm(lockPath(session_id), { force: true });
         } catch {
           // They are in nobody's way, and somebody may be at it: the next one tries again.
         }
@@ -95,13 +104,14 @@ export function createRemoval(parts: RemovalParts): Removal {
       return tombstone;
     } finally {
       held.release();
+      if (!isThere(row.session_no)) await rm(lockPath(row.session_id), { force: true });
     }
   }
 
   function removeRows(session_no: number, reason?: string): Tombstone {
     // Read under the lock of the session: nobody adds to it any more.
     const [row] = query("SELECT * FROM sessions WHERE session_no = ?", session_no) as SessionRow[];
-    if (row === undefined) throw new StoreError("session_removed", "The session was just removed.");
+    if (row === undefined) throw new StoreError("session_removed", "It was removed just now.");
     const { session_id, created_at, last_seq, head_hash } = row;
     const removed_at = new Date(clock.now()).toISOString();
     query(
@@ -140,10 +150,27 @@ export function createRemoval(parts: RemovalParts): Removal {
     for (const { run_id } of runs) folders.remove(run_id);
     at?.("remove.files");
     await rm(join(home, "artifacts", name), { recursive: true, force: true });
-    await rm(join(home, "store", "locks", name), { force: true });
     query("DELETE FROM leavings WHERE session_id = ?", session_id);
     query("PRAGMA incremental_vacuum");
     at?.("remove.after");
+  }
+
+  function refuseNonsense(bounds: Record<string, number | undefined>): void {
+    for (const [name, bound] of Object.entries(bounds)) {
+      if (bound === undefined || bound >= 0) continue;
+      throw new StoreError(
+        "entry_refused",
+        `Retention: ${name} is ${bound}; it must not be below 0.`,
+      );
+    }
+  }
+
+  function isThere(session_no: number): boolean {
+    return query("SELECT 1 FROM sessions WHERE session_no = ?", session_no).length > 0;
+  }
+
+  function lockPath(session_id: string): string {
+    return join(home, "store", "locks", sessionName(session_id));
   }
 
   function oldest(where: string, ...values: string[]): SessionRow[] {

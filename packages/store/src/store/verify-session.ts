@@ -8,6 +8,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ArtifactRecord, Fact } from "@soong/core";
 import { createChainCheck, type ChainRow } from "../chain/index.ts";
 import type { ChainProblem, Verification, VerifyOptions } from "../contract/index.ts";
+import { fromColumn } from "../sqlite/index.ts";
 import type { SessionPlace, SessionRow } from "../session/index.ts";
 
 interface StoredRow {
@@ -64,7 +65,11 @@ export async function verifySession(
   }
 
   function chainRow({ seq, type, run_id, tool_call_id, line }: StoredRow): ChainRow {
-    const columns = { type, run_id: run_id ?? undefined, tool_call_id: tool_call_id ?? undefined };
+    const columns = {
+      type,
+      run_id: run_id ?? undefined,
+      tool_call_id: tool_call_id === null ? undefined : fromColumn(tool_call_id),
+    };
     return { seq, line, columns, nodes: line.includes('"nodes":[') ? nodesOf(line) : NO_NODES };
   }
 

@@ -1,0 +1,135 @@
+// What the store reads from its tables: sessions, runs, tombstones, the chain. All that a store opened for
+// reading can do.
+
+import { join } from "node:path";
+import { StoreError, type SessionPage, type Store, type Tombstone } from "../contract/index.ts";
+import {
+  asCount,
+  runRecord,
+  sessionReader,
+  sessionRecord,
+  type Query,
+  type RunRow,
+  type SessionPlace,
+  type SessionRow,
+} from "../session/index.ts";
+import { sessionName } from "./session-name.ts";
+import { verifySession } from "./verify-session.ts";
+
+export interface StoreTables extends Pick<
+  Store,
+  "readSession" | "sessions" | "findRun" | "verify" | "tombstones"
+> {
+  row(session_id: string): SessionRow | undefined;
+  /** Throws when there is no such session, or no longer. */
+  knownRow(session_id: string): SessionRow;
+  tombstone(session_id: string): Tombstone | undefined;
+  placeOf(row: SessionRow): SessionPlace;
+}
+
+const DEFAULT_PAGE = 100;
+
+export function storeTables(query: Query, home: string, path: string): StoreTables {
+  return {
+    row,
+    knownRow,
+    tombstone,
+    placeOf,
+    async readSession(session_id) {
+      return sessionReader(placeOf(knownRow(session_id)));
+    },
+    async sessions(page = {}) {
+      return sessionRows(page).map(sessionRecord);
+    },
+    async findRun(run_id) {
+      const [found] = query(
+        "SELECT runs.*, session_id FROM runs JOIN sessions USING (session_no) WHERE run_id = ?",
+        run_id,
+      ) as (RunRow & { session_id: string })[];
+      return found && runRecord(found, found.session_id);
+    },
+    async verify(session_id, options = {}) {
+      const removed = tombstone(session_id);
+      if (removed !== undefined) return verifyRemoved(removed, options.head);
+      const known = knownRow(session_id);
+      return verifySession(placeOf(known), known, options);
+    },
+    async tombstones() {
+      const rows = query("SELECT * FROM tombstones ORDER BY removed_at, rowid");
+      return (rows as TombstoneRow[]).map(tombstoneRecord);
+    },
+  };
+
+  function row(session_id: string): SessionRow | undefined {
+    const rows = query("SELECT * FROM sessions WHERE session_id = ?", session_id) as SessionRow[];
+    return rows[0];
+  }
+
+  function knownRow(session_id: string): SessionRow {
+    const known = row(session_id);
+    if (known !== undefined) return known;
+    const removed = tombstone(session_id);
+    if (removed === undefined) {
+      throw new StoreError("session_unknown", `There is no session ${session_id}.`);
+    }
+    const why = removed.reason === undefined ? "" : ` (${removed.reason})`;
+    throw new StoreError(
+      "session_removed",
+      `Session ${session_id} was removed at ${removed.removed_at}${why}.`,
+    );
+  }
+
+  function tombstone(session_id: string): Tombstone | undefined {
+    const [found] = query(
+      "SELECT * FROM tombstones WHERE session_id = ?",
+      session_id,
+    ) as TombstoneRow[];
+    return found && tombstoneRecord(found);
+  }
+
+  function placeOf({ session_no, session_id }: SessionRow): SessionPlace {
+    const artifactDirectory = join(home, "artifacts", sessionName(session_id));
+    return { query, session_no, session_id, path, artifactDirectory };
+  }
+
+  function sessionRows({ limit = DEFAULT_PAGE, after }: SessionPage): SessionRow[] {
+    const most = asCount(limit);
+    if (after === undefined) {
+      return query(
+        "SELECT * FROM sessions ORDER BY updated_at DESC, session_id DESC LIMIT ?",
+        most,
+      ) as SessionRow[];
+    }
+    return query(
+      `SELECT * FROM sessions WHERE (updated_at, session_id) < (?, ?)
+       ORDER BY updated_at DESC, session_id DESC LIMIT ?`,
+      after.updated_at,
+      after.session_id,
+      most,
+    ) as SessionRow[];
+  }
+}
+
+type TombstoneRow = Omit<Tombstone, "reason"> & { reason: string | null };
+
+function tombstoneRecord(row: TombstoneRow): Tombstone {
+  const { session_id, created_at, removed_at, reason, last_seq, head_hash } = row;
+  return {
+    session_id,
+    created_at,
+    removed_at,
+    ...(reason === null ? {} : { reason }),
+    last_seq,
+    head_hash,
+  };
+}
+
+function verifyRemoved(
+  removed: Tombstone,
+  head: string | undefined,
+): Awaited<ReturnType<Store["verify"]>> {
+  const { last_seq, head_hash } = removed;
+  if (head === undefined || head === head_hash) return { ok: true, facts: 0, head_hash, removed };
+  const message = `The session was removed with another head hash, ${head_hash}.`;
+  return { ok: false, facts: 0, problem: { seq: last_seq, kind: "head", message } };
+}

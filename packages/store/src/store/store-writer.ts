@@ -1,0 +1,213 @@
+// The half of a store that writes: sessions held by this process, their removal, their folders.
+
+import { join } from "node:path";
+import type { Clock, IdSource } from "@soong/core";
+import { FIRST_PREV_HASH } from "../chain/index.ts";
+import {
+  StoreError,
+  type AtCrashPoint,
+  type NewSession,
+  type OpenSession,
+  type Store,
+} from "../contract/index.ts";
+import { openRunFolders } from "../folder/index.ts";
+import {
+  committedFacts,
+  createCommitter,
+  holdSession,
+  writeStatements,
+  type Query,
+  type SessionInHand,
+  type SessionRow,
+} from "../session/index.ts";
+import {
+  asStoreError,
+  isPlain,
+  takeLock,
+  type OpenedDatabase,
+  type SessionLock,
+} from "../sqlite/index.ts";
+import { createRemoval } from "./removal.ts";
+import { sessionName } from "./session-name.ts";
+import type { StoreTables } from "./store-tables.ts";
+
+export type StoreWriter = Pick<
+  Store,
+  | "createSession"
+  | "openSession"
+  | "removeSession"
+  | "applyRetention"
+  | "rebuildRunFolder"
+  | "close"
+>;
+
+export interface StoreWriterParts extends OpenedDatabase {
+  readonly query: Query;
+  readonly tables: StoreTables;
+  readonly home: string;
+  readonly ids: IdSource;
+  readonly clock: Pick<Clock, "now">;
+  readonly at?: AtCrashPoint | undefined;
+}
+
+/** Who holds a session, and from which fact on. */
+interface Holder {
+  pid: number;
+  since: string;
+  seq: number;
+}
+
+export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreWriter> {
+  const { database, path, query, tables, home, ids, clock, at } = parts;
+  const folders = openRunFolders({ directory: join(home, "runs"), ...(at ? { at } : {}) });
+  const committer = createCommitter({ database, path, at });
+  const statements = writeStatements(database);
+  const held = new Set<SessionInHand>();
+  const removal = createRemoval({ query, transaction, lock: lockOf, folders, home, clock, at });
+  await removal.finishOthers();
+
+  return {
+    createSession,
+    openSession: hold,
+    removeSession: async (session_id, reason) =>
+      removal.remove(tables.knownRow(session_id), reason),
+    applyRetention: (retention) => removal.applyRetention(retention),
+    async rebuildRunFolder(run_id) {
+      const [row] = query(
+        "SELECT sessions.* FROM runs JOIN sessions USING (session_no) WHERE run_id = ?",
+        run_id,
+      ) as SessionRow[];
+      if (row === undefined) throw new StoreError("run_unknown", `No session has a run ${run_id}.`);
+      const place = tables.placeOf(row);
+      return folders.rebuild(run_id, (after) => committedFacts(place, run_id, after));
+    },
+    async close() {
+      try {
+        await closeSessions();
+      } finally {
+        committer.stop();
+        folders.close();
+      }
+    },
+  };
+
+  /** All of them, whatever happens to one: no lock may stay behind. */
+  async function closeSessions(): Promise<void> {
+    const sessions = [...held];
+    const closed = await Promise.allSettled(sessions.map(({ session }) => session.close()));
+    for (const one of sessions) one.abandon();
+    for (const one of closed) if (one.status === "rejected") throw one.reason;
+  }
+
+  async function createSession(given: NewSession = {}): Promise<OpenSession> {
+    const session_id = given.session_id ?? ids.next("session");
+    if (session_id === "" || !isPlain(session_id)) {
+      const message =
+        "A session's id is a text of at least one character, without NUL or half a character.";
+      throw new StoreError("entry_refused", message);
+    }
+    const now = new Date(clock.now()).toISOString();
+    const { title = null, project = null } = given;
+    transaction(() => {
+      if (tables.row(session_id) !== undefined || tables.tombstone(session_id) !== undefined) {
+        throw new StoreError("session_exists", `There is a session ${session_id}, or there was.`);
+      }
+      query(
+        `INSERT INTO sessions (session_id, created_at, updated_at, title, project, last_seq, head_hash, bytes)
+         VALUES (?, ?, ?, ?, ?, 0, ?, 0)`,
+        session_id,
+        now,
+        now,
+        title,
+        project,
+        FIRST_PREV_HASH,
+      );
+    });
+    return hold(session_id);
+  }
+
+  async function hold(session_id: string): Promise<OpenSession> {
+    // Before the lock, too: one that is not there gets no lock file.
+    tables.knownRow(session_id);
+    const lock = lockOf(session_id);
+    if (lock === undefined) throw inUse(session_id);
+    try {
+      at?.("session.locked");
+      // Read under the lock: whoever had it may just have written.
+      const row = tables.knownRow(session_id);
+      const before = holderOf(row);
+      const here: Holder = {
+        pid: process.pid,
+        since: new Date(clock.now()).toISOString(),
+        seq: row.last_seq,
+      };
+      const { session_no } = row;
+      query(
+        "UPDATE sessions SET holder = ? WHERE session_no = ?",
+        JSON.stringify(here),
+        session_no,
+      );
+      const inHand: SessionInHand = await holdSession(
+        { database, committer, statements, folders, ids, clock, at },
+        {
+          row,
+          place: tables.placeOf(row),
+          lock,
+          abandonedAt: before?.seq,
+          onClose: () => held.delete(inHand),
+        },
+      );
+      held.add(inHand);
+      return inHand.session;
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  function lockOf(session_id: string): SessionLock | undefined {
+    try {
+      return takeLock(parts.open, join(home, "store", "locks", sessionName(session_id)));
+    } catch (error) {
+      throw asStoreError(error, path);
+    }
+  }
+
+  function inUse(session_id: string): StoreError {
+    const holder = holderOf(tables.knownRow(session_id));
+    const by =
+      holder === undefined ? "another process" : `process ${holder.pid}, since ${holder.since}`;
+    return new StoreError(
+      "session_in_use",
+      `Session ${session_id} is in use by ${by}. End that first, or go on with another session.`,
+    );
+  }
+
+  /** Everything the work does, or nothing. What sessions have taken goes first, to keep the order of things. */
+  function transaction<T>(work: () => T): T {
+    committer.commit();
+    query("BEGIN IMMEDIATE");
+    try {
+      const done = work();
+      query("COMMIT");
+      return done;
+    } catch (error) {
+      try {
+        query("ROLLBACK");
+      } catch {
+        // SQLite has done so already.
+      }
+      throw error;
+    }
+  }
+}
+
+/** Undefined when it was let go, and when the row was changed by hand: it only helps a message and a shortcut. */
+function holderOf({ holder }: SessionRow): Holder | undefined {
+  if (holder === null) return undefined;
+  try {
+    return JSON.parse(holder) as Holder;
+  } catch {
+    return { pid: 0, since: "an unknown time", seq: 0 };
+  }
+}
