@@ -7,6 +7,7 @@ export default defineConfig({
     alias: [
       { find: "#laws", replacement: here("./test/laws/verifies.ts") },
       { find: /^@soong\/([a-z]+)$/, replacement: here("./packages/$1/src/index.ts") },
+      { find: /^@soong\/([a-z]+)\/([a-z]+)$/, replacement: here("./packages/$1/src/$2/index.ts") },
     ],
   },
   test: {

@@ -2,7 +2,9 @@
 // offline. A made-up model asks for things; each answer shows what Soong decided about it and why.
 // Everything printed comes from the real pipeline, real files and real processes.
 
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -13,7 +15,7 @@ import {
   type ToolCall,
   type ToolResult,
 } from "@soong/core";
-import { openFileArtifacts } from "@soong/store";
+import { openStore, type Store } from "@soong/store";
 import { codeTools, readArtifactTool } from "@soong/tools";
 
 const publish = defineTool({
@@ -27,6 +29,7 @@ const publish = defineTool({
 let calls = 0;
 const base = await realpath(await mkdtemp(join(tmpdir(), "soong-demo-")));
 const project = join(base, "greeter");
+const home = join(base, "home");
 
 try {
   await plantProject();
@@ -34,9 +37,11 @@ try {
     tools: [...codeTools({ lockDirectory: join(base, "locks") }), publish],
     sources: [{ id: "artifacts", kind: "internal", tools: [readArtifactTool()] }],
   });
+  const store = await openStore({ directory: home });
+  const kept = await store.createSession({ title: "the demo", project });
   const run = await kernel.startRun({
+    ...kept,
     roots: { project, write: [] },
-    artifacts: await openFileArtifacts({ directory: join(base, "artifacts") }),
     ask: answer,
     secrets: [{ name: "API_TOKEN", value: "4f9d2c7e81ab" }],
     policy: {
@@ -58,11 +63,12 @@ try {
     },
   });
   await show(run);
+  run.end("completed");
   await run.session.close();
-  heading("Everything is on record");
-  const counts = new Map<string, number>();
-  for await (const { type } of run.session.facts()) counts.set(type, (counts.get(type) ?? 0) + 1);
-  for (const [type, count] of counts) console.log(`  ${String(count).padStart(3)}  ${type}`);
+  await kept.close();
+  await showRecord(store, kept.session_id, run.identity.run_id);
+  await showCrash(store, kept.session_id);
+  await store.close();
 } finally {
   await rm(base, { recursive: true, force: true });
 }
@@ -124,6 +130,34 @@ async function show(run: Run): Promise<void> {
       console.log(`    ${layer.padEnd(9)} ${verdict.padEnd(12)} ${rule}: ${reason}`);
     }
   }
+}
+
+async function showRecord(store: Store, session_id: string, run_id: string): Promise<void> {
+  heading("Everything is on record, durably, and nobody can change it unseen");
+  const facts = await (await store.readSession(session_id)).facts();
+  const types = new Set(facts.map(({ type }) => type));
+  console.log(`  ${facts.length} facts of ${types.size} types, in ${home}/store/soong.db`);
+  const log = await readFile(join(home, "runs", run_id, "logs", "tools.jsonl"), "utf8");
+  console.log(`  ${log.split("\n").length - 1} lines in runs/${run_id}/logs/tools.jsonl`);
+  const verified = await store.verify(session_id, { artifacts: true });
+  console.log(`  chain and artifacts: ${verified.ok ? "as recorded" : verified.problem.message}`);
+}
+
+async function showCrash(store: Store, session_id: string): Promise<void> {
+  heading(
+    "Killed in the middle of a command, the session opens again and knows what it does not know",
+  );
+  const argv = ["scripts/run.mjs", "scripts/demo-killed.ts", home, session_id, project];
+  const killed = spawn(process.execPath, argv, { stdio: ["ignore", "inherit", "inherit"] });
+  const [, signal] = (await once(killed, "exit")) as [number | null, string | null];
+  console.log(`  a second process went on with it and was ended by ${signal}`);
+  const again = await store.openSession(session_id);
+  for (const { data } of await again.reader.facts({ limit: 10_000 })) {
+    const { result } = data as { result?: ToolResult };
+    if (result?.error?.code === "runtime_restarted") console.log(`  ${line(result)}`);
+  }
+  const verified = await store.verify(session_id);
+  console.log(`  ${verified.facts} facts, chain: ${verified.ok ? "as recorded" : "broken"}`);
 }
 
 async function plantProject(): Promise<void> {

@@ -1,12 +1,30 @@
 // Our packages by name, taken from their source: for bundling without building first.
 
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./setup.mjs";
 
 export function sourceAlias() {
-  const folders = readdirSync(join(root, "packages"));
-  return Object.fromEntries(
-    folders.map((name) => [`@soong/${name}`, join(root, "packages", name, "src", "index.ts")]),
+  /** @type {Record<string, string>} */
+  const alias = {};
+  for (const name of readdirSync(join(root, "packages"))) {
+    for (const entry of entries(name)) {
+      const source = join(root, "packages", name, "src", entry, "index.ts");
+      alias[join("@soong", name, entry).replaceAll("\\", "/")] = source;
+    }
+  }
+  return alias;
+}
+
+/**
+ * What others may import of a package: itself, and the rooms it exports by name.
+ *
+ * @param {string} name
+ */
+function entries(name) {
+  const file = join(root, "packages", name, "package.json");
+  const manifest = /** @type {{ exports: Record<string, unknown> }} */ (
+    JSON.parse(readFileSync(file, "utf8"))
   );
+  return Object.keys(manifest.exports).filter((entry) => !entry.endsWith(".json"));
 }

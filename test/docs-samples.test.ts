@@ -2,7 +2,7 @@
 
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { verifies } from "#laws";
 import { build } from "esbuild";
@@ -14,7 +14,7 @@ import type { Sample } from "./samples/extract-samples.ts";
 const execute = promisify(execFile);
 
 /** Inside the repository, so that samples find the packages the workspace has installed. */
-const folder = join(".cache", "samples");
+const folder = resolve(".cache", "samples");
 const samples = pages().flatMap((page) => extractSamples(page, readFileSync(page, "utf8")));
 
 describe("the code samples of the documentation", () => {
@@ -64,7 +64,7 @@ const compilerConfig = {
 
 /** What the compiler complains about; empty when all is well. */
 async function typeCheck(): Promise<string> {
-  const compiler = join("node_modules", "typescript", "bin", "tsc");
+  const compiler = resolve("node_modules", "typescript", "bin", "tsc");
   try {
     const { stdout } = await execute(process.execPath, [compiler, "--project", folder]);
     return stdout;
@@ -86,6 +86,6 @@ async function runSample(sample: Sample): Promise<string> {
     alias: sourceAlias(),
     logLevel: "error",
   });
-  const { stdout } = await execute(process.execPath, [outfile], { timeout: 30_000 });
+  const { stdout } = await execute(process.execPath, [outfile], { cwd: folder, timeout: 30_000 });
   return stdout;
 }

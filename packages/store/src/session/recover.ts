@@ -1,7 +1,6 @@
 // What a crash left open in a session, read from its tables by index, however long the journal is (STORE-3).
 
 import {
-  ARGUMENTS_NAME,
   recoveryEntry,
   type ArtifactRecord,
   type ArtifactRef,
@@ -76,20 +75,20 @@ export function findLost(place: SessionPlace, lastSeq: number, time: string): Lo
     return factOf((rows[0] ?? { seq, line: "" }) as { seq: number; line: string }, place);
   }
 
-  /** From the facts, which tell whose it is; what was kept of its arguments is no part of its result. */
-  function artifactsOf({ requested_seq, run_id, tool_call_id }: CallRow): ArtifactRef[] {
+  /** Since it started: what was kept of its arguments before that is no part of its result. */
+  function artifactsOf({ started_seq, run_id, tool_call_id }: CallRow): ArtifactRef[] {
+    if (started_seq === null) return [];
     const rows = query(
       `SELECT seq, line FROM facts WHERE session_no = ? AND seq > ? AND type = 'artifact.created'
          AND tool_call_id = ? ORDER BY seq`,
       no,
-      requested_seq,
+      started_seq,
       tool_call_id,
     ) as { seq: number; line: string }[];
     return rows
       .map((row) => factOf(row, place))
       .filter((created) => created.run_id === run_id)
       .map((created) => created.data as unknown as ArtifactRecord)
-      .filter(({ name }) => name !== ARGUMENTS_NAME)
       .map(({ artifact_id, media_type, size, sha256, name }) => ({
         artifact_id,
         media_type,

@@ -44,11 +44,17 @@ export function sessionReader(place: SessionPlace): SessionReader {
       return (rows as RunRow[]).map((row) => runRecord(row, session_id));
     },
     async calls({ run_id } = {}) {
-      const sql = "SELECT * FROM calls WHERE session_no = ?";
       const rows =
         run_id === undefined
-          ? query(`${sql} ORDER BY requested_seq`, no)
-          : query(`${sql} AND run_id = ? ORDER BY requested_seq`, no, run_id);
+          ? query("SELECT * FROM calls WHERE session_no = ? ORDER BY requested_seq", no)
+          : query(
+              `SELECT calls.* FROM runs JOIN calls ON calls.session_no = runs.session_no
+                 AND calls.requested_seq BETWEEN runs.first_seq AND runs.last_seq
+               WHERE runs.session_no = ? AND runs.run_id = ? AND calls.run_id = runs.run_id
+               ORDER BY requested_seq`,
+              no,
+              run_id,
+            );
       return (rows as CallRow[]).map(callRecord);
     },
     async node(node_id) {

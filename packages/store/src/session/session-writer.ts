@@ -205,8 +205,9 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     }
   }
 
-  function take({ fact, line }: CommittedFact): void {
-    facts.push({ fact, line });
+  function take(committedFact: CommittedFact): void {
+    const { fact } = committedFact;
+    facts.push(committedFact);
     row.last_seq = fact.seq;
     row.updated_at = fact.time;
     if (fact.run_id !== undefined) takeRun(fact, fact.run_id);
@@ -275,9 +276,11 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
   }
 
   function takeCall(fact: Fact, run_id: string, tool_call_id: string): void {
+    const isRequest = fact.type === "tool.requested";
+    if (!isRequest && fact.type !== "tool.started" && !isTerminalFact(fact.type)) return;
     const key = JSON.stringify([run_id, tool_call_id]);
     let call = calls.get(key);
-    if (fact.type === "tool.requested") {
+    if (isRequest) {
       call = {
         requested_seq: fact.seq,
         run_id,
@@ -288,9 +291,8 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
         status: null,
       };
     } else {
-      const isTurningPoint = fact.type === "tool.started" || isTerminalFact(fact.type);
-      call ??= isTurningPoint ? tables.openCall(run_id, asColumn(tool_call_id)) : undefined;
-      if (!isTurningPoint || call === undefined) return;
+      call ??= tables.openCall(run_id, asColumn(tool_call_id));
+      if (call === undefined) return;
       if (fact.type === "tool.started") call.started_seq = fact.seq;
       else {
         call.ended_seq = fact.seq;

@@ -25,7 +25,12 @@ export function writeStatements(database: Database): WriteStatements {
     `INSERT INTO runs (session_no, run_index, run_id, agent_id, parent_run_id, role, status, started_at,
        ended_at, first_seq, last_seq, last_run_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (session_no, run_index) DO UPDATE SET role = excluded.role, status = excluded.status,
-       ended_at = excluded.ended_at, last_seq = excluded.last_seq, last_run_seq = excluded.last_run_seq`,
+       last_seq = excluded.last_seq, last_run_seq = excluded.last_run_seq`,
+  );
+  // On its own: a statement that names the column writes the index of open runs anew, changed or not.
+  const runEnd = database.prepare(
+    `UPDATE runs SET ended_at = ? WHERE session_no = ? AND run_index = ?
+       AND coalesce(ended_at, '') <> coalesce(?, '')`,
   );
   const agent = database.prepare(
     `INSERT INTO agents (session_no, agent_index, agent_id, parent_agent_id, active_node_id)
@@ -67,6 +72,7 @@ export function writeStatements(database: Database): WriteStatements {
         row.last_seq,
         row.last_run_seq,
       );
+      runEnd.run(row.ended_at, no, row.run_index, row.ended_at);
     },
     agent(no, row) {
       agent.run(no, row.agent_index, row.agent_id, row.parent_agent_id, row.active_node_id);
