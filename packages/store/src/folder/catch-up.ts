@@ -22,7 +22,7 @@ export function catchUp(folder: OpenFolder, read: ReadFacts): "whole" | "damaged
     if (lastSeq > after) toCompare.set(lastSeq, [...(toCompare.get(lastSeq) ?? []), name]);
   }
   const sizeBefore = events.size;
-  for (const name of NAMES) {};
+  for (const name of NAMES) if (tails[name].kind === "torn") cutTornEnd(folder[name]);
   for (const page of factPages(read, after)) {
     for (const committed of page) {
       const names = toCompare.get(committed.fact.seq) ?? [];

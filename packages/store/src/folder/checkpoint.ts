@@ -9,7 +9,7 @@ import type { OpenFolder } from "./open-folder.ts";
 /** A checkpoint is made each time events.jsonl has grown by about this much. */
 const EVERY_BYTES = 2 ** 20;
 
-export type Logs = Pick<OpenFolder, "path" | "events" | "tools" | "errors">;
+type Logs = Pick<OpenFolder, "path" | "events" | "tools" | "errors">;
 
 interface Checkpoint {
   readonly seq: number;

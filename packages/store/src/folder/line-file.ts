@@ -65,25 +65,16 @@ export function createLineFile(path: string, lineOf: LineOf): LineFile {
 
 /** In one write. Facts that the file has already are passed over. When it fails the file ends as before. */
 export function writeFacts(file: LineFile, facts: readonly CommittedFact[]): void {
-  let text = "";
-  let lastSeq = file.lastSeq;
-  for (const committed of facts) {
-    if (committed.fact.seq <= lastSeq) continue;
-    const line = file.lineOf(committed);
-    if (line === undefined) continue;
-    text += `${line}\n`;
-    lastSeq = committed.fact.seq;
-  }
-  if (text === "") return;
-  const bytes = Buffer.from(text);
-  try {
-    writeFileSync(file.fd, bytes);
-  } catch (error) {
-    cutTornEnd(file);
-    throw error;
-  }
-  file.size += bytes.length;
-  file.lastSeq = lastSeq;
+  const added = newLines(file, facts);
+  if (added !== undefined) writeLines(file, added);
+}
+
+/** The same, but throws when somebody else has changed the file. Costs nothing where there is no line. */
+export function writeFactsIfUntouched(file: LineFile, facts: readonly CommittedFact[]): void {
+  const added = newLines(file, facts);
+  if (added === undefined) return;
+  if (!isAsWeLeftIt(file)) throw new Error(`${file.path} was changed by somebody else`);
+  writeLines(file, added);
 }
 
 export function cutTornEnd(file: LineFile): void {
@@ -94,6 +85,35 @@ export function cutTornEnd(file: LineFile): void {
 export function isAsWeLeftIt(file: LineFile): boolean {
   const { nlink, size } = fstatSync(file.fd);
   return nlink > 0 && size === file.size;
+}
+
+interface NewLines {
+  readonly bytes: Buffer;
+  readonly lastSeq: number;
+}
+
+function newLines(file: LineFile, facts: readonly CommittedFact[]): NewLines | undefined {
+  let text = "";
+  let lastSeq = file.lastSeq;
+  for (const committed of facts) {
+    if (committed.fact.seq <= lastSeq) continue;
+    const line = file.lineOf(committed);
+    if (line === undefined) continue;
+    text += `${line}\n`;
+    lastSeq = committed.fact.seq;
+  }
+  return text === "" ? undefined : { bytes: Buffer.from(text), lastSeq };
+}
+
+function writeLines(file: LineFile, { bytes, lastSeq }: NewLines): void {
+  try {
+    writeFileSync(file.fd, bytes);
+  } catch (error) {
+    cutTornEnd(file);
+    throw error;
+  }
+  file.size += bytes.length;
+  file.lastSeq = lastSeq;
 }
 
 function readTail(fd: number, size: number): { wholeBytes: number; lastLine?: string } {

@@ -6,7 +6,7 @@ import { catchUp } from "./catch-up.ts";
 import { checkpointLogs } from "./checkpoint.ts";
 import { folderName } from "./folder-name.ts";
 import { folderProblem } from "./folder-problem.ts";
-import { isAsWeLeftIt, writeFacts } from "./line-file.ts";
+import { isAsWeLeftIt, writeFacts, writeFactsIfUntouched } from "./line-file.ts";
 import { closeFolder, makeDirectoryOfRuns, openFolder, type OpenFolder } from "./open-folder.ts";
 import { rebuild } from "./rebuild.ts";
 import { removeFolder } from "./remove-folder.ts";
@@ -92,8 +92,8 @@ export function openRunFolders(options: {
     if (folder === undefined) return;
     at?.("folder.events");
     attempt(run_id, () => {
-      writeFacts(folder.tools, facts);
-      writeFacts(folder.errors, facts);
+      writeFactsIfUntouched(folder.tools, facts);
+      writeFactsIfUntouched(folder.errors, facts);
       checkpointLogs(folder, sizeBefore);
     });
     if (facts.some(({ fact }) => RUN_END.has(fact.type))) letGo(run_id);
@@ -114,7 +114,8 @@ export function openRunFolders(options: {
 
   function writableFolder(run_id: string): OpenFolder {
     const held = open.get(run_id);
-    if (held !== undefined && filesOf(held).every(isAsWeLeftIt)) {
+    // Who puts another folder in its place puts another events.jsonl there.
+    if (held !== undefined && isAsWeLeftIt(held.events)) {
       open.delete(run_id);
       open.set(run_id, held);
       return held;
