@@ -38,8 +38,18 @@ export interface Store {
   applyRetention(retention: Retention): Promise<RetentionReport>;
   /** Writes the readable folder of a run anew from its facts (EVENT-5). Answers with its path. */
   rebuildRunFolder(run_id: string): Promise<string>;
+  /**
+   * Folders that could not be written, and were not made whole since, by this process. Their runs go on:
+   * the journal has everything.
+   */
+  runFolderProblems(): readonly RunFolderProblem[];
   /** Commits what is open, closes the sessions held here and lets go of everything. May be called twice. */
   close(): Promise<void>;
+}
+
+export interface RunFolderProblem {
+  run_id: string;
+  message: string;
 }
 
 export interface NewSession {

@@ -1,6 +1,7 @@
 // What the folders of a store's runs can be asked to do, and what they are made from.
 
 import type { Fact } from "@soong/core";
+import type { RunFolderProblem } from "../contract/index.ts";
 
 export interface CommittedFact {
   readonly fact: Fact;
@@ -34,7 +35,7 @@ export interface RunFolders {
   remove(run_id: string): void;
   pathOf(run_id: string): string;
   /** The first problem of each folder that could not be written and has not been made whole since. */
-  problems(): readonly { run_id: string; message: string }[];
+  problems(): readonly RunFolderProblem[];
   /** Lets go of open files. From then on `append` does nothing. */
   close(): void;
 }

@@ -57,6 +57,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     removeSession: async (session_id, reason) => writing().removeSession(session_id, reason),
     applyRetention: async (retention) => writing().applyRetention(retention),
     rebuildRunFolder: async (run_id) => writing().rebuildRunFolder(run_id),
+    runFolderProblems: () => writer?.runFolderProblems() ?? [],
     close() {
       closing ??= close();
       return closing;

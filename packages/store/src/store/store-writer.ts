@@ -38,6 +38,7 @@ export type StoreWriter = Pick<
   | "removeSession"
   | "applyRetention"
   | "rebuildRunFolder"
+  | "runFolderProblems"
   | "close"
 >;
 
@@ -81,6 +82,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
       const place = tables.placeOf(row);
       return folders.rebuild(run_id, (after) => committedFacts(place, run_id, after));
     },
+    runFolderProblems: () => folders.problems(),
     async close() {
       try {
         await closeSessions();
