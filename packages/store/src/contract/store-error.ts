@@ -22,7 +22,7 @@ export type StoreErrorCode =
   | "run_exists"
   | "run_unknown"
   | "node_unknown"
-  /** Out of order, a seq or id taken twice, data that is not JSON: a fault of the caller. */
+  /** Out of order, a seq or a node taken twice, data that is not JSON: a fault of the caller. */
   | "entry_refused";
 
 export class StoreError extends Error {

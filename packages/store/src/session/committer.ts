@@ -64,7 +64,7 @@ export function createCommitter({ database, path, at }: CommitterOptions): Commi
             commit();
             resolve();
           } catch (error) {
-            reject(error as Error);
+            reject(error instanceof Error ? error : new Error(String(error)));
           }
         });
       });

@@ -4,7 +4,7 @@ import type { Clock, Fact, IdSource, Journal, JournalEntry } from "@soong/core";
 import { sessionArtifacts, sweepArtifacts } from "../artifacts/index.ts";
 import { StoreError, type AtCrashPoint, type OpenSession } from "../contract/index.ts";
 import type { CommittedFact, RunFolders } from "../folder/index.ts";
-import type { Database, SessionLock } from "../sqlite/index.ts";
+import { asColumn, type Database, type SessionLock } from "../sqlite/index.ts";
 import type { Committer } from "./committer.ts";
 import { findLost } from "./recover.ts";
 import type { RunRow, SessionRow } from "./rows.ts";
@@ -112,8 +112,8 @@ export async function holdSession(
     },
     async describe({ title, project }) {
       refuseClosed();
-      if (title !== undefined) row.title = title;
-      if (project !== undefined) row.project = project;
+      if (title !== undefined) row.title = asColumn(title);
+      if (project !== undefined) row.project = asColumn(project);
       place.query(
         "UPDATE sessions SET title = ?, project = ? WHERE session_no = ?",
         row.title,

@@ -198,8 +198,8 @@ export function sessionRecord(row: SessionRow): SessionRecord {
     session_id,
     created_at,
     updated_at,
-    ...(title === null ? {} : { title }),
-    ...(project === null ? {} : { project }),
+    ...(title === null ? {} : { title: fromColumn(title) }),
+    ...(project === null ? {} : { project: fromColumn(project) }),
     last_seq,
     head_hash,
   };

@@ -12,7 +12,7 @@ import {
 } from "../contract/index.ts";
 import type { RunFolders } from "../folder/index.ts";
 import type { Query, SessionRow } from "../session/index.ts";
-import type { SessionLock } from "../sqlite/index.ts";
+import { asColumn, type SessionLock } from "../sqlite/index.ts";
 import { sessionName } from "./session-name.ts";
 
 export interface Removal {
@@ -119,7 +119,7 @@ export function createRemoval(parts: RemovalParts): Removal {
       session_id,
       created_at,
       removed_at,
-      reason ?? null,
+      reason === undefined ? null : asColumn(reason),
       last_seq,
       head_hash,
     );

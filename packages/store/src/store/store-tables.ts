@@ -13,6 +13,7 @@ import {
   type SessionPlace,
   type SessionRow,
 } from "../session/index.ts";
+import { fromColumn } from "../sqlite/index.ts";
 import { sessionName } from "./session-name.ts";
 import { verifySession } from "./verify-session.ts";
 
@@ -118,7 +119,7 @@ function tombstoneRecord(row: TombstoneRow): Tombstone {
     session_id,
     created_at,
     removed_at,
-    ...(reason === null ? {} : { reason }),
+    ...(reason === null ? {} : { reason: fromColumn(reason) }),
     last_seq,
     head_hash,
   };

@@ -21,6 +21,7 @@ import {
   type SessionRow,
 } from "../session/index.ts";
 import {
+  asColumn,
   asStoreError,
   isPlain,
   takeLock,
@@ -109,7 +110,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
       throw new StoreError("entry_refused", message);
     }
     const now = new Date(clock.now()).toISOString();
-    const { title = null, project = null } = given;
+    const { title, project } = given;
     transaction(() => {
       if (tables.row(session_id) !== undefined || tables.tombstone(session_id) !== undefined) {
         throw new StoreError("session_exists", `There is a session ${session_id}, or there was.`);
@@ -120,8 +121,8 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
         session_id,
         now,
         now,
-        title,
-        project,
+        title === undefined ? null : asColumn(title),
+        project === undefined ? null : asColumn(project),
         FIRST_PREV_HASH,
       );
     });

@@ -1,0 +1,53 @@
+// Writes facts and nodes the way a kernel would, one seq after the other, for checks that need an exact entry.
+
+import type { ConversationNode, Fact, Journal, Recorder } from "@soong/core";
+
+export interface Pen {
+  /** The next fact of the session; whatever is given is taken as it is. */
+  fact(about?: Partial<Fact>): Fact;
+  node(
+    about: Partial<ConversationNode> & Pick<ConversationNode, "node_id">,
+    text?: string,
+  ): ConversationNode;
+  /** Appends one fact, with these nodes. */
+  add(about?: Partial<Fact>, nodes?: readonly ConversationNode[]): Fact;
+  /** A fact that was refused has not used up its seq. */
+  takeBack(): void;
+  /** For what records through a recorder. */
+  readonly recorder: Pick<Recorder, "recordClean">;
+}
+
+export const WRITTEN_AT = "2026-01-02T03:04:05.678Z";
+
+export function createPen(
+  session: { readonly session_id: string; readonly journal: Journal; readonly lastSeq?: number },
+  time = WRITTEN_AT,
+): Pen {
+  const { session_id, journal } = session;
+  let seq = session.lastSeq ?? 0;
+  const pen: Pen = {
+    fact(about = {}) {
+      seq += 1;
+      const own = { id: `f${seq}`, seq, type: "task.noted", time, level: "info" } as const;
+      return { ...own, session_id, data: {}, ...about };
+    },
+    node: (about, text = about.node_id) => ({
+      session_id,
+      run_id: "run_1",
+      agent_id: "agent_1",
+      kind: "message",
+      content: [{ type: "text", text }],
+      ...about,
+    }),
+    add(about, nodes) {
+      const fact = pen.fact(about);
+      journal.append(nodes === undefined ? { facts: [fact] } : { facts: [fact], nodes });
+      return fact;
+    },
+    takeBack() {
+      seq -= 1;
+    },
+    recorder: { recordClean: (type, data) => pen.add({ type, data }) },
+  };
+  return pen;
+}
