@@ -62,7 +62,6 @@ export async function holdSession(
     find: (artifact_id) => tables.artifact(artifact_id),
   });
   let isOpen = true;
-  let closing: Promise<void> | undefined;
 
   const journal: Journal = {
     append(given) {
@@ -121,10 +120,7 @@ export async function holdSession(
         row.session_no,
       );
     },
-    close() {
-      closing ??= close();
-      return closing;
-    },
+    close,
   };
 
   return {
@@ -150,13 +146,8 @@ export async function holdSession(
   /** One that cannot commit stays open, for a second attempt: nothing of it is given up. */
   async function close(): Promise<void> {
     if (!isOpen) return;
-    try {
-      committer.commit();
-      place.query("UPDATE sessions SET holder = NULL WHERE session_no = ?", row.session_no);
-    } catch (error) {
-      closing = undefined;
-      throw error;
-    }
+    committer.commit();
+    place.query("UPDATE sessions SET holder = NULL WHERE session_no = ?", row.session_no);
     letGo();
   }
 

@@ -7,7 +7,7 @@ import { randomIds, systemClock, type Clock, type IdSource } from "@soong/core";
 import { privateDirectory } from "../artifacts/index.ts";
 import { StoreError, type AtCrashPoint, type Store } from "../contract/index.ts";
 import type { Query } from "../session/index.ts";
-import { asStoreError, isPlain, openDatabase } from "../sqlite/index.ts";
+import { asStoreError, isPlain, openDatabase, type Statement } from "../sqlite/index.ts";
 import { storeTables } from "./store-tables.ts";
 import { createStoreWriter, type StoreWriter } from "./store-writer.ts";
 
@@ -37,6 +37,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     busyTimeoutMs: options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS,
   });
   const { database, path } = opened;
+  /** By their text, of which there are a few dozen. */
+  const statements = new Map<string, Statement>();
   let isOpen = true;
   let closing: Promise<void> | undefined;
   const tables = storeTables(query, home, path);
@@ -75,6 +77,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       await writer?.close();
     } finally {
       isOpen = false;
+      // A connection is only gone when its statements are.
+      statements.clear();
       database.close();
     }
   }
@@ -90,7 +94,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const isLookup = /^\s*(SELECT|WITH)\b/.test(sql);
     if (isLookup && values.some((value) => typeof value === "string" && !isPlain(value))) return [];
     try {
-      return database.prepare(sql).all(...values) as object[];
+      let statement = statements.get(sql);
+      if (statement === undefined) {
+        statement = database.prepare(sql);
+        statements.set(sql, statement);
+      }
+      return statement.all(...values) as object[];
     } catch (error) {
       throw asStoreError(error, path);
     }
