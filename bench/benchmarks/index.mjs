@@ -12,6 +12,10 @@ import { runCommand } from "./run-command.mjs";
 import { searchFiles } from "./search-files.mjs";
 import { search } from "./search.mjs";
 import { session } from "./session.mjs";
+import { storeBytes } from "./store-bytes.mjs";
+import { storeCall } from "./store-call.mjs";
+import { storePaging } from "./store-paging.mjs";
+import { storeSessions } from "./store-sessions.mjs";
 import { stream } from "./stream.mjs";
 
 /**
@@ -56,4 +60,8 @@ export const benchmarks = [
   listDir,
   searchFiles,
   runCommand,
+  storeCall,
+  storeSessions,
+  storePaging,
+  storeBytes,
 ];
