@@ -70,7 +70,7 @@ export function createRemoval(parts: RemovalParts): Removal {
 
       async function removeOrNote(row: SessionRow, reason: string): Promise<boolean> {
         try {
-          const tombstone = await tryRemove(row, reason);
+          const tombstone = await tryRemove(row, reason, row.updated_at);
           if (tombstone === undefined) heldRows.add(row.session_id);
           else removed.push(tombstone);
           return tombstone !== undefined;
@@ -94,11 +94,17 @@ export function createRemoval(parts: RemovalParts): Removal {
     },
   };
 
-  async function tryRemove(row: SessionRow, reason?: string): Promise<Tombstone | undefined> {
+  /** Undefined when somebody holds it, or has used it since `lastUse`. */
+  async function tryRemove(
+    row: SessionRow,
+    reason?: string,
+    lastUse?: string,
+  ): Promise<Tombstone | undefined> {
     const held = lock(row.session_id);
     if (held === undefined) return undefined;
     try {
-      const tombstone = transaction(() => removeRows(row.session_no, reason));
+      const tombstone = transaction(() => removeRows(row.session_no, reason, lastUse));
+      if (tombstone === undefined) return undefined;
       at?.("remove.marked");
       await removeFiles(row.session_id);
       return tombstone;
@@ -108,10 +114,15 @@ export function createRemoval(parts: RemovalParts): Removal {
     }
   }
 
-  function removeRows(session_no: number, reason?: string): Tombstone {
+  function removeRows(
+    session_no: number,
+    reason: string | undefined,
+    lastUse: string | undefined,
+  ): Tombstone | undefined {
     // Read under the lock of the session: nobody adds to it any more.
     const [row] = query("SELECT * FROM sessions WHERE session_no = ?", session_no) as SessionRow[];
     if (row === undefined) throw new StoreError("session_removed", "It was removed just now.");
+    if (lastUse !== undefined && row.updated_at !== lastUse) return undefined;
     const { session_id, created_at, last_seq, head_hash } = row;
     const removed_at = new Date(clock.now()).toISOString();
     query(

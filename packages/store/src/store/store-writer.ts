@@ -65,12 +65,14 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
   const committer = createCommitter({ database, path, at });
   const statements = writeStatements(database);
   const held = new Set<SessionInHand>();
+  const opening = new Set<Promise<unknown>>();
+  let isClosing = false;
   const removal = createRemoval({ query, transaction, lock: lockOf, folders, home, clock, at });
   await removal.finishOthers();
 
   return {
     createSession,
-    openSession: hold,
+    openSession,
     removeSession: async (session_id, reason) =>
       removal.remove(tables.knownRow(session_id), reason),
     applyRetention: (retention) => removal.applyRetention(retention),
@@ -96,6 +98,8 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
 
   /** All of them, whatever happens to one: no lock may stay behind. */
   async function closeSessions(): Promise<void> {
+    isClosing = true;
+    await Promise.allSettled(opening);
     const sessions = [...held];
     const closed = await Promise.allSettled(sessions.map(({ session }) => session.close()));
     for (const one of sessions) one.abandon();
@@ -126,7 +130,19 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
         FIRST_PREV_HASH,
       );
     });
-    return hold(session_id);
+    return openSession(session_id);
+  }
+
+  /** Closing waits for it: a session that is opened meanwhile must not keep its lock. */
+  async function openSession(session_id: string): Promise<OpenSession> {
+    if (isClosing) throw new StoreError("store_closed", `The store ${path} is being closed.`);
+    const opened = hold(session_id);
+    opening.add(opened);
+    try {
+      return await opened;
+    } finally {
+      opening.delete(opened);
+    }
   }
 
   async function hold(session_id: string): Promise<OpenSession> {

@@ -1,0 +1,79 @@
+// What happens to sessions while something else happens to the store.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { verifies } from "#laws";
+import type { OpenSession, Store } from "../contract/index.ts";
+import { openStore, type StoreOptions } from "./open-store.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "soong-races-"));
+  onTestFinished(() => rm(home, { recursive: true, force: true }));
+});
+
+test("a session that is opened while the store closes is let go with the others", async () => {
+  verifies("STORE-3");
+  const store = await open();
+  await (await store.createSession({ session_id: "s" })).close();
+  const opening = store.openSession("s");
+  await store.close();
+  await expect(openAfterClose(store)).rejects.toMatchObject({ code: "store_closed" });
+  const late = await opening;
+  expect(() => add(late, 1)).toThrow(expect.objectContaining({ code: "session_closed" }));
+  const other = await open();
+  expect((await other.openSession("s")).session_id).toBe("s");
+});
+
+test("what somebody used after it was found too old stays", async () => {
+  verifies("ART-4");
+  const long = { now: () => Date.parse("2026-01-01T00:00:00Z") };
+  const old = await open({ clock: long });
+  for (const session_id of ["a", "b", "c"]) {
+    const session = await old.createSession({ session_id });
+    add(session, 1, long.now());
+    await session.close();
+  }
+  await old.close();
+  const other = await open();
+  let isUsed: Promise<void> | undefined;
+  const store = await open({
+    clock: { now: () => long.now() + 100 * DAY_MS },
+    at(point) {
+      if (point === "remove.files") isUsed ??= use();
+    },
+  });
+  const report = await store.applyRetention({ max_age_days: 90 });
+  await isUsed;
+  expect(report.removed.map(({ session_id }) => session_id)).toEqual(["a", "c"]);
+  expect(report.held).toEqual(["b"]);
+  expect((await (await store.readSession("b")).record()).last_seq).toBe(2);
+
+  /** Synchronous as far as it has to be: the first removal is in the middle of its work. */
+  async function use(): Promise<void> {
+    const session = await other.openSession("b");
+    add(session, 2, long.now() + 99 * DAY_MS);
+    await session.close();
+  }
+});
+
+async function open(options: Partial<StoreOptions> = {}): Promise<Store> {
+  const store = await openStore({ directory: home, ...options });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+function openAfterClose(store: Store): Promise<OpenSession> {
+  return store.openSession("s");
+}
+
+function add({ journal, session_id }: OpenSession, seq: number, time = 0): void {
+  const at = new Date(time).toISOString();
+  journal.append({
+    facts: [{ id: `f${seq}`, seq, type: "error", time: at, level: "info", session_id, data: {} }],
+  });
+}
