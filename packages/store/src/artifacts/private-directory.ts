@@ -10,9 +10,7 @@ export async function privateDirectory(given: string): Promise<string> {
   const { uid, mode } = await lstat(directory);
   const own = process.getuid?.();
   if (own !== undefined && uid !== own) {
-    throw new Error(
-      `The directory ${directory} belongs to another user; choose one of your own.`,
-    );
+    throw new Error(`The directory ${directory} belongs to another user; choose one of your own.`);
   }
   if ((mode & 0o077) !== 0) await chmod(directory, 0o700);
   return directory;

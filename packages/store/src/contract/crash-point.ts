@@ -3,6 +3,7 @@
 
 export type CrashPoint =
   | "session.locked"
+  | "session.held"
   | "recovery.before"
   | "recovery.after"
   | "entry.taken"

@@ -1,21 +1,15 @@
 // The one writer of a session: checks an entry, links its facts into the chain, and keeps in memory what
 // the next commit writes. Takes an entry whole or not at all.
 
-import {
-  isTerminalFact,
-  type ArtifactRecord,
-  type ConversationNode,
-  type Fact,
-  type JournalEntry,
-  type ToolResult,
-} from "@soong/core";
+import type { ArtifactRecord, ConversationNode, Fact, JournalEntry } from "@soong/core";
 import { chainLine, hashLine, nodeDigest, nodeText } from "../chain/index.ts";
 import { StoreError, type AtCrashPoint } from "../contract/index.ts";
 import type { CommittedFact } from "../folder/index.ts";
 import { asColumn, isPlain } from "../sqlite/index.ts";
 import type { Committer, Pending } from "./committer.ts";
-import { createConversation, type ConversationTree } from "./conversation.ts";
-import type { AgentRow, CallRow, FactRow, NodeRow, RunRow, SessionRow } from "./rows.ts";
+import type { ConversationTree } from "./conversation.ts";
+import { createDerivedRows, type DerivedTables } from "./derived-rows.ts";
+import type { FactRow, NodeRow, SessionRow } from "./rows.ts";
 import type { WriteStatements } from "./statements.ts";
 
 export interface SessionWriter {
@@ -34,14 +28,10 @@ export interface SessionWriter {
 }
 
 /** What is in the tables already, asked for when it is needed. */
-export interface SessionTables extends ConversationTree {
-  run(run_id: string): RunRow | undefined;
-  agent(agent_id: string): AgentRow | undefined;
-  openCall(run_id: string, tool_call_id: string): CallRow | undefined;
+export interface SessionTables extends ConversationTree, DerivedTables {
   artifact(artifact_id: string): ArtifactRecord | undefined;
   /** The session that has a run of this id, if it is another one. */
   ownerOfRun(run_id: string): string | undefined;
-  counts(): { runs: number; agents: number };
 }
 
 export interface SessionWriterOptions {
@@ -63,12 +53,8 @@ interface Prepared {
 
 export function createSessionWriter(options: SessionWriterOptions): SessionWriter {
   const { row, tables, statements, committer, at } = options;
-  const counts = tables.counts();
-  const runs = new Map<string, RunRow>();
-  const agents = new Map<string, AgentRow>();
-  const calls = new Map<string, CallRow>();
   let isRecovering = false;
-  const conversation = createConversation({
+  const derived = createDerivedRows(tables, {
     has: hasNode,
     childOf: (node_id) => (isRecovering ? tables.childOf(node_id) : undefined),
   });
@@ -76,10 +62,6 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
   let facts: CommittedFact[] = [];
   let nodes = new Map<string, NodeRow>();
   let artifacts = new Map<string, ArtifactRecord>();
-  const changedRuns = new Set<RunRow>();
-  const changedAgents = new Set<AgentRow>();
-  const changedCalls = new Set<CallRow>();
-
   let refusal: StoreError | undefined;
   const pending: Pending = {
     write,
@@ -122,7 +104,11 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     const prepared = prepare(entry);
     for (const fact of prepared.facts) take(fact);
     const seq = row.last_seq;
-    for (const { node, text } of prepared.nodes) takeNode(node, text, seq);
+    for (const { node, text } of prepared.nodes) {
+      const { node_id, parent_id } = node;
+      derived.takeNode(node);
+      nodes.set(node_id, { node_id, parent_id: parent_id ?? null, seq, text });
+    }
     row.head_hash = prepared.head_hash;
     row.bytes += prepared.bytes;
     at?.("entry.taken");
@@ -175,7 +161,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     }
     if (fact.type === "context.rewound") checkRewind(fact);
     const { run_id } = fact;
-    if (run_id === undefined || newRuns.has(run_id) || runOf(run_id) !== undefined) return;
+    if (run_id === undefined || newRuns.has(run_id) || derived.runOf(run_id) !== undefined) return;
     const owner = tables.ownerOfRun(run_id);
     if (owner !== undefined) {
       throw new StoreError("run_exists", `Run ${run_id} is one of session ${owner} already.`);
@@ -210,116 +196,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     facts.push(committedFact);
     row.last_seq = fact.seq;
     row.updated_at = fact.time;
-    if (fact.run_id !== undefined) takeRun(fact, fact.run_id);
-    if (fact.tool_call_id !== undefined && fact.run_id !== undefined) {
-      takeCall(fact, fact.run_id, fact.tool_call_id);
-    }
-    if (fact.type === "context.rewound") takeRewind(fact);
-  }
-
-  function takeRun(fact: Fact, run_id: string): void {
-    const run = runOf(run_id) ?? newRun(fact, run_id);
-    run.last_seq = fact.seq;
-    run.last_run_seq = Math.max(run.last_run_seq, fact.run_seq ?? 0);
-    if (fact.type === "run.started") {
-      run.status = "running";
-      run.ended_at = null;
-      const { role } = fact.data as { role?: unknown };
-      if (typeof role === "string") run.role = role;
-    } else if (isRunEnd(fact.type)) {
-      run.status = END_STATUS[fact.type];
-      run.ended_at = fact.time;
-    }
-    changedRuns.add(run);
-    if (fact.agent_id !== undefined) agentOf(fact.agent_id, fact.parent_agent_id);
-  }
-
-  function newRun(fact: Fact, run_id: string): RunRow {
-    const run: RunRow = {
-      run_index: counts.runs,
-      run_id,
-      agent_id: fact.agent_id ?? "",
-      parent_run_id: fact.parent_run_id ?? null,
-      role: null,
-      status: fact.type === "run.queued" ? "queued" : "running",
-      started_at: fact.time,
-      ended_at: null,
-      first_seq: fact.seq,
-      last_seq: fact.seq,
-      last_run_seq: fact.run_seq ?? 0,
-    };
-    counts.runs += 1;
-    runs.set(run_id, run);
-    return run;
-  }
-
-  function runOf(run_id: string): RunRow | undefined {
-    const known = runs.get(run_id) ?? tables.run(run_id);
-    if (known !== undefined) runs.set(run_id, known);
-    return known;
-  }
-
-  function agentOf(agent_id: string, parent_agent_id?: string): AgentRow {
-    let agent = agents.get(agent_id) ?? tables.agent(agent_id);
-    if (agent === undefined) {
-      agent = {
-        agent_index: counts.agents,
-        agent_id,
-        parent_agent_id: parent_agent_id ?? null,
-        active_node_id: null,
-      };
-      counts.agents += 1;
-      changedAgents.add(agent);
-    }
-    agents.set(agent_id, agent);
-    return agent;
-  }
-
-  function takeCall(fact: Fact, run_id: string, tool_call_id: string): void {
-    const isRequest = fact.type === "tool.requested";
-    if (!isRequest && fact.type !== "tool.started" && !isTerminalFact(fact.type)) return;
-    const key = JSON.stringify([run_id, tool_call_id]);
-    let call = calls.get(key);
-    if (isRequest) {
-      call = {
-        requested_seq: fact.seq,
-        run_id,
-        tool_call_id: asColumn(tool_call_id),
-        tool_name: asColumn(fact.tool_name ?? ""),
-        started_seq: null,
-        ended_seq: null,
-        status: null,
-      };
-    } else {
-      call ??= tables.openCall(run_id, asColumn(tool_call_id));
-      if (call === undefined) return;
-      if (fact.type === "tool.started") call.started_seq = fact.seq;
-      else {
-        call.ended_seq = fact.seq;
-        const { result } = fact.data as { result?: Partial<ToolResult> };
-        call.status = result?.status ?? fact.type.slice("tool.".length);
-      }
-    }
-    changedCalls.add(call);
-    if (call.ended_seq === null) calls.set(key, call);
-    else calls.delete(key);
-  }
-
-  function takeRewind(fact: Fact): void {
-    const { agent_id, node_id } = fact.data as { agent_id: string; node_id: string };
-    const agent = agentOf(agent_id);
-    agent.active_node_id = node_id;
-    changedAgents.add(agent);
-  }
-
-  function takeNode(node: ConversationNode, text: string, seq: number): void {
-    const { node_id, parent_id } = node;
-    const agent = agentOf(node.agent_id);
-    const active = conversation.add(node, agent.active_node_id);
-    nodes.set(node_id, { node_id, parent_id: parent_id ?? null, seq, text });
-    if (active === undefined) return;
-    agent.active_node_id = active;
-    changedAgents.add(agent);
+    derived.take(fact);
   }
 
   function hasNode(node_id: string): boolean {
@@ -330,18 +207,15 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
 
   function write(): void {
     const { session_no } = row;
-    // Runs first: a run id that another process took meanwhile must stop everything.
-    for (const run of changedRuns) statements.run(session_no, run);
-    for (const agent of changedAgents) statements.agent(session_no, agent);
+    derived.write(statements, session_no);
     for (const fact of facts) statements.fact(session_no, factRow(fact));
     for (const node of nodes.values()) statements.node(session_no, node);
-    for (const call of changedCalls) statements.call(session_no, call);
     for (const artifact of artifacts.values()) statements.artifact(session_no, artifact);
     statements.session(row);
   }
 
   function factRow({ fact, line }: CommittedFact): FactRow {
-    const run = fact.run_id === undefined ? undefined : runOf(fact.run_id);
+    const run = fact.run_id === undefined ? undefined : derived.runOf(fact.run_id);
     return {
       seq: fact.seq,
       type: fact.type,
@@ -361,19 +235,6 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     facts = [];
     nodes = new Map();
     artifacts = new Map();
-    for (const run of changedRuns) if (run.ended_at !== null) runs.delete(run.run_id);
-    changedRuns.clear();
-    changedAgents.clear();
-    changedCalls.clear();
+    derived.forget();
   }
-}
-
-const END_STATUS = {
-  "run.completed": "completed",
-  "run.failed": "failed",
-  "run.aborted": "aborted",
-} as const;
-
-function isRunEnd(type: string): type is keyof typeof END_STATUS {
-  return type in END_STATUS;
 }

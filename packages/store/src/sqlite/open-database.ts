@@ -1,7 +1,7 @@
 // The database file: ours alone, in WAL mode, at the version this program knows, or a clear reason why not.
 
-import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, existsSync, lstatSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { StoreError } from "../contract/index.ts";
 import { loadSqlite, type Database, type OpenDatabase } from "./driver.ts";
@@ -35,6 +35,8 @@ export async function openDatabase(place: DatabasePlace): Promise<OpenedDatabase
 
 function openForWriting(open: OpenDatabase, path: string, timeout: number): Database {
   makePrivateFile(path);
+  // Asked first: SQLite only says that it cannot be opened.
+  for (const needed of [path, dirname(path)]) accessSync(needed, constants.W_OK);
   // Looked at before it is opened for writing: even closing it again may write to another program's file.
   const version = versionOf(open, path, timeout);
   return closedOnFailure(open(path, { timeout }), (database) => {
@@ -44,19 +46,20 @@ function openForWriting(open: OpenDatabase, path: string, timeout: number): Data
     database.exec("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
     migrate(database, path);
     // A file that can only be read opens all the same: better to know now than at the first fact.
-    database.exec("BEGIN IMMEDIATE; ROLLBACK");
+    database.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${latestVersion()}`);
+    database.exec("ROLLBACK");
   });
 }
 
 function openForReading(open: OpenDatabase, path: string, timeout: number): Database {
-  if (!existsSync(path)) throw missing(path);
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) throw missing(path);
   refuseUnlessFile(path);
   try {
     return openAs(path);
   } catch (error) {
     // Readers keep a note for writers beside the file. Where they may not, and no writer has left one,
     // there is nobody to keep it for: the file is all there is.
-    if (!isCannotOpen(error) || existsSync(`${path}-wal`)) throw error;
+    if (!(isCannotOpen(error) || isReadOnly(error)) || existsSync(`${path}-wal`)) throw error;
     return openAs(`${pathToFileURL(path).href}?immutable=1`);
   }
 

@@ -105,5 +105,20 @@ function primaryCode(error: unknown): number {
 
 function resultCode(error: unknown): number {
   const isSqlite = error instanceof Error && (error as SqliteError).code === "ERR_SQLITE_ERROR";
-  return isSqlite ? ((error as SqliteError).errcode ?? 0) : 0;
+  if (!isSqlite) return 0;
+  const { errcode, message } = error as SqliteError;
+  return errcode ?? CODES_BY_WORDS.find(([words]) => message.includes(words))?.[1] ?? 0;
 }
+
+/** The package for older Nodes leaves the code out where several rows are read; SQLite's words are fixed. */
+const CODES_BY_WORDS: readonly (readonly [string, number])[] = [
+  ["database is locked", 5],
+  ["table is locked", 6],
+  ["readonly database", 8],
+  ["disk I/O error", 10],
+  ["disk image is malformed", 11],
+  ["disk is full", 13],
+  ["unable to open database file", 14],
+  ["constraint failed", 19],
+  ["file is not a database", 26],
+];

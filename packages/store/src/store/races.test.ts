@@ -1,8 +1,9 @@
 // What happens to sessions while something else happens to the store.
 
-import { mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Fact } from "@soong/core";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
 import type { OpenSession, Store } from "../contract/index.ts";
@@ -61,6 +62,42 @@ test("what somebody used after it was found too old stays", async () => {
   }
 });
 
+test("a run folder that lags behind is made whole, though the next holder did not get to it", async () => {
+  verifies("EVENT-5", "STORE-3");
+  const store = await openStore({ directory: home });
+  const session = await store.createSession({ session_id: "s" });
+  const origin = { run_id: "run_1", agent_id: "main" };
+  for (let seq = 1; seq <= 3; seq += 1) add(session, seq, 0, origin);
+  await session.journal.flush();
+  // As a process leaves it that is killed between the commit and the last line.
+  const events = join(home, "runs", "run_1", "events.jsonl");
+  const lines = (await readFile(events, "utf8")).split("\n");
+  const left = await mkdtemp(join(tmpdir(), "soong-races-"));
+  onTestFinished(() => rm(left, { recursive: true, force: true }));
+  await cp(home, left, { recursive: true });
+  await store.close();
+  await writeFile(join(left, "runs", "run_1", "events.jsonl"), `${lines.slice(0, 2).join("\n")}\n`);
+
+  const killed = await openStore({
+    directory: left,
+    at(point) {
+      if (point === "session.held") throw new Error("killed");
+    },
+  });
+  await expect(killed.openSession("s")).rejects.toThrow("killed");
+  await killed.close();
+  const last = await openStore({ directory: left });
+  await last.openSession("s");
+  await last.close();
+  const written = await readFile(join(left, "runs", "run_1", "events.jsonl"), "utf8");
+  const seqs = written
+    .trimEnd()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as Fact).seq);
+  // The fourth says that the run was lost.
+  expect(seqs).toEqual([1, 2, 3, 4]);
+});
+
 async function open(options: Partial<StoreOptions> = {}): Promise<Store> {
   const store = await openStore({ directory: home, ...options });
   onTestFinished(() => store.close());
@@ -71,9 +108,17 @@ function openAfterClose(store: Store): Promise<OpenSession> {
   return store.openSession("s");
 }
 
-function add({ journal, session_id }: OpenSession, seq: number, time = 0): void {
-  const at = new Date(time).toISOString();
-  journal.append({
-    facts: [{ id: `f${seq}`, seq, type: "error", time: at, level: "info", session_id, data: {} }],
-  });
+function add(to: OpenSession, seq: number, ms = 0, origin: Partial<Fact> = {}): void {
+  const { session_id } = to;
+  const time = new Date(ms).toISOString();
+  const fact: Fact = {
+    id: `f${seq}`,
+    seq,
+    type: "error",
+    time,
+    level: "info",
+    session_id,
+    data: {},
+  };
+  to.journal.append({ facts: [{ ...fact, ...origin }] });
 }

@@ -158,7 +158,8 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
       const here: Holder = {
         pid: process.pid,
         since: new Date(clock.now()).toISOString(),
-        seq: row.last_seq,
+        // Until a holder lets go, whoever follows has to look at everything since: a folder may lag behind.
+        seq: before?.seq ?? row.last_seq,
       };
       const { session_no } = row;
       query(
@@ -166,6 +167,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
         JSON.stringify(here),
         session_no,
       );
+      at?.("session.held");
       const inHand: SessionInHand = await holdSession(
         { database, committer, statements, folders, ids, clock, at },
         {

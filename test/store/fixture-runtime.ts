@@ -1,0 +1,109 @@
+// Writes a store as SQL text, with something in every table: the fixture that later versions have to open.
+// `node scripts/run.mjs test/store/fixture-runtime.ts NEW-DIRECTORY > packages/store/src/sqlite/fixtures/version-N.sql`
+
+import { join } from "node:path";
+import { kernelOn } from "../../packages/store/src/conformance/kernel-run.ts";
+import { createPen } from "../../packages/store/src/conformance/pen.ts";
+import { loadSqlite, type Database } from "../../packages/store/src/sqlite/driver.ts";
+import { openStore } from "../../packages/store/src/store/index.ts";
+
+const [directory = ""] = process.argv.slice(2);
+const clock = { now: () => Date.UTC(2026, 0, 2, 3, 4, 5) };
+const store = await openStore({ directory, clock });
+
+const kept = await store.createSession({
+  session_id: "kept",
+  title: "It's a title",
+  project: "/home/me/project",
+});
+const { session, startRun } = await kernelOn(kept);
+const run = await startRun({ role: "main" });
+await run.execute([
+  { id: "call_read", name: "demo.read", arguments: { text: "naïve ‘quotes’ \u0000\ud83d\ude00" } },
+  { id: "call_fail", name: "demo.fail", arguments: {} },
+  { id: "call_forbidden", name: "demo.forbidden", arguments: {} },
+  { id: "call_write", name: "demo.write", arguments: {} },
+]);
+const { run_id } = run.identity;
+await kept.artifacts.write("kept bytes", {
+  session_id: "kept",
+  run_id,
+  tool_call_id: "call_read",
+  media_type: "text/plain",
+  name: "notes.txt",
+});
+run.end("completed");
+await session.close();
+await kept.close();
+
+const branches = await store.createSession({ session_id: "branches" });
+const pen = createPen(branches);
+pen.add({ type: "run.started", run_id: "run_b", agent_id: "agent_1", run_seq: 1 }, [
+  pen.node({ node_id: "root" }),
+]);
+pen.add({}, [pen.node({ node_id: "left", parent_id: "root" })]);
+pen.add({ type: "context.rewound", data: { agent_id: "agent_1", node_id: "root" } });
+pen.add({}, [pen.node({ node_id: "right", parent_id: "root" })]);
+pen.add({ type: "run.completed", run_id: "run_b", agent_id: "agent_1", run_seq: 2 });
+await branches.close();
+
+const gone = await store.createSession({ session_id: "gone" });
+createPen(gone).add();
+await gone.close();
+await store.removeSession("gone", "of no use");
+
+// Left as a killed process leaves it.
+const interrupted = await store.createSession({ session_id: "interrupted" });
+const cut = await (await kernelOn(interrupted)).startRun();
+void cut.execute([
+  { id: "call_done", name: "demo.read", arguments: {} },
+  { id: "call_started", name: "demo.hang_write", arguments: {} },
+  { id: "call_waiting", name: "demo.write", arguments: {} },
+]);
+while (
+  (await interrupted.reader.calls()).every(
+    ({ started_seq, tool_name }) => tool_name !== "demo.hang_write" || started_seq === undefined,
+  )
+) {
+  await new Promise((resolve) => {
+    setTimeout(resolve, 10);
+  });
+}
+
+const open = await loadSqlite();
+const database = open(join(directory, "store", "soong.db"), { readOnly: true });
+process.stdout.write(dump(database), () => process.exit(0));
+
+function dump(from: Database): string {
+  const schema = from
+    .prepare(
+      "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%' ORDER BY rowid",
+    )
+    .all() as { name: string; type: string; sql: string }[];
+  const tables = schema.filter(({ type }) => type === "table");
+  return [
+    `PRAGMA application_id = ${only(from, "application_id")};`,
+    `PRAGMA user_version = ${only(from, "user_version")};`,
+    ...schema.map(({ sql }) => `${sql};`),
+    ...tables.flatMap(({ name }) => rows(from, name)),
+    "",
+  ].join("\n");
+}
+
+function rows(from: Database, table: string): string[] {
+  const all = from.prepare(`SELECT * FROM ${table}`).all() as Record<string, unknown>[];
+  return all.map((row) => {
+    const values = Object.values(row).map((value) =>
+      typeof value === "string"
+        ? `'${value.replaceAll("'", "''")}'`
+        : value === null
+          ? "NULL"
+          : Number(value),
+    );
+    return `INSERT INTO ${table} (${Object.keys(row).join(", ")}) VALUES (${values.join(", ")});`;
+  });
+}
+
+function only(from: Database, pragma: string): string {
+  return String(Object.values(from.prepare(`PRAGMA ${pragma}`).get() as object)[0]);
+}
