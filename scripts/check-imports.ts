@@ -31,6 +31,7 @@ function readSources(folder: string) {
 function readDependencies(folder: string): string[] {
   const manifest = JSON.parse(
     readFileSync(join("packages", folder, "package.json"), "utf8"),
-  ) as Partial<Record<"dependencies" | "peerDependencies", object>>;
-  return [manifest.dependencies, manifest.peerDependencies].flatMap((of) => Object.keys(of ?? {}));
+  ) as Partial<Record<string, object>>;
+  const kinds = ["dependencies", "optionalDependencies", "peerDependencies"];
+  return kinds.flatMap((kind) => Object.keys(manifest[kind] ?? {}));
 }

@@ -23,11 +23,15 @@ export function readSourceFile(path: string, text: string): SourceFile {
     ...module.dynamicImports.map((expression) => expression.moduleRequest),
   ];
   const imports = requests.map(({ start, end }) => ({
-    // The span still holds the quotes.
-    specifier: text.slice(start + 1, end - 1),
+    specifier: specifierIn(text.slice(start, end)),
     line: text.slice(0, start).split("\n").length,
   }));
   return { path, imports, opensWithComment: /^\s*\/[/*]/.test(text) };
+}
+
+/** Without the quotes. What is put together at run time stays as it is written, and is nobody's package. */
+function specifierIn(request: string): string {
+  return /^(["'])(.*?)\1/.exec(request)?.[2] ?? request;
 }
 
 export function isTest(path: string): boolean {

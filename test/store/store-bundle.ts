@@ -50,6 +50,7 @@ export async function bundleStore(): Promise<StoreBundle> {
     platform: "node",
     target: "node20",
     alias: { "@soong/core": here("../../packages/core/src/index.ts") },
+    external: ["@photostructure/sqlite"],
     logLevel: "error",
   });
   await symlink(here("../../node_modules"), join(folder, "node_modules"));

@@ -1,11 +1,10 @@
 // The session room: one session in the tables: its writer, its readers, and what a crash left open in it.
 
-export { createCommitter, type Committer } from "./committer.ts";
+export { createCommitter } from "./committer.ts";
 export * from "./open-session.ts";
 export type { RunRow, SessionRow } from "./rows.ts";
 export {
   asCount,
-  factOf,
   runRecord,
   sessionReader,
   sessionRecord,

@@ -40,17 +40,17 @@ export function loadSqlite(): Promise<OpenDatabase> {
 
 async function load(): Promise<OpenDatabase> {
   const isBuiltIn = Number.parseInt(process.versions.node, 10) >= FIRST_NODE_WITH_SQLITE;
-  // As a variable: the types of Node 20 know no such module.
-  const name: string = isBuiltIn ? "node:sqlite" : "@photostructure/sqlite";
   try {
-    const { DatabaseSync } = (await import(name)) as SqliteModule;
+    const { DatabaseSync }: SqliteModule = isBuiltIn
+      ? await import("node:sqlite")
+      : await import("@photostructure/sqlite");
     return (path, options = {}) => new DatabaseSync(path, options);
   } catch (error) {
     loading = undefined;
     throw new StoreError(
       "store_unavailable",
-      `SQLite could not be loaded from ${name} (${(error as Error).message}). ` +
-        "Install that package, or use Node 24 or newer, which has its own.",
+      `SQLite could not be loaded (${(error as Error).message}). ` +
+        "Install the package @photostructure/sqlite, or use Node 24 or newer, which has its own.",
       { cause: error },
     );
   }
