@@ -1,5 +1,5 @@
 // The contract room: what a store is and how it fails, for those who build one and those who use one.
 
-export type * from "./crash-point.ts";
+export * from "./crash-point.ts";
 export * from "./store-error.ts";
 export type * from "./store.ts";
