@@ -4,14 +4,17 @@
 import { isTerminalFact, type ConversationNode, type Fact, type ToolResult } from "@soong/core";
 import { asColumn } from "../sqlite/index.ts";
 import { createConversation, type ConversationTree } from "./conversation.ts";
-import type { AgentRow, CallRow, RunRow } from "./rows.ts";
+import type { AgentRow, CallRow, OpenState, RunRow } from "./rows.ts";
 import type { WriteStatements } from "./statements.ts";
 
 export interface DerivedRows {
   take(fact: Fact): void;
   takeNode(node: ConversationNode): void;
   runOf(run_id: string): RunRow | undefined;
+  /** What has come to rest goes to its table. */
   write(statements: WriteStatements, session_no: number): void;
+  /** What has not. */
+  openState(): OpenState;
   /** They are written, or never will be. */
   forget(): void;
 }
@@ -20,19 +23,26 @@ export interface DerivedRows {
 export interface DerivedTables {
   run(run_id: string): RunRow | undefined;
   agent(agent_id: string): AgentRow | undefined;
-  openCall(run_id: string, tool_call_id: string): CallRow | undefined;
   counts(): { runs: number; agents: number };
 }
 
-export function createDerivedRows(tables: DerivedTables, tree: ConversationTree): DerivedRows {
+export function createDerivedRows(
+  tables: DerivedTables,
+  tree: ConversationTree,
+  before: OpenState,
+): DerivedRows {
   const counts = tables.counts();
   const runs = new Map<string, RunRow>();
   const agents = new Map<string, AgentRow>();
+  /** Those that have not ended, by run and id. */
   const calls = new Map<string, CallRow>();
+  /** Agents whose active node is not in their row yet. */
+  const moving = new Set<AgentRow>();
   const conversation = createConversation(tree);
   const changedRuns = new Set<RunRow>();
   const changedAgents = new Set<AgentRow>();
-  const changedCalls = new Set<CallRow>();
+  const endedCalls: CallRow[] = [];
+  takeUp(before);
 
   return {
     take(fact) {
@@ -44,39 +54,63 @@ export function createDerivedRows(tables: DerivedTables, tree: ConversationTree)
     takeNode(node) {
       const agent = agentOf(node.agent_id);
       const active = conversation.add(node, agent.active_node_id);
-      if (active === undefined) return;
-      agent.active_node_id = active;
-      changedAgents.add(agent);
+      if (active !== undefined) activate(agent, active, runOf(node.run_id));
     },
     runOf,
     write(statements, session_no) {
       for (const run of changedRuns) statements.run(session_no, run);
       for (const agent of changedAgents) statements.agent(session_no, agent);
-      for (const call of changedCalls) statements.call(session_no, call);
+      for (const call of endedCalls) statements.call(session_no, call);
     },
+    openState: () => ({
+      calls: [...calls.values()],
+      runs: Array.from(runs.values())
+        .filter(({ ended_at }) => ended_at === null)
+        .map(({ run_id, last_seq, last_run_seq }) => [run_id, last_seq, last_run_seq] as const),
+      active: Array.from(moving, ({ agent_id, active_node_id }) => [
+        agent_id,
+        active_node_id ?? "",
+      ]),
+    }),
     forget() {
       for (const run of changedRuns) if (run.ended_at !== null) runs.delete(run.run_id);
       changedRuns.clear();
       changedAgents.clear();
-      changedCalls.clear();
+      endedCalls.length = 0;
     },
   };
+
+  function takeUp(state: OpenState): void {
+    for (const call of state.calls) calls.set(keyOf(call.run_id, call.tool_call_id), { ...call });
+    for (const [run_id, last_seq, last_run_seq] of state.runs) {
+      const run = runOf(run_id);
+      if (run !== undefined) Object.assign(run, { last_seq, last_run_seq });
+    }
+    for (const [agent_id, node_id] of state.active) {
+      const agent = agentOf(agent_id);
+      agent.active_node_id = node_id;
+      moving.add(agent);
+    }
+  }
 
   function takeRun(fact: Fact, run_id: string): void {
     const run = runOf(run_id) ?? newRun(fact, run_id);
     run.last_seq = fact.seq;
     run.last_run_seq = Math.max(run.last_run_seq, fact.run_seq ?? 0);
+    if (fact.agent_id !== undefined) agentOf(fact.agent_id, fact.parent_agent_id);
     if (fact.type === "run.started") {
       run.status = "running";
       run.ended_at = null;
       const { role } = fact.data as { role?: unknown };
       if (typeof role === "string") run.role = role;
+      changedRuns.add(run);
     } else if (isRunEnd(fact.type)) {
       run.status = END_STATUS[fact.type];
       run.ended_at = fact.time;
+      settle(run.agent_id);
     }
-    changedRuns.add(run);
-    if (fact.agent_id !== undefined) agentOf(fact.agent_id, fact.parent_agent_id);
+    // Of one that is under way, the last seq is part of the open state.
+    if (run.ended_at !== null) changedRuns.add(run);
   }
 
   function newRun(fact: Fact, run_id: string): RunRow {
@@ -95,6 +129,7 @@ export function createDerivedRows(tables: DerivedTables, tree: ConversationTree)
     };
     counts.runs += 1;
     runs.set(run_id, run);
+    changedRuns.add(run);
     return run;
   }
 
@@ -123,39 +158,55 @@ export function createDerivedRows(tables: DerivedTables, tree: ConversationTree)
   function takeCall(fact: Fact, run_id: string, tool_call_id: string): void {
     const isRequest = fact.type === "tool.requested";
     if (!isRequest && fact.type !== "tool.started" && !isTerminalFact(fact.type)) return;
-    const key = JSON.stringify([run_id, tool_call_id]);
-    let call = calls.get(key);
+    const column = asColumn(tool_call_id);
+    const key = keyOf(run_id, column);
     if (isRequest) {
-      call = {
+      calls.set(key, {
         requested_seq: fact.seq,
         run_id,
-        tool_call_id: asColumn(tool_call_id),
+        tool_call_id: column,
         tool_name: asColumn(fact.tool_name ?? ""),
         started_seq: null,
         ended_seq: null,
         status: null,
-      };
-    } else {
-      call ??= tables.openCall(run_id, asColumn(tool_call_id));
-      if (call === undefined) return;
-      if (fact.type === "tool.started") call.started_seq = fact.seq;
-      else {
-        call.ended_seq = fact.seq;
-        const { result } = fact.data as { result?: Partial<ToolResult> };
-        call.status = result?.status ?? fact.type.slice("tool.".length);
-      }
+      });
+      return;
     }
-    changedCalls.add(call);
-    if (call.ended_seq === null) calls.set(key, call);
-    else calls.delete(key);
+    const call = calls.get(key);
+    if (call === undefined) return;
+    if (fact.type === "tool.started") {
+      call.started_seq = fact.seq;
+      return;
+    }
+    const { result } = fact.data as { result?: Partial<ToolResult> };
+    const status = result?.status ?? fact.type.slice("tool.".length);
+    calls.delete(key);
+    endedCalls.push({ ...call, ended_seq: fact.seq, status });
   }
 
   function takeRewind(fact: Fact): void {
     const { agent_id, node_id } = fact.data as { agent_id: string; node_id: string };
     const agent = agentOf(agent_id);
     agent.active_node_id = node_id;
-    changedAgents.add(agent);
+    if (!moving.has(agent)) changedAgents.add(agent);
   }
+
+  function activate(agent: AgentRow, node_id: string, run: RunRow | undefined): void {
+    agent.active_node_id = node_id;
+    const isUnderWay =
+      run !== undefined && run.ended_at === null && run.agent_id === agent.agent_id;
+    if (isUnderWay) moving.add(agent);
+    else if (!moving.has(agent)) changedAgents.add(agent);
+  }
+
+  function settle(agent_id: string): void {
+    const agent = agents.get(agent_id);
+    if (agent !== undefined && moving.delete(agent)) changedAgents.add(agent);
+  }
+}
+
+function keyOf(run_id: string, tool_call_id: string): string {
+  return JSON.stringify([run_id, tool_call_id]);
 }
 
 const END_STATUS = {

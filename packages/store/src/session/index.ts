@@ -2,7 +2,7 @@
 
 export { createCommitter } from "./committer.ts";
 export * from "./open-session.ts";
-export type { RunRow, SessionRow } from "./rows.ts";
+export { NOTHING_OPEN, openStateOf, placeOfSession, type RunRow, type SessionRow } from "./rows.ts";
 export {
   asCount,
   runRecord,

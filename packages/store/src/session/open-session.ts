@@ -7,7 +7,7 @@ import type { CommittedFact, RunFolders } from "../folder/index.ts";
 import { asColumn, type Database, type SessionLock } from "../sqlite/index.ts";
 import type { Committer } from "./committer.ts";
 import { findLost } from "./recover.ts";
-import type { RunRow, SessionRow } from "./rows.ts";
+import { placeOfSession, type RunRow, type SessionRow } from "./rows.ts";
 import { asCount, factOf, sessionReader, type SessionPlace } from "./session-reader.ts";
 import { createSessionWriter } from "./session-writer.ts";
 import type { WriteStatements } from "./statements.ts";
@@ -44,6 +44,7 @@ export async function holdSession(
 ): Promise<SessionInHand> {
   const { database, committer, folders, at } = parts;
   const isNew = row.last_seq === 0;
+  const base = placeOfSession(row.session_no);
   const tables = sessionTables(database, row.session_no);
   const writer = createSessionWriter({
     row,
@@ -55,7 +56,7 @@ export async function holdSession(
   });
   const reader = sessionReader(place);
   const time = new Date(parts.clock.now()).toISOString();
-  const { recovered, entry } = findLost(place, row.last_seq, time);
+  const { recovered, entry } = findLost(place, row, time);
   if (abandonedAt !== undefined) for (const run_id of runsSince(abandonedAt)) catchUp(run_id);
   if (entry !== undefined) recover(entry);
   await sweepArtifacts(place.artifactDirectory, {
@@ -173,9 +174,11 @@ export async function holdSession(
     const facts: Fact[] = [];
     if (after + 1 < firstPending) {
       const rows = place.query(
-        "SELECT seq, line FROM facts WHERE session_no = ? AND seq > ? ORDER BY seq LIMIT ?",
-        row.session_no,
-        after,
+        `SELECT place - ? AS seq, line FROM facts WHERE place > ? AND place < ?
+         ORDER BY place LIMIT ?`,
+        base,
+        base + after,
+        base + firstPending,
         limit,
       ) as { seq: number; line: string }[];
       for (const one of rows) facts.push(factOf(one, place));
@@ -189,7 +192,8 @@ export async function holdSession(
 
   function runsSince(seq: number): string[] {
     const rows = place.query(
-      "SELECT run_id FROM runs WHERE session_no = ? AND last_seq > ? ORDER BY run_index",
+      `SELECT run_id FROM runs WHERE session_no = ? AND (last_seq > ? OR ended_at IS NULL)
+       ORDER BY run_index`,
       row.session_no,
       seq,
     ) as Pick<RunRow, "run_id">[];
@@ -209,14 +213,16 @@ export function committedFacts(
   run_id: string,
   after: number,
 ): readonly CommittedFact[] {
+  const base = placeOfSession(place.session_no);
   const rows = place.query(
-    `SELECT facts.seq, facts.line FROM runs JOIN facts
-       ON facts.session_no = runs.session_no AND facts.run_index = runs.run_index
-         AND facts.seq BETWEEN runs.first_seq AND runs.last_seq
-     WHERE runs.session_no = ? AND runs.run_id = ? AND facts.seq > ? ORDER BY facts.seq LIMIT ?`,
+    `SELECT facts.place - ? AS seq, facts.line FROM runs JOIN facts
+       ON facts.run_index = runs.run_index AND facts.place > ? AND facts.place < ?
+     WHERE runs.session_no = ? AND runs.run_id = ? ORDER BY facts.place LIMIT ?`,
+    base,
+    base + after,
+    base + 2 ** 32,
     place.session_no,
     run_id,
-    after,
     PAGE,
   ) as { seq: number; line: string }[];
   return rows.map((row) => ({ fact: factOf(row, place), line: row.line }));

@@ -1,4 +1,4 @@
-// What a crash left open in a session, read from its tables by index, however long the journal is (STORE-3).
+// What a crash left open in a session, read from its row and tables, however long the journal is (STORE-3).
 
 import {
   recoveryEntry,
@@ -11,7 +11,7 @@ import {
 } from "@soong/core";
 import type { Recovery } from "../contract/index.ts";
 import { fromColumn } from "../sqlite/index.ts";
-import type { CallRow, RunRow } from "./rows.ts";
+import { openStateOf, placeOfSession, type CallRow, type RunRow, type SessionRow } from "./rows.ts";
 import { factOf, type SessionPlace } from "./session-reader.ts";
 
 export interface Lost {
@@ -20,25 +20,20 @@ export interface Lost {
   readonly entry: JournalEntry | undefined;
 }
 
-export function findLost(place: SessionPlace, lastSeq: number, time: string): Lost {
+export function findLost(place: SessionPlace, session: SessionRow, time: string): Lost {
   const { query, session_no: no } = place;
-  const openCalls = query(
-    "SELECT * FROM calls WHERE session_no = ? AND ended_seq IS NULL ORDER BY requested_seq",
-    no,
-  ) as CallRow[];
-  const openRuns = query(
-    "SELECT * FROM runs WHERE session_no = ? AND ended_at IS NULL ORDER BY run_index",
-    no,
-  ) as RunRow[];
+  const base = placeOfSession(no);
+  const state = openStateOf(session);
+  const openCalls = state.calls.toSorted((a, b) => a.requested_seq - b.requested_seq);
+  const openRuns = state.runs.flatMap(([run_id, last_seq, last_run_seq]) =>
+    runRows(run_id).map((run) => ({ ...run, last_seq, last_run_seq })),
+  );
   // A call of a run that has ended is lost all the same: its facts go on where the run left off.
   const withCalls = new Set(openCalls.map(({ run_id }) => run_id));
   for (const { run_id } of openRuns) withCalls.delete(run_id);
-  const endedRuns = [...withCalls].flatMap(
-    (run_id) =>
-      query("SELECT * FROM runs WHERE session_no = ? AND run_id = ?", no, run_id) as RunRow[],
-  );
+  const endedRuns = [...withCalls].flatMap(runRows);
   const entry = recoveryEntry({
-    lastSeq,
+    lastSeq: session.last_seq,
     time,
     calls: openCalls.map(lostCall),
     runs: [...openRuns, ...endedRuns].toSorted((a, b) => a.run_index - b.run_index).map(lostRun),
@@ -56,6 +51,10 @@ export function findLost(place: SessionPlace, lastSeq: number, time: string): Lo
     },
   };
 
+  function runRows(run_id: string): RunRow[] {
+    return query("SELECT * FROM runs WHERE session_no = ? AND run_id = ?", no, run_id) as RunRow[];
+  }
+
   function lostCall(call: CallRow): LostCall {
     const started = call.started_seq === null ? undefined : fact(call.started_seq);
     return {
@@ -71,7 +70,11 @@ export function findLost(place: SessionPlace, lastSeq: number, time: string): Lo
   }
 
   function fact(seq: number): Fact {
-    const rows = query("SELECT seq, line FROM facts WHERE session_no = ? AND seq = ?", no, seq);
+    const rows = query(
+      "SELECT place - ? AS seq, line FROM facts WHERE place = ?",
+      base,
+      base + seq,
+    );
     return factOf((rows[0] ?? { seq, line: "" }) as { seq: number; line: string }, place);
   }
 
@@ -79,10 +82,11 @@ export function findLost(place: SessionPlace, lastSeq: number, time: string): Lo
   function artifactsOf({ started_seq, run_id, tool_call_id }: CallRow): ArtifactRef[] {
     if (started_seq === null) return [];
     const rows = query(
-      `SELECT seq, line FROM facts WHERE session_no = ? AND seq > ? AND type = 'artifact.created'
-         AND tool_call_id = ? ORDER BY seq`,
-      no,
-      started_seq,
+      `SELECT place - ? AS seq, line FROM facts WHERE place BETWEEN ? AND ?
+         AND type = 'artifact.created' AND tool_call_id = ? ORDER BY place`,
+      base,
+      base + started_seq,
+      base + session.last_seq,
       tool_call_id,
     ) as { seq: number; line: string }[];
     return rows

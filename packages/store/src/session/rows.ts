@@ -1,6 +1,12 @@
 // What the tables of a session hold, as the session keeps it in memory until the next commit.
+// A fact's place is its session and its seq in one number, so that facts stand in one tree, in order.
 
 import type { RunRecord } from "../contract/index.ts";
+
+/** Where the facts of a session begin; seq is what is added. More than two million sessions fit. */
+export function placeOfSession(session_no: number): number {
+  return session_no * 2 ** 32;
+}
 
 export interface FactRow {
   readonly seq: number;
@@ -48,6 +54,21 @@ export interface CallRow {
   status: string | null;
 }
 
+/**
+ * What changes with nearly every commit, in the one row that does so anyway: a page for each would be most
+ * of what is written. Moves to the tables when it comes to rest.
+ */
+export interface OpenState {
+  /** Calls that have not ended. */
+  readonly calls: readonly CallRow[];
+  /** Of runs that have not ended: run_id, last_seq, last_run_seq. */
+  readonly runs: readonly (readonly [string, number, number])[];
+  /** Of agents with such a run: agent_id, active_node_id. */
+  readonly active: readonly (readonly [string, string])[];
+}
+
+export const NOTHING_OPEN: OpenState = { calls: [], runs: [], active: [] };
+
 export interface SessionRow {
   readonly session_no: number;
   readonly session_id: string;
@@ -58,6 +79,12 @@ export interface SessionRow {
   last_seq: number;
   head_hash: string;
   bytes: number;
+  /** JSON of its OpenState. */
+  open_state: string;
   /** JSON of who holds it, or held it when it was killed. */
   holder: string | null;
+}
+
+export function openStateOf({ open_state }: Pick<SessionRow, "open_state">): OpenState {
+  return JSON.parse(open_state) as OpenState;
 }

@@ -12,7 +12,15 @@ import {
   type SessionRecord,
 } from "../contract/index.ts";
 import { asColumn, fromColumn, type SqlValue } from "../sqlite/index.ts";
-import type { AgentRow, CallRow, RunRow, SessionRow } from "./rows.ts";
+import {
+  openStateOf,
+  placeOfSession,
+  type AgentRow,
+  type CallRow,
+  type OpenState,
+  type RunRow,
+  type SessionRow,
+} from "./rows.ts";
 
 /** Runs a query, with the store's errors instead of the database's. */
 export type Query = (sql: string, ...values: SqlValue[]) => object[];
@@ -27,6 +35,8 @@ export interface SessionPlace {
 }
 
 const DEFAULT_LIMIT = 1000;
+/** As many as a session has room for. */
+const MOST_FACTS = 2 ** 32 - 1;
 
 export function sessionReader(place: SessionPlace): SessionReader {
   const { query, session_no: no, session_id } = place;
@@ -36,26 +46,33 @@ export function sessionReader(place: SessionPlace): SessionReader {
     record: async () => sessionRecord(sessionRow()),
     facts: async (page = {}) => facts(page),
     async agents() {
-      const rows = query("SELECT * FROM agents WHERE session_no = ? ORDER BY agent_index", no);
-      return parentsFirst((rows as AgentRow[]).map(agentRecord));
+      const [{ active }, rows] = together(() => [
+        openState(),
+        query("SELECT * FROM agents WHERE session_no = ? ORDER BY agent_index", no) as AgentRow[],
+      ]);
+      const moving = new Map(active);
+      return parentsFirst(
+        rows.map((row) =>
+          agentRecord({ ...row, active_node_id: moving.get(row.agent_id) ?? row.active_node_id }),
+        ),
+      );
     },
     async runs() {
-      const rows = query("SELECT * FROM runs WHERE session_no = ? ORDER BY run_index", no);
-      return (rows as RunRow[]).map((row) => runRecord(row, session_id));
+      const [{ runs: moving }, rows] = together(() => [
+        openState(),
+        query("SELECT * FROM runs WHERE session_no = ? ORDER BY run_index", no) as RunRow[],
+      ]);
+      const lastSeqs = new Map(moving.map(([run_id, last_seq]) => [run_id, last_seq]));
+      return rows.map((row) =>
+        runRecord({ ...row, last_seq: lastSeqs.get(row.run_id) ?? row.last_seq }, session_id),
+      );
     },
     async calls({ run_id } = {}) {
-      const rows =
-        run_id === undefined
-          ? query("SELECT * FROM calls WHERE session_no = ? ORDER BY requested_seq", no)
-          : query(
-              `SELECT calls.* FROM runs JOIN calls ON calls.session_no = runs.session_no
-                 AND calls.requested_seq BETWEEN runs.first_seq AND runs.last_seq
-               WHERE runs.session_no = ? AND runs.run_id = ? AND calls.run_id = runs.run_id
-               ORDER BY requested_seq`,
-              no,
-              run_id,
-            );
-      return (rows as CallRow[]).map(callRecord);
+      const [{ calls: open }, ended] = together(() => [openState(), endedCalls(run_id)]);
+      // An open one may be older than many that have ended.
+      return [...ended, ...open.filter((call) => run_id === undefined || call.run_id === run_id)]
+        .toSorted((a, b) => a.requested_seq - b.requested_seq)
+        .map(callRecord);
     },
     async node(node_id) {
       const [row] = query(
@@ -81,12 +98,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
     },
     path: async (node_id) => path(node_id),
     async activePath(agent_id) {
-      const [row] = query(
-        "SELECT active_node_id FROM agents WHERE session_no = ? AND agent_id = ?",
-        no,
-        agent_id,
-      ) as Pick<AgentRow, "active_node_id">[];
-      const active = row?.active_node_id ?? undefined;
+      const active = together(() => activeNode(agent_id));
       return active === undefined ? [] : path(active);
     },
     async artifacts() {
@@ -110,14 +122,66 @@ export function sessionReader(place: SessionPlace): SessionReader {
     return row;
   }
 
+  /** Several queries of one moment: a commit in between must not make them contradict each other. */
+  function together<T>(work: () => T): T {
+    query("BEGIN");
+    try {
+      return work();
+    } finally {
+      query("COMMIT");
+    }
+  }
+
+  function openState(): OpenState {
+    return openStateOf(sessionRow());
+  }
+
+  function activeNode(agent_id: string): string | undefined {
+    const moving = openState().active.find(([id]) => id === agent_id);
+    if (moving !== undefined) return moving[1];
+    const [row] = query(
+      "SELECT active_node_id FROM agents WHERE session_no = ? AND agent_id = ?",
+      no,
+      agent_id,
+    ) as Pick<AgentRow, "active_node_id">[];
+    return row?.active_node_id ?? undefined;
+  }
+
+  function endedCalls(run_id: string | undefined): CallRow[] {
+    if (run_id === undefined) {
+      return query("SELECT * FROM calls WHERE session_no = ?", no) as CallRow[];
+    }
+    const [run] = query(
+      "SELECT * FROM runs WHERE session_no = ? AND run_id = ?",
+      no,
+      run_id,
+    ) as RunRow[];
+    if (run === undefined) return [];
+    return query(
+      "SELECT * FROM calls WHERE session_no = ? AND requested_seq BETWEEN ? AND ? AND run_id = ?",
+      no,
+      run.first_seq,
+      lastOf(run),
+      run_id,
+    ) as CallRow[];
+  }
+
+  /** Of a run under way the row does not know. */
+  function lastOf({ ended_at, last_seq }: RunRow): number {
+    return ended_at === null ? MOST_FACTS : last_seq;
+  }
+
   function facts(page: FactPage): Fact[] {
     const limit = asCount(page.limit ?? DEFAULT_LIMIT);
-    const where = ["session_no = ?"];
-    const values: SqlValue[] = [no];
+    const base = placeOfSession(no);
+    const where: string[] = [];
+    const values: SqlValue[] = [];
     const only = (condition: string, value: SqlValue): void => {
       where.push(condition);
       values.push(value);
     };
+    let from = 1;
+    let to = MOST_FACTS;
     if (page.run_id !== undefined) {
       const [run] = query(
         "SELECT * FROM runs WHERE session_no = ? AND run_id = ?",
@@ -125,17 +189,20 @@ export function sessionReader(place: SessionPlace): SessionReader {
         page.run_id,
       ) as RunRow[];
       if (run === undefined) return [];
-      only("seq >= ?", run.first_seq);
-      only("seq <= ?", run.last_seq);
+      from = run.first_seq;
+      to = lastOf(run);
       only("run_index = ?", run.run_index);
     }
     if (page.tool_call_id !== undefined) only("tool_call_id = ?", asColumn(page.tool_call_id));
-    if (page.after !== undefined) only("seq > ?", asCount(page.after));
+    if (page.after !== undefined) from = Math.max(from, asCount(page.after) + 1);
+    if (page.before !== undefined) to = Math.min(to, asCount(page.before) - 1);
+    only("place >= ?", base + Math.min(from, MOST_FACTS));
+    only("place <= ?", base + to);
     const backwards = page.before !== undefined && page.after === undefined;
-    if (page.before !== undefined) only("seq < ?", asCount(page.before));
     const rows = query(
-      `SELECT seq, line FROM facts WHERE ${where.join(" AND ")}
-       ORDER BY seq ${backwards ? "DESC" : "ASC"} LIMIT ?`,
+      `SELECT place - ? AS seq, line FROM facts WHERE ${where.join(" AND ")}
+       ORDER BY place ${backwards ? "DESC" : "ASC"} LIMIT ?`,
+      base,
       ...values,
       limit,
     ) as { seq: number; line: string }[];

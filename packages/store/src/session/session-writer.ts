@@ -9,7 +9,7 @@ import { asColumn, isPlain } from "../sqlite/index.ts";
 import type { Committer, Pending } from "./committer.ts";
 import type { ConversationTree } from "./conversation.ts";
 import { createDerivedRows, type DerivedTables } from "./derived-rows.ts";
-import type { FactRow, NodeRow, SessionRow } from "./rows.ts";
+import { openStateOf, type FactRow, type NodeRow, type SessionRow } from "./rows.ts";
 import type { WriteStatements } from "./statements.ts";
 
 export interface SessionWriter {
@@ -54,10 +54,14 @@ interface Prepared {
 export function createSessionWriter(options: SessionWriterOptions): SessionWriter {
   const { row, tables, statements, committer, at } = options;
   let isRecovering = false;
-  const derived = createDerivedRows(tables, {
-    has: hasNode,
-    childOf: (node_id) => (isRecovering ? tables.childOf(node_id) : undefined),
-  });
+  const derived = createDerivedRows(
+    tables,
+    {
+      has: hasNode,
+      childOf: (node_id) => (isRecovering ? tables.childOf(node_id) : undefined),
+    },
+    openStateOf(row),
+  );
 
   let facts: CommittedFact[] = [];
   let nodes = new Map<string, NodeRow>();
@@ -208,6 +212,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
   function write(): void {
     const { session_no } = row;
     derived.write(statements, session_no);
+    row.open_state = JSON.stringify(derived.openState());
     for (const fact of facts) statements.fact(session_no, factRow(fact));
     for (const node of nodes.values()) statements.node(session_no, node);
     for (const artifact of artifacts.values()) statements.artifact(session_no, artifact);

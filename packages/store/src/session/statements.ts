@@ -2,7 +2,15 @@
 
 import type { ArtifactRecord } from "@soong/core";
 import type { Database } from "../sqlite/index.ts";
-import type { AgentRow, CallRow, FactRow, NodeRow, RunRow, SessionRow } from "./rows.ts";
+import {
+  placeOfSession,
+  type AgentRow,
+  type CallRow,
+  type FactRow,
+  type NodeRow,
+  type RunRow,
+  type SessionRow,
+} from "./rows.ts";
 
 export interface WriteStatements {
   fact(session_no: number, row: FactRow): void;
@@ -16,7 +24,7 @@ export interface WriteStatements {
 
 export function writeStatements(database: Database): WriteStatements {
   const fact = database.prepare(
-    "INSERT INTO facts (session_no, seq, type, run_index, tool_call_id, line) VALUES (?, ?, ?, ?, ?, ?)",
+    "INSERT INTO facts (place, type, run_index, tool_call_id, line) VALUES (?, ?, ?, ?, ?)",
   );
   const node = database.prepare(
     "INSERT INTO nodes (session_no, node_id, parent_id, seq, text) VALUES (?, ?, ?, ?, ?)",
@@ -25,12 +33,7 @@ export function writeStatements(database: Database): WriteStatements {
     `INSERT INTO runs (session_no, run_index, run_id, agent_id, parent_run_id, role, status, started_at,
        ended_at, first_seq, last_seq, last_run_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (session_no, run_index) DO UPDATE SET role = excluded.role, status = excluded.status,
-       last_seq = excluded.last_seq, last_run_seq = excluded.last_run_seq`,
-  );
-  // On its own: a statement that names the column writes the index of open runs anew, changed or not.
-  const runEnd = database.prepare(
-    `UPDATE runs SET ended_at = ? WHERE session_no = ? AND run_index = ?
-       AND coalesce(ended_at, '') <> coalesce(?, '')`,
+       ended_at = excluded.ended_at, last_seq = excluded.last_seq, last_run_seq = excluded.last_run_seq`,
   );
   const agent = database.prepare(
     `INSERT INTO agents (session_no, agent_index, agent_id, parent_agent_id, active_node_id)
@@ -39,20 +42,20 @@ export function writeStatements(database: Database): WriteStatements {
   );
   const call = database.prepare(
     `INSERT INTO calls (session_no, requested_seq, run_id, tool_call_id, tool_name, started_seq, ended_seq,
-       status) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (session_no, requested_seq) DO UPDATE SET started_seq = excluded.started_seq,
-       ended_seq = excluded.ended_seq, status = excluded.status`,
+       status) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const artifact = database.prepare(
     `INSERT INTO artifacts (session_no, artifact_id, run_id, tool_call_id, created_at, size, record)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
   const session = database.prepare(
-    "UPDATE sessions SET updated_at = ?, last_seq = ?, head_hash = ?, bytes = ? WHERE session_no = ?",
+    `UPDATE sessions SET updated_at = ?, last_seq = ?, head_hash = ?, bytes = ?, open_state = ?
+     WHERE session_no = ?`,
   );
   return {
     fact(no, row) {
-      fact.run(no, row.seq, row.type, row.run_index, row.tool_call_id, row.line);
+      const place = placeOfSession(no) + row.seq;
+      fact.run(place, row.type, row.run_index, row.tool_call_id, row.line);
     },
     node(no, row) {
       node.run(no, row.node_id, row.parent_id, row.seq, row.text);
@@ -72,7 +75,6 @@ export function writeStatements(database: Database): WriteStatements {
         row.last_seq,
         row.last_run_seq,
       );
-      runEnd.run(row.ended_at, no, row.run_index, row.ended_at);
     },
     agent(no, row) {
       agent.run(no, row.agent_index, row.agent_id, row.parent_agent_id, row.active_node_id);
@@ -101,7 +103,8 @@ export function writeStatements(database: Database): WriteStatements {
       );
     },
     session(row) {
-      session.run(row.updated_at, row.last_seq, row.head_hash, row.bytes, row.session_no);
+      const { updated_at, last_seq, head_hash, bytes, open_state, session_no } = row;
+      session.run(updated_at, last_seq, head_hash, bytes, open_state, session_no);
     },
   };
 }

@@ -2,7 +2,7 @@
 
 import type { ArtifactRecord } from "@soong/core";
 import type { Database, SqlValue, Statement } from "../sqlite/index.ts";
-import type { AgentRow, CallRow, RunRow } from "./rows.ts";
+import type { AgentRow, RunRow } from "./rows.ts";
 import type { SessionTables } from "./session-writer.ts";
 
 export function sessionTables(database: Database, session_no: number): SessionTables {
@@ -23,12 +23,6 @@ export function sessionTables(database: Database, session_no: number): SessionTa
       ask("SELECT * FROM agents WHERE session_no = ? AND agent_id = ?", agent_id) as
         | AgentRow
         | undefined,
-    openCall: (run_id, tool_call_id) =>
-      ask(
-        `SELECT * FROM calls WHERE session_no = ? AND ended_seq IS NULL AND run_id = ? AND tool_call_id = ?`,
-        run_id,
-        tool_call_id,
-      ) as CallRow | undefined,
     artifact(artifact_id) {
       const row = ask(
         "SELECT record FROM artifacts WHERE session_no = ? AND artifact_id = ?",

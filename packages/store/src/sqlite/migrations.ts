@@ -19,6 +19,7 @@ CREATE TABLE sessions (
   last_seq INTEGER NOT NULL,
   head_hash TEXT NOT NULL,
   bytes INTEGER NOT NULL,
+  open_state TEXT NOT NULL,
   holder TEXT
 );
 
@@ -47,7 +48,6 @@ CREATE TABLE runs (
   last_run_seq INTEGER NOT NULL,
   PRIMARY KEY (session_no, run_index)
 );
-CREATE INDEX runs_open ON runs (session_no, run_index) WHERE ended_at IS NULL;
 
 CREATE TABLE calls (
   session_no INTEGER NOT NULL,
@@ -56,20 +56,17 @@ CREATE TABLE calls (
   tool_call_id TEXT NOT NULL,
   tool_name TEXT NOT NULL,
   started_seq INTEGER,
-  ended_seq INTEGER,
-  status TEXT,
+  ended_seq INTEGER NOT NULL,
+  status TEXT NOT NULL,
   PRIMARY KEY (session_no, requested_seq)
 ) WITHOUT ROWID;
-CREATE INDEX calls_open ON calls (session_no, requested_seq) WHERE ended_seq IS NULL;
 
 CREATE TABLE facts (
-  session_no INTEGER NOT NULL,
-  seq INTEGER NOT NULL,
+  place INTEGER PRIMARY KEY,
   type TEXT NOT NULL,
   run_index INTEGER,
   tool_call_id TEXT,
-  line TEXT NOT NULL,
-  PRIMARY KEY (session_no, seq)
+  line TEXT NOT NULL
 );
 
 CREATE TABLE nodes (

@@ -11,7 +11,7 @@ import {
   type Tombstone,
 } from "../contract/index.ts";
 import type { RunFolders } from "../folder/index.ts";
-import type { Query, SessionRow } from "../session/index.ts";
+import { placeOfSession, type Query, type SessionRow } from "../session/index.ts";
 import { asColumn, type SessionLock } from "../sqlite/index.ts";
 import { sessionName } from "./session-name.ts";
 
@@ -34,7 +34,7 @@ export interface RemovalParts {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const TABLES = ["facts", "nodes", "calls", "runs", "agents", "artifacts", "sessions"] as const;
+const TABLES = ["nodes", "calls", "runs", "agents", "artifacts", "sessions"] as const;
 
 export function createRemoval(parts: RemovalParts): Removal {
   const { query, transaction, lock, folders, home, clock, at } = parts;
@@ -141,6 +141,8 @@ export function createRemoval(parts: RemovalParts): Removal {
       session_id,
       session_no,
     );
+    const first = placeOfSession(session_no);
+    query("DELETE FROM facts WHERE place >= ? AND place < ?", first, first + 2 ** 32);
     for (const table of TABLES) query(`DELETE FROM ${table} WHERE session_no = ?`, session_no);
     return {
       session_id,

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { StoreError, type SessionPage, type Store, type Tombstone } from "../contract/index.ts";
 import {
   asCount,
+  openStateOf,
   runRecord,
   sessionReader,
   sessionRecord,
@@ -44,10 +45,13 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
     },
     async findRun(run_id) {
       const [found] = query(
-        "SELECT runs.*, session_id FROM runs JOIN sessions USING (session_no) WHERE run_id = ?",
+        "SELECT runs.*, session_id, open_state FROM runs JOIN sessions USING (session_no) WHERE run_id = ?",
         run_id,
-      ) as (RunRow & { session_id: string })[];
-      return found && runRecord(found, found.session_id);
+      ) as (RunRow & Pick<SessionRow, "session_id" | "open_state">)[];
+      if (found === undefined) return undefined;
+      const [, last_seq = found.last_seq] =
+        openStateOf(found).runs.find(([id]) => id === run_id) ?? [];
+      return runRecord({ ...found, last_seq }, found.session_id);
     },
     async verify(session_id, options = {}) {
       const removed = tombstone(session_id);

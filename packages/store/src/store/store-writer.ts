@@ -15,6 +15,7 @@ import {
   committedFacts,
   createCommitter,
   holdSession,
+  NOTHING_OPEN,
   writeStatements,
   type Query,
   type SessionInHand,
@@ -120,14 +121,16 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
         throw new StoreError("session_exists", `There is a session ${session_id}, or there was.`);
       }
       query(
-        `INSERT INTO sessions (session_id, created_at, updated_at, title, project, last_seq, head_hash, bytes)
-         VALUES (?, ?, ?, ?, ?, 0, ?, 0)`,
+        `INSERT INTO sessions (session_id, created_at, updated_at, title, project, last_seq, head_hash,
+           bytes, open_state)
+         VALUES (?, ?, ?, ?, ?, 0, ?, 0, ?)`,
         session_id,
         now,
         now,
         title === undefined ? null : asColumn(title),
         project === undefined ? null : asColumn(project),
         FIRST_PREV_HASH,
+        JSON.stringify(NOTHING_OPEN),
       );
     });
     return openSession(session_id);

@@ -9,7 +9,7 @@ import type { ArtifactRecord, Fact } from "@soong/core";
 import { createChainCheck, type ChainRow } from "../chain/index.ts";
 import type { ChainProblem, Verification, VerifyOptions } from "../contract/index.ts";
 import { fromColumn } from "../sqlite/index.ts";
-import type { SessionPlace, SessionRow } from "../session/index.ts";
+import { placeOfSession, type SessionPlace, type SessionRow } from "../session/index.ts";
 
 interface StoredRow {
   seq: number;
@@ -27,6 +27,7 @@ export async function verifySession(
   options: VerifyOptions,
 ): Promise<Verification> {
   const { query, session_no: no } = place;
+  const base = placeOfSession(no);
   const { last_seq, head_hash } = row;
   const check = createChainCheck();
   let nodes = 0;
@@ -34,12 +35,13 @@ export async function verifySession(
 
   for (let after = 0; ;) {
     const page = query(
-      `SELECT seq, type, run_id, tool_call_id, line FROM facts
-         LEFT JOIN runs ON runs.session_no = facts.session_no AND runs.run_index = facts.run_index
-       WHERE facts.session_no = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
+      `SELECT place - ? AS seq, type, run_id, tool_call_id, line FROM facts
+         LEFT JOIN runs ON runs.session_no = ? AND runs.run_index = facts.run_index
+       WHERE place > ? AND place <= ? ORDER BY place LIMIT ?`,
+      base,
       no,
-      after,
-      last_seq,
+      base + after,
+      base + last_seq,
       PAGE,
     ) as StoredRow[];
     for (const stored of page) {
@@ -118,8 +120,11 @@ export async function verifySession(
 
   function factOfArtifact(artifact_id: string): number {
     const [fact] = query(
-      "SELECT seq FROM facts WHERE session_no = ? AND type = 'artifact.created' AND instr(line, ?) > 0 LIMIT 1",
-      no,
+      `SELECT place - ? AS seq FROM facts WHERE place > ? AND place <= ?
+         AND type = 'artifact.created' AND instr(line, ?) > 0 LIMIT 1`,
+      base,
+      base,
+      base + last_seq,
       JSON.stringify(artifact_id),
     ) as { seq: number }[];
     return fact?.seq ?? last_seq;
