@@ -166,7 +166,7 @@ export async function recordBatches(home, shape, turns) {
   await store.close();
   const database = await openBare(join(home, "store", "soong.db"));
   const select = database.prepare(
-    `SELECT line AS text FROM facts WHERE seq > ? AND seq <= ?
+    `SELECT line AS text FROM facts WHERE place > (1 << 32) + ? AND place <= (1 << 32) + ?
      UNION ALL SELECT text FROM nodes WHERE seq > ? AND seq <= ?`,
   );
   const bounds = [...new Set(ends)].filter((end) => end > before);

@@ -35,14 +35,17 @@ export function systemClock(): Clock {
   }
 }
 
-/** Random prefix, then a counter: unique across processes and cheap to make. */
+/**
+ * Random prefix, then a counter: unique across processes and cheap to make. The counter keeps its length
+ * for sixty million ids, so that they sort as they were made: an index of them grows at its end.
+ */
 export function randomIds(): IdSource {
   const prefix = randomText(12);
   let count = 0;
   return {
     next(kind) {
       count += 1;
-      return `${kind}_${prefix}${count.toString(36)}`;
+      return `${kind}_${prefix}${count.toString(36).padStart(5, "0")}`;
     },
   };
 }

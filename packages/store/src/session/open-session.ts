@@ -3,7 +3,7 @@
 import type { Clock, Fact, IdSource, Journal, JournalEntry } from "@soong/core";
 import { sessionArtifacts, sweepArtifacts } from "../artifacts/index.ts";
 import { StoreError, type AtCrashPoint, type OpenSession } from "../contract/index.ts";
-import type { CommittedFact, RunFolders } from "../folder/index.ts";
+import type { CommittedFact, FolderQueue, RunFolders } from "../folder/index.ts";
 import { asColumn, type Database, type SessionLock } from "../sqlite/index.ts";
 import type { Committer } from "./committer.ts";
 import { findLost } from "./recover.ts";
@@ -18,6 +18,7 @@ export interface HeldSessionParts {
   readonly committer: Committer;
   readonly statements: WriteStatements;
   readonly folders: RunFolders;
+  readonly folderQueue: FolderQueue;
   readonly ids: IdSource;
   readonly clock: Pick<Clock, "now">;
   readonly at?: AtCrashPoint | undefined;
@@ -42,7 +43,7 @@ export async function holdSession(
   parts: HeldSessionParts,
   { row, place, lock, abandonedAt, onClose }: HeldSession,
 ): Promise<SessionInHand> {
-  const { database, committer, folders, at } = parts;
+  const { database, committer, folders, folderQueue, at } = parts;
   const isNew = row.last_seq === 0;
   const base = placeOfSession(row.session_no);
   const tables = sessionTables(database, row.session_no);
@@ -52,7 +53,7 @@ export async function holdSession(
     statements: parts.statements,
     committer,
     at,
-    onCommitted: (facts) => folders.append(facts),
+    onCommitted: (facts) => folderQueue.append(facts),
   });
   const reader = sessionReader(place);
   const time = new Date(parts.clock.now()).toISOString();
@@ -137,6 +138,7 @@ export async function holdSession(
     try {
       writer.recover(lost);
       committer.commit();
+      folderQueue.write();
     } catch (error) {
       writer.abandon();
       throw error;
@@ -148,6 +150,7 @@ export async function holdSession(
   async function close(): Promise<void> {
     if (!isOpen) return;
     committer.commit();
+    folderQueue.write();
     place.query("UPDATE sessions SET holder = NULL WHERE session_no = ?", row.session_no);
     letGo();
   }

@@ -51,6 +51,8 @@ interface Prepared {
   readonly bytes: number;
 }
 
+const MOST_OWN_NODES = 50_000;
+
 export function createSessionWriter(options: SessionWriterOptions): SessionWriter {
   const { row, tables, statements, committer, at } = options;
   let isRecovering = false;
@@ -62,6 +64,9 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     },
     openStateOf(row),
   );
+
+  /** Every node of a session that is new; of others, and of very long ones, the tables are asked. */
+  let ownNodes = row.last_seq === 0 ? new Set<string>() : undefined;
 
   let facts: CommittedFact[] = [];
   let nodes = new Map<string, NodeRow>();
@@ -111,6 +116,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     for (const { node, text } of prepared.nodes) {
       const { node_id, parent_id } = node;
       derived.takeNode(node);
+      ownNodes?.add(node_id);
       nodes.set(node_id, { node_id, parent_id: parent_id ?? null, seq, text });
     }
     row.head_hash = prepared.head_hash;
@@ -204,7 +210,8 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
   }
 
   function hasNode(node_id: string): boolean {
-    return nodes.has(node_id) || tables.has(node_id);
+    if (ownNodes !== undefined && ownNodes.size > MOST_OWN_NODES) ownNodes = undefined;
+    return ownNodes?.has(node_id) ?? (nodes.has(node_id) || tables.has(node_id));
   }
 
   // ── committing ──────────────────────────────────────────────────────────────────────────────────

@@ -43,7 +43,9 @@ function openForWriting(open: OpenDatabase, path: string, timeout: number): Data
     // Only a file without tables can still take this up: then removed sessions give their room back.
     if (version === 0) database.exec("PRAGMA auto_vacuum = INCREMENTAL");
     useWal(database, path, timeout);
-    database.exec("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
+    database.exec(
+      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA trusted_schema = OFF",
+    );
     migrate(database, path);
     // A file that can only be read opens all the same: better to know now than at the first fact.
     database.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${latestVersion()}`);

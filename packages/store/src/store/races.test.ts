@@ -71,7 +71,9 @@ test("a run folder that lags behind is made whole, though the next holder did no
   await session.journal.flush();
   // As a process leaves it that is killed between the commit and the last line.
   const events = join(home, "runs", "run_1", "events.jsonl");
-  const lines = (await readFile(events, "utf8")).split("\n");
+  const read = () => readFile(events, "utf8").catch(() => "");
+  await expect.poll(read).toMatch(/(.*\n){3}/);
+  const lines = (await read()).split("\n");
   const left = await mkdtemp(join(tmpdir(), "soong-races-"));
   onTestFinished(() => rm(left, { recursive: true, force: true }));
   await cp(home, left, { recursive: true });

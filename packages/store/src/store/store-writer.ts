@@ -10,7 +10,7 @@ import {
   type OpenSession,
   type Store,
 } from "../contract/index.ts";
-import { openRunFolders } from "../folder/index.ts";
+import { createFolderQueue, openRunFolders } from "../folder/index.ts";
 import {
   committedFacts,
   createCommitter,
@@ -63,6 +63,7 @@ interface Holder {
 export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreWriter> {
   const { database, path, query, tables, home, ids, clock, at } = parts;
   const folders = openRunFolders({ directory: join(home, "runs"), ...(at ? { at } : {}) });
+  const folderQueue = createFolderQueue(folders);
   const committer = createCommitter({ database, path, at });
   const statements = writeStatements(database);
   const held = new Set<SessionInHand>();
@@ -84,6 +85,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
       ) as SessionRow[];
       if (row === undefined) throw new StoreError("run_unknown", `No session has a run ${run_id}.`);
       const place = tables.placeOf(row);
+      folderQueue.write();
       return folders.rebuild(run_id, (after) => committedFacts(place, run_id, after));
     },
     runFolderProblems: () => folders.problems(),
@@ -92,6 +94,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
         await closeSessions();
       } finally {
         committer.stop();
+        folderQueue.write();
         folders.close();
       }
     },
@@ -172,7 +175,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
       );
       at?.("session.held");
       const inHand: SessionInHand = await holdSession(
-        { database, committer, statements, folders, ids, clock, at },
+        { database, committer, statements, folders, folderQueue, ids, clock, at },
         {
           row,
           place: tables.placeOf(row),
