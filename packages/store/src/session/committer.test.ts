@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { verifies } from "#laws";
-import type { CrashPoint, StoreError } from "../contract/index.ts";
+import { StoreError, type CrashPoint } from "../contract/index.ts";
 import { loadSqlite, type Database } from "../sqlite/driver.ts";
 import { createCommitter, type Committer, type Pending } from "./committer.ts";
 
@@ -180,6 +180,18 @@ describe("a commit that fails", () => {
     b.fail = undefined;
     committer.commit();
     expect(said()).toEqual(["one", "two"]);
+  });
+
+  test("because the file is damaged is for good: nothing more is written to it", () => {
+    verifies("STORE-1");
+    const a = speaker("a");
+    const damaged = new StoreError("store_corrupted", "page 7 is not what it was");
+    a.say("one");
+    a.fail = damaged;
+    expect(() => committer.commit()).toThrow(damaged);
+    const before = executed.length;
+    expect(() => committer.commit()).toThrow(damaged);
+    expect(executed.length).toBe(before);
   });
 
   test("because of an id that is taken is the fault of one, and the others are committed", async () => {

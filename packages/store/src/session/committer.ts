@@ -97,6 +97,8 @@ export function createCommitter({ database, path, at }: CommitterOptions): Commi
     clearTimeout(timer);
     timer = undefined;
     if (waiting.size === 0) return;
+    // Nothing more is written to what is damaged.
+    if (failure?.code === "store_corrupted") throw failure;
     try {
       write([...waiting]);
     } catch (error) {

@@ -1,7 +1,7 @@
 // What the tables of a session hold, as the session keeps it in memory until the next commit.
 // A fact's place is its session and its seq in one number, so that facts stand in one tree, in order.
 
-import type { RunRecord } from "../contract/index.ts";
+import { StoreError, type RunRecord } from "../contract/index.ts";
 
 /** Where the facts of a session begin; seq is what is added. More than two million sessions fit. */
 export function placeOfSession(session_no: number): number {
@@ -85,6 +85,11 @@ export interface SessionRow {
   holder: string | null;
 }
 
-export function openStateOf({ open_state }: Pick<SessionRow, "open_state">): OpenState {
-  return JSON.parse(open_state) as OpenState;
+export function openStateOf(row: Pick<SessionRow, "session_id" | "open_state">): OpenState {
+  try {
+    return JSON.parse(row.open_state) as OpenState;
+  } catch (error) {
+    const message = `What session ${row.session_id} has open cannot be read; its row was changed.`;
+    throw new StoreError("store_corrupted", message, { cause: error });
+  }
 }
