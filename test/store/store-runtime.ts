@@ -57,9 +57,11 @@ const deeds: Readonly<Record<string, () => Promise<void>>> = {
       await session.artifacts.write("kept bytes", whose);
       await session.close();
     }
-    await store.close();
-    const database = (await loadSqlite())(join(directory, "store", "soong.db"));
-    if (!about.beside) database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    if (!about.beside) {
+      await store.close();
+      const database = (await loadSqlite())(join(directory, "store", "soong.db"));
+      database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    }
     tell({ seeded: true });
     // As it is now: closing would tidy up.
     process.kill(process.pid, "SIGKILL");
