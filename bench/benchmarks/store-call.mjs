@@ -45,7 +45,8 @@ async function measure(home, shape, quick) {
   });
   const durable = await turnsOn(shape, await store.createSession());
   const inMemory = await turnsOn(shape, { journal: createMemoryJournal() });
-  for (const { run } of [durable, inMemory]) await run(quick ? 100 : 500);
+  // The compiler needs some thousand calls of the whole path to be done with it.
+  for (const { run } of [durable, inMemory]) await run(quick ? 200 : 3000);
 
   const runDurable = () => durable.run(turns);
   const rows = await paired(
