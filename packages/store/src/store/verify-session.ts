@@ -54,7 +54,8 @@ export async function verifySession(
     after = last.seq;
     await nextTurn();
   }
-  const problem = check.end({ last_seq, head_hash }) ?? additions() ?? (await artifactProblem());
+  const problem =
+    check.end({ last_seq, head_hash }) ?? beyond() ?? additions() ?? (await artifactProblem());
   if (problem !== undefined) return failed(problem);
   if (!hasHead) {
     const message = `No fact of this session has the hash ${options.head}: it is not the one that hash was kept of, or all of it was made anew.`;
@@ -87,6 +88,21 @@ export async function verifySession(
       if (found !== undefined) texts.set(node_id, found.text);
     }
     return texts;
+  }
+
+  /** In one query: who holds the session may have added some since the walk began, and moved the head. */
+  function beyond(): ChainProblem | undefined {
+    const [now] = query(
+      `SELECT last_seq, (SELECT max(place) - ? FROM facts WHERE place > ? AND place < ?) AS there
+       FROM sessions WHERE session_no = ?`,
+      base,
+      base,
+      base + 2 ** 32,
+      no,
+    ) as { last_seq: number; there: number | null }[];
+    if (now === undefined || (now.there ?? 0) <= now.last_seq) return undefined;
+    const message = `The journal goes on to fact ${now.there}, after its head, which is fact ${now.last_seq}: facts were added by somebody else, or the head was changed.`;
+    return { seq: now.last_seq + 1, kind: "head", message };
   }
 
   /** Nodes that no fact speaks of were put there by somebody else. */
