@@ -14,7 +14,7 @@ import {
   type Turn,
 } from "./call/index.ts";
 import { runHook, type HookAnswers, type HookEvent, type HookPayloads } from "./hook/index.ts";
-import { within, type Recorder, type Redactor } from "./journal/index.ts";
+import { within, type FactData, type Recorder, type Redactor } from "./journal/index.ts";
 import {
   compilePolicy,
   describePolicy,
@@ -69,6 +69,10 @@ export interface Run {
   readonly identity: RunIdentity;
   readonly policy: Policy;
   readonly context: RunContext;
+  /** For whoever drives the run: facts and nodes of it, in one count of run_seq. */
+  readonly recorder: Recorder;
+  /** The run's own: its placeholders are the ones its results have (REDACT-1). */
+  readonly redactor: Redactor;
   /** As last shown to the model. */
   readonly surface: Surface;
   /**
@@ -86,7 +90,7 @@ export interface Run {
   /** HOOK-6: asked once whether to go on when the model is done. */
   stopping(): Promise<{ continue: boolean; context: string[] }>;
   abort(reason: string): Promise<void>;
-  end(reason: "completed" | "failed" | "aborted", data?: Record<string, string>): void;
+  end(reason: "completed" | "failed" | "aborted", data?: FactData): void;
 }
 
 /** The request cannot be met; nothing was started. */
@@ -181,6 +185,8 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
   return {
     identity,
     policy,
+    recorder,
+    redactor,
     get context() {
       return context;
     },

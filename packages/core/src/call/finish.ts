@@ -67,8 +67,12 @@ function finishChecked(host: CallHost, call: Call, end: Ending): Finished | Prom
   );
 }
 
-/** Terminal fact and nodes: together, or neither. */
-export function commitFinished(host: CallHost, call: Call, finished: Finished): void {
+/** Terminal fact and nodes: together, or neither. Answers with the nodes. */
+export function commitFinished(
+  host: CallHost,
+  call: Call,
+  finished: Finished,
+): readonly ConversationNode[] {
   const { result } = finished;
   const { recorder } = host;
   const before = factsBeforeTerminal(host, call, result);
@@ -84,7 +88,9 @@ export function commitFinished(host: CallHost, call: Call, finished: Finished): 
     person_view: rendered,
   };
   const fact = recorder.draft(terminalFactType(result.status), terminal, call, level);
-  recorder.commit(before === undefined ? [fact] : [...before, fact], nodesOf(host, call, finished));
+  const nodes = nodesOf(host, call, finished);
+  recorder.commit(before === undefined ? [fact] : [...before, fact], nodes);
+  return nodes;
 }
 
 function factsBeforeTerminal(

@@ -1,16 +1,21 @@
 // A call's place in its turn, and what the call may ask of the turn while it runs.
 
+import type { ConversationNode } from "../journal/index.ts";
 import type { CallClass, ScheduleEvent } from "../schedule/index.ts";
 import type { ToolResult } from "../tool/index.ts";
 import type { Call } from "./call.ts";
 import type { Finished } from "./finish.ts";
 import type { Gate } from "./gate.ts";
 
+const NO_NODES: readonly ConversationNode[] = [];
+
 export class Slot implements Gate {
   readonly call: Call;
   /** Ended, but its attempt may still be abandoned. */
   parked: Finished | undefined;
   result: ToolResult | undefined;
+  /** What it has left in the conversation. */
+  nodes: readonly ConversationNode[] = NO_NODES;
   resume: (() => void) | undefined;
   waits = 0;
   waitsSince = 0;

@@ -1,7 +1,7 @@
 // One turn: calls are pushed as they arrive, the scheduler says when each may run, results come out in
 // call order, exactly one for each (RESULT-1, SCHED-5…7, PIPE-4, PIPE-7).
 
-import { isThenable, JournalFailure } from "../journal/index.ts";
+import { isThenable, JournalFailure, type ConversationNode } from "../journal/index.ts";
 import { createSchedule, type ScheduleAction, type ScheduleEvent } from "../schedule/index.ts";
 import { messageOf, toolError, type RunContext, type ToolResult } from "../tool/index.ts";
 import { arrive, placeOf, resolveName, type Arrival } from "./arrive.ts";
@@ -51,6 +51,11 @@ export interface Turn {
   readonly aborted: boolean;
   /** The node the next message hangs from. */
   readonly lastNodeId: string | undefined;
+  /**
+   * What this turn has added to the conversation so far, in the order of the path: results in call order,
+   * each with what it brought along.
+   */
+  readonly nodes: readonly ConversationNode[];
 }
 
 export interface TurnOptions {
@@ -97,6 +102,9 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     },
     get lastNodeId() {
       return lastNodeId;
+    },
+    get nodes() {
+      return slots.flatMap((slot) => slot.nodes);
     },
   };
 
@@ -316,7 +324,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     happened ||= finished.happened;
     let { result } = finished;
     try {
-      commitFinished(host, slot.call, finished);
+      slot.nodes = commitFinished(host, slot.call, finished);
     } catch (error) {
       result = unrecorded(result, error);
     }
