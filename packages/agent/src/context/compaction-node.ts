@@ -1,0 +1,99 @@
+// What a compaction leaves behind, as a node (CTX-2): a summary, what must not be lost whoever summarises, and
+// from where on the conversation is still read as it was.
+
+import type { ConversationNode, JsonObject } from "@soong/core";
+import type { NodePlace } from "./message-node.ts";
+
+/** Taken from the record itself, never left to a summary. */
+export interface Continuation {
+  /** What a person asked and nothing has answered yet. */
+  readonly requests: readonly string[];
+  /** The last failure of each tool that has not succeeded since. */
+  readonly incidents: readonly Incident[];
+  readonly loaded_tools: readonly string[];
+  readonly artifacts: readonly string[];
+  /** Links that results gave as their sources. */
+  readonly evidence: readonly string[];
+}
+
+export interface Incident {
+  readonly tool: string;
+  readonly message: string;
+}
+
+export interface Compaction {
+  /** The first node that is still read as it was; left out where none is. */
+  readonly kept_from?: string;
+  readonly continuation: Continuation;
+}
+
+export const NOTHING_TO_CONTINUE: Continuation = {
+  requests: [],
+  incidents: [],
+  loaded_tools: [],
+  artifacts: [],
+  evidence: [],
+};
+
+export function compactionNode(
+  { parent_id, ...place }: NodePlace,
+  summary: string,
+  { kept_from, continuation }: Compaction,
+): ConversationNode {
+  return {
+    ...place,
+    ...(parent_id === undefined ? {} : { parent_id }),
+    kind: "compaction",
+    content: [
+      { type: "text", text: `Summary of the conversation up to here:\n\n${summary}` },
+      ...continuationText(continuation).map((text) => ({ type: "text" as const, text })),
+    ],
+    data: {
+      ...(kept_from === undefined ? {} : { kept_from }),
+      continuation: structuredClone(continuation) as unknown as JsonObject,
+    },
+  };
+}
+
+/** Undefined for any other node; whatever of it is damaged reads as empty. */
+export function readCompaction(node: ConversationNode): Compaction | undefined {
+  if (node.kind !== "compaction") return undefined;
+  const { kept_from, continuation } = node.data ?? {};
+  const given = (continuation ?? {}) as Partial<Record<keyof Continuation, unknown>>;
+  return {
+    ...(typeof kept_from === "string" ? { kept_from } : {}),
+    continuation: {
+      requests: texts(given.requests),
+      incidents: incidents(given.incidents),
+      loaded_tools: texts(given.loaded_tools),
+      artifacts: texts(given.artifacts),
+      evidence: texts(given.evidence),
+    },
+  };
+}
+
+function continuationText(continuation: Continuation): string[] {
+  const { requests, incidents: failed, loaded_tools, artifacts, evidence } = continuation;
+  const sections: [string, readonly string[]][] = [
+    ["Asked and not answered yet, word for word:", requests],
+    ["Failed, and not succeeded since:", failed.map(({ tool, message }) => `${tool}: ${message}`)],
+    ["Tools that were found and loaded:", loaded_tools],
+    ["Artifacts that can still be read:", artifacts],
+    ["Sources:", evidence],
+  ];
+  return sections.flatMap(([title, lines]) =>
+    lines.length === 0 ? [] : [[title, ...lines.map((line) => `- ${line}`)].join("\n")],
+  );
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+function incidents(value: unknown): Incident[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((item: unknown) => {
+    const { tool, message } = (item ?? {}) as Partial<Record<keyof Incident, unknown>>;
+    return typeof tool === "string" && typeof message === "string" ? [{ tool, message }] : [];
+  });
+}

@@ -1,0 +1,84 @@
+// Messages as nodes of the conversation and back. A node holds all a request needs of its message, so that a
+// live run, a resumed one and a replay read the same text (REDACT-1).
+
+import type { ContentBlock, ConversationNode, JsonObject } from "@soong/core";
+import type { ModelCall } from "../model/index.ts";
+
+/** Where a node is of and hangs. */
+export interface NodePlace {
+  readonly node_id: string;
+  readonly parent_id: string | undefined;
+  readonly session_id: string;
+  readonly run_id: string;
+  readonly agent_id: string;
+}
+
+export interface AnswerParts {
+  readonly model: string;
+  readonly text: string;
+  readonly calls: readonly ModelCall[];
+  readonly provider_data?: JsonObject;
+}
+
+export function userNode(place: NodePlace, content: readonly ContentBlock[]): ConversationNode {
+  return { ...placed(place), kind: "message", content: [...content], data: { role: "user" } };
+}
+
+export function answerNode(place: NodePlace, answer: AnswerParts): ConversationNode {
+  const { model, text, calls, provider_data } = answer;
+  return {
+    ...placed(place),
+    kind: "message",
+    content: text === "" ? [] : [{ type: "text", text }],
+    data: {
+      role: "assistant",
+      model,
+      calls: calls.map((call) => ({ ...call })),
+      ...(provider_data === undefined ? {} : { provider_data }),
+    },
+  };
+}
+
+/** What a hook adds outside any call. */
+export function hookNode(place: NodePlace, text: string): ConversationNode {
+  return { ...placed(place), kind: "hook_context", content: [{ type: "text", text }] };
+}
+
+export type ReadMessage =
+  | { readonly role: "user" }
+  | ({ readonly role: "assistant" } & AnswerParts);
+
+/** Undefined for a node that is no message, or none of ours. */
+export function readMessage(node: ConversationNode): ReadMessage | undefined {
+  if (node.kind !== "message") return undefined;
+  const { role, model, calls, provider_data } = node.data ?? {};
+  if (role === "user") return { role };
+  if (role !== "assistant") return undefined;
+  return {
+    role,
+    model: typeof model === "string" ? model : "",
+    text: textOf(node.content),
+    calls: Array.isArray(calls) ? calls.flatMap(readCall) : [],
+    ...(isObject(provider_data) ? { provider_data } : {}),
+  };
+}
+
+export function textOf(content: readonly ContentBlock[]): string {
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}
+
+function readCall(given: unknown): ModelCall[] {
+  if (!isObject(given)) return [];
+  const { tool_call_id, name, arguments: text } = given;
+  const isCall =
+    typeof tool_call_id === "string" && typeof name === "string" && typeof text === "string";
+  return isCall ? [{ tool_call_id, name, arguments: text }] : [];
+}
+
+function placed({ parent_id, ...place }: NodePlace): Omit<ConversationNode, "kind" | "content"> {
+  return { ...place, ...(parent_id === undefined ? {} : { parent_id }) };
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

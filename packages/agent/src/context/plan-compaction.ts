@@ -1,0 +1,161 @@
+// What a compaction takes away and what it may never lose (CTX-2). Pure: the summary itself is the model's.
+
+import type { ConversationNode } from "@soong/core";
+import { NOTHING_TO_CONTINUE, readCompaction, type Continuation } from "./compaction-node.ts";
+import { cutMiddle } from "./cut-middle.ts";
+import { textOf } from "./message-node.ts";
+import { tokensOfUnit } from "./plan-context.ts";
+import type { AnswerUnit, ContextUnit } from "./read-path.ts";
+
+export interface CompactionPlan {
+  /** Oldest first; what the summary is of. */
+  readonly affected: readonly ContextUnit[];
+  readonly kept: readonly ContextUnit[];
+  readonly continuation: Continuation;
+}
+
+/** Of one request, word for word; longer ones are files in disguise. */
+const MAX_REQUEST_CHARS = 20_000;
+const MAX_INCIDENT_CHARS = 500;
+
+/** Undefined when there is nothing to take away: the newest unit always stays. */
+export function planCompaction(
+  units: readonly ContextUnit[],
+  keepTokens: number,
+  loadedTools: readonly string[],
+): CompactionPlan | undefined {
+  let from = units.length - 1;
+  let tokens = tokensOf(units[from]);
+  while (from > 0 && tokens + tokensOf(units[from - 1]) <= keepTokens) {
+    from -= 1;
+    tokens += tokensOf(units[from]);
+  }
+  // A summary of a summary alone would only lose.
+  const affected = units.slice(0, Math.max(0, from));
+  if (affected.every(({ kind }) => kind === "summary")) return undefined;
+  return {
+    affected,
+    kept: units.slice(from),
+    continuation: continuationOf(affected, units, loadedTools),
+  };
+}
+
+/** The affected part as text: a request of its own, whose calls nobody has to answer. */
+export function transcriptOf(affected: readonly ContextUnit[], maxTokens: number): string {
+  const whole = affected.flatMap((unit) => linesOf(unit, Number.POSITIVE_INFINITY)).join("\n\n");
+  const maxChars = maxTokens * 4;
+  if (whole.length <= maxChars) return whole;
+  // Results first: most of the length is in them, and least of the course of things.
+  const perBlock = Math.max(200, Math.floor(maxChars / (affected.length * 4)));
+  return cutMiddle(affected.flatMap((unit) => linesOf(unit, perBlock)).join("\n\n"), maxChars);
+}
+
+function linesOf(unit: ContextUnit, maxChars: number): string[] {
+  if (unit.kind !== "answer") {
+    const who = unit.kind === "user" ? "User" : "Earlier summary";
+    const text = textOf(unit.nodes.flatMap(({ content }) => content));
+    return [`${who}: ${unit.kind === "user" ? cutMiddle(text, maxChars) : text}`];
+  }
+  const { text, calls } = unit.answer;
+  return [
+    ...(text === "" ? [] : [`Assistant: ${cutMiddle(text, maxChars)}`]),
+    ...calls.flatMap(({ tool_call_id, name, arguments: sent }) => {
+      const result = unit.results.get(tool_call_id);
+      const outcome = result?.is_error === true ? "failed" : "answered";
+      const said = result === undefined ? "nothing" : blocksAsText(result);
+      return [
+        `Call ${name}: ${cutMiddle(sent, maxChars)}`,
+        `${name} ${outcome}: ${cutMiddle(said, maxChars)}`,
+      ];
+    }),
+  ];
+}
+
+function blocksAsText({ content }: ConversationNode): string {
+  return content
+    .map((block) => {
+      if (block.type === "text") return block.text;
+      return block.type === "image" ? "[an image]" : JSON.stringify(block);
+    })
+    .join("\n");
+}
+
+function continuationOf(
+  affected: readonly ContextUnit[],
+  units: readonly ContextUnit[],
+  loadedTools: readonly string[],
+): Continuation {
+  const before = affected
+    .flatMap(({ nodes }) => nodes.map((node) => readCompaction(node)?.continuation))
+    .reduce<Continuation>((sum, one) => ({ ...sum, ...one }), NOTHING_TO_CONTINUE);
+  const blocks = affected.flatMap(({ nodes }) => nodes.flatMap(({ content }) => content));
+  return {
+    requests: unique([...stillOpen(before.requests, affected), ...openRequests(affected)]),
+    incidents: openIncidents(before, affected, units),
+    loaded_tools: unique([...before.loaded_tools, ...loadedTools]),
+    artifacts: unique([
+      ...before.artifacts,
+      ...blocks.flatMap((block) => (block.type === "artifact_ref" ? [block.artifact_id] : [])),
+    ]),
+    evidence: unique([
+      ...before.evidence,
+      ...blocks.flatMap((block) => (block.type === "resource_link" ? [block.uri] : [])),
+    ]),
+  };
+}
+
+/** An answer without calls ends what was asked before it. */
+function openRequests(affected: readonly ContextUnit[]): string[] {
+  return affected
+    .slice(affected.findLastIndex(isFinalAnswer) + 1)
+    .flatMap((unit) => (unit.kind === "user" ? [requestOf(unit.nodes)] : []))
+    .filter((text) => text !== "");
+}
+
+function stillOpen(
+  requests: readonly string[],
+  affected: readonly ContextUnit[],
+): readonly string[] {
+  return affected.some(isFinalAnswer) ? [] : requests;
+}
+
+function isFinalAnswer(unit: ContextUnit): boolean {
+  return unit.kind === "answer" && unit.answer.calls.length === 0 && unit.answer.text !== "";
+}
+
+function requestOf(nodes: readonly ConversationNode[]): string {
+  const asked = nodes.flatMap((node) => (node.kind === "message" ? node.content : []));
+  return cutMiddle(textOf(asked), MAX_REQUEST_CHARS);
+}
+
+function openIncidents(
+  before: Continuation,
+  affected: readonly ContextUnit[],
+  units: readonly ContextUnit[],
+): Continuation["incidents"] {
+  const open = new Map(before.incidents.map(({ tool, message }) => [tool, message]));
+  const gone = new Set(affected);
+  for (const unit of units) {
+    if (unit.kind !== "answer") continue;
+    for (const [tool, result] of resultsOf(unit)) {
+      if (result.is_error !== true) open.delete(tool);
+      else if (gone.has(unit)) open.set(tool, cutMiddle(blocksAsText(result), MAX_INCIDENT_CHARS));
+    }
+  }
+  return [...open].map(([tool, message]) => ({ tool, message }));
+}
+
+function resultsOf({ answer, results }: AnswerUnit): [string, ConversationNode][] {
+  return answer.calls.flatMap(({ tool_call_id, name }) => {
+    const result = results.get(tool_call_id);
+    return result === undefined ? [] : [[name, result] as [string, ConversationNode]];
+  });
+}
+
+function tokensOf(unit: ContextUnit | undefined): number {
+  return unit === undefined ? 0 : tokensOfUnit(unit);
+}
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)];
+}

@@ -1,0 +1,95 @@
+import fc from "fast-check";
+import { verifies } from "#laws";
+import { expect, test } from "vitest";
+import { anyPath, answer, node, result, user } from "../../../../test/agent/conversation-nodes.ts";
+import { cutMiddle } from "./cut-middle.ts";
+import { tokensOfMessages, tokensOfText, tokensOfTools } from "./estimate-tokens.ts";
+import { planContext } from "./plan-context.ts";
+import { messagesOf, readPath } from "./read-path.ts";
+
+test("a result of 400 kB counts as what it is", () => {
+  verifies("CTX-3");
+  const { units } = readPath([user("go"), answer("", "1"), result("1", "x".repeat(400_000))]);
+  expect(tokensOfMessages(messagesOf(units, "m"))).toBeGreaterThan(100_000);
+  const called = answer("", "1");
+  called.data = {
+    role: "assistant",
+    calls: [{ tool_call_id: "1", name: "a", arguments: "y".repeat(4000) }],
+  };
+  expect(tokensOfMessages(messagesOf(readPath([called]).units, "m"))).toBeGreaterThan(1000);
+  const tool = { name: "a", description: "d".repeat(400), input_schema: {} };
+  expect(tokensOfTools([tool])).toBeGreaterThan(100);
+});
+
+test("a call and its results stay or go together, and what was asked is noted", () => {
+  verifies("CTX-3");
+  const path = [
+    user("Build the house"),
+    answer("", "1"),
+    result("1", "x".repeat(4000)),
+    user("In red"),
+    answer("", "1"),
+    result("1", "x".repeat(4000)),
+    answer("", "2"),
+    result("2", "y".repeat(400)),
+  ];
+  const { kept, omitted, note, tokens } = planContext(readPath(path).units, 250);
+  expect(kept.map(({ nodes }) => nodes.length)).toEqual([2]);
+  expect(omitted).toHaveLength(4);
+  expect(note).toContain("The task, as first asked: Build the house");
+  expect(note).toContain("Last asked in them: In red");
+  expect(tokens).toBeLessThanOrEqual(250);
+});
+
+test("a summary stays, for it is all there is of what came before it", () => {
+  verifies("CTX-3", "CTX-2");
+  const summary = node("compaction", "It went so.", { data: {} });
+  const { units } = readPath([summary, user("x".repeat(4000)), answer("b"), user("c")]);
+  const { kept, omitted } = planContext(units, 300);
+  expect(kept.map(({ kind }) => kind)).toEqual(["summary", "answer", "user"]);
+  expect(omitted).toHaveLength(1);
+});
+
+test("nothing is left out of what fits", () => {
+  verifies("CTX-3");
+  const { units } = readPath([user("a"), answer("b"), user("c")]);
+  const plan = planContext(units, 1000);
+  expect(plan).toMatchObject({ kept: units, omitted: [] });
+  expect(plan.note).toBeUndefined();
+});
+
+test("whatever the conversation and the budget, whole units are kept, newest first, and they fit if any do", () => {
+  verifies("CTX-3");
+  fc.assert(
+    fc.property(anyPath(), fc.nat(400), (path, budget) => {
+      const { units } = readPath(path);
+      const { kept, omitted, note, tokens } = planContext(units, budget);
+      expect([...omitted, ...kept]).toEqual(units);
+      if (units.length > 0) expect(kept.at(-1)).toBe(units.at(-1));
+      const sent = kept.reduce((sum, unit) => sum + tokensOfMessages(messagesOf([unit], "m")), 0);
+      expect(tokens).toBe(sent + tokensOfText(note ?? ""));
+      if (kept.length > 1) expect(tokens).toBeLessThanOrEqual(budget);
+      expect(note === undefined).toBe(omitted.length === 0);
+      const asked = omitted.find(({ kind }) => kind === "user")?.nodes[0]?.content[0];
+      if (asked?.type === "text") expect(note).toContain(asked.text);
+    }),
+  );
+});
+
+test("a cut text keeps both ends and splits no character", () => {
+  verifies("CTX-3");
+  fc.assert(
+    fc.property(
+      fc.string({ unit: "grapheme", maxLength: 80 }),
+      fc.integer({ min: 2, max: 40 }),
+      (text, most) => {
+        const cut = cutMiddle(text, most);
+        if (text.length <= most) expect(cut).toBe(text);
+        expect(() => encodeURIComponent(cut)).not.toThrow();
+      },
+    ),
+  );
+  expect(cutMiddle("a".repeat(50) + "b".repeat(50), 10)).toBe(
+    "aaaaa\n[… 90 characters left out …]\nbbbbb",
+  );
+});

@@ -1,0 +1,112 @@
+import fc from "fast-check";
+import { verifies } from "#laws";
+import { expect, test } from "vitest";
+import { anyPath, answer, node, result, user } from "../../../../test/agent/conversation-nodes.ts";
+import type { ModelMessage } from "../model/index.ts";
+import { answerNode, hookNode, userNode } from "./message-node.ts";
+import { messagesOf, readPath } from "./read-path.ts";
+
+const place = { node_id: "n", parent_id: undefined, session_id: "s", run_id: "r", agent_id: "a" };
+
+test("messages become nodes and the same messages again", () => {
+  verifies("LOOP-4", "CTX-3");
+  const calls = [{ tool_call_id: "1", name: "a__b", arguments: '{"x": 1 }' }];
+  const path = [
+    userNode(place, [{ type: "text", text: "go" }]),
+    answerNode(place, { model: "m", text: "I look", calls, provider_data: { s: 1 } }),
+    result("1", "found"),
+    hookNode(place, "noted"),
+    answerNode(place, { model: "m", text: "done", calls: [] }),
+  ];
+  const stored = JSON.parse(JSON.stringify(path)) as typeof path;
+  expect(messagesOf(readPath(stored).units, "m")).toEqual([
+    { role: "user", content: [{ type: "text", text: "go" }] },
+    { role: "assistant", text: "I look", calls, provider_data: { s: 1 } },
+    {
+      role: "tool",
+      results: [
+        {
+          tool_call_id: "1",
+          name: "a__b",
+          content: [{ type: "text", text: "found" }],
+          is_error: false,
+        },
+      ],
+    },
+    { role: "user", content: [{ type: "text", text: "noted" }] },
+    { role: "assistant", text: "done", calls: [] },
+  ]);
+});
+
+test("a call without a result gets one, and a result without its call is left out and named", () => {
+  verifies("CTX-3");
+  const stray = result("9", "stray");
+  const second = result("2", "two again");
+  const { units, orphans } = readPath([
+    user("go"),
+    answer("", "1", "2"),
+    stray,
+    result("2", "two"),
+    second,
+  ]);
+  expect(orphans).toEqual([stray, second]);
+  expect(messagesOf(units, "m").at(-1)).toMatchObject({
+    role: "tool",
+    results: [
+      { tool_call_id: "1", is_error: true },
+      { tool_call_id: "2", content: [{ type: "text", text: "two" }], is_error: false },
+    ],
+  });
+});
+
+test("results are in the order of their calls, whatever order they stand in", () => {
+  verifies("CTX-3");
+  const path = [user("go"), answer("", "1", "2"), result("2", "b"), result("1", "a", true)];
+  expect(messagesOf(readPath(path).units, "m").at(-1)).toMatchObject({
+    results: [
+      { tool_call_id: "1", is_error: true },
+      { tool_call_id: "2", is_error: false },
+    ],
+  });
+});
+
+test("instructions are system text, each once, and in no message", () => {
+  verifies("CTX-1");
+  const rule = node("instruction_context", "Use tabs.");
+  const path = [user("go"), answer("", "1"), result("1", "read"), rule, user("more"), { ...rule }];
+  const { units, instructions } = readPath(path);
+  expect(instructions).toEqual([rule]);
+  expect(JSON.stringify(messagesOf(units, "m"))).not.toContain("tabs");
+});
+
+test("a message no one of ours has written does not become one", () => {
+  verifies("CTX-3");
+  const odd = node("message", "x", { data: { role: "assistant", calls: [null, { name: 1 }] } });
+  const { units } = readPath([user("go"), odd]);
+  expect(messagesOf(units, "m").at(-1)).toEqual({ role: "assistant", text: "x", calls: [] });
+});
+
+test("whatever the path, every call has one result, every result its call, and no two user messages meet", () => {
+  verifies("CTX-3");
+  fc.assert(
+    fc.property(anyPath(), (path) => {
+      expect(problemsOf(messagesOf(readPath(path).units, "m"))).toEqual([]);
+    }),
+  );
+});
+
+function problemsOf(messages: readonly ModelMessage[]): string[] {
+  return messages.flatMap((message, i) => {
+    const next = messages[i + 1];
+    if (message.role === "user") return next?.role === "user" ? ["two user messages"] : [];
+    if (message.role === "tool") {
+      const before = messages[i - 1];
+      return before?.role === "assistant" && before.calls.length > 0 ? [] : ["orphan results"];
+    }
+    const asked = message.calls.map(({ tool_call_id }) => tool_call_id);
+    if (new Set(asked).size !== asked.length) return ["one id twice"];
+    if (asked.length === 0) return message.text === "" ? ["an empty message"] : [];
+    const answered = next?.role === "tool" ? next.results.map((one) => one.tool_call_id) : [];
+    return JSON.stringify(asked) === JSON.stringify(answered) ? [] : ["orphan calls"];
+  });
+}

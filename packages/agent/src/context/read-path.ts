@@ -1,0 +1,143 @@
+// A path of the conversation as units a request is made of (CTX-3): what a person said, or an answer with
+// the results of all its calls. A unit is sent whole or not at all, so no call is ever without its result.
+
+import type { ContentBlock, ConversationNode } from "@soong/core";
+import type { ModelCall, ModelMessage, ModelResult } from "../model/index.ts";
+import { readCompaction } from "./compaction-node.ts";
+import { readMessage, type AnswerParts } from "./message-node.ts";
+
+export type ContextUnit = UserUnit | AnswerUnit;
+
+export interface UserUnit {
+  /** `summary`: what a compaction left of everything before it. */
+  readonly kind: "user" | "summary";
+  readonly nodes: ConversationNode[];
+}
+
+export interface AnswerUnit {
+  readonly kind: "answer";
+  readonly answer: AnswerParts;
+  readonly nodes: ConversationNode[];
+  readonly results: Map<string, ConversationNode>;
+  /** What results, hooks and skills brought along; it is read after them. */
+  readonly added: ConversationNode[];
+}
+
+export interface ReadPath {
+  readonly units: readonly ContextUnit[];
+  /** Bodies of instruction files: system text, each once (INSTR-1). */
+  readonly instructions: readonly ConversationNode[];
+  /** Results whose call is not on the path: no provider takes them. */
+  readonly orphans: readonly ConversationNode[];
+}
+
+/** `path`: root first. */
+export function readPath(path: readonly ConversationNode[]): ReadPath {
+  const units: ContextUnit[] = [];
+  const orphans: ConversationNode[] = [];
+  for (const node of afterCompaction(path)) {
+    const last = units.at(-1);
+    const message = readMessage(node);
+    if (message?.role === "user") units.push({ kind: "user", nodes: [node] });
+    else if (message?.role === "assistant") units.push(answerUnit(node, message));
+    else if (node.kind === "compaction") units.push({ kind: "summary", nodes: [node] });
+    else if (node.kind === "instruction_context") last?.nodes.push(node);
+    else if (node.kind === "tool_result") {
+      if (!takeResult(last, node)) orphans.push(node);
+    } else if (last?.kind === "answer") {
+      last.nodes.push(node);
+      last.added.push(node);
+    } else if (last !== undefined) last.nodes.push(node);
+    else units.push({ kind: "user", nodes: [node] });
+  }
+  return { units, orphans, instructions: instructionsOn(path) };
+}
+
+/** For one model: what another has left for itself in an answer is not for this one. */
+export function messagesOf(units: readonly ContextUnit[], model: string): ModelMessage[] {
+  const messages: ModelMessage[] = [];
+  for (const unit of units) {
+    if (unit.kind === "answer") addAnswer(messages, unit, model);
+    else addUser(messages, contentOf(unit.nodes));
+  }
+  return messages;
+}
+
+function addAnswer(messages: ModelMessage[], unit: AnswerUnit, model: string): void {
+  const { text, calls, provider_data: extra, model: by } = unit.answer;
+  // A message with nothing in it is refused by providers.
+  if (text !== "" || calls.length > 0) {
+    const own = extra !== undefined && by === model ? { provider_data: extra } : {};
+    messages.push({ role: "assistant", text, calls, ...own });
+  }
+  if (calls.length > 0) {
+    messages.push({ role: "tool", results: calls.map((call) => resultOf(unit, call)) });
+  }
+  addUser(messages, contentOf(unit.added));
+}
+
+/** Side by side they are one message: not every provider takes two in a row. */
+export function addUser(messages: ModelMessage[], content: readonly ContentBlock[]): void {
+  if (content.length === 0) return;
+  const last = messages.at(-1);
+  if (last?.role === "user") {
+    messages[messages.length - 1] = { role: "user", content: [...last.content, ...content] };
+  } else messages.push({ role: "user", content });
+}
+
+/** The last compaction stands for all before it, but for the units it kept. */
+function afterCompaction(path: readonly ConversationNode[]): readonly ConversationNode[] {
+  const at = path.findLastIndex((node) => readCompaction(node) !== undefined);
+  const node = path[at];
+  if (node === undefined) return path;
+  const keptFrom = path.findIndex(({ node_id }) => node_id === readCompaction(node)?.kept_from);
+  const kept = keptFrom === -1 || keptFrom > at ? [] : path.slice(keptFrom, at);
+  return [node, ...kept.filter(({ kind }) => kind !== "compaction"), ...path.slice(at + 1)];
+}
+
+function instructionsOn(path: readonly ConversationNode[]): ConversationNode[] {
+  const byContent = new Map<string, ConversationNode>();
+  for (const node of path) {
+    if (node.kind !== "instruction_context") continue;
+    const key = JSON.stringify(node.content);
+    if (!byContent.has(key)) byContent.set(key, node);
+  }
+  return [...byContent.values()];
+}
+
+function answerUnit(node: ConversationNode, answer: AnswerParts): AnswerUnit {
+  // Ids may come back within one answer only from a damaged record; the first one counts.
+  const calls = [...new Map(answer.calls.toReversed().map((call) => [call.tool_call_id, call]))]
+    .toReversed()
+    .map(([, call]) => call);
+  return {
+    kind: "answer",
+    answer: { ...answer, calls },
+    nodes: [node],
+    results: new Map(),
+    added: [],
+  };
+}
+
+function takeResult(unit: ContextUnit | undefined, node: ConversationNode): boolean {
+  const id = node.tool_call_id;
+  if (unit?.kind !== "answer" || id === undefined || unit.results.has(id)) return false;
+  if (!unit.answer.calls.some(({ tool_call_id }) => tool_call_id === id)) return false;
+  unit.results.set(id, node);
+  unit.nodes.push(node);
+  return true;
+}
+
+/** A call that never got to its first fact has no result on record; its provider needs one all the same. */
+function resultOf(unit: AnswerUnit, { tool_call_id, name }: ModelCall): ModelResult {
+  const node = unit.results.get(tool_call_id);
+  if (node !== undefined) {
+    return { tool_call_id, name, content: node.content, is_error: node.is_error === true };
+  }
+  const text = `${name} was not started: the run was stopped before it. Nothing happened.`;
+  return { tool_call_id, name, content: [{ type: "text", text }], is_error: true };
+}
+
+function contentOf(nodes: readonly ConversationNode[]): ContentBlock[] {
+  return nodes.flatMap((node) => (node.kind === "instruction_context" ? [] : node.content));
+}

@@ -1,0 +1,6 @@
+// @soong/agent: the small loop over any model.
+
+export * from "./loop/index.ts";
+export * from "./model/index.ts";
+export * from "./provider/index.ts";
+export * from "./script/index.ts";

@@ -1,0 +1,206 @@
+// One prompt on its way through a run: its place in the queue, the kernel's run, its end on record. Nothing here rejects
+// or hangs, whatever the model, the tools or the journal do.
+
+import {
+  isContentBlock,
+  messageOf,
+  within,
+  type ContentBlock,
+  type Fact,
+  type FactData,
+  type FactType,
+  type Run,
+  type RunOptions,
+} from "@soong/core";
+import { conductRun } from "./conduct-run.ts";
+import { createEventLog, type EventLog, type LoopEvent } from "./event-log.ts";
+import { rootQueueOf } from "./root-queue.ts";
+import { createRunControl, type RunControl } from "./run-control.ts";
+import { ended, factOf, type Ending, type RunEnd } from "./run-end.ts";
+import type { ConversationState, Running } from "./running.ts";
+import { tellFacts } from "./tell-facts.ts";
+import { noUsage } from "./usage.ts";
+
+export interface LoopRun {
+  readonly run_id: Promise<string>;
+  /** For a screen; the journal has it all. Read it late, slowly or never. */
+  events(): AsyncIterable<LoopEvent>;
+  /** Never rejects. */
+  readonly end: Promise<RunEnd>;
+  /** Settles when the run has ended, or after `limits.abort_wait_ms`. */
+  abort(reason: string): Promise<void>;
+  /** Joins the next request; calls that may be cancelled are (PIPE-7). False when the run takes no more. */
+  interrupt(input: string): boolean;
+}
+
+export function beginRun(
+  state: ConversationState,
+  options: GivenRun,
+  prompt: string | readonly ContentBlock[],
+  closed: boolean,
+): LoopRun {
+  const { clock, limits } = state;
+  const { run_id } = options;
+  const control = createRunControl(clock);
+  const log = createEventLog();
+  const given = closed ? "The conversation is closed. Open it again." : readPrompt(prompt);
+  const refused = closed ? "conversation_closed" : "invalid_prompt";
+  const end =
+    typeof given === "string"
+      ? Promise.resolve(endOf(ended("failed", refused, given)))
+      : inTurn(state, options, given, control, log);
+  const told = end.then((how) => {
+    log.add({ type: "end", end: how });
+    return how;
+  });
+  return {
+    run_id: Promise.resolve(run_id),
+    events: () => log.read(),
+    end: told,
+    async abort(reason) {
+      control.abort(reason);
+      await within(clock, limits.abort_wait_ms, () => told);
+    },
+    interrupt: (input) => control.interrupt(input),
+  };
+}
+
+type GivenRun = RunOptions & { readonly run_id: string };
+
+/** A run another one has started is not a root: its parent waits for it, so it waits for nobody. */
+async function inTurn(
+  state: ConversationState,
+  options: GivenRun,
+  prompt: readonly ContentBlock[],
+  control: RunControl,
+  log: EventLog,
+): Promise<RunEnd> {
+  const queue = options.parent === undefined ? rootQueueOf(state.session) : undefined;
+  const ahead = queue?.length ?? 0;
+  const place = queue?.enter();
+  try {
+    const queued = recordOutside(state, options, "run.queued", { ahead });
+    if (ahead > 0) log.add({ type: "queued", ahead });
+    if (place !== undefined && (await control.unlessAborted(place.turn)) === "aborted") {
+      const ending = abortedBefore(control);
+      return recordNeverRun(state, options, endOf(ending));
+    }
+    return await started(state, options, prompt, control, log, queued.seq);
+  } catch (error) {
+    return endOf(ended("failed", "journal_unavailable", messageOf(error)));
+  } finally {
+    place?.leave();
+  }
+}
+
+async function started(
+  state: ConversationState,
+  options: GivenRun,
+  prompt: readonly ContentBlock[],
+  control: RunControl,
+  log: EventLog,
+  after: number,
+): Promise<RunEnd> {
+  const { session, models, loadedTools } = state;
+  let run: Run;
+  try {
+    run = await session.startRun({
+      profile: models[0].profile,
+      ...options,
+      loadedTools: [...loadedTools],
+    });
+  } catch (error) {
+    return recordNeverRun(state, options, endOf(ended("failed", "run_refused", messageOf(error))));
+  }
+  log.add({ type: "started", run_id: options.run_id });
+  const running: Running = {
+    ...state,
+    run,
+    control,
+    log,
+    usage: noUsage(),
+    pending: [],
+    seenDeferred: new Set(),
+    requests: 0,
+    chosen: 0,
+    answer: "",
+    compactionFailed: false,
+  };
+  const watching = tellFacts(session, { run_id: options.run_id, after }, log);
+  const ending = await conductRun(running, prompt);
+  const end = endOf(ending, running);
+  control.close();
+  try {
+    run.end(factOf(end.reason), endData(end));
+    await session.recorder.flush();
+  } catch (error) {
+    return {
+      ...end,
+      reason: "failed",
+      error: { code: "journal_unavailable", message: messageOf(error) },
+    };
+  } finally {
+    watching.stop();
+  }
+  return end;
+}
+
+function endOf({ reason, error }: Ending, running?: Running): RunEnd {
+  const unheard = running?.control.takeInput() ?? [];
+  return {
+    reason,
+    answer: running?.answer ?? "",
+    ...(error === undefined ? {} : { error }),
+    usage: running?.usage ?? noUsage(),
+    turns: running?.requests ?? 0,
+    ...(unheard.length === 0 ? {} : { unheard }),
+  };
+}
+
+function endData({ reason, error, usage, turns }: RunEnd): FactData {
+  return { reason, ...(error === undefined ? {} : { error }), usage: { ...usage }, turns };
+}
+
+function abortedBefore({ aborted = "" }: RunControl): Ending {
+  return ended("aborted_streaming", "aborted", `The run was aborted before it began: ${aborted}`);
+}
+
+/** Its words are the session's to redact, for there is no run that could; the run's own fact has its code. */
+function recordNeverRun(state: ConversationState, options: GivenRun, end: RunEnd): RunEnd {
+  const { code = "", message = "" } = end.error ?? {};
+  const about = { code, message, of_run: options.run_id };
+  state.session.recorder.record("error", about, undefined, "warn");
+  recordOutside(state, options, `run.${factOf(end.reason)}`, {
+    ...endData(end),
+    error: { code },
+  });
+  return end;
+}
+
+/** A fact of a run that the kernel does not know yet, or will never. */
+function recordOutside(
+  { session }: ConversationState,
+  { run_id, agent_id, parent }: GivenRun,
+  type: FactType,
+  data: FactData,
+): Fact {
+  const fact: Fact = session.recorder.draft(type, data);
+  fact.run_id = run_id;
+  if (agent_id !== undefined) fact.agent_id = agent_id;
+  if (parent !== undefined) {
+    fact.parent_run_id = parent.run_id;
+    fact.parent_agent_id = parent.agent_id;
+  }
+  session.recorder.commit([fact]);
+  return fact;
+}
+
+/** The prompt's blocks, or what is wrong with it. */
+function readPrompt(prompt: string | readonly ContentBlock[]): readonly ContentBlock[] | string {
+  const blocks: unknown = typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt;
+  if (!Array.isArray(blocks) || !blocks.every(isContentBlock)) {
+    return "The prompt is neither text nor a list of content blocks.";
+  }
+  const isEmpty = blocks.every((block) => block.type === "text" && block.text.trim() === "");
+  return isEmpty ? "The prompt is empty. Write what is to be done." : blocks;
+}

@@ -1,0 +1,205 @@
+// One run of the loop (LOOP-1): build context, stream, execute, repeat, until one of its ends. Never throws; what goes
+// wrong is an end, and a journal that fails ends everything at once.
+
+import {
+  JournalFailure,
+  messageOf,
+  type ContentBlock,
+  type ModelTools,
+  type Turn,
+} from "@soong/core";
+import { hookNode, textOf, userNode } from "../context/index.ts";
+import type { Model, ModelRequest } from "../model/index.ts";
+import { createBackoff, type Backoff } from "./backoff.ts";
+import { compactContext } from "./compact-context.ts";
+import { requestModel } from "./request-model.ts";
+import { resolveContext, type ResolvedContext } from "./resolve-context.ts";
+import { ended, type Ending } from "./run-end.ts";
+import { addNode, placeOf, record, type Running } from "./running.ts";
+import type { Attempt } from "./stream-answer.ts";
+
+export async function conductRun(
+  running: Running,
+  prompt: readonly ContentBlock[],
+): Promise<Ending> {
+  try {
+    const blocked = await submit(running, prompt);
+    if (blocked !== undefined) {
+      record(running, "error", { code: "prompt_blocked", message: blocked }, "warn");
+      return ended("failed", "prompt_blocked", `The prompt was blocked by a hook: ${blocked}`);
+    }
+    return await repeat(running, createBackoff(running.run.identity.run_id));
+  } catch (error) {
+    return failedEnding(running, error);
+  } finally {
+    running.control.turn = undefined;
+  }
+}
+
+async function repeat(running: Running, backoff: Backoff): Promise<Ending> {
+  const { run, control, limits } = running;
+  let compactedForLength = false;
+  for (;;) {
+    for (const input of control.takeInput()) await join(running, input);
+    if (running.requests >= limits.max_turns) {
+      const message = `The run made ${limits.max_turns} model requests, its limit. Raise max_turns, or send another prompt to go on.`;
+      return ended("max_turns", "max_turns", message);
+    }
+    const tools = await run.tools();
+    noteLoaded(running);
+    const context = await resolveContext(running, tools);
+    if (context === "aborted" || control.aborted !== undefined)
+      return abortedWhileStreaming(running);
+    running.requests += 1;
+    const outcome = await requestModel(running, {
+      tools,
+      backoff,
+      estimatedTokens: context.estimatedTokens,
+      request: (model) => requestFor(running, model, tools, context),
+    });
+    if (outcome.kind === "aborted") return abortedWhileStreaming(running);
+    if (outcome.kind === "failed") {
+      const { error, wrote } = outcome;
+      if (error.kind !== "prompt_too_long" || wrote) return failedByModel(outcome);
+      const isFirst = !compactedForLength;
+      compactedForLength = true;
+      const compacted = isFirst ? await compactContext(running, "prompt_too_long") : "failed";
+      if (compacted === "aborted") return abortedWhileStreaming(running);
+      if (compacted !== "compacted") return ended("prompt_too_long", error.kind, error.message);
+      continue;
+    }
+    compactedForLength = false;
+    running.answer = outcome.text;
+    const ending = await (outcome.calls === 0 || outcome.stop === "max_tokens"
+      ? finish(running, outcome)
+      : settle(running, outcome.turn));
+    if (ending !== undefined) return ending;
+  }
+}
+
+/** Waits for every result (PIPE-4); undefined: the results are on the path and the model reads them next. */
+async function settle(running: Running, turn: Turn): Promise<Ending | undefined> {
+  const { control, log, path } = running;
+  for await (const result of turn.results()) log.add({ type: "result", result });
+  path.push(...turn.nodes);
+  control.turn = undefined;
+  if (control.aborted !== undefined) {
+    return ended("aborted_tools", "aborted", `The run was aborted: ${control.aborted}`);
+  }
+  if (turn.stopped !== undefined) {
+    const { hook, reason } = turn.stopped;
+    return ended("aborted_tools", "stopped_by_hook", `The hook ${hook} ended the run: ${reason}`);
+  }
+  return undefined;
+}
+
+/** The model is done, or was cut off. Undefined: somebody wants it to go on. */
+async function finish(
+  running: Running,
+  { stop, turn }: Extract<Attempt, { kind: "answered" }>,
+): Promise<Ending | undefined> {
+  const { control, run, path } = running;
+  if (stop === "max_tokens") {
+    // What it had asked for by then is not done: nobody would read what came of it.
+    await turn.abort("the answer was cut off at the output limit");
+    path.push(...turn.nodes);
+    const message = "The model's answer was cut off at its output limit. Raise max_output_tokens.";
+    return ended("max_output_tokens", "max_output_tokens", message);
+  }
+  control.turn = undefined;
+  if (stop === "refused") {
+    return ended("failed", "refused", "The model refused to answer. Change the prompt.");
+  }
+  const hooks = await control.unlessAborted(run.stopping());
+  if (hooks === "aborted") return abortedWhileStreaming(running);
+  if (hooks.continue) {
+    const texts =
+      hooks.context.length === 0 ? ["Go on: a hook says it is not done."] : hooks.context;
+    for (const text of texts) addHookContext(running, text);
+    return undefined;
+  }
+  return control.close() ? { reason: "completed" } : undefined;
+}
+
+/** What a person says goes past the hooks first (HOOK-6). The reason, when one of them blocks it. */
+async function submit(
+  running: Running,
+  content: readonly ContentBlock[],
+): Promise<string | undefined> {
+  const { run, control } = running;
+  const heard = await control.unlessAborted(run.submitPrompt(textOf(content)));
+  if (heard !== "aborted" && heard.blocked !== undefined) return run.redactor.text(heard.blocked);
+  // Redacted once, here: the model, the record and a resumed run read the same (REDACT-1).
+  addNode(running, userNode(placeOf(running), content.map(cleanBlock)));
+  if (heard !== "aborted") for (const text of heard.context) addHookContext(running, text);
+  return undefined;
+
+  /** The bytes of an image are no text, and a find in them would only break it. */
+  function cleanBlock(block: ContentBlock): ContentBlock {
+    return block.type === "image" ? { ...block } : run.redactor.value({ ...block });
+  }
+}
+
+async function join(running: Running, input: string): Promise<void> {
+  const blocked = await submit(running, [{ type: "text", text: input }]);
+  if (blocked === undefined) return;
+  record(running, "error", { code: "prompt_blocked", message: blocked }, "warn");
+}
+
+function addHookContext(running: Running, text: string): void {
+  addNode(running, hookNode(placeOf(running), running.run.redactor.text(text)));
+}
+
+function requestFor(
+  running: Running,
+  model: Model,
+  { tools }: ModelTools,
+  context: ResolvedContext,
+): ModelRequest {
+  const { agent_definition_id, limits } = running;
+  return {
+    index: running.requests,
+    run_id: running.run.identity.run_id,
+    ...(agent_definition_id === undefined ? {} : { agent_definition_id }),
+    system: context.system,
+    messages: context.messages(model),
+    tools,
+    ...(limits.max_output_tokens === undefined
+      ? {}
+      : { max_output_tokens: limits.max_output_tokens }),
+  };
+}
+
+/** What was found and loaded since the run began stays known to the conversation. */
+function noteLoaded({ run, loadedTools, seenDeferred }: Running): void {
+  for (const { name } of run.surface.deferred) seenDeferred.add(name);
+  for (const { name } of run.surface.loaded) if (seenDeferred.has(name)) loadedTools.add(name);
+}
+
+function abortedWhileStreaming({ control }: Running): Ending {
+  return ended("aborted_streaming", "aborted", `The run was aborted: ${control.aborted ?? ""}`);
+}
+
+function failedByModel({ error, wrote }: Extract<Attempt, { kind: "failed" }>): Ending {
+  const { kind, message } = error;
+  return ended(
+    "failed",
+    kind,
+    wrote
+      ? `${message} A call of this answer had already changed something, so it was not asked again.`
+      : message,
+  );
+}
+
+function failedEnding(running: Running, error: unknown): Ending {
+  const { run, control } = running;
+  void control.turn?.abort("the run failed");
+  const message = run.redactor.text(messageOf(error));
+  if (error instanceof JournalFailure) return ended("failed", "journal_unavailable", message);
+  try {
+    record(running, "error", { code: "loop_failed", message }, "error");
+  } catch {
+    // The end of the run says the same.
+  }
+  return ended("failed", "loop_failed", message);
+}

@@ -1,0 +1,78 @@
+// The loop's front door: a conversation takes prompts, and each becomes a run of its own on the path the ones before it
+// have left.
+
+import {
+  randomIds,
+  systemClock,
+  type Clock,
+  type ContentBlock,
+  type ConversationNode,
+  type IdSource,
+  type RunOptions,
+  type Session,
+} from "@soong/core";
+import type { Model } from "../model/index.ts";
+import { beginRun, type LoopRun } from "./begin-run.ts";
+import { loopLimits, type LoopLimits } from "./limits.ts";
+import type { ConversationState } from "./running.ts";
+
+export interface LoopOptions {
+  readonly session: Session;
+  /** The first is used; the rest are the fallback chain (MODEL-4). */
+  readonly models: readonly [Model, ...Model[]];
+  /** Role, mode, policy, roots, parent and so on, for every run. */
+  readonly run?: RunOptions;
+  /** Static text; it describes and grants nothing (CTX-4). */
+  readonly system?: readonly string[];
+  /** The conversation so far, root first: `reader.activePath(agent_id)` of a stored session. */
+  readonly history?: readonly ConversationNode[];
+  readonly agent_definition_id?: string;
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+  readonly limits?: Partial<LoopLimits>;
+}
+
+export interface Conversation {
+  readonly agent_id: string;
+  /** One root run of a session at a time: later ones queue, and are told so. */
+  send(prompt: string | readonly ContentBlock[]): LoopRun;
+  /** Aborts what is under way or queued, and waits for its end. The session stays open. */
+  close(): Promise<void>;
+}
+
+export async function openConversation(options: LoopOptions): Promise<Conversation> {
+  const { session, models, history = [] } = options;
+  const ids = options.ids ?? randomIds();
+  const agent_id = options.run?.agent_id ?? history.at(-1)?.agent_id ?? ids.next("agent");
+  const state: ConversationState = {
+    session,
+    models,
+    ids,
+    system: options.system ?? [],
+    agent_definition_id: options.agent_definition_id,
+    clock: options.clock ?? systemClock(),
+    limits: loopLimits(options.limits),
+    path: [...history],
+    loadedTools: new Set(options.run?.loadedTools ?? []),
+  };
+  const open = new Set<LoopRun>();
+  let closed = false;
+  let givenRunId = options.run?.run_id;
+
+  return {
+    agent_id,
+    send(prompt) {
+      // A given id is one run's.
+      const run_id = givenRunId ?? ids.next("run");
+      givenRunId = undefined;
+      const sent = beginRun(state, { ...options.run, run_id, agent_id }, prompt, closed);
+      open.add(sent);
+      void sent.end.then(() => open.delete(sent));
+      return sent;
+    },
+    async close() {
+      closed = true;
+      await Promise.all([...open].map((one) => one.abort("the conversation was closed")));
+    },
+  };
+}

@@ -1,0 +1,41 @@
+// The bounds of a run, with their defaults.
+
+export interface LoopLimits {
+  /** Model requests of one run. */
+  readonly max_turns: number;
+  readonly max_output_tokens: number | undefined;
+  /** What a request may hold by estimate; above it the conversation is compacted. Undefined: the provider says. */
+  readonly context_tokens: number | undefined;
+  /** Further attempts at one model after a failure that may pass. */
+  readonly retries: number;
+  /** A stream that says nothing for so long has failed. */
+  readonly idle_timeout_ms: number;
+  /** A provider that asks for a longer wait than this is given up. */
+  readonly max_retry_after_ms: number;
+  /** How long `abort` waits for the run's end. */
+  readonly abort_wait_ms: number;
+}
+
+const DEFAULTS: LoopLimits = {
+  max_turns: 128,
+  max_output_tokens: undefined,
+  context_tokens: undefined,
+  retries: 3,
+  idle_timeout_ms: 300_000,
+  max_retry_after_ms: 120_000,
+  abort_wait_ms: 10_000,
+};
+
+/** Throws on a value that makes no sense: no run starts on it. */
+export function loopLimits(given: Partial<LoopLimits> = {}): LoopLimits {
+  const told = Object.entries(given).filter(([, value]) => value !== undefined);
+  const limits: LoopLimits = { ...DEFAULTS, ...Object.fromEntries(told) };
+  for (const [name, value] of Object.entries(limits) as [string, number | undefined][]) {
+    if (value === undefined) continue;
+    const least = name === "retries" ? 0 : 1;
+    if (!(value >= least)) {
+      throw new RangeError(`limits.${name} is ${value}; it must be ${least} or more`);
+    }
+  }
+  return limits;
+}

@@ -1,0 +1,23 @@
+// A call as it is recorded in its answer: without secrets, and without what its tool's schema calls sensitive
+// (REDACT-1, REDACT-2). The tool itself is given what the model sent.
+
+import { parseArguments, type JsonValue, type ModelTools, type Run } from "@soong/core";
+import type { ModelCall } from "../model/index.ts";
+
+const UNREADABLE = '"[redacted: arguments that are not valid JSON]"';
+
+export function redactCall(run: Run, { names }: ModelTools, call: ModelCall): ModelCall {
+  const { name } = call;
+  const canonical = names.toCanonical(name) ?? run.surface.aliases.get(name) ?? name;
+  const standing = run.surface.standing.get(canonical);
+  const sensitive = standing?.tool?.input.sensitive ?? [];
+  const redactedName = run.redactor.text(name);
+  const sent = run.redactor.text(call.arguments);
+  if (sensitive.length === 0) return { ...call, name: redactedName, arguments: sent };
+  const parsed = parseArguments(call.arguments);
+  if (!parsed.ok) return { ...call, name: redactedName, arguments: UNREADABLE };
+  const given = parsed.value as JsonValue;
+  const redacted = run.redactor.value(given, { sensitive });
+  const text = redacted === given ? sent : JSON.stringify(redacted);
+  return { ...call, name: redactedName, arguments: text };
+}

@@ -1,0 +1,87 @@
+// What reaches a run from outside while it is under way: an abort, and input that interrupts it (PIPE-7).
+
+import type { Clock, Turn } from "@soong/core";
+
+export interface RunControl {
+  /** For the model's stream. */
+  readonly signal: AbortSignal;
+  /** Why, once somebody has aborted. */
+  readonly aborted: string | undefined;
+  abort(reason: string): void;
+  /** False once the run takes no more. */
+  interrupt(input: string): boolean;
+  /** Takes what has come in. */
+  takeInput(): string[];
+  /** From now on nothing more is taken; false when something has come in that nobody took. */
+  close(): boolean;
+  /** The turn that an abort or an interrupt reaches. */
+  turn: Turn | undefined;
+  /** Settles with the value, or as `aborted` once the run is. The work is then no longer waited for. */
+  unlessAborted<T>(work: Promise<T>): Promise<T | "aborted">;
+  /** Settles after the time, or as soon as the run is aborted. */
+  wait(ms: number): Promise<"waited" | "aborted">;
+}
+
+export function createRunControl(clock: Clock): RunControl {
+  const controller = new AbortController();
+  let reason: string | undefined;
+  let inputs: string[] = [];
+  let closed = false;
+  const onAbort = new Set<() => void>();
+
+  const control: RunControl = {
+    signal: controller.signal,
+    get aborted() {
+      return reason;
+    },
+    abort(why) {
+      if (reason !== undefined || closed) return;
+      reason = why;
+      controller.abort(new Error(why));
+      void control.turn?.abort(why);
+      for (const tell of onAbort) tell();
+    },
+    interrupt(input) {
+      if (closed || reason !== undefined) return false;
+      inputs.push(input);
+      control.turn?.interrupt("new input came in");
+      return true;
+    },
+    takeInput() {
+      const taken = inputs;
+      inputs = [];
+      return taken;
+    },
+    close() {
+      if (inputs.length > 0 && reason === undefined) return false;
+      closed = true;
+      return true;
+    },
+    turn: undefined,
+    unlessAborted,
+    wait: (ms) => {
+      let forget = (): void => {};
+      const waited = new Promise<"waited">((resolve) => {
+        forget = clock.after(ms, () => resolve("waited"));
+      });
+      return unlessAborted(waited).finally(forget);
+    },
+  };
+  return control;
+
+  async function unlessAborted<T>(work: Promise<T>): Promise<T | "aborted"> {
+    // Whatever it still comes to is not heard, nor is it an unhandled rejection.
+    work.catch(() => {});
+    if (reason !== undefined) return "aborted";
+    let tell = (): void => {};
+    const aborted = new Promise<"aborted">((resolve) => {
+      tell = () => resolve("aborted");
+    });
+    onAbort.add(tell);
+    try {
+      return await Promise.race([work, aborted]);
+    } finally {
+      onAbort.delete(tell);
+    }
+  }
+}

@@ -1,0 +1,158 @@
+// One attempt at an answer (LOOP-1): the model's events into text, and calls into their turn as soon as their
+// arguments are complete. Whatever a model does, this ends, and no call is left without an end (SCHED-6).
+
+import type { ConversationNode, FactData, JsonObject, ModelTools, Turn } from "@soong/core";
+import type {
+  Model,
+  ModelCall,
+  ModelError,
+  ModelEvent,
+  ModelRequest,
+  ModelUsage,
+  StopReason,
+} from "../model/index.ts";
+import { answerNode, cutMiddle } from "../context/index.ts";
+import { readStream } from "./read-stream.ts";
+import { redactCall } from "./redact-call.ts";
+import { placeOf, record, type Running } from "./running.ts";
+import { addUsage } from "./usage.ts";
+
+export interface AttemptParts {
+  readonly model: Model;
+  readonly request: ModelRequest;
+  readonly tools: ModelTools;
+  /** From 1, over all models of the request. */
+  readonly attempt: number;
+}
+
+export type Attempt =
+  | {
+      readonly kind: "answered";
+      readonly text: string;
+      readonly calls: number;
+      readonly stop: StopReason;
+      readonly turn: Turn;
+    }
+  | { readonly kind: "failed"; readonly error: ModelError; readonly wrote: boolean }
+  | { readonly kind: "aborted" };
+
+/** Of one piece of text in the journal; the whole is in the answer's node. */
+const MAX_DELTA_CHARS = 4096;
+
+export async function streamAnswer(running: Running, parts: AttemptParts): Promise<Attempt> {
+  const { run, control, log, usage } = running;
+  const { model, request, tools, attempt } = parts;
+  const about = { request: request.index, attempt, model: model.id };
+  const place = placeOf(running);
+  const calls: ModelCall[] = [];
+  const complete = new Set<string>();
+  const begun = new Set<string>();
+  let text = "";
+  /** Where the text begins that is not in the journal yet. */
+  let told = 0;
+
+  record(running, "model.started", about);
+  const turn = run.openTurn({ parentNodeId: place.node_id });
+  control.turn = turn;
+  try {
+    const end = await readStream(running, model, request, take);
+    tellText();
+    addUsage(usage, end === "aborted" ? undefined : end.usage);
+    if (end === "aborted") return await abandonForGood(undefined);
+    if (end.type === "failed") return await failed(end.error, end.usage);
+    const cut = [...begun].filter((key) => !complete.has(key));
+    if (cut.length > 0 && end.stop !== "max_tokens") {
+      const message = `${model.id} ended its answer in the middle of a call.`;
+      return await failed({ kind: "malformed_stream", message }, end.usage);
+    }
+    return answered(end.stop, end.usage, end.provider_data);
+  } catch (error) {
+    // The journal: nothing may go on, and nothing may be left running.
+    await turn.abort("the journal could not be written");
+    throw error;
+  }
+
+  function take(event: ModelEvent): void {
+    if (event.type === "text_delta") {
+      text += event.text;
+      log.add({ type: "text_delta", text: event.text });
+    } else if (event.type === "call_delta") begun.add(event.key);
+    else if (event.type === "call_complete" && !complete.has(event.key)) {
+      complete.add(event.key);
+      tellText();
+      const { id, name, arguments: sent } = event;
+      const given = { name, arguments: sent, ...(id === undefined ? {} : { id }) };
+      const tool_call_id = turn.push(given);
+      const call = redactCall(run, tools, { tool_call_id, name, arguments: sent });
+      calls.push(call);
+      log.add({ type: "call", ...call });
+    }
+  }
+
+  /** Redacted as a whole: half a secret is not recognised. */
+  function tellText(): void {
+    if (told === text.length) return;
+    const piece = run.redactor.text(text.slice(told));
+    const data = { ...about, chars: text.length - told, text: cutMiddle(piece, MAX_DELTA_CHARS) };
+    told = text.length;
+    record(running, "model.delta", data);
+  }
+
+  function answered(
+    stop: StopReason,
+    used: ModelUsage,
+    provider_data: JsonObject | undefined,
+  ): Attempt {
+    const data = { ...about, stop, usage: { ...used }, cost: "unknown", calls: calls.length };
+    commitAnswer("model.completed", data, provider_data);
+    if (stop !== "max_tokens") turn.end();
+    return { kind: "answered", text: run.redactor.text(text), calls: calls.length, stop, turn };
+  }
+
+  async function failed(error: ModelError, used: ModelUsage | undefined): Promise<Attempt> {
+    if (control.aborted !== undefined) return abandonForGood(used);
+    const results = await turn.discard(error.message);
+    // What is not discarded has changed something, and asking again would have it done twice (LOOP-3).
+    const wrote = results.some(({ status }) => status !== "discarded");
+    const data = { ...about, error: clean(error), usage: used, cost: "unknown", wrote };
+    if (wrote) {
+      commitAnswer("model.failed", data, undefined);
+      running.path.push(...turn.nodes);
+    } else record(running, "model.failed", data, "warn");
+    return { kind: "failed", error: clean(error), wrote };
+  }
+
+  /** What there is of the answer stays on record, and its calls have their ends below it. */
+  async function abandonForGood(used: ModelUsage | undefined): Promise<Attempt> {
+    const error = { kind: "aborted", message: "The run was aborted." };
+    const data = { ...about, error, usage: used, cost: "unknown" };
+    if (text !== "" || calls.length > 0) commitAnswer("model.failed", data, undefined);
+    else record(running, "model.failed", data, "warn");
+    await turn.abort(control.aborted ?? error.message);
+    running.path.push(...turn.nodes);
+    return { kind: "aborted" };
+  }
+
+  function commitAnswer(
+    type: "model.completed" | "model.failed",
+    data: FactData,
+    given: JsonObject | undefined,
+  ): void {
+    // A signature that was changed is worse than none, so it is kept whole or not at all.
+    const isClean = given !== undefined && run.redactor.value(given) === given;
+    const node: ConversationNode = answerNode(place, {
+      model: model.id,
+      text: run.redactor.text(text),
+      calls,
+      ...(isClean ? { provider_data: given } : {}),
+    });
+    running.path.push(node);
+    running.pending.push(node);
+    const level = type === "model.completed" ? "info" : "warn";
+    record(running, type, { ...data, node_id: node.node_id }, level);
+  }
+
+  function clean(error: ModelError): ModelError {
+    return { ...error, message: run.redactor.text(error.message) };
+  }
+}

@@ -1,0 +1,167 @@
+// Our request as the AI SDK's call options: system and messages as its prompt, tools, limits.
+
+import { wireNameOf, type ContentBlock, type JsonObject } from "@soong/core";
+import type {
+  AssistantMessage,
+  ModelMessage,
+  ModelRequest,
+  ModelResult,
+  ToolMessage,
+} from "../model/index.ts";
+import { blockText } from "./content-text.ts";
+import { resultImage, userImage, type InterfaceVersion } from "./interface-version.ts";
+import { fitsNames } from "./preflight.ts";
+import type { ProviderProfile } from "./profile.ts";
+import { replayParts } from "./replay.ts";
+import { strictFlag } from "./strict-schema.ts";
+
+export interface Recipient {
+  readonly id: string;
+  readonly version: InterfaceVersion;
+  readonly profile: ProviderProfile;
+}
+
+/** Plain data; the abort signal is the caller's to add. */
+export function callOptions(request: ModelRequest, to: Recipient): object {
+  const { profile } = to;
+  const limit = request.max_output_tokens ?? profile.max_output_tokens;
+  return {
+    prompt: promptOf(request, to),
+    ...(limit === undefined ? {} : { maxOutputTokens: limit }),
+    ...(request.tools.length === 0 ? {} : { tools: toolsOf(request, to) }),
+    ...(profile.request_options === undefined ? {} : { providerOptions: profile.request_options }),
+    // The raw events tell the provider's own call ids from those its package makes up (MODEL-3).
+    includeRawChunks: true,
+  };
+}
+
+function toolsOf({ tools }: ModelRequest, { version, profile }: Recipient): object[] {
+  return tools.map(({ name, description, input_schema }) => {
+    const strict = version === "v2" ? undefined : strictFlag(input_schema, profile.strict);
+    return {
+      type: "function",
+      name,
+      description,
+      inputSchema: input_schema,
+      ...(strict === undefined ? {} : { strict }),
+    };
+  });
+}
+
+type Message = { role: string; content: unknown; providerOptions?: unknown };
+
+function promptOf(request: ModelRequest, to: Recipient): Message[] {
+  const system = systemMessages(request.system, to);
+  const messages: Message[] = [];
+  // A result stands under the name its call was sent under, or some providers lose the pair.
+  const names = new Map<string, string>();
+  for (const message of request.messages) {
+    const content = contentOf(message, to, names);
+    if (content.length > 0) messages.push({ role: message.role, content });
+  }
+  mark(system.at(-1), to);
+  mark(messages.at(-1), to);
+  return [...system, ...messages];
+}
+
+function mark(message: Message | undefined, { profile }: Recipient): void {
+  if (message === undefined || profile.cache_mark === undefined) return;
+  message.providerOptions = profile.cache_mark;
+}
+
+function systemMessages(system: readonly string[], { profile }: Recipient): Message[] {
+  const said = system.filter((text) => text !== "");
+  if (said.length === 0) return [];
+  const blocks = profile.system === "joined" ? [said.join("\n\n")] : said;
+  return blocks.map((content) => ({ role: "system", content }));
+}
+
+function contentOf(message: ModelMessage, to: Recipient, names: Map<string, string>): object[] {
+  switch (message.role) {
+    case "user":
+      return userParts(message.content, to);
+    case "assistant":
+      return assistantParts(message, to, names);
+    case "tool":
+      return resultParts(message, to, names);
+  }
+}
+
+/** Empty text is no part: some providers refuse a message for it. */
+function userParts(content: readonly ContentBlock[], { version, profile }: Recipient): object[] {
+  return content.flatMap((block): object[] => {
+    if (block.type === "image" && profile.images.user) {
+      return [userImage(version, block.media_type, block.data)];
+    }
+    const text = blockText(block);
+    return text === "" ? [] : [{ type: "text", text }];
+  });
+}
+
+function assistantParts(
+  message: AssistantMessage,
+  { id, profile }: Recipient,
+  names: Map<string, string>,
+): object[] {
+  return replayParts(message, id).map((part) => {
+    const options = part.metadata === undefined ? {} : { providerOptions: part.metadata };
+    if (part.type !== "call") return { type: part.type, text: part.text, ...options };
+    const { call } = part;
+    // A model may call what is no name at all; its provider would refuse to see that again.
+    const name = fitsNames(call.name, profile) ? call.name : wireNameOf(call.name, profile.names);
+    names.set(call.tool_call_id, name);
+    return {
+      type: "tool-call",
+      toolCallId: call.tool_call_id,
+      toolName: name,
+      input: argumentsObject(call.arguments),
+      ...options,
+    };
+  });
+}
+
+/** Providers take only objects back; what the model sent instead is shown to it as it was. */
+function argumentsObject(text: string): JsonObject {
+  if (text.trim() === "") return {};
+  try {
+    const parsed = JSON.parse(text) as unknown;
+    if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) {
+      return parsed as JsonObject;
+    }
+  } catch {
+    // Not JSON: shown as text below.
+  }
+  return { unparsed_arguments: text };
+}
+
+function resultParts(
+  { results }: ToolMessage,
+  to: Recipient,
+  names: ReadonlyMap<string, string>,
+): object[] {
+  return results.map((result) => ({
+    type: "tool-result",
+    toolCallId: result.tool_call_id,
+    toolName: names.get(result.tool_call_id) ?? result.name,
+    output: outputOf(result, to),
+  }));
+}
+
+function outputOf({ content, is_error }: ModelResult, { version, profile }: Recipient): object {
+  const images = content.filter((block) => block.type === "image");
+  if (images.length === 0 || !profile.images.tool_results || version === "v4") {
+    const value = content.map(blockText).join("\n");
+    return { type: is_error ? "error-text" : "text", value };
+  }
+  // One text and then the pictures: Gemini wants exactly one response a call, and each text would be one.
+  // Beside pictures there is no place for the flag of an error.
+  const lines = content.filter((block) => block.type !== "image").map(blockText);
+  const text = [...(is_error ? ["The call failed."] : []), ...lines].join("\n");
+  return {
+    type: "content",
+    value: [
+      { type: "text", text: text === "" ? `${images.length} image(s):` : text },
+      ...images.map((block) => resultImage(version, block.media_type, block.data)),
+    ],
+  };
+}

@@ -1,0 +1,27 @@
+// Content blocks as the text a model reads where a provider has no form of its own for them.
+
+import type { ContentBlock } from "@soong/core";
+
+export function blockText(block: ContentBlock): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "json":
+      return JSON.stringify(block.json);
+    case "image":
+      return `[image ${block.media_type}, not shown: this model takes no images here]`;
+    case "resource_link":
+      return line("resource", block.uri, [block.name, block.media_type, block.description]);
+    case "artifact_ref":
+      return line("artifact", block.artifact_id, [
+        block.name,
+        block.media_type,
+        `${block.size} bytes`,
+      ]);
+  }
+}
+
+function line(kind: string, where: string, about: readonly (string | undefined)[]): string {
+  const known = about.filter((part) => part !== undefined && part !== "");
+  return `[${[`${kind} ${where}`, ...known].join(", ")}]`;
+}

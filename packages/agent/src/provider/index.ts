@@ -1,0 +1,12 @@
+// The provider room: models of the AI SDK's provider packages behind our port.
+
+export type { AnyLanguageModel, LanguageModelV4 } from "./interface-version.ts";
+export { languageModel, type LanguageModelOptions, type ProviderModel } from "./language-model.ts";
+export {
+  modelFromEnvironment,
+  openModel,
+  type Environment,
+  type OpenModelOptions,
+} from "./open-model.ts";
+export { preflight } from "./preflight.ts";
+export * from "./profile.ts";

@@ -1,0 +1,193 @@
+// Models by name, `provider:model`: which package, which key, which address. The packages are the user's own
+// choice: each is loaded only when a model of it is opened.
+
+import type { KnownSecret } from "@soong/core";
+import type { LanguageModelV3 } from "@ai-sdk/provider";
+import { languageModel, type ProviderModel } from "./language-model.ts";
+import { withPackage } from "./load-package.ts";
+import {
+  ANTHROPIC_PROFILE,
+  GOOGLE_PROFILE,
+  OPENAI_COMPATIBLE_PROFILE,
+  OPENAI_PROFILE,
+  type ProviderProfile,
+} from "./profile.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface OpenModelOptions {
+  readonly env: Environment;
+  readonly baseURL?: string;
+  /** The variable that holds the key, instead of the provider's usual one. */
+  readonly apiKeyEnv?: string;
+  readonly fetch?: typeof fetch;
+}
+
+/** Throws an error that says what to set or install. */
+export async function openModel(name: string, options: OpenModelOptions): Promise<ProviderModel> {
+  const { provider, model } = splitName(name);
+  const { env } = options;
+  const baseURL = options.baseURL ?? baseUrlFrom(provider, env) ?? provider.base_url;
+  if (baseURL === undefined) {
+    throw new Error(
+      `No address for the model ${name}: set ${provider.base_url_variables.join(" or ")}, or give it a base URL.`,
+    );
+  }
+  const key = keyFor(name, provider, options);
+  const loaded = await provider.load({
+    model,
+    baseURL,
+    ...(key === undefined ? {} : { apiKey: key.value }),
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+  });
+  return languageModel(loaded, {
+    id: name,
+    profile: provider.profile,
+    secrets: key === undefined ? [] : [key],
+  });
+}
+
+/** What to use when nothing is configured: `provider:model`, or undefined when no key and no address is set. */
+export function modelFromEnvironment(env: Environment): string | undefined {
+  const wanted = valueOf(env, "SOONG_MODEL");
+  if (wanted !== undefined) {
+    if (PROVIDERS.has(wanted.split(":", 1)[0] ?? "")) return wanted;
+    if (baseUrlFrom(COMPATIBLE, env) !== undefined) return `openai-compatible:${wanted}`;
+  }
+  for (const [name, { default_model, key_variables }] of PROVIDERS) {
+    if (default_model === undefined) continue;
+    if (key_variables.some((variable) => valueOf(env, variable) !== undefined)) {
+      return `${name}:${default_model}`;
+    }
+  }
+  return undefined;
+}
+
+interface Provider {
+  readonly profile: ProviderProfile;
+  readonly default_model?: string;
+  readonly base_url?: string;
+  /** The first one set counts. */
+  readonly base_url_variables: readonly string[];
+  readonly key_variables: readonly string[];
+  readonly needs_key: boolean;
+  readonly load: (settings: LoadSettings) => Promise<LanguageModelV3>;
+}
+
+interface LoadSettings {
+  readonly model: string;
+  readonly baseURL: string;
+  readonly apiKey?: string;
+  readonly fetch?: typeof fetch;
+}
+
+const COMPATIBLE: Provider = {
+  profile: OPENAI_COMPATIBLE_PROFILE,
+  base_url_variables: ["SOONG_OPENAI_BASE_URL", "OPENAI_BASE_URL"],
+  key_variables: ["SOONG_OPENAI_API_KEY"],
+  needs_key: false,
+  load: ({ model, ...settings }) =>
+    withPackage("@ai-sdk/openai-compatible", async () => {
+      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+      const name = "openai-compatible";
+      return createOpenAICompatible({ ...settings, name, includeUsage: true })(model);
+    }),
+};
+
+const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>([
+  [
+    "anthropic",
+    {
+      profile: ANTHROPIC_PROFILE,
+      default_model: "claude-sonnet-5",
+      base_url: "https://api.anthropic.com/v1",
+      base_url_variables: ["ANTHROPIC_BASE_URL"],
+      key_variables: ["ANTHROPIC_API_KEY"],
+      needs_key: true,
+      load: ({ model, ...settings }) =>
+        withPackage("@ai-sdk/anthropic", async () => {
+          const { createAnthropic } = await import("@ai-sdk/anthropic");
+          return createAnthropic(settings)(model);
+        }),
+    },
+  ],
+  [
+    "openai",
+    {
+      profile: OPENAI_PROFILE,
+      default_model: "gpt-5.5",
+      base_url: "https://api.openai.com/v1",
+      base_url_variables: ["OPENAI_BASE_URL"],
+      key_variables: ["OPENAI_API_KEY"],
+      needs_key: true,
+      load: ({ model, ...settings }) =>
+        withPackage("@ai-sdk/openai", async () => {
+          const { createOpenAI } = await import("@ai-sdk/openai");
+          return createOpenAI(settings).responses(model);
+        }),
+    },
+  ],
+  [
+    "google",
+    {
+      profile: GOOGLE_PROFILE,
+      default_model: "gemini-flash-latest",
+      base_url: "https://generativelanguage.googleapis.com/v1beta",
+      base_url_variables: [],
+      key_variables: ["GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
+      needs_key: true,
+      load: ({ model, ...settings }) =>
+        withPackage("@ai-sdk/google", async () => {
+          const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
+          return createGoogleGenerativeAI(settings)(model);
+        }),
+    },
+  ],
+  ["openai-compatible", COMPATIBLE],
+]);
+
+function splitName(name: string): { provider: Provider; model: string } {
+  const colon = name.indexOf(":");
+  const provider = PROVIDERS.get(colon === -1 ? name : name.slice(0, colon));
+  const model = colon === -1 ? "" : name.slice(colon + 1);
+  if (provider !== undefined && model !== "") return { provider, model };
+  const known = [...PROVIDERS.keys()].map((known) => `${known}:MODEL`).join(", ");
+  throw new Error(
+    provider === undefined
+      ? `No provider of that name: "${name}". Name the model as one of ${known}.`
+      : `No model is named in "${name}". Name it as one of ${known}.`,
+  );
+}
+
+function baseUrlFrom({ base_url_variables }: Provider, env: Environment): string | undefined {
+  const variable = base_url_variables.find((name) => valueOf(env, name) !== undefined);
+  return variable === undefined ? undefined : valueOf(env, variable);
+}
+
+function keyFor(
+  name: string,
+  provider: Provider,
+  { env, baseURL, apiKeyEnv }: OpenModelOptions,
+): KnownSecret | undefined {
+  const variables = apiKeyEnv === undefined ? keyVariables(provider, env, baseURL) : [apiKeyEnv];
+  for (const variable of variables) {
+    const value = valueOf(env, variable);
+    if (value !== undefined) return { name: variable, value };
+  }
+  if (!provider.needs_key && apiKeyEnv === undefined) return undefined;
+  throw new Error(`No key for the model ${name}: set ${variables.join(" or ")}.`);
+}
+
+/** The key of OpenAI itself goes to another endpoint only when both come from the same pair of variables. */
+function keyVariables(provider: Provider, env: Environment, baseURL: string | undefined) {
+  const paired =
+    provider === COMPATIBLE &&
+    baseURL === undefined &&
+    valueOf(env, "SOONG_OPENAI_BASE_URL") === undefined;
+  return paired ? [...provider.key_variables, "OPENAI_API_KEY"] : provider.key_variables;
+}
+
+function valueOf(env: Environment, name: string): string | undefined {
+  const value = env[name]?.trim();
+  return value === undefined || value === "" ? undefined : value;
+}

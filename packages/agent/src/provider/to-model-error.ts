@@ -1,0 +1,219 @@
+// Whatever a provider package throws or puts into its stream, as one of our kinds of model error. The
+// packages are known by the shape of their errors alone; nothing of them is imported.
+
+import type { ModelError, ModelErrorKind } from "../model/index.ts";
+import { retryAfterMs } from "./retry-after.ts";
+
+export interface ErrorContext {
+  readonly modelId: string;
+  /** Whether the answer had begun: then a broken connection is a cut stream. */
+  readonly begun: boolean;
+  /** Removes keys from what the provider says. */
+  readonly redact: (text: string) => string;
+}
+
+export function toModelError(error: unknown, context: ErrorContext): ModelError {
+  const seen = inspect(error);
+  const kind = kindOf(seen, context);
+  const said = quote(seen, kind, context.redact);
+  const retry = retryAfterMs(seen, Date.now());
+  const status = seen.status !== undefined && seen.status >= 400 ? seen.status : undefined;
+  return {
+    kind,
+    message: `${context.modelId}: ${EXPLANATIONS[kind]}${said === "" ? "" : ` It said: ${said}`}`,
+    ...(status === undefined ? {} : { status }),
+    ...(retry === undefined || !WAITS.has(kind) ? {} : { retry_after_ms: retry }),
+  };
+}
+
+/** The same words for what we find out ourselves. */
+export function modelError(kind: ModelErrorKind, modelId: string): ModelError {
+  return { kind, message: `${modelId}: ${EXPLANATIONS[kind]}` };
+}
+
+const EXPLANATIONS: Readonly<Record<ModelErrorKind, string>> = {
+  overloaded: "the provider is overloaded; try again later or use another model.",
+  rate_limited: "the provider's rate limit is reached; wait, or raise the limit with the provider.",
+  disconnect: "the connection broke in the middle of the answer.",
+  network: "the provider could not be reached; check the network and the base URL.",
+  timeout: "the provider did not answer in time.",
+  server_error: "the provider failed on its side.",
+  malformed_stream: "the provider sent something that is not of its own format.",
+  prompt_too_long: "the conversation is longer than the model takes.",
+  unsupported_capability: "the request asks for what this model cannot do.",
+  authentication:
+    "the provider does not accept the key; check the key and what it may be used for.",
+  invalid_request: "the provider refused the request; check the name of the model and its options.",
+  script: "the script has no answer.",
+  aborted: "the request was aborted.",
+};
+
+const WAITS: ReadonlySet<ModelErrorKind> = new Set(["overloaded", "rate_limited", "server_error"]);
+
+interface Seen {
+  readonly name: string;
+  readonly message: string;
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: string | undefined;
+  /** The provider's own words for the kind of error: `overloaded_error`, `insufficient_quota`. */
+  readonly labels: readonly string[];
+  /** Codes of the system under the fetch: `ECONNREFUSED`, `UND_ERR_SOCKET`. */
+  readonly codes: readonly string[];
+  readonly aborted: boolean;
+}
+
+function inspect(error: unknown): Seen {
+  const top = recordOf(error);
+  const body = textOf(top["responseBody"]);
+  const causes = causesOf(error);
+  return {
+    name: textOf(top["name"]) ?? "",
+    message: textOf(top["message"]) ?? (typeof error === "string" ? error : ""),
+    status: typeof top["statusCode"] === "number" ? top["statusCode"] : undefined,
+    headers: recordOf(top["responseHeaders"]) as Record<string, string | undefined>,
+    body,
+    labels: labelsOf([error, top["data"], parsed(body), { code: keyComplaint(top["message"]) }]),
+    codes: causes.map((cause) => textOf(cause["code"])).filter((code) => code !== undefined),
+    aborted: causes.some(({ name }) => name === "AbortError" || name === "ResponseAborted"),
+  };
+}
+
+function kindOf(seen: Seen, { begun }: ErrorContext): ModelErrorKind {
+  if (seen.aborted) return "aborted";
+  if (isMalformed(seen)) return "malformed_stream";
+  return (
+    tooLong(seen) ??
+    byLabel(seen, TELLING_LABELS) ??
+    byStatus(seen, TELLING_STATUSES) ??
+    byLabel(seen, VAGUE_LABELS) ??
+    byStatus(seen, VAGUE_STATUSES) ??
+    byConnection(seen, begun)
+  );
+}
+
+/** Anthropic's package wraps a broken first event into an error of status 500 with the cause as its body. */
+function isMalformed({ name, body, message }: Seen): boolean {
+  if (/^AI_(JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody)Error$/.test(name)) {
+    return !/without a finish reason/i.test(message);
+  }
+  return /"name":"AI_(JSONParse|TypeValidation)Error"/.test(body ?? "");
+}
+
+function tooLong({ labels, status, message }: Seen): ModelErrorKind | undefined {
+  const labelled = labels.some((label) => /context_length|context_size|too_large/.test(label));
+  const said = status !== 429 && (status ?? 0) <= 500 && TOO_LONG.test(message);
+  return labelled || said ? "prompt_too_long" : undefined;
+}
+
+const TOO_LONG =
+  /prompt is too long|maximum context length|context (length|window|limit|size)|input token count.*exceeds|too many (input )?tokens/i;
+
+type Rules<Sign> = readonly (readonly [Sign, ModelErrorKind])[];
+
+/** Read in order; a quota that is used up comes as a rate limit and does not pass with time. */
+const TELLING_LABELS: Rules<RegExp> = [
+  [/insufficient_quota|billing/, "invalid_request"],
+  [/overloaded|unavailable|slow_down/, "overloaded"],
+  [/rate_limit|resource_exhausted|too_many_requests/, "rate_limited"],
+  [/authentication|api_key|permission|unauthenticated/, "authentication"],
+  [/timeout|deadline_exceeded/, "timeout"],
+];
+
+/** Some servers put these on everything, whatever the status says. */
+const VAGUE_LABELS: Rules<RegExp> = [
+  [/invalid_request|invalid_argument|not_found|failed_precondition/, "invalid_request"],
+  [/api_error|server_error|internal/, "server_error"],
+];
+
+function byLabel({ labels }: Seen, rules: Rules<RegExp>): ModelErrorKind | undefined {
+  return rules.find(([sign]) => labels.some((label) => sign.test(label)))?.[1];
+}
+
+const TELLING_STATUSES: Rules<(status: number) => boolean> = [
+  [(status) => status === 429, "rate_limited"],
+  [(status) => status === 401 || status === 403, "authentication"],
+  [(status) => status === 503 || status === 529, "overloaded"],
+  [(status) => status === 408, "timeout"],
+  [(status) => status === 413, "prompt_too_long"],
+];
+
+const VAGUE_STATUSES: Rules<(status: number) => boolean> = [
+  [(status) => status >= 500, "server_error"],
+  [(status) => status >= 400, "invalid_request"],
+];
+
+function byStatus({ status }: Seen, rules: Rules<(status: number) => boolean>) {
+  return status === undefined ? undefined : rules.find(([sign]) => sign(status))?.[1];
+}
+
+function byConnection({ name, codes, message }: Seen, begun: boolean): ModelErrorKind {
+  if (name === "TimeoutError" || codes.some((code) => /TIMEOUT|ETIMEDOUT/.test(code))) {
+    return "timeout";
+  }
+  if (begun || /without a finish reason|successful response/i.test(message)) return "disconnect";
+  if (/^AI_(UnsupportedFunctionality|InvalidPrompt|InvalidArgument|NoSuchModel)Error$/.test(name)) {
+    return "unsupported_capability";
+  }
+  if (/^AI_Load(APIKey|Setting)Error$/.test(name)) return "authentication";
+  return "network";
+}
+
+/** What is not of the provider's format is not quoted: it may be anything. */
+function quote({ message }: Seen, kind: ModelErrorKind, redact: (text: string) => string): string {
+  if (kind === "malformed_stream" || kind === "aborted") return "";
+  const line = redact(message).replaceAll(/\s+/g, " ").trim();
+  return line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE)}…` : line;
+}
+
+const MAX_QUOTE = 400;
+const MAX_CAUSES = 8;
+
+function causesOf(error: unknown): Readonly<Record<string, unknown>>[] {
+  const causes: Readonly<Record<string, unknown>>[] = [];
+  let current = error;
+  while (typeof current === "object" && current !== null && causes.length < MAX_CAUSES) {
+    const record = current as Readonly<Record<string, unknown>>;
+    causes.push(record);
+    current = record["cause"];
+  }
+  return causes;
+}
+
+/** `type`, `code` and `status` of the error and of the error inside it, in small letters. */
+function labelsOf(sources: readonly unknown[]): string[] {
+  return sources
+    .flatMap((source) => {
+      const outer = recordOf(Array.isArray(source) ? source[0] : source);
+      const inner = recordOf(outer["error"]);
+      const failed = recordOf(recordOf(outer["response"])["error"]);
+      return [outer, inner, failed].flatMap(({ type, code, status }) =>
+        [type, code, status].filter((label) => typeof label === "string"),
+      );
+    })
+    .map((label) => label.toLowerCase());
+}
+
+/** Google calls a wrong key an invalid argument. */
+function keyComplaint(message: unknown): string | undefined {
+  return /api key (not valid|expired)/i.test(textOf(message) ?? "") ? "invalid_api_key" : undefined;
+}
+
+function parsed(body: string | undefined): unknown {
+  if (body === undefined) return undefined;
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null
+    ? (value as Readonly<Record<string, unknown>>)
+    : {};
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

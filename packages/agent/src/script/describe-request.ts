@@ -1,0 +1,37 @@
+// Which request came, in a few words: for whoever has to find the place in a run that went another way than
+// its script.
+
+import { textOf } from "@soong/core";
+import type { ModelMessage, ModelRequest } from "../model/index.ts";
+import { shortened } from "./script-problem.ts";
+
+export function describeLastMessage({ messages }: ModelRequest): string {
+  const last = messages.at(-1);
+  return last === undefined ? "it has no messages" : `its last message is ${described(last)}`;
+}
+
+function described(message: ModelMessage): string {
+  switch (message.role) {
+    case "user":
+      return `the user's ${quoted(textOf(message.content))}`;
+    case "assistant":
+      return `the assistant's ${quoted(message.text)}`;
+    case "tool": {
+      const shown = message.results
+        .slice(0, MAX_RESULTS)
+        .map(({ name, content, is_error: isError }) => {
+          const status = isError ? "error " : "";
+          return `${name}: ${status}${quoted(textOf(content))}`;
+        });
+      const more = message.results.length - shown.length;
+      return `the results of ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+    }
+  }
+}
+
+const MAX_RESULTS = 4;
+const MAX_QUOTED_CHARS = 200;
+
+export function quoted(text: string): string {
+  return JSON.stringify(shortened(text, MAX_QUOTED_CHARS));
+}

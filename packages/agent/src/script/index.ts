@@ -1,0 +1,8 @@
+// The script room: models whose answers are written down beforehand (SCRIPT). A script is checked when it is
+// read, and then plays behind the model port like any other model.
+
+export { loadScript, ScriptError } from "./load-script.ts";
+export { parseScript, printScript, type ParsedScript } from "./parse-script.ts";
+export type * from "./script.ts";
+export { describeScriptProblem, type ScriptProblem } from "./script-problem.ts";
+export { scriptedModel, type ScriptedModelOptions } from "./scripted-model.ts";

@@ -1,0 +1,107 @@
+// One turn of a script as a stream of model events, in time. The time of a part is counted from when the
+// part before it was due, as on a wire, however long the reader took with that.
+
+import type { Clock } from "@soong/core";
+import type { ModelError, ModelEvent, ModelRequest } from "../model/index.ts";
+import type { ScriptCall, ScriptFailure, ScriptTurn } from "./script.ts";
+import { argumentPieces, wordPieces } from "./stream-pieces.ts";
+import { stopOf, turnParts } from "./turn-parts.ts";
+import { estimatedTokens, requestChars } from "./usage-estimate.ts";
+
+export async function* playTurn(
+  turn: ScriptTurn,
+  request: ModelRequest,
+  wireNameOf: (tool: string) => string,
+  clock: Clock,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent, void> {
+  const parts = turnParts(turn);
+  let due = clock.now();
+  let outputChars = 0;
+  let calls = 0;
+  for (const part of parts) {
+    due += part.after_ms;
+    await pauseUntil(due, clock, signal);
+    if (signal.aborted) break;
+    if (part.type === "error") {
+      yield { type: "failed", error: modelError(part.error) };
+      return;
+    }
+    const isCall = part.type === "call";
+    for (const event of isCall ? callEvents(part.call, calls, wireNameOf) : textEvents(part.text)) {
+      if (signal.aborted) break;
+      yield event;
+      if (event.type === "text_delta") outputChars += event.text.length;
+      else if (event.type === "call_complete") {
+        outputChars += event.name.length + event.arguments.length;
+      }
+    }
+    if (isCall) calls += 1;
+  }
+  if (signal.aborted) {
+    yield { type: "failed", error: ABORTED };
+    return;
+  }
+  yield {
+    type: "completed",
+    stop: stopOf(turn, parts),
+    usage: {
+      input_tokens: estimatedTokens(requestChars(request)),
+      output_tokens: estimatedTokens(outputChars),
+    },
+  };
+}
+
+export const ABORTED: ModelError = { kind: "aborted", message: "the model request was aborted" };
+
+/** Ended at once by the signal; leaves no timer behind. */
+function pauseUntil(due: number, clock: Clock, signal: AbortSignal): Promise<void> | undefined {
+  const ms = due - clock.now();
+  if (ms <= 0 || signal.aborted) return undefined;
+  return new Promise((resolve) => {
+    const takeBack = clock.after(ms, ended);
+    signal.addEventListener("abort", ended);
+
+    function ended(): void {
+      takeBack();
+      signal.removeEventListener("abort", ended);
+      resolve();
+    }
+  });
+}
+
+function textEvents(text: string): ModelEvent[] {
+  return wordPieces(text).map((piece) => ({ type: "text_delta", text: piece }));
+}
+
+function callEvents(
+  { tool, input, input_text: inputText, id }: ScriptCall,
+  index: number,
+  wireNameOf: (tool: string) => string,
+): (ModelEvent & { type: "call_delta" | "call_complete" })[] {
+  const key = `call_${index}`;
+  const name = wireNameOf(tool);
+  const text = inputText ?? JSON.stringify(input ?? {});
+  const ended = { type: "call_complete", key, name, arguments: text } as const;
+  return [
+    ...argumentPieces(text).map((piece, at) => {
+      const delta = { type: "call_delta", key, arguments: piece } as const;
+      return at === 0 ? { ...delta, name } : delta;
+    }),
+    id === undefined ? ended : { ...ended, id },
+  ];
+}
+
+function modelError({ kind, retry_after_ms: retryAfter }: ScriptFailure): ModelError {
+  switch (kind) {
+    case "overloaded":
+      return { kind, status: 529, message: "the model is overloaded, says its script; try again" };
+    case "disconnect":
+      return { kind, message: "the connection to the model broke, says its script; try again" };
+    case "rate_limited": {
+      const message = "the model takes no more requests for now, says its script; try again later";
+      const error = { kind, status: 429, message };
+      return retryAfter === undefined ? error : { ...error, retry_after_ms: retryAfter };
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// A script behind the model port (SCRIPT-1): a model like any other, to whoever reads its stream. One model
+// is one script being played; what it answers next depends on who asks and on nothing else.
+
+import {
+  PORTABLE_NAMES,
+  systemClock,
+  wireNameOf,
+  type Clock,
+  type ModelProfile,
+} from "@soong/core";
+import type { Model, ModelEvent, ModelRequest } from "../model/index.ts";
+import { describeLastMessage } from "./describe-request.ts";
+import { ABORTED, playTurn } from "./play-turn.ts";
+import type { Script } from "./script.ts";
+import { turnOrder } from "./turn-order.ts";
+import { unmetExpectations } from "./unmet-expectations.ts";
+
+export interface ScriptedModelOptions {
+  /** For every `after_ms`. */
+  readonly clock?: Clock;
+  /** Such as `script:demo.yaml`. */
+  readonly id?: string;
+  /** For the play of a provider with limits of its own. */
+  readonly profile?: ModelProfile;
+}
+
+/** A script can call whatever a runtime can offer. */
+const SCRIPT_PROFILE: ModelProfile = {
+  id: "script",
+  names: PORTABLE_NAMES,
+  extended_schemas: true,
+};
+
+export function scriptedModel(script: Script, options: ScriptedModelOptions = {}): Model {
+  const { clock = systemClock(), id = "script", profile = SCRIPT_PROFILE } = options;
+  const order = turnOrder(script);
+
+  async function* stream(
+    request: ModelRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<ModelEvent, void> {
+    if (signal.aborted) {
+      yield { type: "failed", error: ABORTED };
+      return;
+    }
+    const next = order.next(request);
+    if (!next.ok) {
+      const came = `request ${request.index} came, and ${describeLastMessage(request)}`;
+      yield failed(
+        `${id} ${next.reason}; ${came}. Add what is to be answered, or end the run before.`,
+      );
+      return;
+    }
+    const { turn, place } = next;
+    const toWire = (tool: string): string => wireName(tool, request, profile);
+    const unmet = unmetExpectations(turn.expect ?? [], request, toWire);
+    if (unmet.length > 0) {
+      const shown = unmet.slice(0, MAX_UNMET).join("; ");
+      const more = unmet.length > MAX_UNMET ? `; and ${unmet.length - MAX_UNMET} more` : "";
+      yield failed(`${id}: request ${request.index} is not what ${place} expects. ${shown}${more}`);
+      return;
+    }
+    yield* playTurn(turn, request, toWire, clock, signal);
+  }
+
+  return { id, profile, stream };
+}
+
+const MAX_UNMET = 10;
+
+function failed(message: string): ModelEvent {
+  return { type: "failed", error: { kind: "script", message } };
+}
+
+/** What a model offered this tool would call it. A name without a dot is none of ours and stays as it is. */
+function wireName(tool: string, { tools }: ModelRequest, { names }: ModelProfile): string {
+  if (!tool.includes(".") || tools.some(({ name }) => name === tool)) return tool;
+  return wireNameOf(tool, names);
+}

@@ -1,0 +1,316 @@
+// Failures of the model that may pass (LOOP-3, SCHED-6), and the next model when they do not (MODEL-4).
+
+import { PORTABLE_PROFILE } from "@soong/core";
+import type { ModelError, ModelEvent } from "@soong/agent";
+import { verifies } from "#laws";
+import { expect, test } from "vitest";
+import {
+  allEvents,
+  calls,
+  done,
+  failed,
+  openStage,
+  says,
+  texts,
+  writtenModel,
+} from "./loop-stage.ts";
+import { ALLOW_ALL, readTool, writeTool } from "./loop-tools.ts";
+
+const MAY_PASS: readonly ModelError["kind"][] = [
+  "overloaded",
+  "rate_limited",
+  "disconnect",
+  "network",
+  "timeout",
+  "server_error",
+  "malformed_stream",
+];
+
+test.each(MAY_PASS)("a failure of kind %s is tried again after a wait", async (kind) => {
+  verifies("LOOP-3");
+  const stage = await openStage([
+    [says("half"), failed(kind)],
+    [says("whole"), done()],
+  ]);
+  const run = stage.conversation.send("go");
+  await stage.clock.advance(200);
+  expect(stage.model.requests).toHaveLength(1);
+  await stage.clock.advance(300);
+  expect(stage.model.requests).toHaveLength(2);
+  expect(await stage.finish(run)).toMatchObject({ reason: "completed", answer: "whole", turns: 1 });
+  expect(stage.model.requests[1]).toEqual(stage.model.requests[0]);
+  expect(stage.journal.nodes).toHaveLength(2);
+  expect(stage.clock.pending).toBe(0);
+});
+
+test.each(["authentication", "invalid_request", "unsupported_capability", "script"] as const)(
+  "a failure of kind %s is not",
+  async (kind) => {
+    verifies("LOOP-3");
+    const stage = await openStage([[failed(kind)]]);
+    expect(await stage.ask("go")).toMatchObject({ reason: "failed", error: { code: kind } });
+    expect(stage.model.requests).toHaveLength(1);
+  },
+);
+
+test("waits double, vary by run and not by time, and end with the attempts", async () => {
+  verifies("LOOP-3");
+  const waits = async (run_id: string): Promise<number[]> => {
+    const stage = await openStage(
+      Array.from({ length: 4 }, () => [failed("server_error")]),
+      {
+        run: { run_id },
+      },
+    );
+    const run = stage.conversation.send("go");
+    expect(await stage.finish(run)).toMatchObject({ reason: "failed", turns: 1 });
+    expect(stage.model.requests).toHaveLength(4);
+    return (await allEvents(run)).flatMap((event) =>
+      event.type === "abandoned" ? [event.wait_ms] : [],
+    );
+  };
+  const first = await waits("run_a");
+  expect(await waits("run_a")).toEqual(first);
+  expect(await waits("run_b")).not.toEqual(first);
+  first.forEach((wait, i) => {
+    expect(wait).toBeGreaterThanOrEqual(250 * 2 ** i);
+    expect(wait).toBeLessThanOrEqual(500 * 2 ** i);
+  });
+});
+
+test("the wait a provider asks for is kept, unless it is too long to be one", async () => {
+  verifies("LOOP-3");
+  const stage = await openStage([
+    [failed("rate_limited", { retry_after_ms: 20_000 })],
+    [says("ok"), done()],
+  ]);
+  const run = stage.conversation.send("go");
+  await stage.clock.advance(19_999);
+  expect(stage.model.requests).toHaveLength(1);
+  await stage.clock.advance(1);
+  expect((await stage.finish(run)).answer).toBe("ok");
+
+  const long = await openStage([[failed("rate_limited", { retry_after_ms: 3_600_000 })]]);
+  expect(await long.ask("go")).toMatchObject({ reason: "failed", error: { code: "rate_limited" } });
+  expect(long.model.requests).toHaveLength(1);
+});
+
+test("a stream that says nothing, breaks off, throws or ends inside a call has failed", async () => {
+  verifies("LOOP-3");
+  const throwing = (): never => {
+    throw new Error("a bug");
+  };
+  const open: ModelEvent = { type: "call_delta", key: "1", name: "a__read", arguments: '{"x' };
+  const stage = await openStage(
+    [
+      [{ wait: 10_000_000 }],
+      [says("…")],
+      [throwing],
+      [open, done("tool_use")],
+      [says("ok"), done()],
+    ],
+    { limits: { retries: 4, idle_timeout_ms: 60_000 } },
+  );
+  expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "ok" });
+  const kinds = stage.facts("model.failed").map(({ data }) => data["error"]);
+  expect(kinds).toMatchObject([
+    { kind: "timeout" },
+    { kind: "disconnect" },
+    { kind: "malformed_stream" },
+    { kind: "malformed_stream" },
+  ]);
+});
+
+test.each([
+  null,
+  "text",
+  { type: "thought" },
+  { type: "text_delta" },
+  { type: "call_complete", key: "1", name: "a", arguments: {} },
+  { type: "completed", stop: "end_turn" },
+  { type: "failed", error: "x" },
+])("an event that is none (%j) is a failure, not a crash", async (event) => {
+  verifies("LOOP-3");
+  const stage = await openStage([[event as never], [says("ok"), done()]]);
+  expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "ok" });
+  expect(stage.facts("model.failed")[0]?.data["error"]).toMatchObject({ kind: "malformed_stream" });
+});
+
+test("calls of an abandoned attempt are discarded, and the next attempt begins from nothing", async () => {
+  verifies("LOOP-3", "SCHED-6");
+  const written: string[] = [];
+  const stage = await openStage(
+    [
+      [
+        says("x"),
+        calls("a__read", {}, "1"),
+        calls("a__write", { n: 1 }, "2"),
+        failed("disconnect"),
+      ],
+      [calls("a__read", {}, "1"), calls("a__write", { n: 2 }, "2"), done("tool_use")],
+      [says("ok"), done()],
+    ],
+    {
+      tools: [readTool("a.read", () => "x"), writeTool("a.write", written)],
+      run: { policy: ALLOW_ALL },
+    },
+  );
+  expect((await stage.ask("go")).reason).toBe("completed");
+  expect(written).toEqual(['{"n":2}']);
+  expect(stage.facts("tool.discarded")).toHaveLength(2);
+  expect(texts(stage.model.requests[2]?.messages ?? [])).toEqual([
+    "user: go",
+    "assistant: <a__read><a__write>",
+    'tool: x | written {"n":2}',
+  ]);
+  // The provider repeats its ids; ours are told apart.
+  const [, answer] = stage.model.requests[2]?.messages ?? [];
+  const ids = answer?.role === "assistant" ? answer.calls.map((call) => call.tool_call_id) : [];
+  expect(new Set([...ids, "1", "2"]).size).toBe(4);
+});
+
+test.each(["disconnect", "prompt_too_long"] as const)(
+  "after %s an attempt whose call has written is not made again, and what it did stays on the path",
+  async (kind) => {
+    verifies("LOOP-3");
+    const written: string[] = [];
+    const stage = await openStage(
+      [
+        [says("Writing."), calls("a__write", { n: 1 }, "1"), { wait: 10 }, failed(kind)],
+        [says("I see."), done()],
+      ],
+      {
+        tools: [writeTool("a.write", written)],
+        run: { policy: ALLOW_ALL },
+        config: { tools: { early_start: "all" } },
+      },
+    );
+    const end = await stage.ask("go");
+    expect(end).toMatchObject({ reason: "failed", error: { code: kind } });
+    expect(end.error?.message).toContain("not asked again");
+    expect(stage.model.requests).toHaveLength(1);
+    expect(written).toEqual(['{"n":1}']);
+    await stage.ask("what happened?");
+    expect(texts(stage.model.requests[1]?.messages ?? [])).toEqual([
+      "user: go",
+      "assistant: Writing.<a__write>",
+      'tool: written {"n":1}',
+      "user: what happened?",
+    ]);
+  },
+);
+
+test("after the last attempt the next model is asked, and the run stays with it", async () => {
+  verifies("MODEL-4", "LOOP-3");
+  let second = writtenModel({} as never, []);
+  const stage = await openStage([[failed("overloaded")], [failed("overloaded")]], {
+    tools: [readTool("a.read", () => "x")],
+    limits: { retries: 1 },
+    others: (clock) => {
+      second = writtenModel(
+        clock,
+        [
+          [calls("a__read"), done("tool_use")],
+          [says("from two"), done()],
+        ],
+        "test:second",
+      );
+      return [second];
+    },
+  });
+  expect(await stage.ask("go")).toMatchObject({
+    reason: "completed",
+    answer: "from two",
+    turns: 2,
+  });
+  expect(stage.model.requests).toHaveLength(2);
+  expect(second.requests).toHaveLength(2);
+  expect(stage.facts("routing.fallback")).toHaveLength(1);
+  expect(stage.facts("routing.fallback")[0]?.data).toMatchObject({
+    from: "test:written",
+    to: "test:second",
+    reason: "overloaded",
+    attempts: 2,
+  });
+  expect(stage.facts("routing.decided").map(({ data }) => data)).toMatchObject([
+    {
+      requested: "test:written",
+      requirements: { tools: 1 },
+      candidates: [{ model: "test:written" }, { model: "test:second" }],
+      selected: "test:written",
+      fallback_chain: ["test:second"],
+      budget: { max_turns: 128, turns_used: 0 },
+      rate_limit: { state: "not_limited" },
+      reason: "first of the chain",
+    },
+    {
+      selected: "test:second",
+      fallback_chain: [],
+      rate_limit: { state: "limited", kind: "overloaded" },
+      reason: "fallback from test:written: overloaded",
+    },
+    { selected: "test:second", reason: "chosen by an earlier fallback" },
+  ]);
+});
+
+test("a model that cannot take the request is passed over, with the reason on record", async () => {
+  verifies("MODEL-4");
+  const short = { ...PORTABLE_PROFILE, names: { ...PORTABLE_PROFILE.names, max_length: 3 } };
+  const stage = await openStage([[failed("unsupported_capability")]], {
+    tools: [readTool("a.read", () => "x")],
+    others: (clock) => [
+      writtenModel(clock, [], "test:none", { ...PORTABLE_PROFILE, max_tools: 0 }),
+      writtenModel(clock, [], "test:short", short),
+      writtenModel(clock, [[says("third"), done()]], "test:third"),
+    ],
+  });
+  expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "third" });
+  expect(stage.facts("routing.decided")[0]?.data["candidates"]).toEqual([
+    { model: "test:written" },
+    { model: "test:none", excluded: "it takes 0 tools, and the request has 1" },
+    { model: "test:short", excluded: "it does not take the tool name a__read" },
+    { model: "test:third" },
+  ]);
+});
+
+test("a wrong key is no reason to ask another model", async () => {
+  verifies("MODEL-4");
+  const stage = await openStage([[failed("authentication")]], {
+    others: (clock) => [writtenModel(clock, [], "test:second")],
+  });
+  expect(await stage.ask("go")).toMatchObject({ error: { code: "authentication" } });
+});
+
+test("what a provider left in an answer goes back to its own model alone", async () => {
+  verifies("MODEL-4");
+  const provider_data = { signature: "abc" };
+  const withData: ModelEvent = { type: "completed", stop: "tool_use", usage: {}, provider_data };
+  let second = writtenModel({} as never, []);
+  const stage = await openStage(
+    [
+      [calls("a__read", {}, "1"), withData],
+      [calls("a__read", {}, "2"), done("tool_use")],
+      [failed("overloaded")],
+    ],
+    {
+      tools: [readTool("a.read", () => "x")],
+      limits: { retries: 0 },
+      others: (clock) => [(second = writtenModel(clock, [[says("ok"), done()]], "test:second"))],
+    },
+  );
+  await stage.ask("go");
+  expect(stage.model.requests[2]?.messages[1]).toMatchObject({ provider_data });
+  expect(second.requests[0]?.messages[1]).not.toHaveProperty("provider_data");
+});
+
+test("an abort during a wait ends the run at once", async () => {
+  verifies("LOOP-3", "LOOP-2");
+  const stage = await openStage([[failed("rate_limited", { retry_after_ms: 60_000 })]]);
+  const run = stage.conversation.send("go");
+  await stage.clock.settle();
+  const aborted = run.abort("enough");
+  await stage.clock.settle();
+  await aborted;
+  expect(await run.end).toMatchObject({ reason: "aborted_streaming" });
+  expect(stage.clock.pending).toBe(0);
+});
