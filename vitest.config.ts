@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { lawsReporter } from "./test/laws/reporter.ts";
@@ -16,6 +17,8 @@ export default defineConfig({
     // Property tests and compilers on two busy cores; the long versions get longer.
     testTimeout: process.env.SOONG_TEST_FULL === "1" ? 600_000 : 60_000,
     hookTimeout: 60_000,
+    // Left alone it takes one core less than there are, which on two cores is half of them.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ["default", lawsReporter()],
   },
 });

@@ -47,7 +47,7 @@ function pack(folder: string, { name, scripts = {} }: Manifest): string {
 
   const paths = packed.files.map((file) => file.path);
   const strange = paths.filter(
-    (path) => !/^(dist\/|(README\.md|LICENSE|package\.json)$)/.test(path),
+    (path) => !/^(dist\/|bin\/|(README\.md|LICENSE|package\.json)$)/.test(path),
   );
   if (strange.length > 0) fail(`${name}: not meant to be published: ${strange.join(", ")}`);
   for (const needed of ["README.md", "LICENSE", "dist/index.js", "dist/index.d.ts"]) {

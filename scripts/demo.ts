@@ -4,6 +4,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +18,8 @@ import {
 } from "@soong/core";
 import { openStore, type Store } from "@soong/store";
 import { codeTools, readArtifactTool } from "@soong/tools";
+import { run as runCommand } from "./command.ts";
+import { packageFolders } from "./house.ts";
 
 const publish = defineTool({
   name: "site.publish",
@@ -71,6 +74,18 @@ try {
   await store.close();
 } finally {
   await rm(base, { recursive: true, force: true });
+}
+buildPackages();
+heading("Now try it yourself");
+console.log("  npx soong tools");
+console.log('  npx soong explain code.run_command \'{"argv": ["rm", "-r", "src"]}\'');
+
+/** `npx soong` runs what is built. */
+function buildPackages(): void {
+  const isBuilt = packageFolders().every((folder) => existsSync(join("packages", folder, "dist")));
+  if (isBuilt) return;
+  console.log("\nBuilding the command …");
+  for (const folder of packageFolders()) runCommand("tsc", ["--project", join("packages", folder)]);
 }
 
 async function show(run: Run): Promise<void> {

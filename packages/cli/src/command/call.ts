@@ -1,0 +1,109 @@
+// `soong call`: one call through the whole pipeline, kept in a session of the store (CLI-3, PIPE-8).
+
+import { resolve } from "node:path";
+import { viewsOf, type AskPermission, type ToolResult } from "@soong/core";
+import { EXIT, visible, visibleLine, type Output } from "../output/index.ts";
+import { openRuntime, type Runtime } from "../runtime/index.ts";
+import { configOf, type CommandContext } from "./context.ts";
+import { terminalQuestions } from "./question.ts";
+import { refuseUnknownTool, toolInput } from "./tool-input.ts";
+
+export interface CallOptions {
+  readonly json?: boolean;
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  readonly yes?: boolean;
+  readonly cwd?: string;
+}
+
+export async function callCommand(
+  context: CommandContext,
+  tool: string,
+  given: string | undefined,
+  options: CallOptions,
+): Promise<number> {
+  const input = await toolInput(given, context);
+  const { allow = [], deny = [], cwd = "" } = options;
+  const ask = askFor(context, options);
+  const runtime = await openRuntime({
+    env: context.env,
+    cwd: resolve(context.cwd, cwd),
+    config: await configOf(context),
+    flags: { allow, deny },
+    ...(ask === undefined ? {} : { ask }),
+  });
+  try {
+    refuseUnknownTool(runtime.kernel, tool);
+    return await callOnce(context, runtime, tool, input, options);
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** PERM-7: `--yes` is the person's answer to this one call; without a person there is no answer. */
+function askFor(context: CommandContext, { yes }: CallOptions): AskPermission | undefined {
+  if (yes === true) return () => ({ decision: "allow_once", answered_by: "--yes" });
+  if (!context.isInteractive) return undefined;
+  return terminalQuestions(context.stdin, context.output).ask;
+}
+
+async function callOnce(
+  { interrupts, output, isInteractive }: CommandContext,
+  runtime: Runtime,
+  tool: string,
+  input: string,
+  { json = false, yes = false }: CallOptions,
+): Promise<number> {
+  const held = await runtime.openSession({ title: `soong call ${visibleLine(tool)}` });
+  const run = await held.session.startRun();
+  let isInterrupted = false;
+  const stopListening = interrupts.on(() => {
+    isInterrupted = true;
+    void run.abort("interrupted by the user");
+  });
+  try {
+    const [result] = await run.execute([{ name: tool, arguments: input }]);
+    if (result === undefined) throw new Error("the call has no result");
+    run.end(isInterrupted ? "aborted" : result.is_error ? "failed" : "completed");
+    const ids = { session_id: held.session.session_id, run_id: run.identity.run_id };
+    await held.close();
+    if (json) output.record("soong.call/1", { ...ids, result });
+    else showResult(output, runtime, result);
+    if (result.status === "denied" && !yes && !isInteractive) noteWhatHelps(output, result);
+    return isInterrupted ? EXIT.interrupted : exitCodeOf(result);
+  } finally {
+    stopListening();
+  }
+}
+
+function exitCodeOf({ status, is_error }: ToolResult): number {
+  if (status === "denied" || status === "rejected") return EXIT.denied;
+  return is_error ? EXIT.failed : EXIT.ok;
+}
+
+/** What came of it on stdout; why it failed on stderr, unless the content says so already. */
+function showResult(output: Output, { kernel }: Runtime, result: ToolResult): void {
+  const definition = kernel.registry.current(result.tool_name)?.definition;
+  const text = visible(viewsOf(result, definition).person).replace(/\n$/, "");
+  const { error } = result;
+  if (error === undefined) {
+    output.line(text);
+  } else {
+    const sentence = visible(error.message);
+    const isSaid = text.trim() === sentence.trim() || text.trim() === "";
+    if (!isSaid) output.line(text);
+    if (isSaid || !text.includes(sentence)) output.note(output.noteColours.red(sentence));
+  }
+  for (const { artifact_id, name, size } of result.artifacts) {
+    const about = name === undefined ? "" : ` (${visibleLine(name)})`;
+    output.note(`kept as ${visibleLine(artifact_id)}${about}, ${size} bytes`);
+  }
+}
+
+/** Nobody could be asked, and that was all that was missing. */
+function noteWhatHelps(output: Output, { tool_name, error }: ToolResult): void {
+  if (error?.error_class !== "permission_denied") return;
+  output.note(
+    `Nobody could be asked here: add --yes to say yes to this one call, or --allow ${tool_name} for a rule that allows it; \`soong explain ${tool_name}\` shows who decides.`,
+  );
+}

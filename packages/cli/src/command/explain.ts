@@ -1,0 +1,126 @@
+// `soong explain`: what would be decided about a call, by whom, and where that is written (PERM-11). It runs
+// nothing and keeps nothing.
+
+import { resolve } from "node:path";
+import {
+  describeScopes,
+  staticVerdict,
+  toolFacts,
+  type ChainEntry,
+  type Explanation,
+  type Mode,
+  type PolicyLayer,
+  type Run,
+} from "@soong/core";
+import { EXIT, pad, visibleJson, visibleLine, wrap, type Output } from "../output/index.ts";
+import { openRuntime } from "../runtime/index.ts";
+import { configOf, type CommandContext } from "./context.ts";
+import { refuseUnknownTool, toolInput } from "./tool-input.ts";
+
+export interface ExplainOptions {
+  readonly json?: boolean;
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  readonly mode?: Mode;
+  readonly cwd?: string;
+}
+
+export async function explainCommand(
+  context: CommandContext,
+  tool: string,
+  given: string | undefined,
+  { json = false, allow = [], deny = [], mode, cwd = "" }: ExplainOptions,
+): Promise<number> {
+  const input = await toolInput(given, context);
+  const ofMode = mode === undefined ? {} : { mode };
+  const runtime = await openRuntime({
+    env: context.env,
+    cwd: resolve(context.cwd, cwd),
+    config: await configOf(context),
+    flags: { allow, deny, ...ofMode },
+  });
+  try {
+    refuseUnknownTool(runtime.kernel, tool);
+    const session = await runtime.openPassingSession();
+    const run = await session.startRun(ofMode);
+    const explanation = await run.explain({ name: tool, arguments: input });
+    // A tool that is denied whatever its input is not even offered: the rule is to be seen all the same.
+    const blocked = explanation.outcome === "refused" ? blockedBy(run, explanation.tool_name) : [];
+    if (json) {
+      const chain = blocked.length === 0 ? {} : { chain: blocked };
+      context.output.record("soong.explain/1", { ...explanation, ...chain });
+    } else show(context.output, explanation, blocked);
+    return EXIT.ok;
+  } finally {
+    await runtime.close();
+  }
+}
+
+function blockedBy({ surface, policy }: Run, tool_name: string): ChainEntry[] {
+  const standing = surface.standing.get(tool_name);
+  if (standing?.state !== "excluded" || standing.tool === undefined) return [];
+  const { verdict, rule, reason } = staticVerdict(policy, toolFacts(policy, standing.tool));
+  if (verdict !== "denied") return [];
+  const [, index] = /^rules\[(\d+)\]$/.exec(rule) ?? [];
+  const origin = index === undefined ? undefined : policy.input.rules?.[Number(index)]?.origin;
+  const layer = index === undefined ? (rule.split(".")[0] as PolicyLayer) : "rules";
+  const where = origin === undefined ? {} : { origin };
+  return [{ layer, rule, verdict: "deny", reason, decisive: true, ...where }];
+}
+
+function show(output: Output, explanation: Explanation, blocked: readonly ChainEntry[]): void {
+  const { bold, dim, red } = output.colours;
+  const name = visibleLine(explanation.tool_name);
+  if (explanation.outcome === "refused") {
+    output.line(`${bold(name)}: ${red("refused")} before anybody decides`);
+    const { code, message } = explanation.error;
+    for (const line of wrap(visibleLine(message), output.width, "  ")) output.line(line);
+    output.line(dim(`  ${visibleLine(code)}`));
+    for (const entry of blocked) showEntry(output, entry);
+    return;
+  }
+  const { outcome, reason, chain, observable_input, scopes, hooks } = explanation;
+  output.line(`${bold(name)}: ${inColour(output, outcome)}`);
+  for (const line of wrap(visibleLine(reason), output.width, "  ")) output.line(line);
+  output.line(dim(`  input ${visibleJson(observable_input)}`));
+  output.line();
+  for (const entry of chain) showEntry(output, entry);
+  if (outcome === "ask") {
+    output.line();
+    const covered = visibleLine(describeScopes(name, scopes));
+    for (const line of wrap(`A yes for the session would mean: ${covered}`, output.width)) {
+      output.line(line);
+    }
+  }
+  if (hooks.length > 0) {
+    output.line();
+    output.line(`Asked before that, and able to refuse: ${hooks.map(visibleLine).join(", ")}`);
+  }
+}
+
+function showEntry(output: Output, entry: ChainEntry): void {
+  const { bold, dim } = output.colours;
+  const mark = entry.decisive === true ? ">" : " ";
+  const verdict = entry.verdict.replaceAll("_", " ");
+  const heading = `${mark} ${pad(entry.layer, 9)}${pad(verdict, 13)}${visibleLine(entry.rule)}`;
+  const place = placeOf(entry);
+  output.line(
+    `${entry.decisive === true ? bold(heading) : heading}${place === "" ? "" : `  ${dim(place)}`}`,
+  );
+  for (const line of wrap(visibleLine(entry.reason), output.width, "    ")) output.line(dim(line));
+}
+
+/** Where the rule is written: file and line, flag, or code. */
+function placeOf({ origin }: ChainEntry): string {
+  if (origin === undefined) return "";
+  const { file, line, flag, code } = origin;
+  const inFile = file === undefined ? [] : [line === undefined ? file : `${file}:${line}`];
+  return [...inFile, ...(flag === undefined ? [] : [flag]), ...(code === undefined ? [] : [code])]
+    .map(visibleLine)
+    .join(" ");
+}
+
+function inColour({ colours }: Output, outcome: "allow" | "ask" | "deny"): string {
+  const by = { allow: colours.green, ask: colours.yellow, deny: colours.red };
+  return by[outcome](outcome);
+}

@@ -1,0 +1,184 @@
+// The single findings of the doctor. Each stands for itself: one that fails does not keep the next from being
+// looked at, and none of them changes anything.
+
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describeFileProblem, loadDeclarativeTools, loadHooks } from "@soong/tools";
+import { describeConfigProblem, loadConfig, type LoadedConfig } from "../config/index.ts";
+import { failureOf } from "../output/index.ts";
+import { hooksFile, keyNamesOf, toolsFolder } from "../runtime/index.ts";
+import { homeOf, type CommandContext } from "./context.ts";
+import type { Finding } from "./finding.ts";
+import { ripgrepFinding } from "./ripgrep.ts";
+
+const OLDEST_NODE = [20, 19] as const;
+
+export async function* findingsOf(context: CommandContext): AsyncGenerator<Finding> {
+  yield nodeFinding(process.versions.node);
+  yield platformFinding(process.platform);
+  const { env, cwd } = context;
+  const home = await homeOf(context);
+  yield homeFinding(home);
+  let config: LoadedConfig | undefined;
+  try {
+    config = await loadConfig({ home });
+    yield configFinding(config);
+  } catch (error) {
+    yield failed(
+      "config",
+      error,
+      "Mend what is named; a config is not needed, so the file may also go.",
+    );
+  }
+  yield await storeFinding(home);
+  yield await ripgrepFinding();
+  yield await toolsFinding(home);
+  yield await hooksFinding(home, cwd);
+  if (config !== undefined) yield keysFinding(keyNamesOf(config.values), env);
+}
+
+function nodeFinding(version: string): Finding {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST_NODE;
+  const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+  return isOld
+    ? {
+        state: "fail",
+        about: "node",
+        says: `Node ${version} is too old`,
+        next: `Install Node ${OLDEST_NODE.join(".")} or newer.`,
+      }
+    : { state: "ok", about: "node", says: `Node ${version}` };
+}
+
+function platformFinding(platform: string): Finding {
+  if (platform === "linux") return { state: "ok", about: "platform", says: "Linux" };
+  return platform === "darwin"
+    ? { state: "ok", about: "platform", says: "macOS; files are opened by name, not by handle" }
+    : {
+        state: "warn",
+        about: "platform",
+        says: `${platform} is not supported yet`,
+        next: "Paths, locks and commands follow POSIX; use Linux, macOS or WSL.",
+      };
+}
+
+function homeFinding(home: string): Finding {
+  const about = "home";
+  try {
+    if (!existsSync(home)) {
+      const parent = nearestFolder(home);
+      accessSync(parent, constants.W_OK | constants.X_OK);
+      return { state: "ok", about, says: `${home} is not there yet and can be made` };
+    }
+    if (!statSync(home).isDirectory()) {
+      const next = "Move the file away, or set SOONG_AGENT_HOME to a directory.";
+      return { state: "fail", about, says: `${home} is not a directory`, next };
+    }
+    accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
+    const others = statSync(home).mode & 0o022;
+    if (others === 0) return { state: "ok", about, says: home };
+    return {
+      state: "warn",
+      about,
+      says: `${home} can be written by others`,
+      next: `chmod 700 ${home}`,
+    };
+  } catch (error) {
+    return failed(
+      about,
+      error,
+      "Give this user the right to read and write it, or set SOONG_AGENT_HOME.",
+    );
+  }
+}
+
+function nearestFolder(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
+}
+
+function configFinding({ file, warnings }: LoadedConfig): Finding {
+  const about = "config";
+  if (warnings.length > 0) {
+    return { state: "warn", about, says: warnings.map(describeConfigProblem).join("\n") };
+  }
+  return {
+    state: "ok",
+    about,
+    says: file ?? "none, which is fine; `soong init` writes one with comments",
+  };
+}
+
+/** The newest session is looked through; `soong verify` does it for all of them. */
+async function storeFinding(home: string): Promise<Finding> {
+  const about = "store";
+  if (!existsSync(join(home, "store", "soong.db"))) {
+    return { state: "ok", about, says: "nothing is kept yet" };
+  }
+  try {
+    const { openStore } = await import("@soong/store");
+    const store = await openStore({ directory: home, readOnly: true });
+    try {
+      const [newest] = await store.sessions({ limit: 1 });
+      if (newest === undefined) return { state: "ok", about, says: "opens; no session in it" };
+      const verified = await store.verify(newest.session_id);
+      return verified.ok
+        ? { state: "ok", about, says: `opens; ${newest.session_id} is as it was recorded` }
+        : {
+            state: "fail",
+            about,
+            says: `${newest.session_id}: ${verified.problem.message}`,
+            next: "Somebody changed it. `soong verify` looks at every session; `soong sessions rm ID` removes one.",
+          };
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    return failed(
+      about,
+      error,
+      "Put a copy of the store back, or move its folder away to begin anew.",
+    );
+  }
+}
+
+async function toolsFinding(home: string): Promise<Finding> {
+  const about = "tools";
+  const loaded = await loadDeclarativeTools(toolsFolder(home));
+  if (!loaded.ok) {
+    const says = loaded.problems.map(describeFileProblem).join("\n");
+    return { state: "fail", about, says, next: "`soong tools check FILE` looks at one." };
+  }
+  const { tools, excluded = [] } = loaded.source;
+  const says = `${tools.length} declared`;
+  if (excluded.length === 0) return { state: "ok", about, says };
+  const missing = excluded.map(({ tool_name, detail }) => `${tool_name}: ${detail}`);
+  return { state: "warn", about, says: [`${says}; not ready:`, ...missing].join("\n") };
+}
+
+async function hooksFinding(home: string, project: string): Promise<Finding> {
+  const about = "hooks";
+  const loaded = await loadHooks(hooksFile(home), { project });
+  if (loaded.ok) return { state: "ok", about, says: `${loaded.hooks.length} in hooks.json` };
+  const says = loaded.problems.map(describeFileProblem).join("\n");
+  return { state: "fail", about, says, next: "Mend hooks.json, or move it away." };
+}
+
+/** Whether they are there; never what they are. */
+function keysFinding(names: readonly string[], env: CommandContext["env"]): Finding {
+  const about = "model keys";
+  const isSet = (name: string): boolean => env[name] !== undefined && env[name] !== "";
+  const says = names.map((name) => `${name}: ${isSet(name) ? "yes" : "no"}`).join("\n");
+  return names.some(isSet)
+    ? { state: "ok", about, says }
+    : {
+        state: "warn",
+        about,
+        says,
+        next: "Export the key of a provider to use its models; scripted models need none.",
+      };
+}
+
+function failed(about: string, error: unknown, next: string): Finding {
+  return { state: "fail", about, says: failureOf(error).message, next };
+}

@@ -1,0 +1,15 @@
+// The command room: what can be typed behind `soong`. Each command is loaded when it is asked for, and
+// `--version` loads none.
+
+import { VERSION } from "./version.ts";
+
+/** Takes the arguments behind the program's name; answers with the exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+    process.stdout.on("error", () => {});
+    process.stdout.write(`${VERSION}\n`);
+    return 0;
+  }
+  const { runProgram } = await import("./run-program.ts");
+  return runProgram(args, process);
+}

@@ -1,0 +1,94 @@
+// Changes of files that can be taken back (CODE-6), found in the journal: the newest first.
+
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { isTerminalFact, type ToolResult } from "@soong/core";
+import type { SessionReader, SessionRecord, Store } from "@soong/store";
+import { undoOf, type Undo } from "@soong/tools";
+import { everySession } from "./sessions.ts";
+
+export interface KeptChange {
+  readonly session_id: string;
+  readonly tool_call_id: string;
+  readonly tool_name: string;
+  readonly undo: Undo;
+  readonly reader: SessionReader;
+}
+
+export interface WantedChanges {
+  readonly ofSession: (session: SessionRecord) => boolean;
+  readonly ofCall: (tool_call_id: string) => boolean;
+}
+
+export async function* keptChanges(
+  store: Store,
+  wanted: WantedChanges,
+): AsyncGenerator<KeptChange> {
+  for await (const session of everySession(store)) {
+    if (!wanted.ofSession(session)) continue;
+    const reader = await store.readSession(session.session_id);
+    const calls = await reader.calls();
+    for (const { tool_call_id, tool_name, ended_seq } of calls.toReversed()) {
+      if (ended_seq === undefined || !wanted.ofCall(tool_call_id)) continue;
+      const undo = await undoAt(reader, ended_seq);
+      if (undo === undefined) continue;
+      yield { session_id: session.session_id, tool_call_id, tool_name, undo, reader };
+    }
+  }
+}
+
+export type ChangeState = "as_left" | "as_before" | "other";
+
+/** How the file is now, compared with what the call found and what it left. */
+export async function stateOf({ undo, reader }: KeptChange): Promise<ChangeState> {
+  const now = await hashOf(undo.path);
+  if (now === undo.after_sha256) return "as_left";
+  if (undo.pre_image === null) return now === undefined ? "as_before" : "other";
+  const artifacts = await reader.artifacts();
+  const before = artifacts.find(({ artifact_id }) => artifact_id === undo.pre_image);
+  return before !== undefined && now === before.sha256 ? "as_before" : "other";
+}
+
+/**
+ * The last change that has not been taken back. A file that is as some call of before found it was taken back
+ * that far; one that is as no call found or left it was changed by somebody else, and nothing is guessed.
+ */
+export async function lastChange(
+  changes: AsyncIterable<KeptChange>,
+): Promise<KeptChange | undefined> {
+  const puzzling = new Map<string, KeptChange>();
+  const takenBack = new Set<string>();
+  let last: KeptChange | undefined;
+  for await (const change of changes) {
+    const { path } = change.undo;
+    const state = await stateOf(change);
+    if (state !== "other") {
+      puzzling.delete(path);
+      takenBack.add(path);
+    } else if (last === undefined && !takenBack.has(path) && !puzzling.has(path)) {
+      puzzling.set(path, change);
+    }
+    if (state === "as_left") last ??= change;
+    if (last !== undefined && puzzling.size === 0) break;
+  }
+  const [unexplained] = puzzling.values();
+  return unexplained ?? last;
+}
+
+async function undoAt(reader: SessionReader, seq: number): Promise<Undo | undefined> {
+  const [fact] = await reader.facts({ after: seq - 1, limit: 1 });
+  if (fact === undefined || !isTerminalFact(fact.type)) return undefined;
+  const { result } = fact.data as { readonly result?: ToolResult };
+  return result === undefined ? undefined : undoOf(result);
+}
+
+/** Undefined where there is no file that can be read. */
+async function hashOf(path: string): Promise<string | undefined> {
+  try {
+    return createHash("sha256")
+      .update(await readFile(path))
+      .digest("hex");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+// Reading what is kept: the store of the home, for commands that look and change nothing.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { openStore, type Store } from "@soong/store";
+import { CommandError, visibleLine } from "../output/index.ts";
+import { homeOf, type CommandContext } from "./context.ts";
+
+/** Runs with the store open for reading; `none` where nothing was ever kept. */
+export async function readingStore<T>(
+  context: CommandContext,
+  work: (store: Store) => Promise<T>,
+  none: () => T,
+): Promise<T> {
+  const home = await homeOf(context);
+  if (!existsSync(join(home, "store", "soong.db"))) return none();
+  return using(await openStore({ directory: home, readOnly: true }), work);
+}
+
+/** The same for writing. */
+export async function writingStore<T>(
+  context: CommandContext,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  return using(await openStore({ directory: await homeOf(context) }), work);
+}
+
+export function nothingKept(what: string): never {
+  throw new CommandError(
+    `There is no ${visibleLine(what)}: nothing is kept in this home yet. \`soong sessions\` lists what is there.`,
+  );
+}
+
+async function using<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,202 @@
+// `soong run` and `soong resume`: one prompt through the loop, to its end (CLI-2, CLI-4). Text of the model
+// goes to stdout, what the tools do to stderr; with --json stdout has the facts and nothing else.
+
+import { openConversation, type LoopEvent, type LoopRun, type RunEnd } from "@soong/agent";
+import type { AskPermission, ConversationNode, Mode } from "@soong/core";
+import { loopLimitsOf } from "../config/index.ts";
+import { EXIT, UsageError, visible, visibleLine, type Output } from "../output/index.ts";
+import { modelsFor, openRuntime, systemText, type KeptSession } from "../runtime/index.ts";
+import { configOf, type CommandContext } from "./context.ts";
+import { readStdin } from "./tool-input.ts";
+import { terminalQuestions } from "./question.ts";
+
+export interface RunCommandOptions {
+  readonly model?: string;
+  readonly mode?: Mode;
+  readonly cwd?: string;
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  readonly json?: boolean;
+}
+
+/** `resume`: the session to go on with. */
+export async function runCommand(
+  context: CommandContext,
+  prompt: string | undefined,
+  options: RunCommandOptions,
+  resume?: string,
+): Promise<number> {
+  const asked = await promptOf(context, prompt);
+  const { allow = [], deny = [], cwd = context.cwd, mode } = options;
+  const config = await configOf(context);
+  const models = await modelsFor(config.values, context.env, options.model);
+  const ask = askOf(context);
+  const runtime = await openRuntime({
+    env: context.env,
+    cwd,
+    config,
+    flags: { allow, deny, ...(mode === undefined ? {} : { mode }) },
+    ...(ask === undefined ? {} : { ask }),
+  });
+  try {
+    const held = await runtime.openSession(
+      resume === undefined ? { title: titleOf(asked) } : { resume },
+    );
+    const { history, agent_id } = await soFar(held, resume);
+    const conversation = await openConversation({
+      session: held.session,
+      models,
+      history,
+      system: systemText(runtime.roots.project),
+      limits: definedOnly(loopLimitsOf(config.values)),
+      run: {
+        ...(mode === undefined ? {} : { mode }),
+        ...(agent_id === undefined ? {} : { agent_id }),
+      },
+    });
+    const end = await followRun(context, held, conversation.send(asked), options.json === true);
+    return exitCodeOf(end);
+  } finally {
+    await runtime.close();
+  }
+}
+
+async function promptOf(context: CommandContext, given: string | undefined): Promise<string> {
+  const isPiped = !context.stdin.isTTY;
+  const text =
+    given === undefined || given === "-" ? (isPiped ? await readStdin(context) : "") : given;
+  if (text.trim() !== "") return text;
+  throw new UsageError("There is no prompt: give one as an argument, or on stdin.");
+}
+
+function askOf(context: CommandContext): AskPermission | undefined {
+  return context.isInteractive ? terminalQuestions(context.stdin, context.output).ask : undefined;
+}
+
+/** Where the main agent of a session left off. */
+async function soFar(
+  { kept }: KeptSession,
+  resume: string | undefined,
+): Promise<{ history: ConversationNode[]; agent_id?: string }> {
+  if (resume === undefined) return { history: [] };
+  const agents = await kept.reader.agents();
+  const main = agents.find((agent) => agent.parent_agent_id === undefined);
+  if (main === undefined) return { history: [] };
+  return { history: await kept.reader.activePath(main.agent_id), agent_id: main.agent_id };
+}
+
+async function followRun(
+  { interrupts, output }: CommandContext,
+  held: KeptSession,
+  run: LoopRun,
+  json: boolean,
+): Promise<RunEnd> {
+  const stopListening = interrupts.on(() => void run.abort("interrupted by the user"));
+  const printing = json ? printFacts(held, output) : showEvents(run, output);
+  try {
+    const end = await run.end;
+    // Ends the stream of facts.
+    await held.close();
+    await printing;
+    const { session_id } = held.session;
+    if (!json) tellEnd(output, end, await run.run_id, session_id);
+    return end;
+  } finally {
+    stopListening();
+  }
+}
+
+async function printFacts({ session, kept }: KeptSession, output: Output): Promise<void> {
+  for await (const fact of session.facts({ after: kept.lastSeq ?? 0 })) {
+    output.line(JSON.stringify(fact));
+    await output.drained();
+    if (output.isClosed) return;
+  }
+}
+
+async function showEvents(run: LoopRun, output: Output): Promise<void> {
+  let isLineOpen = false;
+  for await (const event of run.events()) {
+    if (event.type === "text_delta") {
+      output.text(visible(event.text));
+      isLineOpen = !event.text.endsWith("\n");
+      continue;
+    }
+    const line = lineOf(event, output);
+    if (line === undefined) continue;
+    if (isLineOpen) output.line();
+    isLineOpen = false;
+    output.note(line);
+  }
+  if (isLineOpen) output.line();
+}
+
+function lineOf(event: LoopEvent, output: Output): string | undefined {
+  const { dim, red } = output.noteColours;
+  switch (event.type) {
+    case "queued":
+      return dim(`waits for ${event.ahead} other runs of this session`);
+    case "call":
+      return dim(`→ ${visibleLine(event.name)} ${visibleLine(event.arguments).slice(0, 200)}`);
+    case "result": {
+      const { tool_name, status, summary, is_error } = event.result;
+      const colour = is_error ? red : dim;
+      return colour(`← ${visibleLine(tool_name)} ${status}: ${visibleLine(summary).slice(0, 300)}`);
+    }
+    case "abandoned":
+      return dim(
+        `the answer broke off (${visibleLine(event.reason)}); asking ${event.model} again`,
+      );
+    case "compacted":
+      return dim(
+        `the conversation was summed up: ${event.tokens_before} → ${event.tokens_after} tokens`,
+      );
+    case "fact":
+    case "started":
+    case "text_delta":
+    case "end":
+      return undefined;
+  }
+}
+
+function tellEnd(output: Output, end: RunEnd, run_id: string, session_id: string): void {
+  if (end.error !== undefined) {
+    output.note(output.noteColours.red(`${end.reason}: ${visible(end.error.message)}`));
+  }
+  output.note(
+    output.noteColours.dim(
+      `\`soong events ${run_id}\` shows what happened, \`soong resume ${session_id}\` goes on.`,
+    ),
+  );
+}
+
+/** 0 completed, 1 failed, 3 denied, 4 max_turns, 5 prompt_too_long, 6 max_output_tokens, 130 aborted. */
+function exitCodeOf({ reason, error }: RunEnd): number {
+  switch (reason) {
+    case "completed":
+      return EXIT.ok;
+    case "max_turns":
+      return 4;
+    case "prompt_too_long":
+      return 5;
+    case "max_output_tokens":
+      return 6;
+    case "aborted_streaming":
+    case "aborted_tools":
+      return EXIT.interrupted;
+    case "failed":
+      return error?.code === "prompt_blocked" ? EXIT.denied : EXIT.failed;
+  }
+}
+
+function titleOf(prompt: string): string {
+  return visibleLine(prompt.trim()).slice(0, 80);
+}
+
+type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
+
+function definedOnly<T extends object>(values: T): Defined<T> {
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined),
+  ) as Defined<T>;
+}

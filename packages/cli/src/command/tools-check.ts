@@ -1,0 +1,61 @@
+// `soong tools check`: whether declarative tools are what they should be and, with a sample, what one of them
+// answers (DECL-6).
+
+import { resolve } from "node:path";
+import type { JsonObject } from "@soong/core";
+import { checkDeclarativeTool, describeFileProblem, type CheckedTool } from "@soong/tools";
+import { EXIT, UsageError, visible, visibleLine, type Output } from "../output/index.ts";
+import type { CommandContext } from "./context.ts";
+
+export interface ToolsCheckOptions {
+  readonly json?: boolean;
+  /** Input to run it with; giving it is the yes. */
+  readonly sample?: string;
+}
+
+export async function toolsCheckCommand(
+  context: CommandContext,
+  files: readonly string[],
+  { json = false, sample }: ToolsCheckOptions,
+): Promise<number> {
+  if (sample !== undefined && files.length > 1) {
+    throw new UsageError("--sample runs one tool: give one FILE with it.");
+  }
+  const run =
+    sample === undefined ? {} : { sample: { input: parseSample(sample), project: context.cwd } };
+  let exitCode: number = EXIT.ok;
+  for (const file of files) {
+    const checked = await checkDeclarativeTool(resolve(context.cwd, file), run);
+    if (json) context.output.record("soong.tools_check/1", { file, ...checked });
+    else show(context.output, file, checked);
+    if (!checked.ok || checked.result?.is_error === true) exitCode = EXIT.failed;
+  }
+  return exitCode;
+}
+
+function parseSample(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new UsageError(`--sample takes a JSON object, such as '{"city": "Oslo"}'.`);
+  }
+  return value as JsonObject;
+}
+
+function show(output: Output, file: string, checked: CheckedTool): void {
+  const { green, red } = output.colours;
+  if (!checked.ok) {
+    for (const problem of checked.problems) {
+      output.line(`${red("fail")}  ${visibleLine(describeFileProblem(problem))}`);
+    }
+    return;
+  }
+  output.line(`${green("ok")}    ${visibleLine(file)}: ${checked.tool_name}`);
+  if (checked.result === undefined) return;
+  const { status, summary } = checked.result;
+  output.line(`${checked.result.is_error ? red(status) : green(status)}: ${visible(summary)}`);
+}

@@ -1,0 +1,109 @@
+// `soong tools`: the surface a run would have, each tool with where it stands and why (SURF-3), or the same
+// search the model has; and `soong tools check` for a declarative tool (DECL-6).
+
+import {
+  catalogEntries,
+  createSearchIndex,
+  searchDocumentOf,
+  type CatalogEntry,
+  type Mode,
+  type Role,
+  type Run,
+  type SearchMatch,
+} from "@soong/core";
+import { EXIT, fit, pad, visibleLine, type Output } from "../output/index.ts";
+import { openRuntime } from "../runtime/index.ts";
+import { configOf, type CommandContext } from "./context.ts";
+
+export interface ToolsOptions {
+  readonly json?: boolean;
+  readonly role?: Role;
+  readonly mode?: Mode;
+}
+
+const MOST_MATCHES = 20;
+
+export async function toolsCommand(
+  context: CommandContext,
+  query: string,
+  { json = false, role, mode }: ToolsOptions,
+): Promise<number> {
+  const ofMode = mode === undefined ? {} : { mode };
+  const runtime = await openRuntime({
+    env: context.env,
+    cwd: context.cwd,
+    config: await configOf(context),
+    flags: ofMode,
+  });
+  try {
+    const session = await runtime.openPassingSession();
+    const run = await session.startRun({ ...ofMode, ...(role === undefined ? {} : { role }) });
+    const entries = catalogEntries(run.surface, run.policy);
+    if (query !== "") return showMatches(context.output, search(run, query), entries, json);
+    for (const entry of entries) {
+      if (json) context.output.record("soong.tools/1", { tool: entry });
+      else showEntry(context.output, entry);
+    }
+    return EXIT.ok;
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** The model searches what is deferred; a person may mean any tool of the surface. */
+function search({ surface }: Run, query: string): SearchMatch[] {
+  const index = createSearchIndex(
+    [...surface.loaded, ...surface.deferred].map(({ name, definition, input, tags }) =>
+      searchDocumentOf({
+        name,
+        description: definition.description,
+        input_schema: input.original,
+        aliases: definition.aliases,
+        title: definition.title,
+        search_hint: definition.search_hint,
+        tags,
+      }),
+    ),
+  );
+  return index.search(query, { limit: MOST_MATCHES });
+}
+
+function showMatches(
+  output: Output,
+  matches: readonly SearchMatch[],
+  entries: readonly CatalogEntry[],
+  json: boolean,
+): number {
+  const byName = new Map(entries.map((entry) => [entry.tool_name, entry]));
+  for (const { tool_name, score, reasons } of matches) {
+    const entry = byName.get(tool_name);
+    if (entry === undefined) continue;
+    if (json) output.record("soong.tools/1", { tool: entry, score, reasons });
+    else {
+      showEntry(output, entry);
+      output.line(output.colours.dim(`    matches ${visibleLine(reasons.join("; "))}`));
+    }
+  }
+  if (matches.length === 0 && !json) {
+    output.note("No tool matches that; `soong tools` without words lists all of them.");
+  }
+  return matches.length === 0 ? EXIT.failed : EXIT.ok;
+}
+
+const NAME_WIDTH = 24;
+const STATE_WIDTH = 10;
+const POLICY_WIDTH = 12;
+
+function showEntry(output: Output, entry: CatalogEntry): void {
+  const { bold, dim } = output.colours;
+  const { state, policy, reason, detail, description = "" } = entry;
+  const isOut = state === "excluded";
+  const columns = [
+    pad(visibleLine(entry.tool_name), NAME_WIDTH),
+    pad(state, STATE_WIDTH),
+    pad(isOut ? (reason ?? "") : policy, POLICY_WIDTH),
+  ].join(" ");
+  output.line(isOut ? dim(columns.trimEnd()) : bold(columns.trimEnd()));
+  const text = visibleLine(isOut ? (detail ?? description) : description);
+  output.line(dim(`    ${fit(text, output.width - 4)}`));
+}

@@ -1,0 +1,62 @@
+// `soong verify`: whether sessions are still what was recorded, and which fact is the first that is not (EVENT-6).
+
+import type { Store, Verification } from "@soong/store";
+import { EXIT, UsageError, visibleLine, type Output } from "../output/index.ts";
+import type { CommandContext } from "./context.ts";
+import { nothingKept, readingStore } from "./kept.ts";
+import { everySession } from "./sessions.ts";
+
+export interface VerifyCommandOptions {
+  readonly json?: boolean;
+  readonly artifacts?: boolean;
+  readonly head?: string;
+}
+
+export async function verifyCommand(
+  context: CommandContext,
+  ids: readonly string[],
+  { json = false, artifacts = false, head }: VerifyCommandOptions,
+): Promise<number> {
+  if (head !== undefined && ids.length !== 1) {
+    throw new UsageError("--head is the hash of one session: give that SESSION with it.");
+  }
+  const { output } = context;
+  return readingStore(
+    context,
+    async (store) => {
+      let exitCode: number = EXIT.ok;
+      for await (const id of ids.length > 0 ? ids : everyId(store)) {
+        const options = { artifacts, ...(head === undefined ? {} : { head }) };
+        const verified = await store.verify(id, options);
+        if (json) output.record("soong.verify/1", { session_id: id, ...verified });
+        else show(output, id, verified);
+        if (!verified.ok) exitCode = EXIT.failed;
+      }
+      return exitCode;
+    },
+    () => {
+      if (ids.length > 0) nothingKept(`session ${ids.join(", ")}`);
+      output.note("No sessions are kept yet; there is nothing to verify.");
+      return EXIT.ok;
+    },
+  );
+}
+
+/** Also the removed ones: what is left of them can still be checked. */
+async function* everyId(store: Store): AsyncGenerator<string> {
+  for await (const { session_id } of everySession(store)) yield session_id;
+  for (const { session_id } of await store.tombstones()) yield session_id;
+}
+
+function show(output: Output, id: string, verified: Verification): void {
+  const { green, red, dim } = output.colours;
+  const name = visibleLine(id);
+  if (!verified.ok) {
+    const { seq, kind, message } = verified.problem;
+    output.line(`${red("fail")}  ${name}: fact ${seq} (${kind}): ${visibleLine(message)}`);
+    return;
+  }
+  const removed = verified.removed === undefined ? "" : `, removed ${verified.removed.removed_at}`;
+  output.line(`${green("ok")}    ${name}: ${verified.facts} facts${removed}`);
+  output.line(dim(`      head ${verified.head_hash}`));
+}

@@ -1,0 +1,50 @@
+// The words the sections of the config are defined in: settings, tables of them, and tables under names a
+// person chooses. Checks, the file of `soong init` and the page of all settings are made from these.
+
+import type { ValueKind } from "./value-kinds.ts";
+
+export interface Setting<T> {
+  readonly node: "setting";
+  readonly says: string;
+  readonly kind: ValueKind;
+  readonly default: T;
+  readonly needed?: true;
+  /** It is checked and kept, and nothing reads it so far. */
+  readonly effect?: "none_yet";
+  /** As it would stand in the file; for settings whose default is to be left out. */
+  readonly example?: string;
+  /** Written as tables of its own: lines that show some. */
+  readonly tables?: readonly string[];
+}
+
+export interface Table<T> {
+  readonly node: "table";
+  readonly says: string;
+  readonly keys: { readonly [Key in keyof Known<T>]: Node<Known<T>[Key]> };
+  /** Further keys are kept as they are: the part they belong to is not built yet. */
+  readonly open?: true;
+}
+
+/** One table for each name that a person gives. */
+export interface NamedTables<T> {
+  readonly node: "named_tables";
+  readonly says: string;
+  readonly nameProblem: (name: string) => string | undefined;
+  readonly each: Table<T>;
+  /** Lines that show one. */
+  readonly example: readonly string[];
+}
+
+export type Node<T> =
+  | Setting<T>
+  | Table<T>
+  | (T extends Readonly<Record<string, infer Each>> ? NamedTables<Each> : never);
+
+export type AnyNode = Setting<unknown> | AnyTable | AnyNamedTables;
+export type AnyTable = Omit<Table<unknown>, "keys"> & {
+  readonly keys: Readonly<Record<string, AnyNode>>;
+};
+export type AnyNamedTables = Omit<NamedTables<unknown>, "each"> & { readonly each: AnyTable };
+
+/** The keys with names of their own, without those of an index signature. */
+type Known<T> = { [Key in keyof T as string extends Key ? never : Key]: T[Key] };

@@ -1,0 +1,13 @@
+// The config room: where a user's settings live, what they may say, and what kernel and policy make of them.
+// It reads the agent's home and nothing else; no file of a project is ever opened here (CONF-1).
+
+export { agentHome } from "./agent-home.ts";
+export { commentedConfig } from "./commented-config.ts";
+export { ConfigError, describeConfigProblem } from "./config-error.ts";
+export { kernelConfigOf } from "./kernel-config-of.ts";
+export { loadConfig, type LoadedConfig } from "./load-config.ts";
+export { loopLimitsOf } from "./loop-limits-of.ts";
+export { overrideTool } from "./override-tool.ts";
+export { parseConfig } from "./parse-config.ts";
+export { policyOf } from "./policy-of.ts";
+export type { SoongConfig } from "./soong-config.ts";

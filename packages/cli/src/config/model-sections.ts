@@ -1,0 +1,152 @@
+// The sections `model` and `models`: which model answers, what is known about it, and who stands in for it.
+
+import { nearestName } from "@soong/core";
+import type { Table } from "./definition.ts";
+import { PROVIDERS, type ModelSettings, type SoongConfig } from "./soong-config.ts";
+import {
+  ENVIRONMENT_NAME,
+  milliseconds,
+  plainText,
+  WEB_ADDRESS,
+  type ValueKind,
+} from "./value-kinds.ts";
+
+const TOKENS: ValueKind = { kind: "whole_number", min: 1, max: 100_000_000 };
+const REFERENCE = plainText('`"provider:model"`, `"script:FILE"` or the name of a profile');
+
+export const modelSection: Table<SoongConfig["model"]> = {
+  node: "table",
+  says: "The model that answers.",
+  keys: {
+    default: {
+      node: "setting",
+      says: "The model of every run that names no other. Left out: one of a provider whose key is in the environment.",
+      kind: { kind: "text", form: REFERENCE },
+      default: undefined,
+      example: '"local"',
+    },
+    max_output_tokens: {
+      node: "setting",
+      says: "How long one answer may be. Left out: as long as the provider allows.",
+      kind: TOKENS,
+      default: undefined,
+      example: "8_192",
+    },
+    retries: {
+      node: "setting",
+      says: "How often a request that failed in passing is sent again before another model is tried.",
+      kind: { kind: "whole_number", min: 0, max: 100 },
+      default: 3,
+    },
+    idle_timeout_ms: {
+      node: "setting",
+      says: "A model that says nothing for so long has failed.",
+      kind: milliseconds(),
+      default: 300_000,
+    },
+    max_retry_after_ms: {
+      node: "setting",
+      says: "A provider that asks for a longer wait is given up.",
+      kind: milliseconds(),
+      default: 120_000,
+    },
+  },
+};
+
+const profile: Table<ModelSettings> = {
+  node: "table",
+  says: "One model under a name of yours.",
+  keys: {
+    provider: {
+      node: "setting",
+      says: "Whose interface it is.",
+      kind: { kind: "choice", of: PROVIDERS },
+      default: "openai-compatible",
+      needed: true,
+    },
+    model: {
+      node: "setting",
+      says: "Its name there.",
+      kind: { kind: "text", form: plainText("name of a model") },
+      default: "",
+      needed: true,
+    },
+    base_url: {
+      node: "setting",
+      says: "Where it is asked, if not at the provider's own address; openai-compatible needs it.",
+      kind: { kind: "text", form: WEB_ADDRESS },
+      default: undefined,
+    },
+    api_key_env: {
+      node: "setting",
+      says: "The environment variable that holds the key. Left out: the one the provider usually has.",
+      kind: { kind: "text", form: ENVIRONMENT_NAME },
+      default: undefined,
+    },
+    context_window: {
+      node: "setting",
+      says: "How many tokens it can read.",
+      kind: TOKENS,
+      default: undefined,
+    },
+    max_output_tokens: {
+      node: "setting",
+      says: "How long one of its answers may be.",
+      kind: TOKENS,
+      default: undefined,
+    },
+  },
+};
+
+export const modelsSection: Table<SoongConfig["models"]> = {
+  node: "table",
+  says: "Models under names of yours, and who stands in when one is overloaded.",
+  keys: {
+    fallback: {
+      node: "setting",
+      says: "The models to go on with, in this order.",
+      kind: { kind: "texts", form: REFERENCE },
+      default: [],
+    },
+    profiles: {
+      node: "named_tables",
+      says: "One table for each model.",
+      nameProblem: (name) =>
+        /^[A-Za-z0-9_.-]+$/.test(name)
+          ? undefined
+          : 'is not a name for a profile: letters, digits, "_", "-" and "."',
+      each: profile,
+      example: [
+        "[models.profiles.local]",
+        'provider = "openai-compatible"',
+        'model = "qwen3:8b"',
+        'base_url = "http://localhost:11434/v1"',
+        'api_key_env = "LOCAL_MODEL_KEY"',
+        "context_window = 32_768",
+      ],
+    },
+  },
+};
+
+/** Whether a text names a model, as a clause; `profiles` are the names in this config. */
+export function modelReferenceProblem(
+  reference: string,
+  profiles: readonly string[],
+): string | undefined {
+  if (profiles.includes(reference)) return undefined;
+  const colon = reference.indexOf(":");
+  const prefixes = [...PROVIDERS, "script"];
+  if (colon === -1) {
+    const near = nearestName(reference, profiles);
+    if (near !== undefined) return `is no profile; did you mean "${near}"?`;
+    return 'is no profile of [models.profiles]; write one there, or "provider:model"';
+  }
+  const prefix = reference.slice(0, colon);
+  if (!prefixes.includes(prefix)) {
+    const near = nearestName(prefix, prefixes);
+    const hint =
+      near === undefined ? `known are ${prefixes.join(", ")}` : `did you mean "${near}"?`;
+    return `names no known provider before its colon; ${hint}`;
+  }
+  return colon === reference.length - 1 ? "names nothing behind its colon" : undefined;
+}

@@ -1,0 +1,172 @@
+import { kernelConfig } from "@soong/core";
+import { describe, expect, test } from "vitest";
+import { verifies } from "#laws";
+import { kernelConfigOf } from "./kernel-config-of.ts";
+import { loopLimitsOf } from "./loop-limits-of.ts";
+import { parseConfig, parseWithWarnings } from "./parse-config.ts";
+import { SECTIONS } from "./sections.ts";
+
+describe("a config", () => {
+  test("that is empty has every default", () => {
+    verifies("CONF-2");
+    const values = parseConfig("", "config.toml");
+    expect(kernelConfig(kernelConfigOf(values))).toEqual(kernelConfig());
+    expect(values.model.default).toBeUndefined();
+    expect(values.permissions).toEqual({
+      rules: [],
+      destructive: "ask",
+      ask_timeout_ms: undefined,
+      network: { mode: "default", hosts: [] },
+    });
+    expect(values.sandbox).toBe("off");
+  });
+
+  test("has the sections it is said to have, and no others", () => {
+    verifies("CONF-3");
+    const sections = Object.keys(SECTIONS.keys).toSorted();
+    expect(sections).toEqual([
+      "agents",
+      "context",
+      "hooks",
+      "mcp",
+      "memory",
+      "model",
+      "models",
+      "permissions",
+      "sandbox",
+      "store",
+      "task",
+      "tools",
+    ]);
+  });
+
+  test("brings every setting of kernel and loop to where it counts", () => {
+    verifies("CONF-3");
+    const values = parseConfig(
+      `
+      [model]
+      max_output_tokens = 100
+      retries = 0
+      idle_timeout_ms = 1
+      max_retry_after_ms = 2
+      [tools]
+      disabled = ["mcp.*"]
+      default_timeout_ms = 3
+      max_timeout_ms = 4
+      inline_limit_bytes = 5
+      max_arguments_bytes = 6
+      max_arguments_depth = 7
+      max_concurrency = 8
+      early_start = "none"
+      defer_budget_tokens = 9
+      cancel_grace_ms = 10
+      resolve_timeout_ms = 11
+      [permissions]
+      ask_timeout_ms = 12
+      [hooks]
+      timeout_ms = 13
+      [agents]
+      max_turns = 14
+      child_timeout_ms = 15
+      max_children_per_run = 16
+      max_concurrent_children_per_session = 17
+      [context]
+      max_tokens = 1000
+      [store.retention]
+      max_age_days = 18
+      max_bytes = 19
+      `,
+      "config.toml",
+    );
+    expect(kernelConfig(kernelConfigOf(values))).toEqual({
+      tools: {
+        disabled: ["mcp.*"],
+        default_timeout_ms: 3,
+        max_timeout_ms: 4,
+        inline_limit_bytes: 5,
+        max_arguments_bytes: 6,
+        max_arguments_depth: 7,
+        max_concurrency: 8,
+        early_start: "none",
+        defer_budget_tokens: 9,
+        cancel_grace_ms: 10,
+        resolve_timeout_ms: 11,
+      },
+      permissions: { ask_timeout_ms: 12 },
+      hooks: { timeout_ms: 13 },
+      agents: {
+        child_timeout_ms: 15,
+        max_children_per_run: 16,
+        max_concurrent_children_per_session: 17,
+      },
+    });
+    expect(loopLimitsOf(values)).toEqual({
+      max_turns: 14,
+      max_output_tokens: 100,
+      context_tokens: 1000,
+      retries: 0,
+      idle_timeout_ms: 1,
+      max_retry_after_ms: 2,
+    });
+    expect(values.store.retention).toEqual({ max_age_days: 18, max_bytes: 19 });
+  });
+
+  test("describes models under names of one's own", () => {
+    verifies("CONF-3");
+    const { model, models } = parseConfig(
+      `
+      [model]
+      default = "constructor"
+      [models]
+      fallback = ["anthropic:some-model", "script:demo.yaml"]
+      [models.profiles.constructor]
+      provider = "openai-compatible"
+      model = "qwen3:8b"
+      base_url = "http://localhost:11434/v1"
+      api_key_env = "LOCAL_KEY"
+      context_window = 32_768
+      `,
+      "config.toml",
+    );
+    expect(model.default).toBe("constructor");
+    expect(models.fallback).toEqual(["anthropic:some-model", "script:demo.yaml"]);
+    expect(models.profiles).toEqual({
+      constructor: {
+        provider: "openai-compatible",
+        model: "qwen3:8b",
+        base_url: "http://localhost:11434/v1",
+        api_key_env: "LOCAL_KEY",
+        context_window: 32_768,
+        max_output_tokens: undefined,
+      },
+    });
+    expect(parseConfig("", "config.toml").models.profiles["constructor"]).toBeUndefined();
+  });
+});
+
+describe("a setting of a part that is not built yet", () => {
+  test("is kept, with a warning that it does nothing", () => {
+    verifies("CONF-3");
+    const text =
+      "sandbox = 'on'\n[mcp]\nservers = 3\n[task]\nx = 1\n[memory]\nwrite_mode = 'disabled'\nother = 1\n[agents]\nworker_pools = ['a']\n[store]\nurl = 'postgres://db/soong'\n";
+    const { values, warnings } = parseWithWarnings(text, "config.toml");
+    expect(values.mcp).toEqual({ servers: 3 });
+    expect(values.memory).toEqual({ write_mode: "disabled", other: 1 });
+    expect(values.agents.worker_pools).toEqual(["a"]);
+    expect(warnings.map(({ line, key }) => `${line} ${key}`)).toEqual([
+      "1 sandbox",
+      "3 mcp.servers",
+      "5 task.x",
+      "7 memory.write_mode",
+      "8 memory.other",
+      "10 agents.worker_pools",
+      "12 store.url",
+    ]);
+    expect(warnings[0]?.message).toContain("no effect yet");
+  });
+
+  test("gives no warning with its default", () => {
+    const text = "sandbox = 'off'\n[mcp]\n[memory]\nwrite_mode = 'candidate'\n";
+    expect(parseWithWarnings(text, "config.toml").warnings).toEqual([]);
+  });
+});

@@ -1,0 +1,75 @@
+// The section `permissions`: rules (CONF-4) and what holds without one. What a rule may say is known to the
+// kernel alone, which checks it.
+
+import type { PermissionRule } from "@soong/core";
+import type { Table } from "./definition.ts";
+import type { SoongConfig } from "./soong-config.ts";
+import { milliseconds } from "./value-kinds.ts";
+
+/** What may stand in a rule of the config. Where it was written is ours to say. */
+export const RULE_KEYS = [
+  "tool",
+  "tags",
+  "path",
+  "argv",
+  "host",
+  "decision",
+  "reason",
+  "every_time",
+] as const satisfies readonly Exclude<keyof PermissionRule, "origin">[];
+
+export const permissionsSection: Table<SoongConfig["permissions"]> = {
+  node: "table",
+  says: "What may happen unasked, what is asked about, and what never happens.",
+  keys: {
+    rules: {
+      node: "setting",
+      says: "Rules, one table each: `tool`, `tags`, `path`, `argv` and `host` say which calls, `decision` what becomes of them, `reason` why; `every_time` makes an ask that no grant answers. Any deny counts more than any allow.",
+      kind: { kind: "policy", words: "tables `[[permissions.rules]]`" },
+      default: [],
+      tables: [
+        "[[permissions.rules]]",
+        'tool = "code.run_command"        # exact, "code.*" or "mcp.github.*"',
+        'argv = ["git", "status", "**"]   # the beginning of the command; "*" is one item, a last "**" any rest',
+        'decision = "allow"               # "allow", "ask" or "deny"',
+        'reason = "read-only git"',
+        "",
+        "[[permissions.rules]]",
+        'path = "migrations/**"           # below the project, "~/…" or absolute',
+        'tags = ["write"]                 # all of them',
+        'decision = "deny"',
+      ],
+    },
+    destructive: {
+      node: "setting",
+      says: "What becomes of a call that may destroy something. `deny` holds whatever the rules allow.",
+      kind: { kind: "choice", of: ["ask", "deny"] },
+      default: "ask",
+    },
+    ask_timeout_ms: {
+      node: "setting",
+      says: "How long a question waits for its answer. Left out: as long as it takes.",
+      kind: milliseconds(),
+      default: undefined,
+      example: "300_000",
+    },
+    network: {
+      node: "table",
+      says: "The network, for all tools.",
+      keys: {
+        mode: {
+          node: "setting",
+          says: "`off`: none. `ask`: every use is asked about. `hosts`: the listed hosts and no others. `default`: asked about, but for the listed hosts.",
+          kind: { kind: "policy", words: '`"off"`, `"ask"`, `"hosts"`, `"default"`' },
+          default: "default",
+        },
+        hosts: {
+          node: "setting",
+          says: "Host names, with `*.` before them for all below.",
+          kind: { kind: "policy", words: "list: host" },
+          default: [],
+        },
+      },
+    },
+  },
+};

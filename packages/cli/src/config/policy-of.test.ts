@@ -1,0 +1,200 @@
+import { createKernel, defineTool, type ChainEntry } from "@soong/core";
+import { describe, expect, test } from "vitest";
+import { verifies } from "#laws";
+import { kernelConfigOf } from "./kernel-config-of.ts";
+import { parseConfig } from "./parse-config.ts";
+import { FlagError, policyOf, type PolicyFlags } from "./policy-of.ts";
+
+const FILE = "/home/me/.soong-agent/config.toml";
+const CONFIG = `# rules, the same shape everywhere
+[tools]
+sensitive_paths = ["*.secret"]
+
+[[permissions.rules]]
+tool = "notes.*"
+path = "locked/**"
+decision = "deny"
+reason = "locked by ops"
+
+[[permissions.rules]]
+tool = "notes.run"
+tags = ["shell"]
+argv = ["git", "status", "**"]
+decision = "allow"
+reason = "read-only git"
+
+[[permissions.rules]]
+host = "*.example.org"
+decision = "ask"
+every_time = true
+`;
+
+const NO_FLAGS: PolicyFlags = { allow: [], deny: [] };
+
+async function chainOf(
+  config: string,
+  flags: PolicyFlags,
+  tool: "notes.edit" | "notes.run" | "notes.fetch",
+  input: Record<string, unknown>,
+): Promise<{ outcome: string; reason: string; chain: readonly ChainEntry[] }> {
+  const values = parseConfig(config, FILE);
+  const anything = { type: "object" } as const;
+  const kernel = createKernel({
+    config: kernelConfigOf(values),
+    tools: [
+      defineTool({
+        name: "notes.edit",
+        description: "Edits a note.",
+        input_schema: anything,
+        destructive: false,
+        prepare: ({ path }: Record<string, unknown>) => ({
+          resources: [{ kind: "path", path: String(path), access: "write" }],
+        }),
+        handler: () => "edited",
+      }),
+      defineTool({
+        name: "notes.run",
+        description: "Runs a command.",
+        input_schema: anything,
+        tags: ["shell"],
+        destructive: false,
+        prepare: ({ argv }: Record<string, unknown>) => ({
+          resources: [
+            {
+              kind: "command",
+              executable: "/usr/bin/git",
+              argv: argv as string[],
+              cwd: "/project",
+            },
+          ],
+        }),
+        handler: () => "ran",
+      }),
+      defineTool({
+        name: "notes.fetch",
+        description: "Fetches a page.",
+        input_schema: anything,
+        permission: "readonly",
+        tags: ["network"],
+        prepare: ({ host }: Record<string, unknown>) => ({
+          resources: [{ kind: "host", host: String(host) }],
+        }),
+        handler: () => "fetched",
+      }),
+    ],
+  });
+  const run = await kernel.startRun({
+    policy: { ...policyOf(values, flags), home: "/home/me" },
+    roots: { project: "/project", write: ["/project"] },
+    ...(flags.mode === undefined ? {} : { mode: flags.mode }),
+  });
+  const explained = await run.explain({ name: tool, arguments: input });
+  if (explained.outcome === "refused") throw new Error(explained.error.message);
+  return explained;
+}
+
+function decisive(chain: readonly ChainEntry[]): ChainEntry | undefined {
+  return chain.find((entry) => entry.decisive === true);
+}
+
+describe("a rule of the config", () => {
+  test("is found again by explain, with its file and line", async () => {
+    verifies("PERM-11");
+    const { outcome, reason, chain } = await chainOf(CONFIG, NO_FLAGS, "notes.edit", {
+      path: "/project/locked/a",
+    });
+    expect(outcome).toBe("deny");
+    expect(reason).toBe("locked by ops");
+    expect(decisive(chain)).toMatchObject({ origin: { file: FILE, line: 5 } });
+  });
+
+  test("may speak of tags and the beginning of a command", async () => {
+    verifies("CONF-4");
+    const status = await chainOf(CONFIG, NO_FLAGS, "notes.run", { argv: ["git", "status", "-s"] });
+    expect(status.outcome).toBe("allow");
+    expect(decisive(status.chain)).toMatchObject({ origin: { file: FILE, line: 11 } });
+    const push = await chainOf(CONFIG, NO_FLAGS, "notes.run", { argv: ["git", "push"] });
+    expect(push.outcome).toBe("ask");
+  });
+
+  test("may speak of hosts, and ask every time", async () => {
+    verifies("CONF-4");
+    const { outcome, chain } = await chainOf(CONFIG, NO_FLAGS, "notes.fetch", {
+      host: "a.example.org",
+    });
+    expect(outcome).toBe("ask");
+    expect(chain).toContainEqual(
+      expect.objectContaining({ origin: { file: FILE, line: 18 }, every_time: true }),
+    );
+  });
+
+  test("may stand in a list of inline tables, each with its own line", () => {
+    verifies("CONF-4");
+    const { rules } = policyOf(
+      parseConfig(
+        "permissions.rules = [\n  { tool = 'a.b', decision = 'ask' },\n  # more\n  { tool = 'c.d', decision = 'deny' } ]",
+        FILE,
+      ),
+      NO_FLAGS,
+    );
+    expect(rules).toEqual([
+      { tool: "a.b", decision: "ask", origin: { file: FILE, line: 2 } },
+      { tool: "c.d", decision: "deny", origin: { file: FILE, line: 4 } },
+    ]);
+  });
+});
+
+describe("a flag", () => {
+  test("is a rule like any other, and explain names it", async () => {
+    verifies("CONF-4", "PERM-11");
+    const allowed = await chainOf(CONFIG, { allow: ["notes.*"], deny: [] }, "notes.edit", {
+      path: "/project/free",
+    });
+    expect(allowed.outcome).toBe("allow");
+    expect(decisive(allowed.chain)).toMatchObject({ origin: { flag: "--allow notes.*" } });
+    const both = { allow: ["notes.edit"], deny: ["notes.*"] };
+    await expect(chainOf(CONFIG, both, "notes.edit", {})).rejects.toThrow("A rule denies this");
+    expect(policyOf(parseConfig("", FILE), both).rules).toEqual([
+      { tool: "notes.*", decision: "deny", origin: { flag: "--deny notes.*" } },
+      { tool: "notes.edit", decision: "allow", origin: { flag: "--allow notes.edit" } },
+    ]);
+  });
+
+  test("never lifts a deny of the config", async () => {
+    verifies("CONF-4");
+    const flags = { allow: ["notes.edit"], deny: [] };
+    const { outcome } = await chainOf(CONFIG, flags, "notes.edit", { path: "/project/locked/a" });
+    expect(outcome).toBe("deny");
+  });
+
+  test.each(["edit", "", "two words.x"])("with %j is refused by its name", (pattern) => {
+    const values = parseConfig("", FILE);
+    for (const flag of ["allow", "deny"] as const) {
+      const given = () => policyOf(values, { ...NO_FLAGS, [flag]: [pattern] });
+      expect(given).toThrow(FlagError);
+      expect(given).toThrow(`--${flag} ${JSON.stringify(pattern)}: `);
+    }
+  });
+
+  test("may choose the mode", () => {
+    expect(policyOf(parseConfig("", FILE), { ...NO_FLAGS, mode: "plan" }).mode).toBe("plan");
+    expect(policyOf(parseConfig("", FILE), NO_FLAGS)).not.toHaveProperty("mode");
+  });
+});
+
+describe("what holds without a rule", () => {
+  test("comes from the config: sensitive paths, network, destructive calls, readonly marks", async () => {
+    verifies("CONF-3");
+    const text =
+      "[tools]\nsensitive_paths = ['*.vault']\n[tools.overrides.'mcp.git.*']\nreadonly = true\n[tools.overrides.'mcp.x.*']\nreadonly = false\n[permissions]\ndestructive = 'deny'\n[permissions.network]\nmode = 'hosts'\nhosts = ['example.org']\n";
+    expect(policyOf(parseConfig(text, FILE), NO_FLAGS)).toEqual({
+      rules: [],
+      sensitive_paths: ["*.vault"],
+      readonly_mcp: ["mcp.git.*"],
+      destructive: "deny",
+      network: { mode: "hosts", hosts: ["example.org"] },
+    });
+    const elsewhere = await chainOf(text, NO_FLAGS, "notes.fetch", { host: "other.org" });
+    expect(elsewhere.outcome).toBe("deny");
+  });
+});

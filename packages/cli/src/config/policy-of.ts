@@ -1,0 +1,43 @@
+// The policy that config and flags make together (CONF-4). Each rule carries where it was written, so that
+// `explain` can point there (PERM-11).
+
+import type { Decision, Mode, PermissionRule, PolicyInput } from "@soong/core";
+import type { SoongConfig } from "./soong-config.ts";
+import { TOOL_PATTERN } from "./value-kinds.ts";
+
+export interface PolicyFlags {
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+  readonly mode?: Mode;
+}
+
+/** A flag that says nothing the kernel could judge by. */
+export class FlagError extends Error {
+  override readonly name = "FlagError";
+}
+
+/** Throws a FlagError on a pattern that could fit no tool. */
+export function policyOf(values: SoongConfig, flags: PolicyFlags): PolicyInput {
+  const { permissions, tools } = values;
+  const readonlyMcp = Object.entries(tools.overrides)
+    .filter(([, override]) => override.readonly === true)
+    .map(([pattern]) => pattern);
+  return {
+    rules: [
+      ...permissions.rules,
+      ...flags.deny.map((pattern) => ruleOfFlag("--deny", pattern, "deny")),
+      ...flags.allow.map((pattern) => ruleOfFlag("--allow", pattern, "allow")),
+    ],
+    destructive: permissions.destructive,
+    network: permissions.network,
+    sensitive_paths: tools.sensitive_paths,
+    readonly_mcp: readonlyMcp,
+    ...(flags.mode === undefined ? {} : { mode: flags.mode }),
+  };
+}
+
+function ruleOfFlag(flag: string, pattern: string, decision: Decision): PermissionRule {
+  const wrong = pattern === "" ? "is empty" : TOOL_PATTERN.problem(pattern);
+  if (wrong !== undefined) throw new FlagError(`${flag} ${JSON.stringify(pattern)}: ${wrong}`);
+  return { tool: pattern, decision, origin: { flag: `${flag} ${pattern}` } };
+}

@@ -1,0 +1,147 @@
+// Every section and setting of the config (CONF-3): its meaning, what it may hold and its default. A new
+// setting is one more entry here and one more field of SoongConfig.
+
+import { kernelConfig } from "@soong/core";
+import type { Table } from "./definition.ts";
+import { modelSection, modelsSection } from "./model-sections.ts";
+import { permissionsSection } from "./permissions-section.ts";
+import type { SoongConfig } from "./soong-config.ts";
+import { toolsSection } from "./tools-section.ts";
+import { milliseconds, plainText } from "./value-kinds.ts";
+
+const { hooks, agents } = kernelConfig();
+
+export const SECTIONS: Table<SoongConfig> = {
+  node: "table",
+  says: "The config of Soong.",
+  keys: {
+    sandbox: {
+      node: "setting",
+      says: 'Whether commands run in a sandbox of the operating system. There is none yet, so that "required" refuses to start.',
+      kind: { kind: "choice", of: ["off", "on", "required"] },
+      default: "off",
+      effect: "none_yet",
+    },
+    model: modelSection,
+    models: modelsSection,
+    tools: toolsSection,
+    permissions: permissionsSection,
+    hooks: {
+      node: "table",
+      says: "Hooks; they themselves stand in hooks.json.",
+      keys: {
+        timeout_ms: {
+          node: "setting",
+          says: "How long a hook may take that sets no time of its own.",
+          kind: milliseconds(),
+          default: hooks.timeout_ms,
+        },
+      },
+    },
+    mcp: {
+      node: "table",
+      says: "MCP servers; they themselves stand in mcp.json.",
+      open: true,
+      keys: {},
+    },
+    agents: {
+      node: "table",
+      says: "Limits on agents and the agents they start.",
+      keys: {
+        max_turns: {
+          node: "setting",
+          says: "How many model requests one run may make.",
+          kind: { kind: "whole_number", min: 1, max: 100_000 },
+          default: 128,
+        },
+        child_timeout_ms: {
+          node: "setting",
+          says: "How long a child agent may take.",
+          kind: milliseconds(),
+          default: agents.child_timeout_ms,
+        },
+        max_children_per_run: {
+          node: "setting",
+          says: "How many children one run may start.",
+          kind: { kind: "whole_number", min: 0, max: 1000 },
+          default: agents.max_children_per_run,
+        },
+        max_concurrent_children_per_session: {
+          node: "setting",
+          says: "How many children of a session may work at the same time.",
+          kind: { kind: "whole_number", min: 0, max: 1000 },
+          default: agents.max_concurrent_children_per_session,
+        },
+        worker_pools: {
+          node: "setting",
+          says: "Pools of workers that steps of a task may be given to.",
+          kind: { kind: "anything" },
+          default: undefined,
+          effect: "none_yet",
+        },
+      },
+    },
+    task: { node: "table", says: "The task DAG.", open: true, keys: {} },
+    memory: {
+      node: "table",
+      says: "Long-term memory.",
+      open: true,
+      keys: {
+        write_mode: {
+          node: "setting",
+          says: "What becomes of a memory the model wants to keep.",
+          kind: { kind: "choice", of: ["disabled", "candidate", "external"] },
+          default: "candidate",
+          effect: "none_yet",
+        },
+      },
+    },
+    context: {
+      node: "table",
+      says: "What is sent with a model request.",
+      keys: {
+        max_tokens: {
+          node: "setting",
+          says: "Above this the conversation is compacted before it is sent. Left out: what the model can read.",
+          kind: { kind: "whole_number", min: 1000, max: 100_000_000 },
+          default: undefined,
+          example: "100_000",
+        },
+      },
+    },
+    store: {
+      node: "table",
+      says: "Where sessions are kept, and for how long.",
+      keys: {
+        url: {
+          node: "setting",
+          says: "The database that several machines share, without its password.",
+          kind: { kind: "text", form: plainText("address of a database") },
+          default: undefined,
+          effect: "none_yet",
+          example: '"postgres://soong@db.example.org/soong"',
+        },
+        retention: {
+          node: "table",
+          says: "What is removed by itself. Left out, everything is kept.",
+          keys: {
+            max_age_days: {
+              node: "setting",
+              says: "Sessions not used for longer are removed.",
+              kind: { kind: "whole_number", min: 1, max: 36_500 },
+              default: undefined,
+              example: "90",
+            },
+            max_bytes: {
+              node: "setting",
+              says: "The oldest sessions are removed until the rest is within this.",
+              kind: { kind: "whole_number", min: 1, max: Number.MAX_SAFE_INTEGER },
+              default: undefined,
+              example: "10_000_000_000",
+            },
+          },
+        },
+      },
+    },
+  },
+};

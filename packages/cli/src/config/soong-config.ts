@@ -1,0 +1,68 @@
+// The config as the rest of the program sees it (CONF-3): typed, every default filled in, the names those of
+// the file. What a key means and may hold stands in the sections.
+
+import type { KernelConfig, NetworkPolicy, PermissionRule } from "@soong/core";
+
+export interface SoongConfig {
+  readonly sandbox: "off" | "on" | "required";
+  readonly model: {
+    /** Undefined: whichever provider the environment has a key for. */
+    readonly default: string | undefined;
+    readonly max_output_tokens: number | undefined;
+    readonly retries: number;
+    readonly idle_timeout_ms: number;
+    readonly max_retry_after_ms: number;
+  };
+  readonly models: {
+    readonly fallback: readonly string[];
+    readonly profiles: Readonly<Record<string, ModelSettings>>;
+  };
+  readonly tools: KernelConfig["tools"] & {
+    readonly overrides: Readonly<Record<string, ToolOverride>>;
+    readonly env_allowlist: readonly string[];
+    readonly write_roots: readonly string[];
+    readonly sensitive_paths: readonly string[];
+  };
+  readonly permissions: KernelConfig["permissions"] & {
+    /** With where each was written, for `explain`. */
+    readonly rules: readonly PermissionRule[];
+    readonly network: Required<NetworkPolicy>;
+    readonly destructive: "ask" | "deny";
+  };
+  readonly hooks: KernelConfig["hooks"];
+  readonly mcp: Anything;
+  readonly agents: KernelConfig["agents"] & {
+    readonly max_turns: number;
+    readonly worker_pools: unknown;
+  };
+  readonly task: Anything;
+  readonly memory: Anything & { readonly write_mode: "disabled" | "candidate" | "external" };
+  readonly context: { readonly max_tokens: number | undefined };
+  readonly store: {
+    readonly url: string | undefined;
+    readonly retention: {
+      readonly max_age_days: number | undefined;
+      readonly max_bytes: number | undefined;
+    };
+  };
+}
+
+export interface ModelSettings {
+  readonly provider: ProviderName;
+  readonly model: string;
+  readonly base_url: string | undefined;
+  readonly api_key_env: string | undefined;
+  readonly context_window: number | undefined;
+  readonly max_output_tokens: number | undefined;
+}
+
+export interface ToolOverride {
+  readonly timeout_ms: number | undefined;
+  readonly readonly: boolean | undefined;
+}
+
+export const PROVIDERS = ["anthropic", "openai", "google", "openai-compatible"] as const;
+export type ProviderName = (typeof PROVIDERS)[number];
+
+/** Sections of parts that are not built yet keep whatever stands in them. */
+type Anything = Readonly<Record<string, unknown>>;

@@ -1,0 +1,130 @@
+// The section `tools`: which tools there are, how long they may take, and how much they may touch.
+
+import { kernelConfig } from "@soong/core";
+import type { Table } from "./definition.ts";
+import type { SoongConfig, ToolOverride } from "./soong-config.ts";
+import { DIRECTORY, ENVIRONMENT_NAME, milliseconds, TOOL_PATTERN } from "./value-kinds.ts";
+
+const { tools } = kernelConfig();
+
+const override: Table<ToolOverride> = {
+  node: "table",
+  says: "What is different for the tools a pattern fits.",
+  keys: {
+    timeout_ms: {
+      node: "setting",
+      says: "How long a call may take. The model cannot ask for more.",
+      kind: milliseconds(),
+      default: undefined,
+    },
+    readonly: {
+      node: "setting",
+      says: "You vouch that these tools of an MCP server change nothing. Patterns that begin with `mcp.` only.",
+      kind: { kind: "true_or_false" },
+      default: undefined,
+    },
+  },
+};
+
+export const toolsSection: Table<SoongConfig["tools"]> = {
+  node: "table",
+  says: "Which tools there are, how long they may take, and how much they may touch.",
+  keys: {
+    disabled: {
+      node: "setting",
+      says: "Tools that are left out.",
+      kind: { kind: "texts", form: TOOL_PATTERN },
+      default: tools.disabled,
+    },
+    default_timeout_ms: {
+      node: "setting",
+      says: "How long a call may take when neither the tool nor the model says.",
+      kind: milliseconds(),
+      default: tools.default_timeout_ms,
+    },
+    max_timeout_ms: {
+      node: "setting",
+      says: "The longest any call may take.",
+      kind: milliseconds(),
+      default: tools.max_timeout_ms,
+    },
+    inline_limit_bytes: {
+      node: "setting",
+      says: "How much of a result the model is sent; the rest is kept as an artifact.",
+      kind: { kind: "whole_number", min: 0, max: 64 * 1024 * 1024 },
+      default: tools.inline_limit_bytes,
+    },
+    max_arguments_bytes: {
+      node: "setting",
+      says: "How large the arguments of a call may be.",
+      kind: { kind: "whole_number", min: 1, max: 64 * 1024 * 1024 },
+      default: tools.max_arguments_bytes,
+    },
+    max_arguments_depth: {
+      node: "setting",
+      says: "How deeply they may be nested.",
+      kind: { kind: "whole_number", min: 1, max: 512 },
+      default: tools.max_arguments_depth,
+    },
+    max_concurrency: {
+      node: "setting",
+      says: "How many readonly calls run at the same time.",
+      kind: { kind: "whole_number", min: 1, max: 1000 },
+      default: tools.max_concurrency,
+    },
+    early_start: {
+      node: "setting",
+      says: "Which calls may start while the model still streams.",
+      kind: { kind: "choice", of: ["none", "readonly", "all"] },
+      default: tools.early_start,
+    },
+    defer_budget_tokens: {
+      node: "setting",
+      says: "How many tokens the definitions of tools may cost before some are only found by search.",
+      kind: { kind: "whole_number", min: 0, max: 100_000_000 },
+      default: tools.defer_budget_tokens,
+    },
+    cancel_grace_ms: {
+      node: "setting",
+      says: "How long a cancelled call may take to clean up.",
+      kind: milliseconds(0),
+      default: tools.cancel_grace_ms,
+    },
+    resolve_timeout_ms: {
+      node: "setting",
+      says: "How long a tool may take to say whether it is there, and what its instructions are.",
+      kind: milliseconds(),
+      default: tools.resolve_timeout_ms,
+    },
+    env_allowlist: {
+      node: "setting",
+      says: "Environment variables that commands see besides the harmless ones. Each is named in full.",
+      kind: { kind: "texts", form: ENVIRONMENT_NAME },
+      default: [],
+    },
+    write_roots: {
+      node: "setting",
+      says: "Directories besides the project where writing is as ordinary as in it.",
+      kind: { kind: "texts", form: DIRECTORY },
+      default: [],
+    },
+    sensitive_paths: {
+      node: "setting",
+      says: "Globs of files that hold secrets, added to the built-in ones.",
+      kind: { kind: "policy", words: "list: name, glob below the project, `~/…` or absolute" },
+      default: [],
+    },
+    overrides: {
+      node: "named_tables",
+      says: "Settings for single tools, by a pattern of their canonical names in quotes. Where several patterns fit, the longest counts.",
+      nameProblem(name) {
+        const problem = TOOL_PATTERN.problem(name);
+        return problem === undefined || name.includes(".")
+          ? problem
+          : `${problem}; a name with dots stands in quotes: [tools.overrides."code.run_command"]`;
+      },
+      each: override,
+      example: ['[tools.overrides."code.run_command"]', "timeout_ms = 300_000"],
+    },
+  },
+};

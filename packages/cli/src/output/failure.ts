@@ -1,0 +1,71 @@
+// How a command that cannot do its work says so: one sentence on stderr, with what to do next, and an exit
+// code. Anything that is not one of ours is a fault of the program, told without its insides.
+
+import { visible, visibleLine } from "./visible.ts";
+
+/** 2: used or set up wrongly, and nothing was begun. 3: denied. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, denied: 3, interrupted: 130 } as const;
+
+/** Soong was not used as it can be. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "UsageError";
+  }
+}
+
+/** What was asked for cannot be done, and the message says what can. */
+export class CommandError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "CommandError";
+  }
+}
+
+export interface Failure {
+  readonly message: string;
+  readonly exitCode: number;
+}
+
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof Error)) return { message: internal(String(error)), exitCode: EXIT.failed };
+  const message = visible(error.message);
+  // By name: their classes live in parts of the program that may not have been loaded.
+  switch (error.name) {
+    case "UsageError":
+    case "ConfigError":
+    case "FlagError":
+    case "SetupError":
+      return { message, exitCode: EXIT.usage };
+    case "CommandError":
+    case "StoreError":
+    case "RunRefused":
+    case "ToolFailure":
+    case "JournalFailure":
+      return { message, exitCode: EXIT.failed };
+    default:
+      return { message: ofSystem(error) ?? internal(error.message), exitCode: EXIT.failed };
+  }
+}
+
+/** What the operating system refused, with the file it refused it for. */
+function ofSystem(error: Error): string | undefined {
+  const { code, path } = error as NodeJS.ErrnoException;
+  if (typeof code !== "string" || typeof path !== "string") return undefined;
+  const why = REASONS.get(code) ?? `the system says ${code}`;
+  return `${visibleLine(path)} cannot be used: ${why}.`;
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ["EACCES", "this user may not; look at its owner and rights"],
+  ["EPERM", "this user may not; look at its owner and rights"],
+  ["EROFS", "its disk is read-only"],
+  ["ENOSPC", "there is no room on its disk"],
+  ["ENOENT", "it is not there"],
+  ["ENOTDIR", "something on the way is not a directory"],
+  ["EISDIR", "it is a directory"],
+]);
+
+function internal(message: string): string {
+  return `Soong itself failed: ${visibleLine(message)}. Nothing more was done; \`soong doctor\` looks at what it stands on.`;
+}

@@ -1,0 +1,7 @@
+// The output room: what a command says, to people and to programs, and how it fails. It knows no command.
+
+export { colouredDiff } from "./diff.ts";
+export { CommandError, EXIT, failureOf, UsageError } from "./failure.ts";
+export { fit, lengthOf, pad, wrap } from "./layout.ts";
+export { createOutput, type Output } from "./output.ts";
+export { visible, visibleJson, visibleLine } from "./visible.ts";

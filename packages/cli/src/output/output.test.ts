@@ -1,0 +1,89 @@
+import { PassThrough } from "node:stream";
+import { verifies } from "#laws";
+import { describe, expect, it } from "vitest";
+import { createOutput, failureOf, fit, visible, visibleJson, visibleLine, wrap } from "./index.ts";
+
+function streamOf(about: { isTTY?: boolean; columns?: number } = {}) {
+  return Object.assign(new PassThrough(), about);
+}
+
+describe("colours", () => {
+  it.each([
+    ["on a terminal", true, {}, true],
+    ["in a pipe", false, {}, false],
+    ["on a terminal with NO_COLOR", true, { NO_COLOR: "1" }, false],
+    ["on a terminal with an empty NO_COLOR", true, { NO_COLOR: "" }, true],
+    ["on a terminal that cannot", true, { TERM: "dumb" }, false],
+    ["in a pipe with FORCE_COLOR", false, { FORCE_COLOR: "1" }, true],
+    ["on a terminal with FORCE_COLOR=0", true, { FORCE_COLOR: "0" }, false],
+  ])("%s", (_, isTTY, env, coloured) => {
+    verifies("CLI-6");
+    const { colours } = createOutput(streamOf({ isTTY }), streamOf(), env);
+    expect(colours.red("x")).toBe(coloured ? "\u001b[31mx\u001b[39m" : "x");
+  });
+});
+
+describe("text from outside", () => {
+  it("is written out where a terminal would obey it", () => {
+    verifies("CLI-6");
+    const evil = "a\u001b[2J\u0000\u007f\u0085\u202e\u200b\ufeff\ud800é😀\r\nb\rc\td";
+    const shown = "a\\u001b[2J\\u0000\\u007f\\u0085\\u202e\\u200b\\ufeff\\ud800é😀";
+    expect(visible(evil)).toBe(`${shown}\nb\\rc\td`);
+    expect(visibleLine(evil)).toBe(`${shown}\\r\\nb\\rc\\td`);
+  });
+
+  it("comes back from JSON as it was", () => {
+    verifies("CLI-6");
+    const value = { text: "\u001b\u009b\u202e\u2028é", list: [1, null] };
+    expect(visibleJson(value)).toMatch(/^[\u0020-\u007eé]+$/);
+    expect(JSON.parse(visibleJson(value))).toEqual(value);
+  });
+});
+
+describe("the width", () => {
+  it("is that of the terminal, or 80", () => {
+    verifies("CLI-6");
+    expect(createOutput(streamOf({ isTTY: true, columns: 132 }), streamOf(), {}).width).toBe(132);
+    expect(createOutput(streamOf({ columns: 132 }), streamOf(), {}).width).toBe(80);
+  });
+
+  it("bounds lines", () => {
+    expect(fit("😀😀😀😀", 3)).toBe("😀😀…");
+    expect(fit("abc", 3)).toBe("abc");
+    expect(wrap("one two three", 9, "  ")).toEqual(["  one two", "  three"]);
+  });
+});
+
+describe("a reader that goes away", () => {
+  it("ends the output, and whoever waits for it", async () => {
+    verifies("CLI-6");
+    const stdout = new PassThrough({ highWaterMark: 1 });
+    const output = createOutput(stdout, streamOf(), {});
+    output.line("more than it holds");
+    const waiting = output.drained();
+    stdout.destroy(Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
+    await waiting;
+    expect(output.isClosed).toBe(true);
+    expect(() => output.line("dropped")).not.toThrow();
+  });
+});
+
+describe("a failure", () => {
+  it.each([
+    ["of the system", Object.assign(new Error("EACCES: …"), { code: "EACCES", path: "/h" }), 1],
+    ["of the user", Object.assign(new Error("/h is wrong"), { name: "UsageError" }), 2],
+    ["of the set-up", Object.assign(new Error("/h is wrong"), { name: "SetupError" }), 2],
+  ])("%s names the place and has an exit code", (_, error, exitCode) => {
+    verifies("CLI-6");
+    const failure = failureOf(error);
+    expect(failure.exitCode).toBe(exitCode);
+    expect(failure.message).toMatch(/^\/h (cannot be used|is wrong)/);
+  });
+
+  it("of our own is told in one line, without its insides", () => {
+    verifies("CLI-6");
+    const { message, exitCode } = failureOf(new TypeError("x is\nundefined"));
+    expect(exitCode).toBe(1);
+    expect(message).toMatch(/^Soong itself failed: x is\\nundefined\./);
+  });
+});

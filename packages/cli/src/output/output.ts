@@ -1,0 +1,89 @@
+// Where a command's words go: what was asked for on stdout, everything else on stderr. A reader that goes
+// away (`| head -1`) is no error: what is written after that is dropped, and commands may look and stop.
+
+import type { Writable } from "node:stream";
+import { coloursFor, type Colours } from "./colours.ts";
+import { visibleJson } from "./visible.ts";
+
+/** A stream as the process has them; a terminal knows its width. */
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+export interface Output {
+  /** A line for people, on stdout. Text from outside is made visible by whoever puts it in. */
+  line(text?: string): void;
+  /** A part of a line, as it comes. */
+  text(text: string): void;
+  /** A record of the contract, on stdout: one line of JSON. Data has no `schema` of its own. */
+  record(schema: RecordSchema, data: object): void;
+  /** On stderr: what is going on, what went wrong, what is asked. */
+  note(text: string): void;
+  /** For a question: no line break behind it. */
+  prompt(text: string): void;
+  readonly colours: Colours;
+  readonly noteColours: Colours;
+  /** Columns of stdout; 80 where it is no terminal. */
+  readonly width: number;
+  /** Nobody reads stdout any more. */
+  readonly isClosed: boolean;
+  /** Why what was written got lost, other than that nobody wanted it; such as a full disk. */
+  readonly lost: string | undefined;
+  /** When the reader of stdout has room again, or is gone. */
+  drained(): Promise<void>;
+}
+
+/** `soong.<command>/<version>`: the version changes when a reader of the old one would misread. */
+export type RecordSchema = `soong.${string}/${number}`;
+
+const DEFAULT_WIDTH = 80;
+const MIN_WIDTH = 40;
+
+export function createOutput(
+  stdout: OutputStream,
+  stderr: OutputStream,
+  env: Readonly<Record<string, string | undefined>>,
+): Output {
+  let isClosed = false;
+  let lost: string | undefined;
+  stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+    isClosed = true;
+    if (code !== "EPIPE") lost ??= message;
+    stdout.emit("drain");
+  });
+  // Without anybody to tell it to, there is nothing to say.
+  stderr.on("error", () => {});
+
+  return {
+    line: (text = "") => write(`${text}\n`),
+    text: write,
+    record: (schema, data) => write(`${visibleJson({ schema, ...data })}\n`),
+    note: (text) => void stderr.write(`${text}\n`),
+    prompt: (text) => void stderr.write(text),
+    colours: coloursFor(stdout, env),
+    noteColours: coloursFor(stderr, env),
+    get width() {
+      return stdout.isTTY === true
+        ? Math.max(MIN_WIDTH, stdout.columns ?? DEFAULT_WIDTH)
+        : DEFAULT_WIDTH;
+    },
+    get isClosed() {
+      return isClosed;
+    },
+    get lost() {
+      return lost;
+    },
+    async drained() {
+      // An error of the last write is told in the next turn.
+      await new Promise<void>((resolve) => {
+        setImmediate(resolve);
+      });
+      if (isClosed || !stdout.writableNeedDrain) return;
+      await new Promise<void>((resolve) => {
+        stdout.once("drain", resolve);
+      });
+    },
+  };
+
+  function write(text: string): void {
+    if (!isClosed) stdout.write(text);
+  }
+}

@@ -1,0 +1,9 @@
+// The runtime room: from a config to something that can carry out a call. It puts parts together and says
+// nothing to anybody.
+
+export { openRuntime, type KeptSession, type Runtime } from "./open-runtime.ts";
+export { modelsFor } from "./models.ts";
+export { hooksFile } from "./own-hooks.ts";
+export { toolsFolder } from "./own-tools.ts";
+export { keyNamesOf } from "./secrets.ts";
+export { systemText } from "./system-text.ts";

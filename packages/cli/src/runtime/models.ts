@@ -1,0 +1,56 @@
+// Which models answer a run: the one that was asked for, the config's, or one the environment has a key for;
+// behind it those that stand in for it (MODEL-4).
+
+import type { Model } from "@soong/agent";
+import type { SoongConfig } from "../config/index.ts";
+import { SetupError } from "./setup-error.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `given`: a profile's name, `provider:model` or `script:FILE`. */
+export async function modelsFor(
+  values: SoongConfig,
+  env: Environment,
+  given?: string,
+): Promise<[Model, ...Model[]]> {
+  const { modelFromEnvironment } = await import("@soong/agent");
+  const first = given ?? values.model.default ?? modelFromEnvironment(env);
+  if (first === undefined) {
+    throw new SetupError(
+      ["There is no model to ask."],
+      "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, name a model with --model provider:model, or play a script with --model script:FILE.",
+    );
+  }
+  const fallback = values.models.fallback.filter((reference) => reference !== first);
+  const main = await open(values, env, first);
+  const others = await Promise.all(fallback.map((reference) => open(values, env, reference)));
+  return [main, ...others];
+}
+
+async function open(values: SoongConfig, env: Environment, reference: string): Promise<Model> {
+  try {
+    return await openReference(values, env, reference);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new SetupError([message], "`soong doctor` looks at what a run stands on.");
+  }
+}
+
+async function openReference(
+  values: SoongConfig,
+  env: Environment,
+  reference: string,
+): Promise<Model> {
+  // On use: most commands ask no model.
+  const { loadScript, openModel, scriptedModel } = await import("@soong/agent");
+  const script = /^script:(.+)$/s.exec(reference)?.[1];
+  if (script !== undefined) return scriptedModel(await loadScript(script), { id: reference });
+  const profile = values.models.profiles[reference];
+  if (profile === undefined) return openModel(reference, { env });
+  const { provider, model, base_url, api_key_env } = profile;
+  return openModel(`${provider}:${model}`, {
+    env,
+    ...(base_url === undefined ? {} : { baseURL: base_url }),
+    ...(api_key_env === undefined ? {} : { apiKeyEnv: api_key_env }),
+  });
+}

@@ -1,0 +1,19 @@
+// The hooks of a runtime: hooks.json of the home (HOOK-1), never a file of a project.
+
+import { join } from "node:path";
+import type { AnyHook } from "@soong/core";
+import { describeFileProblem, loadHooks } from "@soong/tools";
+import { SetupError } from "./setup-error.ts";
+
+export async function ownHooks(home: string, project: string): Promise<readonly AnyHook[]> {
+  const loaded = await loadHooks(hooksFile(home), { project });
+  if (loaded.ok) return loaded.hooks;
+  throw new SetupError(
+    loaded.problems.map(describeFileProblem),
+    "Mend hooks.json, or move it away to go without hooks.",
+  );
+}
+
+export function hooksFile(home: string): string {
+  return join(home, "hooks.json");
+}

@@ -1,0 +1,45 @@
+// The tools of a runtime: the built-in ones, and what the user declared in the home (DECL-1). A project
+// declares nothing.
+
+import { join } from "node:path";
+import type { AnyTool, ToolSource } from "@soong/core";
+import {
+  codeTools,
+  DEFAULT_ENV_ALLOWLIST,
+  describeFileProblem,
+  loadDeclarativeTools,
+  readArtifactTool,
+} from "@soong/tools";
+import { overrideTool, type SoongConfig } from "../config/index.ts";
+import { SetupError } from "./setup-error.ts";
+
+export interface OwnTools {
+  readonly tools: readonly AnyTool[];
+  readonly sources: readonly ToolSource[];
+}
+
+export async function ownTools(home: string, values: SoongConfig): Promise<OwnTools> {
+  const declared = await loadDeclarativeTools(toolsFolder(home), {
+    maxTimeoutMs: values.tools.max_timeout_ms,
+  });
+  if (!declared.ok) {
+    throw new SetupError(
+      declared.problems.map(describeFileProblem),
+      "Mend the tool, or move its file away; `soong tools check FILE` looks at one.",
+    );
+  }
+  const asConfigured = (tool: AnyTool): AnyTool => overrideTool(tool, values);
+  const { source } = declared;
+  const envAllowlist = [...DEFAULT_ENV_ALLOWLIST, ...values.tools.env_allowlist];
+  return {
+    tools: codeTools({ envAllowlist }).map(asConfigured),
+    sources: [
+      { id: "artifacts", kind: "internal", tools: [readArtifactTool()].map(asConfigured) },
+      { ...source, tools: source.tools.map(asConfigured) },
+    ],
+  };
+}
+
+export function toolsFolder(home: string): string {
+  return join(home, "tools");
+}

@@ -1,0 +1,60 @@
+// Where a runtime works and where it never writes, as canonical paths: the project, the roots a user added,
+// and what belongs to Soong itself (PERM-14).
+
+import { stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import type { PolicyInput, Roots } from "@soong/core";
+import { defaultLockDirectory, isCaseInsensitive, resolvePath } from "@soong/tools";
+import { SetupError } from "./setup-error.ts";
+
+export interface Places {
+  readonly roots: Roots;
+  readonly policy: Required<
+    Pick<PolicyInput, "protected_roots" | "case_insensitive_paths" | "home">
+  >;
+}
+
+export async function placesOf(
+  cwd: string,
+  home: string,
+  writeRoots: readonly string[],
+): Promise<Places> {
+  const project = await projectOf(cwd);
+  const user = await resolvePath("/", homedir());
+  return {
+    roots: {
+      project,
+      write: await Promise.all(
+        writeRoots.map((root) => resolvePath(project, fromHome(root, user))),
+      ),
+    },
+    policy: {
+      protected_roots: await protectedRoots(home),
+      case_insensitive_paths: await isCaseInsensitive(project),
+      home: user,
+    },
+  };
+}
+
+/** The home of Soong, and the locks, which lie elsewhere when the home was moved. */
+async function protectedRoots(home: string): Promise<string[]> {
+  const locks = defaultLockDirectory();
+  const roots = await Promise.all([home, locks].map((path) => resolvePath("/", path)));
+  return [...new Set(roots)];
+}
+
+async function projectOf(cwd: string): Promise<string> {
+  const project = await resolvePath("/", cwd);
+  const found = await stat(project).catch(() => undefined);
+  if (found?.isDirectory() === true) return project;
+  throw new SetupError(
+    [`${cwd} is not a directory.`],
+    "Give the directory to work in with --cwd, or go there first.",
+  );
+}
+
+function fromHome(root: string, user: string): string {
+  if (isAbsolute(root)) return root;
+  return root === "~" || root.startsWith("~/") ? join(user, root.slice(1)) : root;
+}

@@ -1,0 +1,83 @@
+// The page of all settings, made from their definition. What is written by hand stands above the mark and
+// is kept.
+
+import { tomlOf } from "../packages/cli/src/config/commented-config.ts";
+import type { AnyNode, AnyTable, Setting } from "../packages/cli/src/config/definition.ts";
+import { SECTIONS } from "../packages/cli/src/config/sections.ts";
+import { describeKind } from "../packages/cli/src/config/value-kinds.ts";
+
+export const HAND_WRITTEN_ABOVE =
+  "<!-- Written by hand above this line; made from the definition below. -->";
+
+/** `existing`: the page as it stands, whose hand-written part is taken over. */
+export function configPage(existing: string): string {
+  const root: AnyTable = SECTIONS;
+  const [written = ""] = existing.split(HAND_WRITTEN_ABOVE);
+  return [
+    `${written}${HAND_WRITTEN_ABOVE}`,
+    "",
+    "## All settings",
+    "",
+    "### Before the first section",
+    "",
+    ...settingsTable(root),
+    ...tablesOf(root, ""),
+  ].join("\n");
+}
+
+function tablesOf(table: AnyTable, prefix: string): string[] {
+  return Object.entries(table.keys).flatMap(([key, node]) => tableLines(node, `${prefix}${key}`));
+}
+
+function tableLines(node: AnyNode, name: string): string[] {
+  switch (node.node) {
+    case "setting":
+      return [];
+    case "named_tables":
+      return [
+        `### \`[${name}.NAME]\``,
+        "",
+        node.says,
+        "",
+        ...settingsTable(node.each),
+        ...example(node.example),
+      ];
+    case "table":
+      return [
+        `### \`[${name}]\``,
+        "",
+        node.open === true ? `${node.says} No effect yet: any key is kept.` : node.says,
+        "",
+        ...settingsTable(node),
+        ...Object.values(node.keys).flatMap((member) =>
+          member.node === "setting" && member.tables !== undefined ? example(member.tables) : [],
+        ),
+        ...tablesOf(node, `${name}.`),
+      ];
+  }
+}
+
+function settingsTable(table: AnyTable): string[] {
+  const rows = Object.entries(table.keys).flatMap(([key, node]) =>
+    node.node === "setting" ? [row(key, node)] : [],
+  );
+  if (rows.length === 0) return [];
+  return ["| key | value | default | meaning |", "| --- | --- | --- | --- |", ...rows, ""];
+}
+
+function row(key: string, setting: Setting<unknown>): string {
+  const written = setting.needed === true ? undefined : tomlOf(setting.default);
+  const missing = setting.needed === true ? "needed" : "none";
+  return [
+    "",
+    ` \`${key}\` `,
+    ` ${describeKind(setting.kind)} `,
+    ` ${written === undefined ? missing : `\`${written}\``} `,
+    ` ${setting.says}${setting.effect === undefined ? "" : " No effect yet."} `,
+    "",
+  ].join("|");
+}
+
+function example(lines: readonly string[]): string[] {
+  return ["```toml", ...lines, "```", ""];
+}

@@ -1,0 +1,309 @@
+// What stays after a command: sessions, facts, changes that can be taken back; and how commands look after it.
+
+import { existsSync } from "node:fs";
+import { mkdir, readdir, realpath, stat, writeFile } from "node:fs/promises";
+import { homedir, userInfo } from "node:os";
+import { dirname, join } from "node:path";
+import { verifies } from "#laws";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadSqlite } from "../../packages/store/src/sqlite/driver.ts";
+import { bundleCli, recordsOf, type CliBundle, type Ended, type Place } from "./cli-bundle.ts";
+
+let bundle: CliBundle;
+
+beforeAll(async () => {
+  bundle = await bundleCli();
+});
+
+afterAll(() => bundle.remove());
+
+/** As `soong call` does it, without a process for each. */
+async function write(place: Place, path: string, content: string) {
+  const { loadConfig, openRuntime } = await bundle.rooms();
+  const runtime = await openRuntime({
+    env: {},
+    cwd: place.project,
+    config: await loadConfig({ home: place.home }),
+    ask: () => ({ decision: "allow_once" }),
+  });
+  const { session } = await runtime.openSession();
+  const run = await session.startRun();
+  const result = await run.call("code.write_file", { path, content, overwrite: true });
+  run.end("completed");
+  await runtime.close();
+  if (result.is_error) throw new Error(result.summary);
+  const { session_id } = session;
+  return { session_id, run_id: run.identity.run_id, tool_call_id: result.tool_call_id };
+}
+
+/** A call that goes on until somebody makes the file `go`; and its run, once it is known. */
+async function startWaiting(place: Place) {
+  const script = "touch begun; while [ ! -e go ]; do sleep 0.05; done";
+  const input = JSON.stringify({ argv: ["sh", "-c", script] });
+  const started = place.start(["call", "code.run_command", input, "--yes", "--json"]);
+  let isOver = false;
+  void started.ended.then(() => {
+    isOver = true;
+  });
+  // The folder of a run is made a moment after its facts are on disk.
+  const runs = join(place.home, "runs");
+  let run_id: string | undefined;
+  while (run_id === undefined || !existsSync(join(place.project, "begun"))) {
+    if (isOver) throw new Error(`the call ended at once: ${(await started.ended).stderr}`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
+    [run_id] = existsSync(runs) ? await readdir(runs) : [];
+  }
+  return { ...started, run_id };
+}
+
+describe("sessions", () => {
+  it("are listed, removed by id and by age, and leave something to check", async () => {
+    verifies("ART-4", "CLI-4", "CLI-7", "EVENT-6");
+    const place = await bundle.place();
+    expect(await place.run(["sessions"])).toMatchObject({ code: 0, stdout: "" });
+    // Two at once, in a home that neither of them found.
+    const call = async (): Promise<string> => {
+      const [record] = recordsOf(await place.run(["call", "code.list_dir", "--json"]));
+      return String(record?.["session_id"]);
+    };
+    const [one, two] = await Promise.all([call(), call()]);
+    const listed = recordsOf(await place.run(["sessions", "--json"]));
+    expect(new Set(listed.map(({ session_id }) => session_id))).toEqual(new Set([one, two]));
+    expect(listed[0]).toMatchObject({ schema: "soong.sessions/1", project: place.project });
+    const removed = await place.run(["sessions", "rm", one]);
+    expect(removed).toMatchObject({ code: 0, stdout: `removed ${one}\n` });
+    const verified = await place.run(["verify", "--json"]);
+    expect(verified.code).toBe(0);
+    expect(recordsOf(verified)).toEqual([
+      expect.objectContaining({ session_id: two, ok: true }),
+      expect.objectContaining({
+        session_id: one,
+        ok: true,
+        removed: expect.objectContaining({ reason: "soong sessions rm" }) as object,
+      }),
+    ]);
+    const [young, all] = [
+      await place.run(["sessions", "rm", "--older-than", "1h"]),
+      await place.run(["sessions", "rm", "--keep-bytes", "0"]),
+    ];
+    expect(young.stdout).toMatch(/^0 removed/);
+    expect(all.stdout).toContain(`removed ${two}`);
+    const again = await place.run(["sessions", "rm", two]);
+    expect(again).toMatchObject({ code: 1, stdout: "" });
+    expect(again.stderr).toContain("removed");
+  });
+
+  it("that somebody edited are found out, with the fact", async () => {
+    verifies("EVENT-6", "CLI-4");
+    const place = await bundle.place();
+    const { session_id } = await write(place, "a.txt", "x");
+    const open = await loadSqlite();
+    const database = open(join(place.home, "store", "soong.db"));
+    database.exec(
+      `UPDATE facts SET line = replace(line, '"allow_once"', '"allow_all"') WHERE line LIKE '%permission.resolved%'`,
+    );
+    database.close();
+    const [text, doctor] = await Promise.all([place.run(["verify"]), place.run(["doctor"])]);
+    expect(text.code).toBe(1);
+    expect(text.stdout).toMatch(new RegExp(`^fail +${session_id}: fact \\d+ \\(edited\\)`));
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toMatch(/^fail +store/m);
+  });
+
+  it("go on from an earlier node when they are rewound", async () => {
+    verifies("CLI-7");
+    const place = await bundle.place();
+    const { session_id } = await write(place, "a.txt", "x");
+    const open = await loadSqlite();
+    const database = open(join(place.home, "store", "soong.db"), { readOnly: true });
+    const { node_id } = database.prepare("SELECT node_id FROM nodes").get() as { node_id: string };
+    database.close();
+    const rewound = await place.run(["rewind", session_id, node_id]);
+    expect(rewound).toMatchObject({ code: 0, stderr: "" });
+    const unknown = await place.run(["rewind", session_id, "nowhere"]);
+    expect(unknown).toMatchObject({ code: 1, stdout: "" });
+    expect(unknown.stderr).toContain("nowhere");
+    expect((await place.run(["verify", session_id])).code).toBe(0);
+  });
+});
+
+describe("events", () => {
+  it("of a run under way are followed to its end; Ctrl-C ends the call and is on record", async () => {
+    verifies("CLI-4");
+    const place = await bundle.place();
+    const waiting = await startWaiting(place);
+    const following = place.start(["events", waiting.run_id, "--follow", "--json"]);
+    const first = new Promise((resolve) => {
+      following.child.stdout?.once("data", resolve);
+    });
+    await Promise.race([first, following.ended]);
+    waiting.child.kill("SIGINT");
+    const [call, events] = await Promise.all([waiting.ended, following.ended]);
+    expect(call.code).toBe(130);
+    expect(recordsOf(call)).toMatchObject([
+      {
+        result: {
+          status: "aborted",
+          metadata: { abort_reason: expect.stringContaining("interrupted") as string },
+        },
+      },
+    ]);
+    expect(events.code).toBe(0);
+    const types = recordsOf(events).map(({ type }) => type);
+    expect(types.at(0)).toBe("run.started");
+    expect(types.at(-1)).toBe("run.aborted");
+  });
+
+  it("end quietly when their reader has seen enough, and not when they get lost", async () => {
+    verifies("CLI-6", "CLI-4");
+    const place = await bundle.place();
+    const { run_id } = await write(place, "a.txt", "x".repeat(100_000));
+    const { child, ended } = place.start(["events", run_id, "--json"]);
+    child.stdout?.destroy();
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+    // A reader that cannot take it is another matter.
+    if (process.platform === "linux") {
+      const full = await place.run(["events", run_id, "--json"], { stdout: "/dev/full" });
+      expect(full.code).toBe(1);
+      expect(full.stderr).toContain("not complete");
+    }
+    const unknown = await place.run(["events", "run_none"]);
+    expect(unknown).toMatchObject({ code: 1, stdout: "" });
+    expect(unknown.stderr).toContain("no run run_none");
+    const people = await place.run(["events", run_id]);
+    expect(people.stdout).toMatch(/tool\.completed +code\.write_file/);
+    expect(Math.max(...people.stdout.split("\n").map((line) => line.length))).toBeLessThan(81);
+  });
+});
+
+describe("undo", () => {
+  it("puts back one change after the other, and says when none is left", async () => {
+    verifies("CODE-6", "CLI-7");
+    const place = await bundle.place();
+    await place.write("a.txt", "first\n");
+    await write(place, "a.txt", "second\n");
+    await write(place, "new.txt", "new\n");
+    await write(place, "a.txt", "third\n");
+    const asked = await place.run(["undo"]);
+    expect(asked).toMatchObject({ code: 3, stdout: "" });
+    expect(asked.stderr).toContain("--yes");
+    expect(await place.read("a.txt")).toBe("third\n");
+    const undo = (): Promise<Ended> => place.run(["undo", "--yes"]);
+    expect(await undo()).toMatchObject({ code: 0, stderr: "" });
+    expect(await place.read("a.txt")).toBe("second\n");
+    expect((await undo()).stdout).toContain("Removed");
+    expect(existsSync(join(place.project, "new.txt"))).toBe(false);
+    expect((await undo()).code).toBe(0);
+    expect(await place.read("a.txt")).toBe("first\n");
+    const none = await undo();
+    expect(none).toMatchObject({ code: 1, stdout: "" });
+    expect(none.stderr).toContain("left to take back");
+  });
+
+  it("leaves alone what was changed since, and takes back the call that is named", async () => {
+    verifies("CODE-6");
+    const place = await bundle.place();
+    const other = await write(place, "b.txt", "b\n");
+    await write(place, "a.txt", "mine\n");
+    await place.write("a.txt", "somebody else's\n");
+    const refused = await place.run(["undo", "--yes"]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toMatch(/a\.txt has changed since/);
+    expect(await place.read("a.txt")).toBe("somebody else's\n");
+    const { tool_call_id } = other;
+    const named = await place.run(["undo", tool_call_id, "--yes", "--json"]);
+    expect(recordsOf(named)).toMatchObject([
+      { schema: "soong.undo/1", tool_call_id, restored: "removed" },
+    ]);
+    expect(await readdir(place.project)).toEqual(["a.txt"]);
+    // From another project nothing is found.
+    await mkdir(join(place.project, "elsewhere"));
+    const cwd = join(place.project, "elsewhere");
+    expect((await place.run(["undo", "--yes"], { cwd })).stderr).toContain("in this project");
+  });
+});
+
+describe("the home", () => {
+  it("gets a config once, and the doctor looks at all of it", async () => {
+    verifies("CONF-2", "CLI-5");
+    const place = await bundle.place();
+    expect((await place.run(["init"])).code).toBe(0);
+    const config = join(place.home, "config.toml");
+    expect((await stat(config)).mode & 0o777).toBe(0o600);
+    expect((await stat(place.home)).mode & 0o777).toBe(0o700);
+    const well = await place.run(["doctor", "--json"]);
+    expect(well.code).toBe(0);
+    const abouts = recordsOf(well).map(({ about }) => about);
+    const parts = ["node", "home", "config", "store", "ripgrep", "tools", "hooks", "model keys"];
+    expect(abouts).toEqual(expect.arrayContaining(parts));
+    await writeFile(config, "[modle]\n");
+    const again = await place.run(["init"]);
+    expect(again).toMatchObject({ code: 0 });
+    expect(await place.read(config)).toBe("[modle]\n");
+    await place.write(join(place.home, "tools", "bad.json"), "{");
+    const ill = await place.run(["doctor"]);
+    expect(ill.code).toBe(1);
+    expect(ill.stdout).toMatch(/^fail +config +.*config\.toml:1/m);
+    expect(ill.stdout).toMatch(/^fail +tools +.*bad\.json:1/m);
+    expect(ill.stdout).toMatch(/^ok +hooks/m);
+  });
+
+  it("that cannot be used stops everything with a sentence", async () => {
+    verifies("CLI-6");
+    const place = await bundle.place();
+    await place.write(place.home, "a file, not a directory");
+    const [call, sessions, init, doctor] = await Promise.all([
+      place.run(["call", "code.list_dir"]),
+      place.run(["sessions"]),
+      place.run(["init"]),
+      place.run(["doctor"]),
+    ]);
+    for (const { code, stdout, stderr } of [call, init]) {
+      expect([code !== 0, stdout]).toEqual([true, ""]);
+      expect(stderr).toContain(place.home);
+      expect(stderr).not.toMatch(/itself failed|\n {4}at /);
+    }
+    expect(sessions.stdout).toBe("");
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toMatch(/^fail +home +.*is not a directory/m);
+  });
+
+  it("says what a runtime is made of", async () => {
+    verifies("CONF-3", "PERM-14");
+    const place = await bundle.place();
+    const shared = join(dirname(place.project), "shared");
+    await place.write(
+      join(place.home, "config.toml"),
+      [
+        "[tools]",
+        `write_roots = ["${shared}", "~/elsewhere"]`,
+        'sensitive_paths = ["*.private"]',
+        "inline_limit_bytes = 4096",
+        "[tools.overrides]",
+        '"code.run_command" = { timeout_ms = 1234 }',
+        "",
+      ].join("\n"),
+    );
+    const { loadConfig, openRuntime } = await bundle.rooms();
+    const config = await loadConfig({ home: place.home });
+    const flags = { deny: ["code.search"] };
+    const runtime = await openRuntime({ env: {}, cwd: place.project, config, flags });
+    expect(runtime.roots).toEqual({
+      project: place.project,
+      write: [shared, join(await realpath(homedir()), "elsewhere")],
+    });
+    expect(runtime.policy).toMatchObject({
+      rules: [{ tool: "code.search", decision: "deny", origin: { flag: "--deny code.search" } }],
+      sensitive_paths: ["*.private"],
+      protected_roots: [place.home, join(userInfo().homedir, ".soong-agent", "locks")],
+      case_insensitive_paths: expect.any(Boolean) as boolean,
+    });
+    expect(runtime.kernel.config.tools.inline_limit_bytes).toBe(4096);
+    const command = runtime.kernel.registry.current("code.run_command");
+    expect(command?.definition.timeout_ms).toBe(1234);
+    await runtime.close();
+    expect(existsSync(join(place.home, "store"))).toBe(false);
+  });
+});
