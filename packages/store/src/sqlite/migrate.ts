@@ -34,10 +34,8 @@ export function migrate(
 
 /** Its version, once it is sure to be ours. */
 export function refuseForeign(database: Database, path: string, latest = latestVersion()): number {
-  const version = pragma(database, "user_version");
-  const owner = pragma(database, "application_id");
-  const isEmpty = version === 0 && owner === 0 && !hasTables(database);
-  if (isEmpty) return 0;
+  const { version, owner, tables } = markOf(database);
+  if (version === 0 && owner === 0 && tables === 0) return 0;
   if (owner !== APPLICATION_ID) {
     throw new StoreError(
       "not_a_store",
@@ -66,11 +64,19 @@ export function rollBack(database: Database): void {
   }
 }
 
-function pragma(database: Database, name: "user_version" | "application_id"): number {
-  const row = database.prepare(`PRAGMA ${name}`).get() as Record<string, number>;
-  return row[name] ?? 0;
+interface Mark {
+  version: number;
+  owner: number;
+  tables: number;
 }
 
-function hasTables(database: Database): boolean {
-  return database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== undefined;
+/** In one statement: another process may be making the tables at this moment. */
+function markOf(database: Database): Mark {
+  return database
+    .prepare(
+      `SELECT (SELECT user_version FROM pragma_user_version) AS version,
+         (SELECT application_id FROM pragma_application_id) AS owner,
+         (SELECT count(*) FROM sqlite_schema) AS tables`,
+    )
+    .get() as Mark;
 }
