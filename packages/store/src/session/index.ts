@@ -2,13 +2,7 @@
 
 export { createCommitter } from "./committer.ts";
 export * from "./open-session.ts";
+export { runRecord, sessionRecord } from "./records.ts";
 export { NOTHING_OPEN, openStateOf, placeOfSession, type RunRow, type SessionRow } from "./rows.ts";
-export {
-  asCount,
-  runRecord,
-  sessionReader,
-  sessionRecord,
-  type Query,
-  type SessionPlace,
-} from "./session-reader.ts";
+export { asCount, sessionReader, type Query, type SessionPlace } from "./session-reader.ts";
 export { writeStatements } from "./statements.ts";
