@@ -2,8 +2,8 @@
 // answers. It is put on stderr, so that stdout stays what was asked for.
 
 import { createInterface } from "node:readline";
-import type { AskPermission, PermissionAnswer, PermissionRequest } from "@soong/core";
-import { colouredDiff, visible, visibleJson, visibleLine, type Output } from "../output/index.ts";
+import type { AskPermission, PermissionAnswer } from "@soong/core";
+import { describeRequest, type Output } from "../output/index.ts";
 
 export interface Questions {
   readonly ask: AskPermission;
@@ -14,7 +14,7 @@ export interface Questions {
 export function terminalQuestions(stdin: NodeJS.ReadStream, output: Output): Questions {
   return {
     ask: async (request, { signal }) => {
-      output.note(describeRequest(request, output));
+      output.note(describeRequest(request, output.noteColours));
       const isOnce = request.scopes.length === 0;
       const choices = isOnce
         ? "[y]es, this once / [n]o"
@@ -76,40 +76,3 @@ const DECISIONS: ReadonlyMap<string, PermissionAnswer["decision"]> = new Map([
   ["n", "deny"],
   ["no", "deny"],
 ]);
-
-function describeRequest(request: PermissionRequest, output: Output): string {
-  const { bold, dim, yellow } = output.noteColours;
-  const marks = [
-    ...(request.dangerous ? ["dangerous"] : []),
-    ...(request.destructive ? ["destructive"] : []),
-  ];
-  const hosts =
-    request.network_hosts === "unknown" ? ["a host that is not known"] : request.network_hosts;
-  return [
-    `${bold(request.tool_name)}${marks.length === 0 ? "" : ` ${yellow(`(${marks.join(", ")})`)}`}`,
-    ...previewLines(request, output),
-    ...(hosts.length === 0 ? [] : [`Network: ${hosts.map(visibleLine).join(", ")}`]),
-    dim(`Asked because: ${visibleLine(request.reason)}`),
-    dim(`"For this session" would cover: ${visibleLine(request.session_scope)}`),
-  ].join("\n");
-}
-
-function previewLines(request: PermissionRequest, output: Output): string[] {
-  const { preview } = request;
-  switch (preview?.kind) {
-    case "diff":
-      return [visibleLine(preview.path), colouredDiff(preview.diff, output.noteColours)];
-    case "command":
-      return [`$ ${preview.argv.map(shellWord).join(" ")}`, `in ${visibleLine(preview.cwd)}`];
-    case "text":
-      return [visible(preview.text)];
-    case undefined:
-      return [visibleJson(request.arguments)];
-  }
-}
-
-/** As it would be typed, so that one argument is not taken for two. */
-function shellWord(word: string): string {
-  const shown = visibleLine(word);
-  return /^[\w@%+=:,./-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", `'\\''`)}'`;
-}

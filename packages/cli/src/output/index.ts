@@ -1,5 +1,7 @@
 // The output room: what a command says, to people and to programs, and how it fails. It knows no command.
 
+export { coloursFor, type Colours } from "./colours.ts";
+export { describeRequest } from "./describe-request.ts";
 export { colouredDiff } from "./diff.ts";
 export { CommandError, EXIT, failureOf, UsageError } from "./failure.ts";
 export { fit, lengthOf, pad, wrap } from "./layout.ts";

@@ -1,0 +1,54 @@
+// A terminal as a conversation needs it: text that scrolls up, a few live lines below it, and one thing at a
+// time that is read from the keyboard. The only place that knows escape sequences of a screen.
+
+import type { Colours } from "../output/index.ts";
+
+export interface Terminal {
+  readonly columns: number;
+  readonly colours: Colours;
+  /** A piece of streamed text, as it comes; a line may stay open. Text from outside was made visible before. */
+  write(text: string): void;
+  /** Whole lines above what is live; ends an open line first. */
+  print(text: string): void;
+  /** The lines at the bottom, replaced whole; each is cut to the width. None: nothing is live. */
+  live(lines: readonly string[]): void;
+  /** A line or several, with editing and history. Only one read at a time. */
+  readInput(options: ReadInput): Promise<Typed>;
+  /** One key of some, shown with a question. The text is printed before it, once. */
+  readKey(options: ReadKey): Promise<PressedKey>;
+  /** Ctrl-C while nothing is read. While something is, the read answers with "interrupt". */
+  onInterrupt(listener: () => void): () => void;
+  /** Gives the terminal back as it was. May be called twice. */
+  close(): void;
+}
+
+export interface ReadInput {
+  readonly prompt: string;
+  /** Oldest first; the caller keeps it. */
+  readonly history?: readonly string[];
+  readonly initial?: string;
+  /** Candidates for the word at the cursor (Tab): each replaces `word`. */
+  complete?(word: string, line: string): Promise<readonly string[]>;
+  readonly signal?: AbortSignal;
+}
+
+export type Typed =
+  | { readonly kind: "text"; readonly text: string }
+  /** Ctrl-C; `text`: what had been typed, which is dropped from the screen. */
+  | { readonly kind: "interrupt"; readonly text: string }
+  /** Ctrl-D on an empty line, or the terminal is gone. */
+  | { readonly kind: "end" }
+  | { readonly kind: "aborted" };
+
+export interface ReadKey {
+  readonly question: string;
+  /** Single characters, lower-case; what is typed is folded. */
+  readonly keys: readonly string[];
+  readonly signal?: AbortSignal;
+}
+
+export type PressedKey =
+  | { readonly kind: "key"; readonly key: string }
+  | { readonly kind: "interrupt" }
+  | { readonly kind: "end" }
+  | { readonly kind: "aborted" };
