@@ -18,13 +18,16 @@ export async function buildPackages(say) {
     await run("npm", ["install", "--no-save"], root);
   }
   const tsc = join(root, "node_modules/typescript/bin/tsc");
-  for (const name of ["core", "tools", "store", "agent", "cli"]) {
+  for (const name of ["core", "tools", "store", "agent"]) {
     const folder = join(root, "packages", name);
     if (newest(join(folder, "src")) <= modified(join(folder, "dist/index.js"))) continue;
     say(`building packages/${name}`);
     const failure = await run(process.execPath, [tsc, "-p", folder], root);
     if (failure) say(`tsc: ${failure}`);
   }
+  say("bundling the command");
+  const failure = await run(process.execPath, [join(root, "scripts/bundle-cli.mjs")], root);
+  if (failure) say(`bundle: ${failure}`);
 }
 
 /**

@@ -33,5 +33,7 @@ function readDependencies(folder: string): string[] {
     readFileSync(join("packages", folder, "package.json"), "utf8"),
   ) as Partial<Record<string, object>>;
   const kinds = ["dependencies", "optionalDependencies", "peerDependencies"];
+  // The command is published as a bundle: what it is made of is there when it is built, and in it.
+  if (folder === "cli") kinds.push("devDependencies");
   return kinds.flatMap((kind) => Object.keys(manifest[kind] ?? {}));
 }

@@ -14,15 +14,22 @@ interface Manifest {
   readonly scripts?: Readonly<Record<string, string>>;
 }
 
+/** Has our other packages in it, and is installed without them. */
+const BUNDLED = "cli";
+
 const published = packageFolders()
   .map((folder) => ({ folder, manifest: readManifest(folder) }))
   .filter(({ manifest }) => manifest.private !== true);
 
 const temporary = mkdtempSync(join(tmpdir(), "soong-packaging-"));
 try {
-  const tarballs = published.map(({ folder, manifest }) => pack(folder, manifest));
-  const project = install(tarballs);
-  for (const { folder, manifest } of published) useAsStranger(project, folder, manifest);
+  const packed = published.map((one) => ({ ...one, tarball: pack(one.folder, one.manifest) }));
+  const libraries = packed.filter(({ folder }) => folder !== BUNDLED);
+  const together = install("together", libraries);
+  for (const { folder, manifest } of libraries) useAsStranger(together, folder, manifest);
+  for (const { folder, manifest, tarball } of packed) {
+    if (folder === BUNDLED) useAsStranger(install("alone", [{ tarball }]), folder, manifest);
+  }
 } catch (error) {
   if (!(error instanceof CommandFailed)) throw error;
   console.error(error.message);
@@ -64,13 +71,14 @@ function pack(folder: string, { name, scripts = {} }: Manifest): string {
   return tarball;
 }
 
-/** One empty project with all tarballs, since our packages depend on each other, and the types of Node. */
-function install(tarballs: readonly string[]): string {
-  const project = join(temporary, "project");
+/** An empty project with these tarballs, some of which depend on each other, and the types of Node. */
+function install(name: string, packed: readonly { tarball: string }[]): string {
+  const project = join(temporary, name);
   mkdirSync(project);
   writeFileSync(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
   const quietly = ["--no-audit", "--no-fund", "--prefer-offline", "--ignore-scripts"];
   const types = `@types/node@${nodeTypesVersion()}`;
+  const tarballs = packed.map(({ tarball }) => tarball);
   capture("npm", ["install", ...quietly, ...tarballs, types], { cwd: project });
   return project;
 }

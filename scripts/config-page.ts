@@ -41,6 +41,7 @@ function tableLines(node: AnyNode, name: string): string[] {
         "",
         ...settingsTable(node.each),
         ...example(node.example),
+        ...tablesOf(node.each, `${name}.NAME.`),
       ];
     case "table":
       return [

@@ -10,6 +10,7 @@ const steps: Readonly<Record<string, () => void>> = {
   format: () => run("oxfmt", ["--check"]),
   types: () => {
     for (const folder of packageFolders()) build(join("packages", folder));
+    run(process.execPath, ["scripts/bundle-cli.mjs"]);
     for (const project of [".", "bench"]) run("tsc", ["--project", project]);
   },
   // After the build: typed rules see our packages through what they publish.

@@ -3,9 +3,12 @@
 
 import { call } from "./call.mjs";
 import { catalog } from "./catalog.mjs";
+import { coldStart } from "./cold-start.mjs";
 import { editFile } from "./edit-file.mjs";
 import { flat } from "./flat.mjs";
 import { listDir } from "./list-dir.mjs";
+import { loopStream } from "./loop-stream.mjs";
+import { loopTurns } from "./loop-turns.mjs";
 import { parallel } from "./parallel.mjs";
 import { readFile } from "./read-file.mjs";
 import { runCommand } from "./run-command.mjs";
@@ -64,4 +67,7 @@ export const benchmarks = [
   storeSessions,
   storePaging,
   storeBytes,
+  loopStream,
+  loopTurns,
+  coldStart,
 ];

@@ -1,6 +1,6 @@
 // What a request holds and how it comes to fit (CTX-1, CTX-2, CTX-3), secrets (REDACT-1, 2), token use (EVENT-7).
 
-import { defineTool, type Fact } from "@soong/core";
+import { defineTool, toolResult, type Fact } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { usageOf } from "../../packages/agent/src/loop/index.ts";
@@ -139,30 +139,89 @@ test("each request is preceded by what it holds and what it leaves out", async (
     {
       tools: [readTool("a.read", () => "x")],
       system: ["Be careful."],
-      sessionOptions: { roots: { project: "/work/here", write: [] } },
+      sessionOptions: { roots: { project: "/work/here", write: ["/work/there"] } },
     },
   );
   await stage.ask("go");
   const [first, second] = stage.facts("context.resolved");
   expect(first?.data).toMatchObject({
     request: 1,
-    system: [{ ref: "system:0", chars: 11 }],
+    system: [{ ref: "system:0", from: "static", chars: 11 }],
     instruction_refs: [],
     memory_refs: [],
     skill_refs: [],
     knowledge_refs: [],
+    source_refs: [],
     file_refs: [],
-    workspace_refs: ["/work/here"],
+    workspace_refs: [
+      { kind: "project", path: "/work/here" },
+      { kind: "write_root", path: "/work/there" },
+    ],
     browser_refs: [],
+    session_refs: [
+      {
+        session_id: "s1",
+        run_id: stage.facts("run.started")[0]?.run_id,
+        agent_id: stage.conversation.agent_id,
+      },
+    ],
     history: { units: 1, nodes: 1 },
-    policy: { role: "main", mode: "normal" },
+    policy: {
+      role: "main",
+      mode: "normal",
+      rules: 0,
+      destructive: "ask",
+      network: "default",
+      under_a_ceiling: false,
+    },
     tools: { loaded: 1, deferred: 0 },
     omissions: [],
+    missing: [
+      { what: "context_tokens" },
+      { what: "instructions" },
+      { what: "memory" },
+      { what: "knowledge" },
+      { what: "browser" },
+      { what: "skill" },
+    ],
     tokens: { method: "characters / 4" },
   });
   expect(second?.data).toMatchObject({ request: 2, history: { units: 2, nodes: 3 } });
   const order = stage.story("context.resolved", "model.started");
   expect(order).toEqual(["context.resolved", "model.started", "context.resolved", "model.started"]);
+});
+
+test("files and sources of a request are named once, with the node that brought them", async () => {
+  verifies("CTX-1");
+  const found = () =>
+    toolResult({
+      content: [
+        { type: "resource_link", uri: "https://example.org/a" },
+        { type: "artifact_ref", artifact_id: "art_1", media_type: "text/plain", size: 9 },
+      ],
+    });
+  const stage = await openStage(
+    [
+      [calls("a__find", {}, "1"), calls("a__find", {}, "2"), done("tool_use")],
+      [says("ok"), done()],
+    ],
+    { tools: [readTool("a.find", found)] },
+  );
+  const prompt = [
+    { type: "text" as const, text: "Look at this" },
+    { type: "resource_link" as const, uri: "file:///work/here/a.ts" },
+  ];
+  await stage.finish(stage.conversation.send(prompt));
+  const { data } = stage.facts("context.resolved")[1] as Fact;
+  const nodes = stage.journal.nodes.map(({ node_id, kind }) => [kind, node_id]);
+  const [asked, , result] = nodes.map(([, id]) => id);
+  const kinds = nodes.map(([kind]) => kind);
+  expect(kinds.slice(0, 4)).toEqual(["message", "message", "tool_result", "tool_result"]);
+  expect(data["source_refs"]).toEqual([{ uri: "https://example.org/a", node_id: result }]);
+  expect(data["file_refs"]).toEqual([
+    { kind: "file", uri: "file:///work/here/a.ts", node_id: asked },
+    { kind: "artifact", artifact_id: "art_1", node_id: result },
+  ]);
 });
 
 test("secrets in a prompt, an answer, its calls and errors are nowhere on record, and the model reads the same", async () => {
@@ -259,14 +318,15 @@ test("token use is told per request, run and session, failed attempts and summar
   const first = await stage.ask("first");
   const second = await stage.ask("second");
   expect(stage.facts("model.completed").map(({ data }) => data)).toMatchObject([
-    { usage: USED, cost: "unknown" },
-    { usage: USED, cost: "unknown", purpose: "compaction" },
-    { usage: USED, cost: "unknown" },
+    { usage: USED, cost: null },
+    { usage: USED, cost: null, purpose: "compaction" },
+    { usage: USED, cost: null },
   ]);
   expect(second.usage).toEqual({
     requests: 4,
     untold: 2,
-    cost: "unknown",
+    unpriced: 4,
+    cost: null,
     input_tokens: 27,
     output_tokens: 10,
   });
@@ -275,7 +335,8 @@ test("token use is told per request, run and session, failed attempts and summar
   expect(session).toEqual({
     requests: 5,
     untold: 2,
-    cost: "unknown",
+    unpriced: 5,
+    cost: null,
     input_tokens: 37,
     output_tokens: 15,
   });

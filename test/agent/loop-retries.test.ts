@@ -246,7 +246,10 @@ test("after the last attempt the next model is asked, and the run stays with it"
     {
       selected: "test:second",
       fallback_chain: [],
-      rate_limit: { state: "limited", kind: "overloaded" },
+      rate_limit: {
+        state: "limited",
+        limited: [{ model: "test:written", kind: "overloaded", until: null }],
+      },
       reason: "fallback from test:written: overloaded",
     },
     { selected: "test:second", reason: "chosen by an earlier fallback" },

@@ -13,6 +13,7 @@ import {
   type ModelProfile,
   type Session,
   type SessionOptions,
+  type ToolSource,
 } from "@soong/core";
 import type { Model, ModelError, ModelEvent, ModelMessage, ModelRequest } from "@soong/agent";
 import {
@@ -118,6 +119,7 @@ function contentText(content: readonly { type: string }[]): string {
 
 export interface StageOptions extends Partial<Omit<LoopOptions, "session" | "models">> {
   readonly tools?: readonly AnyTool[];
+  readonly sources?: readonly ToolSource[];
   readonly config?: ConfigInput;
   readonly sessionOptions?: SessionOptions;
   readonly spy?: SpyOptions;
@@ -142,12 +144,18 @@ export async function openStage(
   answers: readonly Answer[] | ((clock: HeldClock) => readonly Answer[]),
   options: StageOptions = {},
 ): Promise<LoopStage> {
-  const { tools = [], config, sessionOptions, spy, others, ...loop } = options;
+  const { tools = [], sources = [], config, sessionOptions, spy, others, ...loop } = options;
   const clock = createHeldClock(Date.UTC(2026, 0, 1));
   const journal = createSpyJournal(spy);
   let count = 0;
   const ids = { next: (kind: string) => `${kind}_${(count += 1)}` };
-  const kernel = createKernel({ tools, clock, ids, ...(config === undefined ? {} : { config }) });
+  const kernel = createKernel({
+    tools,
+    sources,
+    clock,
+    ids,
+    ...(config === undefined ? {} : { config }),
+  });
   const session = await kernel.openSession({
     session_id: "s1",
     journal,

@@ -23,7 +23,14 @@ test("a prompt is answered, and the facts say how", async () => {
     reason: "completed",
     answer: "Good day.",
     turns: 1,
-    usage: { requests: 1, untold: 0, cost: "unknown", input_tokens: 10, output_tokens: 5 },
+    usage: {
+      requests: 1,
+      untold: 0,
+      unpriced: 1,
+      cost: null,
+      input_tokens: 10,
+      output_tokens: 5,
+    },
   });
   expect(texts(stage.model.requests[0]?.messages ?? [])).toEqual(["user: Hello"]);
   expect(stage.story("run", "context", "routing", "model")).toEqual([

@@ -95,6 +95,21 @@ describe("sessions", () => {
     expect(again.stderr).toContain("removed");
   });
 
+  it("go by themselves as the config says, but for the one in use, and a note says so", async () => {
+    verifies("ART-4", "CONF-3");
+    const place = await bundle.place();
+    const old = await write(place, "a.txt", "x");
+    await place.write(join(place.home, "config.toml"), "[store.retention]\nmax_bytes = 1");
+    const call = await place.run(["call", "code.list_dir", "--json"]);
+    expect(call.code).toBe(0);
+    expect(call.stderr).toContain("1 session was removed, as store.retention of the config says");
+    const verified = recordsOf(await place.run(["verify", "--json"]));
+    expect(verified).toMatchObject([
+      { session_id: recordsOf(call)[0]?.["session_id"], ok: true },
+      { session_id: old.session_id, ok: true, removed: { reason: "more than 1 bytes in all" } },
+    ]);
+  });
+
   it("that somebody edited are found out, with the fact", async () => {
     verifies("EVENT-6", "CLI-4");
     const place = await bundle.place();
@@ -156,6 +171,22 @@ describe("events", () => {
     expect(types.at(-1)).toBe("run.aborted");
   });
 
+  it("of a run whose process was killed are followed to what is left of it", async () => {
+    verifies("CLI-4", "STORE-3");
+    const place = await bundle.place();
+    const waiting = await startWaiting(place);
+    const following = place.start(["events", waiting.run_id, "--follow"]);
+    waiting.child.kill("SIGKILL");
+    await waiting.ended;
+    // The command it had started has nobody left to end it.
+    await place.write("go", "");
+    const events = await following.ended;
+    expect(events).toMatchObject({ code: 0 });
+    expect(events.stdout.trimEnd().split("\n").at(-1)).toContain("run.failed");
+    expect(events.stderr).toContain("is gone");
+    expect((await place.run(["verify"])).code).toBe(0);
+  });
+
   it("end quietly when their reader has seen enough, and not when they get lost", async () => {
     verifies("CLI-6", "CLI-4");
     const place = await bundle.place();
@@ -189,6 +220,8 @@ describe("undo", () => {
     const asked = await place.run(["undo"]);
     expect(asked).toMatchObject({ code: 3, stdout: "" });
     expect(asked.stderr).toContain("--yes");
+    // What it would do, the other way round than the call did it.
+    expect(asked.stderr).toMatch(/^-third\n\+second$/m);
     expect(await place.read("a.txt")).toBe("third\n");
     const undo = (): Promise<Ended> => place.run(["undo", "--yes"]);
     expect(await undo()).toMatchObject({ code: 0, stderr: "" });
@@ -200,6 +233,18 @@ describe("undo", () => {
     const none = await undo();
     expect(none).toMatchObject({ code: 1, stdout: "" });
     expect(none.stderr).toContain("left to take back");
+    const open = await loadSqlite();
+    const database = open(join(place.home, "store", "soong.db"), { readOnly: true });
+    const lines = database
+      .prepare(`SELECT line FROM facts WHERE line LIKE '%"change.undone"%'`)
+      .all() as { line: string }[];
+    database.close();
+    expect(lines.map(({ line }) => JSON.parse(line) as unknown)).toMatchObject([
+      { tool_name: "code.write_file", data: { restored: "content" } },
+      { data: { restored: "removed", path: join(place.project, "new.txt") } },
+      { data: { restored: "content", path: join(place.project, "a.txt") } },
+    ]);
+    expect((await place.run(["verify"])).code).toBe(0);
   });
 
   it("leaves alone what was changed since, and takes back the call that is named", async () => {
@@ -213,6 +258,15 @@ describe("undo", () => {
     expect(refused.stderr).toMatch(/a\.txt has changed since/);
     expect(await place.read("a.txt")).toBe("somebody else's\n");
     const { tool_call_id } = other;
+    const { loadConfig, openRuntime } = await bundle.rooms();
+    const config = await loadConfig({ home: place.home });
+    const runtime = await openRuntime({ env: {}, cwd: place.project, config });
+    await runtime.openSession({ resume: other.session_id });
+    const inUse = await place.run(["undo", tool_call_id, "--yes"]);
+    await runtime.close();
+    expect(inUse).toMatchObject({ code: 1, stdout: "" });
+    expect(inUse.stderr).toContain("is in use");
+    expect(await place.read("b.txt")).toBe("b\n");
     const named = await place.run(["undo", tool_call_id, "--yes", "--json"]);
     expect(recordsOf(named)).toMatchObject([
       { schema: "soong.undo/1", tool_call_id, restored: "removed" },

@@ -210,6 +210,73 @@ describe("soong explain", () => {
   });
 });
 
+describe("soong explain without a tool", () => {
+  it("prints the policy: rules in order with their places, and what holds besides them", async () => {
+    verifies("PERM-9", "PERM-11");
+    const place = await bundle.place();
+    const config = `[[permissions.rules]]
+tool = "code.run_command"
+decision = "deny"
+reason = "none here"
+[[permissions.rules]]
+path = "src/**"
+decision = "ask"
+every_time = true
+[permissions]
+destructive = "deny"
+[permissions.network]
+mode = "hosts"
+hosts = ["*.example.org"]
+[tools]
+write_roots = ["~/elsewhere"]
+sensitive_paths = ["private/**"]
+`;
+    const file = join(place.home, "config.toml");
+    await place.write(file, config);
+    const flags = ["--mode", "plan", "--allow", "code.*"];
+    const [text, json, outright] = await Promise.all([
+      place.run(["explain", ...flags]),
+      place.run(["explain", ...flags, "--json"]),
+      place.run(["explain", "code.run_command", '{"argv": ["ls"]}']),
+    ]);
+    expect(text).toMatchObject({ code: 0, stderr: "" });
+    for (const line of [
+      /^ {2}mode +plan$/m,
+      /^ {2}destructive +deny$/m,
+      /^ {2}network +hosts; \*\.example\.org$/m,
+      /^ {2}grants +none/m,
+      /^ {2}rules\[0\] +deny {2}tool = "code\.run_command"$/m,
+      /^ +none here$/m,
+      /^ +\S+config\.toml:1$/m,
+      /^ {2}rules\[1\] +ask, every time {2}path = "src\/\*\*"$/m,
+      /^ {2}rules\[2\] +allow {2}tool = "code\.\*"$/m,
+      /^ +--allow code\.\*$/m,
+    ]) {
+      expect(text.stdout).toMatch(line);
+    }
+    expect(recordsOf(json)).toMatchObject([
+      {
+        schema: "soong.policy/1",
+        mode: "plan",
+        destructive: "deny",
+        network: { mode: "hosts", hosts: ["*.example.org"] },
+        roots: { project: place.project, write: [expect.stringMatching(/elsewhere$/) as string] },
+        protected_roots: expect.arrayContaining([place.home]) as string[],
+        sensitive_paths: ["private/**"],
+        rules: [
+          { rule: "rules[0]", layer: "rules", decision: "deny", origin: { file, line: 1 } },
+          { rule: "rules[1]", path: "src/**", decision: "ask", origin: { file, line: 5 } },
+          { rule: "rules[2]", decision: "allow", origin: { flag: "--allow code.*" } },
+        ],
+        grants: [],
+      },
+    ]);
+    // Denied whatever its input, so that it is not even offered: the rule is named all the same.
+    expect(outright.stdout).toMatch(/^> rules +deny +rules\[0\] +\S+config\.toml:1$/m);
+    expect(existsSync(join(place.home, "store"))).toBe(false);
+  });
+});
+
 describe("what comes from outside", () => {
   /** Nothing but line breaks below the space. */
   const isRaw = (char: string): boolean =>

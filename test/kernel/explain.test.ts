@@ -235,7 +235,7 @@ describe("explaining leaves no trace", () => {
     expect(world.facts()).toHaveLength(facts);
     expect(world.journal.nodes).toEqual([]);
     expect(world.session.grants()).toEqual([]);
-    expect(world.artifacts.list()).toEqual([]);
+    expect(world.artifacts.list().map(({ name }) => name)).toEqual(["definitions.json"]);
     expect(world.clock.pending).toBe(0);
   });
 

@@ -215,7 +215,7 @@ describe("artifacts", () => {
     });
     const input = { text: `${BOTH}\n`.repeat(1000) };
     await world.execute({ name: "notes.read", arguments: input });
-    expect(world.facts("artifact.created")[0]?.data).toMatchObject({ name: ARGUMENTS_NAME });
+    expect(world.facts("artifact.created")[1]?.data).toMatchObject({ name: ARGUMENTS_NAME });
     expect(leaksIn(world.allText())).toEqual([]);
   });
 });

@@ -251,7 +251,7 @@ describe("the four inputs", () => {
     await world.execute({ id: "c", name: "a.tool", arguments: sent });
     const [fact] = world.facts("tool.requested");
     expect(JSON.stringify(fact).length).toBeLessThan(50_000);
-    const [created] = world.facts("artifact.created");
+    const [, created] = world.facts("artifact.created");
     expect(created?.data).toMatchObject({ name: ARGUMENTS_NAME, tool_call_id: "c" });
     const kept = world.artifacts.read(created?.data["artifact_id"] as string);
     expect(new TextDecoder().decode(kept)).toBe(sent);

@@ -5,7 +5,9 @@ function page(...lines: string[]): string {
   return lines.join("\n");
 }
 
-test("ts and js blocks are samples, other blocks are not", () => {
+const said = { page: "a.md", prints: undefined, file: undefined, notRun: undefined };
+
+test("a block of a language that can be checked is a sample, a text block is not", () => {
   const text = page(
     "# A",
     "```ts",
@@ -13,16 +15,21 @@ test("ts and js blocks are samples, other blocks are not", () => {
     "",
     "a;",
     "```",
-    "```sh",
+    "```text",
     "ls",
     "```",
-    "```js",
+    "```sh",
     "```",
   );
   expect(extractSamples("a.md", text)).toEqual([
-    { page: "a.md", line: 2, language: "ts", code: "let a = 1;\n\na;\n", prints: undefined },
-    { page: "a.md", line: 10, language: "js", code: "", prints: undefined },
+    { ...said, line: 2, language: "ts", code: "let a = 1;\n\na;\n" },
+    { ...said, line: 10, language: "sh", code: "" },
   ]);
+});
+
+test.each(["console", ""])("a block of %j, which nobody would check, is an error", (language) => {
+  const text = page("# A", `\`\`\`${language}`, "$ ls", "```");
+  expect(() => extractSamples("a.md", text)).toThrow(`a.md:2: "${language}" is none of ts, js, sh`);
 });
 
 test("a text block behind `prints:` is the promised output", () => {
@@ -35,11 +42,25 @@ test("a text block without that line is not", () => {
   expect(extractSamples("a.md", text)[0]?.prints).toBeUndefined();
 });
 
+test("a line before it says as which file a block is saved", () => {
+  const text = page(
+    "Save this as `tour.yaml`:",
+    "",
+    "```yaml",
+    "turns: []",
+    "```",
+    "```toml",
+    "```",
+  );
+  expect(extractSamples("a.md", text).map(({ file }) => file)).toEqual(["tour.yaml", undefined]);
+});
+
 test("a block is exempt behind a marker with a reason, and only the one behind it", () => {
   const exempt = page("<!-- not run: needs a key -->", "```ts", "1;", "```", "```ts", "2;", "```");
-  expect(extractSamples("a.md", exempt).map((sample) => sample.code)).toEqual(["2;\n"]);
+  const reasons = extractSamples("a.md", exempt).map(({ notRun }) => notRun);
+  expect(reasons).toEqual(["needs a key", undefined]);
   const noReason = page("<!-- not run: -->", "```ts", "1;", "```");
-  expect(extractSamples("a.md", noReason)).toHaveLength(1);
+  expect(extractSamples("a.md", noReason)[0]?.notRun).toBeUndefined();
 });
 
 test("a block inside a list is taken without its indent, a fence inside a longer fence as text", () => {

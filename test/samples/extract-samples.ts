@@ -1,28 +1,48 @@
-// Finds the code samples of a Markdown page: every ts and js block, with the output the page promises
-// for it. A block is left out only behind a line `<!-- not run: reason -->`.
+// Finds the samples of a Markdown page: every block of a language that can be checked, with what the page says
+// around it: the output it promises, the file it is to be saved as, why it is not run.
+
+export const LANGUAGES = ["ts", "js", "sh", "toml", "json", "yaml"] as const;
+
+export type Language = (typeof LANGUAGES)[number];
 
 export interface Sample {
   readonly page: string;
   /** Of the opening fence, counted from one. */
   readonly line: number;
-  readonly language: "ts" | "js";
+  readonly language: Language;
   readonly code: string;
   /** From a text block behind a line that ends in `prints:`. */
   readonly prints: string | undefined;
+  /** From a line before it that ends in ``as `FILE`:``. */
+  readonly file: string | undefined;
+  /** From a line `<!-- not run: reason -->` before it. */
+  readonly notRun: string | undefined;
 }
 
+/** Throws on a block that is neither a sample nor text: nobody would check it. */
 export function extractSamples(page: string, text: string): Sample[] {
   const blocks = readBlocks(page, text);
   return blocks.flatMap(({ language, line, code, before }, at) => {
-    if ((language !== "ts" && language !== "js") || EXEMPT.test(before)) return [];
+    if (language === "text") return [];
+    if (!isChecked(language)) {
+      const known = [...LANGUAGES, "text"].join(", ");
+      throw new Error(`${page}:${line}: "${language}" is none of ${known}`);
+    }
     const next = blocks[at + 1];
     const isOutput = next?.language === "text" && PROMISE.test(next.before);
-    return [{ page, line, language, code, prints: isOutput ? next.code : undefined }];
+    const [, notRun] = EXEMPT.exec(before) ?? [];
+    const [, file] = SAVED.exec(before) ?? [];
+    return [{ page, line, language, code, prints: isOutput ? next.code : undefined, file, notRun }];
   });
 }
 
-const EXEMPT = /^<!-- not run: \S.* -->$/;
+function isChecked(language: string): language is Language {
+  return (LANGUAGES as readonly string[]).includes(language);
+}
+
+const EXEMPT = /^<!-- not run: (\S.*) -->$/;
 const PROMISE = /\bprints:$/i;
+const SAVED = /\bas `([^`]+)`:$/;
 const FENCE = /^(\s*)(`{3,})\s*([\w-]*)[^`]*$/;
 
 interface Block {

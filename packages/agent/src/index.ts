@@ -3,4 +3,5 @@
 export * from "./loop/index.ts";
 export * from "./model/index.ts";
 export * from "./provider/index.ts";
+export * from "./replay/index.ts";
 export * from "./script/index.ts";

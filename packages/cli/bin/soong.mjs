@@ -1,4 +1,4 @@
 #!/usr/bin/env node
 // The command. Everything else is loaded by what was asked for.
 
-import "../dist/command/start.js";
+import "../dist/soong.js";

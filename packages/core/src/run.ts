@@ -7,6 +7,7 @@ import {
   Deadlines,
   frozenContext,
   explainCall,
+  type AdmitContext,
   type CallHost,
   type Explanation,
   type RunIdentity,
@@ -14,10 +15,15 @@ import {
   type Turn,
 } from "./call/index.ts";
 import { runHook, type HookAnswers, type HookEvent, type HookPayloads } from "./hook/index.ts";
-import { within, type FactData, type Recorder, type Redactor } from "./journal/index.ts";
+import {
+  within,
+  type FactData,
+  type FactType,
+  type Recorder,
+  type Redactor,
+} from "./journal/index.ts";
 import {
   compilePolicy,
-  describePolicy,
   mergePolicies,
   type Mode,
   type Policy,
@@ -36,6 +42,8 @@ import {
   type Surface,
   type SurfaceProblem,
 } from "./surface/index.ts";
+import { runRecord, type KeptDefinitions } from "./run-record.ts";
+import type { JsonObject } from "./schema/index.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { messageOf, type Roots, type RunContext, type ToolResult } from "./tool/index.ts";
 
@@ -61,6 +69,8 @@ export interface RunOptions {
   readonly loadedTools?: readonly string[];
   /** The gateway's bound on inline results. */
   readonly inlineLimitBytes?: number;
+  /** For whoever keeps the conversation: what of it a call may add to. Left out: whatever it brings. */
+  readonly admitContext?: AdmitContext;
   /** Sources that are not there yet, for the model to know. */
   readonly connecting?: () => readonly string[];
 }
@@ -134,14 +144,12 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
   let refreshing: Promise<void> = Promise.resolve();
   let continued = false;
 
+  /** What the surface was resolved from. */
+  let snapshot = registry.snapshot();
   let surface = await resolve();
   let shown = await show(surface);
-  recorder.record("run.started", {
-    role: identity.role,
-    mode,
-    policy: describePolicy(policy),
-    surface_revision: surface.revision,
-  });
+  let definitions = await parts.keepDefinitions(snapshot, identity);
+  recordWith(definitions, "run.started", runRecord(config, options, policy, surface, definitions));
   recorder.record("tool.catalog.resolved", { ...catalogRecord(surface, policy) });
 
   const host: CallHost = {
@@ -178,6 +186,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
       load,
       connecting: () => options.connecting?.() ?? [],
     },
+    admitContext: options.admitContext,
   };
   const key = runKey(identity.session_id, identity.run_id);
   parts.runs.set(key, host.deferred);
@@ -240,23 +249,24 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
 
   /** Pure inside; isEnabled and prompt, which are not, are asked first. */
   async function resolve(previous?: Surface): Promise<Surface> {
-    const snapshot = registry.snapshot();
+    const current = registry.snapshot();
     const resolved = resolveSurface({
-      registry: snapshot,
+      registry: current,
       role: identity.role,
       mode,
       policy,
       profile: options.profile ?? PORTABLE_PROFILE,
       disabled: config.tools.disabled,
-      refusedByThemselves: await askEnabled(parts, snapshot),
+      refusedByThemselves: await askEnabled(parts, current),
       deferBudgetTokens: config.tools.defer_budget_tokens,
-      loadedLater: loadedLater.filter((name) => snapshot.tools.has(name)),
+      loadedLater: loadedLater.filter((name) => current.tools.has(name)),
       ...(options.taskDenied === undefined ? {} : { taskDenied: options.taskDenied }),
       ...(options.allowedTools === undefined ? {} : { allowedTools: options.allowedTools }),
       ...(options.suggestedTools === undefined ? {} : { suggestedTools: options.suggestedTools }),
       ...(previous === undefined ? {} : { previous }),
     });
     if (!resolved.ok) throw new RunRefused(resolved.problems);
+    snapshot = current;
     return resolved.surface;
   }
 
@@ -265,10 +275,27 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
     const next = await resolve(before);
     if (next === before) return;
     const list = await show(next);
+    const kept = await parts.keepDefinitions(snapshot, identity);
+    const isNews = !definitions.ok || !kept.ok || kept.ref.sha256 !== definitions.ref.sha256;
+    definitions = kept;
     // Switched together: no call is judged by a surface whose list the model has not been given.
     surface = next;
     shown = list;
-    recorder.record("tool.catalog.resolved", { ...catalogRecord(surface, policy, before) });
+    const record = { ...catalogRecord(surface, policy, before) };
+    if (isNews && kept.ok)
+      recordWith(kept, "tool.catalog.resolved", { ...record, definitions: kept.ref });
+    else recorder.record("tool.catalog.resolved", record);
+  }
+
+  /** With the artifact the fact speaks of, in one entry: neither is there without the other. */
+  function recordWith(kept: KeptDefinitions, type: FactType, data: FactData): void {
+    const fact = recorder.draft(type, redactor.value(data as JsonObject));
+    const created = kept.ok ? kept.created : undefined;
+    const about = created === undefined ? [] : [recorder.draft("artifact.created", { ...created })];
+    recorder.commit([fact, ...about]);
+    if (kept.ok) return;
+    const error = { code: "definitions_not_kept", message: kept.message };
+    recorder.record("error", error, undefined, "warn");
   }
 
   async function show(of: Surface): Promise<ModelTools> {

@@ -18,6 +18,7 @@ import type {
 } from "./journal/index.ts";
 import type { Grants, PolicyInput } from "./permission/index.ts";
 import type { RegisteredTool, Registry } from "./registry/index.ts";
+import type { KeepDefinitions } from "./run-record.ts";
 import type { Roots } from "./tool/index.ts";
 
 export interface SessionParts {
@@ -36,6 +37,7 @@ export interface SessionParts {
   readonly children: SessionChildren;
   readonly ask: AskPermission | undefined;
   readonly elicit: AskElicitation | undefined;
+  readonly keepDefinitions: KeepDefinitions;
   /** Runs that are under way, for the tools that act on their own run. */
   readonly runs: Map<string, DeferredTools>;
   /** A tool's long instructions, asked for once a session. */

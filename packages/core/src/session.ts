@@ -24,9 +24,10 @@ import {
   type Recorder,
   type Redactor,
 } from "./journal/index.ts";
-import { createGrants, type PolicyInput, type ToolGrant } from "./permission/index.ts";
+import { createGrants, type Grants, type PolicyInput, type ToolGrant } from "./permission/index.ts";
 import type { RegisteredTool, Registry } from "./registry/index.ts";
 import { contextOf, observe, startRun, type Run, type RunOptions } from "./run.ts";
+import { definitionsKeeper } from "./run-record.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { messageOf, type Roots } from "./tool/index.ts";
 
@@ -44,6 +45,8 @@ export interface SessionOptions {
   /** Values that never leave (REDACT-1), under the names they are shown by. */
   readonly secrets?: readonly { name: string; value: string }[];
   readonly roots?: Roots;
+  /** The book to keep grants in. Left out: a new one. */
+  readonly grants?: Grants;
 }
 
 export interface Session {
@@ -84,7 +87,7 @@ export async function openSession(
   const redactor = (): Redactor => createRedactor({ secrets: options.secrets ?? [] });
   const ofSession = redactor();
   const recorder = createRecorder(session_id, journal, clock, ofSession, options.lastSeq);
-  const grants = createGrants();
+  const grants = options.grants ?? createGrants();
   const instructions = new Map<RegisteredTool["name"], Promise<string | undefined>>();
   const parts: SessionParts = {
     ...kernel,
@@ -96,6 +99,7 @@ export async function openSession(
     grants,
     policy: options.policy ?? {},
     roots: options.roots ?? NO_ROOTS,
+    keepDefinitions: definitionsKeeper(artifacts),
     children: createSessionChildren(config.agents.max_concurrent_children_per_session),
     ask: options.ask,
     elicit: options.elicit,

@@ -10,15 +10,18 @@ import { listDirTool, searchTool } from "./search/index.ts";
 export interface CodeToolsOptions extends Omit<RunCommandOptions, "filesRead"> {
   /** Where the locks of files are; the same for every process of a user. Protect it from writing. */
   readonly lockDirectory?: string;
+  /** How much of an instruction file that is read becomes a system block; 0: none does (INSTR-1). */
+  readonly instructionLimitBytes?: number;
 }
 
 /** code.read_file, list_dir, search, write_file, edit_file and run_command. */
 export function codeTools(options: CodeToolsOptions = {}): AnyTool[] {
   const filesRead = createFilesRead();
-  const { lockDirectory, ...ofCommands } = options;
+  const { lockDirectory, instructionLimitBytes: limit, ...ofCommands } = options;
+  const reads = { filesRead, ...(limit === undefined ? {} : { instructionLimitBytes: limit }) };
   const changes = { filesRead, ...(lockDirectory === undefined ? {} : { lockDirectory }) };
   return [
-    readFileTool({ filesRead }),
+    readFileTool(reads),
     listDirTool(),
     searchTool(),
     writeFileTool(changes),

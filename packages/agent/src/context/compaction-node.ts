@@ -72,6 +72,12 @@ export function readCompaction(node: ConversationNode): Compaction | undefined {
   };
 }
 
+/** What the last compaction says was found and loaded: a resumed conversation begins with it (CTX-2). */
+export function loadedToolsOn(path: readonly ConversationNode[]): readonly string[] {
+  const last = path.findLast(({ kind }) => kind === "compaction");
+  return last === undefined ? [] : (readCompaction(last)?.continuation.loaded_tools ?? []);
+}
+
 function continuationText(continuation: Continuation): string[] {
   const { requests, incidents: failed, loaded_tools, artifacts, evidence } = continuation;
   const sections: [string, readonly string[]][] = [

@@ -20,7 +20,16 @@ export function tokensOfText(text: string): number {
 }
 
 export function tokensOfMessages(messages: readonly ModelMessage[]): number {
-  return messages.reduce((sum, message) => sum + tokensOfMessage(message), 0);
+  return messages.reduce((sum, message) => sum + knownTokens(message), 0);
+}
+
+/** The older part of a conversation is the same objects from request to request. */
+const counted = new WeakMap<ModelMessage, number>();
+
+function knownTokens(message: ModelMessage): number {
+  const tokens = counted.get(message) ?? tokensOfMessage(message);
+  counted.set(message, tokens);
+  return tokens;
 }
 
 export function tokensOfTools(tools: readonly ModelTool[]): number {

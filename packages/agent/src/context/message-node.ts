@@ -17,6 +17,8 @@ export interface AnswerParts {
   readonly model: string;
   readonly text: string;
   readonly calls: readonly ModelCall[];
+  /** It broke off, so that it ends nothing that was asked. */
+  readonly unfinished?: true;
   readonly provider_data?: JsonObject;
 }
 
@@ -25,7 +27,7 @@ export function userNode(place: NodePlace, content: readonly ContentBlock[]): Co
 }
 
 export function answerNode(place: NodePlace, answer: AnswerParts): ConversationNode {
-  const { model, text, calls, provider_data } = answer;
+  const { model, text, calls, unfinished, provider_data } = answer;
   return {
     ...placed(place),
     kind: "message",
@@ -34,6 +36,7 @@ export function answerNode(place: NodePlace, answer: AnswerParts): ConversationN
       role: "assistant",
       model,
       calls: calls.map((call) => ({ ...call })),
+      ...(unfinished === undefined ? {} : { unfinished }),
       ...(provider_data === undefined ? {} : { provider_data }),
     },
   };
@@ -51,7 +54,15 @@ export type ReadMessage =
 /** Undefined for a node that is no message, or none of ours. */
 export function readMessage(node: ConversationNode): ReadMessage | undefined {
   if (node.kind !== "message") return undefined;
-  const { role, model, calls, provider_data } = node.data ?? {};
+  if (!known.has(node)) known.set(node, messageIn(node));
+  return known.get(node);
+}
+
+/** A node never changes, and each is read again for every request. */
+const known = new WeakMap<ConversationNode, ReadMessage | undefined>();
+
+function messageIn(node: ConversationNode): ReadMessage | undefined {
+  const { role, model, calls, unfinished, provider_data } = node.data ?? {};
   if (role === "user") return { role };
   if (role !== "assistant") return undefined;
   return {
@@ -59,6 +70,7 @@ export function readMessage(node: ConversationNode): ReadMessage | undefined {
     model: typeof model === "string" ? model : "",
     text: textOf(node.content),
     calls: Array.isArray(calls) ? calls.flatMap(readCall) : [],
+    ...(unfinished === true ? { unfinished } : {}),
     ...(isObject(provider_data) ? { provider_data } : {}),
   };
 }

@@ -3,6 +3,7 @@ import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { anyPath, answer, node, result, user } from "../../../../test/agent/conversation-nodes.ts";
 import { compactionNode, readCompaction } from "./compaction-node.ts";
+import { instructionsOn } from "./instruction-node.ts";
 import { textOf } from "./message-node.ts";
 import { planCompaction, transcriptOf } from "./plan-compaction.ts";
 import { messagesOf, readPath } from "./read-path.ts";
@@ -115,7 +116,18 @@ test("whatever the conversation, no unit is split or lost between what is taken 
         plan.kept.map(({ nodes }) => nodes[0]),
       );
       expect(messagesOf(after.units.slice(1), "m")).toEqual(messagesOf(plan.kept, "m"));
-      expect(after.instructions).toEqual(readPath(path).instructions);
+      expect(instructionsOn([...path, made])).toEqual(instructionsOn(path));
     }),
   );
+});
+
+test("an answer that broke off ends nothing that was asked before it", () => {
+  verifies("CTX-2");
+  const cut = answer("I will");
+  const broken = { ...cut, data: { ...cut.data, unfinished: true } };
+  const path = [user("Fix the build"), broken, user("Go on"), answer("", "1"), result("1", "x")];
+  const { units } = readPath([...path, user("y".repeat(400))]);
+  expect(planCompaction(units, 10, [])?.continuation.requests).toEqual(["Fix the build", "Go on"]);
+  const whole = readPath([user("Fix"), cut, user("Go on"), answer("", "1"), user("y")]);
+  expect(planCompaction(whole.units, 1, [])?.continuation.requests).toEqual(["Go on"]);
 });

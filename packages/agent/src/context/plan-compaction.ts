@@ -104,7 +104,7 @@ function continuationOf(
   };
 }
 
-/** An answer without calls ends what was asked before it. */
+/** An answer without calls ends what was asked before it, unless it broke off. */
 function openRequests(affected: readonly ContextUnit[]): string[] {
   return affected
     .slice(affected.findLastIndex(isFinalAnswer) + 1)
@@ -120,7 +120,9 @@ function stillOpen(
 }
 
 function isFinalAnswer(unit: ContextUnit): boolean {
-  return unit.kind === "answer" && unit.answer.calls.length === 0 && unit.answer.text !== "";
+  if (unit.kind !== "answer") return false;
+  const { calls, text, unfinished } = unit.answer;
+  return calls.length === 0 && text !== "" && unfinished !== true;
 }
 
 function requestOf(nodes: readonly ConversationNode[]): string {

@@ -3,6 +3,7 @@ import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { anyPath, answer, node, result, user } from "../../../../test/agent/conversation-nodes.ts";
 import type { ModelMessage } from "../model/index.ts";
+import { instructionsOn } from "./instruction-node.ts";
 import { answerNode, hookNode, userNode } from "./message-node.ts";
 import { messagesOf, readPath } from "./read-path.ts";
 
@@ -74,8 +75,8 @@ test("instructions are system text, each once, and in no message", () => {
   verifies("CTX-1");
   const rule = node("instruction_context", "Use tabs.");
   const path = [user("go"), answer("", "1"), result("1", "read"), rule, user("more"), { ...rule }];
-  const { units, instructions } = readPath(path);
-  expect(instructions).toEqual([rule]);
+  const { units } = readPath(path);
+  expect(instructionsOn(path).blocks.map((block) => block.node)).toEqual([rule]);
   expect(JSON.stringify(messagesOf(units, "m"))).not.toContain("tabs");
 });
 
@@ -110,3 +111,30 @@ function problemsOf(messages: readonly ModelMessage[]): string[] {
     return JSON.stringify(asked) === JSON.stringify(answered) ? [] : ["orphan calls"];
   });
 }
+
+test("messages are the same objects as long as nothing of their unit has changed, and no longer", () => {
+  verifies("CTX-3");
+  const asked = user("go");
+  const called = answer("", "1");
+  const extra = { ...called, data: { ...called.data, provider_data: { a: 1 } } };
+  const read = (model: string, ...path: Parameters<typeof readPath>[0]) =>
+    messagesOf(readPath(path).units, model);
+  const first = read("m", asked, extra, result("1", "one"));
+  const results = [result("1", "two"), result("1", "three")] as const;
+  const second = read("m", asked, extra, results[0]);
+  expect(JSON.stringify(first)).toContain("one");
+  expect(JSON.stringify(second)).toContain("two");
+  const again = read("m", asked, extra, results[0], user("more"));
+  expect(again.slice(0, 3).every((message, i) => message === second[i])).toBe(true);
+  expect(JSON.stringify(read("m", asked, extra, results[1]))).toContain("three");
+  expect(JSON.stringify(read("m", asked, extra))).toContain("was not started");
+  expect(
+    JSON.stringify(read("m", asked, extra, results[0], node("hook_context", "noted"))),
+  ).toContain("noted");
+  expect(read("m", asked, extra, results[0])[1]).toHaveProperty("provider_data");
+  expect(read("other", asked, extra, results[0])[1]).not.toHaveProperty("provider_data");
+  expect(read("m", asked, user("more"))).toEqual([
+    { role: "user", content: [...asked.content, { type: "text", text: "more" }] },
+  ]);
+  expect(read("m", asked)).toEqual([{ role: "user", content: asked.content }]);
+});

@@ -25,8 +25,6 @@ export interface AnswerUnit {
 
 export interface ReadPath {
   readonly units: readonly ContextUnit[];
-  /** Bodies of instruction files: system text, each once (INSTR-1). */
-  readonly instructions: readonly ConversationNode[];
   /** Results whose call is not on the path: no provider takes them. */
   readonly orphans: readonly ConversationNode[];
 }
@@ -50,18 +48,47 @@ export function readPath(path: readonly ConversationNode[]): ReadPath {
     } else if (last !== undefined) last.nodes.push(node);
     else units.push({ kind: "user", nodes: [node] });
   }
-  return { units, orphans, instructions: instructionsOn(path) };
+  return { units, orphans };
 }
 
 /** For one model: what another has left for itself in an answer is not for this one. */
 export function messagesOf(units: readonly ContextUnit[], model: string): ModelMessage[] {
   const messages: ModelMessage[] = [];
   for (const unit of units) {
-    if (unit.kind === "answer") addAnswer(messages, unit, model);
-    else addUser(messages, contentOf(unit.nodes));
+    for (const message of messagesOfUnit(unit, model)) {
+      const follows = messages.at(-1)?.role === "user";
+      if (message.role === "user" && follows) addUser(messages, message.content);
+      else messages.push(message);
+    }
   }
   return messages;
 }
+
+/** The same objects as long as the unit is the same: whoever measures a message does so once. */
+function messagesOfUnit(unit: ContextUnit, model: string): readonly ModelMessage[] {
+  const [first] = unit.nodes;
+  const last = first === undefined ? undefined : made.get(first);
+  const isSame =
+    last?.model === model &&
+    last.nodes.length === unit.nodes.length &&
+    last.nodes.every((node, i) => node === unit.nodes[i]);
+  if (isSame) return last.messages;
+  const messages: ModelMessage[] = [];
+  if (unit.kind === "answer") addAnswer(messages, unit, model);
+  else addUser(messages, contentOf(unit.nodes));
+  if (first !== undefined) made.set(first, { model, nodes: [...unit.nodes], messages });
+  return messages;
+}
+
+/** By the first node of a unit. */
+const made = new WeakMap<
+  ConversationNode,
+  {
+    readonly model: string;
+    readonly nodes: readonly ConversationNode[];
+    readonly messages: readonly ModelMessage[];
+  }
+>();
 
 function addAnswer(messages: ModelMessage[], unit: AnswerUnit, model: string): void {
   const { text, calls, provider_data: extra, model: by } = unit.answer;
@@ -93,16 +120,6 @@ function afterCompaction(path: readonly ConversationNode[]): readonly Conversati
   const keptFrom = path.findIndex(({ node_id }) => node_id === readCompaction(node)?.kept_from);
   const kept = keptFrom === -1 || keptFrom > at ? [] : path.slice(keptFrom, at);
   return [node, ...kept.filter(({ kind }) => kind !== "compaction"), ...path.slice(at + 1)];
-}
-
-function instructionsOn(path: readonly ConversationNode[]): ConversationNode[] {
-  const byContent = new Map<string, ConversationNode>();
-  for (const node of path) {
-    if (node.kind !== "instruction_context") continue;
-    const key = JSON.stringify(node.content);
-    if (!byContent.has(key)) byContent.set(key, node);
-  }
-  return [...byContent.values()];
 }
 
 function answerUnit(node: ConversationNode, answer: AnswerParts): AnswerUnit {

@@ -108,6 +108,7 @@ async function started(
       profile: models[0].profile,
       ...options,
       loadedTools: [...loadedTools],
+      admitContext: (node) => state.instructions.admit(node),
     });
   } catch (error) {
     return recordNeverRun(state, options, endOf(ended("failed", "run_refused", messageOf(error))));
@@ -119,7 +120,7 @@ async function started(
     control,
     log,
     usage: noUsage(),
-    pending: [],
+    pending: state.unrecorded.splice(0),
     seenDeferred: new Set(),
     requests: 0,
     chosen: 0,

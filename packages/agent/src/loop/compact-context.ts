@@ -9,7 +9,7 @@ import {
   tokensOfMessages,
   transcriptOf,
 } from "../context/index.ts";
-import type { ModelUsage } from "../model/index.ts";
+import { costOf } from "../model/index.ts";
 import { addNode, placeOf, record, type Running } from "./running.ts";
 import { readStream } from "./read-stream.ts";
 import { addUsage } from "./usage.ts";
@@ -108,29 +108,31 @@ async function summarise(running: Running, transcript: string): Promise<Summary>
       if (event.type === "text_delta") text += event.text;
     },
   );
-  addUsage(usage, end === "aborted" ? undefined : end.usage);
+  const used = end === "aborted" ? undefined : end.usage;
+  const cost = costOf(model.prices, used);
+  addUsage(usage, used, cost);
   if (end === "aborted") {
     const aborted = { kind: "aborted", message: "The run was aborted." } as const;
-    failed(aborted, undefined);
+    failed(aborted);
     return aborted;
   }
   if (end.type === "failed") {
     const message = run.redactor.text(end.error.message);
-    failed({ ...end.error, message }, end.usage);
+    failed({ ...end.error, message });
     return { kind: "failed", message };
   }
   record(running, "model.completed", {
     ...about,
     stop: end.stop,
     usage: { ...end.usage },
-    cost: "unknown",
+    cost,
   });
   const written = run.redactor.text(text).trim();
   if (written !== "" && end.stop !== "max_tokens") return { kind: "summary", text: written };
   const what = written === "" ? "no text" : "a summary that is cut off";
   return { kind: "failed", message: `${model.id} answered with ${what}.` };
 
-  function failed(error: { kind: string; message: string }, used: ModelUsage | undefined): void {
-    record(running, "model.failed", { ...about, error, usage: used, cost: "unknown" }, "warn");
+  function failed(error: { kind: string; message: string }): void {
+    record(running, "model.failed", { ...about, error, usage: used, cost }, "warn");
   }
 }

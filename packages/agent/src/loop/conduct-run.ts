@@ -12,6 +12,7 @@ import { hookNode, textOf, userNode } from "../context/index.ts";
 import type { Model, ModelRequest } from "../model/index.ts";
 import { createBackoff, type Backoff } from "./backoff.ts";
 import { compactContext } from "./compact-context.ts";
+import { loadInstructions } from "./load-instructions.ts";
 import { requestModel } from "./request-model.ts";
 import { resolveContext, type ResolvedContext } from "./resolve-context.ts";
 import { ended, type Ending } from "./run-end.ts";
@@ -23,6 +24,8 @@ export async function conductRun(
   prompt: readonly ContentBlock[],
 ): Promise<Ending> {
   try {
+    recordRecovered(running);
+    await loadInstructions(running);
     const blocked = await submit(running, prompt);
     if (blocked !== undefined) {
       record(running, "error", { code: "prompt_blocked", message: blocked }, "warn");
@@ -34,6 +37,15 @@ export async function conductRun(
   } finally {
     running.control.turn = undefined;
   }
+}
+
+/** An answer that a crash cut off goes on record, and its agent goes on below its results. */
+function recordRecovered(running: Running): void {
+  const { pending, path, run } = running;
+  const node_id = path.at(-1)?.node_id;
+  if (pending.length === 0 || node_id === undefined) return;
+  const reason = "an answer that the runtime was stopped in was put together again";
+  record(running, "context.rewound", { agent_id: run.identity.agent_id, node_id, reason });
 }
 
 async function repeat(running: Running, backoff: Backoff): Promise<Ending> {

@@ -11,8 +11,11 @@ import {
   type RunOptions,
   type Session,
 } from "@soong/core";
+import { loadedToolsOn } from "../context/index.ts";
 import type { Model } from "../model/index.ts";
 import { beginRun, type LoopRun } from "./begin-run.ts";
+import { createInstructionDesk, type InstructionSource } from "./instruction-desk.ts";
+import { withContextRoom } from "./context-room.ts";
 import { loopLimits, type LoopLimits } from "./limits.ts";
 import type { ConversationState } from "./running.ts";
 
@@ -24,8 +27,12 @@ export interface LoopOptions {
   readonly run?: RunOptions;
   /** Static text; it describes and grants nothing (CTX-4). */
   readonly system?: readonly string[];
-  /** The conversation so far, root first: `reader.activePath(agent_id)` of a stored session. */
+  /** Instruction files to begin with, below that text (INSTR-2): `instructionFiles(…)` of `@soong/tools`. */
+  readonly instructions?: InstructionSource;
+  /** The conversation so far, root first: `readHistory(reader, agent_id)` of a stored session. */
   readonly history?: readonly ConversationNode[];
+  /** Those of `history` that are not on record, as `readHistory` found them. */
+  readonly unrecorded?: readonly ConversationNode[];
   readonly agent_definition_id?: string;
   readonly clock?: Clock;
   readonly ids?: IdSource;
@@ -51,9 +58,11 @@ export async function openConversation(options: LoopOptions): Promise<Conversati
     system: options.system ?? [],
     agent_definition_id: options.agent_definition_id,
     clock: options.clock ?? systemClock(),
-    limits: loopLimits(options.limits),
+    limits: withContextRoom(loopLimits(options.limits), models),
     path: [...history],
-    loadedTools: new Set(options.run?.loadedTools ?? []),
+    unrecorded: [...(options.unrecorded ?? [])],
+    instructions: createInstructionDesk(options.instructions, history),
+    loadedTools: new Set([...loadedToolsOn(history), ...(options.run?.loadedTools ?? [])]),
   };
   const open = new Set<LoopRun>();
   let closed = false;

@@ -1,8 +1,16 @@
 // The loop room: a conversation over any model, on the kernel's runs. The only room that asks a model.
 
 export type { LoopRun } from "./begin-run.ts";
+export type { RunBudget } from "./budget.ts";
 export { openConversation, type Conversation, type LoopOptions } from "./conversation.ts";
+export { describeUsage } from "./describe-usage.ts";
 export type { LoopEvent } from "./event-log.ts";
+export type {
+  InstructionSource,
+  InstructionTexts,
+  SkippedInstructions,
+} from "./instruction-desk.ts";
 export type { LoopLimits } from "./limits.ts";
+export { readHistory, type History, type HistoryReader } from "./read-history.ts";
 export type { EndReason, LoopError, RunEnd } from "./run-end.ts";
-export { usageOf, type UsageReport, type UsageTotal } from "./usage.ts";
+export { sumUsage, usageAtEnd, usageOf, type UsageReport, type UsageTotal } from "./usage.ts";

@@ -1,11 +1,15 @@
 // The bounds of a run, with their defaults.
 
+import type { RunBudget } from "./budget.ts";
+
 export interface LoopLimits {
   /** Model requests of one run. */
   readonly max_turns: number;
   readonly max_output_tokens: number | undefined;
   /** What a request may hold by estimate; above it the conversation is compacted. Undefined: the provider says. */
   readonly context_tokens: number | undefined;
+  /** All instruction files in a request together, in bytes; later ones are left out. */
+  readonly instruction_bytes: number;
   /** Further attempts at one model after a failure that may pass. */
   readonly retries: number;
   /** A stream that says nothing for so long has failed. */
@@ -14,23 +18,28 @@ export interface LoopLimits {
   readonly max_retry_after_ms: number;
   /** How long `abort` waits for the run's end. */
   readonly abort_wait_ms: number;
+  readonly budget: RunBudget | undefined;
 }
 
 const DEFAULTS: LoopLimits = {
   max_turns: 128,
   max_output_tokens: undefined,
   context_tokens: undefined,
+  instruction_bytes: 128 * 1024,
   retries: 3,
   idle_timeout_ms: 300_000,
   max_retry_after_ms: 120_000,
   abort_wait_ms: 10_000,
+  budget: undefined,
 };
 
 /** Throws on a value that makes no sense: no run starts on it. */
 export function loopLimits(given: Partial<LoopLimits> = {}): LoopLimits {
   const told = Object.entries(given).filter(([, value]) => value !== undefined);
   const limits: LoopLimits = { ...DEFAULTS, ...Object.fromEntries(told) };
-  for (const [name, value] of Object.entries(limits) as [string, number | undefined][]) {
+  const { budget, ...numbers } = limits;
+  const ofBudget = { "budget.tokens": budget?.tokens, "budget.cost.micros": budget?.cost?.micros };
+  for (const [name, value] of Object.entries({ ...numbers, ...ofBudget })) {
     if (value === undefined) continue;
     const least = name === "retries" ? 0 : 1;
     if (!(value >= least)) {

@@ -4,7 +4,9 @@
 import type { ModelTools } from "@soong/core";
 import { isRetryable, type Model, type ModelError, type ModelRequest } from "../model/index.ts";
 import type { Backoff } from "./backoff.ts";
+import { budgetExclusion, budgetSpent, budgetState } from "./budget.ts";
 import { exclusionOf } from "./candidates.ts";
+import { noteAttempt, rateLimitOf, waitFor } from "./rate-limits.ts";
 import { record, type Running } from "./running.ts";
 import { streamAnswer, type Attempt } from "./stream-answer.ts";
 
@@ -17,15 +19,18 @@ export interface RequestParts {
 }
 
 export async function requestModel(running: Running, parts: RequestParts): Promise<Attempt> {
-  const { control, limits, log } = running;
+  const { control, limits, log, clock } = running;
   let failures = 0;
-  let reason = running.chosen === 0 ? "first of the chain" : "chosen by an earlier fallback";
-  let limited: ModelError | undefined;
+  let reason = chooseFirst(running, parts.tools);
   for (let attempt = 1; ; attempt += 1) {
     const model = running.models[running.chosen] ?? running.models[0];
-    if (failures === 0) recordRouting(running, parts, model, reason, limited);
+    if (failures === 0) recordRouting(running, parts, model, reason);
+    const stopped = outOfBudget(running, model);
+    if (stopped !== undefined) return stopped;
     const request = parts.request(model);
     const outcome = await streamAnswer(running, { model, request, tools: parts.tools, attempt });
+    if (outcome.kind === "aborted") return outcome;
+    noteAttempt(model, outcome.kind === "failed" ? outcome.error : undefined, clock.now());
     if (outcome.kind !== "failed") return outcome;
     const { error, wrote } = outcome;
     if (wrote) return outcome;
@@ -50,18 +55,61 @@ export async function requestModel(running: Running, parts: RequestParts): Promi
     log.add({ type: "abandoned", reason: error.message, model: to.id, wait_ms: 0 });
     running.chosen = next;
     reason = `fallback from ${model.id}: ${error.kind}`;
-    limited = error.kind === "rate_limited" || error.kind === "overloaded" ? error : undefined;
     failures = 0;
   }
+}
+
+/** Passes over a model that cannot keep to the budget, or is limited for longer than anybody would wait. Says why. */
+function chooseFirst(running: Running, tools: ModelTools): string {
+  const { models, limits, clock, chosen } = running;
+  const first = models[chosen] ?? models[0];
+  const now = clock.now();
+  const unpriced = budgetExclusion(first, limits.budget ?? {});
+  const isLimited = waitFor(first, now) > limits.max_retry_after_ms;
+  const next = unpriced !== undefined || isLimited ? nextAfter(running, tools) : undefined;
+  if (next === undefined) {
+    return chosen === 0 ? "first of the chain" : "chosen by an earlier fallback";
+  }
+  running.chosen = next;
+  return `${first.id} is passed over: ${unpriced ?? `limited until ${rateLimitOf(first, now)?.until}`}`;
 }
 
 /** Another model may be there when this one is not, or can do what it cannot; a wrong key stays wrong. */
 function fallbackFor(running: Running, tools: ModelTools, error: ModelError): number | undefined {
   if (!isRetryable(error) && error.kind !== "unsupported_capability") return undefined;
+  return nextAfter(running, tools);
+}
+
+function nextAfter(running: Running, tools: ModelTools): number | undefined {
   const at = running.models.findIndex(
-    (model, i) => i > running.chosen && exclusionOf(model, tools) === undefined,
+    (model, i) => i > running.chosen && exclusion(running, model, tools) === undefined,
   );
   return at === -1 ? undefined : at;
+}
+
+/** Why a model cannot take this request, as a clause. */
+function exclusion(
+  { limits, clock }: Running,
+  model: Model,
+  tools: ModelTools,
+): string | undefined {
+  const unable = exclusionOf(model, tools) ?? budgetExclusion(model, limits.budget ?? {});
+  if (unable !== undefined || waitFor(model, clock.now()) <= limits.max_retry_after_ms) {
+    return unable;
+  }
+  return `it is limited until ${rateLimitOf(model, clock.now())?.until}`;
+}
+
+function outOfBudget({ limits, usage }: Running, model: Model): Attempt | undefined {
+  const { budget = {} } = limits;
+  const unpriced = budgetExclusion(model, budget);
+  const message =
+    budgetSpent(budget, usage) ??
+    (unpriced === undefined
+      ? undefined
+      : `${model.id} cannot be asked: ${unpriced}. Give it prices, or lift the budget.`);
+  if (message === undefined) return undefined;
+  return { kind: "failed", error: { kind: "budget", message }, wrote: false };
 }
 
 function recordRouting(
@@ -69,16 +117,19 @@ function recordRouting(
   { tools, estimatedTokens }: RequestParts,
   selected: Model,
   reason: string,
-  limited: ModelError | undefined,
 ): void {
-  const { models, limits, usage, requests } = running;
+  const { models, limits, usage, requests, clock } = running;
+  const limited = models.flatMap((model) => rateLimitOf(model, clock.now()) ?? []);
   record(running, "routing.decided", {
     request: requests,
     requested: models[0].id,
     requirements: { tools: tools.tools.length, estimated_tokens: estimatedTokens },
     candidates: models.map((model) => {
-      const exclusion = model === selected ? undefined : exclusionOf(model, tools);
-      return { model: model.id, ...(exclusion === undefined ? {} : { excluded: exclusion }) };
+      const excluded =
+        model === selected
+          ? budgetExclusion(model, limits.budget ?? {})
+          : exclusion(running, model, tools);
+      return { model: model.id, ...(excluded === undefined ? {} : { excluded }) };
     }),
     selected: selected.id,
     fallback_chain: models.slice(running.chosen + 1).map(({ id }) => id),
@@ -87,12 +138,10 @@ function recordRouting(
       turns_used: requests - 1,
       max_output_tokens: limits.max_output_tokens ?? null,
       context_tokens: limits.context_tokens ?? null,
+      ...budgetState(limits.budget ?? {}, usage),
       used: { ...usage },
     },
-    rate_limit:
-      limited === undefined
-        ? { state: "not_limited" }
-        : { state: "limited", kind: limited.kind, retry_after_ms: limited.retry_after_ms ?? null },
+    rate_limit: limited.length === 0 ? { state: "not_limited" } : { state: "limited", limited },
     reason,
   });
 }

@@ -14,6 +14,7 @@ import type {
 import type { Model } from "../model/index.ts";
 import type { NodePlace } from "../context/index.ts";
 import type { EventLog } from "./event-log.ts";
+import type { InstructionDesk } from "./instruction-desk.ts";
 import type { LoopLimits } from "./limits.ts";
 import type { RunControl } from "./run-control.ts";
 import type { UsageTotal } from "./usage.ts";
@@ -29,6 +30,9 @@ export interface ConversationState {
   readonly limits: LoopLimits;
   /** Root first. */
   readonly path: ConversationNode[];
+  /** On the path and not on record: what a crash took from the history (STORE-3). The next run records it. */
+  readonly unrecorded: ConversationNode[];
+  readonly instructions: InstructionDesk;
   /** Found and loaded so far; the next run begins with them. */
   readonly loadedTools: Set<string>;
 }

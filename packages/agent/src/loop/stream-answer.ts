@@ -2,14 +2,15 @@
 // arguments are complete. Whatever a model does, this ends, and no call is left without an end (SCHED-6).
 
 import type { ConversationNode, FactData, JsonObject, ModelTools, Turn } from "@soong/core";
-import type {
-  Model,
-  ModelCall,
-  ModelError,
-  ModelEvent,
-  ModelRequest,
-  ModelUsage,
-  StopReason,
+import {
+  costOf,
+  type Model,
+  type ModelCall,
+  type ModelError,
+  type ModelEvent,
+  type ModelRequest,
+  type ModelUsage,
+  type StopReason,
 } from "../model/index.ts";
 import { answerNode, cutMiddle } from "../context/index.ts";
 import { readStream } from "./read-stream.ts";
@@ -51,13 +52,16 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
   /** Where the text begins that is not in the journal yet. */
   let told = 0;
 
-  record(running, "model.started", about);
+  const { node_id, parent_id: parent_node_id } = place;
+  // A crash must not lose where the answer was to hang: its calls may have acted by then.
+  record(running, "model.started", { ...about, node_id, parent_node_id });
   const turn = run.openTurn({ parentNodeId: place.node_id });
   control.turn = turn;
   try {
     const end = await readStream(running, model, request, take);
     tellText();
-    addUsage(usage, end === "aborted" ? undefined : end.usage);
+    const used = end === "aborted" ? undefined : end.usage;
+    addUsage(usage, used, costOf(model.prices, used));
     if (end === "aborted") return await abandonForGood(undefined);
     if (end.type === "failed") return await failed(end.error, end.usage);
     const cut = [...begun].filter((key) => !complete.has(key));
@@ -103,8 +107,14 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
     used: ModelUsage,
     provider_data: JsonObject | undefined,
   ): Attempt {
-    const data = { ...about, stop, usage: { ...used }, cost: "unknown", calls: calls.length };
-    commitAnswer("model.completed", data, provider_data);
+    const data = {
+      ...about,
+      stop,
+      usage: { ...used },
+      cost: costOf(model.prices, used),
+      calls: calls.length,
+    };
+    commitAnswer("model.completed", data, provider_data, stop);
     if (stop !== "max_tokens") turn.end();
     return { kind: "answered", text: run.redactor.text(text), calls: calls.length, stop, turn };
   }
@@ -114,7 +124,13 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
     const results = await turn.discard(error.message);
     // What is not discarded has changed something, and asking again would have it done twice (LOOP-3).
     const wrote = results.some(({ status }) => status !== "discarded");
-    const data = { ...about, error: clean(error), usage: used, cost: "unknown", wrote };
+    const data = {
+      ...about,
+      error: clean(error),
+      usage: used,
+      cost: costOf(model.prices, used),
+      wrote,
+    };
     if (wrote) {
       commitAnswer("model.failed", data, undefined);
       running.path.push(...turn.nodes);
@@ -125,7 +141,7 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
   /** What there is of the answer stays on record, and its calls have their ends below it. */
   async function abandonForGood(used: ModelUsage | undefined): Promise<Attempt> {
     const error = { kind: "aborted", message: "The run was aborted." };
-    const data = { ...about, error, usage: used, cost: "unknown" };
+    const data = { ...about, error, usage: used, cost: costOf(model.prices, used) };
     if (text !== "" || calls.length > 0) commitAnswer("model.failed", data, undefined);
     else record(running, "model.failed", data, "warn");
     await turn.abort(control.aborted ?? error.message);
@@ -137,6 +153,7 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
     type: "model.completed" | "model.failed",
     data: FactData,
     given: JsonObject | undefined,
+    stop?: StopReason,
   ): void {
     // A signature that was changed is worse than none, so it is kept whole or not at all.
     const isClean = given !== undefined && run.redactor.value(given) === given;
@@ -144,6 +161,7 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
       model: model.id,
       text: run.redactor.text(text),
       calls,
+      ...(type === "model.failed" || stop === "max_tokens" ? { unfinished: true } : {}),
       ...(isClean ? { provider_data: given } : {}),
     });
     running.path.push(node);

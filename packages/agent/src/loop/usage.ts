@@ -1,14 +1,17 @@
-// Token use (EVENT-7): added up over requests, and from the facts of a journal over runs, their children and the
-// session. What a provider did not tell is counted as not told; prices are not known here, and stay so.
+// Token use and cost (EVENT-7): added up over requests, and from the facts of a journal over runs, their children and
+// the session. What a provider did not tell and what has no price is counted as such: the sums are at least theirs.
 
 import type { Fact } from "@soong/core";
-import type { ModelUsage } from "../model/index.ts";
+import type { Cost, ModelUsage } from "../model/index.ts";
 
 export interface UsageTotal extends ModelUsage {
   requests: number;
   /** Requests whose provider did not tell both tokens in and out: the sums are at least what they say. */
   untold: number;
-  cost: "unknown";
+  /** Requests whose cost is not known: the costs are at least what they say. */
+  unpriced: number;
+  /** One for each currency; null when nothing is known, which is not nothing. */
+  cost: readonly Cost[] | null;
 }
 
 export interface UsageReport {
@@ -26,14 +29,52 @@ const COUNTS = [
 ] as const;
 
 export function noUsage(): UsageTotal {
-  return { requests: 0, untold: 0, cost: "unknown" };
+  return { requests: 0, untold: 0, unpriced: 0, cost: null };
 }
 
-export function addUsage(total: UsageTotal, usage: ModelUsage | undefined): void {
+export function addUsage(
+  total: UsageTotal,
+  usage: ModelUsage | undefined,
+  cost: Cost | null,
+): void {
   total.requests += 1;
   const told = COUNTS.filter((count) => isCount(usage?.[count]));
   if (!told.includes("input_tokens") || !told.includes("output_tokens")) total.untold += 1;
   for (const count of told) total[count] = (total[count] ?? 0) + (usage?.[count] ?? 0);
+  if (cost === null) total.unpriced += 1;
+  else total.cost = withCost(total.cost ?? [], cost);
+}
+
+/** Of several totals, such as those that runs ended with. */
+export function sumUsage(totals: Iterable<UsageTotal>): UsageTotal {
+  const sum = noUsage();
+  for (const { requests, untold, unpriced, cost, ...counts } of totals) {
+    sum.requests += requests;
+    sum.untold += untold;
+    sum.unpriced += unpriced;
+    for (const one of cost ?? []) sum.cost = withCost(sum.cost ?? [], one);
+    for (const count of COUNTS) {
+      const more = counts[count];
+      if (more !== undefined) sum[count] = (sum[count] ?? 0) + more;
+    }
+  }
+  return sum;
+}
+
+/** What a run's last fact says it used; undefined where it says nothing that can be read as such. */
+export function usageAtEnd({ type, data }: Fact): UsageTotal | undefined {
+  if (type !== "run.completed" && type !== "run.failed" && type !== "run.aborted") return undefined;
+  const { usage } = data as { usage?: Partial<UsageTotal> };
+  if (typeof usage !== "object" || usage === null) return undefined;
+  const { requests, untold, unpriced, cost } = usage;
+  if (!isCount(requests) || !isCount(untold) || !isCount(unpriced)) return undefined;
+  if (cost !== null && !(Array.isArray(cost) && cost.every(isCost))) return undefined;
+  const total: UsageTotal = { requests, untold, unpriced, cost };
+  for (const count of COUNTS) {
+    const told = usage[count];
+    if (isCount(told)) total[count] = told;
+  }
+  return total;
 }
 
 /** From the journal alone; any order, any part of it. */
@@ -41,15 +82,16 @@ export function usageOf(facts: Iterable<Fact>): UsageReport {
   const session = noUsage();
   const runs = new Map<string, UsageTotal>();
   const parents = new Map<string, string>();
-  const requests: { run_id: string; usage: ModelUsage | undefined }[] = [];
+  const requests: { run_id: string; usage: ModelUsage | undefined; cost: Cost | null }[] = [];
   for (const { type, run_id, parent_run_id, data } of facts) {
     if (run_id === undefined) continue;
     if (parent_run_id !== undefined) parents.set(run_id, parent_run_id);
     if (type !== "model.completed" && type !== "model.failed") continue;
-    requests.push({ run_id, usage: data["usage"] as ModelUsage | undefined });
+    const { usage, cost } = data as { usage?: ModelUsage; cost?: unknown };
+    requests.push({ run_id, usage, cost: isCost(cost) ? cost : null });
   }
-  for (const { run_id, usage } of requests) {
-    addUsage(session, usage);
+  for (const { run_id, usage, cost } of requests) {
+    addUsage(session, usage, cost);
     const seen = new Set<string>();
     for (let at: string | undefined = run_id; at !== undefined; at = parents.get(at)) {
       // A loop of parents is no tree, but it must not hold us up.
@@ -57,10 +99,23 @@ export function usageOf(facts: Iterable<Fact>): UsageReport {
       seen.add(at);
       const total = runs.get(at) ?? noUsage();
       runs.set(at, total);
-      addUsage(total, usage);
+      addUsage(total, usage, cost);
     }
   }
   return { session, runs };
+}
+
+function withCost(costs: readonly Cost[], { currency, micros }: Cost): readonly Cost[] {
+  const before = costs.find((cost) => cost.currency === currency);
+  if (before === undefined) return [...costs, { currency, micros }];
+  const sum = { currency, micros: before.micros + micros };
+  return costs.map((cost) => (cost === before ? sum : cost));
+}
+
+function isCost(value: unknown): value is Cost {
+  if (typeof value !== "object" || value === null) return false;
+  const { currency, micros } = value as Partial<Cost>;
+  return typeof currency === "string" && isCount(micros);
 }
 
 function isCount(value: unknown): value is number {

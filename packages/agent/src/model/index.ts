@@ -1,4 +1,6 @@
-// The model room: what a model is to everybody else, and how it fails.
+// The model room: what a model is to everybody else, how it fails, and what it costs.
 
 export * from "./model-error.ts";
+export type { ModelUsage } from "./model-usage.ts";
 export type * from "./port.ts";
+export { costOf, describeCost, type Cost, type ModelPrices } from "./prices.ts";

@@ -18,6 +18,8 @@ export type ModelErrorKind =
   | "invalid_request"
   /** A script that ran out of turns, or an expectation it missed. */
   | "script"
+  /** The budget of the run is used up, or cannot be kept with this model. */
+  | "budget"
   | "aborted";
 
 export interface ModelError {

@@ -3,11 +3,15 @@
 
 import type { ContentBlock, JsonObject, ModelProfile, ModelTool } from "@soong/core";
 import type { ModelError } from "./model-error.ts";
+import type { ModelUsage } from "./model-usage.ts";
+import type { ModelPrices } from "./prices.ts";
 
 export interface Model {
   /** `provider:model`, or `script:FILE`. */
   readonly id: string;
   readonly profile: ModelProfile;
+  /** Left out: what its answers cost is not known (EVENT-7). */
+  readonly prices?: ModelPrices;
   /**
    * One answer, event by event; ends after `completed` or `failed`. Never throws: what goes wrong is an
    * event. When the signal fires the stream ends, with `failed` of kind `aborted`.
@@ -91,12 +95,3 @@ export type ModelEvent =
   | { readonly type: "failed"; readonly error: ModelError; readonly usage?: ModelUsage };
 
 export type StopReason = "end_turn" | "tool_use" | "max_tokens" | "refused" | "other";
-
-/** Left out what the provider did not tell (EVENT-7). */
-export interface ModelUsage {
-  input_tokens?: number;
-  output_tokens?: number;
-  cache_read_tokens?: number;
-  cache_write_tokens?: number;
-  reasoning_tokens?: number;
-}

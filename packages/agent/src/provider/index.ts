@@ -8,5 +8,5 @@ export {
   type Environment,
   type OpenModelOptions,
 } from "./open-model.ts";
-export { preflight } from "./preflight.ts";
+export { preflight, schemaViolation } from "./preflight.ts";
 export * from "./profile.ts";

@@ -3,6 +3,9 @@
 
 import type { KnownSecret } from "@soong/core";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
+import type { ModelPrices } from "../model/index.ts";
+import { addressFrom, type AddressVariable } from "./base-address.ts";
+import { firstListedModel } from "./first-listed.ts";
 import { languageModel, type ProviderModel } from "./language-model.ts";
 import { withPackage } from "./load-package.ts";
 import {
@@ -20,47 +23,63 @@ export interface OpenModelOptions {
   readonly baseURL?: string;
   /** The variable that holds the key, instead of the provider's usual one. */
   readonly apiKeyEnv?: string;
+  /** What is known of this model, over what is known of its provider. */
+  readonly limits?: Pick<ProviderProfile, "context_window" | "max_output_tokens">;
+  readonly prices?: ModelPrices;
   readonly fetch?: typeof fetch;
 }
 
 /** Throws an error that says what to set or install. */
 export async function openModel(name: string, options: OpenModelOptions): Promise<ProviderModel> {
-  const { provider, model } = splitName(name);
+  const { provider, model: given } = splitName(name);
   const { env } = options;
-  const baseURL = options.baseURL ?? baseUrlFrom(provider, env) ?? provider.base_url;
+  const baseURL = options.baseURL ?? addressOf(provider, env)?.url ?? provider.base_url;
   if (baseURL === undefined) {
+    const variables = provider.address_variables.map((variable) => variable.name);
     throw new Error(
-      `No address for the model ${name}: set ${provider.base_url_variables.join(" or ")}, or give it a base URL.`,
+      `No address for the model ${name}: set ${variables.join(" or ")}, or give it a base URL.`,
     );
   }
   const key = keyFor(name, provider, options);
-  const loaded = await provider.load({
-    model,
+  const server = {
     baseURL,
     ...(key === undefined ? {} : { apiKey: key.value }),
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
-  });
-  return languageModel(loaded, {
-    id: name,
-    profile: provider.profile,
+  };
+  const isAnyone = provider === COMPATIBLE && given === FIRST_LISTED;
+  const model = isAnyone ? await firstListedModel(server) : given;
+  const loaded = await provider.load({ model, ...server });
+  const opened = languageModel(loaded, {
+    id: isAnyone ? `openai-compatible:${model}` : name,
+    profile: { ...provider.profile, ...options.limits },
     secrets: key === undefined ? [] : [key],
   });
+  return options.prices === undefined ? opened : { ...opened, prices: options.prices };
 }
 
-/** What to use when nothing is configured: `provider:model`, or undefined when no key and no address is set. */
+/** Stands for a model's name at an OpenAI-compatible server: the first it lists. */
+const FIRST_LISTED = "*";
+
+/**
+ * What to use when nothing is configured: `provider:model`, or undefined when no key and no address is set. A
+ * server without a key is asked for its models once it is opened: `openai-compatible:*`.
+ */
 export function modelFromEnvironment(env: Environment): string | undefined {
   const wanted = valueOf(env, "SOONG_MODEL");
+  const local = addressOf(COMPATIBLE, env);
   if (wanted !== undefined) {
     if (PROVIDERS.has(wanted.split(":", 1)[0] ?? "")) return wanted;
-    if (baseUrlFrom(COMPATIBLE, env) !== undefined) return `openai-compatible:${wanted}`;
+    if (local !== undefined) return `openai-compatible:${wanted}`;
   }
+  const anyone = `openai-compatible:${FIRST_LISTED}`;
+  if (local?.variable === OWN_ADDRESS) return anyone;
   for (const [name, { default_model, key_variables }] of PROVIDERS) {
     if (default_model === undefined) continue;
     if (key_variables.some((variable) => valueOf(env, variable) !== undefined)) {
       return `${name}:${default_model}`;
     }
   }
-  return undefined;
+  return local === undefined ? undefined : anyone;
 }
 
 interface Provider {
@@ -68,7 +87,7 @@ interface Provider {
   readonly default_model?: string;
   readonly base_url?: string;
   /** The first one set counts. */
-  readonly base_url_variables: readonly string[];
+  readonly address_variables: readonly AddressVariable[];
   readonly key_variables: readonly string[];
   readonly needs_key: boolean;
   readonly load: (settings: LoadSettings) => Promise<LanguageModelV3>;
@@ -81,9 +100,15 @@ interface LoadSettings {
   readonly fetch?: typeof fetch;
 }
 
+const OWN_ADDRESS = "SOONG_OPENAI_BASE_URL";
+
 const COMPATIBLE: Provider = {
   profile: OPENAI_COMPATIBLE_PROFILE,
-  base_url_variables: ["SOONG_OPENAI_BASE_URL", "OPENAI_BASE_URL"],
+  address_variables: [
+    { name: OWN_ADDRESS },
+    { name: "OPENAI_BASE_URL" },
+    { name: "OLLAMA_HOST", path: "/v1", form: "ollama" },
+  ],
   key_variables: ["SOONG_OPENAI_API_KEY"],
   needs_key: false,
   load: ({ model, ...settings }) =>
@@ -101,7 +126,7 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>([
       profile: ANTHROPIC_PROFILE,
       default_model: "claude-sonnet-5",
       base_url: "https://api.anthropic.com/v1",
-      base_url_variables: ["ANTHROPIC_BASE_URL"],
+      address_variables: [{ name: "ANTHROPIC_BASE_URL", path: "/v1" }],
       key_variables: ["ANTHROPIC_API_KEY"],
       needs_key: true,
       load: ({ model, ...settings }) =>
@@ -117,7 +142,7 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>([
       profile: OPENAI_PROFILE,
       default_model: "gpt-5.5",
       base_url: "https://api.openai.com/v1",
-      base_url_variables: ["OPENAI_BASE_URL"],
+      address_variables: [{ name: "OPENAI_BASE_URL" }],
       key_variables: ["OPENAI_API_KEY"],
       needs_key: true,
       load: ({ model, ...settings }) =>
@@ -133,7 +158,7 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>([
       profile: GOOGLE_PROFILE,
       default_model: "gemini-flash-latest",
       base_url: "https://generativelanguage.googleapis.com/v1beta",
-      base_url_variables: [],
+      address_variables: [{ name: "GOOGLE_GEMINI_BASE_URL", path: "/v1beta" }],
       key_variables: ["GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
       needs_key: true,
       load: ({ model, ...settings }) =>
@@ -159,9 +184,15 @@ function splitName(name: string): { provider: Provider; model: string } {
   );
 }
 
-function baseUrlFrom({ base_url_variables }: Provider, env: Environment): string | undefined {
-  const variable = base_url_variables.find((name) => valueOf(env, name) !== undefined);
-  return variable === undefined ? undefined : valueOf(env, variable);
+function addressOf(
+  { address_variables }: Provider,
+  env: Environment,
+): { readonly variable: string; readonly url: string } | undefined {
+  for (const variable of address_variables) {
+    const value = valueOf(env, variable.name);
+    if (value !== undefined) return { variable: variable.name, url: addressFrom(variable, value) };
+  }
+  return undefined;
 }
 
 function keyFor(
@@ -183,7 +214,7 @@ function keyVariables(provider: Provider, env: Environment, baseURL: string | un
   const paired =
     provider === COMPATIBLE &&
     baseURL === undefined &&
-    valueOf(env, "SOONG_OPENAI_BASE_URL") === undefined;
+    addressOf(provider, env)?.variable === "OPENAI_BASE_URL";
   return paired ? [...provider.key_variables, "OPENAI_API_KEY"] : provider.key_variables;
 }
 

@@ -1,7 +1,7 @@
 // What a request asks for that its provider does not take, found before anything is sent and named: which
 // tool, which name, which keyword, which limit (MODEL-2).
 
-import { keywordsOf, lowerSchema, type ModelTool } from "@soong/core";
+import { keywordsOf, lowerSchema, type ModelProfile, type ModelTool } from "@soong/core";
 import type { ModelError, ModelMessage, ModelRequest } from "../model/index.ts";
 import type { ProviderProfile } from "./profile.ts";
 
@@ -24,10 +24,19 @@ function tooManyTools(tools: readonly ModelTool[], { max_tools }: ProviderProfil
 }
 
 function toolViolation(tool: ModelTool, profile: ProviderProfile): string | undefined {
-  const { names, refused_keywords = [], refused_at_root = [], extended_schemas } = profile;
+  const { names } = profile;
   if (!fitsNames(tool.name, profile)) {
     return `the tool name "${tool.name}" must be 1 to ${names.max_length} characters of ${names.chars}, the first of ${names.first_chars}`;
   }
+  return schemaViolation(tool, profile);
+}
+
+/** What of a profile is about schemas. */
+type SchemaProfile = ModelProfile & Pick<Partial<ProviderProfile>, "refused_at_root">;
+
+/** A clause that names the tool and the keyword. */
+export function schemaViolation(tool: ModelTool, profile: SchemaProfile): string | undefined {
+  const { refused_keywords = [], refused_at_root = [], extended_schemas } = profile;
   const used = keywordsOf(tool.input_schema);
   const refused = refused_keywords.find((keyword) => used.has(keyword));
   if (refused !== undefined) return `the schema of the tool "${tool.name}" uses ${refused}`;

@@ -45,6 +45,7 @@ const EXPLANATIONS: Readonly<Record<ModelErrorKind, string>> = {
     "the provider does not accept the key; check the key and what it may be used for.",
   invalid_request: "the provider refused the request; check the name of the model and its options.",
   script: "the script has no answer.",
+  budget: "the budget of the run is used up.",
   aborted: "the request was aborted.",
 };
 

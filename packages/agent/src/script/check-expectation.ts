@@ -1,6 +1,6 @@
 // What an expectation may say.
 
-import { messageOf } from "@soong/core";
+import { createRegex } from "@soong/core";
 import {
   exactlyOne,
   isMapping,
@@ -15,11 +15,8 @@ import {
 const regularExpression: FieldCheck = (value, path, report) => {
   nonEmptyText(value, path, report);
   if (typeof value !== "string") return;
-  try {
-    void new RegExp(value, "u");
-  } catch (error) {
-    report(path, `is not a regular expression: ${messageOf(error)}`);
-  }
+  const compiled = createRegex(value, "u");
+  if (!compiled.ok) report(path, compiled.message);
 };
 
 const ON_TEXT = { contains: nonEmptyText, not_contains: nonEmptyText, matches: regularExpression };

@@ -213,7 +213,7 @@ describe("a bad script", () => {
     ],
     [
       "turns: [{ text: a, expect: [{ result: 0, matches: '(' }] }]",
-      "1:51: turns[0].expect[0].matches: is not a regular expression: Invalid regular expression: /(/u: Unterminated group",
+      "1:51: turns[0].expect[0].matches: the pattern /(/ cannot be used: missing closing ): `(`",
     ],
     [
       "turns: [{ text: a, expect: [{ last_user: {} }] }]",

@@ -455,6 +455,19 @@ describe("what a turn expects", () => {
     ],
   };
 
+  test("is looked for in time that grows with the text, whatever the pattern", async () => {
+    verifies("SCHEMA-8");
+    const text = `${"a".repeat(50_000)}!`;
+    const content = [{ type: "text" as const, text }];
+    const events = await play(
+      { turns: [{ text: "Done.", expect: [{ last_user: { matches: "^(a+)+$" } }] }] },
+      { ...asked, messages: [{ role: "user", content }] },
+    );
+    expect(events.at(-1)).toMatchObject({
+      error: { message: expect.stringContaining("should match /^(a+)+$/") as string },
+    });
+  });
+
   test("is met in silence", async () => {
     const events = await play(
       {

@@ -23,6 +23,7 @@ export async function callCommand(
   options: CallOptions,
 ): Promise<number> {
   const input = await toolInput(given, context);
+  const { output } = context;
   const { allow = [], deny = [], cwd = "" } = options;
   const ask = askFor(context, options);
   const runtime = await openRuntime({
@@ -31,6 +32,7 @@ export async function callCommand(
     config: await configOf(context),
     flags: { allow, deny },
     ...(ask === undefined ? {} : { ask }),
+    note: (text) => output.note(output.noteColours.dim(visible(text))),
   });
   try {
     refuseUnknownTool(runtime.kernel, tool);

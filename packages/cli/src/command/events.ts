@@ -1,5 +1,7 @@
-// `soong events`: the facts of a run, one a line, as they are in the journal; with --follow until it ends (CLI-4).
+// `soong events`: the facts of a run, one a line, as they are in the journal; with --follow until it ends, or nobody is
+// there any more who could end it (CLI-4).
 
+import { describeUsage } from "@soong/agent";
 import type { Fact } from "@soong/core";
 import type { RunRecord, SessionReader, Store } from "@soong/store";
 import {
@@ -13,10 +15,12 @@ import {
   type Output,
 } from "../output/index.ts";
 import type { CommandContext } from "./context.ts";
-import { nothingKept, readingStore } from "./kept.ts";
+import { usageOfRun } from "./kept-usage.ts";
+import { nothingKept, readingStore, writingStore } from "./kept.ts";
 
 const PAGE = 500;
 const LOOK_AGAIN_MS = 100;
+const LOOKS_UNTIL_DOUBT = 20;
 
 export interface EventsOptions {
   readonly json?: boolean;
@@ -34,13 +38,17 @@ export async function eventsCommand(
   return readingStore(
     context,
     async (store) => {
-      const reader = await store.readSession((await runOf(store, run_id)).session_id);
-      let seen = await showFrom(reader, run_id, 0, output, show);
-      if (!follow) return EXIT.ok;
-      while (!output.isClosed && !(await hasEnded(store, run_id, seen))) {
-        await pause();
-        seen = await showFrom(reader, run_id, seen, output, show);
+      const { session_id } = await runOf(store, run_id);
+      const reader = await store.readSession(session_id);
+      const showMore = (after: number): Promise<number> =>
+        showFrom(reader, run_id, after, output, show);
+      const seen = await showMore(0);
+      if (follow) {
+        const isOver = (last: number): Promise<boolean> => hasEnded(store, run_id, last);
+        await showToTheEnd(context, session_id, { seen, showMore, isOver });
       }
+      const used = describeUsage(await usageOfRun(reader, run_id));
+      if (!json && used !== "") output.note(output.noteColours.dim(used));
       return EXIT.ok;
     },
     () => nothingKept(`run ${run_id}`),
@@ -53,6 +61,34 @@ async function runOf(store: Store, run_id: string): Promise<RunRecord> {
   throw new CommandError(
     `There is no run ${visibleLine(run_id)}. \`soong call --json\` names the run it made; the folders in runs/ of the home have their names.`,
   );
+}
+
+interface Following {
+  readonly seen: number;
+  readonly showMore: (after: number) => Promise<number>;
+  readonly isOver: (seen: number) => Promise<boolean>;
+}
+
+async function showToTheEnd(
+  context: CommandContext,
+  session_id: string,
+  { seen, showMore, isOver }: Following,
+): Promise<void> {
+  const { output } = context;
+  let last = seen;
+  let idleLooks = 0;
+  while (!output.isClosed && !(await isOver(last))) {
+    await pause();
+    const next = await showMore(last);
+    idleLooks = next === last ? idleLooks + 1 : 0;
+    last = next;
+    if (idleLooks < LOOKS_UNTIL_DOUBT) continue;
+    idleLooks = 0;
+    if (!(await closeWhatIsLeft(context, session_id))) continue;
+    await showMore(last);
+    output.note("The process that worked on this run is gone; what it left open was closed.");
+    return;
+  }
 }
 
 /** Everything there is after a fact; answers with the seq of the last one. */
@@ -77,6 +113,20 @@ async function showFrom(
 async function hasEnded(store: Store, run_id: string, seen: number): Promise<boolean> {
   const { status, last_seq } = await runOf(store, run_id);
   return status !== "queued" && status !== "running" && last_seq <= seen;
+}
+
+/**
+ * Whether nobody works on the session any more. Then it was opened, which closes what a crash left open
+ * (STORE-3), as the next one to go on with it would.
+ */
+async function closeWhatIsLeft(context: CommandContext, session_id: string): Promise<boolean> {
+  try {
+    await writingStore(context, async (store) => (await store.openSession(session_id)).close());
+    return true;
+  } catch {
+    // It is in use, or this home may only be read: there is nothing to do but to look on.
+    return false;
+  }
 }
 
 /** Another process writes, and cannot tell us. */

@@ -1,5 +1,5 @@
-// `soong explain`: what would be decided about a call, by whom, and where that is written (PERM-11). It runs
-// nothing and keeps nothing.
+// `soong explain`: what would be decided about a call, by whom, and where that is written (PERM-11); without a tool,
+// the whole policy (PERM-9). It runs nothing and keeps nothing.
 
 import { resolve } from "node:path";
 import {
@@ -15,6 +15,7 @@ import {
 import { EXIT, pad, visibleJson, visibleLine, wrap, type Output } from "../output/index.ts";
 import { openRuntime } from "../runtime/index.ts";
 import { configOf, type CommandContext } from "./context.ts";
+import { placeOf, showPolicy } from "./show-policy.ts";
 import { refuseUnknownTool, toolInput } from "./tool-input.ts";
 
 export interface ExplainOptions {
@@ -27,11 +28,11 @@ export interface ExplainOptions {
 
 export async function explainCommand(
   context: CommandContext,
-  tool: string,
+  tool: string | undefined,
   given: string | undefined,
   { json = false, allow = [], deny = [], mode, cwd = "" }: ExplainOptions,
 ): Promise<number> {
-  const input = await toolInput(given, context);
+  const input = tool === undefined ? "{}" : await toolInput(given, context);
   const ofMode = mode === undefined ? {} : { mode };
   const runtime = await openRuntime({
     env: context.env,
@@ -40,9 +41,13 @@ export async function explainCommand(
     flags: { allow, deny, ...ofMode },
   });
   try {
-    refuseUnknownTool(runtime.kernel, tool);
+    if (tool !== undefined) refuseUnknownTool(runtime.kernel, tool);
     const session = await runtime.openPassingSession();
     const run = await session.startRun(ofMode);
+    if (tool === undefined) {
+      showPolicy(context.output, run.policy, json);
+      return EXIT.ok;
+    }
     const explanation = await run.explain({ name: tool, arguments: input });
     // A tool that is denied whatever its input is not even offered: the rule is to be seen all the same.
     const blocked = explanation.outcome === "refused" ? blockedBy(run, explanation.tool_name) : [];
@@ -103,21 +108,11 @@ function showEntry(output: Output, entry: ChainEntry): void {
   const mark = entry.decisive === true ? ">" : " ";
   const verdict = entry.verdict.replaceAll("_", " ");
   const heading = `${mark} ${pad(entry.layer, 9)}${pad(verdict, 13)}${visibleLine(entry.rule)}`;
-  const place = placeOf(entry);
+  const place = placeOf(entry.origin);
   output.line(
     `${entry.decisive === true ? bold(heading) : heading}${place === "" ? "" : `  ${dim(place)}`}`,
   );
   for (const line of wrap(visibleLine(entry.reason), output.width, "    ")) output.line(dim(line));
-}
-
-/** Where the rule is written: file and line, flag, or code. */
-function placeOf({ origin }: ChainEntry): string {
-  if (origin === undefined) return "";
-  const { file, line, flag, code } = origin;
-  const inFile = file === undefined ? [] : [line === undefined ? file : `${file}:${line}`];
-  return [...inFile, ...(flag === undefined ? [] : [flag]), ...(code === undefined ? [] : [code])]
-    .map(visibleLine)
-    .join(" ");
 }
 
 function inColour({ colours }: Output, outcome: "allow" | "ask" | "deny"): string {

@@ -3,6 +3,7 @@
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { modelFromEnvironment } from "@soong/agent";
 import { describeFileProblem, loadDeclarativeTools, loadHooks } from "@soong/tools";
 import { describeConfigProblem, loadConfig, type LoadedConfig } from "../config/index.ts";
 import { failureOf } from "../output/index.ts";
@@ -34,7 +35,11 @@ export async function* findingsOf(context: CommandContext): AsyncGenerator<Findi
   yield await ripgrepFinding();
   yield await toolsFinding(home);
   yield await hooksFinding(home, cwd);
-  if (config !== undefined) yield keysFinding(keyNamesOf(config.values), env);
+  yield* unreadFindings(home);
+  if (config !== undefined) {
+    yield keysFinding(keyNamesOf(config.values), env);
+    yield modelFinding(config, env);
+  }
 }
 
 function nodeFinding(version: string): Finding {
@@ -51,16 +56,27 @@ function nodeFinding(version: string): Finding {
     : { state: "ok", about: "node", says: `Node ${version}` };
 }
 
-function platformFinding(platform: string): Finding {
-  if (platform === "linux") return { state: "ok", about: "platform", says: "Linux" };
-  return platform === "darwin"
-    ? { state: "ok", about: "platform", says: "macOS; files are opened by name, not by handle" }
-    : {
-        state: "warn",
-        about: "platform",
-        says: `${platform} is not supported yet`,
-        next: "Paths, locks and commands follow POSIX; use Linux, macOS or WSL.",
+export function platformFinding(platform: string): Finding {
+  const about = "platform";
+  switch (platform) {
+    case "linux":
+      return { state: "ok", about, says: "Linux" };
+    case "darwin":
+      return {
+        state: "ok",
+        about,
+        says: "macOS; files are opened by name and processes found by ps: see docs/platforms.md",
       };
+    case "win32":
+      return {
+        state: "fail",
+        about,
+        says: "Windows is not supported yet: paths, locks, process groups and sockets follow POSIX",
+        next: "Use WSL 2, where Soong is on Linux. docs/platforms.md says what works where.",
+      };
+    default:
+      return { state: "warn", about, says: `${platform} is not tested; it is treated like macOS` };
+  }
 }
 
 function homeFinding(home: string): Finding {
@@ -164,19 +180,45 @@ async function hooksFinding(home: string, project: string): Promise<Finding> {
   return { state: "fail", about, says, next: "Mend hooks.json, or move it away." };
 }
 
+/** What a home may hold for parts of Soong that are not built: somebody may think that it counts. */
+function unreadFindings(home: string): Finding[] {
+  return UNREAD.filter(({ name }) => existsSync(join(home, name))).map(({ name, part }) => ({
+    state: "warn",
+    about: name,
+    says: `${join(home, name)} has no effect yet: Soong has no ${part} so far`,
+  }));
+}
+
+const UNREAD = [
+  { name: "mcp.json", part: "MCP servers" },
+  { name: "agents", part: "agent definitions" },
+  { name: "skills", part: "skills" },
+  { name: "memory", part: "long-term memory" },
+] as const;
+
 /** Whether they are there; never what they are. */
 function keysFinding(names: readonly string[], env: CommandContext["env"]): Finding {
   const about = "model keys";
   const isSet = (name: string): boolean => env[name] !== undefined && env[name] !== "";
   const says = names.map((name) => `${name}: ${isSet(name) ? "yes" : "no"}`).join("\n");
-  return names.some(isSet)
-    ? { state: "ok", about, says }
-    : {
-        state: "warn",
-        about,
-        says,
-        next: "Export the key of a provider to use its models; scripted models need none.",
-      };
+  return { state: "ok", about, says };
+}
+
+/** Which model a run would ask; nobody is asked here. */
+function modelFinding({ values }: LoadedConfig, env: CommandContext["env"]): Finding {
+  const about = "model";
+  const found = values.model.default ?? modelFromEnvironment(env);
+  if (found !== undefined) {
+    const whose = values.model.default === undefined ? "the environment" : "the config";
+    const what = found.endsWith(":*") ? "the first model that the server lists" : found;
+    return { state: "ok", about, says: `${what}, by ${whose}` };
+  }
+  return {
+    state: "warn",
+    about,
+    says: "none: no key and no server is in the environment, and the config names none",
+    next: "Export ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENAI_BASE_URL or OLLAMA_HOST, or set model.default; scripted models and `soong demo` need none.",
+  };
 }
 
 function failed(about: string, error: unknown, next: string): Finding {

@@ -11,6 +11,7 @@ export interface KeptChange {
   readonly session_id: string;
   readonly tool_call_id: string;
   readonly tool_name: string;
+  readonly run_id: string;
   readonly undo: Undo;
   readonly reader: SessionReader;
 }
@@ -28,11 +29,12 @@ export async function* keptChanges(
     if (!wanted.ofSession(session)) continue;
     const reader = await store.readSession(session.session_id);
     const calls = await reader.calls();
-    for (const { tool_call_id, tool_name, ended_seq } of calls.toReversed()) {
+    for (const { tool_call_id, tool_name, run_id, ended_seq } of calls.toReversed()) {
       if (ended_seq === undefined || !wanted.ofCall(tool_call_id)) continue;
       const undo = await undoAt(reader, ended_seq);
       if (undo === undefined) continue;
-      yield { session_id: session.session_id, tool_call_id, tool_name, undo, reader };
+      const { session_id } = session;
+      yield { session_id, tool_call_id, tool_name, run_id, undo, reader };
     }
   }
 }

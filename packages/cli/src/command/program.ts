@@ -2,10 +2,14 @@
 
 import { Argument, Command, Option } from "commander";
 import { completionCommand, SHELLS, type Shell } from "./completion.ts";
+import type { AttachOptions } from "./attach.ts";
 import type { CallOptions } from "./call.ts";
 import type { CommandContext } from "./context.ts";
+import type { ConverseCommandOptions } from "./converse.ts";
 import type { EventsOptions } from "./events.ts";
 import type { ExplainOptions } from "./explain.ts";
+import type { GrantsOptions } from "./grants.ts";
+import type { ReplayCommandOptions } from "./replay.ts";
 import type { RunCommandOptions } from "./run.ts";
 import type { SessionsRmOptions } from "./sessions.ts";
 import type { ToolsCheckOptions } from "./tools-check.ts";
@@ -35,7 +39,9 @@ export function createProgram(context: CommandContext, ended: (exitCode: number)
       getOutHelpWidth: () => output.width,
       getErrHelpWidth: () => output.width,
     });
+  addConversation(program, context, ended);
   examples(program, [
+    "soong",
     "soong tools",
     `soong call code.read_file '{"path": "README.md"}'`,
     "soong doctor",
@@ -44,6 +50,7 @@ export function createProgram(context: CommandContext, ended: (exitCode: number)
   addCalls(program, context, ended);
   addTools(program, context, ended);
   addSessions(program, context, ended);
+  addLive(program, context, ended);
   addRecords(program, context, ended);
   addWays(program, context, ended);
   addCare(program, context, ended);
@@ -51,6 +58,35 @@ export function createProgram(context: CommandContext, ended: (exitCode: number)
 }
 
 type Ended = (exitCode: number) => void;
+
+/** What is no command is a mistake and not a prompt. */
+function addConversation(program: Command, context: CommandContext, ended: Ended): void {
+  program
+    .usage("[options] [command]")
+    .argument("[command...]", "left out: a conversation at this terminal")
+    .option("--model <model>", "provider:model, script:FILE, or a profile of the config")
+    .addOption(modeOption());
+  rulesAndPlace(program).action(
+    async ([unknown]: readonly string[], options: ConverseCommandOptions) => {
+      if (unknown !== undefined) await refuseUnknownCommand(program, unknown);
+      const { converseCommand } = await import("./converse.ts");
+      ended(await converseCommand(context, options));
+    },
+  );
+  program.hook("preSubcommand", (_, command) => {
+    const [misplaced] = Object.keys(program.opts());
+    if (misplaced === undefined) return;
+    program.error(`error: --${misplaced} belongs behind the command, soong ${command.name()}`);
+  });
+}
+
+async function refuseUnknownCommand(program: Command, given: string): Promise<never> {
+  const { nearestName } = await import("@soong/core");
+  const names = program.commands.map((command) => command.name());
+  const nearest = nearestName(given, names);
+  const hint = nearest === undefined ? "" : `\n(Did you mean ${nearest}?)`;
+  return program.error(`error: unknown command '${given}'${hint}`);
+}
 
 function addRuns(program: Command, context: CommandContext, ended: Ended): void {
   const run = program
@@ -75,17 +111,22 @@ function addRuns(program: Command, context: CommandContext, ended: Ended): void 
     .command("resume")
     .description("go on with a session that is kept, where it left off")
     .argument("<session>", "its id, as `soong sessions` lists it")
-    .argument("[prompt]", "what to do next; left out or -: read from stdin")
+    .argument("[prompt]", "what to do next; left out: a conversation, or stdin")
     .option("--model <model>", "provider:model, script:FILE, or a profile of the config")
     .option("--json", "print the facts, one a line, and nothing else")
     .addOption(modeOption());
   rulesAndPlace(resume).action(
     async (session: string, prompt: string | undefined, options: RunCommandOptions) => {
+      if (prompt === undefined && options.json !== true && context.stdin.isTTY) {
+        const { converseCommand } = await import("./converse.ts");
+        ended(await converseCommand(context, options, session));
+        return;
+      }
       const { runCommand } = await import("./run.ts");
       ended(await runCommand(context, prompt, options, session));
     },
   );
-  examples(resume, [`soong resume session_0abc "Now the tests"`]);
+  examples(resume, ["soong resume session_0abc", `soong resume session_0abc "Now the tests"`]);
   exits(resume, RUN_EXITS);
 }
 
@@ -116,17 +157,18 @@ function addCalls(program: Command, context: CommandContext, ended: Ended): void
   const explain = program
     .command("explain")
     .description("show who would decide about a call, and how; runs nothing")
-    .argument("<tool>", "its name, as `soong tools` lists it")
+    .argument("[tool]", "its name, as `soong tools` lists it; left out: the whole policy")
     .argument("[json]", "its input; - reads it from stdin; left out: {}")
     .option(...JSON_FLAG)
     .addOption(modeOption());
   rulesAndPlace(explain).action(
-    async (tool: string, json: string | undefined, options: ExplainOptions) => {
+    async (tool: string | undefined, json: string | undefined, options: ExplainOptions) => {
       const { explainCommand } = await import("./explain.ts");
       ended(await explainCommand(context, tool, json, options));
     },
   );
   examples(explain, [
+    "soong explain",
     `soong explain code.run_command '{"argv": ["rm", "-r", "build"]}'`,
     `soong explain code.write_file '{"path": "a", "content": ""}' --allow 'code.*'`,
   ]);
@@ -192,6 +234,41 @@ function addSessions(program: Command, context: CommandContext, ended: Ended): v
   ]);
 }
 
+function addLive(program: Command, context: CommandContext, ended: Ended): void {
+  const attach = program
+    .command("attach")
+    .description("watch a session that is live, and answer its questions from here")
+    .argument("[session]", "its id or how that begins; left out: the only one")
+    .option("--json", "records for programs, which answer in lines of JSON on stdin")
+    .action(async (session: string | undefined, options: AttachOptions) => {
+      const { attachCommand } = await import("./attach.ts");
+      ended(await attachCommand(context, session, options));
+    });
+  examples(attach, ["soong attach", "soong attach session_0abc --json"]);
+
+  const grants = program
+    .command("grants")
+    .description(`list what was allowed "for this session" in the sessions that are live`)
+    .option(...JSON_FLAG)
+    .action(async (options: GrantsOptions) => {
+      const { grantsCommand } = await import("./grants.ts");
+      ended(await grantsCommand(context, options));
+    });
+  examples(grants, ["soong grants", "soong grants revoke grant_0abc"]);
+
+  const revoke = grants
+    .command("revoke")
+    .description("take one back: the next such call is asked about again")
+    .argument("<id>", "its id, as `soong grants` lists it")
+    .option(...JSON_FLAG)
+    .action(async (id: string, options: GrantsOptions) => {
+      const { grantsRevokeCommand } = await import("./grants.ts");
+      ended(await grantsRevokeCommand(context, id, options));
+    });
+  examples(revoke, ["soong grants revoke grant_0abc"]);
+  exits(revoke, "0 it is taken back, 1 no live session has it");
+}
+
 function addRecords(program: Command, context: CommandContext, ended: Ended): void {
   const events = program
     .command("events")
@@ -204,6 +281,27 @@ function addRecords(program: Command, context: CommandContext, ended: Ended): vo
       ended(await eventsCommand(context, run, options));
     });
   examples(events, ["soong events run_0abc", "soong events run_0abc --json --follow"]);
+
+  const replay = program
+    .command("replay")
+    .description("decide a kept run again from its journal; carries nothing out")
+    .argument("<run>", "its id")
+    .option("--config <file>", "under this config: which calls would be decided otherwise")
+    .option("--script", "print it as a script, for `soong run --model script:FILE`")
+    .option(...JSON_FLAG)
+    .action(async (run: string, options: ReplayCommandOptions) => {
+      const { replayCommand } = await import("./replay.ts");
+      ended(await replayCommand(context, run, options));
+    });
+  examples(replay, [
+    "soong replay run_0abc",
+    "soong replay run_0abc --config stricter.toml",
+    "soong replay run_0abc --script > run.yaml",
+  ]);
+  exits(
+    replay,
+    "0 decided as it was, or the answer under another config; 1 it diverges; 2 used wrongly",
+  );
 
   const verify = program
     .command("verify")
@@ -247,6 +345,16 @@ function addWays(program: Command, context: CommandContext, ended: Ended): void 
 }
 
 function addCare(program: Command, context: CommandContext, ended: Ended): void {
+  const demo = program
+    .command("demo")
+    .description("watch a scripted model mend a small project, offline, in a throw-away folder")
+    .action(async () => {
+      const { demoCommand } = await import("./demo.ts");
+      ended(await demoCommand(context));
+    });
+  examples(demo, ["soong demo"]);
+  exits(demo, "0 it all happened as told, 1 something did not, 130 interrupted");
+
   const init = program
     .command("init")
     .description("write a config with comments, if there is none")

@@ -14,7 +14,7 @@ export interface Questions {
 export function terminalQuestions(stdin: NodeJS.ReadStream, output: Output): Questions {
   return {
     ask: async (request, { signal }) => {
-      output.note(describeRequest(request, output.noteColours));
+      output.note(describeRequest(request, output.noteColours).text);
       const isOnce = request.scopes.length === 0;
       const choices = isOnce
         ? "[y]es, this once / [n]o"

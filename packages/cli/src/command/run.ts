@@ -1,11 +1,11 @@
 // `soong run` and `soong resume`: one prompt through the loop, to its end (CLI-2, CLI-4). Text of the model
 // goes to stdout, what the tools do to stderr; with --json stdout has the facts and nothing else.
 
-import { openConversation, type LoopEvent, type LoopRun, type RunEnd } from "@soong/agent";
-import type { AskPermission, ConversationNode, Mode } from "@soong/core";
-import { loopLimitsOf } from "../config/index.ts";
+import { describeUsage, type LoopEvent, type LoopRun, type RunEnd } from "@soong/agent";
+import type { AskPermission, Mode } from "@soong/core";
+import { openLoop } from "../conversation/index.ts";
 import { EXIT, UsageError, visible, visibleLine, type Output } from "../output/index.ts";
-import { modelsFor, openRuntime, systemText, type KeptSession } from "../runtime/index.ts";
+import { modelsFor, openRuntime, type KeptSession } from "../runtime/index.ts";
 import { configOf, type CommandContext } from "./context.ts";
 import { readStdin } from "./tool-input.ts";
 import { terminalQuestions } from "./question.ts";
@@ -27,6 +27,7 @@ export async function runCommand(
   resume?: string,
 ): Promise<number> {
   const asked = await promptOf(context, prompt);
+  const { output } = context;
   const { allow = [], deny = [], cwd = context.cwd, mode } = options;
   const config = await configOf(context);
   const models = await modelsFor(config.values, context.env, options.model);
@@ -37,23 +38,13 @@ export async function runCommand(
     config,
     flags: { allow, deny, ...(mode === undefined ? {} : { mode }) },
     ...(ask === undefined ? {} : { ask }),
+    note: (text) => output.note(output.noteColours.dim(visible(text))),
   });
   try {
     const held = await runtime.openSession(
       resume === undefined ? { title: titleOf(asked) } : { resume },
     );
-    const { history, agent_id } = await soFar(held, resume);
-    const conversation = await openConversation({
-      session: held.session,
-      models,
-      history,
-      system: systemText(runtime.roots.project),
-      limits: definedOnly(loopLimitsOf(config.values)),
-      run: {
-        ...(mode === undefined ? {} : { mode }),
-        ...(agent_id === undefined ? {} : { agent_id }),
-      },
-    });
+    const { conversation } = await openLoop({ held, runtime, config, models, mode });
     const end = await followRun(context, held, conversation.send(asked), options.json === true);
     return exitCodeOf(end);
   } finally {
@@ -73,25 +64,16 @@ function askOf(context: CommandContext): AskPermission | undefined {
   return context.isInteractive ? terminalQuestions(context.stdin, context.output).ask : undefined;
 }
 
-/** Where the main agent of a session left off. */
-async function soFar(
-  { kept }: KeptSession,
-  resume: string | undefined,
-): Promise<{ history: ConversationNode[]; agent_id?: string }> {
-  if (resume === undefined) return { history: [] };
-  const agents = await kept.reader.agents();
-  const main = agents.find((agent) => agent.parent_agent_id === undefined);
-  if (main === undefined) return { history: [] };
-  return { history: await kept.reader.activePath(main.agent_id), agent_id: main.agent_id };
-}
-
 async function followRun(
   { interrupts, output }: CommandContext,
   held: KeptSession,
   run: LoopRun,
   json: boolean,
 ): Promise<RunEnd> {
-  const stopListening = interrupts.on(() => void run.abort("interrupted by the user"));
+  const listening = [
+    interrupts.on(() => void run.abort("interrupted by the user")),
+    held.onAbort((reason) => void run.abort(reason)),
+  ];
   const printing = json ? printFacts(held, output) : showEvents(run, output);
   try {
     const end = await run.end;
@@ -102,7 +84,7 @@ async function followRun(
     if (!json) tellEnd(output, end, await run.run_id, session_id);
     return end;
   } finally {
-    stopListening();
+    for (const stopListening of listening) stopListening();
   }
 }
 
@@ -163,6 +145,8 @@ function tellEnd(output: Output, end: RunEnd, run_id: string, session_id: string
   if (end.error !== undefined) {
     output.note(output.noteColours.red(`${end.reason}: ${visible(end.error.message)}`));
   }
+  const used = describeUsage(end.usage);
+  if (used !== "") output.note(output.noteColours.dim(used));
   output.note(
     output.noteColours.dim(
       `\`soong events ${run_id}\` shows what happened, \`soong resume ${session_id}\` goes on.`,
@@ -191,12 +175,4 @@ function exitCodeOf({ reason, error }: RunEnd): number {
 
 function titleOf(prompt: string): string {
   return visibleLine(prompt.trim()).slice(0, 80);
-}
-
-type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
-
-function definedOnly<T extends object>(values: T): Defined<T> {
-  return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== undefined),
-  ) as Defined<T>;
 }

@@ -1,8 +1,10 @@
 // `soong sessions`: what is kept, last used first; and `soong sessions rm`, which leaves a tombstone (ART-4).
 
-import type { SessionRecord, Store, Tombstone } from "@soong/store";
+import { describeUsage, type UsageTotal } from "@soong/agent";
+import type { SessionRecord, Store, StoreError, Tombstone } from "@soong/store";
 import { EXIT, fit, UsageError, visibleLine, type Output } from "../output/index.ts";
 import type { CommandContext } from "./context.ts";
+import { usageOfSession } from "./kept-usage.ts";
 import { nothingKept, readingStore, writingStore } from "./kept.ts";
 
 const PAGE = 200;
@@ -18,8 +20,10 @@ export async function sessionsCommand(
       let count = 0;
       for await (const record of everySession(store)) {
         if (output.isClosed) return EXIT.ok;
-        if (json) output.record("soong.sessions/1", record);
-        else showSession(output, record);
+        const usage = await usageIfThere(store, record.session_id);
+        if (usage === undefined) continue;
+        if (json) output.record("soong.sessions/1", { ...record, usage });
+        else showSession(output, record, describeUsage(usage));
         count += 1;
         if (count % PAGE === 0) await output.drained();
       }
@@ -31,6 +35,17 @@ export async function sessionsCommand(
       return EXIT.ok;
     },
   );
+}
+
+/** Undefined when it was removed since it was listed. */
+async function usageIfThere(store: Store, session_id: string): Promise<UsageTotal | undefined> {
+  try {
+    return await usageOfSession(await store.readSession(session_id));
+  } catch (error) {
+    const { code } = error as Partial<StoreError>;
+    if (code === "session_unknown" || code === "session_removed") return undefined;
+    throw error;
+  }
 }
 
 /** Last used first, page by page. */
@@ -93,12 +108,14 @@ function removed(output: Output, tombstone: Tombstone, json: boolean): void {
   else output.line(`removed ${visibleLine(tombstone.session_id)}`);
 }
 
-function showSession(output: Output, record: SessionRecord): void {
+function showSession(output: Output, record: SessionRecord, used: string): void {
   const { bold, dim } = output.colours;
   const { session_id, updated_at, last_seq, title = "", project = "" } = record;
   output.line(`${bold(visibleLine(session_id))}  ${updated_at}  ${last_seq} facts`);
   const about = [title, project].filter((text) => text !== "").map(visibleLine);
-  if (about.length > 0) output.line(dim(`    ${fit(about.join("  "), output.width - 4)}`));
+  for (const text of [about.join("  "), used]) {
+    if (text !== "") output.line(dim(`    ${fit(text, output.width - 4)}`));
+  }
 }
 
 function sayNone(output: Output): void {

@@ -38,16 +38,20 @@ export async function toolsCommand(
   try {
     const session = await runtime.openPassingSession();
     const run = await session.startRun({ ...ofMode, ...(role === undefined ? {} : { role }) });
-    const entries = catalogEntries(run.surface, run.policy);
-    if (query !== "") return showMatches(context.output, search(run, query), entries, json);
-    for (const entry of entries) {
-      if (json) context.output.record("soong.tools/1", { tool: entry });
-      else showEntry(context.output, entry);
-    }
-    return EXIT.ok;
+    return showTools(context.output, run, query, json);
   } finally {
     await runtime.close();
   }
+}
+
+export function showTools(output: Output, run: Run, query: string, json: boolean): number {
+  const entries = catalogEntries(run.surface, run.policy);
+  if (query !== "") return showMatches(output, search(run, query), entries, json);
+  for (const entry of entries) {
+    if (json) output.record("soong.tools/1", { tool: entry });
+    else showEntry(output, entry);
+  }
+  return EXIT.ok;
 }
 
 /** The model searches what is deferred; a person may mean any tool of the surface. */

@@ -1,12 +1,20 @@
-// `soong undo`: puts a file back as it was before a call, if it still is as that call left it (CODE-6).
+// `soong undo`: puts a file back as it was before a call, if it still is as that call left it; shown before, and on
+// record after (CODE-6).
 
-import type { ArtifactStore } from "@soong/core";
-import type { SessionReader, Store } from "@soong/store";
-import { resolvePath, undoChange } from "@soong/tools";
-import { CommandError, EXIT, UsageError, visibleLine } from "../output/index.ts";
+import { createKernel, type ArtifactStore, type Session } from "@soong/core";
+import type { OpenSession, SessionReader, Store, StoreError } from "@soong/store";
+import { resolvePath, undoChange, undoDiff } from "@soong/tools";
+import {
+  colouredDiff,
+  CommandError,
+  EXIT,
+  UsageError,
+  visibleLine,
+  type Output,
+} from "../output/index.ts";
 import type { CommandContext } from "./context.ts";
 import { keptChanges, lastChange, stateOf, type KeptChange } from "./kept-changes.ts";
-import { nothingKept, readingStore } from "./kept.ts";
+import { nothingKept, readingStore, writingStore } from "./kept.ts";
 import { terminalQuestions } from "./question.ts";
 
 export interface UndoOptions {
@@ -26,26 +34,71 @@ export async function undoCommand(
       const change = await findChange(context, store, call, session);
       await refuseOther(change);
       if (!yes && !(await agreed(context, change))) return EXIT.denied;
-      const { session_id, tool_call_id, undo, reader } = change;
-      const { path, restored } = await undoChange(undo, { artifacts: readOnlyArtifacts(reader) });
+      const { session_id, tool_call_id } = change;
+      const { path, restored } = await writingStore(context, (writing) =>
+        takeBack(change, writing),
+      );
       if (json) {
         context.output.record("soong.undo/1", { session_id, tool_call_id, path, restored });
-      } else {
-        const what = restored === "removed" ? "Removed" : "Put back";
-        context.output.line(`${what} ${visibleLine(path)}.`);
-      }
+      } else context.output.line(describeRestored({ path, restored }));
       return EXIT.ok;
     },
     () => nothingKept(call === undefined ? "change to take back" : `call ${call}`),
   );
 }
 
-/** The call that was named; or the last change in this project that has not been taken back yet. */
-async function findChange(
-  { cwd }: CommandContext,
+type Restored = Awaited<ReturnType<typeof undoChange>>;
+
+/** On record in the session of the call; `held`: that session, where this process has it open. */
+export async function takeBack(
+  change: KeptChange,
   store: Store,
-  call: string | undefined,
-  session: string | undefined,
+  held?: Session,
+): Promise<Restored> {
+  const { undo, reader, tool_call_id, tool_name, run_id } = change;
+  const kept = held === undefined ? await openToRecord(store, change) : undefined;
+  const session = held ?? (await createKernel().openSession(kept));
+  try {
+    const restored = await undoChange(undo, { artifacts: readOnlyArtifacts(reader) });
+    const about = { ...restored, of_run: run_id };
+    session.recorder.record("change.undone", about, { tool_call_id, tool_name });
+    await session.recorder.flush();
+    return restored;
+  } finally {
+    if (kept !== undefined) {
+      await session.close();
+      await kept.close();
+    }
+  }
+}
+
+/** Without tools and hooks: one fact is recorded, and nothing starts. */
+async function openToRecord(store: Store, { session_id, undo }: KeptChange): Promise<OpenSession> {
+  try {
+    return await store.openSession(session_id);
+  } catch (error) {
+    if ((error as Partial<StoreError>).code !== "session_in_use") throw error;
+    throw new CommandError(
+      `Session ${visibleLine(session_id)} is in use, so that ${visibleLine(undo.path)} was left as it is: take it back there with /undo, or end that first.`,
+    );
+  }
+}
+
+/** What it would do to the file; undefined where that cannot be told. */
+export function diffOfUndo({ undo, reader }: KeptChange): Promise<string | undefined> {
+  return undoDiff(undo, { artifacts: readOnlyArtifacts(reader) });
+}
+
+export function describeRestored({ path, restored }: Restored): string {
+  return `${restored === "removed" ? "Removed" : "Put back"} ${visibleLine(path)}.`;
+}
+
+/** The call that was named; or the last change in this project that has not been taken back yet. */
+export async function findChange(
+  { cwd }: Pick<CommandContext, "cwd">,
+  store: Store,
+  call?: string,
+  session?: string,
 ): Promise<KeptChange> {
   const project = await resolvePath("/", cwd);
   const changes = keptChanges(store, {
@@ -78,7 +131,7 @@ async function namedChange(changes: AsyncIterable<KeptChange>, call: string): Pr
   );
 }
 
-async function refuseOther(change: KeptChange): Promise<void> {
+export async function refuseOther(change: KeptChange): Promise<void> {
   const state = await stateOf(change);
   if (state === "as_left") return;
   const { tool_call_id, undo } = change;
@@ -91,24 +144,39 @@ async function refuseOther(change: KeptChange): Promise<void> {
 }
 
 async function agreed(context: CommandContext, change: KeptChange): Promise<boolean> {
-  const { undo, tool_name, tool_call_id } = change;
-  const path = visibleLine(undo.path);
+  const { undo, tool_call_id } = change;
+  showDiff(context.output, await diffOfUndo(change));
   if (!context.isInteractive) {
+    const path = visibleLine(undo.path);
     context.output.note(
       `${path} would be changed, and nobody can be asked here; add --yes to take back call ${visibleLine(tool_call_id)}.`,
     );
     return false;
   }
   const questions = terminalQuestions(context.stdin, context.output);
-  const by = `${visibleLine(tool_name)} (${visibleLine(tool_call_id)})`;
-  return questions.confirm(
-    undo.pre_image === null
-      ? `Remove ${path}, which ${by} made?`
-      : `Put ${path} back as it was before ${by}?`,
-  );
+  return questions.confirm(undoQuestion(change));
 }
 
-/** Taking back only reads what is kept: the session may be in use meanwhile. */
+export function undoQuestion({ undo, tool_name, tool_call_id }: KeptChange): string {
+  const path = visibleLine(undo.path);
+  const by = `${visibleLine(tool_name)} (${visibleLine(tool_call_id)})`;
+  return undo.pre_image === null
+    ? `Remove ${path}, which ${by} made?`
+    : `Put ${path} back as it was before ${by}?`;
+}
+
+const MOST_LINES = 200;
+
+function showDiff(output: Output, diff: string | undefined): void {
+  if (diff === undefined || diff === "") return;
+  const lines = diff.trimEnd().split("\n");
+  output.note(colouredDiff(lines.slice(0, MOST_LINES).join("\n"), output.noteColours));
+  if (lines.length > MOST_LINES) {
+    output.note(output.noteColours.dim(`… ${lines.length - MOST_LINES} more lines`));
+  }
+}
+
+/** What is kept is only read. */
 function readOnlyArtifacts(reader: SessionReader): ArtifactStore {
   const refuse = (): never => {
     throw new Error("nothing is kept while a change is taken back");

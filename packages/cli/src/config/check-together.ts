@@ -34,6 +34,14 @@ export function checkTogether({ sandbox, model, models, tools }: SoongConfig): F
       );
     }
   }
+  for (const [name, { prices }] of Object.entries(models.profiles)) {
+    const path = ["models", "profiles", name, "prices"];
+    const { currency: _, ...given } = prices;
+    if (Object.values(given).every((price) => price === undefined)) continue;
+    for (const key of ["input", "output"] as const) {
+      if (given[key] === undefined) problem(path, `has no ${key}: without it no cost is known`);
+    }
+  }
   for (const [name, { provider, base_url }] of Object.entries(models.profiles)) {
     if (provider !== "openai-compatible" || base_url !== undefined) continue;
     problem(["models", "profiles", name], "needs a base_url: openai-compatible has no own address");

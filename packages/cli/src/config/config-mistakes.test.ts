@@ -58,6 +58,39 @@ describe("a bad value", () => {
   test.each([
     ["sandbox = 'of'", "1:11: sandbox", 'is "of"; did you mean "off"?'],
     ["sandbox = 'required'", "1:11: sandbox", "there is no sandbox yet"],
+    ["[model.budget]\nmax_cost = 0", "2:12: model.budget.max_cost", "it is more than 0"],
+    ["[model.budget]\nmax_cost = 'x'", "2:12: model.budget.max_cost", "is text, not a number"],
+    ["[model.budget]\ncurrency = 'usd'", "2:12: model.budget.currency", "three capital letters"],
+    [
+      "[models.profiles.x]\nprovider='openai'\nmodel='m'\nprices={input=-1,output=1}",
+      "4:15: models.profiles.x.prices.input",
+      "it is 0 or more",
+    ],
+    [
+      "[models.profiles.x]\nprovider='openai'\nmodel='m'\nprices={input=1e9,output=1}",
+      "4:15: models.profiles.x.prices.input",
+      "the most is 1000000",
+    ],
+    [
+      "[models.profiles.x]\nprovider='openai'\nmodel='m'\nprices={input=nan,output=1}",
+      "4:15: models.profiles.x.prices.input",
+      "it is 0 or more",
+    ],
+    [
+      "[models.profiles.x]\nprovider='openai'\nmodel='m'\nprices={input=0.1234567,output=1}",
+      "4:15: models.profiles.x.prices.input",
+      "six decimals at the most",
+    ],
+    [
+      "[models.profiles.x]\nprovider='openai'\nmodel='m'\nprices={input=1}",
+      "4:8: models.profiles.x.prices",
+      "has no output: without it no cost is known",
+    ],
+    [
+      "[models.profiles.x]\nprovider='openai'\nmodel='m'\n[models.profiles.x.prices]\ncache_read=1\noutput=1",
+      "4:20: models.profiles.x.prices",
+      "has no input",
+    ],
     ["model = 'anthropic:x'", "1:9: model", "is text, not a table; it begins with [model]"],
     ["[tools]\nmax_timeout_ms = '5'", "2:18: tools.max_timeout_ms", "is text, not a whole number"],
     ["[tools]\nmax_timeout_ms = 1.5", "2:18: tools.max_timeout_ms", "is 1.5, not a whole number"],

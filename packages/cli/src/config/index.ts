@@ -10,4 +10,4 @@ export { loopLimitsOf } from "./loop-limits-of.ts";
 export { overrideTool } from "./override-tool.ts";
 export { parseConfig } from "./parse-config.ts";
 export { policyOf } from "./policy-of.ts";
-export type { SoongConfig } from "./soong-config.ts";
+export type { ModelSettings, SoongConfig } from "./soong-config.ts";

@@ -6,9 +6,11 @@ export interface LoopSettings {
   readonly max_turns: number;
   readonly max_output_tokens: number | undefined;
   readonly context_tokens: number | undefined;
+  readonly instruction_bytes: number;
   readonly retries: number;
   readonly idle_timeout_ms: number;
   readonly max_retry_after_ms: number;
+  readonly budget: { tokens?: number; cost?: { currency: string; micros: number } } | undefined;
 }
 
 export function loopLimitsOf({ model, agents, context }: SoongConfig): LoopSettings {
@@ -17,8 +19,24 @@ export function loopLimitsOf({ model, agents, context }: SoongConfig): LoopSetti
     max_turns: agents.max_turns,
     max_output_tokens,
     context_tokens: context.max_tokens,
+    instruction_bytes: 4 * context.instruction_limit_bytes,
     retries,
     idle_timeout_ms,
     max_retry_after_ms,
+    budget: budgetOf(model.budget),
+  };
+}
+
+function budgetOf({
+  max_tokens,
+  max_cost,
+  currency,
+}: SoongConfig["model"]["budget"]): LoopSettings["budget"] {
+  if (max_tokens === undefined && max_cost === undefined) return undefined;
+  return {
+    ...(max_tokens === undefined ? {} : { tokens: max_tokens }),
+    ...(max_cost === undefined
+      ? {}
+      : { cost: { currency, micros: Math.round(max_cost * 1_000_000) } }),
   };
 }

@@ -2,8 +2,14 @@
 
 import { nearestName } from "@soong/core";
 import type { Table } from "./definition.ts";
-import { PROVIDERS, type ModelSettings, type SoongConfig } from "./soong-config.ts";
 import {
+  PROVIDERS,
+  type ModelSettings,
+  type PriceSettings,
+  type SoongConfig,
+} from "./soong-config.ts";
+import {
+  CURRENCY,
   ENVIRONMENT_NAME,
   milliseconds,
   plainText,
@@ -50,6 +56,71 @@ export const modelSection: Table<SoongConfig["model"]> = {
       kind: milliseconds(),
       default: 120_000,
     },
+    budget: {
+      node: "table",
+      says: "What one run may use. It is looked at before each request, and a run that has used it up ends there as failed; a request under way is not cut.",
+      keys: {
+        max_tokens: {
+          node: "setting",
+          says: "Tokens in and out, over all requests of a run. What a provider does not tell is not counted.",
+          kind: { kind: "whole_number", min: 1, max: Number.MAX_SAFE_INTEGER },
+          default: undefined,
+          example: "2_000_000",
+        },
+        max_cost: {
+          node: "setting",
+          says: "What a run may cost. Only models with prices in this currency are asked then.",
+          kind: { kind: "amount", max: 1_000_000, above: 0 },
+          default: undefined,
+          example: "2.50",
+        },
+        currency: {
+          node: "setting",
+          says: "The currency of `max_cost`.",
+          kind: { kind: "text", form: CURRENCY },
+          default: "USD",
+        },
+      },
+    },
+  },
+};
+
+const PRICE: ValueKind = { kind: "amount", max: 1_000_000 };
+
+const prices: Table<PriceSettings> = {
+  node: "table",
+  says: "What a million tokens cost. Without `input` and `output` the cost of its answers is not known, and shown as such.",
+  keys: {
+    currency: {
+      node: "setting",
+      says: "What the prices are in.",
+      kind: { kind: "text", form: CURRENCY },
+      default: "USD",
+    },
+    input: {
+      node: "setting",
+      says: "Tokens that are sent, those of the cache left out.",
+      kind: PRICE,
+      default: undefined,
+    },
+    output: {
+      node: "setting",
+      says: "Tokens that are answered, reasoning among them.",
+      kind: PRICE,
+      default: undefined,
+    },
+    cache_read: {
+      node: "setting",
+      says: "Tokens that the provider had in its cache. Left out: what a request that used it cost is not known.",
+      kind: PRICE,
+      default: undefined,
+    },
+    cache_write: {
+      node: "setting",
+      says: "Tokens that the provider put into its cache. Left out: the same.",
+      kind: PRICE,
+      default: undefined,
+    },
   },
 };
 
@@ -91,10 +162,11 @@ const profile: Table<ModelSettings> = {
     },
     max_output_tokens: {
       node: "setting",
-      says: "How long one of its answers may be.",
+      says: "How long one of its answers may be, where `model.max_output_tokens` says nothing.",
       kind: TOKENS,
       default: undefined,
     },
+    prices,
   },
 };
 
@@ -123,6 +195,7 @@ export const modelsSection: Table<SoongConfig["models"]> = {
         'base_url = "http://localhost:11434/v1"',
         'api_key_env = "LOCAL_MODEL_KEY"',
         "context_window = 32_768",
+        "prices = { input = 0, output = 0 }   # a million tokens; with cache_read, cache_write, currency",
       ],
     },
   },

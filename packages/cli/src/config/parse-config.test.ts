@@ -49,6 +49,10 @@ describe("a config", () => {
       retries = 0
       idle_timeout_ms = 1
       max_retry_after_ms = 2
+      [model.budget]
+      max_tokens = 20
+      max_cost = 2.5
+      currency = "EUR"
       [tools]
       disabled = ["mcp.*"]
       default_timeout_ms = 3
@@ -72,6 +76,7 @@ describe("a config", () => {
       max_concurrent_children_per_session = 17
       [context]
       max_tokens = 1000
+      instruction_limit_bytes = 300
       [store.retention]
       max_age_days = 18
       max_bytes = 19
@@ -104,9 +109,11 @@ describe("a config", () => {
       max_turns: 14,
       max_output_tokens: 100,
       context_tokens: 1000,
+      instruction_bytes: 1200,
       retries: 0,
       idle_timeout_ms: 1,
       max_retry_after_ms: 2,
+      budget: { tokens: 20, cost: { currency: "EUR", micros: 2_500_000 } },
     });
     expect(values.store.retention).toEqual({ max_age_days: 18, max_bytes: 19 });
   });
@@ -125,6 +132,7 @@ describe("a config", () => {
       base_url = "http://localhost:11434/v1"
       api_key_env = "LOCAL_KEY"
       context_window = 32_768
+      prices = { input = 3, output = 0.075 }
       `,
       "config.toml",
     );
@@ -138,6 +146,13 @@ describe("a config", () => {
         api_key_env: "LOCAL_KEY",
         context_window: 32_768,
         max_output_tokens: undefined,
+        prices: {
+          currency: "USD",
+          input: 3,
+          output: 0.075,
+          cache_read: undefined,
+          cache_write: undefined,
+        },
       },
     });
     expect(parseConfig("", "config.toml").models.profiles["constructor"]).toBeUndefined();

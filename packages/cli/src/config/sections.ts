@@ -107,6 +107,18 @@ export const SECTIONS: Table<SoongConfig> = {
           default: undefined,
           example: "100_000",
         },
+        instructions: {
+          node: "setting",
+          says: "Whether instruction files (AGENTS.md, else CLAUDE.md) of the user and the project, and those a call reads, are part of the system text.",
+          kind: { kind: "true_or_false" },
+          default: true,
+        },
+        instruction_limit_bytes: {
+          node: "setting",
+          says: "How much of one instruction file is taken. All of them together may be four times as long.",
+          kind: { kind: "whole_number", min: 256, max: 1_048_576 },
+          default: 32_768,
+        },
       },
     },
     store: {

@@ -12,6 +12,11 @@ export interface SoongConfig {
     readonly retries: number;
     readonly idle_timeout_ms: number;
     readonly max_retry_after_ms: number;
+    readonly budget: {
+      readonly max_tokens: number | undefined;
+      readonly max_cost: number | undefined;
+      readonly currency: string;
+    };
   };
   readonly models: {
     readonly fallback: readonly string[];
@@ -37,7 +42,11 @@ export interface SoongConfig {
   };
   readonly task: Anything;
   readonly memory: Anything & { readonly write_mode: "disabled" | "candidate" | "external" };
-  readonly context: { readonly max_tokens: number | undefined };
+  readonly context: {
+    readonly max_tokens: number | undefined;
+    readonly instructions: boolean;
+    readonly instruction_limit_bytes: number;
+  };
   readonly store: {
     readonly url: string | undefined;
     readonly retention: {
@@ -54,6 +63,16 @@ export interface ModelSettings {
   readonly api_key_env: string | undefined;
   readonly context_window: number | undefined;
   readonly max_output_tokens: number | undefined;
+  readonly prices: PriceSettings;
+}
+
+/** For a million tokens each; undefined is not known, which is not nothing. */
+export interface PriceSettings {
+  readonly currency: string;
+  readonly input: number | undefined;
+  readonly output: number | undefined;
+  readonly cache_read: number | undefined;
+  readonly cache_write: number | undefined;
 }
 
 export interface ToolOverride {

@@ -4,6 +4,8 @@ import { compilePolicy, nearestName, quote } from "@soong/core";
 
 export type ValueKind =
   | { readonly kind: "whole_number"; readonly min: number; readonly max: number }
+  /** Of money: six decimals at the most, so that it is a whole number of millionths. */
+  | { readonly kind: "amount"; readonly max: number; readonly above?: 0 }
   | { readonly kind: "choice"; readonly of: readonly string[] }
   | { readonly kind: "true_or_false" }
   | { readonly kind: "text"; readonly form: TextForm }
@@ -39,6 +41,8 @@ export function describeKind(kind: ValueKind): string {
   switch (kind.kind) {
     case "whole_number":
       return `whole number, ${kind.min} to ${kind.max}`;
+    case "amount":
+      return `number, ${kind.above === 0 ? "above 0" : "0"} to ${kind.max}, six decimals at the most`;
     case "choice":
       return kind.of.map((choice) => `\`"${choice}"\``).join(", ");
     case "true_or_false":
@@ -111,6 +115,12 @@ export const WEB_ADDRESS: TextForm = {
   },
 };
 
+export const CURRENCY: TextForm = {
+  words: 'currency, such as `"USD"`',
+  problem: (text) =>
+    /^[A-Z]{3}$/.test(text) ? undefined : 'is not a currency: three capital letters, such as "USD"',
+};
+
 export function plainText(words: string): TextForm {
   return {
     words,
@@ -131,6 +141,8 @@ function valueProblem(
   switch (kind.kind) {
     case "whole_number":
       return wholeNumberProblem(value, kind);
+    case "amount":
+      return amountProblem(value, kind);
     case "choice":
       return choiceProblem(value, kind.of);
     case "true_or_false":
@@ -151,6 +163,19 @@ function wholeNumberProblem(
   if (!Number.isInteger(value)) return `is ${value}, not a whole number`;
   if (value < min) return `is ${value}; the least is ${min}`;
   return value > max ? `is ${value}; the most is ${max}` : undefined;
+}
+
+function amountProblem(
+  value: unknown,
+  { max, above }: { max: number; above?: 0 },
+): string | undefined {
+  if (typeof value !== "number") return `is ${kindOf(value)}, not a number`;
+  if (above === 0 ? !(value > 0) : !(value >= 0)) {
+    return `is ${value}; it is ${above === 0 ? "more than 0" : "0 or more"}`;
+  }
+  if (value > max) return `is ${value}; the most is ${max}`;
+  const isWhole = Math.round(value * 1e6) / 1e6 === value;
+  return isWhole ? undefined : `is ${value}; it has six decimals at the most`;
 }
 
 function choiceProblem(value: unknown, valid: readonly string[]): string | undefined {

@@ -1,94 +1,88 @@
 // Where the questions of a runtime lie until somebody answers: the person at its terminal, and those who came
 // in through its socket (CLI-8). The first answer counts; the others are told that it is settled.
 
-import { randomUUID } from "node:crypto";
-import type { AskPermission, PermissionAnswer, PermissionRequest } from "@soong/core";
+import type {
+  AskElicitation,
+  AskPermission,
+  ElicitationAnswer,
+  PermissionAnswer,
+  PermissionRequest,
+} from "@soong/core";
+import { createFirstAnswer, type Outcome, type Question } from "./first-answer.ts";
 
-export interface OpenQuestion {
-  readonly question_id: string;
-  readonly request: PermissionRequest;
-  /** Milliseconds since the epoch, for people. */
-  readonly asked_at: number;
-}
+/** Whether a call may happen. */
+export type OpenQuestion = Question<PermissionRequest>;
 
-/** Somebody who answers. */
+/** What a tool wants to know while it is at work. */
+export type OpenElicitation = Question<Parameters<AskElicitation>[0]>;
+
+/** Somebody who answers. `settled` is aborted as soon as an answer would come too late. */
 export interface Attendant {
   /** Undefined: no answer from here; the others may still give one. */
   ask(question: OpenQuestion, settled: AbortSignal): Promise<PermissionAnswer | undefined>;
+  /** Left out: what tools want to know is not asked here. */
+  elicit?(question: OpenElicitation, settled: AbortSignal): Promise<ElicitationAnswer | undefined>;
 }
 
 export interface QuestionDesk {
-  /** For the kernel. With nobody attending, or when the last one leaves, the answer is no. */
+  /** For the kernel. With nobody attending, or when the last one leaves, it rejects, and that is a no. */
   readonly ask: AskPermission;
+  readonly elicit: AskElicitation;
   open(): readonly OpenQuestion[];
+  /** How many would be asked whether a call may happen. */
+  attendants(): number;
+  openElicitations(): readonly OpenElicitation[];
   /** False: there is no such question, or it is settled. */
   answer(question_id: string, answer: PermissionAnswer): boolean;
+  answerElicitation(question_id: string, answer: ElicitationAnswer): boolean;
   /** From now on asked, also what is open already. The function ends it. */
   attend(attendant: Attendant): () => void;
 }
 
 export function createQuestionDesk(): QuestionDesk {
-  const attendants = new Set<Attendant>();
-  const waiting = new Map<string, Waiting>();
+  const permissions = createFirstAnswer<PermissionRequest, PermissionAnswer>(nobodyToAsk);
+  const elicitations = createFirstAnswer<Parameters<AskElicitation>[0], ElicitationAnswer>(
+    () => "nobody is there to ask",
+  );
 
   return {
-    ask: (request, { signal }) =>
-      new Promise((resolve) => {
-        const question = { question_id: randomUUID(), request, asked_at: Date.now() };
-        const settled = new AbortController();
-        const settle = (answer: PermissionAnswer): void => {
-          if (!waiting.delete(question.question_id)) return;
-          signal.removeEventListener("abort", gone);
-          settled.abort();
-          resolve(answer);
-        };
-        const gone = (): void => settle({ decision: "deny", reason: "the call was cancelled" });
-        const one: Waiting = { question, settled: settled.signal, asking: new Set(), settle };
-        waiting.set(question.question_id, one);
-        signal.addEventListener("abort", gone);
-        if (signal.aborted) return gone();
-        for (const attendant of attendants) put(one, attendant);
-        denyIfNobody(one);
-      }),
-    open: () => [...waiting.values()].map(({ question }) => question),
-    answer(question_id, answer) {
-      const one = waiting.get(question_id);
-      one?.settle(answer);
-      return one !== undefined;
-    },
+    ask: (request, { signal }) => permissions.ask(request, signal),
+    elicit: (request, { signal }) => elicitations.ask(request, signal),
+    open: () => permissions.open(),
+    attendants: () => permissions.attendants(),
+    openElicitations: () => elicitations.open(),
+    answer: (question_id, answer) => permissions.answer(question_id, answer),
+    answerElicitation: (question_id, answer) => elicitations.answer(question_id, answer),
     attend(attendant) {
-      attendants.add(attendant);
-      for (const one of waiting.values()) put(one, attendant);
+      const stopAsking = permissions.attend((question, settled) =>
+        attendant.ask(question, settled),
+      );
+      if (attendant.elicit === undefined) return stopAsking;
+      const stopEliciting = elicitations.attend(async (question, settled) =>
+        attendant.elicit?.(question, settled),
+      );
       return () => {
-        attendants.delete(attendant);
-        for (const one of waiting.values()) {
-          one.asking.delete(attendant);
-          denyIfNobody(one);
-        }
+        stopAsking();
+        stopEliciting();
       };
     },
   };
-
-  function put(one: Waiting, attendant: Attendant): void {
-    one.asking.add(attendant);
-    attendant
-      .ask(one.question, one.settled)
-      .then((answer) => (answer === undefined ? withdraw() : one.settle(answer)), withdraw);
-
-    function withdraw(): void {
-      one.asking.delete(attendant);
-      denyIfNobody(one);
-    }
-  }
-
-  function denyIfNobody(one: Waiting): void {
-    if (one.asking.size === 0) one.settle({ decision: "deny", reason: "nobody is there to ask" });
-  }
 }
 
-interface Waiting {
-  readonly question: OpenQuestion;
-  readonly settled: AbortSignal;
-  readonly asking: Set<Attendant>;
-  settle(answer: PermissionAnswer): void;
+/** Who gave the answer that settled a question; undefined: it is open, or nobody gave one. */
+export function answeredBy(settled: AbortSignal): string | undefined {
+  if (!settled.aborted) return undefined;
+  const outcome = settled.reason as Outcome<PermissionAnswer>;
+  return outcome.kind === "answered" ? (outcome.answer.answered_by ?? "somebody") : undefined;
+}
+
+/** The model reads this, and so does whoever looks for what went wrong. */
+function nobodyToAsk({ tool_name, chain }: PermissionRequest): string {
+  const asking = chain.find(({ decisive }) => decisive === true);
+  // What the defaults ask about, a rule can allow; what a rule, a hook or the runtime does, it may not.
+  const allow =
+    asking?.layer === "defaults"
+      ? `\`--allow ${tool_name}\` is a rule that allows it`
+      : `\`soong explain ${tool_name}\` shows what asks`;
+  return `nobody is there to ask (${allow}, and \`soong attach\` in another terminal can answer)`;
 }

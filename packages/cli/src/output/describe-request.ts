@@ -1,12 +1,24 @@
-// What a person is shown before they answer for a call (PERM-6): the call, its preview, why it is asked, and
-// what "for this session" would cover.
+// What a person is shown before they answer for a call (PERM-6): the call and whose it is, its preview, why it is
+// asked, and what "for this session" would cover.
 
 import type { PermissionRequest } from "@soong/core";
 import type { Colours } from "./colours.ts";
 import { colouredDiff } from "./diff.ts";
+import { lengthOf } from "./layout.ts";
 import { visible, visibleJson, visibleLine } from "./visible.ts";
 
-export function describeRequest(request: PermissionRequest, colours: Colours): string {
+export interface DescribedRequest {
+  readonly text: string;
+  /** Of the preview, left out to fit the screen. */
+  readonly hiddenLines: number;
+}
+
+/** `screen`: how much of it the preview may take; left out, it is shown whole. */
+export function describeRequest(
+  request: PermissionRequest,
+  colours: Colours,
+  screen?: { readonly rows: number; readonly columns: number },
+): DescribedRequest {
   const { bold, dim, yellow } = colours;
   const marks = [
     ...(request.dangerous ? ["dangerous"] : []),
@@ -14,27 +26,65 @@ export function describeRequest(request: PermissionRequest, colours: Colours): s
   ];
   const hosts =
     request.network_hosts === "unknown" ? ["a host that is not known"] : request.network_hosts;
-  return [
-    `${bold(request.tool_name)}${marks.length === 0 ? "" : ` ${yellow(`(${marks.join(", ")})`)}`}`,
-    ...previewLines(request, colours),
+  const preview = previewLines(request, colours);
+  const kept = screen === undefined ? preview.length : linesThatFit(preview, screen);
+  const hiddenLines = preview.length - kept;
+  const text = [
+    `${bold(visibleLine(request.tool_name))}${marks.length === 0 ? "" : ` ${yellow(`(${marks.join(", ")})`)}`}`,
+    ...originLines(request, colours),
+    ...preview.slice(0, kept),
+    ...(hiddenLines === 0 ? [] : [dim(`… ${hiddenLines} more lines`)]),
     ...(hosts.length === 0 ? [] : [`Network: ${hosts.map(visibleLine).join(", ")}`]),
     dim(`Asked because: ${visibleLine(request.reason)}`),
-    dim(`"For this session" would cover: ${visibleLine(request.session_scope)}`),
+    dim(
+      request.scopes.length === 0
+        ? visibleLine(request.session_scope)
+        : `"For this session" would cover: ${visibleLine(request.session_scope)}`,
+    ),
   ].join("\n");
+  return { text, hiddenLines };
+}
+
+/** Whoever answers thinks of the conversation they see; a child of it is somebody else. */
+function originLines(request: PermissionRequest, { yellow }: Colours): string[] {
+  const { role, agent_id, parent_agent_id, run_id } = request;
+  if (role === "main") return [];
+  const by = parent_agent_id === undefined ? "" : `, started by ${visibleLine(parent_agent_id)}`;
+  return [
+    yellow(
+      `Asked by the ${visibleLine(role)} agent ${visibleLine(agent_id)}${by}, in ${visibleLine(run_id)}`,
+    ),
+  ];
 }
 
 function previewLines(request: PermissionRequest, colours: Colours): string[] {
   const { preview } = request;
   switch (preview?.kind) {
     case "diff":
-      return [visibleLine(preview.path), colouredDiff(preview.diff, colours)];
+      return [
+        visibleLine(preview.path),
+        ...colouredDiff(preview.diff.replace(/\n$/, ""), colours).split("\n"),
+      ];
     case "command":
       return [`$ ${preview.argv.map(shellWord).join(" ")}`, `in ${visibleLine(preview.cwd)}`];
     case "text":
-      return [visible(preview.text)];
+      return visible(preview.text).split("\n");
     case undefined:
       return [visibleJson(request.arguments)];
   }
+}
+
+/** Always one: a single long line is better seen whole than not at all. */
+function linesThatFit(
+  lines: readonly string[],
+  { rows, columns }: { readonly rows: number; readonly columns: number },
+): number {
+  let used = 0;
+  const over = lines.findIndex((line) => {
+    used += Math.max(1, Math.ceil(lengthOf(line) / columns));
+    return used > rows;
+  });
+  return over === -1 ? lines.length : Math.max(1, over);
 }
 
 /** As it would be typed, so that one argument is not taken for two. */

@@ -2,8 +2,9 @@
 // nothing to anybody.
 
 export { openRuntime, type KeptSession, type Runtime } from "./open-runtime.ts";
+export { instructionsOf } from "./instructions.ts";
 export { modelsFor } from "./models.ts";
 export { hooksFile } from "./own-hooks.ts";
 export { toolsFolder } from "./own-tools.ts";
-export { keyNamesOf } from "./secrets.ts";
+export { keyNamesOf, secretsOf } from "./secrets.ts";
 export { systemText } from "./system-text.ts";

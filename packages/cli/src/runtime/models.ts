@@ -1,8 +1,8 @@
 // Which models answer a run: the one that was asked for, the config's, or one the environment has a key for;
 // behind it those that stand in for it (MODEL-4).
 
-import type { Model } from "@soong/agent";
-import type { SoongConfig } from "../config/index.ts";
+import type { Model, ModelPrices } from "@soong/agent";
+import type { ModelSettings, SoongConfig } from "../config/index.ts";
 import { SetupError } from "./setup-error.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -18,7 +18,7 @@ export async function modelsFor(
   if (first === undefined) {
     throw new SetupError(
       ["There is no model to ask."],
-      "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, name a model with --model provider:model, or play a script with --model script:FILE.",
+      "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or OPENAI_BASE_URL or OLLAMA_HOST for a server of your own, name one with --model provider:model, or play a script with --model script:FILE; `soong demo` shows Soong at work without any.",
     );
   }
   const fallback = values.models.fallback.filter((reference) => reference !== first);
@@ -47,10 +47,28 @@ async function openReference(
   if (script !== undefined) return scriptedModel(await loadScript(script), { id: reference });
   const profile = values.models.profiles[reference];
   if (profile === undefined) return openModel(reference, { env });
-  const { provider, model, base_url, api_key_env } = profile;
+  const { provider, model, base_url, api_key_env, context_window, max_output_tokens } = profile;
+  const prices = pricesOf(profile);
   return openModel(`${provider}:${model}`, {
     env,
+    limits: {
+      ...(context_window === undefined ? {} : { context_window }),
+      ...(max_output_tokens === undefined ? {} : { max_output_tokens }),
+    },
+    ...(prices === undefined ? {} : { prices }),
     ...(base_url === undefined ? {} : { baseURL: base_url }),
     ...(api_key_env === undefined ? {} : { apiKeyEnv: api_key_env }),
   });
+}
+
+function pricesOf({ prices }: ModelSettings): ModelPrices | undefined {
+  const { currency, input, output, cache_read, cache_write } = prices;
+  if (input === undefined || output === undefined) return undefined;
+  return {
+    currency,
+    input,
+    output,
+    ...(cache_read === undefined ? {} : { cache_read }),
+    ...(cache_write === undefined ? {} : { cache_write }),
+  };
 }

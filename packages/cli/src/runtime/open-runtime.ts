@@ -3,6 +3,7 @@
 
 import {
   createKernel,
+  messageOf,
   type AskElicitation,
   type AskPermission,
   type Kernel,
@@ -14,6 +15,14 @@ import {
 } from "@soong/core";
 import type { NewSession, OpenSession, Store } from "@soong/store";
 import { kernelConfigOf, policyOf, type LoadedConfig } from "../config/index.ts";
+import {
+  createQuestionDesk,
+  serveControl,
+  watchSession,
+  type AbortListener,
+  type QuestionDesk,
+} from "../control/index.ts";
+import { keepRetention } from "./keep-retention.ts";
 import { secretsOf } from "./secrets.ts";
 import { ownHooks } from "./own-hooks.ts";
 import { ownTools } from "./own-tools.ts";
@@ -29,9 +38,13 @@ export interface RuntimeOptions {
     readonly deny?: readonly string[];
     readonly mode?: Mode;
   };
-  /** The person to ask. Nobody: whatever needs asking is denied. */
+  /** The person to ask, beside those who come in through the socket. Nobody: whatever needs asking is denied. */
   readonly ask?: AskPermission;
   readonly elicit?: AskElicitation;
+  /** Where questions are put. Left out: one that only `ask`, `elicit` and the socket know. */
+  readonly desk?: QuestionDesk;
+  /** For what a person should know and nothing fails for. Left out: stderr. */
+  note?(text: string): void;
 }
 
 export interface Runtime {
@@ -42,6 +55,8 @@ export interface Runtime {
   store(): Promise<Store>;
   /** A session that is kept: a new one, or one that is there, by its id. */
   openSession(which?: NewSession | { readonly resume: string }): Promise<KeptSession>;
+  /** The session of this id that is open here. */
+  heldSession(session_id: string): Session | undefined;
   /** A session of which nothing is kept and that starts nothing: to look, not to act. */
   openPassingSession(): Promise<Session>;
   /** Lets go of everything that is open. May be called twice. */
@@ -51,6 +66,8 @@ export interface Runtime {
 export interface KeptSession {
   readonly session: Session;
   readonly kept: OpenSession;
+  /** For whoever drives runs: called when somebody at the socket wants them ended. */
+  onAbort(listener: AbortListener): () => void;
   /** Everything is on disk and others may open it. */
   close(): Promise<void>;
 }
@@ -66,10 +83,14 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     ...places.policy,
   };
   const { tools, sources } = await ownTools(home, values);
-  const hooks = await ownHooks(home, roots.project);
+  const hooks = await ownHooks(home, roots.project, values.hooks);
   const kernel = createKernel({ tools, sources, config: kernelConfigOf(values) });
-  const ofEverySession: SessionOptions = { policy, roots, secrets: secretsOf(values, env) };
+  const secrets = secretsOf(values, env);
+  const ofEverySession: SessionOptions = { policy, roots, secrets };
+  const desk = deskWith(options);
+  const { ask_timeout_ms } = values.permissions;
   const open = new Set<KeptSession>();
+  const used = new Set<string>();
   let opening: Promise<Store> | undefined;
 
   return {
@@ -90,6 +111,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
         throw error;
       }
     },
+    heldSession: (session_id) =>
+      [...open].find(({ session }) => session.session_id === session_id)?.session,
     openPassingSession: () =>
       kernel.openSession({
         ...ofEverySession,
@@ -98,6 +121,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     async close() {
       for (const session of open) await session.close();
       const opened = await opening?.catch(() => undefined);
+      if (opened !== undefined && used.size > 0) {
+        const removed = await keepRetention({ store: opened, home, values, used: [...used] });
+        if (removed !== undefined) note(removed);
+        used.clear();
+      }
       await opened?.close();
     },
   };
@@ -109,29 +137,66 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
 
   async function hold(kept: OpenSession): Promise<KeptSession> {
     const { session_id, journal, artifacts, lastSeq } = kept;
-    const session = await kernel.openSession({
+    const opened = await kernel.openSession({
       ...ofEverySession,
       session_id,
       journal,
       artifacts,
       ...(lastSeq === undefined ? {} : { lastSeq }),
       hooks,
-      ...(options.ask === undefined ? {} : { ask: options.ask }),
-      ...(options.elicit === undefined ? {} : { elicit: options.elicit }),
+      ask: (request, { signal }) => desk.ask(request, noLongerThan(ask_timeout_ms, signal)),
+      elicit: (request, { signal }) => desk.elicit(request, noLongerThan(ask_timeout_ms, signal)),
+    });
+    const watched = watchSession(opened, {
+      project: roots.project,
+      desk,
+      secrets,
+    });
+    // Not waited for: what the session is for does not need it.
+    const serving = serveControl(home, watched.subject).catch((error: unknown) => {
+      note(`This session cannot be reached from another terminal: ${messageOf(error)}`);
+      return undefined;
     });
     const held: KeptSession = {
-      session,
+      session: watched.session,
       kept,
+      onAbort: (listener) => watched.onAbort(listener),
       async close() {
         open.delete(held);
         try {
-          await session.close();
+          await opened.close();
         } finally {
+          await (await serving)?.close();
           await kept.close();
         }
       },
     };
     open.add(held);
+    used.add(session_id);
     return held;
   }
+
+  function note(text: string): void {
+    if (options.note === undefined) process.stderr.write(`${text}\n`);
+    else options.note(text);
+  }
+}
+
+/** Whoever opened the runtime answers as one among others. */
+function deskWith({ ask, elicit, desk = createQuestionDesk() }: RuntimeOptions): QuestionDesk {
+  if (ask !== undefined || elicit !== undefined) {
+    desk.attend({
+      ask: async ({ request }, signal) => ask?.(request, { signal }),
+      ...(elicit === undefined
+        ? {}
+        : { elicit: async ({ request }, signal) => elicit(request, { signal }) }),
+    });
+  }
+  return desk;
+}
+
+/** The kernel's own patience ends a little earlier: it says so, and this only clears the desk. */
+function noLongerThan(ms: number | undefined, signal: AbortSignal): { signal: AbortSignal } {
+  if (ms === undefined) return { signal };
+  return { signal: AbortSignal.any([signal, AbortSignal.timeout(ms + 100)]) };
 }

@@ -3,10 +3,15 @@
 import { join } from "node:path";
 import type { AnyHook } from "@soong/core";
 import { describeFileProblem, loadHooks } from "@soong/tools";
+import type { SoongConfig } from "../config/index.ts";
 import { SetupError } from "./setup-error.ts";
 
-export async function ownHooks(home: string, project: string): Promise<readonly AnyHook[]> {
-  const loaded = await loadHooks(hooksFile(home), { project });
+export async function ownHooks(
+  home: string,
+  project: string,
+  { timeout_ms }: SoongConfig["hooks"],
+): Promise<readonly AnyHook[]> {
+  const loaded = await loadHooks(hooksFile(home), { project, timeout_ms });
   if (loaded.ok) return loaded.hooks;
   throw new SetupError(
     loaded.problems.map(describeFileProblem),

@@ -11,6 +11,7 @@ import {
   readArtifactTool,
 } from "@soong/tools";
 import { overrideTool, type SoongConfig } from "../config/index.ts";
+import { instructionLimitOf } from "./instructions.ts";
 import { SetupError } from "./setup-error.ts";
 
 export interface OwnTools {
@@ -32,7 +33,9 @@ export async function ownTools(home: string, values: SoongConfig): Promise<OwnTo
   const { source } = declared;
   const envAllowlist = [...DEFAULT_ENV_ALLOWLIST, ...values.tools.env_allowlist];
   return {
-    tools: codeTools({ envAllowlist }).map(asConfigured),
+    tools: codeTools({ envAllowlist, instructionLimitBytes: instructionLimitOf(values) }).map(
+      asConfigured,
+    ),
     sources: [
       { id: "artifacts", kind: "internal", tools: [readArtifactTool()].map(asConfigured) },
       { ...source, tools: source.tools.map(asConfigured) },

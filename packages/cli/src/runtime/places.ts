@@ -19,7 +19,14 @@ export async function placesOf(
   cwd: string,
   home: string,
   writeRoots: readonly string[],
+  platform: string = process.platform,
 ): Promise<Places> {
+  if (platform === "win32") {
+    throw new SetupError(
+      ["Soong does not run on Windows yet."],
+      "Use WSL 2, where it is on Linux; docs/platforms.md says why.",
+    );
+  }
   const project = await projectOf(cwd);
   const user = await resolvePath("/", homedir());
   return {

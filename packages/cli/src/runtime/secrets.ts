@@ -9,6 +9,7 @@ const PROVIDER_KEYS = [
   "OPENAI_API_KEY",
   "GOOGLE_GENERATIVE_AI_API_KEY",
   "GEMINI_API_KEY",
+  "SOONG_OPENAI_API_KEY",
 ] as const;
 
 /** The names of variables that hold keys of models. */

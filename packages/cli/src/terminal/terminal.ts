@@ -16,7 +16,10 @@ export interface Terminal {
   readInput(options: ReadInput): Promise<Typed>;
   /** One key of some, shown with a question. The text is printed before it, once. */
   readKey(options: ReadKey): Promise<PressedKey>;
-  /** Ctrl-C while nothing is read. While something is, the read answers with "interrupt". */
+  /**
+   * Ctrl-C while nothing is read, or the terminal is gone. While something is read, the read answers with
+   * "interrupt" or "end". Without a listener, Ctrl-C ends the process.
+   */
   onInterrupt(listener: () => void): () => void;
   /** Gives the terminal back as it was. May be called twice. */
   close(): void;
@@ -27,7 +30,7 @@ export interface ReadInput {
   /** Oldest first; the caller keeps it. */
   readonly history?: readonly string[];
   readonly initial?: string;
-  /** Candidates for the word at the cursor (Tab): each replaces `word`. */
+  /** Candidates for the word at the cursor (Tab): each replaces `word`. `line`: up to the cursor. */
   complete?(word: string, line: string): Promise<readonly string[]>;
   readonly signal?: AbortSignal;
 }
@@ -38,7 +41,8 @@ export type Typed =
   | { readonly kind: "interrupt"; readonly text: string }
   /** Ctrl-D on an empty line, or the terminal is gone. */
   | { readonly kind: "end" }
-  | { readonly kind: "aborted" };
+  /** By the signal; `text` as above, to be the `initial` of the next read. */
+  | { readonly kind: "aborted"; readonly text: string };
 
 export interface ReadKey {
   readonly question: string;
@@ -52,3 +56,9 @@ export type PressedKey =
   | { readonly kind: "interrupt" }
   | { readonly kind: "end" }
   | { readonly kind: "aborted" };
+
+export interface TerminalStreams {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}

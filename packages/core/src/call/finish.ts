@@ -18,7 +18,6 @@ import {
   type KeepOverflow,
   type MappingRules,
 } from "../result/index.ts";
-import type { JsonObject } from "../schema/index.ts";
 import {
   isPromise,
   messageOf,
@@ -33,7 +32,7 @@ import type { Call, Ending } from "./call.ts";
 import { NO_PROVENANCE } from "./unrecorded.ts";
 import { hookIdentity, hookPorts, hookSubject, seenInput } from "./hook-view.ts";
 import { checkOutput } from "./check-output.ts";
-import type { CallHost } from "./host.ts";
+import type { AddedNode, CallHost } from "./host.ts";
 import { frozenContext, isPlainObject } from "./run-context.ts";
 
 /** A call that has its result, which is not on record yet. */
@@ -41,12 +40,10 @@ export interface Finished {
   readonly result: ToolResult;
   /** What the model reads, where a hook replaced it. */
   readonly replaced: ContentBlock[] | undefined;
-  readonly nodes: readonly PendingNode[];
+  readonly nodes: readonly AddedNode[];
   /** Something outside may be different now: no later event makes this undone. */
   readonly happened: boolean;
 }
-
-type PendingNode = Pick<ConversationNode, "kind" | "content"> & { data?: JsonObject };
 
 export function finishCall(host: CallHost, call: Call, end: Ending): Finished | Promise<Finished> {
   const checked = checkOutput(host, call, end);
@@ -213,7 +210,7 @@ function withoutAdditions(host: CallHost, call: Call, end: Ending): Ending {
   return { ...end, outcome };
 }
 
-function pendingNodes(host: CallHost, call: Call, { outcome }: Ending): readonly PendingNode[] {
+function pendingNodes(host: CallHost, call: Call, { outcome }: Ending): readonly AddedNode[] {
   const { context_nodes: given } = outcome;
   if (given === undefined && call.hookContext === undefined) return NO_NODES;
   const nodes = (given ?? []).map((node) => contextNode(host, node));
@@ -268,7 +265,7 @@ function modifyContext(host: CallHost, call: Call, end: Ending): void {
   }
 }
 
-function contextNode(host: CallHost, node: ContextNode): PendingNode {
+function contextNode(host: CallHost, node: ContextNode): AddedNode {
   const content: ContentBlock[] = [{ type: "text", text: host.redactor.text(node.text) }];
   const { kind, data } = node;
   return data === undefined
@@ -276,7 +273,7 @@ function contextNode(host: CallHost, node: ContextNode): PendingNode {
     : { kind, content, data: host.redactor.value(data) };
 }
 
-function hookNode(host: CallHost, hook: string, text: string): PendingNode {
+function hookNode(host: CallHost, hook: string, text: string): AddedNode {
   return {
     kind: "hook_context",
     content: [{ type: "text", text: host.redactor.text(text) }],
@@ -284,11 +281,12 @@ function hookNode(host: CallHost, hook: string, text: string): PendingNode {
   };
 }
 
-const NO_NODES: readonly PendingNode[] = [];
+const NO_NODES: readonly AddedNode[] = [];
 
 /** Result first, then what it brings along; the last one has the id the next call links to. */
 function nodesOf(host: CallHost, call: Call, finished: Finished): ConversationNode[] {
-  const { nodes, result, replaced } = finished;
+  const { result, replaced } = finished;
+  const nodes = admitted(host, finished.nodes);
   const { session_id, run_id, agent_id } = host.identity;
   const chain: ConversationNode[] = [
     {
@@ -315,4 +313,16 @@ function nodesOf(host: CallHost, call: Call, finished: Finished): ConversationNo
     });
   });
   return chain;
+}
+
+/** Its answer is about what the conversation has; a node that cannot be asked about is added. */
+function admitted({ admitContext }: CallHost, nodes: readonly AddedNode[]): readonly AddedNode[] {
+  if (admitContext === undefined || nodes.length === 0) return nodes;
+  return nodes.flatMap((node) => {
+    try {
+      return admitContext(node) ?? [];
+    } catch {
+      return node;
+    }
+  });
 }

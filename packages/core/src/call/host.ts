@@ -1,7 +1,14 @@
 // What the pipeline needs from the run it works for. Everything outside comes in here.
 
 import type { Hooks } from "../hook/index.ts";
-import type { ArtifactStore, Clock, IdSource, Recorder, Redactor } from "../journal/index.ts";
+import type {
+  ArtifactStore,
+  Clock,
+  ConversationNode,
+  IdSource,
+  Recorder,
+  Redactor,
+} from "../journal/index.ts";
 import type { Grants, Policy } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import type { MappingRules } from "../result/index.ts";
@@ -57,7 +64,17 @@ export interface CallHost {
   refreshNextTurn(name: string): void;
   /** For internal.search_tools alone. */
   readonly deferred: DeferredTools;
+  readonly admitContext: AdmitContext | undefined;
 }
+
+/** What a call adds to the conversation beside its result, clean and not committed yet. */
+export type AddedNode = Pick<ConversationNode, "kind" | "content" | "data">;
+
+/**
+ * Asked of each added node as it is committed, by whoever knows the conversation: the node as it is to be,
+ * or undefined where the conversation has it already (INSTR-1).
+ */
+export type AdmitContext = (node: AddedNode) => AddedNode | undefined;
 
 export interface DeferredTools {
   search(query: string, limit: number): SearchAnswer;

@@ -46,6 +46,11 @@ export interface PermissionAnswer {
   metadata?: JsonObject;
 }
 
+/** Thrown by whoever is to ask: there is nobody, for the reason it gives. That is a no (PERM-4). */
+export class NobodyToAsk extends Error {
+  override readonly name = "NobodyToAsk";
+}
+
 const DECISIONS: readonly unknown[] = ["allow_once", "allow_for_session", "deny"];
 
 /** A copy of the answer, or what is wrong with it. */

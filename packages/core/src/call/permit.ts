@@ -28,6 +28,7 @@ import { hookPorts, hookSubject, seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
 import { callDigest, permissionFacts } from "./permission-facts.ts";
 import {
+  NobodyToAsk,
   readPermissionAnswer,
   type PermissionAnswer,
   type PermissionRequest,
@@ -55,7 +56,7 @@ export function recordJudgement(
   judgement: Judgement,
 ): void {
   const { decision, reason, chain, grant_id } = judgement;
-  const { permission, effects, resources, hosts } = facts;
+  const { permission, effects, resources, hosts, planned_destructive } = facts;
   const data = {
     decision,
     reason,
@@ -64,6 +65,7 @@ export function recordJudgement(
     effects,
     resources,
     hosts,
+    planned_destructive,
     // Left out where nothing changed it: then it is the model_input of the request (SCHEMA-6).
     permission_input: call.mutated ? seenInput(host, call).redacted : undefined,
     grant_id,
@@ -123,7 +125,9 @@ async function askAPerson(
     return nobody(host, call, request, judgement, `nobody answered within ${reply.ms} ms`);
   }
   if (reply.kind === "threw") {
-    return nobody(host, call, request, judgement, `asking failed: ${messageOf(reply.error)}`);
+    const why = messageOf(reply.error);
+    const isNobody = reply.error instanceof NobodyToAsk;
+    return nobody(host, call, request, judgement, isNobody ? why : `asking failed: ${why}`);
   }
   const answer = readPermissionAnswer(reply.value);
   if (typeof answer === "string")

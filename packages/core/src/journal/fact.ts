@@ -21,6 +21,8 @@ export type FactType =
   | `permission.${"evaluated" | "requested" | "resolved" | "failed"}`
   | `grant.${"created" | "revoked"}`
   | "artifact.created"
+  /** `data.path` is as it was before the call again (CODE-6). Of the session, not of a run. */
+  | "change.undone"
   | `output.${"truncated" | "redacted"}`
   | `mcp.server.${"connected" | "failed" | "tools_changed" | "elicitation"}`
   | `agent.child.${"created" | "completed" | "failed" | "cancelled"}`

@@ -418,7 +418,7 @@ describe("a full disk", () => {
     expect(told[0]?.message).toMatch(/no room left on the disk/);
     expect(told[1]).toEqual({ next: "succeeded" });
     // Only what the seed kept.
-    expect(readdirSync(join(home, "artifacts", "s1"))).toHaveLength(1);
+    expect(readdirSync(join(home, "artifacts", "s1"))).toHaveLength(2);
     await expectWhole(home);
   });
 

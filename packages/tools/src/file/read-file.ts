@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import {
   defineTool,
+  toolResult,
   type AnyTool,
   type HandlerResult,
   type PreparedPlan,
@@ -12,6 +13,11 @@ import {
 import { openRegularFile, type VerifiedFile } from "../path/index.ts";
 import { detectFormat, type TextFormat } from "../text/index.ts";
 import type { FilesRead } from "./files-read.ts";
+import {
+  INSTRUCTION_LIMIT_BYTES,
+  isInstructionFile,
+  readInstructionText,
+} from "./instruction-text.ts";
 import { createLineReader, MAX_LINE_BYTES, type LineReader } from "./line-reader.ts";
 import { isShownImage, mediaTypeOf } from "./media-type.ts";
 import { readChunks } from "./read-chunks.ts";
@@ -21,6 +27,8 @@ import { binaryResult, emptyResult, imageResult, linesResult } from "./read-file
 export interface ReadFileOptions {
   /** Told of every file that was read, so that a later change of it can be noticed (CODE-5). */
   readonly filesRead?: FilesRead;
+  /** How much of an instruction file becomes a system block (INSTR-1); 0: none does. 32 KiB if left out. */
+  readonly instructionLimitBytes?: number;
 }
 
 interface ReadFileInput {
@@ -81,22 +89,52 @@ export function readFileTool(options: ReadFileOptions = {}): AnyTool {
 async function readFile(
   input: ReadFileInput,
   context: ToolContext,
-  { filesRead }: ReadFileOptions,
+  { filesRead, instructionLimitBytes = INSTRUCTION_LIMIT_BYTES }: ReadFileOptions,
 ): Promise<HandlerResult> {
-  const file = await openRegularFile(plannedPath(context.plan));
+  const planned = plannedFile(context.plan);
+  const file = await openRegularFile(planned.path);
   try {
     const result = await readOpened(file, input, context);
     filesRead?.note(context.runId, file.path, file.stamp);
-    return result;
+    const registers = instructionLimitBytes > 0 && isOfTheProject(input.path, planned, context);
+    return registers
+      ? await withInstructions(result, file, instructionLimitBytes, context)
+      : result;
   } finally {
     await file.close();
   }
 }
 
-function plannedPath(plan: PreparedPlan | undefined): string {
+function plannedFile(plan: PreparedPlan | undefined): PlannedFile {
   const [resource] = plan?.resources ?? [];
   if (resource?.kind !== "path") throw new Error("a file is read only as it was planned");
-  return resource.path;
+  return resource;
+}
+
+type PlannedFile = Extract<PreparedPlan["resources"][number], { kind: "path" }>;
+
+/** By the name it was asked for or the one it has. What a person let be read once is not repeated ever after. */
+function isOfTheProject(given: string, planned: PlannedFile, { roots }: ToolContext): boolean {
+  const { path, sensitive } = planned;
+  if (!isInstructionFile(given) && !isInstructionFile(path)) return false;
+  return sensitive !== true && (roots.project === "/" || path.startsWith(`${roots.project}/`));
+}
+
+/** The whole body, whichever lines were asked for (INSTR-1). */
+async function withInstructions(
+  result: HandlerResult,
+  file: VerifiedFile,
+  limitBytes: number,
+  { redact }: ToolContext,
+): Promise<HandlerResult> {
+  const read = await readInstructionText(file, limitBytes, redact);
+  if (typeof read === "string") return result;
+  const { text, bytes, cut } = read;
+  const data = { path: file.path, origin: "read", bytes, cut };
+  return toolResult({
+    ...result,
+    context_nodes: [{ kind: "instruction_context", text, data }],
+  });
 }
 
 /** Encoding and kind are told by this much of the beginning. */

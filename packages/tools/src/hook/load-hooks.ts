@@ -38,6 +38,8 @@ export interface LoadHooksOptions {
   /** Told to every hook; no program is taken from there. */
   readonly project?: string;
   readonly log?: CommandHook["log"];
+  /** For hooks that set no time of their own. */
+  readonly timeout_ms?: number;
 }
 
 export type LoadedHooks =

@@ -1,0 +1,78 @@
+// How many turns of a scripted model the whole loop carries out in a second of one core: context, request, stream,
+// call, result and every fact, in memory and with the record on disk.
+
+import { TOOL, playRun } from "../loop.mjs";
+import { median } from "../paired.mjs";
+import { withHome } from "../store.mjs";
+
+/**
+ * @import { Script } from "@soong/agent"
+ * @import { Store } from "@soong/store"
+ * @import { Report, ReportRow } from "./index.mjs"
+ */
+
+/** @type {Report} */
+export const loopTurns = {
+  id: "loop-turns",
+  title: "Turns of a scripted model through the whole loop (aim: 1 000 a second of one core)",
+  report: ({ quick }) =>
+    withHome(async (home) => {
+      const { openStore } = await import("@soong/store");
+      const store = await openStore({ directory: home });
+      const rounds = quick ? 4 : 15;
+      /** @type {ReportRow[]} */
+      const rows = [];
+      for (const turns of [10, 100]) {
+        rows.push(await measure(`in memory, runs of ${turns} turns`, { turns, rounds }));
+        rows.push(await measure(`on disk, runs of ${turns} turns`, { turns, rounds, store }));
+      }
+      const together = { turns: 100, rounds, store, atOnce: 8 };
+      rows.push(await measure("on disk, eight runs of 100 turns at once", together));
+      await store.close();
+      return rows;
+    }),
+};
+
+/** Turns measured in a round, at least, in as many runs as that takes. */
+const TURNS = 500;
+
+/**
+ * @param {string} name
+ * @param {{ turns: number, rounds: number, store?: Store, atOnce?: number }} options
+ * @returns {Promise<ReportRow>}
+ */
+async function measure(name, { turns, rounds, store, atOnce = 1 }) {
+  const script = scriptOf(turns);
+  const several = Array.from({ length: atOnce });
+  const repeats = Math.ceil(TURNS / turns / atOnce);
+  /** @type {{ cpu: number, wall: number }[]} */
+  const times = [];
+  // The first round is for the compiler.
+  for (let round = 0; round <= rounds; round += 1) {
+    const cpu = process.cpuUsage();
+    const begun = performance.now();
+    for (let i = 0; i < repeats; i += 1) {
+      await Promise.all(several.map(() => playRun(script, store)));
+    }
+    const { user, system } = process.cpuUsage(cpu);
+    times.push({ cpu: (user + system) / 1_000, wall: performance.now() - begun });
+  }
+  const measured = times.slice(1);
+  const perSecond = (/** @type {number} */ ms) =>
+    Math.round((repeats * atOnce * turns * 1_000) / ms);
+  const cpu = measured.map((time) => time.cpu);
+  const note = [
+    `best ${perSecond(Math.min(...cpu))}`,
+    `by the clock ${perSecond(median(measured.map(({ wall }) => wall)))}`,
+  ].join(", ");
+  return { name, value: perSecond(median(cpu)), unit: "turns/s of one core", note };
+}
+
+/** Each turn a sentence and a call; the last one only a sentence. @param {number} turns @returns {Script} */
+function scriptOf(turns) {
+  const looking = Array.from({ length: turns - 1 }, (_, index) => ({
+    text: `I look into file ${index}.`,
+    calls: [{ tool: TOOL, input: { path: `src/file-${index}.ts`, ms: 0 } }],
+  }));
+  return { turns: [...looking, { text: "Done." }] };
+}

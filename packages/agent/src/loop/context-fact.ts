@@ -1,0 +1,175 @@
+// The fact that precedes each model request (CTX-1): what the request holds, where that came from, by what policy
+// calls will be judged, what was left out and what there was no source for. Every list is there, empty or not.
+
+import type { ContentBlock, ConversationNode, ModelTools, NodeKind } from "@soong/core";
+import {
+  TOKEN_ESTIMATE,
+  type ContextPlan,
+  type ContextUnit,
+  type InstructionBlocks,
+} from "../context/index.ts";
+import { record, type Running } from "./running.ts";
+import type { SystemText } from "./system-texts.ts";
+
+export interface RequestHoldings {
+  readonly system: readonly SystemText[];
+  readonly instructions: InstructionBlocks;
+  readonly plan: ContextPlan;
+  /** Results whose call is not on the path. */
+  readonly orphans: readonly ConversationNode[];
+  readonly estimatedTokens: number;
+}
+
+export function recordContext(running: Running, tools: ModelTools, held: RequestHoldings): void {
+  const { run } = running;
+  const { plan, instructions } = held;
+  const used = plan.kept.flatMap(({ nodes }) => nodes);
+  const nodesOf = (kind: NodeKind): object[] =>
+    used.flatMap((node) => (node.kind === kind ? [{ node_id: node.node_id }] : []));
+  const refs = {
+    memory_refs: nodesOf("memory_context"),
+    knowledge_refs: [],
+    source_refs: blockRefs(used, sourceRef),
+    instruction_refs: instructions.blocks.map(instructionRef),
+    file_refs: blockRefs(used, fileRef),
+    workspace_refs: workspaceRefs(running),
+    browser_refs: [],
+    session_refs: [sessionRef(running)],
+    skill_refs: nodesOf("skill_context"),
+  };
+  record(running, "context.resolved", {
+    request: running.requests + 1,
+    system: held.system.map(({ from, text }, i) => ({
+      ref: `system:${i}`,
+      from,
+      chars: text.length,
+    })),
+    ...refs,
+    history: rangeOf(plan.kept),
+    policy: policyFacts(running),
+    tools: {
+      loaded: tools.tools.length,
+      deferred: tools.deferred.length,
+      excluded: run.surface.excluded.length,
+    },
+    omissions: omissions(held),
+    missing: missing(running, refs),
+    tokens: { estimated: held.estimatedTokens, ...TOKEN_ESTIMATE },
+  });
+}
+
+function instructionRef({
+  node,
+  origin,
+  path,
+  sha256,
+  bytes,
+  cut,
+}: InstructionBlocks["blocks"][0]) {
+  const { node_id, tool_call_id } = node;
+  const read = tool_call_id === undefined ? {} : { tool_call_id };
+  return { node_id, origin, ...(path === undefined ? {} : { path }), sha256, bytes, cut, ...read };
+}
+
+function sessionRef({ run }: Running): object {
+  const { role: _role, ...ids } = run.identity;
+  return ids;
+}
+
+function workspaceRefs({ run }: Running): object[] {
+  const { roots } = run.policy.input;
+  if (roots === undefined) return [];
+  return [
+    { kind: "project", path: roots.project },
+    ...roots.write.map((path) => ({ kind: "write_root", path })),
+  ];
+}
+
+/** The whole policy is in `run.started`; this is what a reader of one request wants to know of it. */
+function policyFacts({ run }: Running): object {
+  const { policy, surface, identity } = run;
+  return {
+    role: identity.role,
+    mode: surface.mode,
+    surface: surface.revision,
+    rules: policy.rules.length,
+    destructive: policy.destructive,
+    network: policy.network.mode,
+    under_a_ceiling: policy.ceiling !== undefined,
+  };
+}
+
+function omissions({ plan, orphans, instructions }: RequestHoldings): object[] {
+  return [
+    ...(plan.omitted.length === 0 ? [] : [{ reason: "does not fit", ...rangeOf(plan.omitted) }]),
+    ...orphans.map(({ node_id }) => ({ reason: "result without its call", node_id })),
+    ...instructions.omitted.map(({ block, reason }) => ({ reason, ...instructionRef(block) })),
+    ...instructions.blocks
+      .filter(({ cut }) => cut)
+      .map((block) => ({ reason: "the file is longer than its block", ...instructionRef(block) })),
+  ];
+}
+
+/** What a request could have and this one has no source for. */
+function missing(
+  { limits, run, instructions }: Running,
+  refs: Readonly<Record<`${string}_refs`, readonly object[]>>,
+): object[] {
+  return [
+    ...(limits.context_tokens === undefined
+      ? [{ what: "context_tokens", why: "no limit is configured; the provider's is not known" }]
+      : []),
+    ...(run.policy.input.roots === undefined
+      ? [{ what: "workspace", why: "the run has no roots" }]
+      : []),
+    ...(refs["instruction_refs"]?.length === 0
+      ? [{ what: "instructions", why: "there is no instruction file, and none was read" }]
+      : []),
+    ...instructions.skipped.map((skipped) => ({ what: "instructions", ...skipped })),
+    ...["memory", "knowledge", "browser", "skill"].flatMap((what) =>
+      refs[`${what}_refs`]?.length === 0 ? [{ what, why: "no source of it is connected" }] : [],
+    ),
+  ];
+}
+
+function rangeOf(units: readonly ContextUnit[]): object {
+  const nodes = units.flatMap((unit) => unit.nodes);
+  return {
+    units: units.length,
+    nodes: nodes.length,
+    first_node_id: nodes[0]?.node_id,
+    last_node_id: nodes.at(-1)?.node_id,
+  };
+}
+
+/** Each thing once, with the first node that has it. */
+function blockRefs(
+  nodes: readonly ConversationNode[],
+  refOf: (block: ContentBlock) => object | undefined,
+): object[] {
+  const refs = new Map<string, object>();
+  for (const { node_id, content } of nodes) {
+    for (const block of content) {
+      const ref = refOf(block);
+      const key = JSON.stringify(ref);
+      if (ref !== undefined && !refs.has(key)) refs.set(key, { ...ref, node_id });
+    }
+  }
+  return [...refs.values()];
+}
+
+function sourceRef(block: ContentBlock): object | undefined {
+  return block.type === "resource_link" && !isFile(block) ? { uri: block.uri } : undefined;
+}
+
+/** A file that was put aside, or one that came along with a prompt as a link. */
+function fileRef(block: ContentBlock): object | undefined {
+  if (block.type === "artifact_ref") return { kind: "artifact", artifact_id: block.artifact_id };
+  return block.type === "resource_link" && isFile(block)
+    ? { kind: "file", uri: block.uri }
+    : undefined;
+}
+
+function isFile({ uri }: { readonly uri: string }): boolean {
+  return /^file:/i.test(uri);
+}

@@ -1,0 +1,63 @@
+// The instruction blocks of a conversation (INSTR-1, INSTR-2): what it begins with and what calls read, each content
+// once. They become nodes; nothing of a file is ever read again from disk.
+
+import type { AddedNode, ConversationNode } from "@soong/core";
+import { instructionsOn, readInstructions, withHash } from "../context/index.ts";
+
+/** As `instructionFiles` of `@soong/tools` gives them, or anybody else who keeps such texts. */
+export interface InstructionTexts {
+  readonly files: readonly {
+    readonly origin: "user" | "project";
+    readonly path: string;
+    readonly text: string;
+    /** Of the file, of which the text may be the beginning. */
+    readonly bytes: number;
+    readonly cut: boolean;
+  }[];
+  readonly skipped: readonly SkippedInstructions[];
+}
+
+export interface SkippedInstructions {
+  readonly origin: "user" | "project";
+  readonly path: string;
+  readonly why: string;
+}
+
+export type InstructionSource = (redact: (text: string) => string) => Promise<InstructionTexts>;
+
+export interface InstructionDesk {
+  /** What the conversation is to begin with; gone once it is loaded. */
+  source: InstructionSource | undefined;
+  skipped: readonly SkippedInstructions[];
+  /** Whether the conversation does not have this content yet. From now on it has. */
+  take(node: AddedNode): boolean;
+  /** For the kernel's run: what a call has read, if it is new. */
+  admit(node: AddedNode): AddedNode | undefined;
+}
+
+export function createInstructionDesk(
+  source: InstructionSource | undefined,
+  history: readonly ConversationNode[],
+): InstructionDesk {
+  /** The content that stands for each file now. */
+  const current = new Map<string, string>();
+  for (const { path, sha256 } of instructionsOn(history).blocks)
+    current.set(path ?? sha256, sha256);
+
+  return {
+    source,
+    skipped: [],
+    take,
+    admit(node) {
+      if (node.kind !== "instruction_context") return node;
+      return take(node) ? withHash(node) : undefined;
+    },
+  };
+
+  function take(node: AddedNode): boolean {
+    const { path, sha256 } = readInstructions(node);
+    if ([...current.values()].includes(sha256)) return false;
+    current.set(path ?? sha256, sha256);
+    return true;
+  }
+}

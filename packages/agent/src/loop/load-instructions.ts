@@ -1,0 +1,37 @@
+// The files a session begins with, put on the path before its first prompt (INSTR-2), once. What is not taken is on
+// record with the reason, and no run fails or hangs for it.
+
+import { messageOf } from "@soong/core";
+import { instructionNode } from "../context/index.ts";
+import type { InstructionTexts } from "./instruction-desk.ts";
+import { addNode, placeOf, record, type Running } from "./running.ts";
+
+export async function loadInstructions(running: Running): Promise<void> {
+  const { run, control, instructions: desk } = running;
+  const { source } = desk;
+  if (source === undefined) return;
+  const loading = Promise.resolve().then(() => source((text) => run.redactor.text(text)));
+  const loaded = await control.unlessAborted(loading.catch(unreadable));
+  if (loaded === "aborted") return;
+  desk.source = undefined;
+  desk.skipped = loaded.skipped.map(({ origin, path, why }) => ({
+    origin,
+    path: run.redactor.text(path),
+    why: run.redactor.text(why),
+  }));
+  for (const { origin, path, why } of desk.skipped) {
+    const message = `The instructions of the ${origin} in ${path} are left out: ${why}`;
+    record(running, "error", { code: "instructions_skipped", message, path, origin }, "warn");
+  }
+  for (const { text, path, ...about } of loaded.files) {
+    const clean = { ...about, path: run.redactor.text(path) };
+    const node = instructionNode(placeOf(running), run.redactor.text(text), clean);
+    if (desk.take(node)) addNode(running, node);
+  }
+}
+
+/** A source is somebody else's code. */
+function unreadable(error: unknown): InstructionTexts {
+  const why = messageOf(error);
+  return { files: [], skipped: [{ origin: "project", path: "the instruction source", why }] };
+}

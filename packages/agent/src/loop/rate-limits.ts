@@ -1,0 +1,49 @@
+// Which models have said that they take no more for now, and until when where they said so (MODEL-4). Known as long
+// as the model is: the next run of a conversation need not find it out again.
+
+import type { Model, ModelError } from "../model/index.ts";
+
+export interface RateLimit {
+  readonly model: string;
+  readonly kind: "rate_limited" | "overloaded";
+  /** The provider's wish when it said so; null: it told none. */
+  readonly retry_after_ms: number | null;
+  /** ISO time; null: not told. */
+  readonly until: string | null;
+}
+
+const known = new WeakMap<Model, RateLimit & { readonly untilMs: number }>();
+
+/** After every attempt; undefined: it answered. */
+export function noteAttempt(model: Model, error: ModelError | undefined, now: number): void {
+  if (error === undefined) known.delete(model);
+  else if (error.kind === "rate_limited" || error.kind === "overloaded") {
+    const wait = error.retry_after_ms;
+    const untilMs = wait !== undefined && wait >= 0 ? now + wait : Number.NaN;
+    const until = Math.abs(untilMs) <= MAX_TIME ? new Date(untilMs).toISOString() : null;
+    known.set(model, {
+      model: model.id,
+      kind: error.kind,
+      retry_after_ms: until === null ? null : (wait ?? null),
+      until,
+      untilMs,
+    });
+  }
+}
+
+/** Undefined: it is not limited, as far as is known. */
+export function rateLimitOf(model: Model, now: number): RateLimit | undefined {
+  const limit = known.get(model);
+  if (limit === undefined || limit.untilMs <= now) return undefined;
+  const { untilMs: _, ...told } = limit;
+  return told;
+}
+
+/** How long it is to be left alone; 0 where nothing is known. */
+export function waitFor(model: Model, now: number): number {
+  const { untilMs = now } = known.get(model) ?? {};
+  return untilMs > now ? untilMs - now : 0;
+}
+
+/** What a date can hold. */
+const MAX_TIME = 8.64e15;

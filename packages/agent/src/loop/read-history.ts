@@ -1,0 +1,112 @@
+// Where an agent of a stored session goes on, also after a crash in the middle of an answer (STORE-3): calls may have
+// acted by then, so the answer they are of is put together again from the facts, with the results below it.
+
+import type { ConversationNode, Fact } from "@soong/core";
+import { answerNode } from "../context/index.ts";
+import type { ModelCall } from "../model/index.ts";
+
+/** The part of a store's session reader that is needed. */
+export interface HistoryReader {
+  activePath(agent_id: string): Promise<ConversationNode[]>;
+  runs(): Promise<readonly { readonly run_id: string; readonly agent_id: string }[]>;
+  facts(page: {
+    readonly run_id: string;
+    readonly before: number;
+    readonly limit: number;
+  }): Promise<Fact[]>;
+  children(node_id: string): Promise<ConversationNode[]>;
+}
+
+/** To be spread into the options of `openConversation`. */
+export interface History {
+  /** Root first. */
+  readonly history: readonly ConversationNode[];
+  /** Those of it that the next run has to record. */
+  readonly unrecorded: readonly ConversationNode[];
+}
+
+export async function readHistory(reader: HistoryReader, agent_id: string): Promise<History> {
+  const path = await reader.activePath(agent_id);
+  const answer = lostAnswer(await sinceLastRequest(reader, agent_id));
+  // Somebody may have gone back to another place since.
+  if (answer === undefined || answer.parent_id !== path.at(-1)?.node_id) {
+    return { history: path, unrecorded: [] };
+  }
+  return {
+    history: [...path, answer, ...(await below(reader, answer.node_id))],
+    unrecorded: [answer],
+  };
+}
+
+const PAGE = 500;
+
+/** The last `model.started` of an agent and what came after it in its run. */
+async function sinceLastRequest(reader: HistoryReader, agent_id: string): Promise<Fact[]> {
+  const runs = (await reader.runs()).filter((run) => run.agent_id === agent_id);
+  // A run may have ended before it asked anything.
+  for (const { run_id } of runs.toReversed()) {
+    const facts = await lastRequestOf(reader, run_id);
+    if (facts.length > 0) return facts;
+  }
+  return [];
+}
+
+async function lastRequestOf(reader: HistoryReader, run_id: string): Promise<Fact[]> {
+  let facts: Fact[] = [];
+  for (let before = Number.MAX_SAFE_INTEGER; ;) {
+    const page = await reader.facts({ run_id, before, limit: PAGE });
+    facts = [...page, ...facts];
+    const at = facts.findLastIndex(({ type }) => type === "model.started");
+    if (at !== -1) return facts.slice(at);
+    const first = page[0];
+    if (first === undefined || page.length < PAGE) return [];
+    before = first.seq;
+  }
+}
+
+/** Undefined where the answer has its end, or had no call: then nothing was done in its name. */
+function lostAnswer([started, ...after]: readonly Fact[]): ConversationNode | undefined {
+  const { node_id, parent_node_id, model } = started?.data ?? {};
+  const { session_id, run_id, agent_id } = started ?? {};
+  if (run_id === undefined || agent_id === undefined || session_id === undefined) return undefined;
+  if (typeof node_id !== "string") return undefined;
+  if (after.some(({ type }) => type === "model.completed" || type === "model.failed")) {
+    return undefined;
+  }
+  const calls = after.flatMap((fact) => (fact.type === "tool.requested" ? [callOf(fact)] : []));
+  if (calls.length === 0) return undefined;
+  const said = after.flatMap(({ type, data }) => (type === "model.delta" ? [data["text"]] : []));
+  const place = { node_id, session_id, run_id, agent_id };
+  return answerNode(
+    { ...place, parent_id: typeof parent_node_id === "string" ? parent_node_id : undefined },
+    {
+      model: typeof model === "string" ? model : "",
+      text: said.filter((text) => typeof text === "string").join(""),
+      calls,
+      unfinished: true,
+    },
+  );
+}
+
+/** As the model sent it, without secrets; what was too long for the fact is told as far as it goes. */
+function callOf({ tool_call_id = "", tool_name = "", data }: Fact): ModelCall {
+  const { native_name, model_input } = data;
+  return {
+    tool_call_id,
+    name: typeof native_name === "string" ? native_name : tool_name,
+    arguments: typeof model_input === "string" ? model_input : JSON.stringify(model_input ?? {}),
+  };
+}
+
+/** One below the other, as results are: where there are several, the newest is the one that counts. */
+async function below(reader: HistoryReader, node_id: string): Promise<ConversationNode[]> {
+  const chain: ConversationNode[] = [];
+  const seen = new Set([node_id]);
+  for (let at = node_id; ;) {
+    const next = (await reader.children(at)).at(-1);
+    if (next === undefined || seen.has(next.node_id)) return chain;
+    seen.add(next.node_id);
+    chain.push(next);
+    at = next.node_id;
+  }
+}

@@ -1,0 +1,85 @@
+import type { Fact } from "@soong/core";
+import { verifies } from "#laws";
+import { expect, test } from "vitest";
+import { describeUsage } from "./describe-usage.ts";
+import { addUsage, noUsage, sumUsage, usageAtEnd, type UsageTotal } from "./usage.ts";
+
+function total(more: Partial<UsageTotal>): UsageTotal {
+  return { ...noUsage(), ...more };
+}
+
+test("use is put into words, and what is not known is said", () => {
+  verifies("EVENT-7");
+  const USD = { currency: "USD", micros: 12_300 };
+  const told = total({ requests: 2, input_tokens: 1200, output_tokens: 80 });
+  expect(describeUsage(noUsage())).toBe("");
+  expect(describeUsage({ ...told, cost: [USD] })).toBe(
+    "2 requests, 1200 tokens in, 80 out, cost 0.0123 USD",
+  );
+  expect(describeUsage({ ...told, untold: 1, unpriced: 1, cost: [USD] })).toBe(
+    "2 requests, at least 1200 tokens in, 80 out, cost at least 0.0123 USD",
+  );
+  expect(describeUsage({ ...told, cost: [USD, { currency: "EUR", micros: 0 }] })).toContain(
+    "cost 0.0123 USD and 0.00 EUR",
+  );
+  expect(describeUsage(total({ requests: 1, untold: 1, unpriced: 1 }))).toBe(
+    "1 request, tokens unknown, cost unknown",
+  );
+});
+
+test("sums of totals are those of their requests", () => {
+  verifies("EVENT-7");
+  const requests = [
+    [
+      { input_tokens: 3, output_tokens: 4 },
+      { currency: "USD", micros: 5 },
+    ],
+    [{ input_tokens: 1, cache_read_tokens: 1 }, null],
+    [undefined, null],
+    [
+      { input_tokens: 2, output_tokens: 1 },
+      { currency: "EUR", micros: 7 },
+    ],
+    [{ output_tokens: 9 }, { currency: "USD", micros: 1 }],
+  ] as const;
+  const all = noUsage();
+  const halves = [noUsage(), noUsage()] as const;
+  requests.forEach(([usage, cost], i) => {
+    addUsage(all, usage, cost);
+    addUsage(halves[i < 2 ? 0 : 1], usage, cost);
+  });
+  expect(sumUsage(halves)).toEqual(all);
+  expect(all).toEqual({
+    requests: 5,
+    untold: 3,
+    unpriced: 2,
+    input_tokens: 6,
+    output_tokens: 14,
+    cache_read_tokens: 1,
+    cost: [
+      { currency: "USD", micros: 6 },
+      { currency: "EUR", micros: 7 },
+    ],
+  });
+});
+
+test("the last fact of a run tells its use, and anything else tells none", () => {
+  verifies("EVENT-7");
+  const fact = (type: Fact["type"], data: unknown): Fact => ({
+    id: "f",
+    seq: 1,
+    type,
+    time: "",
+    level: "info",
+    session_id: "s",
+    run_id: "r",
+    data: data as Fact["data"],
+  });
+  const usage = total({ requests: 1, input_tokens: 4, cost: [{ currency: "USD", micros: 1 }] });
+  expect(usageAtEnd(fact("run.completed", { usage }))).toEqual(usage);
+  expect(usageAtEnd(fact("run.aborted", { usage: { ...usage, other: 1 } }))).toEqual(usage);
+  for (const none of [undefined, null, "x", {}, { ...usage, cost: "unknown" }]) {
+    expect(usageAtEnd(fact("run.failed", { usage: none }))).toBeUndefined();
+  }
+  expect(usageAtEnd(fact("model.completed", { usage }))).toBeUndefined();
+});

@@ -1,0 +1,84 @@
+// One call of the replay: what the kernel has decided about it so far, and the places where its tool, its guards and the
+// person wait until the record says that they answered.
+
+import type { ChainEntry, Fact, HandlerResult, Plan, ToolResult } from "@soong/core";
+import type { RecordedCall } from "./recorded-call.ts";
+
+export interface LiveCall {
+  readonly recorded: RecordedCall;
+  readonly turn: number;
+  /** Its arguments are on record, where they are kept apart. */
+  readonly kept: Gate<void>;
+  readonly admitted: Gate<void>;
+  readonly planned: Gate<Plan>;
+  readonly answered: Gate<void>;
+  readonly returned: Gate<HandlerResult>;
+  /** The scheduler has let it begin. */
+  begun: boolean;
+  admissions: number;
+  plans: number;
+  guarded: number;
+  tool_name?: string;
+  validated?: Fact;
+  class?: string;
+  evaluated?: Fact;
+  asked: boolean;
+  started: boolean;
+  result?: ToolResult;
+}
+
+export interface Gate<T> {
+  readonly promise: Promise<T>;
+  readonly isOpen: boolean;
+  /** The first of the two counts. */
+  open(value: T): void;
+  fail(error: Error): void;
+}
+
+export function liveCall(recorded: RecordedCall, turn: number): LiveCall {
+  return {
+    recorded,
+    turn,
+    kept: createGate(),
+    admitted: createGate(),
+    planned: createGate(),
+    answered: createGate(),
+    returned: createGate(),
+    begun: false,
+    admissions: 0,
+    plans: 0,
+    guarded: 0,
+    asked: false,
+    started: false,
+  };
+}
+
+function createGate<T>(): Gate<T> {
+  let resolve: (value: T) => void = () => {};
+  let reject: (error: Error) => void = () => {};
+  let isOpen = false;
+  const promise = new Promise<T>((take, refuse) => {
+    resolve = take;
+    reject = refuse;
+  });
+  // It may be that nobody waits there.
+  promise.catch(() => {});
+  return {
+    promise,
+    get isOpen() {
+      return isOpen;
+    },
+    open(value) {
+      isOpen = true;
+      resolve(value);
+    },
+    fail(error) {
+      isOpen = true;
+      reject(error);
+    },
+  };
+}
+
+export function decisiveOf(chain: readonly ChainEntry[]): ChainEntry | undefined {
+  return chain.find(({ decisive }) => decisive === true);
+}

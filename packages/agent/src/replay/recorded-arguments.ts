@@ -1,0 +1,119 @@
+// The arguments of a recorded call, as they can be given once more. They were recorded without secrets: where what stands
+// in for one does not fit the schema, something that fits is put in its place, because that it was valid is on record.
+
+import {
+  ARGUMENTS_NAME,
+  parseArguments,
+  type JsonObject,
+  type JsonValue,
+  type RegisteredTool,
+} from "@soong/core";
+import type { RecordedCall } from "./recorded-call.ts";
+import { isObject } from "./recorded-run.ts";
+import { artifactOf, type ReplaySource } from "./source.ts";
+
+export type RecordedArguments =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly why: string };
+
+export async function argumentsOf(
+  source: ReplaySource,
+  call: RecordedCall,
+  tool: RegisteredTool | undefined,
+): Promise<RecordedArguments> {
+  const { model_input, model_input_chars } = call.requested.data as JsonObject;
+  if (typeof model_input_chars === "number") return longArguments(source, call, model_input_chars);
+  const parsed = parseArguments(model_input, NO_LIMITS);
+  if (tool === undefined || !parsed.ok || !hasPlaceholder(parsed.value)) {
+    return { ok: true, value: model_input };
+  }
+  if (call.validated === undefined) {
+    return {
+      ok: false,
+      why: "its arguments were refused, and what stands for a secret in them may not be",
+    };
+  }
+  if (tool.input.check(parsed.value).ok) return { ok: true, value: model_input };
+  const fitting = withFitting(parsed.value, tool);
+  return fitting === undefined
+    ? { ok: false, why: "what stands for a secret in its arguments does not fit its schema" }
+    : { ok: true, value: fitting };
+}
+
+const NO_LIMITS = { maxBytes: Number.MAX_SAFE_INTEGER, maxDepth: 512 };
+
+/** Kept whole where they were valid; else only that they were too long is known. */
+async function longArguments(
+  source: ReplaySource,
+  call: RecordedCall,
+  chars: number,
+): Promise<RecordedArguments> {
+  const { kept_as } = call;
+  if (kept_as === undefined) return { ok: true, value: " ".repeat(chars) };
+  const bytes = await artifactOf(source, kept_as);
+  return bytes === undefined
+    ? {
+        ok: false,
+        why: `its ${ARGUMENTS_NAME} (${kept_as}) is missing; \`soong verify --artifacts\` tells more`,
+      }
+    : { ok: true, value: new TextDecoder().decode(bytes) };
+}
+
+const PLACEHOLDER = /\[redacted/;
+
+export function hasPlaceholder(value: JsonValue): boolean {
+  return PLACEHOLDER.test(JSON.stringify(value));
+}
+
+/** One value after the other is replaced where the schema complains, as long as it complains of placeholders. */
+function withFitting(given: JsonObject, { input }: RegisteredTool): JsonObject | undefined {
+  const value = structuredClone(given);
+  for (let rounds = 0; rounds < 100; rounds += 1) {
+    const checked = input.check(value);
+    if (checked.ok) return value;
+    const isReplaced = checked.issues.some(({ path }) => replaceAt(value, input.original, path));
+    if (!isReplaced) return undefined;
+  }
+  return undefined;
+}
+
+function replaceAt(value: JsonObject, schema: unknown, path: string): boolean {
+  const steps = path.split(/[./]|\[(\d+)\]/).filter((step) => step !== undefined && step !== "");
+  let holder: JsonValue = value;
+  let at: unknown = schema;
+  for (const [i, step] of steps.entries()) {
+    const { properties, items } = (at ?? {}) as { properties?: JsonObject; items?: unknown };
+    at = properties !== undefined && Object.hasOwn(properties, step) ? properties[step] : items;
+    const inside: JsonValue | undefined = (holder as JsonObject)[step];
+    if (i < steps.length - 1) {
+      if (typeof inside !== "object" || inside === null) return false;
+      holder = inside;
+    } else if (typeof inside === "string" && PLACEHOLDER.test(inside)) {
+      const fitting = fittingValue(at);
+      if (fitting === undefined) return false;
+      (holder as JsonObject)[step] = fitting;
+      return true;
+    }
+  }
+  return false;
+}
+
+function fittingValue(schema: unknown): JsonValue | undefined {
+  if (!isObject(schema)) return undefined;
+  const { type, minimum, enum: choices } = schema;
+  if (schema["const"] !== undefined) return schema["const"];
+  if (Array.isArray(choices)) return choices[0];
+  switch (typeof type === "string" ? type : "") {
+    case "number":
+    case "integer":
+      return typeof minimum === "number" ? Math.ceil(minimum) : 0;
+    case "boolean":
+      return false;
+    case "array":
+      return [];
+    case "object":
+      return {};
+    default:
+      return undefined;
+  }
+}

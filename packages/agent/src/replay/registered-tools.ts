@@ -1,0 +1,41 @@
+// The recorded definitions in the registry of a replay: put there, replaced when the record has others, taken out when one
+// changed under the model.
+
+import type { DefinitionsRecord, Fact, Kernel, SourceHandle, ToolSource } from "@soong/core";
+import { catalogEntries } from "./recorded-run.ts";
+import { sourcesOf, type Stage } from "./stand-ins.ts";
+
+export interface RegisteredTools {
+  set(definitions: DefinitionsRecord): void;
+  /** It changed, or went, under the model: whichever, it is not the one that was shown. */
+  remove(tool_name: string): void;
+}
+
+export function registerTools({ registry }: Kernel, stage: Stage): RegisteredTools {
+  let open: { handle: SourceHandle; source: ToolSource }[] = [];
+  return {
+    set(definitions) {
+      for (const { handle } of open) handle.close();
+      open = sourcesOf(definitions, stage).map((source) => ({
+        handle: registry.open(source),
+        source,
+      }));
+    },
+    remove(tool_name) {
+      for (const { handle, source } of open) {
+        const left = source.tools.filter(({ name }) => name !== tool_name);
+        if (left.length < source.tools.length) handle.set(left, source.excluded);
+      }
+    },
+  };
+}
+
+/** Tools that said no for themselves: that is theirs to say, and not decided again. */
+export function disabledBy(catalog: Fact, before: ReadonlySet<string>): Set<string> {
+  const disabled = new Set(before);
+  for (const { tool_name, state, detail } of catalogEntries(catalog)) {
+    if (state === "excluded" && detail?.startsWith("isEnabled ") === true) disabled.add(tool_name);
+    else disabled.delete(tool_name);
+  }
+  return disabled;
+}

@@ -1,0 +1,29 @@
+// What can be expected of a result when a script is run again: how it ended, and a line of it that is not of that one day,
+// place or run.
+
+import type { Expectation } from "../script/index.ts";
+import type { ToolResult } from "@soong/core";
+
+export function expectedResult(
+  result: number,
+  recorded: ToolResult,
+  isReplaced: boolean,
+): Expectation {
+  const status = recorded.is_error ? "error" : "ok";
+  const line = isReplaced ? undefined : stableLine(recorded);
+  return { result, status, ...(line === undefined ? {} : { contains: line }) };
+}
+
+const MAX_CHARS = 120;
+/** Times, durations, sizes that grow, ids, hashes, absolute paths, and what stands for a secret. */
+const OF_ONE_RUN =
+  /\d{4,}|\d+(?:\.\d+)? ?m?s\b|\d\d?:\d\d|[0-9a-f]{8,}|(?:^|[\s"'(=])[/~\\]|[A-Za-z]:\\|_[0-9a-z]{8,}|\[redacted|…/;
+
+/** The first line that says something; undefined where none can be told to be stable. */
+function stableLine({ content }: ToolResult): string | undefined {
+  const [block] = content;
+  if (block?.type !== "text") return undefined;
+  const line = block.text.split("\n").find((one) => one.trim() !== "");
+  const isPlain = line !== undefined && line.length <= MAX_CHARS && !OF_ONE_RUN.test(line);
+  return isPlain ? line.trim() : undefined;
+}

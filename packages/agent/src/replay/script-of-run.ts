@@ -1,0 +1,224 @@
+// A recorded run as a script (REPLAY-3): one turn a model request, with what it said, called and failed with, and checks on
+// the results where they can be expected again. It is made from facts and nodes, so it holds no secret they do not hold.
+
+import {
+  ARGUMENTS_NAME,
+  isTerminalFact,
+  type Fact,
+  type JsonObject,
+  type ToolResult,
+} from "@soong/core";
+import { readMessage, textOf, type ReadMessage } from "../context/index.ts";
+import type { ModelError } from "../model/index.ts";
+import type { Expectation, Script, ScriptCall, ScriptPart, ScriptTurn } from "../script/index.ts";
+import { hasPlaceholder } from "./recorded-arguments.ts";
+import { textIn } from "./recorded-run.ts";
+import { ReplayError } from "./replay-error.ts";
+import { scriptCall, type SentCall } from "./script-call.ts";
+import { expectedResult } from "./script-expectation.ts";
+import { scriptFailure, scriptStop } from "./script-failure.ts";
+import { artifactOf, factsOf, type ReplaySource } from "./source.ts";
+
+export interface ScriptOptions {
+  readonly source: ReplaySource;
+  readonly run_id: string;
+  /** Hides secrets in arguments that were kept apart, which are raw. Left out: those are not exported whole. */
+  readonly redact?: (text: string) => string;
+}
+
+export interface RunScript {
+  readonly script: Script;
+  /** What the model was asked first; undefined where no model was. */
+  readonly prompt?: string;
+  /** What a script cannot say, or says differently. */
+  readonly notes: readonly string[];
+}
+
+/** An answer on its way. */
+interface Answer {
+  readonly parts: (string | SentCall)[];
+  readonly isCompaction: boolean;
+  readonly expect: readonly Expectation[];
+}
+
+export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
+  const { source, run_id } = options;
+  const turns: ScriptTurn[] = [];
+  const notes = new Set<string>();
+  /** What the next request will hold: the calls of the last answer, in their order. */
+  let asked: string[] = [];
+  const results = new Map<string, ToolResult>();
+  const replaced = new Set<string>();
+  let answer: Answer | undefined;
+  let summary: { readonly at: number } | undefined;
+  let own: Answer | undefined;
+  let prompt: string | undefined;
+  let known = false;
+  /** An input holds what stands for a secret: what comes of it, and after it, need not be what was. */
+  let isAltered = false;
+
+  for await (const fact of factsOf(source, run_id)) {
+    known = true;
+    await take(fact);
+  }
+  if (!known) throw new ReplayError("run_unknown", `There is no run ${run_id} in this session.`);
+  if (own !== undefined) endOwn(own);
+  if (turns.length === 0) notes.add("The run made no request and no call: the script is empty.");
+  return { script: { turns }, ...(prompt === undefined ? {} : { prompt }), notes: [...notes] };
+
+  async function take(fact: Fact): Promise<void> {
+    const { type, tool_call_id = "" } = fact;
+    const data = fact.data as JsonObject;
+    if (type === "model.started") {
+      const isCompaction = data["purpose"] === "compaction";
+      answer = { parts: [], isCompaction, expect: isCompaction ? [] : expectations() };
+    } else if (type === "model.delta") answer?.parts.push(textIn(data, "text"));
+    else if (type === "tool.requested") takeCall(fact);
+    else if (type === "artifact.created") await takeKept(tool_call_id, data);
+    else if (type === "model.completed" || type === "model.failed") await takeEnd(fact);
+    else if (type === "context.compaction.completed") await takeSummary(data);
+    else if (type === "hook.completed" && textIn(data, "event").startsWith("PostToolUse")) {
+      replaced.add(tool_call_id);
+    } else if (type.startsWith("agent.child.")) {
+      notes.add("Agents it started have runs of their own: each is exported by its own run id.");
+    } else if (type === "run.aborted") {
+      notes.add("The run was aborted; a script has no such end, and goes on to its last turn.");
+    } else if (isTerminalFact(type)) {
+      const { result } = data as { result?: unknown };
+      results.set(tool_call_id, result as ToolResult);
+    }
+  }
+
+  function takeCall(fact: Fact): void {
+    const call: SentCall = { fact };
+    if (!isAltered && hasPlaceholder((fact.data as JsonObject)["model_input"] ?? "")) {
+      isAltered = true;
+      notes.add("Inputs hold what stands for a secret: put the real one there where it matters.");
+    }
+    if (answer !== undefined) {
+      answer.parts.push(call);
+      return;
+    }
+    // No model asked for it: what a program calls at once is one turn.
+    const isFirst = (fact.data as JsonObject)["index"] === 0;
+    if (own !== undefined && isFirst) {
+      turns.push(turnOf(own, undefined));
+      asked = idsOf(own);
+      own = undefined;
+    }
+    own ??= { parts: [], isCompaction: false, expect: expectations() };
+    own.parts.push(call);
+  }
+
+  async function takeKept(tool_call_id: string, data: JsonObject): Promise<void> {
+    const { redact } = options;
+    if (data["name"] !== ARGUMENTS_NAME || redact === undefined) return;
+    const call = [...((answer ?? own)?.parts ?? [])].find((part): part is SentCall => {
+      return typeof part !== "string" && part.fact.tool_call_id === tool_call_id;
+    });
+    const bytes = await artifactOf(source, textIn(data, "artifact_id"));
+    if (call !== undefined && bytes !== undefined)
+      call.whole = redact(new TextDecoder().decode(bytes));
+  }
+
+  async function takeEnd({ type, data }: Fact): Promise<void> {
+    if (answer === undefined) return;
+    const ended = answer;
+    answer = undefined;
+    const { node_id, stop, error } = data as { node_id?: string; stop?: unknown; error?: unknown };
+    const node = node_id === undefined ? undefined : await source.node(node_id);
+    const said = node === undefined ? undefined : readMessage(node);
+    if (prompt === undefined && node?.parent_id !== undefined) {
+      prompt = await promptAbove(source, node.parent_id);
+    }
+    const failure = type === "model.failed" ? scriptFailure(error as ModelError) : undefined;
+    for (const note of [failure?.note, scriptStop(stop).note])
+      if (note !== undefined) notes.add(note);
+    const turn = turnOf(ended, said, failure?.error, scriptStop(stop).stop);
+    if (ended.isCompaction) summary = { at: turns.length };
+    turns.push(turn);
+    if (type === "model.completed" && !ended.isCompaction) asked = idsOf(ended);
+  }
+
+  /** The text of a summary is in its node only. */
+  async function takeSummary(data: JsonObject): Promise<void> {
+    const node = await source.node(textIn(data, "node_id"));
+    const [block] = node?.content ?? [];
+    if (summary !== undefined && block?.type === "text") {
+      turns[summary.at] = { text: block.text.replace(SUMMARY_HEADING, "") };
+    }
+    summary = undefined;
+    // What came before is not in the next request as it was.
+    asked = [];
+  }
+
+  function expectations(): Expectation[] {
+    return asked.flatMap((id, index) => {
+      const result = results.get(id);
+      const isOther = isAltered || replaced.has(id);
+      return result === undefined ? [] : [expectedResult(index, result, isOther)];
+    });
+  }
+
+  function endOwn(last: Answer): void {
+    turns.push(turnOf(last, undefined));
+    asked = idsOf(last);
+    turns.push({ ...expecting(expectations()), text: "Done." });
+    notes.add(
+      "No model was asked in this run: its calls are given to one, which then says that it is done.",
+    );
+  }
+}
+
+const SUMMARY_HEADING = /^Summary of the conversation up to here:\n\n/;
+
+function expecting(expect: readonly Expectation[]): { expect?: readonly Expectation[] } {
+  return expect.length === 0 ? {} : { expect };
+}
+
+/** In the short form where text comes before the calls, else part by part. */
+function turnOf(
+  { parts, expect }: Answer,
+  said: ReadMessage | undefined,
+  error?: ScriptTurn["error"],
+  stop?: ScriptTurn["stop"],
+): ScriptTurn {
+  const message = said?.role === "assistant" ? said : undefined;
+  const whole = new Map(message?.calls.map((call) => [call.tool_call_id, call.arguments]));
+  const calls = parts.flatMap((part): ScriptCall[] =>
+    typeof part === "string" ? [] : [scriptCall(part, whole.get(part.fact.tool_call_id ?? ""))],
+  );
+  const texts = parts.filter((part) => typeof part === "string");
+  const text = message?.text ?? texts.join("");
+  const firstCall = parts.findIndex((part) => typeof part !== "string");
+  const isMixed =
+    firstCall !== -1 && parts.slice(firstCall).some((part) => typeof part === "string");
+  const head = expecting(expect);
+  const tail = stop === undefined ? {} : { stop };
+  // A long text is recorded in part where it came, and whole only as one.
+  if (!isMixed || texts.join("") !== text) {
+    const isEmpty = text === "" && calls.length === 0 && error === undefined;
+    return {
+      ...head,
+      ...(text === "" && !isEmpty ? {} : { text }),
+      ...(calls.length === 0 ? {} : { calls }),
+      ...(error === undefined ? {} : { error }),
+      ...tail,
+    };
+  }
+  const exact = parts.map((part): ScriptPart => {
+    if (typeof part === "string") return { text: part };
+    return { call: scriptCall(part, whole.get(part.fact.tool_call_id ?? "")) };
+  });
+  return { ...head, parts: error === undefined ? exact : [...exact, { error }], ...tail };
+}
+
+function idsOf({ parts }: Answer): string[] {
+  return parts.flatMap((part) => (typeof part === "string" ? [] : [part.fact.tool_call_id ?? ""]));
+}
+
+async function promptAbove(source: ReplaySource, node_id: string): Promise<string | undefined> {
+  const node = await source.node(node_id);
+  const isPrompt = node !== undefined && readMessage(node)?.role === "user";
+  return isPrompt ? textOf(node.content) : undefined;
+}

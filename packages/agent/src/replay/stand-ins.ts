@@ -1,0 +1,234 @@
+// What stands for the outside in a replay: tools without their code, guards, the person, the store of artifacts. Each says
+// what the record has it say, when the record has it say it, and does nothing else.
+
+import {
+  ARGUMENTS_NAME,
+  defineHook,
+  ToolFailure,
+  toolResult,
+  type AnyHook,
+  type AnyTool,
+  type ArtifactInput,
+  type ArtifactRecord,
+  type ArtifactStore,
+  type AskPermission,
+  type ContentBlock,
+  type DefinitionsRecord,
+  type HandlerResult,
+  type JsonObject,
+  type PermissionAnswer,
+  type RecordedDefinition,
+  type ToolError,
+  type ToolResult,
+  type ToolSource,
+} from "@soong/core";
+import type { LiveCall } from "./live-call.ts";
+import { textIn } from "./recorded-run.ts";
+import { effectsOf, errorOf, failedToPlan, planOf, type RecordedCall } from "./recorded-call.ts";
+
+/** What the stand-ins ask the replay. */
+export interface Stage {
+  call(id: string): LiveCall;
+  /** The call whose input is being taken: code that checks an input is not told which call it is of. */
+  readonly admitting: LiveCall | undefined;
+  isEnabled(tool_name: string): boolean;
+  /** The record has got there. */
+  until(seq: number): Promise<void>;
+  /** A call has begun. */
+  begun(call: LiveCall): void;
+}
+
+/** Registered by the kernel itself. */
+const KERNEL_SOURCE = "kernel";
+
+export function sourcesOf(record: DefinitionsRecord, stage: Stage): ToolSource[] {
+  const sources = record.sources.map((about, index): ToolSource & { tools: AnyTool[] } => ({
+    ...about,
+    tools: record.tools
+      .filter(({ source }) => source === index)
+      .map((tool) => standIn(tool, stage)),
+  }));
+  const others = sources.filter(({ id, kind }) => id !== KERNEL_SOURCE || kind !== "internal");
+  const excluded = [...record.excluded];
+  return [...others, { id: "replay", kind: "declarative", tools: [], excluded }];
+}
+
+function standIn(recorded: RecordedDefinition, stage: Stage): AnyTool {
+  const { source: _source, functions, output_schema, max_result_chars, ...definition } = recorded;
+  const has = (...names: string[]): boolean => names.some((name) => functions.includes(name));
+  return {
+    ...definition,
+    // A result was bounded and checked when it was recorded. Another such definition is another one all the same.
+    metadata: { ...definition.metadata, recorded: { output_schema, max_result_chars } },
+    ...(has("isEnabled") ? { isEnabled: () => stage.isEnabled(recorded.name) } : {}),
+    ...(has("normalise", "input_schema")
+      ? { normalise: (input: unknown) => normalised(stage.admitting, input) }
+      : {}),
+    ...(has("validate", "input_schema", "normalise")
+      ? { validate: () => validated(stage.admitting, functions) }
+      : {}),
+    ...(has("classify") ? { classify: () => classified(stage.admitting) } : {}),
+    ...(has("prepare")
+      ? {
+          prepare: (_input: unknown, { toolCallId }: { toolCallId: string }) =>
+            planned(stage, stage.call(toolCallId)),
+        }
+      : {}),
+    handler: (_input, { toolCallId }) => stage.call(toolCallId).returned.promise,
+  } as AnyTool;
+}
+
+function normalised(call: LiveCall | undefined, input: unknown): JsonObject {
+  const mutated = call?.recorded.admissions[call.admissions]?.mutatedTo;
+  return mutated ?? (input as JsonObject);
+}
+
+async function validated(call: LiveCall | undefined, functions: readonly string[]): Promise<void> {
+  if (call === undefined) return;
+  call.admissions += 1;
+  // A replaced input is taken while its guard is heard; there is no fact to wait for.
+  if (call.admissions === 1) await call.admitted.promise;
+  const error = refusedByCode(call.recorded, functions);
+  const isLast = call.admissions === call.recorded.admissions.length;
+  if (error !== undefined && isLast) throw new ToolFailure(error);
+}
+
+/** What the tool's own code refused. What its schema refuses is decided again. */
+function refusedByCode(call: RecordedCall, functions: readonly string[]): ToolError | undefined {
+  const error = errorOf(call);
+  const wasTaken = call.admissions.length === 1 ? call.validated : call.evaluated;
+  if (wasTaken !== undefined || error === undefined) return undefined;
+  if (error.code === "tool_broken") return error;
+  if (error.code !== "invalid_arguments") {
+    const isOurs = error.code.startsWith("arguments_") || NOT_OF_ITS_CODE.has(error.code);
+    return isOurs ? undefined : error;
+  }
+  const needed = error.error_class === "schema_validation_failed" ? "input_schema" : "validate";
+  return functions.includes(needed) ? error : undefined;
+}
+
+const NOT_OF_ITS_CODE: ReadonlySet<string> = new Set([
+  "aborted",
+  "discarded",
+  "hook_denied",
+  "interrupted",
+  "schema_not_loaded",
+  "skipped_after_failure",
+  "sibling_failed",
+  "tool_definition_changed",
+  "tool_not_available",
+]);
+
+function classified(call: LiveCall | undefined): JsonObject {
+  const { validated: first, evaluated, started } = call?.recorded ?? {};
+  const isFirst = (call?.recorded.admissions.length ?? 1) === 1 || call?.validated === undefined;
+  const effects = effectsOf(isFirst ? first : (evaluated ?? started ?? first));
+  return { ...effects };
+}
+
+async function planned(stage: Stage, call: LiveCall): Promise<unknown> {
+  stage.begun(call);
+  call.plans += 1;
+  const { recorded } = call;
+  const error = errorOf(recorded);
+  if (failedToPlan(recorded) && call.plans > 1 && error !== undefined) throw new ToolFailure(error);
+  const plan = await call.planned.promise;
+  const changed = error?.code === "changed_since_approval" && call.answered.isOpen;
+  return changed ? { ...plan, facts: { changed: true } } : plan;
+}
+
+export function openPlan({ recorded, planned: gate }: LiveCall, isOver: boolean): void {
+  const error = errorOf(recorded);
+  if (isOver && failedToPlan(recorded) && error !== undefined) gate.fail(new ToolFailure(error));
+  else gate.open(planOf(recorded));
+}
+
+/** One guard for each event: it says what all of the recorded ones said together, change by change. */
+export function guardsOf(stage: Stage): AnyHook[] {
+  return [
+    defineHook({
+      id: "replay",
+      event: "PreToolUse",
+      async run({ tool_call_id }) {
+        const call = stage.call(tool_call_id);
+        stage.begun(call);
+        const said = call.recorded.guards[call.guarded];
+        call.guarded += 1;
+        if (said === undefined) return {};
+        await stage.until(said.by);
+        return said.answer;
+      },
+    }),
+    defineHook({
+      id: "replay",
+      event: "PermissionRequest",
+      async run({ request }) {
+        const { permissionGuards } = stage.call(textIn(request, "tool_call_id")).recorded;
+        const last = permissionGuards.at(-1);
+        if (last === undefined) return {};
+        await stage.until(last.by);
+        return last.answer;
+      },
+    }),
+  ];
+}
+
+export function personOf(stage: Stage): AskPermission {
+  return async ({ tool_call_id }) => {
+    const call = stage.call(tool_call_id);
+    await call.answered.promise;
+    const { resolved } = call.recorded;
+    if (resolved === undefined) throw new Error("nobody answered");
+    const { decision, reason, answered_by } = resolved.data as unknown as PermissionAnswer;
+    return {
+      decision,
+      ...(reason === undefined ? {} : { reason }),
+      ...(answered_by === undefined ? {} : { answered_by }),
+    };
+  };
+}
+
+/** Keeps nothing. Arguments that were kept apart are waited for, as they were. */
+export function noArtifacts(stage: Stage): ArtifactStore {
+  const recordOf = ({ session_id, run_id, media_type }: ArtifactInput): ArtifactRecord => ({
+    artifact_id: "replay",
+    sha256: "",
+    media_type,
+    size: 0,
+    session_id,
+    run_id,
+    created_at: "",
+  });
+  return {
+    async write(_bytes, about) {
+      const { name, tool_call_id } = about;
+      if (name === ARGUMENTS_NAME && tool_call_id !== undefined) {
+        await stage.call(tool_call_id).kept.promise;
+      }
+      return recordOf(about);
+    },
+    open: (about) => ({ write() {}, close: () => recordOf(about), discard() {} }),
+    read: () => undefined,
+    stat: () => undefined,
+  };
+}
+
+/** The recorded result as a handler would give it: mapping it again must lead to the same. */
+export function returnOf(result: ToolResult): HandlerResult {
+  const { status, content, summary, data, artifacts, error } = result;
+  const isError = error !== undefined;
+  return toolResult({
+    status: status === "succeeded" || status === "partial" ? status : "failed",
+    content: isError ? withoutMessage(content, error.message) : content,
+    summary,
+    ...(data === undefined ? {} : { data }),
+    artifacts,
+    ...(isError ? { error } : {}),
+  });
+}
+
+/** Mapping puts the message of an error before what came with it. */
+function withoutMessage(content: ContentBlock[], message: string): ContentBlock[] {
+  const [first, ...rest] = content;
+  return first?.type === "text" && first.text === message ? rest : content;
+}

@@ -1,0 +1,74 @@
+// Which turn each call of a piece was of, and how that ended. An answer of a model is a turn; calls a program made follow
+// on each other in the conversation, and the first of a turn has the index 0.
+
+import { isTerminalFact, type Fact, type ToolResult } from "@soong/core";
+
+export interface SegmentTurns {
+  /** The turn an answer's fact is of; undefined for a request that has none, such as a compaction's. */
+  answerOf(fact: Fact): number | undefined;
+  /** The seq of the fact that ended it; none has, of one that was cut off. */
+  endOf(answer: number): number;
+  turnOf(tool_call_id: string): number;
+  /** The last call of a turn that no model made: its turn ends with it. */
+  isLast(tool_call_id: string): boolean;
+  /** No more calls could come by then. */
+  isOver(turn: number, seq: number): boolean;
+  haltOf(turn: number): Halt | undefined;
+}
+
+/** From outside a turn: whoever drives it wanted no more of it. */
+export type Halt = "abort" | "discard" | "interrupt";
+
+export function turnsOf(segment: readonly Fact[]): SegmentTurns {
+  const ofCall = new Map<string, number>();
+  const ofAnswer = new Map<number, number>();
+  const lastNode = new Map<unknown, number>();
+  const last = new Map<number, string>();
+  const ends = new Map<number, number>();
+  const halts = new Map<number, Halt>();
+  let answer: number | undefined;
+  let count = 0;
+  for (const { type, seq, data, tool_call_id = "" } of segment) {
+    const { purpose, index, node_id, parent_node_id, result, stop } = data as Record<
+      string,
+      unknown
+    >;
+    if (type === "model.started" && purpose === undefined) {
+      answer = count += 1;
+      ofAnswer.set(seq, answer);
+    } else if (type === "model.completed" || type === "model.failed") {
+      if (answer !== undefined) ofAnswer.set(seq, answer);
+      // One that was cut off is ended by whoever drives it.
+      const hasEnded = type === "model.completed" && stop !== "max_tokens";
+      if (answer !== undefined && hasEnded) ends.set(answer, seq);
+      answer = undefined;
+    } else if (type === "tool.requested") {
+      const follows = index === 0 ? undefined : lastNode.get(parent_node_id);
+      const turn = answer ?? follows ?? (count += 1);
+      ofCall.set(tool_call_id, turn);
+      lastNode.set(node_id, turn);
+      if (answer === undefined) last.set(turn, tool_call_id);
+    } else if (isTerminalFact(type)) {
+      const halt = haltOf((result ?? {}) as ToolResult);
+      const turn = ofCall.get(tool_call_id);
+      if (halt !== undefined && turn !== undefined && !halts.has(turn)) halts.set(turn, halt);
+    }
+  }
+  return {
+    answerOf: ({ seq }) => ofAnswer.get(seq),
+    endOf: (turn) => ends.get(turn) ?? Number.POSITIVE_INFINITY,
+    turnOf: (id) => ofCall.get(id) ?? 0,
+    isLast(id) {
+      const turn = ofCall.get(id) ?? 0;
+      return last.get(turn) === id && !halts.has(turn);
+    },
+    isOver: (turn, seq) => (ends.get(turn) ?? Number.POSITIVE_INFINITY) < seq,
+    haltOf: (turn) => halts.get(turn),
+  };
+}
+
+export function haltOf({ status, error }: Pick<ToolResult, "status" | "error">): Halt | undefined {
+  if (status === "aborted") return "abort";
+  if (status === "discarded") return "discard";
+  return error?.code === "interrupted" ? "interrupt" : undefined;
+}

@@ -1,0 +1,25 @@
+// Keeps what was compiled of the program from one start to the next, where Node can (22.8 and later): in the home,
+// which no tool writes to (PERM-14), and only once there is one. Without it a start takes longer, and that is all.
+
+import { existsSync } from "node:fs";
+import * as node from "node:module";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+
+export function keepCompiledCode(env: Environment): void {
+  const { enableCompileCache } = node as { enableCompileCache?: (directory: string) => unknown };
+  const home = homeIn(env);
+  if (enableCompileCache === undefined || home === undefined || !existsSync(home)) return;
+  enableCompileCache(join(home, "cache", "compiled"));
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** As `agentHome` of the config finds it, whose room is too much to load before anything is kept. */
+export function homeIn({
+  SOONG_AGENT_HOME: given = "",
+  HOME: user = "",
+}: Environment): string | undefined {
+  if (given === "") return join(isAbsolute(user) ? user : homedir(), ".soong-agent");
+  return isAbsolute(given) ? join(given) : undefined;
+}

@@ -1,0 +1,115 @@
+// `soong` alone, and `soong resume SESSION` without a prompt: a conversation at this terminal (CLI-1). Puts the
+// runtime, the terminal and the parts of other commands together; the conversation room does the talking.
+
+import { resolve } from "node:path";
+import { stdout } from "node:process";
+import { modelFromEnvironment } from "@soong/agent";
+import { systemClock, within, type Mode } from "@soong/core";
+import type { LoadedConfig } from "../config/index.ts";
+import { createQuestionDesk } from "../control/index.ts";
+import { converse, openingText, openPromptHistory, openTalk } from "../conversation/index.ts";
+import { UsageError } from "../output/index.ts";
+import { modelsFor, openRuntime, secretsOf } from "../runtime/index.ts";
+import { openTerminal } from "../terminal/index.ts";
+import { configOf, type CommandContext } from "./context.ts";
+import { ownCommands } from "./own-commands.ts";
+import { onTermination } from "./termination.ts";
+
+export interface ConverseCommandOptions {
+  readonly model?: string;
+  readonly mode?: Mode;
+  readonly cwd?: string;
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
+/** How long a person who leaves in a hurry waits for the disk. */
+const HURRY_MS = 1000;
+const USUAL_ROWS = 24;
+
+export async function converseCommand(
+  context: CommandContext,
+  options: ConverseCommandOptions,
+  resume?: string,
+): Promise<number> {
+  const { env, stdin } = context;
+  if (!isTerminal(context)) {
+    throw new UsageError(
+      'A conversation needs a terminal. `soong run "PROMPT"` works without one, and takes the prompt from stdin, too.',
+    );
+  }
+  const { allow = [], deny = [], cwd = "", mode } = options;
+  const config = await configOf(context);
+  refuseNoModel(config, context, options.model);
+  const models = await modelsFor(config.values, env, options.model);
+  const desk = createQuestionDesk();
+  let say = (text: string): void => context.output.note(text);
+  const clock = systemClock();
+  const runtime = await openRuntime({
+    env,
+    cwd: resolve(context.cwd, cwd),
+    config,
+    flags: { allow, deny, ...(mode === undefined ? {} : { mode }) },
+    desk,
+    note: (text) => say(text),
+  });
+  try {
+    const { project } = runtime.roots;
+    const talk = await openTalk({
+      runtime,
+      config,
+      env,
+      models,
+      ...(mode === undefined ? {} : { mode }),
+      ...(resume === undefined ? {} : { resume }),
+    });
+    const history = await openPromptHistory(config.home, secretsOf(config.values, env));
+    const terminal = openTerminal({ stdin, stdout, env });
+    try {
+      say = (text) => terminal.print(terminal.colours.dim(text));
+      terminal.print(await openingText(terminal, talk, project));
+      return await converse({
+        terminal,
+        clock,
+        talk,
+        desk,
+        history,
+        project,
+        own: ownCommands({ runtime, config, env, terminal }),
+        rows: () => stdout.rows ?? USUAL_ROWS,
+        onTermination,
+        quitNow(exitCode) {
+          terminal.close();
+          // What is on its way to the disk may arrive; what hangs may not hold anybody up.
+          void Promise.resolve(within(clock, HURRY_MS, () => runtime.close())).finally(() =>
+            process.exit(exitCode),
+          );
+        },
+      });
+    } finally {
+      terminal.close();
+      say = (text) => context.output.note(text);
+      if (talk.isKept) {
+        context.output.note(`\`soong resume ${talk.session_id}\` goes on with this conversation.`);
+      }
+    }
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** Somebody sits there and sees what is shown. */
+function isTerminal({ stdin }: Pick<CommandContext, "stdin">): boolean {
+  return stdin.isTTY && stdout.isTTY;
+}
+
+function refuseNoModel(
+  { values }: LoadedConfig,
+  { env }: CommandContext,
+  given: string | undefined,
+): void {
+  if ((given ?? values.model.default ?? modelFromEnvironment(env)) !== undefined) return;
+  throw new UsageError(
+    "There is no model to talk to: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or name one with --model provider:model. `soong demo` shows Soong at work without any.",
+  );
+}

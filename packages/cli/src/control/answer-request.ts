@@ -1,0 +1,225 @@
+// What each method of the protocol does. Params come from another process: each is looked at before it counts.
+
+import type { ElicitationAnswer, JsonObject, PermissionAnswer } from "@soong/core";
+import type { Outcome, Question } from "./first-answer.ts";
+import {
+  ControlError,
+  type ControlEvent,
+  type ControlMethod,
+  type ControlMethods,
+  type ListedQuestion,
+  type SettledQuestion,
+} from "./protocol.ts";
+import type { ControlSubject } from "./subject.ts";
+
+export interface Client {
+  readonly subject: ControlSubject;
+  push(event: ControlEvent): void;
+  /** When it has taken what was sent, or is gone. */
+  drained(): Promise<void>;
+  isGone(): boolean;
+  attending: { readonly name: string; stop(): void } | undefined;
+  following: { readonly done: Promise<void>; stop(): void } | undefined;
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+export function answerRequest(
+  client: Client,
+  method: string,
+  params: Params,
+): object | Promise<object> {
+  const answer = METHODS.get(method);
+  if (answer !== undefined) return answer(client, params);
+  throw new ControlError(
+    "unknown_method",
+    `There is no such method. There are ${[...METHODS.keys()].join(", ")}.`,
+  );
+}
+
+type Methods = {
+  readonly [M in ControlMethod]: (client: Client, params: Params) => ControlMethods[M]["result"];
+};
+
+const BY_NAME: Methods = {
+  hello: ({ subject }) => subject.hello(),
+  "grants.list": ({ subject }) => ({ grants: subject.grants() }),
+  "grants.revoke"({ subject }, params) {
+    const grant = subject.revokeGrant(text(params, "grant_id"));
+    if (grant === undefined) throw new ControlError("not_found", "There is no such grant.");
+    return { grant };
+  },
+  "questions.list": ({ subject: { desk } }) => ({
+    questions: [
+      ...desk.open().map((question) => listed("permission", question)),
+      ...desk.openElicitations().map((question) => listed("elicitation", question)),
+    ],
+  }),
+  "questions.attend": attend,
+  "questions.leave"(client) {
+    client.attending?.stop();
+    client.attending = undefined;
+    return {};
+  },
+  "questions.answer": answerQuestion,
+  "facts.follow": follow,
+  "run.abort"({ subject }, params) {
+    const reason = optionalText(params, "reason") ?? "aborted from another terminal";
+    const run_ids = subject.abort(optionalText(params, "run_id"), reason);
+    if (run_ids.length > 0) return { run_ids };
+    throw new ControlError("not_found", "There is no such run under way.");
+  },
+};
+
+const METHODS: ReadonlyMap<string, (client: Client, params: Params) => object> = new Map(
+  Object.entries(BY_NAME),
+);
+
+const KINDS: readonly unknown[] = ["permission", "elicitation"] satisfies ListedQuestion["kind"][];
+
+/** Told of every question, also of those that are open; it answers with `questions.answer`. */
+function attend(client: Client, params: Params): Record<string, never> {
+  const name = nameOf(params);
+  const { kinds = KINDS } = params;
+  if (!Array.isArray(kinds) || !kinds.every((kind) => KINDS.includes(kind))) {
+    throw new ControlError("bad_params", `kinds is a list of ${KINDS.join(" and ")}.`);
+  }
+  client.attending?.stop();
+  let isHere = true;
+  const stop = client.subject.desk.attend({
+    ask: async (question, settled) =>
+      kinds.includes("permission") ? shown(listed("permission", question), settled) : undefined,
+    ...(kinds.includes("elicitation")
+      ? { elicit: (question, settled) => shown(listed("elicitation", question), settled) }
+      : {}),
+  });
+  client.attending = {
+    name,
+    stop() {
+      isHere = false;
+      stop();
+    },
+  };
+  return {};
+
+  function shown(question: ListedQuestion, settled: AbortSignal): Promise<undefined> {
+    client.push({ event: "question.opened", data: question });
+    return new Promise((resolve) => {
+      const tell = (): void => {
+        const outcome = settled.reason as Outcome<PermissionAnswer | ElicitationAnswer>;
+        const data = settledQuestion(question.question_id, outcome);
+        if (isHere) client.push({ event: "question.settled", data });
+        resolve(undefined);
+      };
+      settled.addEventListener("abort", tell, { once: true });
+    });
+  }
+}
+
+function answerQuestion({ subject, attending }: Client, params: Params): Record<string, never> {
+  const question_id = text(params, "question_id");
+  const name = nameOf(params) || (attending?.name ?? "");
+  const answered_by = name === "" ? "control" : `control:${name}`;
+  const reason = optionalText(params, "reason");
+  const { decision, action, content } = params;
+  let isTaken: boolean;
+  if (isDecision(decision)) {
+    const answer = { decision, answered_by, ...(reason === undefined ? {} : { reason }) };
+    isTaken = subject.desk.answer(question_id, answer);
+  } else if (isAction(action)) {
+    const given = isObject(content) ? { content } : {};
+    isTaken = subject.desk.answerElicitation(question_id, { action, ...given });
+  } else {
+    throw new ControlError(
+      "bad_params",
+      "A question about a call is answered with a decision (allow_once, allow_for_session or deny), one of a tool with an action (accept, decline or cancel).",
+    );
+  }
+  if (isTaken) return {};
+  throw new ControlError(
+    "not_found",
+    "No such question is open: somebody has answered it, or its call is gone.",
+  );
+}
+
+function follow(client: Client, params: Params): { after: number } {
+  if (client.following !== undefined) {
+    throw new ControlError("bad_params", "This connection follows the facts already.");
+  }
+  const { after = 0 } = params;
+  if (typeof after !== "number" || !Number.isSafeInteger(after) || after < 0) {
+    throw new ControlError("bad_params", "after is the seq of a fact, or 0.");
+  }
+  const run_id = optionalText(params, "run_id");
+  const facts = client.subject.facts({ after, ...(run_id === undefined ? {} : { run_id }) });
+  client.following = { done: sendAll(), stop: () => void facts.return?.() };
+  return { after };
+
+  /** One at a time, and none before the last was taken: the journal holds the rest. */
+  async function sendAll(): Promise<void> {
+    let last_seq = after as number;
+    let complete = false;
+    try {
+      for await (const fact of facts) {
+        client.push({ event: "fact", data: fact });
+        last_seq = fact.seq;
+        await client.drained();
+        if (client.isGone()) return;
+      }
+      complete = true;
+    } catch {
+      // The journal cannot be read here; the store may be, later.
+    }
+    client.push({ event: "facts.end", data: { last_seq, complete } });
+  }
+}
+
+function listed<Kind extends ListedQuestion["kind"]>(
+  kind: Kind,
+  { question_id, asked_at, request }: Question<Extract<ListedQuestion, { kind: Kind }>["request"]>,
+): ListedQuestion {
+  const asked = new Date(asked_at).toISOString();
+  return { kind, question_id, asked_at: asked, request } as ListedQuestion;
+}
+
+function settledQuestion(
+  question_id: string,
+  outcome: Outcome<PermissionAnswer | ElicitationAnswer>,
+): SettledQuestion {
+  if (outcome.kind !== "answered") return { question_id, outcome: outcome.kind };
+  const { answer } = outcome;
+  if ("action" in answer) return { question_id, outcome: "answered", action: answer.action };
+  const { decision, answered_by } = answer;
+  const by = answered_by === undefined ? {} : { answered_by };
+  return { question_id, outcome: "answered", decision, ...by };
+}
+
+function isDecision(value: unknown): value is PermissionAnswer["decision"] {
+  return value === "allow_once" || value === "allow_for_session" || value === "deny";
+}
+
+function isAction(value: unknown): value is ElicitationAnswer["action"] {
+  return value === "accept" || value === "decline" || value === "cancel";
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const MAX_NAME_CHARS = 80;
+
+function nameOf(params: Params): string {
+  return (optionalText(params, "name") ?? "").slice(0, MAX_NAME_CHARS);
+}
+
+function text(params: Params, name: string): string {
+  const value = optionalText(params, name);
+  if (value !== undefined) return value;
+  throw new ControlError("bad_params", `${name} is missing.`);
+}
+
+function optionalText(params: Params, name: string): string | undefined {
+  const value = params[name];
+  if (value === undefined || typeof value === "string") return value;
+  throw new ControlError("bad_params", `${name} is a text.`);
+}

@@ -1,0 +1,156 @@
+// The other end of a socket: what a second terminal, `grants` and a program say to a live runtime, and hear.
+
+import { once } from "node:events";
+import { lstatSync } from "node:fs";
+import { connect as openConnection, type Socket } from "node:net";
+import { basename, dirname } from "node:path";
+import { ControlUnavailable, findControlDirectory, isOwn } from "./control-directory.ts";
+import { createLineReader } from "./lines.ts";
+import {
+  CONTROL_PROTOCOL,
+  ControlError,
+  type ControlAnswer,
+  type ControlEvent,
+  type ControlHello,
+  type ControlMethod,
+  type ControlMethods,
+} from "./protocol.ts";
+
+export interface ControlClient {
+  readonly hello: ControlHello;
+  /** Rejects with a `ControlError` when the runtime refuses it, or is gone. */
+  request<Method extends ControlMethod>(
+    method: Method,
+    params: ControlMethods[Method]["params"],
+  ): Promise<ControlMethods[Method]["result"]>;
+  /** The runtime is gone, or we are. Everything it said has been heard. */
+  readonly closed: Promise<void>;
+  /** Until `resume`, nothing more is read than is on the way. */
+  pause(): void;
+  resume(): void;
+  close(): void;
+}
+
+export interface ConnectOptions {
+  /** What comes by itself. */
+  onEvent?(event: ControlEvent): void;
+}
+
+/** One that takes longer to say hello is stopped, or no runtime. */
+const HELLO_MS = 5000;
+
+/** A fact may hold a result, a question a long diff. */
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+
+export async function connect(path: string, options: ConnectOptions = {}): Promise<ControlClient> {
+  const socket = await reach(path);
+  const lines = createLineReader(MAX_ANSWER_BYTES);
+  const asked = new Map<number, Asked>();
+  let count = 0;
+  let greeted: (hello: ControlHello) => void = () => {};
+  let refused: (error: Error) => void = () => {};
+  const greeting = new Promise<ControlHello>((resolve, reject) => {
+    greeted = resolve;
+    refused = reject;
+  });
+  const closed = new Promise<void>((resolve) => {
+    socket.once("close", () => {
+      const gone = new ControlError("unreachable", "The runtime is gone.");
+      refused(gone);
+      for (const one of asked.values()) one.reject(gone);
+      resolve();
+    });
+  });
+  socket.on("error", () => {});
+  socket.on("data", (bytes: Uint8Array) => {
+    try {
+      for (const line of lines.take(bytes)) heard(JSON.parse(line) as ControlAnswer | ControlEvent);
+    } catch (error) {
+      // What does not speak the protocol is no runtime of ours.
+      refused(new ControlError("unreachable", `${path} does not speak ${CONTROL_PROTOCOL}.`));
+      socket.destroy(error as Error);
+    }
+  });
+  const tooLate = setTimeout(() => {
+    refused(new ControlError("unreachable", `${path} does not answer.`));
+  }, HELLO_MS);
+  let hello: ControlHello;
+  try {
+    hello = await greeting;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    clearTimeout(tooLate);
+  }
+
+  return {
+    hello,
+    closed,
+    request: (method, params) =>
+      new Promise((resolve, reject) => {
+        if (socket.destroyed) {
+          reject(new ControlError("unreachable", "The runtime is gone."));
+          return;
+        }
+        const id = (count += 1);
+        asked.set(id, { resolve, reject });
+        socket.write(`${JSON.stringify({ id, method, params })}\n`);
+      }),
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
+    close: () => void socket.destroy(),
+  };
+
+  function heard(record: ControlAnswer | ControlEvent): void {
+    if ("event" in record) {
+      if (record.event === "hello") welcome(record.data);
+      else options.onEvent?.(record);
+      return;
+    }
+    if ("error" in record) {
+      const error = new ControlError(record.error.code, record.error.message);
+      if (record.id === null) refused(error);
+      else take(record.id)?.reject(error);
+    } else take(record.id)?.resolve(record.result as never);
+  }
+
+  function welcome(data: ControlHello): void {
+    if (data.protocol === CONTROL_PROTOCOL) greeted(data);
+    else {
+      const message = `This runtime speaks ${data.protocol}, and this program ${CONTROL_PROTOCOL}; use the program it was started with.`;
+      refused(new ControlError("unreachable", message));
+    }
+  }
+
+  function take(id: string | number): Asked | undefined {
+    const one = asked.get(Number(id));
+    asked.delete(Number(id));
+    return one;
+  }
+}
+
+interface Asked {
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Connected, or a `ControlError`; what is no socket of ours is not talked to. */
+async function reach(path: string): Promise<Socket> {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const directory = findControlDirectory(dirname(path));
+  if (stats === undefined || directory === undefined) {
+    throw new ControlError("unreachable", `There is no runtime at ${path} any more.`);
+  }
+  if (!stats.isSocket() || !isOwn(stats)) {
+    directory.close();
+    throw new ControlUnavailable(`${path} is not a socket of yours; move it away.`);
+  }
+  try {
+    const socket = openConnection(directory.addressOf(basename(path)));
+    await once(socket, "connect");
+    return socket;
+  } finally {
+    directory.close();
+  }
+}

@@ -1,0 +1,36 @@
+// The doors of this room. What is behind each is loaded when somebody goes through it: most commands look at no
+// other runtime, and most runtimes are looked at by nobody.
+
+import type { ControlClient, ConnectOptions } from "./connect.ts";
+import type { LiveRuntimes } from "./list-live.ts";
+import type { ControlServer } from "./listen.ts";
+import type { ControlSubject } from "./subject.ts";
+
+/** Undefined where there are no such sockets. Throws where there can be none; the message says what helps. */
+export async function serveControl(
+  home: string,
+  subject: ControlSubject,
+): Promise<ControlServer | undefined> {
+  if (!hasControlSockets()) return undefined;
+  const { listen } = await import("./listen.ts");
+  return listen(home, subject);
+}
+
+/** Also clears away what killed runtimes have left. */
+export async function listLiveRuntimes(home: string): Promise<LiveRuntimes> {
+  const { listLive } = await import("./list-live.ts");
+  return listLive(home);
+}
+
+export async function connectControl(
+  path: string,
+  options?: ConnectOptions,
+): Promise<ControlClient> {
+  const { connect } = await import("./connect.ts");
+  return connect(path, options);
+}
+
+/** Windows has pipes instead, with other rights; that is not done yet (DOC-3). */
+export function hasControlSockets(): boolean {
+  return process.platform !== "win32";
+}

@@ -1,0 +1,118 @@
+// What a socket may see of a live session and do to it. It answers, takes back and ends; it starts no call and
+// changes no policy.
+
+import {
+  createRedactor,
+  describeScopes,
+  type Fact,
+  type KnownSecret,
+  type Run,
+  type Session,
+  type ToolGrant,
+} from "@soong/core";
+import {
+  CONTROL_PROTOCOL,
+  PROGRAM_VERSION,
+  type ControlHello,
+  type ListedGrant,
+  type RunUnderWay,
+} from "./protocol.ts";
+import type { QuestionDesk } from "./question-desk.ts";
+
+export interface ControlSubject {
+  readonly desk: QuestionDesk;
+  hello(): ControlHello;
+  grants(): readonly ListedGrant[];
+  /** Undefined when there is no such grant. */
+  revokeGrant(grant_id: string): ListedGrant | undefined;
+  facts(options: { after: number; run_id?: string }): AsyncIterableIterator<Fact>;
+  /** Those it reached: one, or without an id all that are under way. */
+  abort(run_id: string | undefined, reason: string): readonly string[];
+}
+
+/** Called with why, and with the runs that are meant. */
+export type AbortListener = (reason: string, run_ids: readonly string[]) => void;
+
+export interface WatchedSession {
+  /** The same session; runs started through it are seen. */
+  readonly session: Session;
+  readonly subject: ControlSubject;
+  /** For whoever drives the runs. Without a listener, the calls of a run are ended and nothing else. */
+  onAbort(listener: AbortListener): () => void;
+}
+
+export interface WatchOptions {
+  readonly project: string;
+  readonly desk: QuestionDesk;
+  readonly secrets: readonly KnownSecret[];
+}
+
+export function watchSession(session: Session, options: WatchOptions): WatchedSession {
+  const { project, desk, secrets } = options;
+  const underWay = new Map<string, { readonly run: Run; readonly listed: RunUnderWay }>();
+  const listeners = new Set<AbortListener>();
+
+  return {
+    session: {
+      ...session,
+      async startRun(runOptions) {
+        return watched(await session.startRun(runOptions));
+      },
+    },
+    subject: {
+      desk,
+      hello: () => ({
+        protocol: CONTROL_PROTOCOL,
+        version: PROGRAM_VERSION,
+        pid: process.pid,
+        session_id: session.session_id,
+        project,
+        runs: [...underWay.values()].map(({ listed }) => listed),
+        attendants: desk.attendants(),
+      }),
+      grants: () => session.grants().map(listedGrant),
+      revokeGrant(grant_id) {
+        const revoked = session.revokeGrant(grant_id);
+        return revoked === undefined ? undefined : listedGrant(revoked);
+      },
+      facts: (live) => session.facts(live),
+      abort,
+    },
+    onAbort(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+
+  function watched(run: Run): Run {
+    const { run_id, agent_id, parent_run_id, role } = run.identity;
+    const started_at = new Date().toISOString();
+    const parent = parent_run_id === undefined ? {} : { parent_run_id };
+    underWay.set(run_id, { run, listed: { run_id, agent_id, ...parent, role, started_at } });
+    const ended: Pick<Run, "end"> = {
+      end(reason, data) {
+        underWay.delete(run_id);
+        run.end(reason, data);
+      },
+    };
+    // Everything else is the run's own, also what it will say later.
+    return Object.assign(Object.create(run) as Run, ended);
+  }
+
+  function abort(run_id: string | undefined, reason: string): readonly string[] {
+    const meant = [...underWay.values()].filter(
+      ({ listed }) => run_id === undefined || listed.run_id === run_id,
+    );
+    const run_ids = meant.map(({ listed }) => listed.run_id);
+    if (meant.length === 0) return run_ids;
+    for (const listener of listeners) listener(reason, run_ids);
+    if (listeners.size === 0) for (const { run } of meant) void run.abort(reason);
+    return run_ids;
+  }
+
+  /** A grant holds its targets as they are; what leaves is without secrets (REDACT-1). */
+  function listedGrant(grant: ToolGrant): ListedGrant {
+    const covers = describeScopes(grant.tool_name, grant.scopes);
+    return createRedactor({ secrets }).value({ ...grant, covers } as never);
+  }
+}

@@ -1,0 +1,199 @@
+// The questions with a terminal that answers by itself: what is hard to arrange at a real one.
+
+import { setImmediate as soon } from "node:timers/promises";
+import type { PermissionRequest } from "@soong/core";
+import { expect, test } from "vitest";
+import { verifies } from "#laws";
+import { createQuestionDesk } from "../control/index.ts";
+import { coloursFor } from "../output/index.ts";
+import type { PressedKey, ReadKey, Terminal, Typed } from "../terminal/index.ts";
+import { answerQuestions } from "./answer-questions.ts";
+import { createKeyboard } from "./keyboard.ts";
+
+function requestOf(given: Partial<PermissionRequest> = {}): PermissionRequest {
+  return {
+    request_id: "ask_1",
+    session_id: "s",
+    run_id: "run_1",
+    agent_id: "agent_1",
+    role: "main",
+    tool_call_id: "c1",
+    tool_name: "code.write_file",
+    description: "",
+    permission: "write",
+    tags: [],
+    arguments: {},
+    preview: {
+      kind: "diff",
+      path: "a.txt",
+      diff: "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-old\n+new\n",
+    },
+    resources: [],
+    scopes: [{ kind: "path", path: "/p/a.txt", access: "write" }],
+    session_scope: "write exactly a.txt",
+    cwd: "/p",
+    network_hosts: [],
+    dangerous: false,
+    destructive: true,
+    hook_results: [],
+    reason: "writes ask",
+    chain: [],
+    suggested_decision: "allow_once",
+    digest: "d",
+    ...given,
+  };
+}
+
+function atTerminal(rows = 40) {
+  const printed: string[] = [];
+  const asked: (ReadKey & { press(pressed: PressedKey): void })[] = [];
+  const typed: Typed[] = [];
+  let interrupts = 0;
+  const terminal: Terminal = {
+    columns: 80,
+    colours: coloursFor({}, {}),
+    write: () => {},
+    print: (text) => void printed.push(text),
+    live: () => {},
+    readInput: async () => typed.shift() ?? { kind: "end" },
+    readKey: (options) =>
+      new Promise((resolve) => {
+        asked.push({ ...options, press: resolve });
+        options.signal?.addEventListener("abort", () => resolve({ kind: "aborted" }));
+      }),
+    onInterrupt: () => () => {},
+    close: () => {},
+  };
+  const desk = createQuestionDesk();
+  const keyboard = createKeyboard(terminal);
+  desk.attend(
+    answerQuestions({
+      terminal,
+      keyboard,
+      rows: () => rows,
+      interrupt: () => {
+        interrupts += 1;
+      },
+    }),
+  );
+  const controller = new AbortController();
+  const ask = (given?: Partial<PermissionRequest>) =>
+    Promise.resolve(desk.ask(requestOf(given), { signal: controller.signal }));
+  const question = async (n: number) => {
+    while (asked.length < n) await soon();
+    return asked[n - 1]!;
+  };
+  return { printed, asked, typed, desk, ask, question, controller, interrupts: () => interrupts };
+}
+
+test("several at once come one after the other and say which they are", async () => {
+  verifies("CLI-1");
+  const { ask, question, printed, asked } = atTerminal();
+  const answers = [ask(), ask({ tool_name: "b.c" }), ask({ tool_name: "d.e" })];
+  await soon();
+  expect(asked).toHaveLength(1);
+  expect(printed[0]).toMatch(/^Question 1 of 3\ncode\.write_file \(destructive\)\na\.txt\n/);
+  (await question(1)).press({ kind: "key", key: "y" });
+  const second = await question(2);
+  expect(printed[1]).toMatch(/^Question 2 of 3\nb\.c/);
+  second.press({ kind: "key", key: "s" });
+  (await question(3)).press({ kind: "end" });
+  expect(await Promise.all(answers)).toEqual([
+    { decision: "allow_once", answered_by: "terminal" },
+    { decision: "allow_for_session", answered_by: "terminal" },
+    { decision: "deny", answered_by: "terminal" },
+  ]);
+  const alone = ask();
+  (await question(4)).press({ kind: "key", key: "y" });
+  await alone;
+  expect(printed.at(-1)).toMatch(/^code\.write_file/);
+});
+
+test("a no may have a reason, and Ctrl-C is a no that stops the turn", async () => {
+  verifies("CLI-1", "PERM-4");
+  const { ask, question, typed, interrupts } = atTerminal();
+  typed.push({ kind: "text", text: " use b.txt " }, { kind: "text", text: "" });
+  const first = ask();
+  (await question(1)).press({ kind: "key", key: "n" });
+  expect(await first).toMatchObject({ decision: "deny", reason: "use b.txt" });
+  const second = ask();
+  (await question(2)).press({ kind: "key", key: "n" });
+  expect(await second).toEqual({ decision: "deny", answered_by: "terminal" });
+  expect(interrupts()).toBe(0);
+  const third = ask();
+  (await question(3)).press({ kind: "interrupt" });
+  expect(await third).toMatchObject({ decision: "deny" });
+  expect(interrupts()).toBe(1);
+});
+
+test("one that somebody else answers goes from the screen, and one that waits is never shown", async () => {
+  verifies("CLI-1", "CLI-8");
+  const { ask, question, desk, asked, printed } = atTerminal();
+  const answers = [ask(), ask({ tool_name: "b.c" }), ask({ tool_name: "d.e" })];
+  await question(1);
+  const [first, second] = desk.open();
+  desk.answer(second!.question_id, { decision: "deny", answered_by: "elsewhere" });
+  desk.answer(first!.question_id, { decision: "allow_once", answered_by: "elsewhere" });
+  const third = await question(2);
+  expect(asked[0]?.signal?.aborted).toBe(true);
+  third.press({ kind: "key", key: "y" });
+  expect(await Promise.all(answers)).toMatchObject([
+    { answered_by: "elsewhere" },
+    { answered_by: "elsewhere" },
+    { answered_by: "terminal" },
+  ]);
+  expect(printed.filter((text) => text.includes("b.c"))).toEqual([]);
+});
+
+test("a long preview is cut to the screen until it is asked for, and every answer is still there", async () => {
+  verifies("CLI-1", "PERM-6");
+  const { ask, question, printed } = atTerminal(20);
+  const lines = Array.from({ length: 50 }, (_, i) => `+line ${i}`).join("\n");
+  const answer = ask({
+    preview: { kind: "diff", path: "a.txt", diff: `@@ -0,0 +1,50 @@\n${lines}\n` },
+  });
+  const first = await question(1);
+  expect(first.keys).toEqual(["y", "n", "s", "a"]);
+  expect(printed[0]).toContain("… 44 more lines");
+  expect(printed[0]).toContain("Asked because: writes ask");
+  expect(printed[0]).not.toContain("line 10");
+  first.press({ kind: "key", key: "a" });
+  const second = await question(2);
+  expect(printed[1]).toContain("line 49");
+  expect(second.keys).toEqual(["y", "n", "s"]);
+  second.press({ kind: "key", key: "y" });
+  expect(await answer).toMatchObject({ decision: "allow_once" });
+});
+
+test("what covers nothing offers two answers, and what a child asks says whose it is", async () => {
+  verifies("CLI-1", "PERM-6");
+  const { ask, question, printed } = atTerminal();
+  const answer = ask({
+    scopes: [],
+    session_scope: "can only be allowed for this one call.",
+    role: "sub",
+    agent_id: "agent_2",
+    parent_agent_id: "agent_1",
+    preview: { kind: "command", argv: ["rm", "two words"], cwd: "/p/sub" },
+    dangerous: true,
+  });
+  const asked = await question(1);
+  expect(asked.keys).toEqual(["y", "n"]);
+  expect(asked.question).not.toContain("session");
+  expect(printed[0]).toContain("(dangerous, destructive)");
+  expect(printed[0]).toContain("Asked by the sub agent agent_2, started by agent_1, in run_1");
+  expect(printed[0]).toContain("$ rm 'two words'\nin /p/sub");
+  expect(printed[0]).not.toContain("would cover");
+  asked.press({ kind: "key", key: "n" });
+  expect(await answer).toMatchObject({ decision: "deny" });
+});
+
+test("a call that is cancelled takes its question along", async () => {
+  verifies("CLI-1");
+  const { ask, question, controller } = atTerminal();
+  const answer = ask();
+  const asked = await question(1);
+  controller.abort();
+  await expect(answer).rejects.toThrow("gone");
+  expect(asked.signal?.aborted).toBe(true);
+});

@@ -1,0 +1,101 @@
+import type { Fact, ToolResult } from "@soong/core";
+import { expect, test } from "vitest";
+import { verifies } from "#laws";
+import { coloursFor } from "../output/index.ts";
+import { createCallBoard } from "./call-board.ts";
+
+const plain = coloursFor({}, {});
+
+function factOf(type: Fact["type"], tool_call_id: string, data: Fact["data"] = {}): Fact {
+  return {
+    id: "f",
+    seq: 1,
+    type,
+    time: "",
+    level: "info",
+    session_id: "s",
+    tool_call_id,
+    tool_name: "code.run_command",
+    data,
+  };
+}
+
+function resultOf(given: Partial<ToolResult>): ToolResult {
+  return {
+    tool_call_id: "c1",
+    tool_name: "code.run_command",
+    status: "succeeded",
+    is_error: false,
+    content: [],
+    summary: "done",
+    artifacts: [],
+    metadata: { duration_ms: 3210, provenance: { source_kind: "builtin", source_id: "x" } },
+    ...given,
+  };
+}
+
+test("a call has one line while it is queued, asked about and run, with its time and progress", () => {
+  verifies("CLI-1");
+  let now = 0;
+  const board = createCallBoard(() => now, plain);
+  board.requested({
+    tool_call_id: "c1",
+    name: "code_run_command",
+    arguments: '{"argv":["npm","test"]}',
+  });
+  expect(board.live(80)).toEqual(["· code_run_command npm test queued"]);
+  board.noted(factOf("permission.requested", "c1"));
+  now = 65_000;
+  expect(board.live(80)).toEqual(["? code.run_command npm test waits for you 1 min 5 s"]);
+  board.noted(factOf("permission.resolved", "c1"));
+  board.noted(factOf("tool.started", "c1"));
+  now = 67_500;
+  board.noted(factOf("tool.progress", "c1", { message: "a\n12 \u001b[31mpassed\n", progress: 3 }));
+  expect(board.live(80)).toEqual(["… code.run_command npm test runs 2 s: 3 12 \\u001b[31mpassed"]);
+  expect(board.ended(resultOf({}), 80)).toBe("✓ code.run_command npm test done 3.2 s");
+  expect(board.isEmpty).toBe(true);
+  expect(board.live(80)).toEqual([]);
+});
+
+test("every line fits the screen, and a crowd is counted", () => {
+  verifies("CLI-1");
+  const board = createCallBoard(() => 0, plain);
+  for (let i = 0; i < 30; i += 1) {
+    const path = `src/${"deep/".repeat(i * 4)}file.ts`;
+    board.requested({
+      tool_call_id: `c${i}`,
+      name: "code.read_file",
+      arguments: `{"path":"${path}"}`,
+    });
+  }
+  const lines = board.live(80);
+  expect(lines).toHaveLength(9);
+  expect(lines.at(-1)).toContain("22 more");
+  for (const line of lines) expect(line.length).toBeLessThan(80);
+  board.clear();
+  expect(board.isEmpty).toBe(true);
+  const summary = "many words ".repeat(40);
+  for (const columns of [60, 80, 200]) {
+    board.requested({ tool_call_id: "c1", name: "x", arguments: `{"path":"${"p".repeat(99)}"}` });
+    const line = board.ended(resultOf({ summary, tool_name: "a.b" }), columns);
+    expect(line.length).toBeLessThan(columns);
+    expect(line).toMatch(/^✓ a\.b p+… many.*… 3\.2 s$/);
+  }
+});
+
+test("what failed says why, what it was about is not said twice, and nothing reaches the terminal unseen", () => {
+  verifies("CLI-1");
+  const board = createCallBoard(() => 0, plain);
+  board.requested({ tool_call_id: "c1", name: "x", arguments: '{"path":"a.txt"}' });
+  const error = {
+    code: "c",
+    error_class: "execution_failed",
+    message: "a.txt \u001b]0;gone\u0007",
+    recovery: "ask_the_user",
+  } as unknown as NonNullable<ToolResult["error"]>;
+  expect(board.ended(resultOf({ status: "failed", is_error: true, error }), 20)).toBe(
+    "✗ code.run_command failed: a.txt \\u001b]0;gone\\u0007 3.2 s",
+  );
+  board.requested({ tool_call_id: "c1", name: "x", arguments: "{not json \u001b" });
+  expect(board.live(80)[0]).toContain("{not json \\u001b");
+});

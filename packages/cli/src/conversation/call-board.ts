@@ -1,0 +1,122 @@
+// The calls of a turn as a person watches them: one line for each that is queued, waits for a person or runs, and
+// one for what became of it. Knows no terminal.
+
+import type { Fact, ToolResult } from "@soong/core";
+import { fit, visible, visibleLine, type Colours } from "../output/index.ts";
+import { aboutCall } from "./about-call.ts";
+import { durationWords } from "./duration-words.ts";
+
+export interface CallBoard {
+  requested(call: { tool_call_id: string; name: string; arguments: string }): void;
+  /** `tool.started`, `tool.progress`, `permission.requested` or `permission.resolved`. */
+  noted(fact: Fact): void;
+  /** The line that stays; one that went well is cut to the width, why another did not is told whole. */
+  ended(result: ToolResult, columns: number): string;
+  /** None of them counts any more. */
+  clear(): void;
+  readonly isEmpty: boolean;
+  live(columns: number): string[];
+}
+
+interface OpenCall {
+  name: string;
+  readonly about: string;
+  state: "queued" | "waits for you" | "runs";
+  since: number;
+  progress: string;
+}
+
+/** So many have a line of their own; the rest is counted. */
+const MOST_LINES = 8;
+
+export function createCallBoard(now: () => number, colours: Colours): CallBoard {
+  const open = new Map<string, OpenCall>();
+
+  return {
+    requested({ tool_call_id, name, arguments: given }) {
+      open.set(tool_call_id, {
+        name: visibleLine(name),
+        about: aboutCall(given),
+        state: "queued",
+        since: now(),
+        progress: "",
+      });
+    },
+    noted({ type, tool_call_id = "", tool_name, data }) {
+      const call = open.get(tool_call_id);
+      if (call === undefined) return;
+      if (tool_name !== undefined) call.name = visibleLine(tool_name);
+      if (type === "tool.progress") call.progress = progressWords(data);
+      if (type === "tool.started") become(call, "runs");
+      if (type === "permission.requested") become(call, "waits for you");
+      if (type === "permission.resolved") become(call, "queued");
+    },
+    ended(result, columns) {
+      const about = open.get(result.tool_call_id)?.about ?? "";
+      open.delete(result.tool_call_id);
+      return finalLine(result, about, columns, colours);
+    },
+    clear: () => open.clear(),
+    get isEmpty() {
+      return open.size === 0;
+    },
+    live(columns) {
+      const calls = [...open.values()];
+      const more = calls.length - MOST_LINES;
+      return [
+        ...calls.slice(0, MOST_LINES).map((call) => liveLine(call, columns)),
+        ...(more > 0 ? [colours.dim(`  and ${more} more`)] : []),
+      ];
+    },
+  };
+
+  function become(call: OpenCall, state: OpenCall["state"]): void {
+    call.state = state;
+    call.since = now();
+  }
+
+  function liveLine({ name, about, state, since, progress }: OpenCall, columns: number): string {
+    const seconds = Math.floor((now() - since) / 1000);
+    const time = seconds === 0 ? "" : ` ${durationWords(seconds * 1000)}`;
+    const head = `${SIGNS[state]} ${name} `;
+    const tail = ` ${state}${time}${progress === "" ? "" : `: ${progress}`}`;
+    // What it is about gives way first, but not to nothing.
+    const room = Math.max(12, columns - head.length - tail.length - 1);
+    return colours.cyan(fit(`${head}${fit(about, room)}${tail}`, columns - 1));
+  }
+}
+
+const SIGNS = { queued: "·", "waits for you": "?", runs: "…" } as const;
+
+function finalLine(
+  result: ToolResult,
+  about: string,
+  columns: number,
+  { dim, red, green }: Colours,
+): string {
+  const { tool_name, status, is_error, summary, error, metadata } = result;
+  const { duration_ms } = metadata;
+  // What never ran took no time.
+  const time = duration_ms === 0 ? "" : ` ${durationWords(duration_ms)}`;
+  const words = visible(is_error ? (error?.message ?? summary) : summary).slice(0, LONGEST_WORDS);
+  const target =
+    about === "" || words.includes(about) ? "" : ` ${fit(about, Math.floor(columns / 3))}`;
+  const name = `${visibleLine(tool_name)}${target}`;
+  if (is_error) return `${red("✗")} ${name} ${red(status)}: ${words}${dim(time)}`;
+  const room = columns - 3 - name.length - time.length;
+  const said = fit(words.trim().replaceAll(/\s+/g, " "), Math.max(FEWEST_WORDS, room - 1));
+  return `${green("✓")} ${name} ${dim(said + time)}`;
+}
+
+const LONGEST_WORDS = 600;
+const FEWEST_WORDS = 12;
+
+function progressWords(data: Fact["data"]): string {
+  const { message, progress, total } = data as Readonly<Record<string, unknown>>;
+  const count =
+    typeof progress === "number"
+      ? `${progress}${typeof total === "number" ? `/${total}` : ""}`
+      : "";
+  const words = typeof message === "string" ? (message.trimEnd().split("\n").at(-1) ?? "") : "";
+  return [count, visibleLine(words).trim()].filter((part) => part !== "").join(" ");
+}

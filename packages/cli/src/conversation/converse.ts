@@ -1,0 +1,227 @@
+// The conversation (CLI-1): what is typed becomes turns and commands, until somebody leaves. The line stays open while
+// a turn goes on, so that a person can always type, and Ctrl-C always means something.
+
+import type { LoopRun, RunEnd } from "@soong/agent";
+import type { Clock, ContentBlock } from "@soong/core";
+import type { QuestionDesk } from "../control/index.ts";
+import { EXIT, visible, visibleLine } from "../output/index.ts";
+import type { Terminal, Typed } from "../terminal/index.ts";
+import { answerQuestions } from "./answer-questions.ts";
+import { attachFiles } from "./attach-files.ts";
+import { completeWord } from "./complete-word.ts";
+import { createKeyboard } from "./keyboard.ts";
+import type { PromptHistory } from "./prompt-history.ts";
+import { showRun } from "./show-run.ts";
+import { runSlashCommand, SLASH_NAMES, type OwnCommands } from "./slash-commands.ts";
+import type { Talk } from "./talk.ts";
+import { readTypedLine } from "./typed-line.ts";
+import { usageLine } from "./usage-line.ts";
+
+export interface ConverseOptions {
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly talk: Talk;
+  readonly desk: QuestionDesk;
+  readonly history: PromptHistory;
+  readonly project: string;
+  readonly own: OwnCommands;
+  rows(): number;
+  /** A signal that ends the process: what is under way is ended first. */
+  onTermination(listener: (exitCode: number) => void): () => void;
+  /** Without waiting for what does not end. */
+  quitNow(exitCode: number): void;
+}
+
+interface Turn {
+  /** Undefined until the session has been opened. */
+  run?: LoopRun;
+  isStopping: boolean;
+  /** Settles when the run has ended, or does not want to. */
+  stopped?: Promise<void>;
+  hasEnded: boolean;
+  readonly done: Promise<void>;
+}
+
+const STOPPED = "interrupted by the user";
+
+/** Answers with the exit code; everything is on record by then. */
+export async function converse(options: ConverseOptions): Promise<number> {
+  const { terminal, clock, talk, desk, history, project, own } = options;
+  const { dim, red, cyan } = terminal.colours;
+  const keyboard = createKeyboard(terminal);
+  const leaving = new AbortController();
+  const complete = completeWord(project, SLASH_NAMES);
+  let exitCode: number = EXIT.ok;
+  let turn: Turn | undefined;
+  let isLastChance = false;
+  let lastDiff: string | undefined;
+
+  const endings = [
+    desk.attend(answerQuestions({ terminal, keyboard, rows: () => options.rows(), interrupt })),
+    terminal.onInterrupt(interrupt),
+    options.onTermination((code) => leave(code)),
+  ];
+  try {
+    while (!leaving.signal.aborted) {
+      const typed = await keyboard.readInput({
+        prompt: cyan("› "),
+        history: history.entries,
+        complete,
+        signal: leaving.signal,
+      });
+      await take(typed);
+    }
+    await turn?.stopped;
+    if (turn?.run === undefined || turn.hasEnded) await turn?.done;
+    return exitCode;
+  } finally {
+    for (const end of endings) end();
+  }
+
+  function leave(code: number): void {
+    if (leaving.signal.aborted) return;
+    exitCode = code;
+    leaving.abort();
+    if (turn !== undefined) stop(turn);
+  }
+
+  /** Ctrl-C wherever it was pressed, while there is something to stop. */
+  function interrupt(): void {
+    if (turn === undefined) return;
+    if (turn.isStopping) {
+      options.quitNow(EXIT.interrupted);
+      return;
+    }
+    terminal.print(dim("Stopping; Ctrl-C once more leaves at once."));
+    stop(turn);
+  }
+
+  function stop(under: Turn): void {
+    under.isStopping = true;
+    const stopped = under.run?.abort(STOPPED);
+    if (stopped !== undefined) under.stopped = stopped;
+  }
+
+  async function take(typed: Typed): Promise<void> {
+    const wasLastChance = isLastChance;
+    isLastChance = false;
+    switch (typed.kind) {
+      case "aborted":
+        return;
+      case "end":
+        leave(turn === undefined ? EXIT.ok : EXIT.interrupted);
+        return;
+      case "interrupt":
+        if (turn !== undefined) {
+          keyboard.giveBack(typed.text);
+          interrupt();
+        } else if (typed.text.trim() === "" && wasLastChance) leave(EXIT.ok);
+        else if (typed.text.trim() === "") {
+          isLastChance = true;
+          terminal.print(dim("Ctrl-C once more to quit; everything is kept."));
+        }
+        return;
+      case "text":
+        if (typed.text.trim() !== "") await takeText(typed.text);
+        return;
+    }
+  }
+
+  async function takeText(text: string): Promise<void> {
+    await remember(text);
+    const line = readTypedLine(text);
+    if (line.kind === "command") {
+      const isRunning = turn !== undefined;
+      const host = { terminal, keyboard, talk, isRunning, lastDiff, own, left: leaving.signal };
+      const end = await runSlashCommand(host, line);
+      if (end === "quit") leave(turn === undefined ? EXIT.ok : EXIT.interrupted);
+      if (end === "unknown" || end === "not_now") keyboard.giveBack(text);
+      return;
+    }
+    if (turn === undefined) begin(text, line.text, line.mentions);
+    else await join(turn, text, line.text, line.mentions);
+  }
+
+  async function remember(text: string): Promise<void> {
+    const problem = await history.add(text);
+    if (problem !== undefined) terminal.print(dim(visible(problem)));
+  }
+
+  function begin(typed: string, prompt: string, mentions: readonly string[]): void {
+    const begun: Turn = {
+      isStopping: false,
+      hasEnded: false,
+      done: conduct().finally(() => {
+        turn = undefined;
+      }),
+    };
+    turn = begun;
+
+    async function conduct(): Promise<void> {
+      // After `turn` is set, whatever happens at once.
+      await Promise.resolve();
+      try {
+        const blocks = await withFiles(prompt, mentions);
+        if (blocks === undefined || begun.isStopping) return keyboard.giveBack(typed);
+        const since = clock.now();
+        const run = await talk.send(blocks);
+        begun.run = run;
+        void run.end.then(() => {
+          begun.hasEnded = true;
+        });
+        if (begun.isStopping) stop(begun);
+        const end = await showRun(run, { terminal, clock, changed });
+        tellEnd(end, clock.now() - since, begun.isStopping && end.reason !== "completed");
+      } catch (error) {
+        // Such as a store that cannot be written: the words are not lost.
+        terminal.print(red(visible(error instanceof Error ? error.message : String(error))));
+        keyboard.giveBack(typed);
+      }
+    }
+  }
+
+  /** A turn that is under way hears it with its next request. */
+  async function join(
+    under: Turn,
+    typed: string,
+    prompt: string,
+    mentions: readonly string[],
+  ): Promise<void> {
+    const blocks = await withFiles(prompt, mentions);
+    const input = (blocks ?? []).map((block) => block.text).join("\n\n");
+    if (input === "" || under.isStopping || under.run?.interrupt(input) !== true) {
+      keyboard.giveBack(typed);
+      return;
+    }
+    terminal.print(dim(`Queued for the next request: ${visibleLine(prompt)}`));
+  }
+
+  async function withFiles(
+    prompt: string,
+    mentions: readonly string[],
+  ): Promise<TextBlock[] | undefined> {
+    const files = { project, readFile: (path: string) => talk.readFile(path) };
+    const attached = await attachFiles(mentions, files);
+    if (attached.ok) return [{ type: "text", text: prompt }, ...attached.blocks];
+    for (const problem of attached.problems) terminal.print(red(problem));
+    terminal.print("Nothing was sent.");
+    return undefined;
+  }
+
+  function changed(diff: string): void {
+    lastDiff = diff;
+  }
+
+  /** `isOurs`: it was stopped here. */
+  function tellEnd(end: RunEnd, ms: number, isOurs: boolean): void {
+    const { error, reason, unheard = [] } = end;
+    if (isOurs) terminal.print(dim("Stopped. What was done is on record."));
+    else if (error !== undefined) terminal.print(red(`${reason}: ${visible(error.message)}`));
+    terminal.print(dim(usageLine(end, ms)));
+    if (unheard.length === 0) return;
+    terminal.print(dim("What you typed meanwhile was not heard any more; it is below."));
+    keyboard.giveBack(unheard.join("\n"));
+  }
+}
+
+type TextBlock = Extract<ContentBlock, { type: "text" }>;

@@ -1,0 +1,83 @@
+// Whose turn it is at the keyboard: the line a person types stays open for as long as the conversation does, and a
+// question goes before it. What had been typed by then is there again afterwards.
+
+import type { ReadInput, Terminal, Typed } from "../terminal/index.ts";
+
+export interface Keyboard {
+  /** Begins with what was given back; taken up again after whatever came between. */
+  readInput(options: Omit<ReadInput, "initial">): Promise<Typed>;
+  /** Puts text into the line that is typed now or next, before what is there. */
+  giveBack(text: string): void;
+  /** Before the line that is being typed, one after the other. */
+  first<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export function createKeyboard(terminal: Pick<Terminal, "readInput">): Keyboard {
+  let draft = "";
+  /** Works that wait or are being done. */
+  let ahead = 0;
+  let lastWork: Promise<unknown> = Promise.resolve();
+  let reading: { readonly paused: AbortController; readonly settled: Promise<unknown> } | undefined;
+
+  return {
+    async readInput(options) {
+      for (;;) {
+        if (ahead > 0) await nobodyAhead();
+        if (isOver(options)) return { kind: "aborted", text: draft };
+        const typed = await read(options);
+        if (typed.kind !== "aborted" || isOver(options)) return typed;
+        draft = joined(draft, typed.text);
+      }
+    },
+    giveBack(text) {
+      draft = joined(draft, text);
+      reading?.paused.abort();
+    },
+    first(work) {
+      ahead += 1;
+      const done = lastWork.then(async () => {
+        reading?.paused.abort();
+        await reading?.settled;
+        try {
+          return await work();
+        } finally {
+          ahead -= 1;
+        }
+      });
+      lastWork = done.catch(() => {});
+      return done;
+    },
+  };
+
+  async function nobodyAhead(): Promise<void> {
+    if (ahead === 0) return;
+    await lastWork;
+    await nobodyAhead();
+  }
+
+  async function read(options: Omit<ReadInput, "initial">): Promise<Typed> {
+    const paused = new AbortController();
+    const signals = options.signal === undefined ? [] : [options.signal];
+    const initial = draft;
+    draft = "";
+    const typing = terminal.readInput({
+      ...options,
+      initial,
+      signal: AbortSignal.any([paused.signal, ...signals]),
+    });
+    reading = { paused, settled: typing.catch(() => {}) };
+    try {
+      return await typing;
+    } finally {
+      reading = undefined;
+    }
+  }
+}
+
+function isOver({ signal }: Pick<ReadInput, "signal">): boolean {
+  return signal?.aborted === true;
+}
+
+function joined(first: string, second: string): string {
+  return first === "" || second === "" ? first + second : `${first}\n${second}`;
+}

@@ -1,0 +1,94 @@
+// What was typed before, over conversations: a file of the home that only its user reads, bounded, without secrets.
+
+import { randomUUID } from "node:crypto";
+import { appendFile, mkdir, open, readFile, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { createRedactor, messageOf, type KnownSecret } from "@soong/core";
+
+export interface PromptHistory {
+  /** Oldest first. */
+  readonly entries: readonly string[];
+  /** Answers with what went wrong, once: a conversation goes on without it. */
+  add(text: string): Promise<string | undefined>;
+}
+
+const MOST_ENTRIES = 500;
+/** A longer one is a document, and nobody looks for it with the arrows. */
+const LONGEST_ENTRY = 8192;
+/** More than this was not written here. */
+const LARGEST_FILE = 4 * MOST_ENTRIES * LONGEST_ENTRY;
+
+export async function openPromptHistory(
+  home: string,
+  secrets: readonly KnownSecret[],
+): Promise<PromptHistory> {
+  const file = join(home, "prompts.jsonl");
+  const redactor = createRedactor({ secrets });
+  const found = await readEntries(file);
+  const entries = found.slice(-MOST_ENTRIES);
+  let isBroken = false;
+  if (found.length > 2 * MOST_ENTRIES) await attempt(() => replaceFile(file, entries));
+
+  return {
+    entries,
+    async add(given) {
+      const text = redactor.text(given);
+      if (text.length > LONGEST_ENTRY || text === entries.at(-1)) return undefined;
+      entries.push(text);
+      if (entries.length > MOST_ENTRIES) entries.shift();
+      if (isBroken) return undefined;
+      return attempt(async () => {
+        await mkdir(home, { recursive: true, mode: 0o700 });
+        await appendFile(file, lineOf(text), { mode: 0o600 });
+      });
+    },
+  };
+
+  async function attempt(write: () => Promise<void>): Promise<string | undefined> {
+    try {
+      await write();
+      return undefined;
+    } catch (error) {
+      isBroken = true;
+      return `Prompts are not kept for the arrow keys: ${messageOf(error)}`;
+    }
+  }
+}
+
+/** Lines that are not ours are passed over. */
+async function readEntries(file: string): Promise<string[]> {
+  try {
+    const bytes = await readFile(file);
+    if (bytes.length > LARGEST_FILE) return [];
+    return bytes.toString("utf8").split("\n").flatMap(readEntry);
+  } catch {
+    return [];
+  }
+}
+
+function readEntry(line: string): string[] {
+  try {
+    const entry: unknown = JSON.parse(line);
+    return typeof entry === "string" && entry !== "" && entry.length <= LONGEST_ENTRY
+      ? [entry]
+      : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Whole or not at all; another conversation may be reading it. */
+async function replaceFile(file: string, entries: readonly string[]): Promise<void> {
+  const temporary = `${file}.${randomUUID()}`;
+  const handle = await open(temporary, "wx", 0o600);
+  try {
+    await handle.writeFile(entries.map(lineOf).join(""));
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, file);
+}
+
+function lineOf(text: string): string {
+  return `${JSON.stringify(text)}\n`;
+}

@@ -1,0 +1,127 @@
+// A run on the screen: its text as it comes, its calls as they go, and how it ended. Only looks; the journal has it all.
+
+import type { LoopEvent, LoopRun, RunEnd } from "@soong/agent";
+import type { Clock, Fact, ToolResult } from "@soong/core";
+import { colouredDiff, visible, visibleLine } from "../output/index.ts";
+import type { Terminal } from "../terminal/index.ts";
+import { TERMINAL } from "./answer-questions.ts";
+import { createCallBoard } from "./call-board.ts";
+import { durationWords } from "./duration-words.ts";
+
+export interface ShowRunOptions {
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  /** A change of a file, whole: what is shown of it may be a part. */
+  changed(diff: string): void;
+}
+
+/** Of a change that was made; the question before it showed more. */
+const MOST_DIFF_LINES = 12;
+const TICK_MS = 1000;
+
+/** Answers when everything of the run is on the screen. */
+export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<RunEnd> {
+  const { terminal, clock } = options;
+  const { dim, red } = terminal.colours;
+  const board = createCallBoard(() => clock.now(), terminal.colours);
+  /** Calls whose change was shown before it was made. */
+  const shown = new Set<string>();
+  /** Since when nothing was heard of the model. */
+  let quietSince = clock.now();
+  let forgetTick = clock.after(TICK_MS, tick);
+  try {
+    for await (const event of run.events()) {
+      if (event.type === "end") return event.end;
+      show(event);
+    }
+    return await run.end;
+  } finally {
+    forgetTick();
+    terminal.live([]);
+  }
+
+  function tick(): void {
+    forgetTick = clock.after(TICK_MS, tick);
+    showLive();
+  }
+
+  function showLive(): void {
+    const quiet = clock.now() - quietSince;
+    const waits = board.isEmpty && quiet >= TICK_MS;
+    terminal.live([
+      ...board.live(terminal.columns),
+      ...(waits
+        ? [dim(`… the model, ${durationWords(Math.floor(quiet / 1000) * 1000)}; Ctrl-C stops`)]
+        : []),
+    ]);
+  }
+
+  function show(event: Exclude<LoopEvent, { type: "end" }>): void {
+    quietSince = clock.now();
+    if (event.type === "text_delta") terminal.write(visible(event.text));
+    else tell(event);
+    showLive();
+  }
+
+  function tell(event: Exclude<LoopEvent, { type: "end" | "text_delta" }>): void {
+    switch (event.type) {
+      case "started":
+        return;
+      case "queued":
+        terminal.print(dim(`waits for ${event.ahead} other runs of this session`));
+        return;
+      case "call":
+        board.requested(event);
+        return;
+      case "fact":
+        board.noted(event.fact);
+        tellAnswer(event.fact);
+        return;
+      case "result":
+        terminal.print(board.ended(event.result, terminal.columns));
+        showChange(event.result);
+        return;
+      case "abandoned": {
+        board.clear();
+        const wait = event.wait_ms === 0 ? "" : ` in ${durationWords(event.wait_ms)}`;
+        terminal.print(
+          dim(
+            `The answer broke off (${visibleLine(event.reason)}); asking ${visibleLine(event.model)} again${wait}. What it had said does not count.`,
+          ),
+        );
+        return;
+      }
+      case "compacted":
+        terminal.print(
+          dim(
+            `The conversation was summed up: ${event.tokens_before} → ${event.tokens_after} tokens.`,
+          ),
+        );
+        return;
+    }
+  }
+
+  /** Of a question that was answered elsewhere; here one has just answered oneself. */
+  function tellAnswer({ type, tool_call_id = "", tool_name = "", data }: Fact): void {
+    if (type === "permission.requested") shown.add(tool_call_id);
+    if (type !== "permission.resolved") return;
+    const { decision, answered_by } = data as Readonly<Record<string, unknown>>;
+    if (typeof answered_by !== "string" || answered_by === TERMINAL) return;
+    const word = decision === "deny" ? red("no") : "yes";
+    const session = decision === "allow_for_session" ? ", for this session" : "";
+    terminal.print(
+      dim(`${visibleLine(tool_name)}: ${word}${session}, answered by ${visibleLine(answered_by)}.`),
+    );
+  }
+
+  function showChange({ tool_call_id, data, is_error }: ToolResult): void {
+    const { diff } = (data ?? {}) as { readonly diff?: unknown };
+    if (is_error || typeof diff !== "string") return;
+    options.changed(diff);
+    if (shown.has(tool_call_id)) return;
+    const lines = diff.trimEnd().split("\n");
+    terminal.print(colouredDiff(lines.slice(0, MOST_DIFF_LINES).join("\n"), terminal.colours));
+    const more = lines.length - MOST_DIFF_LINES;
+    if (more > 0) terminal.print(dim(`… ${more} more lines; /diff shows all.`));
+  }
+}

@@ -1,0 +1,242 @@
+// The commands of a conversation: /help and the others. Each says what it does in a line, and whether a turn that is
+// under way keeps it waiting.
+
+import { describeScopes, nearestName, type Mode } from "@soong/core";
+import { colouredDiff, pad, visible, visibleLine } from "../output/index.ts";
+import type { Terminal } from "../terminal/index.ts";
+import type { Keyboard } from "./keyboard.ts";
+import type { Talk } from "./talk.ts";
+
+export interface SlashHost {
+  readonly terminal: Terminal;
+  readonly keyboard: Keyboard;
+  readonly talk: Talk;
+  readonly isRunning: boolean;
+  /** The last change of a file that was shown, whole. */
+  readonly lastDiff: string | undefined;
+  readonly own: OwnCommands;
+  /** The conversation is being left. */
+  readonly left: AbortSignal;
+}
+
+/** What stands on parts of the program that this room does not know. */
+export interface OwnCommands {
+  /** Of the config and the environment. */
+  models(): Promise<readonly string[]>;
+  tools(query: string, mode: Mode): Promise<string>;
+  sessions(): Promise<string>;
+  /** The last change in the project, ready to be taken back. Throws a sentence where there is none. */
+  lastChange(): Promise<TakeBack>;
+}
+
+export interface TakeBack {
+  readonly question: string;
+  /** From the file as it is to the file as it was. */
+  readonly diff: string | undefined;
+  /** Answers with what was done. */
+  takeBack(): Promise<string>;
+}
+
+export type SlashEnd = "stay" | "quit" | "not_now" | "unknown";
+
+interface SlashCommand {
+  readonly usage: string;
+  readonly says: string;
+  /** Changes what a turn works with. */
+  readonly waits?: true;
+  run(host: SlashHost, rest: string): Promise<"quit" | void> | "quit" | void;
+}
+
+/** What goes wrong in a command is told, and the conversation goes on. */
+export async function runSlashCommand(
+  host: SlashHost,
+  { name, rest }: { readonly name: string; readonly rest: string },
+): Promise<SlashEnd> {
+  const { terminal, isRunning } = host;
+  const command = COMMANDS.get(name);
+  if (command === undefined) {
+    const nearest = nearestName(name, SLASH_NAMES);
+    const hint = nearest === undefined ? "" : ` Did you mean /${nearest}?`;
+    terminal.print(
+      `There is no command /${visibleLine(name)}.${hint} /help lists them; // begins a prompt with a slash.`,
+    );
+    return "unknown";
+  }
+  if (command.waits === true && isRunning) {
+    terminal.print(`/${name} has to wait for the end of the turn; Ctrl-C ends it.`);
+    return "not_now";
+  }
+  try {
+    return (await command.run(host, rest)) ?? "stay";
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    terminal.print(terminal.colours.red(visible(message)));
+    return "stay";
+  }
+}
+
+const COMMANDS: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand>([
+  ["help", { usage: "/help", says: "what can be typed here", run: help }],
+  [
+    "model",
+    { usage: "/model [MODEL]", says: "the models there are; use one from now on", run: model },
+  ],
+  ["mode", { usage: "/mode [MODE]", says: "normal, plan or orchestrator, from now on", run: mode }],
+  [
+    "tools",
+    {
+      usage: "/tools [WORDS]",
+      says: "the tools of the next turn, or a search among them",
+      run: tools,
+    },
+  ],
+  [
+    "grants",
+    {
+      usage: "/grants [revoke ID]",
+      says: "what you allowed for this session; take it back",
+      run: grants,
+    },
+  ],
+  ["diff", { usage: "/diff", says: "the last change of a file, whole", run: diff }],
+  [
+    "undo",
+    {
+      usage: "/undo",
+      says: "take the last change of a file back, after a question",
+      waits: true,
+      run: undo,
+    },
+  ],
+  [
+    "sessions",
+    {
+      usage: "/sessions",
+      says: "sessions of this project, for `soong resume`",
+      run: sessions,
+    },
+  ],
+  ["new", { usage: "/new", says: "begin a new session", waits: true, run: startAnew }],
+  ["quit", { usage: "/quit", says: "leave; everything is kept", run: () => "quit" }],
+]);
+
+export const SLASH_NAMES: readonly string[] = [...COMMANDS.keys()];
+
+const USAGE_WIDTH = 20;
+
+function help({ terminal }: SlashHost): void {
+  const { bold, dim } = terminal.colours;
+  const lines = [...COMMANDS.values()].map(
+    ({ usage, says }) => `${bold(pad(usage, USAGE_WIDTH))} ${says}`,
+  );
+  terminal.print([...lines, "", ...KEYS.map((line) => dim(line))].join("\n"));
+}
+
+const KEYS = [
+  "@path attaches a file of the project; @@ writes an @; // at the beginning a /.",
+  "Alt-Enter, or \\ before Enter, begins a new line. Tab completes @paths and",
+  "/commands; the arrows bring back what was typed before.",
+  "Enter while a turn goes on gives your text to it. Ctrl-C stops the turn, or",
+  "clears what is typed; twice at the empty line, or Ctrl-D, leaves.",
+];
+
+async function model({ terminal, talk, own }: SlashHost, reference: string): Promise<void> {
+  if (reference !== "") {
+    await talk.useModel(reference);
+    terminal.print(`From the next prompt on ${visibleLine(talk.model)} answers.`);
+    return;
+  }
+  const others = await own.models();
+  const lines = others.map((name) => `  /model ${visibleLine(name)}`);
+  terminal.print(
+    [
+      `${visibleLine(talk.model)} answers. /model takes a profile of the config, provider:model or script:FILE.`,
+      ...lines,
+    ].join("\n"),
+  );
+}
+
+const MODES: readonly Mode[] = ["normal", "plan", "orchestrator"];
+
+function mode({ terminal, talk }: SlashHost, wanted: string): void {
+  const next = MODES.find((one) => one === wanted);
+  if (next !== undefined) {
+    talk.useMode(next);
+    terminal.print(`From the next prompt on the mode is ${next}.`);
+    return;
+  }
+  const wrong = wanted === "" ? "" : `There is no mode ${visibleLine(wanted)}. `;
+  terminal.print(`${wrong}The mode is ${talk.mode}; there are ${MODES.join(", ")}.`);
+}
+
+async function tools({ terminal, talk, own }: SlashHost, query: string): Promise<void> {
+  terminal.print(await own.tools(query, talk.mode));
+}
+
+function grants({ terminal, talk }: SlashHost, rest: string): void {
+  const { bold } = terminal.colours;
+  const [, id] = /^revoke\s+(\S+)$/.exec(rest) ?? [];
+  if (id !== undefined) {
+    const revoked = talk.revokeGrant(id);
+    terminal.print(
+      revoked === undefined
+        ? `There is no grant ${visibleLine(id)}; /grants lists them.`
+        : `Revoked: ${visibleLine(revoked.tool_name)} will be asked about again.`,
+    );
+    return;
+  }
+  if (rest !== "") {
+    terminal.print(
+      "/grants lists what you allowed for this session, /grants revoke ID takes it back.",
+    );
+    return;
+  }
+  const given = talk.grants();
+  if (given.length === 0) {
+    terminal.print("Nothing is allowed for this session beyond the rules.");
+    return;
+  }
+  terminal.print(
+    given
+      .map(
+        ({ grant_id, tool_name, scopes, granted_by }) =>
+          `${bold(visibleLine(grant_id))} by ${visibleLine(granted_by)}\n    ${visibleLine(describeScopes(tool_name, scopes))}`,
+      )
+      .join("\n"),
+  );
+}
+
+function diff({ terminal, lastDiff }: SlashHost): void {
+  terminal.print(
+    lastDiff === undefined
+      ? "No file was changed in this conversation yet."
+      : colouredDiff(lastDiff.trimEnd(), terminal.colours),
+  );
+}
+
+async function undo({ terminal, keyboard, own, left }: SlashHost): Promise<void> {
+  const change = await own.lastChange();
+  if (change.diff !== undefined) {
+    terminal.print(colouredDiff(change.diff.trimEnd(), terminal.colours));
+  }
+  const pressed = await keyboard.first(() =>
+    terminal.readKey({
+      question: `${change.question} [y]es / [n]o: `,
+      keys: ["y", "n"],
+      signal: left,
+    }),
+  );
+  const isYes = pressed.kind === "key" && pressed.key === "y";
+  terminal.print(isYes ? visible(await change.takeBack()) : "Nothing was taken back.");
+}
+
+async function sessions({ terminal, own }: SlashHost): Promise<void> {
+  terminal.print(await own.sessions());
+}
+
+async function startAnew({ terminal, talk }: SlashHost): Promise<void> {
+  await talk.startAnew();
+  terminal.print(
+    `A new session: ${visibleLine(talk.session_id)}. It knows nothing of what was said.`,
+  );
+}

@@ -1,0 +1,19 @@
+import { verifies } from "#laws";
+import { expect, test } from "vitest";
+import { platformFinding } from "../command/health.ts";
+import { placesOf } from "./places.ts";
+
+test("Windows is told plainly that it does not work there yet, whatever was asked for", async () => {
+  verifies("DOC-3");
+  await expect(placesOf("C:\\project", "C:\\home", [], "win32")).rejects.toThrow(
+    "Soong does not run on Windows yet.\nUse WSL 2",
+  );
+  expect(platformFinding("win32")).toMatchObject({
+    state: "fail",
+    next: expect.stringContaining("WSL 2") as string,
+  });
+  expect(platformFinding("freebsd")).toMatchObject({ state: "warn" });
+  for (const platform of ["linux", "darwin"]) {
+    expect(platformFinding(platform)).toMatchObject({ state: "ok" });
+  }
+});

@@ -1,0 +1,63 @@
+// What a reader sees as one character, and how many columns of a terminal it takes. Terminals differ on a few
+// emoji; nothing here may rest on more than that a line of so many columns is about that wide.
+
+export function graphemesOf(text: string): string[] {
+  // Most text by far; and taking it apart properly is slow.
+  if (ONE_EACH.test(text)) return text.split("");
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
+/** In columns. Control characters have none. */
+export function widthOf(text: string): number {
+  if (ONE_COLUMN_EACH.test(text)) return text.length;
+  return graphemesOf(text).reduce((width, grapheme) => width + graphemeWidth(grapheme), 0);
+}
+
+export function graphemeWidth(grapheme: string): number {
+  if (grapheme.length === 1 && ONE_COLUMN_EACH.test(grapheme)) return 1;
+  if (EMOJI.test(grapheme)) return 2;
+  // A letter with marks, or several letters that are written as one: terminals add them up.
+  let width = 0;
+  for (const character of grapheme) width += characterWidth(character);
+  return width;
+}
+
+function characterWidth(character: string): number {
+  if (NO_WIDTH.test(character)) return 0;
+  const code = character.codePointAt(0) ?? 0;
+  return code >= FIRST_WIDE && WIDE.some(([from, to]) => code >= from && code <= to) ? 2 : 1;
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+const ONE_EACH = /^[\t\n\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff]*$/;
+const ONE_COLUMN_EACH = /^[\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff]*$/;
+
+/* Shown as a picture by itself, made one by U+FE0F, or a flag of two letters. */
+const EMOJI =
+  /^(?:\p{Emoji_Presentation}|\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f|[0-9#*]\ufe0f|\p{Regional_Indicator}{2})/u;
+
+/* Marks above and below, what only steers the layout, and the parts of a Hangul syllable behind its first. */
+const NO_WIDTH = /^(?:[\p{Mn}\p{Me}\p{Cc}\u1160-\u11ff]|(?!\u00ad)\p{Cf})$/u;
+
+const FIRST_WIDE = 0x1100;
+
+/* East Asian Wide and Fullwidth, whole blocks; the emoji among them are found above. */
+const WIDE: readonly (readonly [number, number])[] = [
+  [0x1100, 0x115f],
+  [0x2329, 0x232a],
+  [0x2e80, 0x303e],
+  [0x3041, 0x4dbf],
+  [0x4e00, 0xa4cf],
+  [0xa960, 0xa97f],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe10, 0xfe19],
+  [0xfe30, 0xfe6f],
+  [0xff01, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x16fe0, 0x18dff],
+  [0x1aff0, 0x1b2ff],
+  [0x1f200, 0x1f265],
+  [0x20000, 0x3fffd],
+];

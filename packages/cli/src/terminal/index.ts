@@ -1,0 +1,11 @@
+// The terminal room: a screen and a keyboard for a conversation. It knows nothing of what is said there.
+
+export { openTerminal } from "./open-terminal.ts";
+export type {
+  PressedKey,
+  ReadInput,
+  ReadKey,
+  Terminal,
+  TerminalStreams,
+  Typed,
+} from "./terminal.ts";

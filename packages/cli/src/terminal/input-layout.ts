@@ -1,0 +1,96 @@
+// The text that is typed, behind its prompt, as rows of a screen: as many as there is room for, around the
+// cursor.
+
+import { visibleLine } from "../output/index.ts";
+import { graphemesOf, graphemeWidth, widthOf } from "./grapheme-width.ts";
+import { rowsOf, type Row } from "./styled-text.ts";
+
+export interface InputView {
+  readonly prompt: string;
+  readonly text: string;
+  /** In code units of the text. */
+  readonly cursor: number;
+}
+
+export interface InputLayout {
+  readonly rows: readonly Row[];
+  /** The row the cursor is in, and what stands before it there. */
+  readonly cursorRow: number;
+  readonly beforeCursor: Row;
+}
+
+export function layOutInput(view: InputView, width: number, height: number): InputLayout {
+  const { prompt, text, cursor } = view;
+  const promptRows = prompt.split("\n").flatMap((line) => rowsOf(line, width));
+  const head = promptRows.at(-1) ?? NO_ROW;
+  const indent = indentFor(head, width);
+  const lines = text.split("\n");
+  const cursorLine = text.slice(0, cursor).split("\n").length - 1;
+  const cursorColumn = cursor - (text.lastIndexOf("\n", cursor - 1) + 1);
+
+  // Lines further away cannot be seen, and a pasted book should not be laid out at every key.
+  const first = Math.max(0, cursorLine - height);
+  const rows: Row[] = first === 0 ? promptRows.slice(0, -1) : [];
+  let cursorRow = 0;
+  let beforeCursor: Row = head;
+  for (const [index, line] of lines.slice(first, cursorLine + height + 1).entries()) {
+    const at = index + first;
+    const start = at === 0 ? head : indent;
+    if (at === cursorLine) {
+      const before = rowsOfLine(line.slice(0, cursorColumn), start, indent, width);
+      const next = rowsOfLine(line, start, indent, width);
+      // Behind a full row that goes on, the cursor stands where it goes on.
+      const last = before.length - 1;
+      const goesOn = next.length > before.length && before[last]?.width === next[last]?.width;
+      cursorRow = rows.length + last + (goesOn ? 1 : 0);
+      beforeCursor = goesOn ? indent : (before[last] ?? start);
+      rows.push(...next);
+    } else rows.push(...rowsOfLine(line, start, indent, width));
+  }
+
+  const top = Math.max(0, Math.min(cursorRow - Math.floor(height / 2), rows.length - height));
+  return { rows: rows.slice(top, top + height), cursorRow: cursorRow - top, beforeCursor };
+}
+
+/** What was typed as it stays on the screen: whole lines, which the terminal may wrap as it likes. */
+export function sentLines(prompt: string, text: string, width: number): string[] {
+  const head = prompt.slice(prompt.lastIndexOf("\n") + 1);
+  const indent = indentFor(rowsOf(head, width).at(-1) ?? NO_ROW, width).text;
+  return text
+    .split("\n")
+    .map((line, at) => (at === 0 ? prompt : indent) + graphemesOf(line).map(shown).join(""));
+}
+
+/** Further rows stand under the first, where the prompt leaves room for that. */
+function indentFor(head: Row, width: number): Row {
+  const columns = head.width <= width / 2 ? head.width : 0;
+  return { text: " ".repeat(columns), width: columns };
+}
+
+function rowsOfLine(line: string, start: Row, indent: Row, width: number): Row[] {
+  const rows: Row[] = [];
+  let row = start;
+  for (const grapheme of graphemesOf(line)) {
+    const text = grapheme === "\t" ? " ".repeat(tabAt(row.width, width)) : shown(grapheme);
+    const columns = widthOf(text);
+    if (row.width + columns > width && row !== indent) {
+      rows.push(row);
+      row = indent;
+    }
+    row = { text: row.text + text, width: row.width + columns };
+  }
+  rows.push(row);
+  return rows;
+}
+
+function tabAt(column: number, width: number): number {
+  return Math.max(1, Math.min(TAB - (column % TAB), width - column));
+}
+
+/** A character by itself that could not be seen is written out; inside others it does its work. */
+function shown(grapheme: string): string {
+  return grapheme === "\t" || graphemeWidth(grapheme) > 0 ? grapheme : visibleLine(grapheme);
+}
+
+const NO_ROW: Row = { text: "", width: 0 };
+const TAB = 8;

@@ -1,0 +1,224 @@
+// A text of one line or several while it is typed, as a value: every key makes a new one. The cursor always
+// stands between two characters as a reader sees them.
+
+import { graphemesOf, widthOf } from "./grapheme-width.ts";
+import type { Key } from "./key-decoder.ts";
+
+export interface LineEditor {
+  readonly text: string;
+  /** In code units, at the border of a grapheme. */
+  readonly cursor: number;
+  /** What was typed before, oldest first, and last what is new; each as it was changed here. */
+  readonly entries: readonly string[];
+  /** Which of them is shown. */
+  readonly at: number;
+  /** What was cut last. */
+  readonly cut: string;
+  /** The column that going up and down keeps to. */
+  readonly column: number | undefined;
+}
+
+export type EditorStep =
+  | { readonly kind: "editing"; readonly editor: LineEditor }
+  | { readonly kind: "sent" }
+  /** Ctrl-D where there is nothing. */
+  | { readonly kind: "end" };
+
+export function createLineEditor(history: readonly string[] = [], initial = ""): LineEditor {
+  const text = typeable(initial);
+  return {
+    text,
+    cursor: text.length,
+    entries: [...history.map(typeable), text],
+    at: history.length,
+    cut: "",
+    column: undefined,
+  };
+}
+
+export function pressKey(editor: LineEditor, key: Key): EditorStep {
+  const { text, cursor } = editor;
+  switch (key.kind) {
+    case "enter":
+      if (text.charAt(cursor - 1) !== "\\") return { kind: "sent" };
+      return editing(replaced(editor, cursor - 1, cursor, "\n"));
+    case "end_of_input":
+      if (text === "") return { kind: "end" };
+      return editing(replaced(editor, cursor, rightOf(editor), ""));
+    case "text":
+    case "paste":
+      return editing(insertText(editor, key.text));
+    case "newline":
+      return editing(insertText(editor, "\n"));
+    case "backspace":
+      return editing(replaced(editor, leftOf(editor), cursor, ""));
+    case "delete":
+      return editing(replaced(editor, cursor, rightOf(editor), ""));
+    case "left":
+      return editing(movedTo(editor, leftOf(editor)));
+    case "right":
+      return editing(movedTo(editor, rightOf(editor)));
+    case "word_left":
+      return editing(movedTo(editor, wordLeftOf(editor)));
+    case "word_right":
+      return editing(movedTo(editor, wordRightOf(editor)));
+    case "line_start":
+      return editing(movedTo(editor, lineStart(text, cursor)));
+    case "line_end":
+      return editing(movedTo(editor, lineEnd(text, cursor)));
+    case "cut_to_line_start":
+      return editing(cutOut(editor, lineStart(text, cursor), cursor));
+    case "cut_to_line_end":
+      return editing(cutOut(editor, cursor, lineEnd(text, cursor)));
+    case "cut_word_left":
+      return editing(cutOut(editor, wordLeftOf(editor), cursor));
+    case "cut_word_right":
+      return editing(cutOut(editor, cursor, wordRightOf(editor)));
+    case "put_back":
+      return editing(insertText(editor, editor.cut));
+    case "up":
+      return editing(up(editor));
+    case "down":
+      return editing(down(editor));
+    // Not about the text; whoever reads the keys sees to them.
+    case "tab":
+    case "escape":
+    case "clear_screen":
+    case "interrupt":
+    case "suspend":
+      return editing(editor);
+  }
+}
+
+export function insertText(editor: LineEditor, text: string): LineEditor {
+  return replaced(editor, editor.cursor, editor.cursor, typeable(text));
+}
+
+/** What Tab is asked about: the letters without a blank before the cursor, and the line up to there. */
+export function wordAtCursor({ text, cursor }: LineEditor): { word: string; line: string } {
+  const line = text.slice(lineStart(text, cursor), cursor);
+  return { word: /\S*$/.exec(line)?.[0] ?? "", line };
+}
+
+/** Another word in place of the one at the cursor. */
+export function replaceWord(editor: LineEditor, word: string): LineEditor {
+  const { word: old } = wordAtCursor(editor);
+  return replaced(editor, editor.cursor - old.length, editor.cursor, typeable(word));
+}
+
+function editing(editor: LineEditor): EditorStep {
+  return { kind: "editing", editor };
+}
+
+function replaced(editor: LineEditor, from: number, to: number, by: string): LineEditor {
+  const text = editor.text.slice(0, from) + by + editor.text.slice(to);
+  const entries = editor.entries.map((entry, at) => (at === editor.at ? text : entry));
+  // What was put in may have joined what stands beside it.
+  const cursor = borderFrom(text, from + by.length);
+  return { ...editor, text, cursor, entries, column: undefined };
+}
+
+function cutOut(editor: LineEditor, from: number, to: number): LineEditor {
+  if (from === to) return editor;
+  return { ...replaced(editor, from, to, ""), cut: editor.text.slice(from, to) };
+}
+
+function movedTo(editor: LineEditor, cursor: number): LineEditor {
+  return { ...editor, cursor, column: undefined };
+}
+
+function up(editor: LineEditor): LineEditor {
+  const start = lineStart(editor.text, editor.cursor);
+  return start === 0 ? entryAt(editor, editor.at - 1) : inLineAt(editor, start - 1);
+}
+
+function down(editor: LineEditor): LineEditor {
+  const end = lineEnd(editor.text, editor.cursor);
+  return end === editor.text.length ? entryAt(editor, editor.at + 1) : inLineAt(editor, end + 1);
+}
+
+function entryAt(editor: LineEditor, at: number): LineEditor {
+  const text = editor.entries[at];
+  if (text === undefined) return editor;
+  return { ...editor, at, text, cursor: text.length, column: undefined };
+}
+
+/** In the line around a place, as far right as the cursor stands in its own. */
+function inLineAt(editor: LineEditor, place: number): LineEditor {
+  const { text } = editor;
+  const column =
+    editor.column ?? widthOf(text.slice(lineStart(text, editor.cursor), editor.cursor));
+  let cursor = lineStart(text, place);
+  let width = 0;
+  for (const grapheme of graphemesOf(text.slice(cursor, lineEnd(text, place)))) {
+    width += widthOf(grapheme);
+    if (width > column) break;
+    cursor += grapheme.length;
+  }
+  return { ...editor, cursor, column };
+}
+
+function leftOf({ text, cursor }: LineEditor): number {
+  const start = lineStart(text, cursor);
+  if (start === cursor) return Math.max(0, cursor - 1);
+  return cursor - (graphemesOf(text.slice(start, cursor)).at(-1)?.length ?? 0);
+}
+
+function rightOf({ text, cursor }: LineEditor): number {
+  const end = lineEnd(text, cursor);
+  if (end === cursor) return Math.min(text.length, cursor + 1);
+  return cursor + (graphemesOf(text.slice(cursor, end))[0]?.length ?? 0);
+}
+
+/** Over blanks, and then over what is of one kind: a word, or signs. */
+function wordLeftOf({ text, cursor }: LineEditor): number {
+  return cursor - wordLength(graphemesOf(text.slice(0, cursor)).toReversed());
+}
+
+function wordRightOf({ text, cursor }: LineEditor): number {
+  return cursor + wordLength(graphemesOf(text.slice(cursor)));
+}
+
+function wordLength(graphemes: readonly string[]): number {
+  let length = 0;
+  let kind: "blank" | "word" | "sign" = "blank";
+  for (const grapheme of graphemes) {
+    const next = /^\s/.test(grapheme)
+      ? "blank"
+      : /^[\p{L}\p{N}_]/u.test(grapheme)
+        ? "word"
+        : "sign";
+    if (kind !== "blank" && next !== kind) break;
+    kind = next;
+    length += grapheme.length;
+  }
+  return length;
+}
+
+/** This place, or the next one between two graphemes. */
+function borderFrom(text: string, place: number): number {
+  const start = lineStart(text, place);
+  let border = start;
+  for (const grapheme of graphemesOf(text.slice(start, lineEnd(text, place)))) {
+    if (border >= place) break;
+    border += grapheme.length;
+  }
+  return border;
+}
+
+function lineStart(text: string, place: number): number {
+  return place === 0 ? 0 : text.lastIndexOf("\n", place - 1) + 1;
+}
+
+function lineEnd(text: string, place: number): number {
+  const end = text.indexOf("\n", place);
+  return end < 0 ? text.length : end;
+}
+
+/** Without what nobody can type or see: control characters other than line breaks and tabs. */
+function typeable(text: string): string {
+  return text.replaceAll(/\r\n?/g, "\n").replaceAll(CONTROL, "");
+}
+
+// oxlint-disable-next-line no-control-regex -- they are what goes
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;

@@ -1,0 +1,133 @@
+// A terminal that can move its cursor: keys come in, the screen goes out, and between them is the one read
+// that is open, if any.
+
+import { coloursFor } from "../output/index.ts";
+import { createFramePace } from "./frame-pace.ts";
+import { holdTerminal } from "./held-terminal.ts";
+import { createKeyDecoder, type Key } from "./key-decoder.ts";
+import { createOneRead } from "./one-read.ts";
+import { readLine, readOneKey, type Read } from "./reads.ts";
+import { createScreen } from "./screen.ts";
+import { createStrayKeys } from "./stray-keys.ts";
+import type { PressedKey, Terminal, TerminalStreams, Typed } from "./terminal.ts";
+
+export function openScreenTerminal({ stdin, stdout, env }: TerminalStreams): Terminal {
+  const decoder = createKeyDecoder();
+  const strayKeys = createStrayKeys();
+  const pace = createFramePace();
+  const oneRead = createOneRead<Read>(() => held.endBy("SIGINT"));
+  let isClosed = false;
+  let isWritable = true;
+  let givingUp: NodeJS.Timeout | undefined;
+
+  const screen = createScreen({
+    put,
+    size,
+    reflows: reflows(env),
+    soon: (draw) => pace.soon(draw),
+  });
+  const held = holdTerminal({
+    stdin,
+    put,
+    interrupted,
+    hungUp,
+    lent: screen.hide,
+    returned: screen.show,
+    leaving: close,
+  });
+  const readable = { screen, strayKeys, columns: () => size().columns };
+  // Stays: what a terminal that is gone has to say may come after the last word.
+  stdout.on("error", () => {
+    isWritable = false;
+    oneRead.lost();
+  });
+  stdout.on("resize", screen.resized);
+  stdin.on("data", received).on("end", hungUp).on("error", hungUp).on("close", hungUp);
+  stdin.resume();
+
+  return {
+    get columns() {
+      return size().columns;
+    },
+    colours: coloursFor(stdout, env),
+    write: screen.write,
+    print: screen.print,
+    live: screen.live,
+    readInput(options) {
+      const typed = oneRead.begin<Typed>({
+        signal: options.signal,
+        ended: { kind: "end" },
+        aborted: { kind: "aborted", text: options.initial ?? "" },
+        start: (done) => readLine(readable, options, done),
+      });
+      strayKeys.take().forEach(press);
+      return typed;
+    },
+    readKey: (options) =>
+      oneRead.begin<PressedKey>({
+        signal: options.signal,
+        ended: { kind: "end" },
+        aborted: { kind: "aborted" },
+        start: (done) => readOneKey(readable, options, done),
+      }),
+    onInterrupt: (listener) => oneRead.onInterrupt(listener),
+    close,
+  };
+
+  function received(bytes: Buffer): void {
+    clearTimeout(givingUp);
+    decoder.push(bytes).forEach(press);
+    if (decoder.isWaiting) {
+      givingUp = setTimeout(() => decoder.giveUp().forEach(press), NOTHING_FOLLOWS_MS);
+    }
+  }
+
+  function press(key: Key): void {
+    if (key.kind === "interrupt") interrupted();
+    else if (key.kind === "suspend") held.suspend();
+    else if (key.kind === "clear_screen") screen.clear();
+    else if (oneRead.current !== undefined) oneRead.current.press(key);
+    // Ctrl-D is meant for what is on the screen now, and that is no line.
+    else if (key.kind !== "end_of_input") strayKeys.add(key);
+  }
+
+  function interrupted(): void {
+    strayKeys.forget();
+    oneRead.interrupted();
+  }
+
+  function hungUp(): void {
+    oneRead.lost();
+  }
+
+  function close(): void {
+    if (isClosed) return;
+    isClosed = true;
+    clearTimeout(givingUp);
+    pace.stop();
+    oneRead.close();
+    screen.close();
+    held.letGo();
+    stdout.off("resize", screen.resized);
+    stdin.off("data", received).off("end", hungUp).off("close", hungUp).pause();
+  }
+
+  function put(text: string): void {
+    if (text !== "" && isWritable) stdout.write(text);
+  }
+
+  /** A terminal that does not know its size says 0. */
+  function size(): { columns: number; rows: number } {
+    const { columns, rows } = stdout;
+    return { columns: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
+  }
+}
+
+/** Whether a terminal wraps its lines anew when it gets narrower; the few that do not are known by name. */
+function reflows({ TERM = "", TMUX, STY, XTERM_VERSION }: TerminalStreams["env"]): boolean {
+  if (TMUX !== undefined) return true;
+  return STY === undefined && XTERM_VERSION === undefined && TERM !== "linux";
+}
+
+/** Behind an ESC, before it is taken for the key. */
+const NOTHING_FOLLOWS_MS = 50;

@@ -1,0 +1,116 @@
+// The instruction files a session begins with (INSTR-2): one of the user, one of the project, read through the file
+// boundary. A project's is somebody else's file: it may not lead out of the project, nor to what is sensitive, and
+// whatever stands there instead of a text is passed over, with the reason.
+
+import { join } from "node:path";
+import { compileSensitivePaths, messageOf } from "@soong/core";
+import { openRegularFile, resolvePath, type VerifiedFile } from "../path/index.ts";
+import {
+  INSTRUCTION_FILES,
+  INSTRUCTION_LIMIT_BYTES,
+  readInstructionText,
+} from "./instruction-text.ts";
+
+export interface InstructionFilesOptions {
+  /** The project's directory; its file is looked for there, and in no directory above. */
+  readonly project?: string;
+  /** The user's own directory, `${SOONG_AGENT_HOME}`; a link in it may lead anywhere. */
+  readonly user?: string;
+  /** Of each file. */
+  readonly limitBytes?: number;
+  /** The user's patterns beside the built-in ones (PATH-3), and the home they may begin with. */
+  readonly sensitivePaths?: readonly string[];
+  readonly home?: string;
+}
+
+export interface InstructionFile {
+  readonly origin: "user" | "project";
+  readonly path: string;
+  readonly text: string;
+  readonly bytes: number;
+  readonly cut: boolean;
+}
+
+export interface SkippedInstructionFile {
+  readonly origin: "user" | "project";
+  readonly path: string;
+  readonly why: string;
+}
+
+export interface InstructionFiles {
+  readonly files: readonly InstructionFile[];
+  readonly skipped: readonly SkippedInstructionFile[];
+}
+
+/** To be called with what hides secrets; never rejects. */
+export type LoadInstructionFiles = (redact: (text: string) => string) => Promise<InstructionFiles>;
+
+export function instructionFiles(options: InstructionFilesOptions): LoadInstructionFiles {
+  const { project, user, limitBytes = INSTRUCTION_LIMIT_BYTES, sensitivePaths = [] } = options;
+  const sensitiveBy = compileSensitivePaths({
+    extra: sensitivePaths,
+    // Stricter where the disk tells cases apart, and such a name is hardly an accident.
+    caseInsensitive: true,
+    ...(project === undefined ? {} : { project }),
+    ...(options.home === undefined ? {} : { home: options.home }),
+  });
+
+  return async (redact) => {
+    const found = [
+      ...(user === undefined ? [] : [await look("user", user, redact)]),
+      ...(project === undefined ? [] : [await look("project", project, redact)]),
+    ];
+    return {
+      files: found.flatMap((one) => (one !== undefined && "text" in one ? [one] : [])),
+      skipped: found.flatMap((one) => (one !== undefined && "why" in one ? [one] : [])),
+    };
+  };
+
+  async function look(
+    origin: InstructionFile["origin"],
+    directory: string,
+    redact: (text: string) => string,
+  ): Promise<InstructionFile | SkippedInstructionFile | undefined> {
+    for (const name of INSTRUCTION_FILES) {
+      const path = join(directory, name);
+      try {
+        const canonical = await resolvePath(directory, name);
+        const refused = origin === "project" ? await outOfBounds(directory, canonical) : undefined;
+        if (refused !== undefined) return { origin, path, why: refused };
+        const read = await readFrom(canonical, redact);
+        if (read === undefined) continue;
+        return typeof read === "string"
+          ? { origin, path: canonical, why: read }
+          : { origin, path: canonical, ...read };
+      } catch (error) {
+        return { origin, path, why: messageOf(error) };
+      }
+    }
+    return undefined;
+  }
+
+  async function readFrom(path: string, redact: (text: string) => string) {
+    let file: VerifiedFile | undefined;
+    try {
+      file = await openRegularFile(path);
+      return await readInstructionText(file, limitBytes, redact);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    } finally {
+      await file?.close();
+    }
+  }
+
+  async function outOfBounds(directory: string, path: string): Promise<string | undefined> {
+    const root = await resolvePath("/", directory);
+    const inside = root === "/" || path.startsWith(`${root}/`);
+    if (!inside) return `it leads out of the project, to ${JSON.stringify(path)}`;
+    const pattern = sensitiveBy(path);
+    return pattern === undefined ? undefined : `it leads to a sensitive file (${pattern})`;
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return (error as { error?: { code?: unknown } } | null)?.error?.code === "file_not_found";
+}

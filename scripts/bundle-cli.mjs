@@ -1,0 +1,130 @@
+// Builds what the package `soong` publishes besides its types: the program and the library entry as one bundle,
+// in pieces that load when they are used; what the demo plays; and the licences of the code that is in it.
+// `node scripts/bundle-cli.mjs`.
+
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { build } from "esbuild";
+import { root } from "./setup.mjs";
+import { sourceAlias } from "./source-alias.mjs";
+
+/** @import { BuildOptions, Metafile, Plugin } from "esbuild" */
+
+const cli = join(root, "packages", "cli");
+const target = join(cli, "dist");
+const { optionalDependencies } = /** @type {{ optionalDependencies: Record<string, string> }} */ (
+  readJson(join(cli, "package.json"))
+);
+
+/** Large packages that few starts need, and what is used of them: each is a file of its own, read at its first use. */
+const LATER = { chardet: ["analyse"], re2js: ["RE2JS"] };
+
+/** @type {BuildOptions & { metafile: true }} */
+const shared = {
+  absWorkingDir: root,
+  outdir: target,
+  bundle: true,
+  // Reading the text is the greatest part of a start.
+  minify: true,
+  metafile: true,
+  mainFields: ["module", "main"],
+  platform: "node",
+  target: "node20",
+  legalComments: "none",
+  logLevel: "error",
+};
+
+removePieces();
+const later = await build({
+  ...shared,
+  entryPoints: Object.keys(LATER).map((name) => ({ in: name, out: `later-${name}` })),
+  format: "cjs",
+  outExtension: { ".js": ".cjs" },
+});
+const now = await build({
+  ...shared,
+  entryPoints: {
+    soong: join(cli, "src", "command", "start.ts"),
+    index: join(cli, "src", "index.ts"),
+  },
+  chunkNames: "piece-[name]-[hash]",
+  splitting: true,
+  format: "esm",
+  alias: sourceAlias(),
+  plugins: [loadLater()],
+  // What is native cannot be inside.
+  external: Object.keys(optionalDependencies),
+  // What is not a module asks for Node's own parts in the old way.
+  banner: {
+    js: 'import{createRequire as soongRequire}from"node:module";const require=soongRequire(import.meta.url);',
+  },
+});
+cpSync(join(root, "examples", "demo"), join(target, "demo"), { recursive: true });
+writeFileSync(join(target, "THIRD-PARTY-LICENSES.txt"), licences(now.metafile, later.metafile));
+
+/** Each build names its pieces anew. The types beside them stay. */
+function removePieces() {
+  if (!existsSync(target)) return;
+  for (const name of readdirSync(target)) {
+    if (name === "demo" || /\.c?js$/.test(name)) {
+      rmSync(join(target, name), { recursive: true });
+    }
+  }
+}
+
+/** @returns {Plugin} what stands for such a package in the bundle: the same names, and the file behind them */
+function loadLater() {
+  return {
+    name: "later",
+    setup(bundle) {
+      bundle.onResolve({ filter: /^[a-z]/ }, ({ path }) =>
+        Object.hasOwn(LATER, path) ? { path, namespace: "later" } : undefined,
+      );
+      bundle.onResolve({ filter: /^\.\/later-/ }, ({ path }) => ({ path, external: true }));
+      bundle.onLoad({ filter: /.*/, namespace: "later" }, ({ path }) => {
+        const names = LATER[/** @type {keyof typeof LATER} */ (path)];
+        const stands = (/** @type {string} */ name) => `export const ${name} = new Proxy(class {}, {
+          get: (_, key) => load().${name}[key],
+          apply: (_, self, args) => Reflect.apply(load().${name}, self, args),
+        });`;
+        return {
+          contents: `const load = () => require("./later-${path}.cjs");\n${names.map(stands).join("\n")}`,
+        };
+      });
+    },
+  };
+}
+
+/** @param {Metafile[]} bundles */
+function licences(...bundles) {
+  /** @type {Set<string>} */
+  const folders = new Set();
+  for (const path of bundles.flatMap(({ inputs }) => Object.keys(inputs))) {
+    const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
+    if (folder !== undefined) folders.add(join(root, folder));
+  }
+  const texts = new Set([...folders].map(licenceOf).toSorted((a, b) => (a < b ? -1 : 1)));
+  const intro = "The program soong contains code of these packages, under these licences.\n";
+  return [intro, ...texts].join(`\n${"-".repeat(80)}\n\n`);
+}
+
+/** @param {string} folder */
+function licenceOf(folder) {
+  const { name, version, license } = /** @type {Record<string, string>} */ (
+    readJson(join(folder, "package.json"))
+  );
+  const own = readdirSync(folder).find((one) => /^licen[cs]e(\.|$)/i.test(one));
+  // A text that is the same for everybody is our own licence's, too.
+  const file =
+    own === undefined ? license === "Apache-2.0" && join(root, "LICENSE") : join(folder, own);
+  if (file === false) {
+    throw new Error(`${relative(root, folder)} is in the bundle and has no licence file.`);
+  }
+  const text = readFileSync(file, "utf8").replaceAll("\r\n", "\n").trim();
+  return `${name} ${version} (${license})\n\n${text}\n`;
+}
+
+/** @param {string} file @returns {unknown} */
+function readJson(file) {
+  return JSON.parse(readFileSync(file, "utf8"));
+}

@@ -1,0 +1,219 @@
+// The conversation as a person has it: the real program at a real terminal, looked at on its screen.
+
+import { join } from "node:path";
+import { verifies } from "#laws";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleCli, environment, type CliBundle, type Place } from "./cli-bundle.ts";
+import { canUseTmux, openTmux, type Tmux } from "./tmux.ts";
+
+let bundle: CliBundle;
+
+beforeAll(async () => {
+  bundle = await bundleCli();
+});
+
+afterAll(() => bundle.remove());
+
+const CTRL_C = "\u0003";
+const CTRL_D = "\u0004";
+
+const SHELL = '"$@"; echo "ended with $?"; read _';
+
+async function exitCode(screen: Tmux): Promise<number> {
+  const shown = await screen.waitFor(/ended with \d+$/);
+  return Number(/ended with (\d+)$/.exec(shown)?.[1]);
+}
+
+async function placeWith(script: string): Promise<Place> {
+  const place = await bundle.place();
+  await place.write("s.yaml", script);
+  await place.write("a.txt", "hello\n");
+  return place;
+}
+
+function sit(
+  { home, project }: Place,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Tmux> {
+  return openTmux({
+    columns: 80,
+    rows: 40,
+    // A shell stays when the program has gone: what it leaves behind can be seen, too.
+    argv: ["sh", "-c", SHELL, "sh", process.execPath, bundle.program, ...args],
+    cwd: project,
+    env: environment(home, env),
+  });
+}
+
+async function factsOf(place: Place): Promise<string[]> {
+  const verified = await place.run(["verify"]);
+  expect(verified.code, verified.stderr).toBe(0);
+  const { stdout } = await place.run(["sessions", "--json"]);
+  const [session] = stdout.split("\n").filter((line) => line !== "");
+  const { session_id } = JSON.parse(session ?? "{}") as { session_id: string };
+  return [session_id];
+}
+
+describe.skipIf(!canUseTmux())("a conversation at a terminal (needs tmux)", () => {
+  it("streams, asks, changes, attaches, completes, remembers, and is resumed", async () => {
+    verifies("CLI-1", "CLI-7", "CLI-4");
+    const place = await placeWith(`
+turns:
+  - parts: [ { text: "It says " }, { text: "something.\\n" }, { call: { tool: code.read_file, input: { path: a.txt } } } ]
+  - calls: [ { tool: code.write_file, input: { path: a.txt, content: "bye\\n", overwrite: true } } ]
+  - calls: [ { tool: code.write_file, input: { path: b.txt, content: "b\\n" } } ]
+  - calls: [ { tool: code.write_file, input: { path: sub/c.txt, content: "c\\n" } } ]
+  - expect: [ { result: 0, contains: "not there" } ]
+    text: That is all.
+  - expect: [ { last_user: { contains: "two\\nlines" } }, { last_user: { contains: "see @a.txt" } } ]
+    text: Two lines, then.
+`);
+    const screen = await sit(place, ["--model", "script:s.yaml"]);
+    await screen.waitFor(/soong script:s\.yaml · .*project/s);
+    await screen.waitFor("›");
+    await screen.type("what does it say?\r");
+    await screen.waitFor("It says something.");
+    await screen.waitFor("✓ code.read_file Read line 1 of a.txt");
+    // What would happen, in colours, what a yes covers; a key that is no answer is none.
+    const asked = await screen.waitFor("[n]o:");
+    expect(asked).toMatch(/code\.write_file \(destructive\)/);
+    expect(asked).toMatch(/^-hello$/m);
+    expect(asked).toMatch(/^\+bye$/m);
+    expect(asked).toMatch(/Asked because: .*\n.*"For this session" would cover/);
+    await screen.type("x");
+    await screen.type("y");
+    await screen.waitFor(/b\.txt[^]*\[n\]o:$/);
+    await screen.type("s");
+    await screen.waitFor(/sub\/c\.txt[^]*\[n\]o:$/);
+    await screen.type("n");
+    await screen.waitFor("Why not?");
+    await screen.type("not there\r");
+    await screen.waitFor(/✗ code\.write_file sub\/c\.txt rejected: [^]*not t\n?here/);
+    await screen.waitFor(/That is all\.\n5 requests.*\n›$/);
+    expect(await place.read("a.txt")).toBe("bye\n");
+    expect(await place.read("b.txt")).toBe("b\n");
+    for (const line of (await screen.screen()).split("\n")) expect(line.length).toBeLessThan(81);
+
+    // Several lines, a file by Tab, and nothing is sent that cannot be.
+    await screen.type("see @nowhere.txt\r");
+    await screen.waitFor("Nothing was sent.");
+    await screen.waitFor(/› see @nowhere\.txt$/);
+    await screen.type(CTRL_C);
+    await screen.waitFor(/›$/);
+    await screen.type("see @a.t\t");
+    await screen.waitFor(/› see @a\.txt ?$/);
+    await screen.press("M-Enter");
+    await screen.type("two\\\rlines\r");
+    await screen.waitFor("Two lines, then.");
+    await screen.waitFor(/1 request,.*\n›$/);
+    await screen.type("/mod");
+    await screen.type("e nothing\r");
+    await screen.waitFor("There is no mode nothing");
+    await screen.press("Up", "Up");
+    await screen.waitFor(/› see @a\.txt.*\n.*two\n.*lines$/);
+    await screen.type(CTRL_C);
+    await screen.type(CTRL_C);
+    await screen.waitFor("Ctrl-C once more to quit");
+    await screen.type(CTRL_C);
+    expect(await exitCode(screen)).toBe(0);
+    const shown = await screen.waitFor("goes on with this conversation");
+    const [, session_id = ""] = /`soong resume (\S+)`/.exec(shown) ?? [];
+
+    await place.write("s.yaml", "turns: [ { text: Here again. } ]");
+    const again = await sit(place, ["resume", session_id, "--model", "script:s.yaml"], {
+      NO_COLOR: "1",
+    });
+    await again.waitFor("Two lines, then.");
+    await again.type("more\r");
+    await again.waitFor("Here again.");
+    await again.waitFor(/1 request,.*\n›$/);
+    await again.type(CTRL_D);
+    expect(await exitCode(again)).toBe(0);
+    expect(await factsOf(place)).toEqual([session_id]);
+  });
+
+  it("is stopped by Ctrl-C while the model streams, a call runs and a question is open; twice, it ends", async () => {
+    verifies("CLI-1");
+    const place = await placeWith(`
+turns:
+  - parts: [ { text: "Once upon" }, { text: " a time", after_ms: 600000 } ]
+  - calls: [ { tool: code.run_command, input: { argv: [sh, -c, "echo step one; sleep 600"] } } ]
+  - calls: [ { tool: code.write_file, input: { path: b.txt, content: b } } ]
+  - text: Still here.
+  - calls: [ { tool: code.run_command, input: { argv: [sh, -c, "trap '' TERM INT; sleep 600"] } } ]
+`);
+    const screen = await sit(place, ["--model", "script:s.yaml", "--allow", "code.run_command"]);
+    await screen.waitFor("›");
+    await screen.type("a story\r");
+    await screen.waitFor("Once upon");
+    await screen.type(CTRL_C);
+    await screen.waitFor(/Stopped\.[^]*\n›$/);
+    await screen.type("run\r");
+    // Live: the time goes on by itself, with the last line of the output.
+    await screen.waitFor(/… code\.run_command sh -c .* runs [1-9]\d* s: step one/);
+    await screen.type("next");
+    await screen.waitFor(/› next$/);
+    await screen.type(CTRL_C);
+    await screen.waitFor(/✗ code\.run_command .*aborted[^]*Stopped\.[^]*\n› next$/);
+    await screen.type(" thing\r");
+    await screen.waitFor(/b\.txt[^]*\[n\]o:$/);
+    await screen.type(CTRL_C);
+    await screen.waitFor(/Stopped\.[^]*b\.txt[^]*Stopped\.|b\.txt[^]*Stopped\.[^]*\n›$/);
+    await screen.type("there?\r");
+    await screen.waitFor(/Still here\.[^]*\n›$/);
+    await screen.type("once more\r");
+    await screen.waitFor(/trap .* runs/);
+    await screen.type(CTRL_C);
+    await screen.waitFor("leaves at once");
+    await screen.type(CTRL_C);
+    expect(await exitCode(screen)).toBe(130);
+    await expect(place.read("b.txt")).rejects.toThrow("ENOENT");
+    await factsOf(place);
+  });
+
+  it("works at a terminal that only prints, without colours, and ends in order at a signal", async () => {
+    verifies("CLI-1", "CLI-6");
+    const place = await placeWith(`
+turns:
+  - calls: [ { tool: code.write_file, input: { path: b.txt, content: b } } ]
+  - text: Written.
+  - calls: [ { tool: code.run_command, input: { argv: [sh, -c, "kill -TERM $PPID; sleep 600"] } } ]
+`);
+    const screen = await sit(place, ["--model", "script:s.yaml", "--allow", "code.run_command"], {
+      TERM: "dumb",
+    });
+    await screen.waitFor("›");
+    await screen.type("write\r");
+    await screen.waitFor("[n]o:");
+    await screen.type("y\r");
+    await screen.waitFor("Written.");
+    await screen.waitFor("2 requests");
+    await screen.type("end\r");
+    expect(await exitCode(screen)).toBe(143);
+    expect(await place.read("b.txt")).toBe("b");
+    await factsOf(place);
+  });
+
+  it("says what to do where there is no model", async () => {
+    verifies("CLI-1");
+    const screen = await sit(await bundle.place(), []);
+    const shown = await screen.waitFor("soong demo");
+    expect(shown).toMatch(/no model[^]*ANTHROPIC_API_KEY/);
+    expect(await exitCode(screen)).toBe(2);
+  });
+});
+
+it("needs a terminal, and says what works without one", async () => {
+  verifies("CLI-1", "CLI-6");
+  const place = await bundle.place();
+  for (const stdin of [undefined, "", "Explain this\n"]) {
+    const ended = await place.run([], stdin === undefined ? {} : { stdin });
+    expect(ended).toMatchObject({ code: 2, stdout: "" });
+    expect(ended.stderr).toMatch(/needs a terminal.*soong run/);
+  }
+  const misplaced = await place.run(["--model", "script:x", "sessions"]);
+  expect(misplaced).toMatchObject({ code: 2, stdout: "" });
+  expect(misplaced.stderr).toMatch(/--model belongs behind the command/);
+  await expect(place.read(join(place.home, "prompts.jsonl"))).rejects.toThrow("ENOENT");
+});

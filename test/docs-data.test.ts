@@ -1,0 +1,66 @@
+// Every TOML, JSON and YAML sample of the documentation is read by what reads it for a user: the config, the
+// declarative tools, the hooks, the scripts.
+
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describeScriptProblem, parseScript } from "@soong/agent";
+import { checkDeclarativeTool, describeFileProblem, loadHooks } from "@soong/tools";
+import { verifies } from "#laws";
+import { expect, onTestFinished, test } from "vitest";
+import { parseConfig } from "../packages/cli/src/config/index.ts";
+import { documentedSamples } from "./samples/documented-samples.ts";
+
+const samples = documentedSamples("toml", "json", "yaml");
+
+test.each(samples.map((sample) => [`${sample.page}:${sample.line}`, sample] as const))(
+  "%s is sound",
+  async (place, { language, code }) => {
+    verifies("DOC-2");
+    if (language === "toml") expect(() => parseConfig(code, place)).not.toThrow();
+    else if (language === "yaml") expect(scriptProblems(code, place)).toEqual([]);
+    else expect(await jsonProblems(code)).toEqual([]);
+  },
+);
+
+function scriptProblems(code: string, place: string): string[] {
+  const parsed = parseScript(code, place);
+  return parsed.ok ? [] : parsed.problems.map(describeScriptProblem);
+}
+
+/** A tool and a file of hooks are known by their fields; anything else is records, one a line or one in all. */
+async function jsonProblems(code: string): Promise<string[]> {
+  const records = recordsOf(code);
+  const [first] = records;
+  if (typeof first !== "object" || first === null) return [];
+  const isTool = "command_type" in first;
+  if (!isTool && !("hooks" in first)) return [];
+  const folder = await mkdtemp(join(tmpdir(), "soong-docs-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "sample.json");
+  await writeFile(file, code, { mode: 0o600 });
+  await stubPrograms(folder, code);
+  const checked = isTool
+    ? await checkDeclarativeTool(file)
+    : await loadHooks(file, { project: join(folder, "project") });
+  return checked.ok ? [] : checked.problems.map(describeFileProblem);
+}
+
+function recordsOf(code: string): unknown[] {
+  try {
+    return [JSON.parse(code) as unknown];
+  } catch {
+    return code
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as unknown);
+  }
+}
+
+/** What a sample says stands beside it does. */
+async function stubPrograms(folder: string, code: string): Promise<void> {
+  for (const [, name = ""] of code.matchAll(/"\.\/([\w.-]+)"/g)) {
+    await writeFile(join(folder, name), "#!/bin/sh\n");
+    await chmod(join(folder, name), 0o700);
+  }
+}

@@ -1,0 +1,103 @@
+// Every recipe of the policy cookbook is loaded as a user's config, and every call of its tables is judged by the
+// real policy, in a small project.
+
+import { readFileSync } from "node:fs";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { defineTool, staticVerdict, toolFacts, type Mode, type Run } from "@soong/core";
+import { verifies } from "#laws";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { loadConfig } from "../packages/cli/src/config/index.ts";
+import { openRuntime } from "../packages/cli/src/runtime/index.ts";
+import { readRecipes, type JudgedCall } from "./samples/read-recipes.ts";
+
+const recipes = readRecipes(readFileSync("docs/policy-cookbook.md", "utf8"));
+
+const PROJECT: Readonly<Record<string, string>> = {
+  "README.md": "one\n",
+  "package.json": "{}\n",
+  ".env": "KEY=1\n",
+  "server.pem": "one\n",
+  "src/a.ts": "one\n",
+  "src/.env.local": "KEY=1\n",
+  "config/secrets/db": "one\n",
+  "infrastructure/main.tf": "one\n",
+  npm: "#!/bin/sh\n",
+  // A repository, as far as anybody looks at it.
+  ".git/HEAD": "ref: refs/heads/main\n",
+  ".git/objects/info/packs": "",
+  ".git/refs/heads/main": "",
+};
+
+/** As in docs/embed.md. */
+const webFetch = defineTool({
+  name: "web.fetch",
+  description: "Fetch a page",
+  input_schema: { type: "object", properties: { url: { type: "string" } }, required: ["url"] },
+  permission: "readonly",
+  tags: ["network"],
+  prepare: ({ url }) => ({ resources: [{ kind: "host", host: new URL(url).hostname }] }),
+  handler: () => "a page",
+});
+
+let folder = "";
+
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "soong-recipes-")));
+  for (const [name, content] of Object.entries(PROJECT)) {
+    const file = join(folder, "project", name);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, content, { mode: 0o755 });
+  }
+  await mkdir(join(folder, "home"), { mode: 0o700 });
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+test("there is a recipe for what people ask for", () => {
+  verifies("DOC-1");
+  expect(recipes.length).toBeGreaterThan(10);
+  expect(recipes.flatMap(({ calls }) => calls).length).toBeGreaterThan(40);
+});
+
+describe.each(recipes)("the recipe in line $line", ({ config, calls }) => {
+  test.each(calls.map((call) => [call.text, call] as const))("judges %s", async (_, call) => {
+    verifies("DOC-1", "DOC-2", "PERM-11");
+    const home = join(folder, "home");
+    await writeFile(join(home, "config.toml"), config, { mode: 0o600 });
+    expect(await judged(home, call)).toEqual({ decision: call.decision, by: call.by });
+  });
+});
+
+async function judged(home: string, call: JudgedCall): Promise<{ decision: string; by: string }> {
+  const { allow, deny, mode } = call.flags;
+  const ofMode = mode === undefined ? {} : { mode: mode as Mode };
+  const runtime = await openRuntime({
+    env: {},
+    cwd: join(folder, "project"),
+    config: await loadConfig({ home }),
+    flags: { allow, deny, ...ofMode },
+  });
+  try {
+    runtime.kernel.registry.open({ id: "web", kind: "code", tools: [webFetch] });
+    const session = await runtime.openPassingSession();
+    const run = await session.startRun(ofMode);
+    const explained = await run.explain({ name: call.tool, arguments: call.input });
+    if (explained.outcome === "refused") return withoutBeingOffered(run, call.tool);
+    const decisive = explained.chain.find((entry) => entry.decisive === true);
+    return { decision: explained.outcome, by: decisive?.rule ?? "" };
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** A tool that is denied whatever its input is left out of the surface. */
+function withoutBeingOffered({ surface, policy }: Run, name: string) {
+  const standing = surface.standing.get(name);
+  if (standing?.state !== "excluded" || standing.tool === undefined) {
+    return { decision: "refused", by: "the call itself is wrong" };
+  }
+  const { verdict, rule } = staticVerdict(policy, toolFacts(policy, standing.tool));
+  return { decision: verdict === "denied" ? "deny" : verdict, by: rule };
+}
