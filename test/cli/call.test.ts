@@ -50,6 +50,7 @@ describe("a call from the command line", () => {
     });
     expect(await typesOf(place, call)).toEqual([
       "run.started",
+      "artifact.created",
       "tool.catalog.resolved",
       "tool.requested",
       "tool.validated",
