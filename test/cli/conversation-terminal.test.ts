@@ -80,7 +80,7 @@ turns:
     expect(asked).toMatch(/code\.write_file \(destructive\)/);
     expect(asked).toMatch(/^-hello$/m);
     expect(asked).toMatch(/^\+bye$/m);
-    expect(asked).toMatch(/Asked because: .*\n.*"For this session" would cover/);
+    expect(asked).toMatch(/Asked because: [^]*"For this session" would cover/);
     await screen.type("x");
     await screen.type("y");
     await screen.waitFor(/b\.txt[^]*\[n\]o:$/);
@@ -89,7 +89,7 @@ turns:
     await screen.type("n");
     await screen.waitFor("Why not?");
     await screen.type("not there\r");
-    await screen.waitFor(/✗ code\.write_file sub\/c\.txt rejected: [^]*not t\n?here/);
+    await screen.waitFor(/✗ code\.write_file sub\/c\.txt rejected: [^]*not\sthere/);
     await screen.waitFor(/That is all\.\n5 requests.*\n›$/);
     expect(await place.read("a.txt")).toBe("bye\n");
     expect(await place.read("b.txt")).toBe("b\n");

@@ -149,7 +149,7 @@ turns:
   - calls: [ { tool: code.write_file, input: { path: b.txt, content: b } } ]
   - calls: [ { tool: code.write_file, input: { path: c.txt, content: c } } ]
   - calls: [ { tool: code.write_file, input: { path: no/d.txt, content: d } } ]
-  - expect: [ { result: 0, contains: not on a Monday } ]
+  - expect: [ { result: 0, contains: not-on-a-Monday } ]
     calls: [ { tool: code.write_file, input: { path: away/e.txt, content: e } } ]
   - text: I see.
   - calls: [ { tool: code.write_file, input: { path: f.txt, content: f } } ]
@@ -164,9 +164,9 @@ turns:
   // Without a question: it is in the same directory.
   await person.until("✓ code.write_file Wrote c.txt");
   await person.press("n");
-  await person.type("not on a Monday");
+  await person.type("not-on-a-Monday");
   await person.until("✗ code.write_file");
-  await person.until("not on a Monday");
+  await person.until("not-on-a-Monday");
   await person.until("away/e.txt");
   const [open] = desk.open();
   desk.answer(open?.question_id ?? "", {

@@ -93,8 +93,9 @@ test("what failed says why, what it was about is not said twice, and nothing rea
     message: "a.txt \u001b]0;gone\u0007",
     recovery: "ask_the_user",
   } as unknown as NonNullable<ToolResult["error"]>;
-  expect(board.ended(resultOf({ status: "failed", is_error: true, error }), 20)).toBe(
-    "✗ code.run_command failed: a.txt \\u001b]0;gone\\u0007 3.2 s",
+  // Broken between words, so that it can be read, and at the edge.
+  expect(board.ended(resultOf({ status: "failed", is_error: true, error }), 30)).toBe(
+    "✗ code.run_command failed:\na.txt \\u001b]0;gone\\u0007 3.2\ns",
   );
   board.requested({ tool_call_id: "c1", name: "x", arguments: "{not json \u001b" });
   expect(board.live(80)[0]).toContain("{not json \\u001b");

@@ -2,7 +2,7 @@
 // one for what became of it. Knows no terminal.
 
 import type { Fact, ToolResult } from "@soong/core";
-import { fit, visible, visibleLine, type Colours } from "../output/index.ts";
+import { fit, visible, visibleLine, wrap, type Colours } from "../output/index.ts";
 import { aboutCall } from "./about-call.ts";
 import { durationWords } from "./duration-words.ts";
 
@@ -102,10 +102,21 @@ function finalLine(
   const target =
     about === "" || words.includes(about) ? "" : ` ${fit(about, Math.floor(columns / 3))}`;
   const name = `${visibleLine(tool_name)}${target}`;
-  if (is_error) return `${red("✗")} ${name} ${red(status)}: ${words}${dim(time)}`;
+  if (is_error) {
+    const [first = "", ...more] = `✗ ${name} ${status}: ${words}${time}`
+      .split("\n")
+      .flatMap((line) => wrapLine(line, columns - 1));
+    return [red(first), ...more].join("\n");
+  }
   const room = columns - 3 - name.length - time.length;
   const said = fit(words.trim().replaceAll(/\s+/g, " "), Math.max(FEWEST_WORDS, room - 1));
   return `${green("✓")} ${name} ${dim(said + time)}`;
+}
+
+/** Its indent is kept: messages of several lines are lists. */
+function wrapLine(line: string, width: number): string[] {
+  const indent = /^\s*/.exec(line)?.[0] ?? "";
+  return wrap(line, width, indent);
 }
 
 const LONGEST_WORDS = 600;

@@ -18,10 +18,12 @@ export async function openingText(
     visibleLine(talk.session_id),
     "/help",
   ];
-  const [first = "", ...more] = wrap(parts.join(" · "), columns - 1);
-  return [`${bold("soong")} ${dim(first)}`, ...more.map(dim), ...before(await talk.history())].join(
-    "\n",
-  );
+  const [first = "", ...more] = wrap(`${NAME} ${parts.join(" · ")}`, columns - 1);
+  return [
+    `${bold(NAME)}${dim(first.slice(NAME.length))}`,
+    ...more.map(dim),
+    ...before(await talk.history()),
+  ].join("\n");
 
   function before(history: readonly ConversationNode[]): string[] {
     const said = history.filter(({ kind }) => kind === "message");
@@ -33,6 +35,7 @@ export async function openingText(
   }
 }
 
+const NAME = "soong";
 const MOST_LINES = 6;
 
 function textOf(node: ConversationNode | undefined): string {

@@ -4,7 +4,7 @@
 import type { PermissionRequest } from "@soong/core";
 import type { Colours } from "./colours.ts";
 import { colouredDiff } from "./diff.ts";
-import { lengthOf } from "./layout.ts";
+import { lengthOf, wrap } from "./layout.ts";
 import { visible, visibleJson, visibleLine } from "./visible.ts";
 
 export interface DescribedRequest {
@@ -35,14 +35,18 @@ export function describeRequest(
     ...preview.slice(0, kept),
     ...(hiddenLines === 0 ? [] : [dim(`… ${hiddenLines} more lines`)]),
     ...(hosts.length === 0 ? [] : [`Network: ${hosts.map(visibleLine).join(", ")}`]),
-    dim(`Asked because: ${visibleLine(request.reason)}`),
-    dim(
+    ...prose(`Asked because: ${visibleLine(request.reason)}`),
+    ...prose(
       request.scopes.length === 0
         ? visibleLine(request.session_scope)
         : `"For this session" would cover: ${visibleLine(request.session_scope)}`,
     ),
   ].join("\n");
   return { text, hiddenLines };
+
+  function prose(sentence: string): string[] {
+    return screen === undefined ? [dim(sentence)] : wrap(sentence, screen.columns - 1).map(dim);
+  }
 }
 
 /** Whoever answers thinks of the conversation they see; a child of it is somebody else. */
