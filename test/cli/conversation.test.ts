@@ -331,7 +331,7 @@ turns:
 });
 
 it("attaches files that are mentioned, or says before anything is sent why it cannot", async () => {
-  verifies("CLI-7");
+  verifies("CLI-7", "CTX-1");
   const { person, ended, write, project, around, facts } = await begin(
     `
 turns:
@@ -378,6 +378,10 @@ turns:
   expect(await ended).toBe(0);
   const reads = (await facts()).filter(({ type }) => type === "tool.completed");
   expect(reads.length).toBeGreaterThan(3);
+  // What a request held of files is on record, also that a later one still holds it.
+  const held = (await facts()).filter(({ type }) => type === "context.resolved");
+  const names = held.map(({ data }) => JSON.stringify(data["file_refs"]));
+  expect(names[0]).toMatch(/a\.txt.*two%20words\.txt/);
   expect(JSON.stringify(await facts())).not.toContain("KEY=1");
 });
 

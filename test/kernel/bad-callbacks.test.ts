@@ -3,6 +3,7 @@
 
 import {
   defineHook,
+  NobodyToAsk,
   type AnyHook,
   type AnyTool,
   type HookEvent,
@@ -343,6 +344,16 @@ describe("a person's callback", () => {
       expect(stage.storyOf("1")).not.toContain("tool.started");
     },
   );
+
+  it("that says why there is nobody is quoted, and is a no", async () => {
+    verifies("PERM-4");
+    const ask = (): never => {
+      throw new NobodyToAsk("everybody has gone home");
+    };
+    const { result } = await callBadly({ permission: "write" }, { ask });
+    expect(result).toMatchObject({ status: "denied", error: { code: "permission_unanswered" } });
+    expect(result.error?.message).toMatch(/, and everybody has gone home\.$/);
+  });
 
   it("that never answers is a no after the time it has", async () => {
     verifies("PERM-4", "RESULT-1");

@@ -59,10 +59,12 @@ async function callOnce(
   const held = await runtime.openSession({ title: `soong call ${visibleLine(tool)}` });
   const run = await held.session.startRun();
   let isInterrupted = false;
-  const stopListening = interrupts.on(() => {
+  const stop = (reason: string): void => {
     isInterrupted = true;
-    void run.abort("interrupted by the user");
-  });
+    void run.abort(reason);
+  };
+  const stopListening = interrupts.on(() => stop("interrupted by the user"));
+  held.onAbort(stop);
   try {
     const [result] = await run.execute([{ name: tool, arguments: input }]);
     if (result === undefined) throw new Error("the call has no result");

@@ -3,6 +3,7 @@
 // keeps one from being attached is said before anything is sent.
 
 import { relative } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { ContentBlock, ToolResult } from "@soong/core";
 import { resolvePath } from "@soong/tools";
 import { visible, visibleLine } from "../output/index.ts";
@@ -14,29 +15,28 @@ export interface FileReader {
 }
 
 export type Attached =
-  | { readonly ok: true; readonly blocks: readonly TextBlock[] }
+  | { readonly ok: true; readonly blocks: readonly ContentBlock[] }
   /** One sentence for each file that cannot be attached. */
   | { readonly ok: false; readonly problems: readonly string[] };
-
-type TextBlock = Extract<ContentBlock, { type: "text" }>;
 
 export async function attachFiles(
   mentions: readonly string[],
   files: FileReader,
 ): Promise<Attached> {
-  const blocks: TextBlock[] = [];
+  const blocks: ContentBlock[] = [];
   const problems: string[] = [];
   for (const path of mentions) {
     const read = await attach(path, files);
     if (typeof read === "string") problems.push(read);
-    else blocks.push(read);
+    else blocks.push(...read);
   }
   return problems.length === 0 ? { ok: true, blocks } : { ok: false, problems };
 }
 
-async function attach(path: string, files: FileReader): Promise<TextBlock | string> {
+async function attach(path: string, files: FileReader): Promise<ContentBlock[] | string> {
   const name = `@${visibleLine(path)}`;
-  const place = relative(files.project, await resolvePath(files.project, path));
+  const absolute = await resolvePath(files.project, path);
+  const place = relative(files.project, absolute);
   if (place === ".." || place.startsWith("../")) {
     return `${name} is outside the project; copy it here, or ask for it in words.`;
   }
@@ -50,10 +50,14 @@ async function attach(path: string, files: FileReader): Promise<TextBlock | stri
     return `${name} is too long to be attached; name it without the @, and the part that matters will be read.`;
   }
   const [text] = result.content;
-  return {
-    type: "text",
-    text: `The file ${JSON.stringify(place)}, attached by the user:\n${text?.type === "text" ? text.text : ""}`,
-  };
+  return [
+    // Which file it was, for the record of what a request held (CTX-1).
+    { type: "resource_link", uri: pathToFileURL(absolute).href, name: place },
+    {
+      type: "text",
+      text: `The file ${JSON.stringify(place)}, attached by the user:\n${text?.type === "text" ? text.text : ""}`,
+    },
+  ];
 }
 
 interface ReadData {

@@ -188,7 +188,8 @@ export async function converse(options: ConverseOptions): Promise<number> {
     mentions: readonly string[],
   ): Promise<void> {
     const blocks = await withFiles(prompt, mentions);
-    const input = (blocks ?? []).map((block) => block.text).join("\n\n");
+    const texts = (blocks ?? []).flatMap((block) => (block.type === "text" ? [block.text] : []));
+    const input = texts.join("\n\n");
     if (input === "" || under.isStopping || under.run?.interrupt(input) !== true) {
       keyboard.giveBack(typed);
       return;
@@ -199,7 +200,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
   async function withFiles(
     prompt: string,
     mentions: readonly string[],
-  ): Promise<TextBlock[] | undefined> {
+  ): Promise<ContentBlock[] | undefined> {
     const files = { project, readFile: (path: string) => talk.readFile(path) };
     const attached = await attachFiles(mentions, files);
     if (attached.ok) return [{ type: "text", text: prompt }, ...attached.blocks];
@@ -223,5 +224,3 @@ export async function converse(options: ConverseOptions): Promise<number> {
     keyboard.giveBack(unheard.join("\n"));
   }
 }
-
-type TextBlock = Extract<ContentBlock, { type: "text" }>;
