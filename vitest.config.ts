@@ -13,6 +13,7 @@ export default defineConfig({
   },
   test: {
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts"],
+    globalSetup: ["test/shared-folder.ts"],
     setupFiles: ["test/property-seed.ts"],
     // Property tests and compilers on two busy cores; the long versions get longer.
     testTimeout: process.env.SOONG_TEST_FULL === "1" ? 600_000 : 60_000,

@@ -16,8 +16,19 @@ const { optionalDependencies } = /** @type {{ optionalDependencies: Record<strin
   readJson(join(cli, "package.json"))
 );
 
-/** Large packages that few starts need, and what is used of them: each is a file of its own, read at its first use. */
-const LATER = { chardet: ["analyse"], re2js: ["RE2JS"] };
+/** Large modules that few starts need, and what is used of them: each is a file of its own, read at its first use. */
+const LATER = {
+  "ajv/dist/2020.js": ["Ajv2020", "_", "Name"],
+  chardet: ["analyse"],
+  re2js: ["RE2JS"],
+};
+
+/** What is written in the language alone to run anywhere, as Node has it. */
+const NATIVE = {
+  "@noble/hashes/sha2.js": `import { createHash } from "node:crypto";
+    const create = () => createHash("sha256");
+    export const sha256 = Object.assign((bytes) => create().update(bytes).digest(), { create });`,
+};
 
 /** @type {BuildOptions & { metafile: true }} */
 const shared = {
@@ -37,7 +48,7 @@ const shared = {
 removePieces();
 const later = await build({
   ...shared,
-  entryPoints: Object.keys(LATER).map((name) => ({ in: name, out: `later-${name}` })),
+  entryPoints: Object.keys(LATER).map((path) => ({ in: path, out: laterName(path) })),
   format: "cjs",
   outExtension: { ".js": ".cjs" },
 });
@@ -51,7 +62,7 @@ const now = await build({
   splitting: true,
   format: "esm",
   alias: sourceAlias(),
-  plugins: [loadLater()],
+  plugins: [loadLater(), useNative()],
   // What is native cannot be inside.
   external: Object.keys(optionalDependencies),
   // What is not a module asks for Node's own parts in the old way.
@@ -72,7 +83,12 @@ function removePieces() {
   }
 }
 
-/** @returns {Plugin} what stands for such a package in the bundle: the same names, and the file behind them */
+/** @param {string} path */
+function laterName(path) {
+  return `later-${path.split("/")[0]}`;
+}
+
+/** @returns {Plugin} what stands for such a module in the bundle: the same names, and the file behind them */
 function loadLater() {
   return {
     name: "later",
@@ -86,11 +102,27 @@ function loadLater() {
         const stands = (/** @type {string} */ name) => `export const ${name} = new Proxy(class {}, {
           get: (_, key) => load().${name}[key],
           apply: (_, self, args) => Reflect.apply(load().${name}, self, args),
+          construct: (_, args) => Reflect.construct(load().${name}, args),
         });`;
         return {
-          contents: `const load = () => require("./later-${path}.cjs");\n${names.map(stands).join("\n")}`,
+          contents: `const load = () => require("./${laterName(path)}.cjs");\n${names.map(stands).join("\n")}`,
         };
       });
+    },
+  };
+}
+
+/** @returns {Plugin} */
+function useNative() {
+  return {
+    name: "native",
+    setup(bundle) {
+      bundle.onResolve({ filter: /^@noble\// }, ({ path }) =>
+        Object.hasOwn(NATIVE, path) ? { path, namespace: "native" } : undefined,
+      );
+      bundle.onLoad({ filter: /.*/, namespace: "native" }, ({ path }) => ({
+        contents: NATIVE[/** @type {keyof typeof NATIVE} */ (path)],
+      }));
     },
   };
 }

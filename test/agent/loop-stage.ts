@@ -123,6 +123,8 @@ export interface StageOptions extends Partial<Omit<LoopOptions, "session" | "mod
   readonly config?: ConfigInput;
   readonly sessionOptions?: SessionOptions;
   readonly spy?: SpyOptions;
+  /** In place of the written one. */
+  readonly models?: (clock: HeldClock) => readonly [Model, ...Model[]];
   /** Further models, made on the same clock. */
   readonly others?: (clock: HeldClock) => readonly Model[];
 }
@@ -144,7 +146,16 @@ export async function openStage(
   answers: readonly Answer[] | ((clock: HeldClock) => readonly Answer[]),
   options: StageOptions = {},
 ): Promise<LoopStage> {
-  const { tools = [], sources = [], config, sessionOptions, spy, others, ...loop } = options;
+  const {
+    tools = [],
+    sources = [],
+    config,
+    sessionOptions,
+    spy,
+    models,
+    others,
+    ...loop
+  } = options;
   const clock = createHeldClock(Date.UTC(2026, 0, 1));
   const journal = createSpyJournal(spy);
   let count = 0;
@@ -165,7 +176,7 @@ export async function openStage(
   const model = writtenModel(clock, typeof answers === "function" ? answers(clock) : answers);
   const conversation = await openConversation({
     session,
-    models: [model, ...(others?.(clock) ?? [])],
+    models: models?.(clock) ?? [model, ...(others?.(clock) ?? [])],
     clock,
     ids,
     ...loop,

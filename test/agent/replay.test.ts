@@ -7,7 +7,6 @@ import {
   createMemoryJournal,
   defineHook,
   defineTool,
-  type Fact,
   type JsonObject,
 } from "@soong/core";
 import { replayRun, replaySourceOf, scriptOfRun, whatIf, type ReplaySource } from "@soong/agent";
@@ -22,35 +21,7 @@ import {
   type StageOptions,
 } from "./loop-stage.ts";
 import { ALLOW_ALL, readTool, slowTool, writeTool } from "./loop-tools.ts";
-
-interface Kept {
-  readonly run_id: string;
-  readonly facts: Fact[];
-  readonly source: ReplaySource;
-}
-
-async function recorded(answers: readonly Answer[], options: StageOptions = {}): Promise<Kept> {
-  const stage = await openStage(answers, options);
-  const run = stage.conversation.send("go");
-  await stage.finish(run);
-  const facts = structuredClone(stage.journal.facts) as Fact[];
-  const source = replaySourceOf({ facts, nodes: stage.journal.nodes }, stage.session.artifacts);
-  return { run_id: await run.run_id, facts, source };
-}
-
-/** Of the first fact of a type, about a call where one is named. */
-function edit(
-  { facts }: Kept,
-  type: string,
-  id: string | undefined,
-  change: (data: JsonObject) => void,
-): void {
-  const found = facts.find(
-    (fact) => fact.type === type && (id === undefined || fact.tool_call_id === id),
-  );
-  if (found === undefined) throw new Error(`there is no ${type}`);
-  change(found.data as JsonObject);
-}
+import { edit, recorded } from "./recorded.ts";
 
 describe("a replay decides the same", () => {
   it("of reads beside each other, writes, refusals, a retry, an abandoned answer and a secret", async () => {

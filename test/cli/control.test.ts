@@ -56,10 +56,12 @@ describe("a live session", () => {
       request: { tool_name: "code.write_file", preview: { kind: "diff" } },
     });
     expect(existsSync(join(place.project, "a.txt"))).toBe(false);
-    attached.say("this is no answer");
-    expect(await attached.next("refused")).toMatchObject({
-      message: "An answer is an object in JSON.",
-    });
+    for (const no of ["this is no answer", "[]", "null"]) {
+      attached.say(no);
+      expect(await attached.next("refused")).toMatchObject({
+        message: "An answer is an object in JSON.",
+      });
+    }
     attached.say({ question_id: "another", decision: "deny" });
     expect(await attached.next("refused")).toMatchObject({ question_id: "another" });
     attached.say({ question_id: asked["question_id"], decision: "allow_for_session" });

@@ -3,7 +3,7 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { verifies } from "#laws";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { loadSqlite } from "../../packages/store/src/sqlite/driver.ts";
 import { bundleCli, type CliBundle, type Place } from "./cli-bundle.ts";
 
@@ -59,6 +59,50 @@ describe("soong replay", () => {
       left_out: [],
     });
     expect(replayed.code).toBe(0);
+  });
+
+  it("leaves out what a killed process left open, of the run and not of the one that went on", async () => {
+    verifies("REPLAY-1", "STORE-3");
+    const there = await bundle.place();
+    await there.write("a.txt", "hello\n");
+    await there.write(
+      "cut.yaml",
+      `turns:
+  - calls:
+      - { tool: code.read_file, input: { path: a.txt } }
+  - calls:
+      - { tool: code.read_file, input: { path: a.txt } }
+      - { tool: code.run_command, input: { argv: [sh, -c, "echo > begun; exec sleep 20"] } }
+      - { tool: code.write_file, input: { path: b.txt, content: hi } }
+`,
+    );
+    await there.write("rest.yaml", "turns: [{ text: I see. }]\n");
+    const allow = ["--allow", "code.write_file", "--allow", "code.run_command"];
+    const { child, ended } = there.start(["run", "--model", "script:cut.yaml", ...allow, "go"]);
+    await vi.waitFor(() => there.read("begun"), { timeout: 20_000 });
+    child.kill("SIGKILL");
+    await ended;
+    const [cut = ""] = await readdir(join(there.home, "runs"));
+    const before = await there.run(["replay", cut, "--json"]);
+    expect(JSON.parse(before.stdout)).toMatchObject({ outcome: "same", end: "none", calls: 4 });
+    const [session = ""] = await readdir(join(there.home, "artifacts"));
+    const resumed = await there.run(["resume", "--model", "script:rest.yaml", session, "go on"]);
+    expect(resumed.code).toBe(0);
+    const [after, next, named] = await Promise.all([
+      there.run(["replay", cut, "--json"]),
+      there.run(["replay", /soong events (\S+)`/.exec(resumed.stderr)?.[1] ?? "", "--json"]),
+      there.run(["replay", session]),
+    ]);
+    // Two reads were compared; what came after them nobody decided.
+    expect(JSON.parse(after.stdout)).toMatchObject({
+      outcome: "same",
+      end: "failed",
+      calls: 2,
+      left_out: [{ why: expect.stringContaining("runtime_restarted") as string }],
+    });
+    expect(JSON.parse(next.stdout)).toMatchObject({ outcome: "same", left_out: [] });
+    expect(named.code).toBe(1);
+    expect(named.stderr).toContain(`is a session, and a run is expected here. It has ${cut}, run_`);
   });
 
   it("lists what another config would decide, with the place of the rule", async () => {
@@ -146,6 +190,15 @@ describe("soong replay", () => {
     expect(edited.code).toBe(1);
     expect(edited.stderr).toContain("is not as it was recorded");
     expect(edited.stderr).toContain("soong verify");
+  });
+});
+
+describe("soong explain", () => {
+  it("tells a refusal of several lines in as many", async () => {
+    verifies("PERM-11");
+    const explained = await place.run(["explain", "code.read_file", '{"x":1}']);
+    expect(explained.stdout).toMatch(/schema:\n {2}- path: required[^\\]*\n {2}- x: unknown field/);
+    expect(explained.stdout).not.toContain(String.raw`\n`);
   });
 });
 

@@ -1,7 +1,9 @@
 // A run from the command line: a model works on a prompt to its end, and what it did is kept.
 
+import { readdir } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { basename, join } from "node:path";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { bundleCli, type CliBundle, type Ended, type Place } from "./cli-bundle.ts";
@@ -28,7 +30,9 @@ describe("soong run", () => {
   it("streams the answer to stdout, tells of calls on stderr, and leaves a session that is whole", async () => {
     verifies("CLI-2", "LOOP-1", "SCRIPT-1");
     const place = await scripted(SCRIPT);
-    const run = await place.run(["run", "--model", "script:s.yaml", "--allow", "code.*", "read a"]);
+    const where = ["--cwd", join("..", basename(place.project))];
+    const options = ["--model", "script:s.yaml", "--allow", "code.*", ...where];
+    const run = await place.run(["run", ...options, "read a"]);
     expect(run).toMatchObject({ code: 0, stdout: "Looking.\nIt says hello.\n" });
     expect(run.stderr).toContain("code.read_file succeeded");
     expect(await place.read("b.txt")).toBe("hi");
@@ -74,6 +78,19 @@ turns:
     const place = await scripted(script);
     const run = await place.run(["run", "--model", "script:s.yaml", ...more, "go"]);
     expect([run.code, run.stderr]).toEqual([code, expect.stringMatching(/\S/)]);
+  });
+
+  it("that is told to end records that, and leaves nothing behind", async () => {
+    verifies("CLI-2", "CLI-8");
+    const place = await scripted(
+      "turns: [ { parts: [ { text: Waiting. }, { text: never, after_ms: 600000 } ] } ]",
+    );
+    const { child, ended } = place.start(["run", "--model", "script:s.yaml", "go"]);
+    child.stdout?.once("data", () => child.kill("SIGTERM"));
+    const run = await ended;
+    expect(run).toMatchObject({ code: 143, signal: null, stdout: "Waiting.\n" });
+    expect(run.stderr).toContain("the process was told to end");
+    expect(await readdir(join(place.home, "control"))).toEqual([]);
   });
 
   it("says in one sentence how to get a model when there is none", async () => {
@@ -131,7 +148,7 @@ describe("soong resume", () => {
     expect((await place.run(["verify", session_id])).code).toBe(0);
     const unknown = await place.run(["resume", "no-such-session", "x", "--model", "script:t.yaml"]);
     expect(unknown).toMatchObject({ code: 1, stdout: "" });
-    expect(unknown.stderr).toContain("no-such-session");
+    expect(unknown.stderr).toContain("no session no-such-session. `soong sessions` lists");
   });
 });
 

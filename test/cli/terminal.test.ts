@@ -90,6 +90,30 @@ describe.skipIf(!canMakeTerminals())("a question at a terminal (needs python3)",
     expect(verified.code).toBe(0);
   });
 
+  it("comes after the one before it, and what was typed for that one does not answer it", async () => {
+    verifies("CLI-2", "PERM-7");
+    const place = await bundle.place();
+    const rule = '[[permissions.rules]]\ntool = "code.read_file"\ndecision = "ask"\n';
+    await place.write(join(place.home, "config.toml"), rule);
+    const read = (path: string): string => `{ tool: code.read_file, input: { path: ${path} } }`;
+    for (const path of ["a.txt", "b.txt"]) await place.write(path, "text\n");
+    await place.write("s.yaml", `turns:\n  - calls: [${read("a.txt")}, ${read("b.txt")}]\n`);
+    const { code, screen } = await type(
+      place,
+      ["run", "--model", "script:s.yaml", "go"],
+      [
+        { after: "[n]o: ", type: "n\n\ny\n" },
+        { after: "[n]o: ", type: "n\n" },
+        { after: "Why not?", type: "\u0003" },
+      ],
+    );
+    expect(code).toBe(130);
+    expect(screen.match(/← code\.read_file \w+/g)).toEqual([
+      "← code.read_file rejected",
+      "← code.read_file aborted",
+    ]);
+  });
+
   it("is put before a change is taken back", async () => {
     verifies("CODE-6", "CLI-7");
     const place = await bundle.place();

@@ -3,6 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
+import { anyCharacter } from "../any-character.ts";
 import { setStage, type StageOptions } from "./drive.ts";
 import { found, github, search, shown, sized } from "./searching.ts";
 import { declared, noRoom, ownSource, server } from "./sources.ts";
@@ -274,7 +275,7 @@ describe("internal.search_tools", () => {
     expect(empty?.error?.code).toBe("invalid_arguments");
     await fc.assert(
       fc.asyncProperty(
-        fc.string({ unit: "binary", minLength: 1, maxLength: 60 }),
+        fc.string({ unit: anyCharacter, minLength: 1, maxLength: 60 }),
         async (query) => {
           const [result] = await stage.run.execute([search(query)]);
           expect(result?.status).toBe("succeeded");

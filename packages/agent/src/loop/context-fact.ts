@@ -122,7 +122,7 @@ function missing(
     ...(run.policy.input.roots === undefined
       ? [{ what: "workspace", why: "the run has no roots" }]
       : []),
-    ...(refs["instruction_refs"]?.length === 0
+    ...(refs["instruction_refs"]?.length === 0 && instructions.skipped.length === 0
       ? [{ what: "instructions", why: "there is no instruction file, and none was read" }]
       : []),
     ...instructions.skipped.map((skipped) => ({ what: "instructions", ...skipped })),
@@ -133,12 +133,11 @@ function missing(
 }
 
 function rangeOf(units: readonly ContextUnit[]): object {
-  const nodes = units.flatMap((unit) => unit.nodes);
   return {
     units: units.length,
-    nodes: nodes.length,
-    first_node_id: nodes[0]?.node_id,
-    last_node_id: nodes.at(-1)?.node_id,
+    nodes: units.reduce((count, { nodes }) => count + nodes.length, 0),
+    first_node_id: units[0]?.nodes[0]?.node_id,
+    last_node_id: units.at(-1)?.nodes.at(-1)?.node_id,
   };
 }
 
@@ -151,8 +150,9 @@ function blockRefs(
   for (const { node_id, content } of nodes) {
     for (const block of content) {
       const ref = refOf(block);
+      if (ref === undefined) continue;
       const key = JSON.stringify(ref);
-      if (ref !== undefined && !refs.has(key)) refs.set(key, { ...ref, node_id });
+      if (!refs.has(key)) refs.set(key, { ...ref, node_id });
     }
   }
   return [...refs.values()];

@@ -156,3 +156,13 @@ export function failedToPlan(call: RecordedCall): boolean {
   const status = resultOf(call)?.status;
   return queued !== undefined && evaluated === undefined && !wasRefused && status === "failed";
 }
+
+/** Its tool changed, or went, under the model. */
+export function wentStale(call: RecordedCall): boolean {
+  return errorOf(call)?.code === "tool_definition_changed";
+}
+
+/** Whoever drove its turn, or a sibling, ended it: what it returned counted no more. */
+export function endedFromOutside({ status }: ToolResult): boolean {
+  return status === "aborted" || status === "cancelled" || status === "discarded";
+}

@@ -9,6 +9,8 @@ export interface RegisteredTools {
   set(definitions: DefinitionsRecord): void;
   /** It changed, or went, under the model: whichever, it is not the one that was shown. */
   remove(tool_name: string): void;
+  /** Whether the tool of a call ends the calls beside it when it fails. */
+  readonly takesSiblingsAlong: (of: Fact) => boolean;
 }
 
 export function registerTools({ registry }: Kernel, stage: Stage): RegisteredTools {
@@ -26,6 +28,9 @@ export function registerTools({ registry }: Kernel, stage: Stage): RegisteredToo
         const left = source.tools.filter(({ name }) => name !== tool_name);
         if (left.length < source.tools.length) handle.set(left, source.excluded);
       }
+    },
+    takesSiblingsAlong({ tool_name = "" }) {
+      return registry.current(tool_name)?.definition.on_sibling_failure === "cancel_siblings";
     },
   };
 }

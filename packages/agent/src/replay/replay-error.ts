@@ -1,4 +1,6 @@
-// Why a run cannot be replayed, in words for a person, with a code for a program.
+// Why a run, or a piece of it, cannot be replayed: in words for a person, and for a run with a code for a program.
+
+import type { Fact } from "@soong/core";
 
 export type ReplayErrorCode =
   | "run_unknown"
@@ -16,5 +18,15 @@ export class ReplayError extends Error {
     super(message);
     this.name = "ReplayError";
     this.code = code;
+  }
+}
+
+/** Ends a piece that cannot be compared, and nothing else. */
+export class NotComparable extends Error {
+  readonly fact: Fact;
+
+  constructor(fact: Fact, why: string) {
+    super(why);
+    this.fact = fact;
   }
 }

@@ -14,6 +14,15 @@ export function expectedResult(
   return { result, status, ...(line === undefined ? {} : { contains: line }) };
 }
 
+/** From outside the run, or by a crash: a script is not stopped there. */
+export function wasStopped({ status, error }: ToolResult): boolean {
+  return (
+    STOPPED.has(status) || error?.code === "interrupted" || error?.code === "runtime_restarted"
+  );
+}
+
+const STOPPED: ReadonlySet<string> = new Set(["aborted", "cancelled", "discarded", "unknown"]);
+
 const MAX_CHARS = 120;
 /** Times, durations, sizes that grow, ids, hashes, absolute paths, and what stands for a secret. */
 const OF_ONE_RUN =

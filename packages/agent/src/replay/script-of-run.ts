@@ -15,7 +15,7 @@ import { hasPlaceholder } from "./recorded-arguments.ts";
 import { textIn } from "./recorded-run.ts";
 import { ReplayError } from "./replay-error.ts";
 import { scriptCall, type SentCall } from "./script-call.ts";
-import { expectedResult } from "./script-expectation.ts";
+import { expectedResult, wasStopped } from "./script-expectation.ts";
 import { scriptFailure, scriptStop } from "./script-failure.ts";
 import { artifactOf, factsOf, type ReplaySource } from "./source.ts";
 
@@ -56,13 +56,17 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
   let known = false;
   /** An input holds what stands for a secret: what comes of it, and after it, need not be what was. */
   let isAltered = false;
+  /** The last answer made calls, and nothing was sent after it. */
+  let isUnanswered = false;
 
   for await (const fact of factsOf(source, run_id)) {
     known = true;
     await take(fact);
   }
   if (!known) throw new ReplayError("run_unknown", `There is no run ${run_id} in this session.`);
+  if (answer !== undefined) takeTurn(answer, turnOf(answer, undefined));
   if (own !== undefined) endOwn(own);
+  else if (isUnanswered) endUnanswered();
   if (turns.length === 0) notes.add("The run made no request and no call: the script is empty.");
   return { script: { turns }, ...(prompt === undefined ? {} : { prompt }), notes: [...notes] };
 
@@ -71,6 +75,7 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
     const data = fact.data as JsonObject;
     if (type === "model.started") {
       const isCompaction = data["purpose"] === "compaction";
+      isUnanswered = false;
       answer = { parts: [], isCompaction, expect: isCompaction ? [] : expectations() };
     } else if (type === "model.delta") answer?.parts.push(textIn(data, "text"));
     else if (type === "tool.requested") takeCall(fact);
@@ -126,6 +131,12 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
     const ended = answer;
     answer = undefined;
     const { node_id, stop, error } = data as { node_id?: string; stop?: unknown; error?: unknown };
+    if (type === "model.failed" && (error as ModelError | undefined)?.kind === "script") {
+      notes.add(
+        "The run was played from a script that had no answer here: this one has none either.",
+      );
+      return;
+    }
     const node = node_id === undefined ? undefined : await source.node(node_id);
     const said = node === undefined ? undefined : readMessage(node);
     if (prompt === undefined && node?.parent_id !== undefined) {
@@ -136,8 +147,14 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
       if (note !== undefined) notes.add(note);
     const turn = turnOf(ended, said, failure?.error, scriptStop(stop).stop);
     if (ended.isCompaction) summary = { at: turns.length };
+    takeTurn(ended, turn);
+  }
+
+  function takeTurn(ended: Answer, turn: ScriptTurn): void {
     turns.push(turn);
-    if (type === "model.completed" && !ended.isCompaction) asked = idsOf(ended);
+    if (ended.isCompaction || turn.error !== undefined) return;
+    asked = idsOf(ended);
+    isUnanswered = asked.length > 0 && turn.stop !== "max_tokens";
   }
 
   /** The text of a summary is in its node only. */
@@ -156,8 +173,18 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
     return asked.flatMap((id, index) => {
       const result = results.get(id);
       const isOther = isAltered || replaced.has(id);
-      return result === undefined ? [] : [expectedResult(index, result, isOther)];
+      return result === undefined || wasStopped(result)
+        ? []
+        : [expectedResult(index, result, isOther)];
     });
+  }
+
+  /** It was stopped before the model read what its calls did. */
+  function endUnanswered(): void {
+    turns.push({ ...expecting(expectations()), text: "Done." });
+    notes.add(
+      "The run was over before the model was sent its last results: the script says that it is done.",
+    );
   }
 
   function endOwn(last: Answer): void {

@@ -2,13 +2,14 @@ import { verifies } from "#laws";
 import fc from "fast-check";
 import { createHeldClock, type JsonObject } from "@soong/core";
 import { describe, expect, test } from "vitest";
+import { anyCharacter } from "../../../../test/any-character.ts";
 import { parseScript, printScript } from "./parse-script.ts";
 import { FAILURE_KINDS, STOPS, type Script, type ScriptCall, type ScriptTurn } from "./script.ts";
 import { scriptedModel } from "./scripted-model.ts";
 import { argumentPieces, wordPieces } from "./stream-pieces.ts";
 
 const anyText = fc.oneof(
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: anyCharacter }),
   fc.string({ unit: fc.constantFrom("\ud83d", "\ude00", "a", "\n", " ", "#", ":") }),
   fc.lorem(),
 );

@@ -63,19 +63,25 @@ async function answerAll(
 
 /** The runtime looks at what is in it; here it only has to be an object. */
 async function answerOne(line: string, client: ControlClient, output: Output): Promise<void> {
-  let given: unknown;
-  try {
-    given = JSON.parse(line);
-  } catch {
+  const given = parsed(line);
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
     output.record(SCHEMA, { event: "refused", message: "An answer is an object in JSON." });
     return;
   }
-  const { question_id } = (given ?? {}) as { question_id?: unknown };
+  const { question_id } = given as { question_id?: unknown };
   try {
     await client.request("questions.answer", given as never);
     output.record(SCHEMA, { event: "answered", question_id });
   } catch (error) {
     if (isGone(error)) throw error;
     output.record(SCHEMA, { event: "refused", question_id, message: (error as Error).message });
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
   }
 }

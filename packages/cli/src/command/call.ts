@@ -6,6 +6,7 @@ import { EXIT, visible, visibleLine, type Output } from "../output/index.ts";
 import { openRuntime, type Runtime } from "../runtime/index.ts";
 import { configOf, type CommandContext } from "./context.ts";
 import { terminalQuestions } from "./question.ts";
+import { onTermination } from "./termination.ts";
 import { refuseUnknownTool, toolInput } from "./tool-input.ts";
 
 export interface CallOptions {
@@ -58,25 +59,28 @@ async function callOnce(
 ): Promise<number> {
   const held = await runtime.openSession({ title: `soong call ${visibleLine(tool)}` });
   const run = await held.session.startRun();
-  let isInterrupted = false;
-  const stop = (reason: string): void => {
-    isInterrupted = true;
+  let interruptedWith: number | undefined;
+  const stop = (reason: string, exitCode: number = EXIT.interrupted): void => {
+    interruptedWith ??= exitCode;
     void run.abort(reason);
   };
-  const stopListening = interrupts.on(() => stop("interrupted by the user"));
-  held.onAbort(stop);
+  const listening = [
+    interrupts.on(() => stop("interrupted by the user")),
+    onTermination((exitCode) => stop("the process was told to end", exitCode)),
+    held.onAbort((reason) => stop(reason)),
+  ];
   try {
     const [result] = await run.execute([{ name: tool, arguments: input }]);
     if (result === undefined) throw new Error("the call has no result");
-    run.end(isInterrupted ? "aborted" : result.is_error ? "failed" : "completed");
+    run.end(interruptedWith !== undefined ? "aborted" : result.is_error ? "failed" : "completed");
     const ids = { session_id: held.session.session_id, run_id: run.identity.run_id };
     await held.close();
     if (json) output.record("soong.call/1", { ...ids, result });
     else showResult(output, runtime, result);
     if (result.status === "denied" && !yes && !isInteractive) noteWhatHelps(output, result);
-    return isInterrupted ? EXIT.interrupted : exitCodeOf(result);
+    return interruptedWith ?? exitCodeOf(result);
   } finally {
-    stopListening();
+    for (const stopListening of listening) stopListening();
   }
 }
 

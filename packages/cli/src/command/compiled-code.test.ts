@@ -1,6 +1,7 @@
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi, onTestFinished } from "vitest";
+import { verifies } from "#laws";
 import { agentHome } from "../config/index.ts";
 import { homeIn } from "./compiled-code.ts";
 
@@ -22,4 +23,14 @@ test("compiled code is kept in the very home the config finds, and nowhere when 
       else expect(join(home, "cache")).toBe(join(agentHome(env), "cache"));
     }),
   );
+});
+
+test("a home is never one that a project could bring along, also where HOME says nothing or something odd", () => {
+  verifies("CONF-1");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  for (const odd of ["", "somewhere", "."]) {
+    vi.stubEnv("HOME", odd);
+    expect(agentHome(process.env)).toSatisfy(isAbsolute);
+    expect(homeIn(process.env)).toBe(agentHome(process.env));
+  }
 });

@@ -3,7 +3,7 @@
 
 import { existsSync } from "node:fs";
 import * as node from "node:module";
-import { homedir } from "node:os";
+import { userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 
 export function keepCompiledCode(env: Environment): void {
@@ -20,6 +20,16 @@ export function homeIn({
   SOONG_AGENT_HOME: given = "",
   HOME: user = "",
 }: Environment): string | undefined {
-  if (given === "") return join(isAbsolute(user) ? user : homedir(), ".soong-agent");
-  return isAbsolute(given) ? join(given) : undefined;
+  if (given !== "") return isAbsolute(given) ? join(given) : undefined;
+  const home = isAbsolute(user) ? user : knownHome();
+  return isAbsolute(home) ? join(home, ".soong-agent") : undefined;
+}
+
+/** A container may run as a user whom its system does not know. */
+function knownHome(): string {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return "";
+  }
 }

@@ -3,9 +3,8 @@
 
 import { describeUsage } from "@soong/agent";
 import type { Fact } from "@soong/core";
-import type { RunRecord, SessionReader, Store } from "@soong/store";
+import type { SessionReader, Store } from "@soong/store";
 import {
-  CommandError,
   EXIT,
   fit,
   lengthOf,
@@ -16,6 +15,7 @@ import {
 } from "../output/index.ts";
 import type { CommandContext } from "./context.ts";
 import { usageOfRun } from "./kept-usage.ts";
+import { keptRun } from "./kept-run.ts";
 import { nothingKept, readingStore, writingStore } from "./kept.ts";
 
 const PAGE = 500;
@@ -38,7 +38,7 @@ export async function eventsCommand(
   return readingStore(
     context,
     async (store) => {
-      const { session_id } = await runOf(store, run_id);
+      const { session_id } = await keptRun(store, run_id);
       const reader = await store.readSession(session_id);
       const showMore = (after: number): Promise<number> =>
         showFrom(reader, run_id, after, output, show);
@@ -52,14 +52,6 @@ export async function eventsCommand(
       return EXIT.ok;
     },
     () => nothingKept(`run ${run_id}`),
-  );
-}
-
-async function runOf(store: Store, run_id: string): Promise<RunRecord> {
-  const run = await store.findRun(run_id);
-  if (run !== undefined) return run;
-  throw new CommandError(
-    `There is no run ${visibleLine(run_id)}. \`soong call --json\` names the run it made; the folders in runs/ of the home have their names.`,
   );
 }
 
@@ -111,7 +103,7 @@ async function showFrom(
 
 /** Ended, and everything of it was shown. */
 async function hasEnded(store: Store, run_id: string, seen: number): Promise<boolean> {
-  const { status, last_seq } = await runOf(store, run_id);
+  const { status, last_seq } = await keptRun(store, run_id);
   return status !== "queued" && status !== "running" && last_seq <= seen;
 }
 

@@ -79,7 +79,9 @@ function show(output: Output, explanation: Explanation, blocked: readonly ChainE
   if (explanation.outcome === "refused") {
     output.line(`${bold(name)}: ${red("refused")} before anybody decides`);
     const { code, message } = explanation.error;
-    for (const line of wrap(visibleLine(message), output.width, "  ")) output.line(line);
+    for (const text of message.split("\n")) {
+      for (const line of wrap(visibleLine(text), output.width, "  ")) output.line(line);
+    }
     output.line(dim(`  ${visibleLine(code)}`));
     for (const entry of blocked) showEntry(output, entry);
     return;

@@ -1,7 +1,9 @@
 // The question before a call (PERM-6), on a terminal: what would happen, why it is asked, and the three
-// answers. It is put on stderr, so that stdout stays what was asked for.
+// answers. It is put on stderr, so that stdout stays what was asked for. One at a time, and only what is typed
+// after a question is there answers it.
 
 import { createInterface } from "node:readline";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AskPermission, PermissionAnswer } from "@soong/core";
 import { describeRequest, type Output } from "../output/index.ts";
 
@@ -12,39 +14,67 @@ export interface Questions {
 }
 
 export function terminalQuestions(stdin: NodeJS.ReadStream, output: Output): Questions {
+  let lastQuestion: Promise<unknown> = Promise.resolve();
+
   return {
-    ask: async (request, { signal }) => {
-      output.note(describeRequest(request, output.noteColours).text);
-      const isOnce = request.scopes.length === 0;
-      const choices = isOnce
-        ? "[y]es, this once / [n]o"
-        : "[y]es, this once / for this [s]ession / [n]o";
-      for (;;) {
-        const answer = await readLine(`${choices}: `, signal);
-        const decision = DECISIONS.get(answer?.trim().toLowerCase() ?? "no");
-        if (decision === "allow_for_session" && isOnce) continue;
-        if (decision === "deny") return denial(answer, signal);
-        if (decision !== undefined) return { decision, answered_by: "terminal" };
-      }
-    },
-    async confirm(question) {
-      const answer = await readLine(`${question} [y/N]: `);
-      return DECISIONS.get(answer?.trim().toLowerCase() ?? "no") === "allow_once";
-    },
+    ask: (request, { signal }) =>
+      inTurn(async () => {
+        // Somebody else answered it while it waited, or its call is gone.
+        if (signal.aborted) return NO;
+        await forgetTypedBefore();
+        output.note(describeRequest(request, output.noteColours, { columns: output.width }).text);
+        const isOnce = request.scopes.length === 0;
+        const choices = isOnce
+          ? "[y]es, this once / [n]o"
+          : "[y]es, this once / for this [s]ession / [n]o";
+        for (;;) {
+          const answer = await readLine(`${choices}: `, signal);
+          const decision = DECISIONS.get(answer?.trim().toLowerCase() ?? "no");
+          if (decision === "allow_for_session" && isOnce) continue;
+          if (decision === "deny") return answer === undefined ? NO : denial(signal);
+          if (decision !== undefined) return { decision, answered_by: "terminal" };
+        }
+      }),
+    confirm: (question) =>
+      inTurn(async () => {
+        await forgetTypedBefore();
+        const answer = await readLine(`${question} [y/N]: `);
+        return DECISIONS.get(answer?.trim().toLowerCase() ?? "no") === "allow_once";
+      }),
   };
 
-  async function denial(
-    answer: string | undefined,
-    signal: { readonly aborted: boolean },
-  ): Promise<PermissionAnswer> {
-    const no = { decision: "deny", answered_by: "terminal" } as const;
-    if (answer === undefined || signal.aborted) return no;
-    const reason = (await readLine("Why not? (Enter: no reason) "))?.trim() ?? "";
-    return reason === "" ? no : { ...no, reason };
+  /** Two at once would both take the same line for theirs. */
+  function inTurn<T>(put: () => Promise<T>): Promise<T> {
+    const answered = lastQuestion.then(put);
+    lastQuestion = answered.catch(() => {});
+    return answered;
+  }
+
+  /** Lines that lie at the terminal already were meant for something else; each turn brings one at most. */
+  async function forgetTypedBefore(): Promise<void> {
+    let isQuiet = false;
+    const forget = (): void => {
+      isQuiet = false;
+    };
+    stdin.on("data", forget).resume();
+    await nextTurn();
+    while (!isQuiet) {
+      isQuiet = true;
+      await nextTurn();
+    }
+    stdin.off("data", forget).pause();
+  }
+
+  async function denial(signal: AbortedSignal): Promise<PermissionAnswer> {
+    const reason = (await readLine("Why not? (Enter: no reason) ", signal))?.trim() ?? "";
+    return reason === "" ? NO : { ...NO, reason };
   }
 
   /** Undefined when the terminal is gone, or the call is. */
   function readLine(prompt: string, signal?: AbortedSignal): Promise<string | undefined> {
+    if (stdin.readableEnded || stdin.destroyed || signal?.aborted === true) {
+      return Promise.resolve(undefined);
+    }
     return new Promise((resolve) => {
       // The terminal keeps its own line editing, and turns Ctrl-C into a signal.
       const reader = createInterface({ input: stdin, terminal: false });
@@ -67,6 +97,8 @@ export function terminalQuestions(stdin: NodeJS.ReadStream, output: Output): Que
 }
 
 type AbortedSignal = Parameters<AskPermission>[1]["signal"];
+
+const NO = { decision: "deny", answered_by: "terminal" } as const;
 
 const DECISIONS: ReadonlyMap<string, PermissionAnswer["decision"]> = new Map([
   ["y", "allow_once"],

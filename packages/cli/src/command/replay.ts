@@ -18,6 +18,7 @@ import type { SessionReader, Store } from "@soong/store";
 import type { SoongConfig } from "../config/index.ts";
 import { CommandError, EXIT, UsageError, visibleLine, wrap, type Output } from "../output/index.ts";
 import { configOf, homeOf, type CommandContext } from "./context.ts";
+import { keptRun } from "./kept-run.ts";
 import { nothingKept, readingStore } from "./kept.ts";
 
 export interface ReplayCommandOptions {
@@ -55,13 +56,7 @@ export async function replayCommand(
 
 /** Held against its chain first: what was edited since says nothing about the run. */
 async function sessionOf(store: Store, run_id: string): Promise<SessionReader> {
-  const run = await store.findRun(run_id);
-  if (run === undefined) {
-    throw new CommandError(
-      `There is no run ${visibleLine(run_id)}. \`soong call --json\` names the run it made; the folders in runs/ of the home have their names.`,
-    );
-  }
-  const { session_id } = run;
+  const { session_id } = await keptRun(store, run_id);
   const verified = await store.verify(session_id);
   if (!verified.ok) {
     throw new CommandError(

@@ -1,6 +1,7 @@
 // `soong run` and `soong resume`: one prompt through the loop, to its end (CLI-2, CLI-4). Text of the model
 // goes to stdout, what the tools do to stderr; with --json stdout has the facts and nothing else.
 
+import { resolve } from "node:path";
 import { describeUsage, type LoopEvent, type LoopRun, type RunEnd } from "@soong/agent";
 import type { AskPermission, Mode } from "@soong/core";
 import { openLoop } from "../conversation/index.ts";
@@ -9,6 +10,7 @@ import { modelsFor, openRuntime, type KeptSession } from "../runtime/index.ts";
 import { configOf, type CommandContext } from "./context.ts";
 import { readStdin } from "./tool-input.ts";
 import { terminalQuestions } from "./question.ts";
+import { onTermination } from "./termination.ts";
 
 export interface RunCommandOptions {
   readonly model?: string;
@@ -28,13 +30,13 @@ export async function runCommand(
 ): Promise<number> {
   const asked = await promptOf(context, prompt);
   const { output } = context;
-  const { allow = [], deny = [], cwd = context.cwd, mode } = options;
+  const { allow = [], deny = [], cwd = "", mode } = options;
   const config = await configOf(context);
   const models = await modelsFor(config.values, context.env, options.model);
   const ask = askOf(context);
   const runtime = await openRuntime({
     env: context.env,
-    cwd,
+    cwd: resolve(context.cwd, cwd),
     config,
     flags: { allow, deny, ...(mode === undefined ? {} : { mode }) },
     ...(ask === undefined ? {} : { ask }),
@@ -45,8 +47,7 @@ export async function runCommand(
       resume === undefined ? { title: titleOf(asked) } : { resume },
     );
     const { conversation } = await openLoop({ held, runtime, config, models, mode });
-    const end = await followRun(context, held, conversation.send(asked), options.json === true);
-    return exitCodeOf(end);
+    return await followRun(context, held, conversation.send(asked), options.json === true);
   } finally {
     await runtime.close();
   }
@@ -64,14 +65,20 @@ function askOf(context: CommandContext): AskPermission | undefined {
   return context.isInteractive ? terminalQuestions(context.stdin, context.output).ask : undefined;
 }
 
+/** Answers with the exit code; however it ended, that is on record by then. */
 async function followRun(
   { interrupts, output }: CommandContext,
   held: KeptSession,
   run: LoopRun,
   json: boolean,
-): Promise<RunEnd> {
+): Promise<number> {
+  let endedBySignal: number | undefined;
   const listening = [
     interrupts.on(() => void run.abort("interrupted by the user")),
+    onTermination((exitCode) => {
+      endedBySignal = exitCode;
+      void run.abort("the process was told to end");
+    }),
     held.onAbort((reason) => void run.abort(reason)),
   ];
   const printing = json ? printFacts(held, output) : showEvents(run, output);
@@ -82,7 +89,7 @@ async function followRun(
     await printing;
     const { session_id } = held.session;
     if (!json) tellEnd(output, end, await run.run_id, session_id);
-    return end;
+    return endedBySignal ?? exitCodeOf(end);
   } finally {
     for (const stopListening of listening) stopListening();
   }

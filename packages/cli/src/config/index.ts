@@ -1,7 +1,7 @@
 // The config room: where a user's settings live, what they may say, and what kernel and policy make of them.
 // It reads the agent's home and nothing else; no file of a project is ever opened here (CONF-1).
 
-export { agentHome } from "./agent-home.ts";
+export { agentHome, userHome } from "./agent-home.ts";
 export { commentedConfig } from "./commented-config.ts";
 export { ConfigError, describeConfigProblem } from "./config-error.ts";
 export { kernelConfigOf } from "./kernel-config-of.ts";

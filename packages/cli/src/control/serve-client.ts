@@ -74,10 +74,11 @@ export function serveClient(socket: Socket, subject: ControlSubject): () => Prom
     if (line.trim() === "") return;
     let id: RequestId | null = null;
     try {
-      const request = readRequest(line);
-      id = request.id;
+      const given = readLine(line);
+      id = idOf(given);
+      const request = readRequest(given);
       const result = await answerRequest(client, request.method, request.params);
-      send({ id, result });
+      send({ id: request.id, result });
     } catch (error) {
       if (error instanceof ControlError && error.code !== "unreachable") {
         refuse(id, error.code, error.message);
@@ -121,22 +122,30 @@ export function serveClient(socket: Socket, subject: ControlSubject): () => Prom
   }
 }
 
-interface ReadRequest {
-  readonly id: RequestId;
-  readonly method: string;
-  readonly params: Readonly<Record<string, unknown>>;
-}
-
-function readRequest(line: string): ReadRequest {
+function readLine(line: string): Readonly<Record<string, unknown>> {
   let given: unknown;
   try {
     given = JSON.parse(line);
   } catch {
     throw new ControlError("bad_request", "A line is one request in JSON; this one is not JSON.");
   }
-  const { id, method, params = {} } = isRecord(given) ? given : {};
+  return isRecord(given) ? given : {};
+}
+
+/** Also of a request that says nothing else right: whoever sent it waits for the answer to it. */
+function idOf({ id }: Readonly<Record<string, unknown>>): RequestId | null {
   const isId = typeof id === "number" || (typeof id === "string" && id.length <= MAX_ID_CHARS);
-  if (!isId || typeof method !== "string" || !isRecord(params)) {
+  return isId ? id : null;
+}
+
+function readRequest(given: Readonly<Record<string, unknown>>): {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+} {
+  const id = idOf(given);
+  const { method, params = {} } = given;
+  if (id === null || typeof method !== "string" || !isRecord(params)) {
     throw new ControlError(
       "bad_request",
       "A request is an object with an id (a number or a short text), a method (a text) and params (an object).",

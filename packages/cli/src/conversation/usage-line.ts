@@ -4,5 +4,6 @@ import { describeUsage, type RunEnd } from "@soong/agent";
 import { durationWords } from "./duration-words.ts";
 
 export function usageLine({ usage }: Pick<RunEnd, "usage">, ms: number): string {
-  return `${describeUsage(usage)} · ${durationWords(ms)}`;
+  // One that failed before it asked has used nothing.
+  return [describeUsage(usage), durationWords(ms)].filter((part) => part !== "").join(" · ");
 }

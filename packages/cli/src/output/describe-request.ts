@@ -13,11 +13,11 @@ export interface DescribedRequest {
   readonly hiddenLines: number;
 }
 
-/** `screen`: how much of it the preview may take; left out, it is shown whole. */
+/** `screen`: how wide it is, and how many rows the preview may take; left out, it is shown whole. */
 export function describeRequest(
   request: PermissionRequest,
   colours: Colours,
-  screen?: { readonly rows: number; readonly columns: number },
+  screen?: { readonly rows?: number; readonly columns: number },
 ): DescribedRequest {
   const { bold, dim, yellow } = colours;
   const marks = [
@@ -81,7 +81,10 @@ function previewLines(request: PermissionRequest, colours: Colours): string[] {
 /** Always one: a single long line is better seen whole than not at all. */
 function linesThatFit(
   lines: readonly string[],
-  { rows, columns }: { readonly rows: number; readonly columns: number },
+  {
+    rows = Number.POSITIVE_INFINITY,
+    columns,
+  }: { readonly rows?: number; readonly columns: number },
 ): number {
   let used = 0;
   const over = lines.findIndex((line) => {

@@ -37,8 +37,9 @@ export function failureOf(error: unknown): Failure {
     case "FlagError":
     case "SetupError":
       return { message, exitCode: EXIT.usage };
-    case "CommandError":
     case "StoreError":
+      return { message: `${message}${storeHint(error)}`, exitCode: EXIT.failed };
+    case "CommandError":
     case "RunRefused":
     case "ToolFailure":
     case "JournalFailure":
@@ -48,13 +49,23 @@ export function failureOf(error: unknown): Failure {
   }
 }
 
+function storeHint(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "session_unknown" ? " `soong sessions` lists those that are kept." : "";
+}
+
 /** What the operating system refused, with the file it refused it for. */
 function ofSystem(error: Error): string | undefined {
-  const { code, path } = error as NodeJS.ErrnoException;
+  const { code, path, syscall } = error as NodeJS.ErrnoException;
   if (typeof code !== "string" || typeof path !== "string") return undefined;
-  const why = REASONS.get(code) ?? `the system says ${code}`;
+  // Of a directory that is to be made with all above it, Node says this where the disk refuses.
+  const isUnmakeable = syscall === "mkdir" && code === "ENOENT";
+  const why = isUnmakeable ? UNMAKEABLE : (REASONS.get(code) ?? `the system says ${code}`);
   return `${visibleLine(path)} cannot be used: ${why}.`;
 }
+
+const UNMAKEABLE =
+  "it cannot be made; its disk may be read-only, or a link on the way lead nowhere";
 
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["EACCES", "this user may not; look at its owner and rights"],

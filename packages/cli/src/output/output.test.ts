@@ -28,6 +28,8 @@ describe("text from outside", () => {
     verifies("CLI-6");
     const evil = "a\u001b[2J\u0000\u007f\u0085\u202e\u200b\ufeff\ud800é😀\r\nb\rc\td";
     const shown = "a\\u001b[2J\\u0000\\u007f\\u0085\\u202e\\u200b\\ufeff\\ud800é😀";
+    // One picture made of two is seen; the same joiner between letters is not.
+    expect(visible("👩🏽\u200d💻 a\u200db")).toBe("👩🏽\u200d💻 a\\u200db");
     expect(visible(evil)).toBe(`${shown}\nb\\rc\td`);
     expect(visibleLine(evil)).toBe(`${shown}\\r\\nb\\rc\\td`);
   });
@@ -78,6 +80,14 @@ describe("a failure", () => {
     const failure = failureOf(error);
     expect(failure.exitCode).toBe(exitCode);
     expect(failure.message).toMatch(/^\/h (cannot be used|is wrong)/);
+  });
+
+  it("to make a directory is not told as one that is missing", () => {
+    const missing = { code: "ENOENT", path: "/h" };
+    const messageOf = (more: object): string =>
+      failureOf(Object.assign(new Error("ENOENT: …"), missing, more)).message;
+    expect(messageOf({ syscall: "open" })).toContain("not there");
+    expect(messageOf({ syscall: "mkdir" })).toContain("cannot be made");
   });
 
   it("of our own is told in one line, without its insides", () => {

@@ -30,6 +30,18 @@ const SHORT: ReadonlyMap<string, string> = new Map([
   ["\t", "\\t"],
 ]);
 
-function writtenOut(char: string): string {
+const JOINER = "\u200d";
+
+function writtenOut(char: string, at: number, whole: string): string {
+  if (char === JOINER && joinsPictures(whole, at)) return char;
   return SHORT.get(char) ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** What makes one picture of two hides nothing. */
+function joinsPictures(text: string, at: number): boolean {
+  return (
+    /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]$/u.test(
+      text.slice(Math.max(0, at - 2), at),
+    ) && /^\p{Extended_Pictographic}/u.test(text.slice(at + 1, at + 3))
+  );
 }

@@ -2,10 +2,10 @@
 // and what belongs to Soong itself (PERM-14).
 
 import { stat } from "node:fs/promises";
-import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type { PolicyInput, Roots } from "@soong/core";
 import { defaultLockDirectory, isCaseInsensitive, resolvePath } from "@soong/tools";
+import { userHome } from "../config/index.ts";
 import { SetupError } from "./setup-error.ts";
 
 export interface Places {
@@ -28,7 +28,7 @@ export async function placesOf(
     );
   }
   const project = await projectOf(cwd);
-  const user = await resolvePath("/", homedir());
+  const user = await resolvePath("/", userHome(process.env));
   return {
     roots: {
       project,

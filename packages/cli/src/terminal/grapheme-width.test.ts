@@ -34,5 +34,10 @@ describe("the width of text on a terminal", () => {
   it("takes text apart where a reader would", () => {
     expect(graphemesOf("e\u0301👨‍👩‍👧🇫🇷a")).toEqual(["e\u0301", "👨‍👩‍👧", "🇫🇷", "a"]);
     expect(graphemesOf("ab\n")).toEqual(["a", "b", "\n"]);
+    // A long one is taken apart in pieces.
+    const words = ["w", "o", "e\u0301", "👨‍👩‍👧", " "];
+    const many = Array.from({ length: 500 }, () => words).flat();
+    expect(graphemesOf(many.join(""))).toEqual(many);
+    expect(graphemesOf("😀".repeat(2001))).toHaveLength(2001);
   });
 });

@@ -4,7 +4,26 @@
 export function graphemesOf(text: string): string[] {
   // Most text by far; and taking it apart properly is slow.
   if (ONE_EACH.test(text)) return text.split("");
-  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+  if (text.length <= LONGEST_PIECE) {
+    return Array.from(segmenter.segment(text), ({ segment }) => segment);
+  }
+  // Of a long text, each step of the segmenter takes longer than the last.
+  const graphemes: string[] = [];
+  for (let from = 0; from < text.length;) {
+    const to = borderNear(text, from + LONGEST_PIECE);
+    for (const grapheme of graphemesOf(text.slice(from, to))) graphemes.push(grapheme);
+    from = to;
+  }
+  return graphemes;
+}
+
+/** Behind a plain character and before another, if there is such a place shortly before this one. */
+export function borderNear(text: string, place: number): number {
+  if (place >= text.length) return text.length;
+  for (let at = place; at > place - LONGEST_PIECE / 2; at -= 1) {
+    if (PLAIN_PAIR.test(text.slice(at - 1, at + 1))) return at;
+  }
+  return /[\udc00-\udfff]/.test(text.charAt(place)) ? place - 1 : place;
 }
 
 /** In columns. Control characters have none. */
@@ -30,6 +49,8 @@ function characterWidth(character: string): number {
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
+const LONGEST_PIECE = 1024;
+const PLAIN_PAIR = /^[\u0020-\u007e]{2}$/;
 const ONE_EACH = /^[\t\n\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff]*$/;
 const ONE_COLUMN_EACH = /^[\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff]*$/;
 

@@ -36,4 +36,16 @@ describe("what is typed, in rows", () => {
     expect(shown("abc\td", 5, 6, 9).rows).toEqual(["> abc ", "  d"]);
     expect(sentLines("> ", "a\u202eb\nc", 20)).toEqual(["> a\\u202eb", "  c"]);
   });
+
+  it("is laid out around the cursor only, however long a line is", () => {
+    const text = "0123456789".repeat(300_000);
+    const { rows, at } = shown(`${text}!`, text.length, 12, 3);
+    expect(rows.map((row) => row.trim()).join("")).toMatch(/^\d{20,}!$/);
+    expect([rows.length, at[0], rows[2]]).toEqual([3, 2, `${at[1]}!`]);
+    const beginning = shown(text, 0, 12, 3);
+    expect(beginning).toEqual({
+      rows: ["> 0123456789", "  0123456789", "  0123456789"],
+      at: [0, "> "],
+    });
+  });
 });

@@ -26,30 +26,41 @@ export function layOutInput(view: InputView, width: number, height: number): Inp
   const indent = indentFor(head, width);
   const lines = text.split("\n");
   const cursorLine = text.slice(0, cursor).split("\n").length - 1;
-  const cursorColumn = cursor - (text.lastIndexOf("\n", cursor - 1) + 1);
+  const cursorColumn = cursor - (cursor === 0 ? 0 : text.lastIndexOf("\n", cursor - 1) + 1);
 
-  // Lines further away cannot be seen, and a pasted book should not be laid out at every key.
+  // What is further away cannot be seen, and a pasted book should not be laid out at every key.
+  const reach = Math.max(SMALLEST_REACH, 2 * width * height);
   const first = Math.max(0, cursorLine - height);
   const rows: Row[] = first === 0 ? promptRows.slice(0, -1) : [];
   let cursorRow = 0;
   let beforeCursor: Row = head;
   for (const [index, line] of lines.slice(first, cursorLine + height + 1).entries()) {
     const at = index + first;
-    const start = at === 0 ? head : indent;
+    const column = at < cursorLine ? line.length : at > cursorLine ? 0 : cursorColumn;
+    const from = beginningBefore(line, column, reach);
+    const seen = line.slice(from, column + reach);
+    const start = at === 0 && from === 0 ? head : indent;
     if (at === cursorLine) {
-      const before = rowsOfLine(line.slice(0, cursorColumn), start, indent, width);
-      const next = rowsOfLine(line, start, indent, width);
+      const before = rowsOfLine(line.slice(from, column), start, indent, width);
+      const next = rowsOfLine(seen, start, indent, width);
       // Behind a full row that goes on, the cursor stands where it goes on.
       const last = before.length - 1;
       const goesOn = next.length > before.length && before[last]?.width === next[last]?.width;
       cursorRow = rows.length + last + (goesOn ? 1 : 0);
       beforeCursor = goesOn ? indent : (before[last] ?? start);
       rows.push(...next);
-    } else rows.push(...rowsOfLine(line, start, indent, width));
+    } else rows.push(...rowsOfLine(seen, start, indent, width));
   }
 
   const top = Math.max(0, Math.min(cursorRow - Math.floor(height / 2), rows.length - height));
   return { rows: rows.slice(top, top + height), cursorRow: cursorRow - top, beforeCursor };
+}
+
+/** Where to begin with a long line: it stays the same for a while, so that rows do not jump at every key. */
+function beginningBefore(line: string, column: number, reach: number): number {
+  const from = Math.max(0, Math.floor(column / reach) - 1) * reach;
+  const isInPair = /[\udc00-\udfff]/.test(line.charAt(from));
+  return isInPair ? from + 1 : from;
 }
 
 /** What was typed as it stays on the screen: whole lines, which the terminal may wrap as it likes. */
@@ -94,3 +105,5 @@ function shown(grapheme: string): string {
 
 const NO_ROW: Row = { text: "", width: 0 };
 const TAB = 8;
+/** In code units of a line, to both sides. */
+const SMALLEST_REACH = 4096;

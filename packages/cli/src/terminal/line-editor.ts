@@ -1,7 +1,7 @@
 // A text of one line or several while it is typed, as a value: every key makes a new one. The cursor always
 // stands between two characters as a reader sees them.
 
-import { graphemesOf, widthOf } from "./grapheme-width.ts";
+import { borderNear, graphemesOf, widthOf } from "./grapheme-width.ts";
 import type { Key } from "./key-decoder.ts";
 
 export interface LineEditor {
@@ -159,24 +159,27 @@ function inLineAt(editor: LineEditor, place: number): LineEditor {
 }
 
 function leftOf({ text, cursor }: LineEditor): number {
-  const start = lineStart(text, cursor);
+  const start = shortlyBefore(text, cursor);
   if (start === cursor) return Math.max(0, cursor - 1);
   return cursor - (graphemesOf(text.slice(start, cursor)).at(-1)?.length ?? 0);
 }
 
 function rightOf({ text, cursor }: LineEditor): number {
-  const end = lineEnd(text, cursor);
+  const end = shortlyBehind(text, cursor);
   if (end === cursor) return Math.min(text.length, cursor + 1);
   return cursor + (graphemesOf(text.slice(cursor, end))[0]?.length ?? 0);
 }
 
 /** Over blanks, and then over what is of one kind: a word, or signs. */
 function wordLeftOf({ text, cursor }: LineEditor): number {
-  return cursor - wordLength(graphemesOf(text.slice(0, cursor)).toReversed());
+  return (
+    cursor -
+    wordLength(graphemesOf(text.slice(Math.max(0, cursor - LONGEST_WORD), cursor)).toReversed())
+  );
 }
 
 function wordRightOf({ text, cursor }: LineEditor): number {
-  return cursor + wordLength(graphemesOf(text.slice(cursor)));
+  return cursor + wordLength(graphemesOf(text.slice(cursor, cursor + LONGEST_WORD)));
 }
 
 function wordLength(graphemes: readonly string[]): number {
@@ -197,13 +200,23 @@ function wordLength(graphemes: readonly string[]): number {
 
 /** This place, or the next one between two graphemes. */
 function borderFrom(text: string, place: number): number {
-  const start = lineStart(text, place);
+  const start = shortlyBefore(text, place);
   let border = start;
-  for (const grapheme of graphemesOf(text.slice(start, lineEnd(text, place)))) {
+  for (const grapheme of graphemesOf(text.slice(start, shortlyBehind(text, place)))) {
     if (border >= place) break;
     border += grapheme.length;
   }
   return border;
+}
+
+/** The start of the line or, in a long one, a border from which a place can be found at once. */
+function shortlyBefore(text: string, place: number): number {
+  const start = lineStart(text, place);
+  return place - start <= FAR ? start : borderNear(text, place - FAR);
+}
+
+function shortlyBehind(text: string, place: number): number {
+  return Math.min(lineEnd(text, place), place + FAR);
 }
 
 function lineStart(text: string, place: number): number {
@@ -214,6 +227,10 @@ function lineEnd(text: string, place: number): number {
   const end = text.indexOf("\n", place);
   return end < 0 ? text.length : end;
 }
+
+/** In code units: no character is as long. */
+const FAR = 1024;
+const LONGEST_WORD = 65_536;
 
 /** Without what nobody can type or see: control characters other than line breaks and tabs. */
 function typeable(text: string): string {

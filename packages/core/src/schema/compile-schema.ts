@@ -1,11 +1,12 @@
-// From a schema to a check. The validator is made on the first value, kept as long as the schema lives,
-// and cannot be hurt by a schema: no I/O, no unbounded time, no exception leaves here.
+// From a schema to a check. The validator is made on the first value that is not plainly valid, kept as long as the
+// schema lives, and cannot be hurt by a schema: no I/O, no unbounded time, no exception leaves here.
 
 import { Ajv2020, _, Name } from "ajv/dist/2020.js";
 import type { CodeKeywordDefinition, ValidateFunction } from "ajv/dist/2020.js";
 import type { KeywordErrorCxt } from "ajv/dist/types/index.js";
 import { FORMATS } from "./formats.ts";
-import type { JsonSchema } from "./json.ts";
+import { countCharacters, type JsonSchema } from "./json.ts";
+import { plainCheck } from "./plainly-valid.ts";
 import { COST_KEYWORD, prepareSchema, type PreparedSchema } from "./prepare-schema.ts";
 import { sensitivePaths } from "./sensitive-paths.ts";
 import { findDuplicate } from "./unique-items.ts";
@@ -42,6 +43,16 @@ function build(schema: JsonSchema): SchemaCheck {
   const preparation = prepareSchema(schema);
   if (!preparation.ok) return uncheckable(preparation.message);
   const { prepared } = preparation;
+  const isPlainlyValid = plainCheck(prepared);
+  let validate: SchemaCheck | undefined;
+  return (value) => {
+    if (validate === undefined && isPlainlyValid?.(value) === true) return OK;
+    validate ??= buildValidator(schema, prepared);
+    return validate(value);
+  };
+}
+
+function buildValidator(schema: JsonSchema, prepared: PreparedSchema): SchemaCheck {
   const meter: Meter = {
     left: 0,
     maxErrors: 0,
@@ -140,11 +151,7 @@ function keywords(meter: Meter): CodeKeywordDefinition[] {
   };
   const codePoints = (text: string): number => {
     spend(text.length / 8);
-    let count = 0;
-    for (let at = 0; at < text.length; count += 1) {
-      at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
-    }
-    return count;
+    return countCharacters(text);
   };
   const duplicate = (items: unknown[]) => findDuplicate(items, (read) => spend(read / 8));
   const limitError = {

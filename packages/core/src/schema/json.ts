@@ -38,6 +38,15 @@ export function typeOfJson(value: unknown): JsonType {
   return "object";
 }
 
+/** As JSON Schema counts the length of a string: in code points. */
+export function countCharacters(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; count += 1) {
+    at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
+  }
+  return count;
+}
+
 /** How much work is still allowed; below zero whoever works on it gives up. */
 export type Budget = { left: number };
 

@@ -8,6 +8,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { createMemoryArtifacts, ToolFailure, type ArtifactInput } from "@soong/core";
+import { anyCharacter } from "../../../../test/any-character.ts";
 import { openFileArtifacts } from "./file-artifacts.ts";
 
 const about: ArtifactInput = {
@@ -192,7 +193,7 @@ describe("artifacts on disk", () => {
     verifies("ART-1");
     const onDisk = await openFileArtifacts({ directory, clock });
     const inMemory = createMemoryArtifacts({ clock });
-    const piece = fc.oneof(fc.string({ unit: "binary" }), fc.uint8Array({ maxLength: 40 }));
+    const piece = fc.oneof(fc.string({ unit: anyCharacter }), fc.uint8Array({ maxLength: 40 }));
     const range = fc.record({
       offset: fc.oneof(fc.integer({ min: -5, max: 80 }), fc.constant(Number.NaN)),
       length: fc.oneof(fc.integer({ min: -5, max: 80 }), fc.constant(Number.POSITIVE_INFINITY)),

@@ -5,6 +5,7 @@ import type { ConversationNode, Fact } from "@soong/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
+import { anyCharacter } from "../../../../test/any-character.ts";
 import type { ChainProblem } from "../contract/index.ts";
 import { createChainCheck, type ChainHead, type ChainRow } from "./chain-check.ts";
 import { chainLine, FIRST_PREV_HASH, hashLine, nodeDigest, nodeText } from "./chain-line.ts";
@@ -28,7 +29,7 @@ const given: fc.Arbitrary<Given> = fc.record({
   type: fc.constantFrom("tool.requested", "tool.completed", "run.started", "error"),
   run_id: fc.constantFrom(undefined, "run_1", "run_2"),
   tool_call_id: fc.constantFrom(undefined, "a", "b"),
-  text: fc.string({ unit: "binary", maxLength: 12 }),
+  text: fc.string({ unit: anyCharacter, maxLength: 12 }),
   nodes: fc.constantFrom(0, 0, 1, 2),
 });
 

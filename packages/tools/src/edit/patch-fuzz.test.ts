@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
+import { anyCharacter } from "../../../../test/any-character.ts";
 import { planPatch } from "./patch.ts";
 
 const options = { path: "x", create: true };
@@ -18,7 +19,7 @@ test("Any text as a patch of any bytes gives a plan or an error that JSON can ho
   );
   const text = fc.oneof(
     fc.array(piece).map((pieces) => pieces.join("")),
-    fc.string({ unit: "binary" }),
+    fc.string({ unit: anyCharacter }),
   );
   const bytes = fc.oneof(
     fc

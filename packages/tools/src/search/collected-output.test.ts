@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
+import { anyCharacter } from "../../../../test/any-character.ts";
 import { parseLineRow } from "./line-rows.ts";
 import { createPieces } from "./pieces.ts";
 import { createRipgrepMessages } from "./ripgrep-messages.ts";
@@ -39,7 +40,7 @@ describe("output in pieces", () => {
     verifies("CODE-3");
     fc.assert(
       fc.property(
-        fc.uniqueArray(fc.string({ unit: "binary" })),
+        fc.uniqueArray(fc.string({ unit: anyCharacter })),
         fc.integer({ min: 1, max: 8 }),
         (paths, most) => {
           const smallest = createSmallestPaths(most);

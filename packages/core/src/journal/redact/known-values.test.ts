@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
+import { anyCharacter } from "../../../../../test/any-character.ts";
 import { createRedactor } from "./redactor.ts";
 
 const numRuns = process.env["SOONG_TEST_FULL"] === "1" ? 10_000 : 300;
@@ -74,7 +75,7 @@ describe("known values", () => {
     verifies("REDACT-1");
     const char = fc.oneof(
       fc.constantFrom(...Array.from("ab1%2\\\"'/+ -_\n\tué😀[:]")),
-      fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+      fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
     );
     const piece = fc.string({ unit: char, maxLength: 12 });
     // Ends in a letter: a last backslash or percent sign would run into whatever follows.

@@ -1,0 +1,171 @@
+// One recorded fact of a call after the other, for a call that is under way in a replay: what it waits for is given to it
+// when the record has it, and what is decided about it is held against what was.
+
+import { isTerminalFact, type Fact, type ToolResult } from "@soong/core";
+import {
+  compareClass,
+  comparePermission,
+  compareResult,
+  compareValidation,
+  Diverged,
+  endingOf,
+} from "./divergence.ts";
+import type { LiveCall } from "./live-call.ts";
+import { settle, type Piece } from "./piece.ts";
+import { endedFromOutside, resultOf, wentStale } from "./recorded-call.ts";
+import type { RecordPlace } from "./record-place.ts";
+import type { RegisteredTools } from "./registered-tools.ts";
+import { NotComparable } from "./replay-error.ts";
+import { beginsTooLate } from "./schedule.ts";
+import { openPlan, returnOf } from "./stand-ins.ts";
+import { haltOf, type Halt, type SegmentTurns } from "./turns.ts";
+import { releaseEnded, releaseParked } from "./unrecorded-end.ts";
+
+interface CallSurroundings {
+  readonly piece: Piece;
+  readonly place: RecordPlace;
+  readonly tools: RegisteredTools;
+  /** An event from outside, and all that follows from it. */
+  readonly outside: (event: () => void) => Promise<void>;
+  /** The id of the grant that is given next. */
+  nextGrant(grant_id: string): void;
+}
+
+type CallStep = (call: LiveCall, fact: Fact, plan: SegmentTurns) => Promise<void>;
+
+export function createCallStep(around: CallSurroundings): CallStep {
+  const { piece, place, tools, outside } = around;
+
+  return async (call, fact, plan) => {
+    const type: string = fact.type;
+    switch (type) {
+      case "artifact.created":
+        call.kept.open();
+        return;
+      case "tool.validated":
+        call.kept.open();
+        if (call.validated === undefined) await outside(() => call.admitted.open());
+        compareValidation(fact, call);
+        return;
+      case "tool.queued":
+        compareClass(fact, call);
+        return;
+      case "hook.started":
+        if (fact === call.recorded.begun) await begin(call, fact, plan);
+        return;
+      case "hook.completed":
+      case "hook.failed":
+        await outside(() => place.release(fact.seq));
+        return;
+      case "permission.evaluated":
+        await judge(call, fact, plan);
+        return;
+      case "permission.requested":
+        await settle();
+        if (!call.asked)
+          throw new Diverged(fact, "permission", "a person is asked", endingOf(call));
+        return;
+      case "permission.resolved":
+      case "permission.failed":
+        if (stalesBeforeStart(call)) tools.remove(fact.tool_name ?? "");
+        around.nextGrant(call.recorded.grant_id ?? "");
+        await outside(() => call.answered.open());
+        return;
+      case "tool.started":
+        await settle();
+        // A place for another agent is free before its end is on record.
+        if (!call.started) await releaseEnded(piece, call, () => call.started);
+        if (!call.started) throw new Diverged(fact, "permission", "it was started", endingOf(call));
+        return;
+      default:
+        if (isTerminalFact(fact.type)) await end(call, fact, plan);
+    }
+  };
+
+  async function begin(call: LiveCall, fact: Fact, plan: SegmentTurns): Promise<void> {
+    const { turns, streaming } = piece;
+    await settle();
+    // That no more calls would come is not on record where no model brought them.
+    if (!call.begun && !streaming.has(call.turn)) await outside(() => turns.get(call.turn)?.end());
+    if (!call.begun && call.result === undefined)
+      await releaseParked(piece, call, () => call.begun);
+    if (!call.begun && call.result === undefined) {
+      if (plan.haltOf(call.turn) !== "discard") throw beginsTooLate(piece, call, fact);
+      throw new NotComparable(
+        fact,
+        "its answer broke off, and with it went how calls before it ended",
+      );
+    }
+    openPlan(call, false);
+    await settle();
+  }
+
+  async function judge(call: LiveCall, fact: Fact, plan: SegmentTurns): Promise<void> {
+    const isStale = call.recorded.resolved === undefined && stalesBeforeStart(call);
+    if (isStale) tools.remove(fact.tool_name ?? "");
+    if (fact === call.recorded.begun) await begin(call, fact, plan);
+    place.release(fact.seq);
+    await settle();
+    comparePermission(fact, call);
+  }
+
+  async function end(call: LiveCall, fact: Fact, plan: SegmentTurns): Promise<void> {
+    const result = resultOf(call.recorded);
+    const code = result?.error?.code ?? "";
+    if (result === undefined) throw new NotComparable(fact, "its result is not on record");
+    if (NOT_DECIDED.has(code)) {
+      throw new NotComparable(fact, `it ended because of what happened to the runtime (${code})`);
+    }
+    const halt = haltOf(result);
+    if (halt !== undefined && call.result === undefined) await stop(call, halt);
+    // What ran beside it and was not cancelled had ended before it failed.
+    if (result.is_error && tools.takesSiblingsAlong(fact)) {
+      await releaseEnded(piece, call, () => false);
+    }
+    if (call.result === undefined) await outside(() => goOn(call, fact, result));
+    // A sibling that failed, and whose end is not on record yet.
+    if (call.result === undefined) {
+      await releaseEnded(piece, call, () => call.result !== undefined);
+    }
+    // It is done, and its answer still streams: it has an end because the turn was halted then.
+    if (call.result === undefined && !plan.isOver(call.turn, fact.seq)) {
+      await stop(call, plan.haltOf(call.turn) ?? "abort");
+    }
+    compareResult(fact, call);
+  }
+
+  /** Whatever it waits for is there. */
+  function goOn(call: LiveCall, fact: Fact, result: ToolResult): void {
+    call.kept.open();
+    call.admitted.open();
+    call.answered.open();
+    place.release(fact.seq);
+    openPlan(call, true);
+    if (call.recorded.started !== undefined && !endedFromOutside(result)) {
+      call.returned.open(returnOf(result));
+    }
+  }
+
+  /** What had ended by itself had done so before. */
+  async function stop(call: LiveCall, how: Halt): Promise<void> {
+    const turn = piece.turns.get(call.turn);
+    await releaseParked(piece, call, () => false);
+    await outside(() => {
+      if (how === "abort") void turn?.abort("as recorded");
+      else if (how === "discard") void turn?.discard("as recorded");
+      else turn?.interrupt("as recorded");
+    });
+  }
+}
+
+/** Ends that are of the runtime and its surroundings, not of a decision. */
+const NOT_DECIDED: ReadonlySet<string> = new Set([
+  "runtime_restarted",
+  "journal_unavailable",
+  "internal_error",
+  "turn_ended",
+]);
+
+function stalesBeforeStart({ recorded }: LiveCall): boolean {
+  return recorded.started === undefined && wentStale(recorded);
+}
