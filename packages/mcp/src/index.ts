@@ -1,3 +1,7 @@
 // @soong/mcp: MCP servers as a source of tools, and the surface served as an MCP server.
 
-export {};
+export { createPins, type PinRecord, type Pins, type PinStorage } from "./catalog/index.ts";
+export * from "./connection/index.ts";
+export * from "./gateway/index.ts";
+export * from "./settings/index.ts";
+export * from "./source/index.ts";

@@ -1,0 +1,78 @@
+// A question of the server, from inside a call (MCP-5). It reaches a person through the call's own context,
+// so hooks see it and the clock stands still; an answer goes back only if it is what was asked for.
+
+import {
+  compileSchema,
+  readSchema,
+  type ElicitationAnswer,
+  type ElicitationRequest,
+  type SchemaCheck,
+  type ToolContext,
+} from "@soong/core";
+import { safeText } from "../catalog/index.ts";
+
+const MAX_MESSAGE_CHARS = 4_000;
+const MAX_URL_CHARS = 4_000;
+/** A person may mistype; a hook that answers wrongly would do so for ever. */
+const MAX_ATTEMPTS = 3;
+
+const DECLINED: ElicitationAnswer = { action: "decline" };
+
+/** Never rejects: whatever cannot be asked or answered is declined. */
+export async function answerElicitation(
+  request: ElicitationRequest,
+  context: Pick<ToolContext, "elicit">,
+  signal: ToolContext["signal"],
+): Promise<ElicitationAnswer> {
+  const message = safeText(request.message, MAX_MESSAGE_CHARS);
+  if (request.mode === "url") {
+    if (!isWebAddress(request.url)) return DECLINED;
+    const { action } = await askOrGiveUp({ ...request, message }, context, signal);
+    return { action };
+  }
+  const check = checkOf(request.requested_schema);
+  if (check === undefined) return DECLINED;
+  let problem = "";
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const question = { ...request, message: `${message}${problem}` };
+    const { action, content = {} } = await askOrGiveUp(question, context, signal);
+    if (action !== "accept") return { action };
+    const checked = check(content);
+    if (checked.ok) return { action, content };
+    const words = checked.issues.slice(0, 5).map(({ path, message }) => `${path} ${message}`);
+    problem = `\n(The answer did not fit: ${words.join("; ")})`;
+  }
+  return DECLINED;
+}
+
+async function askOrGiveUp(
+  request: ElicitationRequest,
+  context: Pick<ToolContext, "elicit">,
+  signal: ToolContext["signal"],
+): Promise<ElicitationAnswer> {
+  if (signal.aborted) return { action: "cancel" };
+  let giveUp = (): void => {};
+  const withdrawn = new Promise<ElicitationAnswer>((resolve) => {
+    giveUp = () => resolve({ action: "cancel" });
+  });
+  signal.addEventListener("abort", giveUp);
+  try {
+    return await Promise.race([context.elicit(request), withdrawn]);
+  } catch {
+    return DECLINED;
+  } finally {
+    signal.removeEventListener("abort", giveUp);
+  }
+}
+
+/** What opens in a browser, and nothing that runs or reads a file. */
+function isWebAddress(url: string): boolean {
+  if (url.length > MAX_URL_CHARS || !URL.canParse(url)) return false;
+  const { protocol, username, password } = new URL(url);
+  return (protocol === "https:" || protocol === "http:") && username === "" && password === "";
+}
+
+function checkOf(schema: unknown): SchemaCheck | undefined {
+  const read = readSchema(schema);
+  return read.ok ? compileSchema(read.original) : undefined;
+}

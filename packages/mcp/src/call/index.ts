@@ -1,0 +1,4 @@
+// The call room: one tools/call, from the arguments that were judged to a result of ours. It keeps nothing
+// between calls and never repeats one that may have happened.
+
+export { callServerTool } from "./call-server-tool.ts";

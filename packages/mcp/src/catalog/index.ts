@@ -1,0 +1,10 @@
+// The catalog room: what a server lists, made into tools of ours, and which definitions were allowed. It
+// asks the server for its list and calls nothing.
+
+export { buildCatalog, type Catalog } from "./build-catalog.ts";
+export { isJsonObject } from "./json-object.ts";
+export { listTools, type ListedTools } from "./list-tools.ts";
+export { createPins, definitionHash, type PinRecord, type Pins, type PinStorage } from "./pins.ts";
+export { safeLine, safeText } from "./safe-text.ts";
+export { type ServerTool } from "./server-tool.ts";
+export { canonicalName, type HandlerOf } from "./tool-definition.ts";

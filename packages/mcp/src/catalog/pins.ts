@@ -1,0 +1,143 @@
+// Which definition of a tool the user has allowed (MCP-7): pinned by hash with the first call that was
+// allowed, so that a server cannot change afterwards what was agreed to.
+
+import { createHash } from "node:crypto";
+import { canonicalJson } from "@soong/core";
+import { isJsonObject } from "./json-object.ts";
+import { describeChange } from "./describe-change.ts";
+import type { ServerTool } from "./server-tool.ts";
+
+/** Where the pins are kept. `load` answers undefined when nothing was ever saved. */
+export interface PinStorage {
+  load(): Promise<unknown>;
+  save(pins: PinRecord): Promise<void>;
+}
+
+export interface PinRecord {
+  readonly version: 1;
+  /** By server id, then by the server's name for its tool. */
+  readonly servers: Readonly<Record<string, Readonly<Record<string, Pin>>>>;
+}
+
+export interface Pin {
+  readonly hash: string;
+  /** As it was, so that a change can be shown. */
+  readonly definition: ServerTool;
+}
+
+export type PinState =
+  | { readonly kind: "unpinned" | "same" }
+  | { readonly kind: "changed"; readonly changes: readonly string[] };
+
+export interface Pins {
+  check(server_id: string, tool: ServerTool): PinState;
+  /** Pins what is not pinned yet. Rejects when that cannot be kept, or another definition is. */
+  allow(server_id: string, tool: ServerTool): Promise<void>;
+  /** From now on these are the definitions that are allowed. */
+  accept(server_id: string, tools: readonly ServerTool[]): Promise<void>;
+}
+
+/** Rejects on pins that cannot be read: without them nobody knows what was allowed. */
+export async function createPins(storage: PinStorage): Promise<Pins> {
+  let known = readPins(await storage.load());
+  let turn: Promise<void> = Promise.resolve();
+
+  return { check, allow, accept };
+
+  function check(server_id: string, tool: ServerTool): PinState {
+    const pin = pinOf(known, server_id, tool.name);
+    if (pin === undefined) return { kind: "unpinned" };
+    if (pin.hash === definitionHash(tool)) return { kind: "same" };
+    return { kind: "changed", changes: describeChange(pin.definition, tool) };
+  }
+
+  async function allow(server_id: string, tool: ServerTool): Promise<void> {
+    if (check(server_id, tool).kind === "same") return;
+    await update((pins) => {
+      const pin = pinOf(pins, server_id, tool.name);
+      if (pin === undefined) return withPins(pins, server_id, [tool]);
+      if (pin.hash === definitionHash(tool)) return undefined;
+      throw new Error(`another definition of ${tool.name} was allowed meanwhile`);
+    });
+  }
+
+  function accept(server_id: string, tools: readonly ServerTool[]): Promise<void> {
+    return update((pins) => withPins(pins, server_id, tools));
+  }
+
+  /** One after the other, each on what is saved by then: other processes pin, too. */
+  function update(change: (pins: PinRecord) => PinRecord | undefined): Promise<void> {
+    const done = afterTurn(change, turn);
+    turn = done.catch(() => {});
+    return done;
+  }
+
+  async function afterTurn(
+    change: (pins: PinRecord) => PinRecord | undefined,
+    before: Promise<void>,
+  ): Promise<void> {
+    await before;
+    known = readPins(await storage.load());
+    const next = change(known);
+    if (next === undefined) return;
+    await storage.save(next);
+    known = next;
+  }
+}
+
+/** Over all a model or a person is told of the tool. */
+export function definitionHash(tool: ServerTool): string {
+  const known = hashes.get(tool);
+  if (known !== undefined) return known;
+  const { name, title, description, input_schema, output_schema, annotations } = tool;
+  const told = { name, title, description, input_schema, output_schema, annotations };
+  // As `digestOf` of the kernel, on the faster hash of Node: a server may have thousands of tools.
+  const hash = `sha256:${createHash("sha256").update(canonicalJson(told)).digest("hex")}`;
+  hashes.set(tool, hash);
+  return hash;
+}
+
+const hashes = new WeakMap<ServerTool, string>();
+
+function pinOf(pins: PinRecord, server_id: string, name: string): Pin | undefined {
+  const server = Object.hasOwn(pins.servers, server_id) ? pins.servers[server_id] : undefined;
+  return server !== undefined && Object.hasOwn(server, name) ? server[name] : undefined;
+}
+
+function withPins(pins: PinRecord, server_id: string, tools: readonly ServerTool[]): PinRecord {
+  const own = Object.entries(pins.servers[server_id] ?? {});
+  const added = tools.map((tool): [string, Pin] => [
+    tool.name,
+    { hash: definitionHash(tool), definition: tool },
+  ]);
+  // Built from entries: a tool may be called __proto__.
+  const server = Object.fromEntries([...own, ...added]);
+  const others = Object.entries(pins.servers).filter(([id]) => id !== server_id);
+  return { version: 1, servers: Object.fromEntries([...others, [server_id, server]]) };
+}
+
+function readPins(given: unknown): PinRecord {
+  if (given === undefined) return { version: 1, servers: {} };
+  const problem = pinsProblem(given);
+  if (problem === undefined) return given as PinRecord;
+  throw new Error(`the pins of MCP tools cannot be read: ${problem}`);
+}
+
+function pinsProblem(given: unknown): string | undefined {
+  if (!isJsonObject(given) || given["version"] !== 1) return "they are not of version 1";
+  const { servers } = given;
+  if (!isJsonObject(servers)) return "servers is not an object";
+  for (const [server_id, tools] of Object.entries(servers)) {
+    if (!isJsonObject(tools)) return `servers.${server_id} is not an object`;
+    for (const [name, pin] of Object.entries(tools)) {
+      if (!isPin(pin)) return `servers.${server_id}.${name} is not a pin`;
+    }
+  }
+  return undefined;
+}
+
+function isPin(pin: unknown): boolean {
+  if (!isJsonObject(pin) || typeof pin["hash"] !== "string") return false;
+  const { definition } = pin;
+  return isJsonObject(definition) && isJsonObject(definition["input_schema"]);
+}

@@ -1,0 +1,52 @@
+// Text of a server, before anybody reads it: bounded, and without characters that hide or rearrange what
+// is there (terminal sequences, direction marks, invisible letters).
+
+/** Line breaks and tabs stay; so do the joiners that real scripts and emoji need. */
+const HIDDEN = /(?:(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\u{E0000}-\u{E0FFF}])+/gu;
+
+export function safeText(text: string, maxChars: number): string {
+  // Cut first: what is looked at is bounded, too.
+  const head = text.slice(0, maxChars);
+  const safe = head.replaceAll("\r\n", "\n").replace(HIDDEN, "\uFFFD");
+  return text.length <= maxChars ? safe : `${safe}… (cut: ${text.length} characters in all)`;
+}
+
+/** One line of it, for lists and messages. */
+export function safeLine(text: string, maxChars: number): string {
+  return safeText(text, maxChars).replace(/\s+/gu, " ").trim();
+}
+
+const DATA: ReadonlySet<string> = new Set(["const", "default", "enum", "examples", "example"]);
+const MAPS: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+]);
+const WORDS: ReadonlySet<string> = new Set(["description", "title", "$comment"]);
+const MAX_WORDS = 8_000;
+const MAX_DEPTH = 130;
+
+/** The words of a schema made safe; whatever decides about values stays as it is. */
+export function safeSchema(schema: unknown, depth = 0): unknown {
+  if (depth > MAX_DEPTH || typeof schema !== "object" || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map((item) => safeSchema(item, depth + 1));
+  const entries = Object.entries(schema).map(([key, held]): [string, unknown] => {
+    if (WORDS.has(key) && typeof held === "string") return [key, safeText(held, MAX_WORDS)];
+    if (DATA.has(key)) return [key, held];
+    if (MAPS.has(key) && isMap(held)) {
+      const fields = Object.entries(held).map(([name, field]): [string, unknown] => [
+        name,
+        safeSchema(field, depth + 2),
+      ]);
+      return [key, Object.fromEntries(fields)];
+    }
+    return [key, safeSchema(held, depth + 1)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isMap(held: unknown): held is object {
+  return typeof held === "object" && held !== null && !Array.isArray(held);
+}

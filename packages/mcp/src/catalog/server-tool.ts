@@ -1,0 +1,50 @@
+// One definition of a server, read (MCP-1, REG-2): a tool, or the reason why it is none.
+
+import { isJsonObject } from "./json-object.ts";
+import type { JsonObject } from "@soong/core";
+import { jsonSize } from "./json-size.ts";
+
+/** What a server says of its tool, as it says it: this is what is pinned (MCP-7). */
+export interface ServerTool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly input_schema: JsonObject;
+  readonly output_schema?: JsonObject;
+  readonly annotations?: JsonObject;
+}
+
+export type ReadServerTool =
+  | { readonly ok: true; readonly tool: ServerTool }
+  | { readonly ok: false; readonly name: string | undefined; readonly problem: string };
+
+const MAX_TOOL_CHARS = 1024 * 1024;
+
+export function readServerTool(given: unknown): ReadServerTool {
+  if (!isJsonObject(given)) return { ok: false, name: undefined, problem: "it is not an object" };
+  const { name: called, description, title, inputSchema, outputSchema, annotations } = given;
+  const name = typeof called === "string" && called !== "" ? called : undefined;
+  const refuse = (problem: string): ReadServerTool => ({ ok: false, name, problem });
+  if (name === undefined) return refuse("it has no name");
+  if (jsonSize(given, MAX_TOOL_CHARS + 1) > MAX_TOOL_CHARS) {
+    return refuse(`its definition is larger than ${MAX_TOOL_CHARS} characters`);
+  }
+  const input = inputSchema ?? {};
+  if (!isJsonObject(input)) return refuse("its inputSchema is not an object");
+  const { type = "object" } = input;
+  if (type !== "object" && !(Array.isArray(type) && type.includes("object"))) {
+    return refuse(`its inputSchema is for ${JSON.stringify(type)}, and arguments are an object`);
+  }
+  return {
+    ok: true,
+    tool: {
+      name,
+      ...(typeof title === "string" ? { title } : {}),
+      ...(typeof description === "string" ? { description } : {}),
+      // A reference server leaves the type out; arguments are an object all the same.
+      input_schema: input["type"] === undefined ? { ...input, type: "object" } : input,
+      ...(isJsonObject(outputSchema) ? { output_schema: outputSchema } : {}),
+      ...(isJsonObject(annotations) ? { annotations } : {}),
+    },
+  };
+}

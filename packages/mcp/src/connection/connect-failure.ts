@@ -1,0 +1,55 @@
+// Why a server could not be connected, in words a person can act on.
+
+import {
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import { McpServerFailure } from "./failure.ts";
+import { oneLine } from "./one-line.ts";
+
+export function connectFailure(
+  error: unknown,
+  about: { name: string; end: string | undefined; secrets: readonly string[] },
+): McpServerFailure {
+  const { name, end, secrets } = about;
+  if (error instanceof McpServerFailure) return error;
+  if (end !== undefined) {
+    return new McpServerFailure("lost", `${name} was not ready when it was over: ${end}.`);
+  }
+  const status = error instanceof SdkHttpError ? error.status : undefined;
+  if (status === 401 || error instanceof UnauthorizedError) {
+    const message = `${name} wants a login (HTTP 401). Logging in is not supported yet: put a token it accepts into the headers of its entry.`;
+    return new McpServerFailure("unauthorized", message);
+  }
+  if (status === 403) {
+    const message = `${name} refuses us (HTTP 403). See whether the headers of its entry are right.`;
+    return new McpServerFailure("unauthorized", message);
+  }
+  const said = oneLine(error instanceof Error ? error.message : String(error), secrets);
+  const code = systemCode(error);
+  if (code !== undefined) {
+    const message = `${name} cannot be reached (${code}). See whether it runs and its address is right.`;
+    return new McpServerFailure("unreachable", message);
+  }
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
+    return new McpServerFailure("timeout", `${name} did not answer in time: ${said}`);
+  }
+  return new McpServerFailure("protocol", `${name} does not speak MCP as we do: ${said}`);
+}
+
+/** Such as ECONNREFUSED: `fetch` hides it in the causes of its error. */
+function systemCode(error: unknown): string | undefined {
+  let current = error;
+  for (let depth = 0; depth < 10 && current instanceof Error; depth += 1) {
+    const { code } = current as NodeJS.ErrnoException;
+    if (typeof code === "string" && SYSTEM_CODE.test(code)) return code;
+    const inner = current instanceof AggregateError ? (current.errors as unknown[])[0] : undefined;
+    const { data } = current as { data?: { cause?: unknown } };
+    current = current.cause ?? inner ?? data?.cause;
+  }
+  return undefined;
+}
+
+const SYSTEM_CODE = /^(?:E[A-Z]+|UND_ERR_[A-Z_]+|CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED[A-Z_]*)$/;

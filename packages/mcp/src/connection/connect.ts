@@ -1,0 +1,216 @@
+// One attempt to connect: transport, era, handshake. What it started is ended again when it fails.
+
+import { Client } from "@modelcontextprotocol/client";
+import type { Clock, JsonObject } from "@soong/core";
+import type { McpServerEntry } from "../settings/index.ts";
+import { createRequests } from "./client-requests.ts";
+import { connectFailure } from "./connect-failure.ts";
+import type { ConnectedServer, McpEra } from "./connected-server.ts";
+import type { ConnectionOptions } from "./connection-types.ts";
+import { McpServerFailure } from "./failure.ts";
+import { keepRawResults } from "./raw-results.ts";
+import {
+  createServerTransport,
+  endOf,
+  endTransport,
+  secretsOf,
+  type ServerTransport,
+} from "./server-transport.ts";
+
+export interface Link {
+  readonly server: ConnectedServer;
+  /** Settles when nothing of it is left; never rejects. */
+  end(): Promise<void>;
+}
+
+export interface ConnectParts {
+  readonly entry: McpServerEntry;
+  readonly options: ConnectionOptions;
+  readonly clock: Clock;
+  /** Of the connection before, so that a server of the older era is not asked for the newer again. */
+  readonly knownEra: McpEra | undefined;
+  readonly onToolsChanged: () => void;
+  /** An answer came: the server works. */
+  readonly onAnswered: () => void;
+  /** Once, however it was noticed; not when we ended it. */
+  readonly onLost: (why: string) => void;
+  readonly stop: AbortSignal;
+}
+
+const DEFAULT_CLIENT = { name: "soong", version: "0.1.0" };
+const GOODBYE_MS = 1000;
+/** The time of an attempt is kept here, by our clock. */
+const NO_TIMEOUT = 2 ** 31 - 1;
+
+/** Rejects with an McpServerFailure, when nothing of the attempt is left. */
+export async function connect(parts: ConnectParts): Promise<Link> {
+  const { entry, clock, stop } = parts;
+  const name = nameOf(entry);
+  const over = new AbortController();
+  const cancelTimer = clock.after(entry.connect_timeout_ms, () => {
+    const message = `${name} was not ready within ${entry.connect_timeout_ms} ms. If it needs longer, raise connect_timeout_ms in its entry.`;
+    over.abort(new McpServerFailure("timeout", message));
+  });
+  const onStop = () => over.abort(new McpServerFailure("closed", `${name} was closed.`));
+  stop.addEventListener("abort", onStop, { once: true });
+  if (stop.aborted) onStop();
+  try {
+    if (over.signal.aborted) throw over.signal.reason;
+    return await attempt(parts, parts.knownEra, over.signal);
+  } catch (error) {
+    const isProbed = entry.transport.kind === "stdio" && parts.knownEra !== "2025";
+    const { reason } = error as McpServerFailure;
+    if (!isProbed || reason !== "lost") throw error;
+    // Some servers of the older era end at a request they do not know: a fresh one is not asked it.
+    return await attempt(parts, "2025", over.signal);
+  } finally {
+    cancelTimer();
+    stop.removeEventListener("abort", onStop);
+  }
+}
+
+async function attempt(
+  parts: ConnectParts,
+  knownEra: McpEra | undefined,
+  over: AbortSignal,
+): Promise<Link> {
+  const { entry, options } = parts;
+  const way = createServerTransport(entry, options);
+  keepRawResults(way.transport);
+  const client = createClient(parts);
+  let phase: "connecting" | "connected" | "over" = "connecting";
+  const lose = (why: string) => {
+    if (phase !== "connected") return;
+    phase = "over";
+    parts.onLost(why);
+    void endTransport(way);
+  };
+  const requests = createRequests({
+    client,
+    clock: parts.clock,
+    listTimeoutMs: entry.timeout_ms,
+    secrets: secretsOf(entry),
+    end: () => endOf(way),
+    onAnswered: parts.onAnswered,
+    onLost: (failure) => lose(failure.message),
+  });
+  if (options.canElicit === true) {
+    client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
+      const { action, content } = await requests.answerQuestion(params, mcpReq.signal);
+      return content === undefined ? { action } : { action, content: content as FormContent };
+    });
+  }
+  // The SDK's client takes one handler as a property; it is no event target.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener
+  client.onclose = () => lose(endOf(way) ?? "the connection was closed");
+  try {
+    await handshake(client, way, knownEra, over);
+    phase = "connected";
+    listenForChanges(client);
+  } catch (error) {
+    phase = "over";
+    await endTransport(way);
+    if (over.aborted) throw withGarbage(over.reason as McpServerFailure, way);
+    throw connectFailure(error, {
+      name: nameOf(entry),
+      end: endOf(way),
+      secrets: secretsOf(entry),
+    });
+  }
+  return {
+    server: {
+      ...describe(client),
+      listToolsPage: requests.listToolsPage,
+      callTool: requests.callTool,
+    },
+    async end() {
+      phase = "over";
+      if (way.kind === "http") await withinGoodbye(way.transport.terminateSession());
+      await endTransport(way);
+    },
+  };
+}
+
+function createClient({ entry, options, onToolsChanged }: ConnectParts): Client {
+  const client = new Client(options.clientInfo ?? DEFAULT_CLIENT, {
+    capabilities: options.canElicit === true ? { elicitation: { form: {}, url: {} } } : {},
+    versionNegotiation: {
+      mode: "auto",
+      // The other half is left for the older handshake, with a server that keeps silent.
+      probe: { timeoutMs: Math.ceil(entry.connect_timeout_ms / 2) },
+    },
+  });
+  client.setNotificationHandler("notifications/tools/list_changed", () => onToolsChanged());
+  return client;
+}
+
+/**
+ * The newer era tells of changes only to those who ask. Not waited for: a server that promises such news
+ * and then keeps silent about it is as good as any other.
+ */
+function listenForChanges(client: Client): void {
+  const isAsked = client.getProtocolEra() === "modern";
+  if (!isAsked || client.getServerCapabilities()?.tools?.listChanged !== true) return;
+  client.listen({ toolsListChanged: true }).catch(() => {});
+}
+
+async function handshake(
+  client: Client,
+  way: ServerTransport,
+  knownEra: McpEra | undefined,
+  over: AbortSignal,
+): Promise<void> {
+  let onOver = () => {};
+  const isOver = new Promise<never>((_, reject) => {
+    onOver = () => reject(over.reason as Error);
+  });
+  over.addEventListener("abort", onOver, { once: true });
+  if (over.aborted) onOver();
+  try {
+    const connecting = client.connect(way.transport, {
+      timeout: NO_TIMEOUT,
+      ...(knownEra === "2025" ? { prior: { kind: "legacy" } as const } : {}),
+    });
+    // Lost interest in, it still ends some time.
+    connecting.catch(() => {});
+    await Promise.race([connecting, isOver]);
+    if (endOf(way) !== undefined) throw new Error("the server is gone");
+  } finally {
+    over.removeEventListener("abort", onOver);
+    isOver.catch(() => {});
+  }
+}
+
+function describe(client: Client) {
+  const info = client.getServerVersion();
+  return {
+    era: client.getProtocolEra() === "modern" ? "2026" : "2025",
+    protocol_version: client.getNegotiatedProtocolVersion() ?? "",
+    server_info: { name: info?.name ?? "", version: info?.version ?? "" },
+    instructions: client.getInstructions(),
+    capabilities: (client.getServerCapabilities() ?? {}) as JsonObject,
+  } as const;
+}
+
+/** What a program says that is no MCP server, or speaks to people where it should speak to us. */
+function withGarbage(failure: McpServerFailure, way: ServerTransport): McpServerFailure {
+  const count = way.kind === "stdio" ? way.transport.garbageLines : 0;
+  if (count === 0 || failure.reason !== "timeout") return failure;
+  const hint = `It wrote ${count} lines to its standard output that are no messages.`;
+  return new McpServerFailure("timeout", `${failure.message} ${hint}`);
+}
+
+async function withinGoodbye(farewell: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const enough = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, GOODBYE_MS);
+  });
+  await Promise.race([farewell.catch(() => {}), enough]);
+  clearTimeout(timer);
+}
+
+function nameOf(entry: McpServerEntry): string {
+  return `MCP server "${entry.server_id}"`;
+}
+
+type FormContent = Record<string, string | number | boolean | string[]>;

@@ -1,0 +1,44 @@
+// One server as its users see it: had when needed, lost, had again.
+
+import type { Clock } from "@soong/core";
+import type { ConnectedServer } from "./connected-server.ts";
+import type { McpServerFailure } from "./failure.ts";
+
+export interface McpConnection {
+  readonly server_id: string;
+  readonly state: McpConnectionState;
+  /**
+   * Connects if need be; all who wait share one attempt. Rejects with an McpServerFailure: at once while
+   * the server is left alone after a failure (`retry_at`). The signal ends the waiting, not the attempt.
+   */
+  connected(signal?: AbortSignal): Promise<ConnectedServer>;
+  /** The server says that its list of tools is another now. Returns how to stop listening. */
+  onToolsChanged(listener: () => void): () => void;
+  onStateChanged(listener: (state: McpConnectionState) => void): () => void;
+  /** Ends the server's process and all its children. Settles when they are gone; never rejects. */
+  close(): Promise<void>;
+}
+
+export type McpConnectionState =
+  | { readonly kind: "idle" }
+  | { readonly kind: "connecting" }
+  | { readonly kind: "connected"; readonly server: ConnectedServer }
+  /** It could not be had, or is gone. No attempt is made before `retry_at`, and none without need. */
+  | { readonly kind: "failed"; readonly failure: McpServerFailure; readonly retry_at: number }
+  | { readonly kind: "closed" };
+
+export interface ConnectionOptions {
+  /** The environment a server's variables are chosen from: that of this process unless given. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Names a server may see, instead of the default list. */
+  readonly envAllowlist?: readonly string[];
+  /** Where a server runs whose entry says nothing; the user's home unless given, never the project. */
+  readonly cwd?: string;
+  /** The server's standard error is appended here, bounded. Nowhere unless given. */
+  readonly logFile?: string;
+  /** Whether anybody can answer questions: only then does the server learn that it may ask (MCP-5). */
+  readonly canElicit?: boolean;
+  readonly clock?: Clock;
+  /** How we introduce ourselves. */
+  readonly clientInfo?: { readonly name: string; readonly version: string };
+}

@@ -1,0 +1,37 @@
+// A server's question, in the words of either era, and our answer to it (MCP-5).
+
+import type { ElicitationAnswer, ElicitationRequest, JsonObject } from "@soong/core";
+import type { AnswerElicitation } from "./connected-server.ts";
+
+/** Whoever cannot be asked, or fails to answer, has declined. */
+export async function answerElicitation(
+  params: unknown,
+  answer: AnswerElicitation | undefined,
+  signal: AbortSignal,
+): Promise<ElicitationAnswer> {
+  const request = readRequest(params);
+  if (request === undefined || answer === undefined) return { action: "decline" };
+  try {
+    const { action, content } = await answer(request, { signal });
+    // Content belongs to a form that was filled in, and to nothing else.
+    return action === "accept" && request.mode === "form"
+      ? { action, content: content ?? {} }
+      : { action };
+  } catch {
+    return { action: signal.aborted ? "cancel" : "decline" };
+  }
+}
+
+function readRequest(params: unknown): ElicitationRequest | undefined {
+  if (!isObject(params)) return undefined;
+  const { mode = "form", message, requestedSchema, url } = params;
+  if (typeof message !== "string") return undefined;
+  if (mode === "form" && isObject(requestedSchema)) {
+    return { mode, message, requested_schema: requestedSchema };
+  }
+  return mode === "url" && typeof url === "string" ? { mode, message, url } : undefined;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,46 @@
+// A server at an address: the SDK's streamable HTTP, with bounds on what it reads. Redirects stay within
+// the origin (the SDK's own rule), so that no header of the entry reaches another host.
+
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { LineTooLong } from "./line-splitter.ts";
+
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
+
+export function createHttpTransport(options: {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+}): StreamableHTTPClientTransport {
+  return new StreamableHTTPClientTransport(new URL(options.url), {
+    requestInit: { headers: { ...options.headers } },
+    redirectPolicy: "same-origin",
+    onInsufficientScope: "throw",
+    fetch: async (url, init) => bounded(await fetch(url, init)),
+    reconnectionOptions: {
+      initialReconnectionDelay: 1000,
+      maxReconnectionDelay: 30_000,
+      reconnectionDelayGrowFactor: 2,
+      maxRetries: 5,
+    },
+  });
+}
+
+/** Of a stream of events each line counts by itself: as a whole it has no end. */
+function bounded(response: Response): Response {
+  if (response.body === null) return response;
+  const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
+  let count = 0;
+  const bound = new TransformStream<Uint8Array, Uint8Array>({
+    transform(bytes, controller) {
+      const lineEnd = isStream ? bytes.lastIndexOf(10) : -1;
+      count = lineEnd === -1 ? count + bytes.length : bytes.length - lineEnd - 1;
+      if (count > MAX_MESSAGE_BYTES) controller.error(new LineTooLong());
+      else controller.enqueue(bytes);
+    },
+  });
+  const { status, statusText, headers } = response;
+  const copy = new Response(response.body.pipeThrough(bound), { status, statusText, headers });
+  // A copy has no address of its own; the SDK judges redirects by it.
+  Object.defineProperty(copy, "url", { value: response.url });
+  Object.defineProperty(copy, "redirected", { value: response.redirected });
+  return copy;
+}

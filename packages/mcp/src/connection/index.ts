@@ -1,0 +1,20 @@
+// The connection room: one MCP server, connected when needed, in either era, over stdio or streamable HTTP.
+// It carries requests and knows when the server is gone; what tools and results mean is not known here.
+
+export type {
+  AnswerElicitation,
+  ConnectedServer,
+  McpEra,
+  McpProgress,
+  ToolCallOptions,
+  ToolCallRequest,
+  ToolsPage,
+} from "./connected-server.ts";
+export type { ConnectionOptions, McpConnection, McpConnectionState } from "./connection-types.ts";
+export {
+  McpRequestFailure,
+  McpServerFailure,
+  type McpRequestFailureReason,
+  type McpServerFailureReason,
+} from "./failure.ts";
+export { openConnection } from "./open-connection.ts";

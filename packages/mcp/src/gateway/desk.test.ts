@@ -1,0 +1,137 @@
+import {
+  NobodyToAsk,
+  type ElicitationAnswer,
+  type ElicitationRequest,
+  type PermissionRequest,
+} from "@soong/core";
+import { expect, it } from "vitest";
+import { verifies } from "#laws";
+import { createGatewayDesk, type AnsweringCall } from "./desk.ts";
+import { permissionQuestion, readPermission } from "./permission-question.ts";
+
+const context = { signal: new AbortController().signal };
+
+const request: PermissionRequest = {
+  request_id: "r",
+  session_id: "s1",
+  run_id: "run",
+  agent_id: "a",
+  role: "main",
+  tool_call_id: "c1",
+  tool_name: "note.write",
+  description: "Writes",
+  permission: "write",
+  tags: [],
+  arguments: { text: "x" },
+  resources: [],
+  scopes: [],
+  session_scope: "nothing",
+  cwd: "/p",
+  network_hosts: [],
+  dangerous: true,
+  destructive: true,
+  hook_results: [],
+  reason: "asked by default",
+  chain: [],
+  suggested_decision: "deny",
+  digest: "d",
+};
+
+function answering(answer: () => Promise<ElicitationAnswer>): AnsweringCall & {
+  asked: ElicitationRequest[];
+} {
+  const asked: ElicitationRequest[] = [];
+  return {
+    asked,
+    client: "host",
+    canAnswer: (mode) => mode === "form",
+    put(question) {
+      asked.push(question);
+      return answer();
+    },
+  };
+}
+
+const yes = (): Promise<ElicitationAnswer> =>
+  Promise.resolve({ action: "accept", content: { decision: "allow_once" } });
+
+it("asks for a subagent through its parent's client only when it is known whose call it is", async () => {
+  verifies("GATE-2");
+  const desk = createGatewayDesk();
+  const call = answering(yes);
+  let calls: AnsweringCall[] = [call];
+  const leave = desk.seat("run", {
+    find: () => undefined,
+    only: () => (calls.length === 1 ? calls[0] : undefined),
+  });
+  const ofChild = { ...request, run_id: "child", parent_run_id: "run" };
+  expect(await desk.ask(ofChild, context)).toMatchObject({ decision: "allow_once" });
+  calls = [call, call];
+  await expect(desk.ask(ofChild, context)).rejects.toThrow(NobodyToAsk);
+  calls = [call];
+  leave();
+  await expect(desk.ask(ofChild, context)).rejects.toThrow("soong attach s1");
+  await expect(desk.ask(request, context)).rejects.toThrow(NobodyToAsk);
+  expect(call.asked).toHaveLength(1);
+});
+
+it("turns to whoever else there is when asking through the client fails", async () => {
+  verifies("GATE-2");
+  const broken = answering(() => Promise.reject(new Error("gone")));
+  const seats = { find: () => broken, only: () => undefined };
+  const alone = createGatewayDesk();
+  alone.seat("run", seats);
+  await expect(alone.ask(request, context)).rejects.toThrow(
+    "asking through the client failed (gone)",
+  );
+  expect(
+    await alone.elicit(
+      { mode: "url", message: "m", url: "https://x", tool_name: "t", tool_call_id: "c1" },
+      context,
+    ),
+  ).toEqual({ action: "decline" });
+  const helped = createGatewayDesk({
+    ask: () => ({ decision: "allow_once" }),
+    elicit: () => ({ action: "cancel" }),
+  });
+  helped.seat("run", seats);
+  expect(await helped.ask(request, context)).toEqual({ decision: "allow_once" });
+  const form = { mode: "form" as const, message: "m", requested_schema: {} };
+  expect(await helped.elicit({ ...form, tool_name: "t", tool_call_id: "c1" }, context)).toEqual({
+    action: "cancel",
+  });
+  const nobody = createGatewayDesk({
+    ask: () => Promise.reject(new NobodyToAsk("nobody is attached")),
+  });
+  await expect(nobody.ask(request, context)).rejects.toThrow(
+    /nobody is attached.*soong attach s1/u,
+  );
+});
+
+it("offers to remember only what can be remembered, and takes no other answer", () => {
+  verifies("GATE-2");
+  const question = permissionQuestion(request);
+  expect(question).toMatchObject({
+    requested_schema: { properties: { decision: { enum: ["allow_once", "deny"] } } },
+  });
+  expect(question.message).not.toContain("allow_for_session");
+  expect(question.message).toContain('Arguments: {"text":"x"}');
+  expect(question.message).toContain("marked dangerous");
+  const answer = { action: "accept" as const, content: { decision: "allow_for_session" } };
+  expect(readPermission(request, answer, "host").decision).toBe("deny");
+  const scoped = { ...request, scopes: [{}] } as unknown as PermissionRequest;
+  expect(permissionQuestion(scoped)).toMatchObject({
+    requested_schema: {
+      properties: { decision: { enum: ["allow_once", "allow_for_session", "deny"] } },
+    },
+  });
+  expect(readPermission(scoped, answer, "host").decision).toBe("allow_for_session");
+});
+
+it("shows no characters that hide what is asked", () => {
+  const sly = { ...request, preview: { kind: "text" as const, text: "rm \u202Egpj.exe\u001B[2J" } };
+  const { message } = permissionQuestion(sly);
+  expect(message).toContain("gpj.exe");
+  expect(message).not.toContain("\u202E");
+  expect(message).not.toContain("\u001B");
+});

@@ -1,0 +1,60 @@
+// What the ways of serving share: the clients of one session, and one reader of its facts that tells each
+// client what concerns it.
+
+import type { Fact } from "@soong/core";
+import { createClient, type ClientOptions, type GatewayClient } from "./client.ts";
+import type { ServerIdentity } from "./protocol-server.ts";
+
+export interface GatewayOptions extends ClientOptions {
+  /** How the gateway names itself to clients. */
+  readonly server: ServerIdentity;
+  /** What went wrong outside of any request: for a log, never for stdout. */
+  readonly onError?: (error: Error) => void;
+}
+
+export interface Gateway {
+  client(listChanged: () => void): GatewayClient;
+  /** Ends the calls of a client and its run; the session stays. */
+  leave(client: GatewayClient, reason: string): Promise<void>;
+  close(reason: string): Promise<void>;
+}
+
+export function openGateway(options: GatewayOptions): Gateway {
+  const clients = new Set<GatewayClient>();
+  const facts = options.session.facts();
+  let isReading = true;
+  void read();
+
+  return {
+    client(listChanged) {
+      const client = createClient(options, listChanged);
+      if (!isReading) client.learnedAll();
+      clients.add(client);
+      return client;
+    },
+    leave,
+    async close(reason) {
+      await Promise.all([...clients].map((client) => leave(client, reason)));
+      await facts.return?.();
+    },
+  };
+
+  async function leave(client: GatewayClient, reason: string): Promise<void> {
+    await client.close(reason);
+    clients.delete(client);
+  }
+
+  async function read(): Promise<void> {
+    try {
+      for await (const fact of facts) tell(fact);
+    } catch (error) {
+      options.onError?.(error instanceof Error ? error : new Error(String(error)));
+    }
+    isReading = false;
+    for (const client of clients) client.learnedAll();
+  }
+
+  function tell(fact: Fact): void {
+    for (const client of clients) client.learn(fact);
+  }
+}

@@ -1,0 +1,151 @@
+// Clients of the older protocol over HTTP: each has a session that begins with initialize and ends with
+// DELETE, with its place when there are too many, or when nothing was heard of it for long.
+
+import { randomUUID } from "node:crypto";
+import {
+  WebStandardStreamableHTTPServerTransport,
+  type McpServer,
+} from "@modelcontextprotocol/server";
+import type { GatewayClient } from "./client.ts";
+import type { Gateway } from "./gateway.ts";
+import { refusal } from "./http-refusal.ts";
+import { announceTools, createProtocolServer, type ServerIdentity } from "./protocol-server.ts";
+
+export interface HttpSessions {
+  handle(request: Request, body: unknown): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export interface HttpSessionLimits {
+  readonly maxSessions: number;
+  readonly idleMs: number;
+}
+
+interface HttpSession {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly mcp: McpServer;
+  readonly client: GatewayClient;
+  heardAt: number;
+  /** Streams the client holds open to hear from us. */
+  streams: number;
+}
+
+export function createHttpSessions(
+  gateway: Gateway,
+  identity: ServerIdentity,
+  { maxSessions, idleMs }: HttpSessionLimits,
+): HttpSessions {
+  const sessions = new Map<string, HttpSession>();
+  const sweep = setInterval(() => void expire(), Math.min(idleMs, 60_000));
+  sweep.unref();
+
+  return {
+    async handle(request, body) {
+      const id = request.headers.get("mcp-session-id");
+      if (id === null)
+        return isInitialize(body)
+          ? begin(request, body)
+          : refusal(
+              400,
+              body,
+              -32_600,
+              "send initialize first, then Mcp-Session-Id with every request",
+            );
+      const session = sessions.get(id);
+      if (session === undefined) {
+        return refusal(
+          404,
+          body,
+          -32_001,
+          "there is no such session, or it has expired; initialize again",
+        );
+      }
+      return serve(session, request, body);
+    },
+    async close() {
+      clearInterval(sweep);
+      await Promise.all([...sessions.keys()].map((id) => end(id, "the gateway is closing")));
+    },
+  };
+
+  async function begin(request: Request, body: unknown): Promise<Response> {
+    while (sessions.size >= maxSessions) {
+      if (await makeRoom()) continue;
+      return refusal(503, body, -32_000, `${maxSessions} sessions are at work; try again later`);
+    }
+    const id = randomUUID();
+    const client = gateway.client(() => announceTools(mcp));
+    const mcp = createProtocolServer(client, "legacy", identity);
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      onsessionclosed: () => end(id, "the client has ended its session"),
+    });
+    const session = { transport, mcp, client, heardAt: Date.now(), streams: 0 };
+    sessions.set(id, session);
+    await mcp.connect(transport);
+    const response = await serve(session, request, body);
+    // Refused by the transport: nobody knows of this session.
+    if (!response.ok) await end(id, "initialize was refused");
+    return response;
+  }
+
+  async function serve(session: HttpSession, request: Request, body: unknown): Promise<Response> {
+    session.heardAt = Date.now();
+    const repeated = idsOf(body).find((id) => session.client.isServing(id));
+    if (repeated !== undefined) {
+      const message = `the id ${JSON.stringify(repeated)} is that of an open request`;
+      return refusal(400, undefined, -32_600, message);
+    }
+    const given = body === undefined ? {} : { parsedBody: body };
+    const response = await session.transport.handleRequest(request, given);
+    if (request.method === "GET" && response.ok && !request.signal.aborted) {
+      session.streams += 1;
+      request.signal.addEventListener("abort", () => {
+        session.streams -= 1;
+        session.heardAt = Date.now();
+      });
+    }
+    return response;
+  }
+
+  async function end(id: string, reason: string): Promise<void> {
+    const session = sessions.get(id);
+    if (session === undefined) return;
+    sessions.delete(id);
+    await gateway.leave(session.client, reason);
+    await session.mcp.close();
+  }
+
+  async function expire(): Promise<void> {
+    const before = Date.now() - idleMs;
+    const old = [...sessions].filter(([, one]) => isIdle(one) && one.heardAt <= before);
+    await Promise.all(old.map(([id]) => end(id, "the session has expired")));
+  }
+
+  /** The one that was heard of least lately, if it is doing nothing. */
+  async function makeRoom(): Promise<boolean> {
+    const idle = [...sessions].filter(([, one]) => isIdle(one));
+    const [oldest] = idle.toSorted(([, a], [, b]) => a.heardAt - b.heardAt);
+    if (oldest === undefined) return false;
+    await end(oldest[0], "its place was needed");
+    return true;
+  }
+}
+
+function isIdle({ client, streams }: HttpSession): boolean {
+  return client.openCalls === 0 && streams === 0;
+}
+
+function isInitialize(body: unknown): boolean {
+  const method: unknown = (body as { method?: unknown } | null | undefined)?.method;
+  return method === "initialize";
+}
+
+function idsOf(body: unknown): (string | number)[] {
+  const messages: unknown[] = Array.isArray(body) ? body : [body];
+  return messages.flatMap((message) => {
+    const { id, method } = (message ?? {}) as { id?: unknown; method?: unknown };
+    const isRequest = typeof method === "string";
+    return isRequest && (typeof id === "string" || typeof id === "number") ? [id] : [];
+  });
+}

@@ -1,0 +1,58 @@
+// How many calls of one client run at once. The rest wait in the order they came; a call that waits for a
+// person gives its place away meanwhile.
+
+export interface Lane {
+  /** Resolves with the place once there is one, at once when the signal says not to wait. */
+  enter(signal: AbortSignal): Promise<Place>;
+}
+
+export interface Place {
+  leave(): void;
+  again(): Promise<void>;
+}
+
+export function createLane(size: number): Lane {
+  let free = size;
+  const waiting = new Set<() => void>();
+
+  return {
+    async enter(signal) {
+      let inside = await take(signal);
+      return {
+        leave() {
+          if (inside) give();
+          inside = false;
+        },
+        async again() {
+          if (!inside) inside = await take(signal);
+        },
+      };
+    },
+  };
+
+  /** False for whoever gave up waiting: there is no place to give back then. */
+  function take(signal: AbortSignal): Promise<boolean> | boolean {
+    if (signal.aborted) return false;
+    if (free > 0) {
+      free -= 1;
+      return true;
+    }
+    return new Promise((resolve) => {
+      const enter = (): void => settle(true);
+      const giveUp = (): void => settle(false);
+      const settle = (entered: boolean): void => {
+        waiting.delete(enter);
+        signal.removeEventListener("abort", giveUp);
+        resolve(entered);
+      };
+      waiting.add(enter);
+      signal.addEventListener("abort", giveUp);
+    });
+  }
+
+  function give(): void {
+    const [next] = waiting;
+    if (next === undefined) free += 1;
+    else next();
+  }
+}

@@ -1,0 +1,117 @@
+// The gateway over streamable HTTP (GATE-1): on loopback, behind a token, both eras at one address. A client
+// of the older has a session; of the newer every request stands alone, so those share one run.
+
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { toNodeHandler } from "@modelcontextprotocol/node";
+import { createMcpHandler, isJsonContentType, isLegacyRequest } from "@modelcontextprotocol/server";
+import { openGateway, type GatewayOptions } from "./gateway.ts";
+import { createHttpGuard, type HttpGuardOptions } from "./http-guard.ts";
+import { refusal } from "./http-refusal.ts";
+import { createHttpSessions } from "./http-sessions.ts";
+import { createProtocolServer } from "./protocol-server.ts";
+
+export interface GatewayHttpOptions extends GatewayOptions, HttpGuardOptions {
+  /** 0, or left out: any free one. */
+  readonly port?: number;
+  /** Left out: loopback, and no other machine can reach it. */
+  readonly host?: string;
+  readonly maxBodyBytes?: number;
+  readonly maxSessions?: number;
+  readonly sessionIdleMs?: number;
+}
+
+export interface ServedHttp {
+  readonly url: string;
+  /** Aborts what is running, ends all sessions and stops listening. */
+  close(): Promise<void>;
+}
+
+const PATH = "/mcp";
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const MAX_SESSIONS = 64;
+const SESSION_IDLE_MS = 30 * 60_000;
+const MAX_OPEN_REQUESTS = 2_048;
+
+export async function serveGatewayHttp(options: GatewayHttpOptions): Promise<ServedHttp> {
+  const guard = createHttpGuard(options);
+  const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
+  const gateway = openGateway(options);
+  const onerror = (error: Error): void => options.onError?.(error);
+  const shared = gateway.client(() => modern.notify.toolsChanged());
+  const modern = createMcpHandler(() => createProtocolServer(shared, "modern", options.server), {
+    legacy: "reject",
+    onerror,
+    maxRequestBodySize: maxBodyBytes,
+  });
+  const sessions = createHttpSessions(gateway, options.server, {
+    maxSessions: options.maxSessions ?? MAX_SESSIONS,
+    idleMs: options.sessionIdleMs ?? SESSION_IDLE_MS,
+  });
+  const handle = toNodeHandler({ fetch: answer }, { onerror, maxRequestBodySize: maxBodyBytes });
+  let open = 0;
+  let closing: Promise<void> | undefined;
+
+  const server = createServer((request, response) => {
+    if (!guard(request, response)) return;
+    open += 1;
+    response.on("close", () => {
+      open -= 1;
+    });
+    handle(request, response).catch(onerror);
+  });
+  server.listen(options.port ?? 0, options.host ?? "127.0.0.1");
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const { port, address, family } = server.address() as AddressInfo;
+
+  return {
+    url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}${PATH}`,
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+
+  async function close(): Promise<void> {
+    const stopped = once(server, "close");
+    server.close();
+    await stop();
+    server.closeAllConnections();
+    await stopped;
+  }
+
+  async function stop(): Promise<void> {
+    await sessions.close();
+    await gateway.close("the gateway is closing");
+    await modern.close();
+  }
+
+  async function answer(request: Request): Promise<Response> {
+    if (new URL(request.url).pathname !== PATH) {
+      return refusal(404, undefined, -32_600, `there is nothing here; the gateway is at ${PATH}`);
+    }
+    if (open > MAX_OPEN_REQUESTS) {
+      return refusal(503, undefined, -32_000, "too many requests are open; wait for some of them");
+    }
+    if (request.method !== "POST") return sessions.handle(request, undefined);
+    if (!isJsonContentType(request.headers.get("content-type"))) {
+      return refusal(415, undefined, -32_600, "send JSON, as content-type application/json");
+    }
+    const text = await request.clone().text();
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      return refusal(400, undefined, -32_700, "the body is not JSON");
+    }
+    return (await isLegacyRequest(request, body))
+      ? sessions.handle(request, body)
+      : modern.fetch(request, { parsedBody: body });
+  }
+}

@@ -1,0 +1,69 @@
+// `${NAME}` in an entry, filled in from the environment, so that a key need not stand in a file. Which
+// values are secrets is judged by the names they go by.
+
+import type { McpSecret } from "./server-entry.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Filler {
+  /** `name` is what the value goes by: a variable of the server, a header. */
+  fill(text: string, name: string): string;
+  /** To be hidden whatever its name. */
+  hide(value: string, name: string): void;
+  readonly secrets: readonly McpSecret[];
+  readonly missing: readonly string[];
+}
+
+/** `${NAME}`, `${NAME:-otherwise}`, and `${env:NAME}` as some hosts write it. */
+const VARIABLE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+
+const SECRET_NAME =
+  /token|secret|passw|passphrase|pwd|credential|cookie|session|auth|bearer|private|signature|api[-_]?key|access[-_]?key|(?:^|[-_])(?:key|pat|pass|sig)(?:$|[-_])|dsn|database_url|connection_?string/i;
+
+export function createFiller(environment: Environment): Filler {
+  const secrets = new Map<string, string>();
+  const missing = new Set<string>();
+
+  function hide(value: string, name: string): void {
+    if (value !== "" && !secrets.has(value)) secrets.set(value, name);
+  }
+
+  return {
+    fill(text, name) {
+      const filled = text.replace(
+        VARIABLE,
+        (whole, variable: string, otherwise: string | undefined) => {
+          // An empty variable is an unset one, as in a shell's `:-`.
+          const value = ownValue(environment, variable) || otherwise;
+          if (value === undefined) {
+            missing.add(variable);
+            return whole;
+          }
+          if (isSecretName(variable)) hide(value, variable);
+          return value;
+        },
+      );
+      if (isSecretName(name)) hide(filled, name);
+      return filled;
+    },
+    hide,
+    get secrets() {
+      return [...secrets].map(([value, name]) => ({ name, value }));
+    },
+    get missing() {
+      return [...missing];
+    },
+  };
+}
+
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
+export function holdsVariable(text: string): boolean {
+  return text.search(VARIABLE) !== -1;
+}
+
+function ownValue(environment: Environment, name: string): string | undefined {
+  return Object.hasOwn(environment, name) ? environment[name] : undefined;
+}

@@ -1,0 +1,11 @@
+// The settings room: the user's mcp.json, read into entries, every problem with its place (MCP-1, MCP-6).
+// It opens no file and starts nothing.
+
+export { parseMcpSettings } from "./parse-settings.ts";
+export type {
+  McpSecret,
+  McpServerEntry,
+  McpSettingsProblem,
+  McpTransport,
+  ParsedMcpSettings,
+} from "./server-entry.ts";

@@ -1,0 +1,69 @@
+// What is known of one MCP server before it is asked anything: how it is reached, and what the user trusts
+// it with (MCP-1, MCP-6). All of it comes from the user's own file; nothing here comes from the server.
+
+export interface McpServerEntry {
+  readonly server_id: string;
+  readonly transport: McpTransport;
+  readonly disabled: boolean;
+  readonly disabled_tools: readonly string[];
+  /** Which of its tools the user vouches for as readonly, whatever the server says. */
+  readonly readonly_tools: readonly string[] | "all";
+  readonly tags: readonly string[];
+  /** Whether its tools may reach the network: true unless the user says otherwise. */
+  readonly network: boolean;
+  /** The only hosts its tools reach; empty: any. */
+  readonly hosts: readonly string[];
+  readonly description?: string;
+  /** For one call. */
+  readonly timeout_ms: number;
+  readonly connect_timeout_ms: number;
+  /** Variables the entry refers to that are not set: the server is not started without them. */
+  readonly missing_variables: readonly string[];
+  readonly place: { readonly file: string; readonly line: number };
+}
+
+export type McpTransport =
+  | {
+      readonly kind: "stdio";
+      readonly command: string;
+      readonly args: readonly string[];
+      /** Beside the allowlist, with `${VARIABLE}` filled in. */
+      readonly env: Readonly<Record<string, string>>;
+      readonly cwd?: string;
+    }
+  | {
+      readonly kind: "http";
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+    };
+
+/** Lines and columns begin at 1. `key` is dotted, such as `mcpServers.github.command`; empty: the file. */
+export interface McpSettingsProblem {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly key: string;
+  readonly message: string;
+  /** The valid key that was probably meant. */
+  readonly nearest?: string;
+}
+
+/** A value that must never be shown or recorded, under a name that may be. Fits the redactor's own type. */
+export interface McpSecret {
+  readonly name: string;
+  readonly value: string;
+}
+
+export type ParsedMcpSettings =
+  | {
+      readonly ok: true;
+      /** Disabled ones too. In the order of the file. */
+      readonly servers: readonly McpServerEntry[];
+      readonly secrets: readonly McpSecret[];
+      readonly warnings: readonly McpSettingsProblem[];
+    }
+  | {
+      readonly ok: false;
+      readonly problems: readonly McpSettingsProblem[];
+      readonly warnings: readonly McpSettingsProblem[];
+    };

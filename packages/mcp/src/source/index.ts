@@ -1,0 +1,7 @@
+// The source room: the user's servers as sources of the registry, kept up to date while servers come, change
+// and go; and the file that holds what was allowed.
+
+export { openMcpServers, type McpServers, type McpServersOptions } from "./open-mcp-servers.ts";
+export { openPinFile } from "./pin-file.ts";
+export type { RecordServerFact } from "./describe-server.ts";
+export type { McpServerStatus } from "./server-source.ts";

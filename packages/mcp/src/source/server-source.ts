@@ -1,0 +1,270 @@
+// One server as a source of tools: connected when needed, listed, and listed again when it says so. Its
+// tools are in the registry while it is there; else they are excluded, each with the reason.
+
+import {
+  canonicalJson,
+  messageOf,
+  type Clock,
+  type ExcludedTool,
+  type Registry,
+  type ToolContext,
+} from "@soong/core";
+import {
+  buildCatalog,
+  canonicalName,
+  definitionHash,
+  safeLine,
+  safeText,
+  type Catalog,
+  type ListedTools,
+  type Pins,
+} from "../catalog/index.ts";
+import { McpServerFailure, type ConnectedServer, type McpConnection } from "../connection/index.ts";
+import type { McpServerEntry } from "../settings/index.ts";
+import { changesBetween, describeServer, type RecordServerFact } from "./describe-server.ts";
+import { listInTime } from "./list-in-time.ts";
+import { needsSetUp, toolHandlers, type CurrentServer } from "./tool-handler.ts";
+
+export interface McpServerStatus {
+  readonly server_id: string;
+  readonly state: "disabled" | "idle" | "connecting" | "connected" | "failed" | "closed";
+  /** Names of ours, in the server's order. */
+  readonly tools: readonly string[];
+  readonly excluded: readonly ExcludedTool[];
+  readonly protocol_version?: string;
+  readonly server_info?: { readonly name: string; readonly version: string };
+  /** What the server wants a model to know: its words, bounded and made safe. */
+  readonly instructions?: string;
+  /** Why it failed. */
+  readonly message?: string;
+}
+
+export interface AcceptedChange {
+  readonly tool_name: string;
+  readonly changes: readonly string[];
+}
+
+export interface ServerSource {
+  /** Connects and lists where that is due. Never rejects. */
+  refresh(): Promise<void>;
+  status(): McpServerStatus;
+  readonlyTools(): readonly string[];
+  accept(): Promise<readonly AcceptedChange[]>;
+  close(): Promise<void>;
+}
+
+export interface ServerSourceParts {
+  readonly entry: McpServerEntry;
+  readonly registry: Registry;
+  readonly connect: (entry: McpServerEntry) => McpConnection;
+  readonly pins: Pins;
+  readonly record: RecordServerFact;
+  readonly clock: Clock;
+}
+
+interface Listed {
+  readonly server: ConnectedServer;
+  readonly list: ListedTools;
+  readonly catalog: Catalog;
+  readonly fingerprint: string;
+}
+
+/** A server may say so as often as it likes; listed again at once is not more often than this. */
+const RELIST_MS = 1_000;
+const MAX_INSTRUCTIONS_CHARS = 8_000;
+const MAX_MESSAGE_CHARS = 1_000;
+
+export function openServerSource(parts: ServerSourceParts): ServerSource {
+  const { entry, registry, pins, clock } = parts;
+  const { server_id } = entry;
+  const everyTool = canonicalName(server_id, "*");
+  const handlerOf = toolHandlers({ entry, pins, current });
+  const connection = entry.disabled ? undefined : parts.connect(entry);
+  let excluded: readonly ExcludedTool[] = [
+    entry.disabled
+      ? { tool_name: everyTool, reason: "disabled", detail: `disabled in ${entry.place.file}` }
+      : { tool_name: everyTool, reason: "server_failed", detail: "it has not answered yet" },
+  ];
+  const handle = registry.open({
+    id: server_id,
+    kind: "mcp",
+    trusted: false,
+    file: entry.place.file,
+    tags: tagsOf(entry),
+    ...hostOf(entry),
+    tools: [],
+    excluded,
+  });
+  /** Tools it had when it was last there: they are what its failure costs. */
+  let known: readonly string[] = [];
+  let listed: Listed | undefined;
+  let failure: string | undefined;
+  let running: Promise<void> | undefined;
+  let isStale = false;
+  let listedAt = Number.NEGATIVE_INFINITY;
+  let closing: Promise<void> | undefined;
+  const ending = new AbortController();
+  const stopListening = [
+    connection?.onToolsChanged(() => {
+      isStale = true;
+      if (listed !== undefined && clock.now() - listedAt >= RELIST_MS) void refresh();
+    }),
+    connection?.onStateChanged((state) => {
+      if (state.kind === "failed") fail(state.failure);
+    }),
+  ];
+
+  return { refresh, status, readonlyTools, accept, close };
+
+  function refresh(): Promise<void> {
+    if (connection === undefined || closing !== undefined) return Promise.resolve();
+    running ??= connectAndList(connection).finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  async function connectAndList(to: McpConnection): Promise<void> {
+    try {
+      const server = await to.connected(ending.signal);
+      if (listed?.server === server && !isStale) return;
+      isStale = false;
+      const list = await listInTime(server, clock, ending.signal);
+      if (closing === undefined) show(server, list);
+    } catch (error) {
+      // That the server is gone says more than that a request to it failed.
+      fail(to.state.kind === "failed" ? to.state.failure : error);
+    }
+  }
+
+  function show(server: ConnectedServer, list: ListedTools): void {
+    const catalog = buildCatalog({ entry, listed: list, pins, handlerOf });
+    const before = listed;
+    const hashes = [...catalog.offered.values()].map(definitionHash);
+    const fingerprint = canonicalJson({ hashes, excluded: catalog.excluded });
+    listed = { server, list, catalog, fingerprint };
+    listedAt = clock.now();
+    failure = undefined;
+    excluded = catalog.excluded;
+    known = catalog.tools.map(({ name }) => name);
+    // The same tools again are no change of the surface.
+    if (before?.fingerprint !== fingerprint) handle.set(catalog.tools, catalog.excluded);
+    if (before?.server !== server) {
+      const { tools, excluded } = catalog;
+      const counts = { tools: tools.length, excluded: excluded.length };
+      const data = { server_id, era: server.era, ...describeServer(server), ...counts };
+      record("mcp.server.connected", data, "info");
+    } else if (before.fingerprint !== fingerprint) {
+      const data = { server_id, ...changesBetween(before.catalog, catalog) };
+      record("mcp.server.tools_changed", data, "info");
+    }
+  }
+
+  function fail(error: unknown): void {
+    if (closing !== undefined) return;
+    const message = safeLine(messageOf(error), MAX_MESSAGE_CHARS);
+    const isNews = failure !== message;
+    listed = undefined;
+    failure = message;
+    if (!isNews) return;
+    const reason = needsSetUp(error) ? "setup_required" : "server_failed";
+    const names = known.length === 0 ? [everyTool] : known;
+    excluded = names.map((tool_name) => ({ tool_name, reason, detail: message }));
+    handle.set([], excluded);
+    const why = error instanceof McpServerFailure ? error.reason : "protocol";
+    record("mcp.server.failed", { server_id, reason: why, message, tools: known.length }, "warn");
+  }
+
+  /** A server that was started anew may not be the one it was: it is listed again before it is called. */
+  async function current(signal: ToolContext["signal"]): Promise<CurrentServer> {
+    try {
+      const server = await connection?.connected(signal);
+      if (listed?.server !== server || isStale) await refresh();
+      if (server !== undefined && listed?.server === server) {
+        return { ok: true, server, offered: listed.catalog.offered };
+      }
+      return { ok: false, error: failure ?? "its tools could not be listed" };
+    } catch (error) {
+      return { ok: false, error };
+    }
+  }
+
+  async function accept(): Promise<readonly AcceptedChange[]> {
+    await refresh();
+    if (listed === undefined) {
+      const why = failure ?? (entry.disabled ? "it is disabled" : "it is closed");
+      throw new Error(`the MCP server "${server_id}" cannot be asked for its tools: ${why}`);
+    }
+    const { server, list, catalog } = listed;
+    const accepted = catalog.changed.map((tool): AcceptedChange => {
+      const state = pins.check(server_id, tool);
+      const changes = state.kind === "changed" ? state.changes : [];
+      return { tool_name: canonicalName(server_id, tool.name), changes };
+    });
+    await pins.accept(server_id, catalog.changed);
+    if (accepted.length > 0 && closing === undefined) show(server, list);
+    return accepted;
+  }
+
+  function status(): McpServerStatus {
+    const { server, catalog } = listed ?? {};
+    const instructions = safeText(server?.instructions ?? "", MAX_INSTRUCTIONS_CHARS).trim();
+    return {
+      server_id,
+      state: stateNow(),
+      tools: catalog?.tools.map(({ name }) => name) ?? [],
+      excluded,
+      ...(server === undefined ? {} : describeServer(server)),
+      ...(instructions === "" ? {} : { instructions }),
+      ...(failure === undefined ? {} : { message: failure }),
+    };
+  }
+
+  /** Names written out count before the server has answered; "all" is only about what is there. */
+  function readonlyTools(): readonly string[] {
+    const { readonly_tools } = entry;
+    if (readonly_tools !== "all")
+      return readonly_tools.map((name) => canonicalName(server_id, name));
+    const tools = listed?.catalog.tools ?? [];
+    return tools.flatMap(({ name, permission }) => (permission === "readonly" ? [name] : []));
+  }
+
+  function stateNow(): McpServerStatus["state"] {
+    if (closing !== undefined) return "closed";
+    if (connection === undefined) return "disabled";
+    if (listed !== undefined) return "connected";
+    if (running !== undefined) return "connecting";
+    return failure === undefined ? "idle" : "failed";
+  }
+
+  function close(): Promise<void> {
+    closing ??= (async () => {
+      for (const stop of stopListening) stop?.();
+      ending.abort();
+      handle.close();
+      excluded = [];
+      listed = undefined;
+      await connection?.close();
+    })();
+    return closing;
+  }
+
+  /** A journal that fails ends its own session; a server is not the place to notice. */
+  function record(...fact: Parameters<RecordServerFact>): void {
+    try {
+      parts.record(...fact);
+    } catch {
+      // As above.
+    }
+  }
+}
+
+/** A remote server is on the network whatever its entry says. */
+function tagsOf({ tags, network, transport }: McpServerEntry): readonly string[] {
+  return network || transport.kind === "http" ? [...new Set([...tags, "network"])] : tags;
+}
+
+function hostOf({ transport }: McpServerEntry): { host?: string } {
+  if (transport.kind !== "http" || !URL.canParse(transport.url)) return {};
+  return { host: new URL(transport.url).hostname };
+}
