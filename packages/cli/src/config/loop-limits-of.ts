@@ -1,17 +1,10 @@
 // The part of the config that is the loop's.
 
+import type { LoopLimits } from "@soong/agent";
 import type { SoongConfig } from "./soong-config.ts";
 
-export interface LoopSettings {
-  readonly max_turns: number;
-  readonly max_output_tokens: number | undefined;
-  readonly context_tokens: number | undefined;
-  readonly instruction_bytes: number;
-  readonly retries: number;
-  readonly idle_timeout_ms: number;
-  readonly max_retry_after_ms: number;
-  readonly budget: { tokens?: number; cost?: { currency: string; micros: number } } | undefined;
-}
+/** How long an abort waits is nobody's to set. */
+type LoopSettings = Omit<LoopLimits, "abort_wait_ms">;
 
 export function loopLimitsOf({ model, agents, context }: SoongConfig): LoopSettings {
   const { max_output_tokens, retries, idle_timeout_ms, max_retry_after_ms } = model;
