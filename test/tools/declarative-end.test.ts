@@ -27,6 +27,8 @@ afterEach(() => {
 /** A child that ignores SIGTERM and holds the pipes, as a grandchild of the tool; its pid is in a file. */
 const STUBBORN = `sh -c 'trap "" TERM HUP; echo $$ > pid; while :; do sleep 1; done' & `;
 
+const MORE_THAN_A_PIPE_HOLDS = 1_000_000;
+
 function pidOf(): number {
   const file = join(places.project, "pid");
   return existsSync(file) ? Number(readFileSync(file, "utf8").trim()) : 0;
@@ -99,7 +101,11 @@ test("when its time is up the whole tree is gone and what it had said is kept", 
 
 test("an abort ends the whole tree", async () => {
   verifies("DECL-5", "PIPE-7");
-  places.write("home/tools/x.json", scripted(`echo begun; ${STUBBORN} wait`));
+  // More than a pipe holds: once all of it is written, its beginning has been read.
+  const much = `head -c ${MORE_THAN_A_PIPE_HOLDS} /dev/zero | tr '\\0' x`;
+  const script = `echo begun; ${much}; ${STUBBORN} wait`;
+  const limit = { stdout_limit_bytes: 2 * MORE_THAN_A_PIPE_HOLDS };
+  places.write("home/tools/x.json", scripted(script, limit));
   const { call, run } = await startDeclaredRun(places);
   const calling = call("test.tool");
   await eventually(() => pidOf() > 0);
