@@ -18,7 +18,7 @@ export async function buildPackages(say) {
     await run("npm", ["install", "--no-save"], root);
   }
   const tsc = join(root, "node_modules/typescript/bin/tsc");
-  for (const name of ["core", "tools", "store", "agent"]) {
+  for (const name of ["core", "tools", "store", "mcp", "agent"]) {
     const folder = join(root, "packages", name);
     if (newest(join(folder, "src")) <= modified(join(folder, "dist/index.js"))) continue;
     say(`building packages/${name}`);

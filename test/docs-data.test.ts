@@ -5,6 +5,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeScriptProblem, parseScript } from "@soong/agent";
+import { parseMcpSettings } from "@soong/mcp";
 import { checkDeclarativeTool, describeFileProblem, loadHooks } from "@soong/tools";
 import { verifies } from "#laws";
 import { expect, onTestFinished, test } from "vitest";
@@ -15,11 +16,11 @@ const samples = documentedSamples("toml", "json", "yaml");
 
 test.each(samples.map((sample) => [`${sample.page}:${sample.line}`, sample] as const))(
   "%s is sound",
-  async (place, { language, code }) => {
+  async (place, { page, language, code }) => {
     verifies("DOC-2");
     if (language === "toml") expect(() => parseConfig(code, place)).not.toThrow();
     else if (language === "yaml") expect(scriptProblems(code, place)).toEqual([]);
-    else expect(await jsonProblems(code)).toEqual([]);
+    else expect(await jsonProblems(page, code)).toEqual([]);
   },
 );
 
@@ -28,11 +29,16 @@ function scriptProblems(code: string, place: string): string[] {
   return parsed.ok ? [] : parsed.problems.map(describeScriptProblem);
 }
 
-/** A tool and a file of hooks are known by their fields; anything else is records, one a line or one in all. */
-async function jsonProblems(code: string): Promise<string[]> {
+/** A tool, hooks and servers are known by their fields; anything else is records, one a line or one in all. */
+async function jsonProblems(page: string, code: string): Promise<string[]> {
   const records = recordsOf(code);
   const [first] = records;
   if (typeof first !== "object" || first === null) return [];
+  // The gateway's page has files of other hosts.
+  if ("mcpServers" in first && page !== "docs/gateway.md") {
+    const settings = parseMcpSettings(code, page);
+    return settings.ok ? [] : settings.problems.map(({ message }) => message);
+  }
   const isTool = "command_type" in first;
   if (!isTool && !("hooks" in first)) return [];
   const folder = await mkdtemp(join(tmpdir(), "soong-docs-"));

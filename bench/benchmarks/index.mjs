@@ -9,6 +9,8 @@ import { flat } from "./flat.mjs";
 import { listDir } from "./list-dir.mjs";
 import { loopStream } from "./loop-stream.mjs";
 import { loopTurns } from "./loop-turns.mjs";
+import { mcpCall } from "./mcp-call.mjs";
+import { mcpStart } from "./mcp-start.mjs";
 import { parallel } from "./parallel.mjs";
 import { readFile } from "./read-file.mjs";
 import { runCommand } from "./run-command.mjs";
@@ -69,5 +71,7 @@ export const benchmarks = [
   storeBytes,
   loopStream,
   loopTurns,
+  mcpStart,
+  mcpCall,
   coldStart,
 ];

@@ -66,6 +66,7 @@ test("a compaction keeps what is asked, broken, loaded, put aside, cited and ins
     loaded_tools: ["mcp.s.deep"],
     artifacts: ["art_1"],
     evidence: ["https://example.org/a"],
+    agents: [],
   });
   const [summary = ""] = texts(last?.messages ?? []);
   for (const kept of ["And the tests", "disk is gone", "mcp.s.deep", "art_1", "example.org/a"]) {

@@ -20,6 +20,7 @@ import { fileURLToPath } from "node:url";
 import { build, type Metafile } from "esbuild";
 import type { loadConfig } from "../../packages/cli/src/config/index.ts";
 import type { openRuntime } from "../../packages/cli/src/runtime/index.ts";
+import { sourceAlias } from "../../scripts/source-alias.mjs";
 
 export interface CliBundle {
   readonly program: string;
@@ -154,12 +155,7 @@ async function buildProgram(folder: string): Promise<void> {
     format: "esm",
     platform: "node",
     target: "node20",
-    alias: Object.fromEntries(
-      ["core", "tools", "store", "agent"].map((name) => [
-        `@soong/${name}`,
-        here(`../../packages/${name}/src/index.ts`),
-      ]),
-    ),
+    alias: sourceAlias(),
     external: ["@photostructure/sqlite", "@vscode/ripgrep"],
     // What is not a module asks for Node's own parts in the old way.
     banner: {

@@ -34,6 +34,10 @@ const PRICED: Proof = ["test/cli/models.test.ts", "is told at its end, with its 
 const CHAIN: Proof = [HERE, "the default model answers, and those of the fallback behind it"];
 const PROFILE: Proof = [HERE, "a profile is asked where it says, with its key, limits and prices"];
 const POLICY: Proof = ["packages/cli/src/config/policy-of.test.ts", "comes from the config:"];
+const SERVERS: Proof = [
+  "packages/cli/src/runtime/own-servers.test.ts",
+  "has the times of the config where it says none",
+];
 const kernel = (file: string, name: string): readonly Proof[] => [
   WIRED,
   [`test/kernel/${file}.test.ts`, name],
@@ -88,7 +92,12 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   "permissions.network.mode": [POLICY],
   "permissions.network.hosts": [POLICY],
   "hooks.timeout_ms": [WIRED, [HERE, "a hook that takes too long is not waited for"]],
-  mcp: "MCP servers",
+  "mcp.wait_ms": [["test/cli/mcp-broken.test.ts", "is not waited for longer than the config"]],
+  "mcp.call_timeout_ms": [SERVERS],
+  "mcp.connect_timeout_ms": [SERVERS],
+  "mcp.instructions": [
+    ["packages/cli/src/runtime/tool-supply.test.ts", "are left out where the config wants none"],
+  ],
   "agents.max_turns": [WIRED, ["test/agent/loop.test.ts", "max_turns"]],
   "agents.child_timeout_ms": kernel("pipeline-time", "child_timeout_ms"),
   "agents.max_children_per_run": kernel("turns-starters", "max_children_per_run"),

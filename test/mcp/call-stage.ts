@@ -4,24 +4,27 @@ import {
   createHeldClock,
   createKernel,
   createMemoryArtifacts,
+  type FactData,
   type JsonObject,
   type SessionOptions,
 } from "@soong/core";
 import { McpRequestFailure } from "@soong/mcp";
-import { callServerTool } from "../../packages/mcp/src/call/index.ts";
+import { callServerTool, type McpHost } from "../../packages/mcp/src/call/index.ts";
 import { scriptedServer, type ScriptedServer } from "./source-stage.ts";
 
 interface Stage {
   readonly isReadonly?: boolean;
   readonly output_schema?: JsonObject;
   readonly session?: SessionOptions;
+  readonly host?: McpHost;
 }
 
 /** One tool of a scripted server behind the real pipeline. */
 export async function stage(callTool: NonNullable<ScriptedServer["callTool"]>, given: Stage = {}) {
   const server = scriptedServer({ callTool });
   const clock = createHeldClock();
-  const { isReadonly = false, output_schema } = given;
+  const { isReadonly = false, output_schema, host } = given;
+  const recorded: FactData[] = [];
   const kernel = createKernel({ clock });
   kernel.registry.open({
     id: "git",
@@ -35,7 +38,16 @@ export async function stage(callTool: NonNullable<ScriptedServer["callTool"]>, g
         ...(output_schema === undefined ? {} : { output_schema }),
         handler: (input, context) =>
           callServerTool(
-            { server, name: "log", arguments: input as JsonObject, timeoutMs: 100_000, isReadonly },
+            {
+              server,
+              server_id: "git",
+              name: "log",
+              arguments: input as JsonObject,
+              timeoutMs: 100_000,
+              isReadonly,
+              host,
+              record: (_type, data) => void recorded.push(data),
+            },
             context,
           ),
       },
@@ -47,7 +59,14 @@ export async function stage(callTool: NonNullable<ScriptedServer["callTool"]>, g
     artifacts,
     ...given.session,
   });
-  return { run, server, clock, artifacts, call: (input = {}) => run.call("mcp.git.log", input) };
+  return {
+    run,
+    server,
+    clock,
+    artifacts,
+    recorded,
+    call: (input = {}) => run.call("mcp.git.log", input),
+  };
 }
 
 export const answered = async (answer: unknown, given?: Stage) => {

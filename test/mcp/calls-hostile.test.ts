@@ -2,7 +2,7 @@
 // rest goes on.
 
 import { fileURLToPath } from "node:url";
-import { createKernel, type Kernel } from "@soong/core";
+import { createKernel, createMemoryJournal, type Kernel } from "@soong/core";
 import {
   createPins,
   openConnection,
@@ -108,6 +108,7 @@ describe("calls", () => {
     expect(await turn.abort("enough")).toMatchObject([{ status: "aborted" }]);
 
     const died = await call("die");
+    expect(died.status).toBe("unknown");
     expect(died.error).toMatchObject({ code: "connection_lost", retryable: false });
     expect(died.error?.message).toContain("may or may not have happened");
     await vi.waitFor(() =>
@@ -131,6 +132,47 @@ describe("calls", () => {
     await firstProgress(run);
     await turn.abort("enough");
     expect(JSON.parse((await call("cancelled")).summary)).toHaveLength(1);
+  });
+
+  test("answers to nobody, a question after the end, three hundred at once, one never offered, a flood of progress", async () => {
+    verifies("MCP-4", "MCP-5");
+    const { kernel } = await hostile({ bad: "tools" }, true);
+    const asked: string[] = [];
+    const journal = createMemoryJournal();
+    const run = await kernel.startRun({
+      journal,
+      ask: () => ({ decision: "allow_once" }),
+      elicit({ tool_name }) {
+        asked.push(tool_name);
+        return { action: "cancel" };
+      },
+    });
+    const call = async (name: string) => run.call(`mcp.bad.${name}`, {});
+    expect((await call("stray")).summary).toBe("for you");
+    expect((await call("late")).summary).toBe("ended");
+    const heard = await call("heard");
+    // Asked while nothing was open, or while the next call was: never in the name of the one that had ended.
+    expect(heard.summary).toMatch(/"action":"(decline|cancel)"/u);
+    expect(asked.every((name) => name === "mcp.bad.heard")).toBe(true);
+    const many = JSON.parse((await call("many")).summary) as Record<string, number>;
+    expect(many["cancel"]).toBeLessThanOrEqual(200);
+    expect((many["cancel"] ?? 0) + (many["decline"] ?? 0)).toBe(290);
+    expect((await call("unasked")).summary).toContain("-32601");
+    expect((await call("flood")).summary).toBe("flooded");
+    const told = journal.facts.filter(({ type }) => type === "tool.progress");
+    expect(told.length).toBeLessThan(1_000);
+  });
+
+  test("progress without end is ended by whoever has had enough", async () => {
+    verifies("MCP-4");
+    const { kernel } = await hostile({ bad: "tools" });
+    const run = await startRun(kernel);
+    const turn = run.openTurn();
+    turn.push({ id: "n", name: "mcp__bad__endless", arguments: "{}" });
+    turn.end();
+    await firstProgress(run);
+    expect(await turn.abort("enough")).toMatchObject([{ status: "aborted" }]);
+    expect(JSON.parse((await run.call("mcp.bad.cancelled", {})).summary)).toHaveLength(1);
   });
 
   test("a definition that changes after it was allowed is gone before the next call", async () => {

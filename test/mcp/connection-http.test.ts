@@ -186,7 +186,7 @@ describe("an address", () => {
   });
 
   test.each([
-    [401, "unauthorized", "Logging in is not supported yet"],
+    [401, "unauthorized", "it wants a login (HTTP 401). Log in: soong mcp login plain"],
     [403, "unauthorized", "refuses us (HTTP 403)"],
     [500, "protocol", "500"],
   ])("that answers %i says what to do", async (status, reason, message) => {

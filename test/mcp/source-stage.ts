@@ -9,6 +9,7 @@ import {
   type McpConnection,
   type McpConnectionState,
   type McpServerEntry,
+  type ServerNotice,
   type ToolCallOptions,
   type ToolCallRequest,
 } from "@soong/mcp";
@@ -36,6 +37,12 @@ export interface ScriptedServer {
   readonly instructions?: string;
   readonly listToolsPage?: ConnectedServer["listToolsPage"];
   readonly callTool?: ConnectedServer["callTool"];
+  readonly era?: ConnectedServer["era"];
+  /** Beside tools. */
+  readonly capabilities?: JsonObject;
+  /** Whatever is no tools/call; left out: unknown. */
+  readonly request?: ConnectedServer["request"];
+  readonly watch?: ConnectedServer["watch"];
 }
 
 export interface ReceivedCall {
@@ -48,11 +55,11 @@ export function scriptedServer(script: ScriptedServer): ConnectedServer & {
 } {
   const received: ReceivedCall[] = [];
   return {
-    era: "2025",
+    era: script.era ?? "2025",
     protocol_version: "2025-11-25",
     server_info: { name: "scripted", version: "1.0.0" },
     instructions: script.instructions,
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, ...script.capabilities },
     received,
     listToolsPage:
       script.listToolsPage ??
@@ -61,6 +68,11 @@ export function scriptedServer(script: ScriptedServer): ConnectedServer & {
       received.push({ request, options });
       return script.callTool?.(request, options) ?? Promise.resolve(textAnswer("done"));
     },
+    request:
+      script.request ??
+      ((method) =>
+        Promise.reject(new McpRequestFailure("rpc_error", `no ${method}`, { code: -32_601 }))),
+    watch: script.watch ?? (() => Promise.reject(new Error("it cannot be watched"))),
   };
 }
 
@@ -83,6 +95,8 @@ export interface ScriptedConnection extends McpConnection {
   /** Attempts wait until then. */
   hold(): () => void;
   toolsChanged(): void;
+  /** The server tells something of its prompts or resources. */
+  tells(notice: ServerNotice): void;
   readonly attempts: number;
   readonly isClosed: boolean;
 }
@@ -97,6 +111,7 @@ export function scriptedConnection(
   let gate: Promise<void> = Promise.resolve();
   const states = new Set<(state: McpConnectionState) => void>();
   const lists = new Set<() => void>();
+  const notices = new Set<(notice: ServerNotice) => void>();
   const become = (now: McpConnectionState): void => {
     state = now;
     for (const listener of states) listener(now);
@@ -128,6 +143,7 @@ export function scriptedConnection(
       throw failure;
     },
     onToolsChanged: (listener) => listen(lists, listener),
+    onNotice: (listener) => listen(notices, listener),
     onStateChanged: (listener) => listen(states, listener),
     close() {
       become({ kind: "closed" });
@@ -148,6 +164,9 @@ export function scriptedConnection(
     },
     toolsChanged() {
       for (const listener of lists) listener();
+    },
+    tells(notice) {
+      for (const listener of notices) listener(notice);
     },
   };
 }

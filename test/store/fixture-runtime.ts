@@ -1,6 +1,7 @@
 // Writes a store as SQL text, with something in every table: the fixture that later versions have to open.
 // `node scripts/run.mjs test/store/fixture-runtime.ts NEW-DIRECTORY > packages/store/src/sqlite/fixtures/version-N.sql`
 
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { kernelOn } from "../../packages/store/src/conformance/kernel-run.ts";
 import { createPen } from "../../packages/store/src/conformance/pen.ts";
@@ -47,9 +48,47 @@ pen.add({}, [pen.node({ node_id: "right", parent_id: "root" })]);
 pen.add({ type: "run.completed", run_id: "run_b", agent_id: "agent_1", run_seq: 2 });
 await branches.close();
 
-const gone = await store.createSession({ session_id: "gone" });
-createPen(gone).add();
-await gone.close();
+const at = new Date(clock.now()).toISOString();
+for (const session_id of ["kept", "gone"]) {
+  if (session_id === "gone") {
+    const gone = await store.createSession({ session_id });
+    createPen(gone).add();
+    await gone.close();
+  }
+  await store.tasks().change({ task_id: `task_${session_id}` }, () => ({
+    answer: undefined,
+    task: {
+      task_id: `task_${session_id}`,
+      session_id,
+      status: "running",
+      created_at: at,
+      updated_at: at,
+      content: { title: "It's a task", goal: "naïve ‘quotes’ \u0000", version: 2 },
+    },
+    steps: [
+      {
+        task_id: `task_${session_id}`,
+        step_id: "first",
+        position: 0,
+        status: "claimed",
+        open_dependencies: 0,
+        run_id: `run_${session_id}`,
+        lease_expires_at: clock.now() + 60_000,
+        state: { attempts: 1 },
+        definition: { depends_on: [], content: { title: "The first" } },
+      },
+      {
+        task_id: `task_${session_id}`,
+        step_id: "second",
+        position: 1,
+        status: "pending",
+        open_dependencies: 1,
+        state: { attempts: 0 },
+        definition: { depends_on: ["first"], content: { title: "The second" } },
+      },
+    ],
+  }));
+}
 await store.removeSession("gone", "of no use");
 
 // Left as a killed process leaves it.
@@ -72,7 +111,18 @@ while (
 
 const open = await loadSqlite();
 const database = open(join(directory, "store", "soong.db"), { readOnly: true });
-process.stdout.write(dump(database), () => process.exit(0));
+process.stdout.write([dump(database), ...bytesOf(database), ""].join("\n"), () => process.exit(0));
+
+/** What lies beside the database, as comments: `-- artifact SESSION ARTIFACT BYTES`. */
+function bytesOf(from: Database): string[] {
+  const artifacts = from
+    .prepare("SELECT session_id, artifact_id FROM artifacts JOIN sessions USING (session_no)")
+    .all() as { session_id: string; artifact_id: string }[];
+  return artifacts.map(({ session_id, artifact_id }) => {
+    const bytes = readFileSync(join(directory, "artifacts", session_id, artifact_id));
+    return `-- artifact ${session_id} ${artifact_id} ${bytes.toString("base64")}`;
+  });
+}
 
 function dump(from: Database): string {
   const schema = from
@@ -86,7 +136,6 @@ function dump(from: Database): string {
     `PRAGMA user_version = ${only(from, "user_version")};`,
     ...schema.map(({ sql }) => `${sql};`),
     ...tables.flatMap(({ name }) => rows(from, name)),
-    "",
   ].join("\n");
 }
 

@@ -1,5 +1,20 @@
 // @soong/mcp: MCP servers as a source of tools, and the surface served as an MCP server.
 
+export {
+  logInToServer,
+  logOutOfServer,
+  McpLoginFailure,
+  openMcpLogins,
+  type McpLoginFailureReason,
+  type McpLoginOptions,
+  type McpLoginReport,
+  type McpLogins,
+  type McpLoginStatus,
+  type StoredClient,
+  type StoredLogin,
+  type StoredTokens,
+} from "./authorization/index.ts";
+export type { HostClient, McpHost } from "./call/index.ts";
 export { createPins, type PinRecord, type Pins, type PinStorage } from "./catalog/index.ts";
 export * from "./connection/index.ts";
 export * from "./gateway/index.ts";

@@ -8,6 +8,8 @@ const { list = "tools" } = JSON.parse(process.argv[2] ?? "{}");
 const cancelled = [];
 /** @type {Map<unknown, (answer: unknown) => void>} */
 const waiting = new Map();
+/** @type {unknown[]} */
+const heard = [];
 let changed = false;
 let pages = 0;
 
@@ -63,13 +65,22 @@ function page() {
       tools: [{ name: "huge", inputSchema: { type: "object", description } }, { name: "b" }],
     };
   }
-  const names = ["twice", "die", "never", "cancelled", "ask", "reuse", "change", "garbage"];
-  const tools = names.map((name) => ({
+  const names =
+    "twice die never cancelled ask reuse change garbage stray late heard flood endless many unasked";
+  const tools = names.split(" ").map((name) => ({
     name,
     inputSchema: { properties: {} },
     ...(changed && name === "change" ? { description: "Now something else" } : {}),
   }));
   return { tools };
+}
+
+/** @param {unknown} id @param {(answer: any) => void} then */
+function question(id, then) {
+  waiting.set(id, then);
+  const requestedSchema = { type: "object", properties: { name: { type: "string" } } };
+  const message = "Your password?";
+  send({ id, method: "elicitation/create", params: { message, requestedSchema } });
 }
 
 /** @param {any} id @param {any} params */
@@ -88,10 +99,56 @@ function call(id, { name, _meta }) {
   } else if (name === "ask" || name === "reuse") {
     // An id that is none of its own: the client has a request with that number under way.
     const own = name === "reuse" ? id : "q1";
-    waiting.set(own, (answer) => say(id, JSON.stringify(answer)));
-    const requestedSchema = { type: "object", properties: { name: { type: "string" } } };
-    const message = "Your password?";
-    send({ id: own, method: "elicitation/create", params: { message, requestedSchema } });
+    question(own, (answer) => say(id, JSON.stringify(answer)));
+  } else if (name === "stray") {
+    // Answers to what was never asked, to what has ended, and to what is not even an id.
+    for (const other of [id + 1_000, id - 1, "x", null]) say(other, "not for you");
+    send({ id: id + 2_000, error: { code: -1, message: "not for you" } });
+    say(id, "for you");
+  } else if (name === "late") {
+    say(id, "ended");
+    setTimeout(() => question("late", (answer) => heard.push(answer)), 50);
+  } else if (name === "heard") {
+    if (heard.length > 0) say(id, JSON.stringify(heard));
+    else setTimeout(() => call(id, { name, _meta }), 10);
+  } else if (name === "flood") {
+    const { progressToken } = _meta;
+    const odd = [
+      { progress: "many" },
+      {},
+      { progressToken: 99_999, progress: 1 },
+      { progress: -1 },
+    ];
+    for (const params of odd) {
+      send({ method: "notifications/progress", params: { progressToken, ...params } });
+    }
+    for (let progress = 0; progress < 5_000; progress += 1) {
+      const params = { progressToken, progress, message: "x".repeat(100) };
+      send({ method: "notifications/progress", params });
+    }
+    say(id, "flooded");
+  } else if (name === "endless") {
+    let progress = 0;
+    const timer = setInterval(() => {
+      progress += 1;
+      const params = { progressToken: _meta.progressToken, progress };
+      send({ method: "notifications/progress", params });
+      if (cancelled.length > 0) clearInterval(timer);
+    }, 5);
+  } else if (name === "many") {
+    /** @type {Record<string, number>} */
+    const actions = {};
+    let left = 300;
+    for (let count = 0; count < 300; count += 1) {
+      question(`many${count % 290}`, (answer) => {
+        actions[answer.action] = (actions[answer.action] ?? 0) + 1;
+        left -= 1;
+        if (left === 10) say(id, JSON.stringify(actions));
+      });
+    }
+  } else if (name === "unasked") {
+    waiting.set("s1", (answer) => say(id, JSON.stringify(answer)));
+    send({ id: "s1", method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } });
   } else if (name === "change") {
     changed = true;
     send({ method: "notifications/tools/list_changed" });

@@ -14,6 +14,8 @@ export interface Continuation {
   readonly artifacts: readonly string[];
   /** Links that results gave as their sources. */
   readonly evidence: readonly string[];
+  /** Agents that were started, and how each ended: more of them can be asked for by these ids. */
+  readonly agents: readonly string[];
 }
 
 export interface Incident {
@@ -33,6 +35,7 @@ export const NOTHING_TO_CONTINUE: Continuation = {
   loaded_tools: [],
   artifacts: [],
   evidence: [],
+  agents: [],
 };
 
 export function compactionNode(
@@ -68,6 +71,7 @@ export function readCompaction(node: ConversationNode): Compaction | undefined {
       loaded_tools: texts(given.loaded_tools),
       artifacts: texts(given.artifacts),
       evidence: texts(given.evidence),
+      agents: texts(given.agents),
     },
   };
 }
@@ -79,13 +83,14 @@ export function loadedToolsOn(path: readonly ConversationNode[]): readonly strin
 }
 
 function continuationText(continuation: Continuation): string[] {
-  const { requests, incidents: failed, loaded_tools, artifacts, evidence } = continuation;
+  const { requests, incidents: failed, loaded_tools, artifacts, evidence, agents } = continuation;
   const sections: [string, readonly string[]][] = [
     ["Asked and not answered yet, word for word:", requests],
     ["Failed, and not succeeded since:", failed.map(({ tool, message }) => `${tool}: ${message}`)],
     ["Tools that were found and loaded:", loaded_tools],
     ["Artifacts that can still be read:", artifacts],
     ["Sources:", evidence],
+    ["Agents that were started:", agents],
   ];
   return sections.flatMap(([title, lines]) =>
     lines.length === 0 ? [] : [[title, ...lines.map((line) => `- ${line}`)].join("\n")],

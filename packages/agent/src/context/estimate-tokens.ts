@@ -1,7 +1,7 @@
 // How many tokens something is, roughly (CTX-3): characters over four. Prose and code are within a third of
 // that; scripts with a token a character, such as Chinese, are up to four times more.
 
-import type { ContentBlock, ModelTool } from "@soong/core";
+import { isMediaBlock, type ContentBlock, type ModelTool } from "@soong/core";
 import type { ModelMessage } from "../model/index.ts";
 
 export const TOKEN_ESTIMATE = {
@@ -60,6 +60,8 @@ function tokensOfMessage(message: ModelMessage): number {
 function tokensOfContent(content: readonly ContentBlock[]): number {
   return content.reduce((sum, block) => {
     if (block.type === "image") return sum + IMAGE_TOKENS;
+    // Only named to the model.
+    if (isMediaBlock(block)) return sum + FRAME_TOKENS;
     return sum + tokensOfText(block.type === "text" ? block.text : JSON.stringify(block));
   }, 0);
 }

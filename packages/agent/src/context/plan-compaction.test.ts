@@ -43,6 +43,7 @@ test("what is unresolved, failed, loaded or referred to is never left to the sum
     loaded_tools: ["x.search"],
     artifacts: ["art_1"],
     evidence: ["https://example.com/a"],
+    agents: [],
   });
 });
 

@@ -1,6 +1,6 @@
 // What a compaction takes away and what it may never lose (CTX-2). Pure: the summary itself is the model's.
 
-import type { ConversationNode } from "@soong/core";
+import { isMediaBlock, type ContentBlock, type ConversationNode } from "@soong/core";
 import { NOTHING_TO_CONTINUE, readCompaction, type Continuation } from "./compaction-node.ts";
 import { cutMiddle } from "./cut-middle.ts";
 import { textOf } from "./message-node.ts";
@@ -75,9 +75,16 @@ function blocksAsText({ content }: ConversationNode): string {
   return content
     .map((block) => {
       if (block.type === "text") return block.text;
-      return block.type === "image" ? "[an image]" : JSON.stringify(block);
+      if (!isMediaBlock(block)) return JSON.stringify(block);
+      return block.type === "resource" ? `[resource ${block.uri}]` : `[an ${block.type}]`;
     })
     .join("\n");
+}
+
+function isResource(
+  block: ContentBlock,
+): block is Extract<ContentBlock, { type: "resource" | "resource_link" }> {
+  return block.type === "resource" || block.type === "resource_link";
 }
 
 function continuationOf(
@@ -99,9 +106,19 @@ function continuationOf(
     ]),
     evidence: unique([
       ...before.evidence,
-      ...blocks.flatMap((block) => (block.type === "resource_link" ? [block.uri] : [])),
+      ...blocks.flatMap((block) => (isResource(block) ? [block.uri] : [])),
     ]),
+    agents: unique([...before.agents, ...affected.flatMap(({ nodes }) => nodes.flatMap(agentOf))]),
   };
+}
+
+function agentOf({ kind, data = {} }: ConversationNode): string[] {
+  if (kind !== "child_result") return [];
+  const words = [data["agent_definition_id"], data["agent_id"], data["run_id"], data["status"]];
+  const [definition, agent, run, status] = words.map((word) =>
+    typeof word === "string" ? word : "?",
+  );
+  return [`${definition} (${agent}, run ${run}): ${status}`];
 }
 
 /** An answer without calls ends what was asked before it, unless it broke off. */

@@ -4,6 +4,7 @@
 import {
   isContentBlock,
   messageOf,
+  RunRefused,
   within,
   type ContentBlock,
   type Fact,
@@ -19,7 +20,9 @@ import { createRunControl, type RunControl } from "./run-control.ts";
 import { ended, factOf, type Ending, type RunEnd } from "./run-end.ts";
 import type { ConversationState, Running } from "./running.ts";
 import { tellFacts } from "./tell-facts.ts";
-import { noUsage } from "./usage.ts";
+import { awaitSupply } from "./tool-supply.ts";
+import type { RunSeat } from "./run-seats.ts";
+import { noUsage, type UsageTotal } from "./usage.ts";
 
 export interface LoopRun {
   readonly run_id: Promise<string>;
@@ -79,9 +82,12 @@ async function inTurn(
   const ahead = queue?.length ?? 0;
   const place = queue?.enter();
   try {
+    if (place === undefined) {
+      return await started(state, options, prompt, control, log, state.started_by?.lastSeq ?? 0);
+    }
     const queued = recordOutside(state, options, "run.queued", { ahead });
     if (ahead > 0) log.add({ type: "queued", ahead });
-    if (place !== undefined && (await control.unlessAborted(place.turn)) === "aborted") {
+    if ((await control.unlessAborted(place.turn)) === "aborted") {
       const ending = abortedBefore(control);
       return recordNeverRun(state, options, endOf(ending));
     }
@@ -101,17 +107,21 @@ async function started(
   log: EventLog,
   after: number,
 ): Promise<RunEnd> {
-  const { session, models, loadedTools } = state;
+  const { session, models, loadedTools, supply } = state;
+  await awaitSupply(supply, control);
   let run: Run;
   try {
     run = await session.startRun({
       profile: models[0].profile,
+      ...(supply === undefined ? {} : { connecting: () => supply.connecting() }),
       ...options,
       loadedTools: [...loadedTools],
       admitContext: (node) => state.instructions.admit(node),
     });
   } catch (error) {
-    return recordNeverRun(state, options, endOf(ended("failed", "run_refused", messageOf(error))));
+    const refused = endOf(refusal(error));
+    // The call that was to start it has the refusal as its result; of a root nothing else would tell.
+    return options.parent === undefined ? recordNeverRun(state, options, refused) : refused;
   }
   log.add({ type: "started", run_id: options.run_id });
   const running: Running = {
@@ -120,6 +130,9 @@ async function started(
     control,
     log,
     usage: noUsage(),
+    account: state.started_by?.account ?? noUsage(),
+    lastSeq: after,
+    answerChecked: false,
     pending: state.unrecorded.splice(0),
     seenDeferred: new Set(),
     requests: 0,
@@ -127,12 +140,27 @@ async function started(
     answer: "",
     compactionFailed: false,
   };
-  const watching = tellFacts(session, { run_id: options.run_id, after }, log);
+  const seat = seatOf(running, options);
+  try {
+    state.seats?.entered(seat);
+    return await conducted(running, prompt, after);
+  } finally {
+    state.seats?.left(seat);
+  }
+}
+
+async function conducted(
+  running: Running,
+  prompt: readonly ContentBlock[],
+  after: number,
+): Promise<RunEnd> {
+  const { session, run, control, log } = running;
+  const watching = tellFacts(session, { run_id: run.identity.run_id, after }, log);
   const ending = await conductRun(running, prompt);
   const end = endOf(ending, running);
   control.close();
   try {
-    run.end(factOf(end.reason), endData(end));
+    run.end(factOf(end.reason), { ...endData(end), usage: { ...running.usage } });
     await session.recorder.flush();
   } catch (error) {
     return {
@@ -146,16 +174,51 @@ async function started(
   return end;
 }
 
+function seatOf(running: Running, options: RunOptions): RunSeat {
+  const { session, run, models, system, supply, agent_definition_id } = running;
+  const { clock, ids, account, path, loadedTools } = running;
+  return {
+    session,
+    run,
+    options,
+    models,
+    system,
+    limits: running.askedLimits,
+    supply,
+    agent_definition_id,
+    clock,
+    ids,
+    account,
+    get lastSeq() {
+      return running.lastSeq;
+    },
+    path: () => [...path],
+    loadedTools: () => [...loadedTools],
+  };
+}
+
+function refusal(error: unknown): Ending {
+  const about = { code: "run_refused", message: messageOf(error) };
+  const { problems } = error instanceof RunRefused ? error : {};
+  return { reason: "failed", error: problems === undefined ? about : { ...about, problems } };
+}
+
 function endOf({ reason, error }: Ending, running?: Running): RunEnd {
   const unheard = running?.control.takeInput() ?? [];
   return {
     reason,
     answer: running?.answer ?? "",
     ...(error === undefined ? {} : { error }),
-    usage: running?.usage ?? noUsage(),
+    usage: usageToTell(running),
     turns: running?.requests ?? 0,
     ...(unheard.length === 0 ? {} : { unheard }),
   };
+}
+
+/** A child's own: what others of its family used is told by them. */
+function usageToTell(running: Running | undefined): UsageTotal {
+  if (running === undefined) return noUsage();
+  return { ...(running.started_by === undefined ? running.account : running.usage) };
 }
 
 function endData({ reason, error, usage, turns }: RunEnd): FactData {

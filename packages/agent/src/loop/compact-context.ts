@@ -10,9 +10,8 @@ import {
   transcriptOf,
 } from "../context/index.ts";
 import { costOf } from "../model/index.ts";
-import { addNode, placeOf, record, type Running } from "./running.ts";
+import { addNode, placeOf, record, spend, type Running } from "./running.ts";
 import { readStream } from "./read-stream.ts";
-import { addUsage } from "./usage.ts";
 
 export type CompactionTrigger = "budget" | "prompt_too_long";
 
@@ -84,7 +83,7 @@ type Summary =
 
 /** A request of its own, without tools: there is nothing it could do but write. */
 async function summarise(running: Running, transcript: string): Promise<Summary> {
-  const { run, usage, limits, agent_definition_id } = running;
+  const { run, limits, agent_definition_id } = running;
   const model = running.models[running.chosen] ?? running.models[0];
   running.requests += 1;
   const about = { request: running.requests, attempt: 1, model: model.id, purpose: "compaction" };
@@ -110,7 +109,7 @@ async function summarise(running: Running, transcript: string): Promise<Summary>
   );
   const used = end === "aborted" ? undefined : end.usage;
   const cost = costOf(model.prices, used);
-  addUsage(usage, used, cost);
+  spend(running, used, cost);
   if (end === "aborted") {
     const aborted = { kind: "aborted", message: "The run was aborted." } as const;
     failed(aborted);

@@ -18,6 +18,7 @@ import { resolveContext, type ResolvedContext } from "./resolve-context.ts";
 import { ended, type Ending } from "./run-end.ts";
 import { addNode, placeOf, record, type Running } from "./running.ts";
 import type { Attempt } from "./stream-answer.ts";
+import { awaitSupply } from "./tool-supply.ts";
 
 export async function conductRun(
   running: Running,
@@ -57,6 +58,7 @@ async function repeat(running: Running, backoff: Backoff): Promise<Ending> {
       const message = `The run made ${limits.max_turns} model requests, its limit. Raise max_turns, or send another prompt to go on.`;
       return ended("max_turns", "max_turns", message);
     }
+    await awaitSupply(running.supply, control);
     const tools = await run.tools();
     noteLoaded(running);
     const context = await resolveContext(running, tools);
@@ -130,7 +132,20 @@ async function finish(
     for (const text of texts) addHookContext(running, text);
     return undefined;
   }
+  if (isToBeMended(running)) return undefined;
   return control.close() ? { reason: "completed" } : undefined;
+}
+
+/** Once a run: whoever wants the answer says what is wrong with it, and the model reads that next (AGENT-4). */
+function isToBeMended(running: Running): boolean {
+  const { checkAnswer, answer, run } = running;
+  if (checkAnswer === undefined || running.answerChecked) return false;
+  running.answerChecked = true;
+  const wanted = checkAnswer(answer);
+  if (wanted === undefined) return false;
+  const text = run.redactor.text(wanted);
+  addNode(running, userNode(placeOf(running), [{ type: "text", text }]));
+  return true;
 }
 
 /** What a person says goes past the hooks first (HOOK-6). The reason, when one of them blocks it. */

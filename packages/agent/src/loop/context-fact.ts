@@ -13,6 +13,8 @@ import type { SystemText } from "./system-texts.ts";
 
 export interface RequestHoldings {
   readonly system: readonly SystemText[];
+  /** What stands now; empty where there is nothing to show. */
+  readonly board: string;
   readonly instructions: InstructionBlocks;
   readonly plan: ContextPlan;
   /** Results whose call is not on the path. */
@@ -36,6 +38,7 @@ export function recordContext(running: Running, tools: ModelTools, held: Request
     browser_refs: [],
     session_refs: [sessionRef(running)],
     skill_refs: nodesOf("skill_context"),
+    agent_refs: used.flatMap(agentRef),
   };
   record(running, "context.resolved", {
     request: running.requests + 1,
@@ -45,6 +48,7 @@ export function recordContext(running: Running, tools: ModelTools, held: Request
       chars: text.length,
     })),
     ...refs,
+    board: { chars: held.board.length },
     history: rangeOf(plan.kept),
     policy: policyFacts(running),
     tools: {
@@ -74,6 +78,13 @@ function instructionRef({
 function sessionRef({ run }: Running): object {
   const { role: _role, ...ids } = run.identity;
   return ids;
+}
+
+/** Whose result entered the conversation there; its own run has the rest. */
+function agentRef({ kind, node_id, data }: ConversationNode): object[] {
+  if (kind !== "child_result") return [];
+  const { agent_id, run_id, status } = data ?? {};
+  return [{ node_id, agent_id, run_id, status }];
 }
 
 function workspaceRefs({ run }: Running): object[] {

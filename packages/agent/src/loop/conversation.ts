@@ -17,7 +17,10 @@ import { beginRun, type LoopRun } from "./begin-run.ts";
 import { createInstructionDesk, type InstructionSource } from "./instruction-desk.ts";
 import { withContextRoom } from "./context-room.ts";
 import { loopLimits, type LoopLimits } from "./limits.ts";
-import type { ConversationState } from "./running.ts";
+import type { AnswerCheck, ConversationState, RunBoard } from "./running.ts";
+import type { RunSeats } from "./run-seats.ts";
+import type { ToolSupply } from "./tool-supply.ts";
+import type { UsageTotal } from "./usage.ts";
 
 export interface LoopOptions {
   readonly session: Session;
@@ -29,6 +32,16 @@ export interface LoopOptions {
   readonly system?: readonly string[];
   /** Instruction files to begin with, below that text (INSTR-2): `instructionFiles(…)` of `@soong/tools`. */
   readonly instructions?: InstructionSource;
+  /** Whoever brings tools that may be late or change: waited for before a run and each of its turns (MCP-3). */
+  readonly supply?: ToolSupply;
+  /** Told of each run as it begins and ends. */
+  readonly seats?: RunSeats;
+  /** What stands now and is shown with each request, beside the conversation. */
+  readonly board?: RunBoard;
+  /** Asked once a run, when the model is done. */
+  readonly checkAnswer?: AnswerCheck;
+  /** For runs another run has started: whose it is to pay, and where in the journal theirs begins. */
+  readonly started_by?: { readonly account: UsageTotal; readonly lastSeq: number };
   /** The conversation so far, root first: `readHistory(reader, agent_id)` of a stored session. */
   readonly history?: readonly ConversationNode[];
   /** Those of `history` that are not on record, as `readHistory` found them. */
@@ -51,6 +64,7 @@ export async function openConversation(options: LoopOptions): Promise<Conversati
   const { session, models, history = [] } = options;
   const ids = options.ids ?? randomIds();
   const agent_id = options.run?.agent_id ?? history.at(-1)?.agent_id ?? ids.next("agent");
+  const askedLimits = loopLimits(options.limits);
   const state: ConversationState = {
     session,
     models,
@@ -58,10 +72,16 @@ export async function openConversation(options: LoopOptions): Promise<Conversati
     system: options.system ?? [],
     agent_definition_id: options.agent_definition_id,
     clock: options.clock ?? systemClock(),
-    limits: withContextRoom(loopLimits(options.limits), models),
+    limits: withContextRoom(askedLimits, models),
+    askedLimits,
     path: [...history],
     unrecorded: [...(options.unrecorded ?? [])],
     instructions: createInstructionDesk(options.instructions, history),
+    supply: options.supply,
+    seats: options.seats,
+    board: options.board,
+    checkAnswer: options.checkAnswer,
+    started_by: options.started_by,
     loadedTools: new Set([...loadedToolsOn(history), ...(options.run?.loadedTools ?? [])]),
   };
   const open = new Set<LoopRun>();

@@ -16,7 +16,7 @@ export type LoopEvent =
       readonly name: string;
       readonly arguments: string;
     }
-  /** `tool.started`, `tool.progress`, `permission.requested` or `permission.resolved`, as recorded. */
+  /** `tool.started`, `tool.progress`, `permission.requested`, `permission.resolved` or `permission.failed`, as recorded. */
   | { readonly type: "fact"; readonly fact: Fact }
   | { readonly type: "result"; readonly result: ToolResult }
   /** Text and calls since the last request do not count: it is made again, of `model`, after a wait. */

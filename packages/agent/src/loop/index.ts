@@ -13,4 +13,7 @@ export type {
 export type { LoopLimits } from "./limits.ts";
 export { readHistory, type History, type HistoryReader } from "./read-history.ts";
 export type { EndReason, LoopError, RunEnd } from "./run-end.ts";
+export type { RunSeat, RunSeats } from "./run-seats.ts";
+export type { AnswerCheck, RunBoard } from "./running.ts";
+export type { SourceNote, ToolSupply } from "./tool-supply.ts";
 export { sumUsage, usageAtEnd, usageOf, type UsageReport, type UsageTotal } from "./usage.ts";

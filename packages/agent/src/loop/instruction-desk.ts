@@ -49,6 +49,8 @@ export function createInstructionDesk(
     skipped: [],
     take,
     admit(node) {
+      // The model has it from the result of the call; here it is told who that was (STORE-2).
+      if (node.kind === "child_result") return { ...node, content: [] };
       if (node.kind !== "instruction_context") return node;
       return take(node) ? withHash(node) : undefined;
     },

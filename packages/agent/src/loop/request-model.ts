@@ -100,11 +100,12 @@ function exclusion(
   return `it is limited until ${rateLimitOf(model, clock.now())?.until}`;
 }
 
-function outOfBudget({ limits, usage }: Running, model: Model): Attempt | undefined {
+/** Also what its children have used counts: a run may not have done by others what it may not do itself. */
+function outOfBudget({ limits, account }: Running, model: Model): Attempt | undefined {
   const { budget = {} } = limits;
   const unpriced = budgetExclusion(model, budget);
   const message =
-    budgetSpent(budget, usage) ??
+    budgetSpent(budget, account) ??
     (unpriced === undefined
       ? undefined
       : `${model.id} cannot be asked: ${unpriced}. Give it prices, or lift the budget.`);
@@ -118,7 +119,7 @@ function recordRouting(
   selected: Model,
   reason: string,
 ): void {
-  const { models, limits, usage, requests, clock } = running;
+  const { models, limits, account, requests, clock } = running;
   const limited = models.flatMap((model) => rateLimitOf(model, clock.now()) ?? []);
   record(running, "routing.decided", {
     request: requests,
@@ -138,8 +139,8 @@ function recordRouting(
       turns_used: requests - 1,
       max_output_tokens: limits.max_output_tokens ?? null,
       context_tokens: limits.context_tokens ?? null,
-      ...budgetState(limits.budget ?? {}, usage),
-      used: { ...usage },
+      ...budgetState(limits.budget ?? {}, account),
+      used: { ...account },
     },
     rate_limit: limited.length === 0 ? { state: "not_limited" } : { state: "limited", limited },
     reason,

@@ -14,6 +14,7 @@ import {
 import type { Model, ModelMessage } from "../model/index.ts";
 import { compactContext } from "./compact-context.ts";
 import { recordContext, type RequestHoldings } from "./context-fact.ts";
+import { readBoard } from "./run-board.ts";
 import type { Running } from "./running.ts";
 import { systemTexts } from "./system-texts.ts";
 
@@ -27,13 +28,14 @@ export async function resolveContext(
   running: Running,
   tools: ModelTools,
 ): Promise<ResolvedContext | "aborted"> {
-  let held = hold(running, tools);
+  const board = await readBoard(running);
+  let held = hold(running, tools, board);
   if (held.plan.omitted.length > 0 && !running.compactionFailed) {
     const compacted = await compactContext(running, "budget");
     if (compacted === "aborted") return "aborted";
     // Once is enough: a summary before each request would cost more than what is trimmed.
     running.compactionFailed = compacted === "failed";
-    held = hold(running, tools);
+    held = hold(running, tools, board);
   }
   recordContext(running, tools, held);
   const { plan, system, estimatedTokens } = held;
@@ -47,12 +49,13 @@ export async function resolveContext(
         if (message.role === "user") addUser(messages, message.content);
         else messages.push(message);
       }
+      if (board !== undefined) addUser(messages, [{ type: "text", text: board }]);
       return messages;
     },
   };
 }
 
-function hold(running: Running, tools: ModelTools): RequestHoldings {
+function hold(running: Running, tools: ModelTools, board = ""): RequestHoldings {
   const { path, limits } = running;
   const { context_tokens: most = Number.POSITIVE_INFINITY, instruction_bytes } = limits;
   const { units, orphans } = readPath(path);
@@ -60,7 +63,8 @@ function hold(running: Running, tools: ModelTools): RequestHoldings {
   const instructions = instructionsOn(path, Math.min(instruction_bytes, most * 2));
   const system = systemTexts(running, tools, instructions);
   const fixed =
-    system.reduce((sum, { text }) => sum + tokensOfText(text), 0) + tokensOfTools(tools.tools);
+    system.reduce((sum, { text }) => sum + tokensOfText(text), tokensOfText(board)) +
+    tokensOfTools(tools.tools);
   const plan = planContext(units, most - fixed);
-  return { system, instructions, plan, orphans, estimatedTokens: fixed + plan.tokens };
+  return { system, board, instructions, plan, orphans, estimatedTokens: fixed + plan.tokens };
 }

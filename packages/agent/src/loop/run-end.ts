@@ -1,5 +1,6 @@
 // How a run of the loop ends (LOOP-1), as its caller is told and as its last fact says.
 
+import type { SurfaceProblem } from "@soong/core";
 import type { UsageTotal } from "./usage.ts";
 
 export type EndReason =
@@ -17,6 +18,7 @@ export interface RunEnd {
   readonly answer: string;
   /** Left out when the run has completed. */
   readonly error?: LoopError;
+  /** With that of the runs it started. */
   readonly usage: UsageTotal;
   /** Model requests. */
   readonly turns: number;
@@ -29,6 +31,8 @@ export interface LoopError {
   readonly code: string;
   /** For a person: what happened and what to do. */
   readonly message: string;
+  /** What a run was refused for, one by one. */
+  readonly problems?: readonly SurfaceProblem[];
 }
 
 /** An end on its way, before the run's figures are added. */

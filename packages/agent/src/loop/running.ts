@@ -11,13 +11,21 @@ import type {
   Run,
   Session,
 } from "@soong/core";
-import type { Model } from "../model/index.ts";
+import type { Cost, Model, ModelUsage } from "../model/index.ts";
 import type { NodePlace } from "../context/index.ts";
 import type { EventLog } from "./event-log.ts";
 import type { InstructionDesk } from "./instruction-desk.ts";
 import type { LoopLimits } from "./limits.ts";
 import type { RunControl } from "./run-control.ts";
-import type { UsageTotal } from "./usage.ts";
+import type { RunSeats } from "./run-seats.ts";
+import type { ToolSupply } from "./tool-supply.ts";
+import { addUsage, type UsageTotal } from "./usage.ts";
+
+/** What stands right now, before each request. Undefined: there is nothing to show. */
+export type RunBoard = (run: Run) => Promise<string | undefined>;
+
+/** What the model has to mend of its last answer, or undefined when it can stay. */
+export type AnswerCheck = (answer: string) => string | undefined;
 
 /** Lasts from run to run. */
 export interface ConversationState {
@@ -28,11 +36,18 @@ export interface ConversationState {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly limits: LoopLimits;
+  /** Before a model's own were put in the place of those nobody set. */
+  readonly askedLimits: LoopLimits;
   /** Root first. */
   readonly path: ConversationNode[];
   /** On the path and not on record: what a crash took from the history (STORE-3). The next run records it. */
   readonly unrecorded: ConversationNode[];
   readonly instructions: InstructionDesk;
+  readonly supply: ToolSupply | undefined;
+  readonly seats: RunSeats | undefined;
+  readonly board: RunBoard | undefined;
+  readonly checkAnswer: AnswerCheck | undefined;
+  readonly started_by: { readonly account: UsageTotal; readonly lastSeq: number } | undefined;
   /** Found and loaded so far; the next run begins with them. */
   readonly loadedTools: Set<string>;
 }
@@ -43,7 +58,12 @@ export interface Running extends ConversationState {
   readonly seenDeferred: Set<string>;
   readonly control: RunControl;
   readonly log: EventLog;
+  /** Of this run alone. */
   readonly usage: UsageTotal;
+  /** With the runs it started, and where it was started itself, with those of its parent (MODEL-4, EVENT-7). */
+  readonly account: UsageTotal;
+  lastSeq: number;
+  answerChecked: boolean;
   /** On the path, and on record with the next fact. */
   readonly pending: ConversationNode[];
   /** Model requests so far. */
@@ -75,5 +95,16 @@ export function record(
   const { recorder } = running.run;
   const fact = recorder.draft(type, data, undefined, level);
   recorder.commit([fact], running.pending.splice(0));
+  running.lastSeq = fact.seq;
   return fact;
+}
+
+/** One model request's, for the run and for whoever pays for it. */
+export function spend(
+  { usage, account }: Running,
+  used: ModelUsage | undefined,
+  cost: Cost | null,
+): void {
+  addUsage(usage, used, cost);
+  addUsage(account, used, cost);
 }

@@ -15,8 +15,7 @@ import {
 import { answerNode, cutMiddle } from "../context/index.ts";
 import { readStream } from "./read-stream.ts";
 import { redactCall } from "./redact-call.ts";
-import { placeOf, record, type Running } from "./running.ts";
-import { addUsage } from "./usage.ts";
+import { placeOf, record, spend, type Running } from "./running.ts";
 
 export interface AttemptParts {
   readonly model: Model;
@@ -41,7 +40,7 @@ export type Attempt =
 const MAX_DELTA_CHARS = 4096;
 
 export async function streamAnswer(running: Running, parts: AttemptParts): Promise<Attempt> {
-  const { run, control, log, usage } = running;
+  const { run, control, log } = running;
   const { model, request, tools, attempt } = parts;
   const about = { request: request.index, attempt, model: model.id };
   const place = placeOf(running);
@@ -61,7 +60,7 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
     const end = await readStream(running, model, request, take);
     tellText();
     const used = end === "aborted" ? undefined : end.usage;
-    addUsage(usage, used, costOf(model.prices, used));
+    spend(running, used, costOf(model.prices, used));
     if (end === "aborted") return await abandonForGood(undefined);
     if (end.type === "failed") return await failed(end.error, end.usage);
     const cut = [...begun].filter((key) => !complete.has(key));

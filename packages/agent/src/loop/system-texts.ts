@@ -1,20 +1,22 @@
 // The system text of a request, block by block with where each is from (CTX-4): our own first, then what is deferred
-// and what hooks say, and instruction files below all of that.
+// and what hooks say, instruction files below all of that, and what sources of tools say of themselves last.
 
 import type { ModelTools } from "@soong/core";
 import { systemBlock, type InstructionBlocks } from "../context/index.ts";
 import type { Running } from "./running.ts";
+import { supplyTexts } from "./tool-supply.ts";
 
 export interface SystemText {
-  readonly from: "static" | "deferred_tools" | "hook" | "instructions";
+  readonly from: "static" | "deferred_tools" | "hook" | "instructions" | "tool_source";
   readonly text: string;
 }
 
 export function systemTexts(
-  { system, session, run }: Running,
+  running: Running,
   { deferred }: ModelTools,
   { blocks }: InstructionBlocks,
 ): SystemText[] {
+  const { system, session, run } = running;
   const list = deferred.map(({ name, hint }) => (hint === "" ? name : `${name}: ${hint}`));
   const search = `These tools can be found with the tool search before they are used:\n${list.join("\n")}`;
   const texts: readonly [SystemText["from"], readonly string[]][] = [
@@ -22,6 +24,7 @@ export function systemTexts(
     ["deferred_tools", list.length === 0 ? [] : [search]],
     ["hook", session.context],
     ["instructions", blocks.map(systemBlock)],
+    ["tool_source", supplyTexts(running.supply)],
   ];
   return texts.flatMap(([from, all]) =>
     all.map((text) => ({ from, text: run.redactor.text(text) })),

@@ -8,6 +8,7 @@ const TOLD: ReadonlySet<FactType> = new Set<FactType>([
   "tool.progress",
   "permission.requested",
   "permission.resolved",
+  "permission.failed",
 ]);
 
 /** Follows the facts of a run until it is stopped. A journal that cannot be read ends it, and nothing else. */

@@ -10,6 +10,12 @@ export function blockText(block: ContentBlock): string {
       return JSON.stringify(block.json);
     case "image":
       return `[image ${block.media_type}, not shown: this model takes no images here]`;
+    case "audio":
+      return `[audio ${block.media_type}, not played: this model takes no sound here]`;
+    case "resource": {
+      const head = line("resource", block.uri, [block.media_type]);
+      return "text" in block ? `${head}\n${block.text}` : head;
+    }
     case "resource_link":
       return line("resource", block.uri, [block.name, block.media_type, block.description]);
     case "artifact_ref":

@@ -4,6 +4,7 @@
 import {
   ARGUMENTS_NAME,
   defineHook,
+  isHandlerStatus,
   ToolFailure,
   toolResult,
   type AnyHook,
@@ -218,7 +219,7 @@ export function returnOf(result: ToolResult): HandlerResult {
   const { status, content, summary, data, artifacts, error } = result;
   const isError = error !== undefined;
   return toolResult({
-    status: status === "succeeded" || status === "partial" ? status : "failed",
+    status: isHandlerStatus(status) ? status : "failed",
     content: isError ? withoutMessage(content, error.message) : content,
     summary,
     ...(data === undefined ? {} : { data }),

@@ -262,6 +262,7 @@ function recordedFacts(
     tags: tool.tags,
     source_kind: tool.source.kind,
     source_id: tool.source.id,
+    ...(tool.trust === undefined ? {} : { trust: tool.trust }),
     effects,
     resources: Array.isArray(resources) ? (resources as unknown as Resource[]) : [],
     hosts: hosts === "unknown" ? hosts : ((hosts ?? []) as string[]),

@@ -10,7 +10,7 @@ import {
   oneOf,
   wholeNumber,
   type FieldCheck,
-} from "./field-checks.ts";
+} from "../document/index.ts";
 
 const regularExpression: FieldCheck = (value, path, report) => {
   nonEmptyText(value, path, report);

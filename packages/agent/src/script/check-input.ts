@@ -1,8 +1,7 @@
 // A call's `input` must be what JSON can carry, and bounded: YAML can say more, and aliases can make much
 // of little.
 
-import { isMapping, kindOf, type FieldCheck } from "./field-checks.ts";
-import type { ScriptPath } from "./script-problem.ts";
+import { isMapping, kindOf, type FieldCheck, type FieldPath } from "../document/index.ts";
 
 const MAX_CHARS = 5 * 1024 * 1024;
 
@@ -19,7 +18,7 @@ export const checkInput: FieldCheck = (value, path, report) => {
   visit(value, path);
   if (chars > MAX_CHARS) report(path, `is longer than ${MAX_CHARS} characters as JSON`);
 
-  function visit(part: unknown, at: ScriptPath): void {
+  function visit(part: unknown, at: FieldPath): void {
     if (chars > MAX_CHARS) return;
     chars += typeof part === "string" ? part.length + 2 : 2;
     if (typeof part === "number" && !Number.isFinite(part)) {

@@ -13,7 +13,7 @@ import {
   text,
   wholeNumber,
   type FieldCheck,
-} from "./field-checks.ts";
+} from "../document/index.ts";
 import { FAILURE_KINDS, STOPS } from "./script.ts";
 
 /** A day: more is a mistake in the unit. */

@@ -3,7 +3,7 @@
 
 import { textOf } from "@soong/core";
 import type { ModelMessage, ModelRequest } from "../model/index.ts";
-import { shortened } from "./script-problem.ts";
+import { shortened } from "../document/index.ts";
 
 export function describeLastMessage({ messages }: ModelRequest): string {
   const last = messages.at(-1);

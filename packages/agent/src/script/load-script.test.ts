@@ -50,7 +50,7 @@ describe("a script in a file", () => {
     );
     expect(await refusal(folder)).toMatch(/DIR:1:1: is not a regular file$/);
     const large = await written("large.yaml", new Uint8Array(5 * 1024 * 1024 + 1).fill(35));
-    expect(await refusal(large)).toMatch(/is larger than 5 MiB, the most a script may have$/);
+    expect(await refusal(large)).toMatch(/is larger than 5 MiB, the most it may have$/);
     const latin = await written("latin.yaml", new Uint8Array([0x61, 0x3a, 0x20, 0xe9]));
     expect(await refusal(latin)).toMatch(/is not UTF-8 text$/);
   });

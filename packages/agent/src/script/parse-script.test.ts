@@ -1,7 +1,7 @@
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
 import { parseScript } from "./parse-script.ts";
-import { describeScriptProblem } from "./script-problem.ts";
+import { describeDocumentProblem as describeScriptProblem } from "../document/index.ts";
 
 /** The example every script is written after. */
 const EXAMPLE = `
@@ -252,7 +252,7 @@ describe("a bad script", () => {
       "1:22: turns[0].calls[0].tool: is missing",
       "1:22: turns[0].calls[1].tool: is missing",
     ],
-    ["turns: [{ text: a }]\n---\nturns: []", "2:1: holds a second document; a script is one"],
+    ["turns: [{ text: a }]\n---\nturns: []", "2:1: holds a second document; it has to be one"],
     [
       "turns: [{ text: *gone }]",
       "1:17: turns[0].text: is the alias *gone, and no anchor &gone stands before it",
@@ -361,7 +361,7 @@ describe("a script made to hurt", () => {
 
   test("by its size is refused unread", () => {
     expect(problemsOf(`turns: []\n#${"é".repeat(3_000_000)}`)).toEqual([
-      "s.yaml:1:1: is larger than 5 MiB, the most a script may have",
+      "s.yaml:1:1: is larger than 5 MiB, the most it may have",
     ]);
   });
 

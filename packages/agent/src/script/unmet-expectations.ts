@@ -4,7 +4,7 @@
 import { createRegex, textOf } from "@soong/core";
 import type { ModelMessage, ModelRequest } from "../model/index.ts";
 import { quoted } from "./describe-request.ts";
-import { shortened } from "./script-problem.ts";
+import { shortened } from "../document/index.ts";
 import type { Expectation, ResultExpectation, TextExpectation } from "./script.ts";
 
 export function unmetExpectations(

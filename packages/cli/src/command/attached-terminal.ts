@@ -12,8 +12,6 @@ import { terminalQuestions } from "./question.ts";
 
 const MAX_HELD = 1000;
 
-type Permission = Extract<ListedQuestion, { kind: "permission" }>;
-
 export async function attachedTerminal(
   context: CommandContext,
   { runtime, client, left }: Attached,
@@ -24,7 +22,7 @@ export async function attachedTerminal(
   /** Open here, each with what ends the wait for its answer. */
   const open = new Map<
     string,
-    { readonly question: Permission; readonly settled: AbortController }
+    { readonly question: ListedQuestion; readonly settled: AbortController }
   >();
   /** Not to be said into an open question. */
   const held: Fact[] = [];
@@ -32,9 +30,7 @@ export async function attachedTerminal(
   let isLineOpen = false;
 
   if (isInteractive) {
-    // What a tool wants to know has a form of its own; a program can fill it in.
-    const attend = { name: "attach", kinds: ["permission"] } as const;
-    await client.request("questions.attend", attend).catch(unlessGone);
+    await client.request("questions.attend", { name: "attach" }).catch(unlessGone);
   } else
     output.note("Nobody can be asked here: questions are left to others. --json is for programs.");
 
@@ -63,7 +59,6 @@ export async function attachedTerminal(
   };
 
   function opened(question: ListedQuestion): void {
-    if (question.kind !== "permission") return;
     open.set(question.question_id, { question, settled: new AbortController() });
     if (!isAsking) void askAll();
   }
@@ -80,15 +75,18 @@ export async function attachedTerminal(
     isAsking = false;
   }
 
-  async function ask({ question_id, request }: Permission, signal: AbortSignal): Promise<void> {
+  async function ask(question: ListedQuestion, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     closeLine();
-    const { decision, reason } = await questions.ask(request, { signal });
+    const { question_id } = question;
+    const answer =
+      question.kind === "permission"
+        ? await questions.ask(question.request, { signal })
+        : await questions.elicit(question.request, { signal });
     // Somebody was faster, or we leave: this is no answer.
     if (signal.aborted) return;
     try {
-      const why = reason === undefined ? {} : { reason };
-      await client.request("questions.answer", { question_id, decision, ...why });
+      await client.request("questions.answer", { question_id, ...answer });
     } catch (error) {
       if (!isGone(error)) output.note(visibleLine((error as Error).message));
     }

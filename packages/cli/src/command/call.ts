@@ -4,8 +4,9 @@ import { resolve } from "node:path";
 import { viewsOf, type AskPermission, type ToolResult } from "@soong/core";
 import { EXIT, visible, visibleLine, type Output } from "../output/index.ts";
 import { openRuntime, type Runtime } from "../runtime/index.ts";
+import { awaitServers, serverOf, waitingNote } from "./await-servers.ts";
 import { configOf, type CommandContext } from "./context.ts";
-import { terminalQuestions } from "./question.ts";
+import { terminalQuestions, type Questions } from "./question.ts";
 import { onTermination } from "./termination.ts";
 import { refuseUnknownTool, toolInput } from "./tool-input.ts";
 
@@ -26,17 +27,20 @@ export async function callCommand(
   const input = await toolInput(given, context);
   const { output } = context;
   const { allow = [], deny = [], cwd = "" } = options;
-  const ask = askFor(context, options);
+  const person = personFor(context, options);
   const runtime = await openRuntime({
     env: context.env,
     cwd: resolve(context.cwd, cwd),
     config: await configOf(context),
     flags: { allow, deny },
-    ...(ask === undefined ? {} : { ask }),
+    ...person,
+    servers: serverOf(tool),
+    ...waitingNote(context, options.json === true),
     note: (text) => output.note(output.noteColours.dim(visible(text))),
   });
   try {
-    refuseUnknownTool(runtime.kernel, tool);
+    if ((await awaitServers(context, runtime)) === "interrupted") return EXIT.interrupted;
+    refuseUnknownTool(runtime, tool);
     return await callOnce(context, runtime, tool, input, options);
   } finally {
     await runtime.close();
@@ -44,10 +48,14 @@ export async function callCommand(
 }
 
 /** PERM-7: `--yes` is the person's answer to this one call; without a person there is no answer. */
-function askFor(context: CommandContext, { yes }: CallOptions): AskPermission | undefined {
-  if (yes === true) return () => ({ decision: "allow_once", answered_by: "--yes" });
-  if (!context.isInteractive) return undefined;
-  return terminalQuestions(context.stdin, context.output).ask;
+function personFor(
+  context: CommandContext,
+  { yes }: CallOptions,
+): Partial<Pick<Questions, "ask" | "elicit">> {
+  const yesToThis: AskPermission = () => ({ decision: "allow_once", answered_by: "--yes" });
+  if (!context.isInteractive) return yes === true ? { ask: yesToThis } : {};
+  const { ask, elicit } = terminalQuestions(context.stdin, context.output);
+  return { ask: yes === true ? yesToThis : ask, elicit };
 }
 
 async function callOnce(

@@ -11,6 +11,7 @@ import { converse, openingText, openPromptHistory, openTalk } from "../conversat
 import { UsageError } from "../output/index.ts";
 import { modelsFor, openRuntime, secretsOf } from "../runtime/index.ts";
 import { openTerminal } from "../terminal/index.ts";
+import { describeWaiting } from "./await-servers.ts";
 import { configOf, type CommandContext } from "./context.ts";
 import { ownCommands } from "./own-commands.ts";
 import { onTermination } from "./termination.ts";
@@ -51,9 +52,13 @@ export async function converseCommand(
     config,
     flags: { allow, deny, ...(mode === undefined ? {} : { mode }) },
     desk,
+    onWaiting: (server_ids) => say(describeWaiting(server_ids)),
     note: (text) => say(text),
   });
+  const leaving = new AbortController();
   try {
+    // While the person thinks; what they say first waits for whoever is not there by then.
+    void runtime.ready(leaving.signal);
     const { project } = runtime.roots;
     const talk = await openTalk({
       runtime,
@@ -94,6 +99,7 @@ export async function converseCommand(
       }
     }
   } finally {
+    leaving.abort();
     await runtime.close();
   }
 }

@@ -14,6 +14,7 @@ import {
 } from "@soong/core";
 import { EXIT, pad, visibleJson, visibleLine, wrap, type Output } from "../output/index.ts";
 import { openRuntime } from "../runtime/index.ts";
+import { awaitServers, serverOf, waitingNote } from "./await-servers.ts";
 import { configOf, type CommandContext } from "./context.ts";
 import { placeOf, showPolicy } from "./show-policy.ts";
 import { refuseUnknownTool, toolInput } from "./tool-input.ts";
@@ -39,9 +40,12 @@ export async function explainCommand(
     cwd: resolve(context.cwd, cwd),
     config: await configOf(context),
     flags: { allow, deny, ...ofMode },
+    servers: serverOf(tool),
+    ...waitingNote(context, json),
   });
   try {
-    if (tool !== undefined) refuseUnknownTool(runtime.kernel, tool);
+    if ((await awaitServers(context, runtime)) === "interrupted") return EXIT.interrupted;
+    if (tool !== undefined) refuseUnknownTool(runtime, tool);
     const session = await runtime.openPassingSession();
     const run = await session.startRun(ofMode);
     if (tool === undefined) {

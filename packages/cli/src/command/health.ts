@@ -11,6 +11,7 @@ import { hooksFile, keyNamesOf, toolsFolder } from "../runtime/index.ts";
 import { homeOf, type CommandContext } from "./context.ts";
 import type { Finding } from "./finding.ts";
 import { ripgrepFinding } from "./ripgrep.ts";
+import { serverFindings } from "./server-findings.ts";
 
 const OLDEST_NODE = [20, 19] as const;
 
@@ -35,6 +36,7 @@ export async function* findingsOf(context: CommandContext): AsyncGenerator<Findi
   yield await ripgrepFinding();
   yield await toolsFinding(home);
   yield await hooksFinding(home, cwd);
+  if (config !== undefined) yield* serverFindings(context, config);
   yield* unreadFindings(home);
   if (config !== undefined) {
     yield keysFinding(keyNamesOf(config.values), env);
@@ -190,7 +192,6 @@ function unreadFindings(home: string): Finding[] {
 }
 
 const UNREAD = [
-  { name: "mcp.json", part: "MCP servers" },
   { name: "agents", part: "agent definitions" },
   { name: "skills", part: "skills" },
   { name: "memory", part: "long-term memory" },

@@ -18,6 +18,9 @@ export async function initCommand(context: CommandContext): Promise<number> {
     return EXIT.ok;
   }
   context.output.line(`Wrote ${visibleLine(file)}. Nothing in it is needed; change what you like.`);
-  context.output.line("`soong doctor` checks it.");
+  context.output.line(
+    `MCP servers go into ${visibleLine(join(home, "mcp.json"))}; \`soong mcp list\` says how they are.`,
+  );
+  context.output.line("`soong doctor` checks all of it.");
   return EXIT.ok;
 }

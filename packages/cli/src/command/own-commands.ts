@@ -41,6 +41,7 @@ export function ownCommands({ runtime, config, env, terminal }: OwnCommandsParts
       return [...new Set(names.filter((name) => name !== undefined))];
     },
     async tools(query, mode) {
+      await runtime.ready(new AbortController().signal);
       const session = await runtime.openPassingSession();
       try {
         const run = await session.startRun({ mode });

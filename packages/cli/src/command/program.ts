@@ -1,6 +1,7 @@
 // Everything that can be typed: the command itself, its groups of commands, and what belongs to none of them.
 
 import { Argument, Command } from "commander";
+import { addServers } from "./commands-on-servers.ts";
 import { addLive, addRecords, addSessions, addWays } from "./commands-on-records.ts";
 import { addCalls, addRuns, addTools } from "./commands-that-act.ts";
 import { completionCommand, SHELLS, type Shell } from "./completion.ts";
@@ -42,6 +43,7 @@ export function createProgram(context: CommandContext, ended: Ended): Command {
   addLive(program, context, ended);
   addRecords(program, context, ended);
   addWays(program, context, ended);
+  addServers(program, context, ended);
   addCare(program, context, ended);
   return program;
 }

@@ -4,11 +4,13 @@
 
 import { createInterface } from "node:readline";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { AskPermission, PermissionAnswer } from "@soong/core";
+import type { AskElicitation, AskPermission, PermissionAnswer } from "@soong/core";
 import { describeRequest, type Output } from "../output/index.ts";
 
 export interface Questions {
   readonly ask: AskPermission;
+  /** What a tool wants to know; dismissed when the terminal is gone. */
+  readonly elicit: AskElicitation;
   /** Puts a yes-or-no question. No answer is no. */
   confirm(question: string): Promise<boolean>;
 }
@@ -34,6 +36,26 @@ export function terminalQuestions(stdin: NodeJS.ReadStream, output: Output): Que
           if (decision === "deny") return answer === undefined ? NO : denial(signal);
           if (decision !== undefined) return { decision, answered_by: "terminal" };
         }
+      }),
+    elicit: (request, { signal }) =>
+      inTurn(async () => {
+        // Loaded by the first that comes: most runs never see one.
+        const { answerElicitation } = await import("../conversation/index.ts");
+        await forgetTypedBefore();
+        return answerElicitation(request, {
+          colours: output.noteColours,
+          columns: output.width,
+          show: (text) => output.note(text),
+          line: (prompt) => readLine(prompt, signal),
+          async key(question, keys) {
+            for (;;) {
+              const answer = await readLine(question, signal);
+              if (answer === undefined) return undefined;
+              const key = answer.trim().charAt(0).toLowerCase();
+              if (keys.includes(key)) return key;
+            }
+          },
+        });
       }),
     confirm: (question) =>
       inTurn(async () => {

@@ -3,13 +3,14 @@
 
 import { resolve } from "node:path";
 import { describeUsage, type LoopEvent, type LoopRun, type RunEnd } from "@soong/agent";
-import type { AskPermission, Mode } from "@soong/core";
+import type { Mode } from "@soong/core";
 import { openLoop } from "../conversation/index.ts";
 import { EXIT, UsageError, visible, visibleLine, type Output } from "../output/index.ts";
 import { modelsFor, openRuntime, type KeptSession } from "../runtime/index.ts";
+import { waitingNote } from "./await-servers.ts";
 import { configOf, type CommandContext } from "./context.ts";
 import { readStdin } from "./tool-input.ts";
-import { terminalQuestions } from "./question.ts";
+import { terminalQuestions, type Questions } from "./question.ts";
 import { onTermination } from "./termination.ts";
 
 export interface RunCommandOptions {
@@ -33,13 +34,14 @@ export async function runCommand(
   const { allow = [], deny = [], cwd = "", mode } = options;
   const config = await configOf(context);
   const models = await modelsFor(config.values, context.env, options.model);
-  const ask = askOf(context);
+  const person = personOf(context);
   const runtime = await openRuntime({
     env: context.env,
     cwd: resolve(context.cwd, cwd),
     config,
     flags: { allow, deny, ...(mode === undefined ? {} : { mode }) },
-    ...(ask === undefined ? {} : { ask }),
+    ...person,
+    ...waitingNote(context, options.json === true),
     note: (text) => output.note(output.noteColours.dim(visible(text))),
   });
   try {
@@ -61,8 +63,11 @@ async function promptOf(context: CommandContext, given: string | undefined): Pro
   throw new UsageError("There is no prompt: give one as an argument, or on stdin.");
 }
 
-function askOf(context: CommandContext): AskPermission | undefined {
-  return context.isInteractive ? terminalQuestions(context.stdin, context.output).ask : undefined;
+/** Whoever sits there is asked about calls, and what tools want to know. */
+function personOf(context: CommandContext): Partial<Pick<Questions, "ask" | "elicit">> {
+  if (!context.isInteractive) return {};
+  const { ask, elicit } = terminalQuestions(context.stdin, context.output);
+  return { ask, elicit };
 }
 
 /** Answers with the exit code; however it ended, that is on record by then. */

@@ -1,8 +1,9 @@
 // The input of a call as it is typed: JSON as an argument, from stdin with `-`, or nothing for none.
 
-import type { Kernel } from "@soong/core";
-import { nearestName } from "@soong/core";
-import { UsageError, visibleLine } from "../output/index.ts";
+import { nearestName, type Kernel } from "@soong/core";
+import { CommandError, UsageError, visibleLine } from "../output/index.ts";
+import type { Runtime } from "../runtime/index.ts";
+import { serverOf } from "./await-servers.ts";
 import type { CommandContext } from "./context.ts";
 
 const MAX_STDIN_BYTES = 64 * 1024 * 1024;
@@ -26,13 +27,34 @@ export async function toolInput(
 }
 
 /** A name nobody has is a slip of the person's, not a call. */
-export function refuseUnknownTool({ registry }: Kernel, given: string): void {
+export function refuseUnknownTool(
+  { kernel, mcp }: Pick<Runtime, "kernel" | "mcp">,
+  given: string,
+): void {
+  const { registry } = kernel;
   const { tools, aliases } = namesOf(registry);
   if (tools.includes(given) || aliases.includes(given)) return;
+  const server = serverOf(given);
+  if (typeof server === "object") refuseWithoutServer(mcp, server.only, given);
   const nearest = nearestName(given, tools);
   const hint = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
   throw new UsageError(
     `There is no tool called ${visibleLine(given)}.${hint} \`soong tools\` lists them.`,
+  );
+}
+
+/** Where the server itself is what is missing, that is the thing to say. */
+function refuseWithoutServer(mcp: Runtime["mcp"], server_id: string, given: string): void {
+  const status = mcp?.status().find((one) => one.server_id === server_id);
+  if (status === undefined) {
+    throw new UsageError(
+      `There is no tool called ${visibleLine(given)}: mcp.json names no server ${visibleLine(server_id)}. \`soong mcp list\` lists those it names.`,
+    );
+  }
+  if (status.state === "connected") return;
+  const why = status.message ?? status.excluded[0]?.detail ?? "it is closed";
+  throw new CommandError(
+    `${visibleLine(given)} cannot be had: ${visibleLine(why)} \`soong mcp list ${visibleLine(server_id)}\` tells more.`,
   );
 }
 

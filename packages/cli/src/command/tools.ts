@@ -13,6 +13,7 @@ import {
 } from "@soong/core";
 import { EXIT, fit, pad, visibleLine, type Output } from "../output/index.ts";
 import { openRuntime } from "../runtime/index.ts";
+import { awaitServers, waitingNote } from "./await-servers.ts";
 import { configOf, type CommandContext } from "./context.ts";
 
 export interface ToolsOptions {
@@ -34,8 +35,10 @@ export async function toolsCommand(
     cwd: context.cwd,
     config: await configOf(context),
     flags: ofMode,
+    ...waitingNote(context, json),
   });
   try {
+    if ((await awaitServers(context, runtime)) === "interrupted") return EXIT.interrupted;
     const session = await runtime.openPassingSession();
     const run = await session.startRun({ ...ofMode, ...(role === undefined ? {} : { role }) });
     return showTools(context.output, run, query, json);

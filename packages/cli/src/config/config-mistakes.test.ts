@@ -306,8 +306,8 @@ describe("a key where only its name belongs", () => {
     ],
     [
       "where nothing is read yet",
-      `[mcp.servers]\ntoken = ["a", "${KEY}"]`,
-      "2:15: mcp.servers.token[1]",
+      `[task.servers]\ntoken = ["a", "${KEY}"]`,
+      "2:15: task.servers.token[1]",
     ],
     [
       "in an address",

@@ -9,5 +9,6 @@ export { loadConfig, type LoadedConfig } from "./load-config.ts";
 export { loopLimitsOf } from "./loop-limits-of.ts";
 export { overrideTool } from "./override-tool.ts";
 export { parseConfig } from "./parse-config.ts";
+export { readSettingsFile } from "./settings-file.ts";
 export { policyOf } from "./policy-of.ts";
 export type { ModelSettings, SoongConfig } from "./soong-config.ts";

@@ -163,19 +163,19 @@ describe("a setting of a part that is not built yet", () => {
   test("is kept, with a warning that it does nothing", () => {
     verifies("CONF-3");
     const text =
-      "sandbox = 'on'\n[mcp]\nservers = 3\n[task]\nx = 1\n[memory]\nwrite_mode = 'disabled'\nother = 1\n[agents]\nworker_pools = ['a']\n[store]\nurl = 'postgres://db/soong'\n";
+      "sandbox = 'on'\n[task]\nservers = 3\nx = 1\n[memory]\nwrite_mode = 'disabled'\nother = 1\n[agents]\nworker_pools = ['a']\n[store]\nurl = 'postgres://db/soong'\n";
     const { values, warnings } = parseWithWarnings(text, "config.toml");
-    expect(values.mcp).toEqual({ servers: 3 });
+    expect(values.task).toEqual({ servers: 3, x: 1 });
     expect(values.memory).toEqual({ write_mode: "disabled", other: 1 });
     expect(values.agents.worker_pools).toEqual(["a"]);
     expect(warnings.map(({ line, key }) => `${line} ${key}`)).toEqual([
       "1 sandbox",
-      "3 mcp.servers",
-      "5 task.x",
-      "7 memory.write_mode",
-      "8 memory.other",
-      "10 agents.worker_pools",
-      "12 store.url",
+      "3 task.servers",
+      "4 task.x",
+      "6 memory.write_mode",
+      "7 memory.other",
+      "9 agents.worker_pools",
+      "11 store.url",
     ]);
     expect(warnings[0]?.message).toContain("no effect yet");
   });

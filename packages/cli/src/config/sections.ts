@@ -3,6 +3,7 @@
 
 import { kernelConfig } from "@soong/core";
 import type { Table } from "./definition.ts";
+import { mcpSection } from "./mcp-section.ts";
 import { modelSection, modelsSection } from "./model-sections.ts";
 import { permissionsSection } from "./permissions-section.ts";
 import type { SoongConfig } from "./soong-config.ts";
@@ -38,12 +39,7 @@ export const SECTIONS: Table<SoongConfig> = {
         },
       },
     },
-    mcp: {
-      node: "table",
-      says: "MCP servers; they themselves stand in mcp.json.",
-      open: true,
-      keys: {},
-    },
+    mcp: mcpSection,
     agents: {
       node: "table",
       says: "Limits on agents and the agents they start.",

@@ -35,7 +35,12 @@ export interface SoongConfig {
     readonly destructive: "ask" | "deny";
   };
   readonly hooks: KernelConfig["hooks"];
-  readonly mcp: Anything;
+  readonly mcp: {
+    readonly wait_ms: number;
+    readonly call_timeout_ms: number;
+    readonly connect_timeout_ms: number;
+    readonly instructions: boolean;
+  };
   readonly agents: KernelConfig["agents"] & {
     readonly max_turns: number;
     readonly worker_pools: unknown;

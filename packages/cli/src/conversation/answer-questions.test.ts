@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import { createQuestionDesk } from "../control/index.ts";
 import { coloursFor } from "../output/index.ts";
-import type { PressedKey, ReadKey, Terminal, Typed } from "../terminal/index.ts";
+import type { PressedKey, ReadInput, ReadKey, Terminal, Typed } from "../terminal/index.ts";
 import { answerQuestions } from "./answer-questions.ts";
 import { createKeyboard } from "./keyboard.ts";
 
@@ -44,8 +44,17 @@ function requestOf(given: Partial<PermissionRequest> = {}): PermissionRequest {
   };
 }
 
+const FORM = {
+  mode: "form",
+  message: "Which branch?",
+  requested_schema: { type: "object", properties: { branch: { type: "string" } } },
+  tool_name: "mcp.github.release",
+  tool_call_id: "c1",
+} as const;
+
 function atTerminal(rows = 40) {
   const printed: string[] = [];
+  const reads: ReadInput[] = [];
   const asked: (ReadKey & { press(pressed: PressedKey): void })[] = [];
   const typed: Typed[] = [];
   let interrupts = 0;
@@ -55,7 +64,10 @@ function atTerminal(rows = 40) {
     write: () => {},
     print: (text) => void printed.push(text),
     live: () => {},
-    readInput: async () => typed.shift() ?? { kind: "end" },
+    async readInput(options) {
+      reads.push(options);
+      return typed.shift() ?? { kind: "end" };
+    },
     readKey: (options) =>
       new Promise((resolve) => {
         asked.push({ ...options, press: resolve });
@@ -83,7 +95,19 @@ function atTerminal(rows = 40) {
     while (asked.length < n) await soon();
     return asked[n - 1]!;
   };
-  return { printed, asked, typed, desk, ask, question, controller, interrupts: () => interrupts };
+  const elicit = () => Promise.resolve(desk.elicit({ ...FORM }, { signal: controller.signal }));
+  return {
+    printed,
+    reads,
+    elicit,
+    asked,
+    typed,
+    desk,
+    ask,
+    question,
+    controller,
+    interrupts: () => interrupts,
+  };
 }
 
 test("several at once come one after the other and say which they are", async () => {
@@ -196,4 +220,40 @@ test("a call that is cancelled takes its question along", async () => {
   controller.abort();
   await expect(answer).rejects.toThrow("gone");
   expect(asked.signal?.aborted).toBe(true);
+});
+
+test("a form is filled in at the line, of which nothing goes into a history, after what was asked before", async () => {
+  verifies("MCP-5", "CLI-1");
+  const { ask, elicit, question, typed, reads, printed } = atTerminal();
+  const allowed = ask();
+  const filled = elicit();
+  (await question(1)).press({ kind: "key", key: "y" });
+  await allowed;
+  typed.push({ kind: "text", text: "main" });
+  (await question(2)).press({ kind: "key", key: "a" });
+  (await question(3)).press({ kind: "key", key: "s" });
+  expect(await filled).toEqual({ action: "accept", content: { branch: "main" } });
+  expect(reads.map(({ prompt, history }) => [prompt, history])).toEqual([["branch: ", undefined]]);
+  expect(printed.join("\n")).toContain("The MCP server github asks, for mcp.github.release:");
+});
+
+test("a form ends with Ctrl-C, which stops the turn, and goes when somebody else has answered", async () => {
+  verifies("MCP-5", "CLI-8");
+  const { elicit, question, desk, asked, printed, controller, interrupts } = atTerminal();
+  const dismissed = elicit();
+  (await question(1)).press({ kind: "interrupt" });
+  expect(await dismissed).toEqual({ action: "cancel" });
+  expect(interrupts()).toBe(1);
+  const answered = elicit();
+  await question(2);
+  const [open] = desk.openElicitations();
+  desk.answerElicitation(open!.question_id, { action: "decline" });
+  expect(await answered).toEqual({ action: "decline" });
+  expect(asked[1]?.signal?.aborted).toBe(true);
+  const givenUp = elicit();
+  await question(3);
+  controller.abort();
+  await expect(givenUp).rejects.toThrow("the call is gone");
+  await soon();
+  expect(printed.at(-1)).toBe("The call is gone, and with it the question.");
 });

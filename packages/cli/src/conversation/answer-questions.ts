@@ -1,10 +1,11 @@
 // The person at this terminal as somebody who answers (PERM-4): one question at a time, with what would happen, why
 // it is asked and what a yes would cover. It goes from the screen when somebody else has answered.
 
-import type { PermissionAnswer } from "@soong/core";
+import type { ElicitationAnswer, PermissionAnswer } from "@soong/core";
 import { answeredBy, type Attendant, type OpenQuestion } from "../control/index.ts";
 import { describeRequest } from "../output/index.ts";
 import type { PressedKey, Terminal } from "../terminal/index.ts";
+import { answerElicitation, type ElicitationQuestion } from "./answer-elicitation.ts";
 import type { Keyboard } from "./keyboard.ts";
 
 /** Who answered, on record, when it was here. */
@@ -39,7 +40,35 @@ export function answerQuestions(options: AnswerQuestionsOptions): Attendant {
         settled = waiting === 0 ? 0 : settled + 1;
       }
     },
+    elicit: ({ request }, signal) => keyboard.first(() => putForm(request, signal)),
   };
+
+  /** Its lines are not those of the conversation: no history has them. */
+  async function putForm(
+    request: ElicitationQuestion,
+    signal: AbortSignal,
+  ): Promise<ElicitationAnswer | undefined> {
+    if (signal.aborted) return undefined;
+    const { columns, colours } = terminal;
+    const answer = await answerElicitation(request, {
+      columns,
+      colours,
+      show: (text) => terminal.print(text),
+      async key(question, keys) {
+        const pressed = await terminal.readKey({ question, keys, signal });
+        if (pressed.kind === "interrupt") options.interrupt();
+        return pressed.kind === "key" ? pressed.key : undefined;
+      },
+      async line(prompt) {
+        const typed = await terminal.readInput({ prompt, signal });
+        if (typed.kind === "interrupt") options.interrupt();
+        return typed.kind === "text" ? typed.text : undefined;
+      },
+    });
+    if (!signal.aborted) return answer;
+    settledElsewhere(signal);
+    return undefined;
+  }
 
   async function put(
     { request }: OpenQuestion,

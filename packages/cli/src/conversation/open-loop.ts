@@ -9,11 +9,17 @@ import {
 } from "@soong/agent";
 import type { ConversationNode, Mode } from "@soong/core";
 import { loopLimitsOf, type LoadedConfig } from "../config/index.ts";
-import { instructionsOf, systemText, type KeptSession, type Runtime } from "../runtime/index.ts";
+import {
+  instructionsOf,
+  systemText,
+  toolSupplyOf,
+  type KeptSession,
+  type Runtime,
+} from "../runtime/index.ts";
 
 export interface OpenLoopOptions {
   readonly held: KeptSession;
-  readonly runtime: Pick<Runtime, "roots">;
+  readonly runtime: Pick<Runtime, "roots" | "mcp" | "ready">;
   readonly config: LoadedConfig;
   readonly models: readonly [Model, ...Model[]];
   readonly mode: Mode | undefined;
@@ -29,6 +35,7 @@ export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
   const { history, unrecorded } =
     agent_id === undefined ? NOTHING_SAID : await historyOf(held, agent_id);
   const instructions = instructionsOf(config, runtime.roots);
+  const supply = toolSupplyOf(runtime, config.values.mcp);
   const conversation = await openConversation({
     session: held.session,
     models,
@@ -36,6 +43,7 @@ export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
     unrecorded,
     system: systemText(runtime.roots.project),
     ...(instructions === undefined ? {} : { instructions }),
+    ...(supply === undefined ? {} : { supply }),
     limits: definedOnly(loopLimitsOf(config.values)),
     run: {
       ...(mode === undefined ? {} : { mode }),

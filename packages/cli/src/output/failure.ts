@@ -43,6 +43,7 @@ export function failureOf(error: unknown): Failure {
     case "RunRefused":
     case "ToolFailure":
     case "JournalFailure":
+    case "McpLoginFailure":
       return { message, exitCode: EXIT.failed };
     default:
       return { message: ofSystem(error) ?? internal(error.message), exitCode: EXIT.failed };

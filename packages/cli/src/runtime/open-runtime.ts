@@ -13,6 +13,7 @@ import {
   type Session,
   type SessionOptions,
 } from "@soong/core";
+import type { McpServers, McpServersOptions } from "@soong/mcp";
 import type { NewSession, OpenSession, Store } from "@soong/store";
 import { kernelConfigOf, policyOf, type LoadedConfig } from "../config/index.ts";
 import {
@@ -27,6 +28,7 @@ import { secretsOf } from "./secrets.ts";
 import { ownHooks } from "./own-hooks.ts";
 import { ownTools } from "./own-tools.ts";
 import { placesOf } from "./places.ts";
+import { runtimeServers, type ServerChoice } from "./runtime-servers.ts";
 
 export interface RuntimeOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -43,6 +45,12 @@ export interface RuntimeOptions {
   readonly elicit?: AskElicitation;
   /** Where questions are put. Left out: one that only `ask`, `elicit` and the socket know. */
   readonly desk?: QuestionDesk;
+  /** Which MCP servers it may have; none of them is connected before it is `ready`. Left out: all. */
+  readonly servers?: ServerChoice;
+  /** The host that stands behind it, for what servers want of one. */
+  readonly host?: McpServersOptions["host"];
+  /** Told which servers a person is kept waiting by. */
+  onWaiting?(server_ids: readonly string[]): void;
   /** For what a person should know and nothing fails for. Left out: stderr. */
   note?(text: string): void;
 }
@@ -51,6 +59,13 @@ export interface Runtime {
   readonly kernel: Kernel;
   readonly roots: Roots;
   readonly policy: PolicyInput;
+  /** The servers of mcp.json, where it names any. */
+  readonly mcp: McpServers | undefined;
+  /**
+   * To be called before a run and before each of its turns: servers are connected, and waited for no longer than the
+   * config says (MCP-2). The signal ends the waiting. Never rejects.
+   */
+  readonly ready: (signal: AbortSignal) => Promise<void>;
   /** Opened when first asked for: looking needs none. */
   store(): Promise<Store>;
   /** A session that is kept: a new one, or one that is there, by its id. */
@@ -78,6 +93,14 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const places = await placesOf(options.cwd, home, values.tools.write_roots);
   const { roots } = places;
   const { allow = [], deny = [], mode } = flags;
+  const servers = await runtimeServers({
+    env,
+    config,
+    choice: options.servers ?? "all",
+    canElicit: options.elicit !== undefined || options.desk !== undefined,
+    ...(options.host === undefined ? {} : { host: options.host }),
+    onWaiting: (server_ids) => options.onWaiting?.(server_ids),
+  });
   const policy: PolicyInput = {
     ...policyOf(values, { allow, deny, ...(mode === undefined ? {} : { mode }) }),
     ...places.policy,
@@ -85,18 +108,30 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { tools, sources } = await ownTools(home, values);
   const hooks = await ownHooks(home, roots.project, values.hooks);
   const kernel = createKernel({ tools, sources, config: kernelConfigOf(values) });
-  const secrets = secretsOf(values, env);
+  const secrets = [...secretsOf(values, env), ...servers.secrets];
   const ofEverySession: SessionOptions = { policy, roots, secrets };
   const desk = deskWith(options);
   const { ask_timeout_ms } = values.permissions;
   const open = new Set<KeptSession>();
   const used = new Set<string>();
   let opening: Promise<Store> | undefined;
+  const {
+    mcp,
+    ready,
+    watched: withServerFacts,
+  } = await servers.open(
+    kernel.registry,
+    // The next run that begins knows it.
+    (secret) => secrets.push(secret),
+  );
+  for (const warning of servers.warnings) note(`warning: ${warning}`);
 
   return {
     kernel,
     roots,
     policy,
+    mcp,
+    ready,
     store,
     async openSession(which = {}) {
       const from = await store();
@@ -120,6 +155,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       }),
     async close() {
       for (const session of open) await session.close();
+      await mcp?.close();
       const opened = await opening?.catch(() => undefined);
       if (opened !== undefined && used.size > 0) {
         const removed = await keepRetention({ store: opened, home, values, used: [...used] });
@@ -158,7 +194,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       return undefined;
     });
     const held: KeptSession = {
-      session: watched.session,
+      session: withServerFacts(watched.session),
       kept,
       onAbort: (listener) => watched.onAbort(listener),
       async close() {

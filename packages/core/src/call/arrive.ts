@@ -62,21 +62,21 @@ function admit(host: CallHost, call: Call, parsed: ParsedArguments): Arrival | P
       retryable: true,
       recovery: "change_arguments",
     });
-    return refused(tool, ending("failed", error));
+    return refused(host, tool, ending("failed", error));
   }
   const admitted = admitInput(host, call, parsed.value);
-  if (isThenable(admitted)) return admitted.then((problem) => judged(tool, problem));
-  return judged(tool, admitted);
+  if (isThenable(admitted)) return admitted.then((problem) => judged(host, tool, problem));
+  return judged(host, tool, admitted);
 }
 
-function judged(tool: RegisteredTool, problem: Ending | undefined): Arrival {
-  return problem === undefined ? ARRIVED : refused(tool, problem);
+function judged(host: CallHost, tool: RegisteredTool, problem: Ending | undefined): Arrival {
+  return problem === undefined ? ARRIVED : refused(host, tool, problem);
 }
 
 const ARRIVED: Arrival = { ok: true };
 
-function refused(tool: RegisteredTool, problem: Ending): Arrival {
-  return { ok: false, ending: problem, stops: !tool.effects.read_only };
+function refused(host: CallHost, tool: RegisteredTool, problem: Ending): Arrival {
+  return { ok: false, ending: problem, stops: !effectsUnder(host.policy, tool).read_only };
 }
 
 /** Through the table of the request that showed the names, never by taking a name apart (NAME-3). */
@@ -113,7 +113,7 @@ function availabilityProblem(host: CallHost, call: Call): Arrival | undefined {
   }
   call.tool = standing.tool;
   const problem = staleness(host, call);
-  return problem === undefined ? undefined : refused(standing.tool, problem);
+  return problem === undefined ? undefined : refused(host, standing.tool, problem);
 }
 
 /** A call on a definition that has changed, or gone, since it was shown (REG-3). */

@@ -32,11 +32,11 @@ export function executeCall(host: CallHost, call: Call, gate: Gate): Ending | Pr
     // A plain value, as most small tools return, has nothing to wait for.
     if (!isThenable(returned) && !isAsyncGenerator(returned)) {
       execution.close();
-      return executed("succeeded", readReturn(returned));
+      return executed(readReturn(returned));
     }
   } catch (error) {
     execution.close();
-    return executed("failed", readThrown(error));
+    return executed(readThrown(error));
   }
   return execution.settle(returned);
 }
@@ -79,11 +79,11 @@ class Execution implements HandlerTraces, Deadline {
       const value = this.#generator === undefined ? returned : this.#drain(this.#generator);
       ownPromise(value).then(
         (result) => {
-          if (this.close()) resolve(executed("succeeded", readReturn(result)));
+          if (this.close()) resolve(executed(readReturn(result)));
           else this.#late("returned");
         },
         (error: unknown) => {
-          if (this.close()) resolve(executed("failed", readThrown(error)));
+          if (this.close()) resolve(executed(readThrown(error)));
           else this.#late("threw");
         },
       );
@@ -245,12 +245,8 @@ function isPlainPromise(value: unknown): value is Promise<unknown> {
   }
 }
 
-function executed(status: "succeeded" | "failed", outcome: HandlerOutcome): Ending {
-  return {
-    status: status === "succeeded" ? outcome.status : status,
-    outcome,
-    executed: true,
-  };
+function executed(outcome: HandlerOutcome): Ending {
+  return { status: outcome.status, outcome, executed: true };
 }
 
 /** PIPE-5. The model chooses only where the tool lets it, and never above the maximum. */

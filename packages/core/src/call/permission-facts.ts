@@ -15,6 +15,7 @@ export function permissionFacts(call: Call): PermissionFacts {
     tags: tool.tags,
     source_kind: tool.source.kind,
     source_id: tool.source.id,
+    ...(tool.trust === undefined ? {} : { trust: tool.trust }),
     effects,
     resources: plan?.resources ?? [],
     hosts: hostsOf(call),

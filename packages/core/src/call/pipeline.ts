@@ -94,7 +94,10 @@ async function asChild(host: CallHost, call: Call, gate: Gate): Promise<Ending> 
     return cancelledEnding(call);
   }
   try {
-    return await start(host, call, gate);
+    const end = await start(host, call, gate);
+    // Refused by its own handler: nobody was started.
+    if (end.outcome.error?.details?.["started"] === false) host.children.giveBack();
+    return end;
   } finally {
     waited.value();
   }

@@ -3,7 +3,13 @@
 
 import { isThenable, JournalFailure, type ConversationNode } from "../journal/index.ts";
 import { createSchedule, type ScheduleAction, type ScheduleEvent } from "../schedule/index.ts";
-import { messageOf, toolError, type RunContext, type ToolResult } from "../tool/index.ts";
+import {
+  isHandlerErrorStatus,
+  messageOf,
+  toolError,
+  type RunContext,
+  type ToolResult,
+} from "../tool/index.ts";
 import { arrive, placeOf, resolveName, type Arrival } from "./arrive.ts";
 import {
   cancelCall,
@@ -241,7 +247,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     const { call } = slot;
     const failed = end.status !== "succeeded" && end.status !== "partial";
     const cancelsSiblings =
-      (end.status === "failed" || end.status === "timed_out") &&
+      isHandlerErrorStatus(end.status) &&
       end.executed &&
       call.class !== "starter" &&
       toolOf(call).definition.on_sibling_failure === "cancel_siblings";

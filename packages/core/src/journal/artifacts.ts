@@ -1,9 +1,7 @@
 // Bytes kept outside the conversation (ART-1): the record of an artifact, the store behind which a disk
 // or a database stands, and the store in memory. Bytes are kept raw; whoever reads them redacts.
 
-import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex } from "@noble/hashes/utils.js";
-import { ToolFailure, utf8Bytes, type ArtifactDescription } from "../tool/index.ts";
+import { sha256Hex, ToolFailure, utf8Bytes, type ArtifactDescription } from "../tool/index.ts";
 import type { Clock, IdSource } from "./ports.ts";
 
 export interface ArtifactRecord {
@@ -103,7 +101,6 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
 
   function open(about: ArtifactInput): MemoryArtifactSink {
     const described = { ...about };
-    const hash = sha256.create();
     let buffer = new Uint8Array(0);
     let size = 0;
     let state: "open" | "closed" | "discarded" | "failed" = "open";
@@ -151,13 +148,12 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
       }
       // `set` copies, so a caller may reuse its buffer.
       buffer.set(bytes, size);
-      hash.update(buffer.subarray(size, size + bytes.length));
       size += bytes.length;
       used += bytes.length;
     }
 
     function keep(): ArtifactRecord {
-      const digest = bytesToHex(hash.digest());
+      const digest = sha256Hex(buffer.subarray(0, size));
       count += 1;
       const { media_type, name, session_id, run_id, tool_call_id, retention } = described;
       const record: ArtifactRecord = Object.freeze({

@@ -24,7 +24,7 @@ export type FactType =
   /** `data.path` is as it was before the call again (CODE-6). Of the session, not of a run. */
   | "change.undone"
   | `output.${"truncated" | "redacted"}`
-  | `mcp.server.${"connected" | "failed" | "tools_changed" | "elicitation"}`
+  | `mcp.server.${"connected" | "failed" | "tools_changed" | "elicitation" | "host_request"}`
   | `agent.child.${"created" | "completed" | "failed" | "cancelled"}`
   | "worker.dispatched"
   | `task.${string}`

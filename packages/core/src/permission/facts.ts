@@ -1,7 +1,7 @@
 // The facts a call is judged on (PERM-1), and what they amount to: does it write, destroy, reach the
 // network, and which hosts. No opinion is formed here.
 
-import type { Effects, Permission, Resource, SourceKind } from "../tool/index.ts";
+import type { Effects, Permission, Resource, SourceKind, ToolTrust } from "../tool/index.ts";
 import { canonicalHost } from "./host.ts";
 import { resourceProblem } from "./resource-problem.ts";
 
@@ -11,6 +11,7 @@ export interface PermissionFacts {
   readonly tags: readonly string[];
   readonly source_kind: SourceKind;
   readonly source_id: string;
+  readonly trust?: ToolTrust;
   /** Of this call, after classify. */
   readonly effects: Effects;
   readonly resources: readonly Resource[];
@@ -30,7 +31,7 @@ export interface PermissionFacts {
 /** What is known of a tool before any input. */
 export type ToolFacts = Pick<
   PermissionFacts,
-  "tool_name" | "permission" | "tags" | "source_kind" | "source_id" | "effects"
+  "tool_name" | "permission" | "tags" | "source_kind" | "source_id" | "trust" | "effects"
 >;
 
 /** A call as the layers see it. */

@@ -2,7 +2,7 @@
 // room can make or change one, so what is recorded with the run is what judged it.
 
 import type { NamePattern, Roots } from "../tool/index.ts";
-import { matchesName } from "../tool/index.ts";
+import { isExactName, matchesName } from "../tool/index.ts";
 import type { Boundary } from "./boundary.ts";
 import { compileBoundary } from "./boundary.ts";
 import type { Mode } from "./decision.ts";
@@ -25,7 +25,7 @@ export interface PolicyInput {
   readonly sensitive_paths?: readonly string[];
   readonly home?: string;
   readonly case_insensitive_paths?: boolean;
-  /** MCP tools the user marked readonly. */
+  /** MCP tools the user marked readonly. A pattern does not reach a tool that warns of itself; its name does. */
   readonly readonly_mcp?: readonly NamePattern[];
   /** Given when writing there is ordinary. */
   readonly tmp_dir?: string;
@@ -88,13 +88,17 @@ export function isPolicy(value: unknown): value is Policy {
   return typeof value === "object" && value !== null && compiled.has(value);
 }
 
-/** Whether the user marked this MCP tool readonly. */
+/** Whether the user marked this MCP tool readonly: through its source, or in the policy (MCP-6). */
 export function isMarkedReadonly(
   policy: Policy,
-  tool: Pick<ToolFacts, "tool_name" | "source_kind">,
+  { tool_name, source_kind, trust }: Pick<ToolFacts, "tool_name" | "source_kind" | "trust">,
 ): boolean {
-  if (tool.source_kind !== "mcp") return false;
-  return policy.input.readonly_mcp?.some((name) => matchesName(name, tool.tool_name)) ?? false;
+  if (source_kind !== "mcp") return false;
+  if (trust === "vouched") return true;
+  const marks = policy.input.readonly_mcp ?? [];
+  return marks.some(
+    (mark) => matchesName(mark, tool_name) && (trust !== "warned" || isExactName(mark)),
+  );
 }
 
 const compiled = new WeakSet<object>();

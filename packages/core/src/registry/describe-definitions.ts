@@ -89,7 +89,8 @@ function recordOf({ tools, excluded }: RegistrySnapshot): DefinitionsRecord {
 function definitionOf(tool: RegisteredTool, source: number): RecordedDefinition {
   const { definition, input, output } = tool;
   const given = definition as unknown as Record<string, unknown>;
-  const data = Object.fromEntries(DATA.map((field) => [field, given[field]]));
+  const data: Record<string, unknown> = {};
+  for (const field of DATA) if (given[field] !== undefined) data[field] = given[field];
   const functions: string[] = FUNCTIONS.filter((field) => definition[field] !== undefined);
   return {
     ...(data as unknown as Pick<AnyTool, DataField>),

@@ -19,7 +19,9 @@ import {
   type AnyTool,
   type DefinedEffects,
   type SourceKind,
+  type ToolTrust,
 } from "../tool/index.ts";
+import { sameData } from "./same-data.ts";
 
 export interface SourceInfo {
   readonly id: string;
@@ -32,6 +34,11 @@ export interface SourceInfo {
   readonly tags?: readonly string[];
   /** Where a remote source lives (PERM-10). */
   readonly host?: string;
+  /**
+   * Of an MCP server: the `permission` of its definitions is what the user's config says of them, so `readonly`
+   * counts (MCP-6). Left out, it is the server's word, and only the policy's `readonly_mcp` makes a tool readonly.
+   */
+  readonly permission_from?: "user";
 }
 
 export interface ToolSchema {
@@ -49,6 +56,8 @@ export interface RegisteredTool {
   readonly source: SourceInfo;
   readonly effects: DefinedEffects;
   readonly tags: readonly string[];
+  /** Of an MCP tool: vouched for as readonly by the user through its source, or warned of by its definition. */
+  readonly trust: ToolTrust | undefined;
   /** The source as results name it. */
   readonly provenance: { readonly source_kind: string; readonly source_id: string };
   readonly input: ToolSchema;
@@ -69,7 +78,12 @@ export type Registered =
   | { ok: true; tool: RegisteredTool }
   | { ok: false; problems: DefinitionProblem[] };
 
-export function readDefinition(definition: AnyTool, source: SourceInfo): Registered {
+/** `before`: a tool of this name that was registered already; what is the same is taken over from it. */
+export function readDefinition(
+  definition: AnyTool,
+  source: SourceInfo,
+  before?: RegisteredTool,
+): Registered {
   const problems: DefinitionProblem[] = [];
   const name: unknown = definition?.name;
   const tool_name = typeof name === "string" ? name : "(no name)";
@@ -86,11 +100,15 @@ export function readDefinition(definition: AnyTool, source: SourceInfo): Registe
     if (problem !== undefined) report("name", problem);
   }
   checkFields(definition, source, report);
-  const input = readToolSchema(definition.input_schema, "input_schema", source, report);
+  const known = before?.source.kind === source.kind ? before : undefined;
+  const input =
+    readBefore(definition.input_schema, known?.input) ??
+    readToolSchema(definition.input_schema, "input_schema", source, report);
   const output =
     definition.output_schema === undefined
       ? undefined
-      : readToolSchema(definition.output_schema, "output_schema", undefined, report);
+      : (readBefore(definition.output_schema, known?.output) ??
+        readToolSchema(definition.output_schema, "output_schema", undefined, report));
   if (problems.length > 0 || input === undefined) return { ok: false, problems };
 
   const given = [...(definition.tags ?? []), ...(source.tags ?? [])];
@@ -103,6 +121,7 @@ export function readDefinition(definition: AnyTool, source: SourceInfo): Registe
     source,
     effects,
     tags,
+    trust: trustOf(definition, source),
     provenance: Object.freeze({ source_kind: source.kind, source_id: source.id }),
     input,
     output,
@@ -136,6 +155,16 @@ export function toolRecord(tool: RegisteredTool): JsonObject {
     metadata: definition.metadata,
   };
   return JSON.parse(JSON.stringify(record)) as JsonObject;
+}
+
+/** What a server says of its own tool may only tighten: a warning is heard, a reassurance is not. */
+function trustOf(
+  { permission, destructive }: AnyTool,
+  { kind, permission_from }: SourceInfo,
+): ToolTrust | undefined {
+  if (kind !== "mcp") return undefined;
+  if (permission === "write" || destructive === true) return "warned";
+  return permission === "readonly" && permission_from === "user" ? "vouched" : undefined;
 }
 
 type Report = (field: string, message: string) => void;
@@ -213,6 +242,12 @@ function checkFields(definition: AnyTool, source: SourceInfo, report: Report): v
   if (definition.permission === "readonly" && definition.tags?.includes("write") === true) {
     report("tags", 'says "write" where permission says "readonly"');
   }
+}
+
+/** What was read from the same data before, so that it need not be read again. */
+function readBefore(given: unknown, before: ToolSchema | undefined): ToolSchema | undefined {
+  if (before === undefined || before.own !== undefined) return undefined;
+  return sameData(given, before.original) ? before : undefined;
 }
 
 /** `source` is given for input only: an output schema is checked against, never sent to a model. */

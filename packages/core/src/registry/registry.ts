@@ -8,6 +8,7 @@ import {
   type RegisteredTool,
   type SourceInfo,
 } from "./registered-tool.ts";
+import { isSurelySame } from "./same-definition.ts";
 
 /** The one interface through which tools come in. */
 export interface ToolSource {
@@ -18,6 +19,7 @@ export interface ToolSource {
   file?: string;
   tags?: readonly string[];
   host?: string;
+  permission_from?: "user";
   tools: readonly AnyTool[];
   /** Tools the source knows of and cannot offer. */
   excluded?: readonly ExcludedTool[];
@@ -82,6 +84,10 @@ export class RegistrationError extends Error {
   }
 }
 
+type Departed =
+  | { readonly kind: "tool"; readonly tool: RegisteredTool }
+  | { readonly kind: "digest"; readonly digest: string; readonly generation: number };
+
 interface OwnedTools {
   tools: RegisteredTool[];
   excluded: readonly ExcludedTool[];
@@ -92,7 +98,9 @@ export function createRegistry(): Registry {
   const aliases = new Map<string, string>();
   const owned = new Map<SourceInfo, OwnedTools>();
   /** Outlives the tool: a name that comes back with another definition is still a change. */
-  const history = new Map<string, { digest: string; generation: number }>();
+  const history = new Map<string, Departed>();
+  /** Gone with the last change of a source: kept whole, in case they come back with its next. */
+  const lastGone = new Map<string, readonly RegisteredTool[]>();
   let revision = 0;
   let snapshot: RegistrySnapshot | undefined;
   let codeSources = 0;
@@ -140,7 +148,7 @@ export function createRegistry(): Registry {
       },
       close() {
         if (!owned.delete(source)) return;
-        forget(own.tools);
+        forget(source, own.tools, []);
         changed();
       },
     };
@@ -152,12 +160,13 @@ export function createRegistry(): Registry {
     list: readonly AnyTool[],
     excluded: readonly ExcludedTool[],
   ): void {
-    const mine = new Set(own.tools.map(({ name }) => name));
+    const mine = new Map(own.tools.map((tool) => [tool.name, tool]));
     const taken = new Map<string, string>();
     const accepted: RegisteredTool[] = [];
     const refused: DefinitionProblem[] = [];
     for (const definition of list) {
-      const read = readDefinition(definition, source);
+      const name: unknown = definition?.name;
+      const read = readDefinition(definition, source, registeredBefore(name as string, mine));
       const problems = read.ok ? clashes(read.tool, taken, mine) : read.problems;
       if (!read.ok || problems.length > 0) {
         refused.push(...problems);
@@ -168,8 +177,8 @@ export function createRegistry(): Registry {
     }
     // A server's bad tool costs that tool; anyone else's is a mistake to be mended before the start.
     if (refused.length > 0 && source.kind !== "mcp") throw new RegistrationError(source, refused);
-    forget(own.tools);
-    own.tools = accepted.map((tool) => remember(tool));
+    forget(source, own.tools, accepted);
+    own.tools = accepted.map((tool) => remember(tool, mine.get(tool.name)));
     own.excluded = [...excluded, ...oncePerTool(refused)];
     changed();
   }
@@ -178,7 +187,7 @@ export function createRegistry(): Registry {
   function clashes(
     tool: RegisteredTool,
     taken: ReadonlyMap<string, string>,
-    mine: ReadonlySet<string>,
+    mine: ReadonlyMap<string, RegisteredTool>,
   ): DefinitionProblem[] {
     const problems: DefinitionProblem[] = [];
     const seen = new Set<string>();
@@ -196,26 +205,64 @@ export function createRegistry(): Registry {
     return problems;
   }
 
-  function holderElsewhere(name: string, mine: ReadonlySet<string>): string | undefined {
+  function holderElsewhere(
+    name: string,
+    mine: ReadonlyMap<string, RegisteredTool>,
+  ): string | undefined {
     const holder = tools.has(name) ? name : aliases.get(name);
     return holder !== undefined && mine.has(holder) ? undefined : holder;
   }
 
-  function remember(tool: RegisteredTool): RegisteredTool {
-    const before = history.get(tool.name);
-    const same = before === undefined || before.digest === tool.digest();
-    const kept = { ...tool, generation: (before?.generation ?? 1) + (same ? 0 : 1) };
+  function registeredBefore(
+    name: string,
+    mine: ReadonlyMap<string, RegisteredTool>,
+  ): RegisteredTool | undefined {
+    const departed = history.get(name);
+    return mine.get(name) ?? (departed?.kind === "tool" ? departed.tool : undefined);
+  }
+
+  function remember(tool: RegisteredTool, replaced: RegisteredTool | undefined): RegisteredTool {
+    const kept = { ...tool, generation: generationOf(tool, replaced) };
+    history.delete(tool.name);
     tools.set(tool.name, kept);
     for (const alias of tool.definition.aliases ?? []) aliases.set(alias, tool.name);
     return kept;
   }
 
-  function forget(gone: readonly RegisteredTool[]): void {
-    for (const tool of gone) {
+  function generationOf(tool: RegisteredTool, replaced: RegisteredTool | undefined): number {
+    const departed = history.get(tool.name);
+    const before = replaced ?? (departed?.kind === "tool" ? departed.tool : undefined);
+    if (before !== undefined) {
+      const same = isSurelySame(before, tool) || before.digest() === tool.digest();
+      return before.generation + (same ? 0 : 1);
+    }
+    if (departed?.kind !== "digest") return 1;
+    return departed.generation + (departed.digest === tool.digest() ? 0 : 1);
+  }
+
+  function forget(
+    source: SourceInfo,
+    old: readonly RegisteredTool[],
+    next: readonly RegisteredTool[],
+  ): void {
+    const staying = new Set(next.map(({ name }) => name));
+    const gone = old.filter(({ name }) => !staying.has(name));
+    for (const tool of old) {
       tools.delete(tool.name);
-      history.set(tool.name, { digest: tool.digest(), generation: tool.generation });
       for (const alias of tool.definition.aliases ?? []) aliases.delete(alias);
     }
+    for (const tool of gone) history.set(tool.name, { kind: "tool", tool });
+    const key = JSON.stringify([source.kind, source.id]);
+    for (const tool of lastGone.get(key) ?? []) if (!staying.has(tool.name)) condense(tool);
+    lastGone.set(key, gone);
+  }
+
+  /** It has been gone for a while: that it was there is worth a hash, not the whole of it. */
+  function condense(tool: RegisteredTool): void {
+    const departed = history.get(tool.name);
+    if (departed?.kind !== "tool" || departed.tool !== tool) return;
+    const { generation } = tool;
+    history.set(tool.name, { kind: "digest", digest: tool.digest(), generation });
   }
 
   function changed(): void {

@@ -2,7 +2,14 @@
 // artifact. Nothing is lost: whatever leaves the record is kept, raw.
 
 import type { ArtifactStore } from "../journal/index.ts";
-import { messageOf, type ArtifactRef, type ContentBlock, type ToolResult } from "../tool/index.ts";
+import {
+  isMediaBlock,
+  messageOf,
+  type ArtifactRef,
+  type ContentBlock,
+  type MediaBlock,
+  type ToolResult,
+} from "../tool/index.ts";
 import { headTail } from "./head-tail.ts";
 import { textOf, type MappingRules } from "./map-result.ts";
 import type { HandlerOutcome } from "./read-return.ts";
@@ -15,16 +22,16 @@ export type KeepOverflow = (
   about: { media_type: string; name: string },
 ) => ReturnType<ArtifactStore["write"]>;
 
-/** An image is not text: providers take these whole or not at all. */
-const MAX_IMAGE_CHARS = 5 * 1024 * 1024;
+/** Of base64. An image is not text: providers take these whole or not at all, and half a sound is none. */
+const MAX_MEDIA_CHARS = 5 * 1024 * 1024;
 
 /** Whether the result may stay as it is; if not, `boundResult` makes it fit. */
 export function fitsInline(result: ToolResult, outcome: HandlerOutcome, limit: Limit): boolean {
   let chars = outcome.data?.chars ?? 0;
   for (const block of result.content) {
     if (block.type === "text") chars += block.text.length;
-    else if (block.type === "image") {
-      if (block.data.length > MAX_IMAGE_CHARS) return false;
+    else if (isMediaBlock(block)) {
+      if (bytesOf(block).length > MAX_MEDIA_CHARS) return false;
     } else if (block.type !== "json" || block.json !== result.data) {
       chars += JSON.stringify(block).length;
     }
@@ -64,8 +71,8 @@ async function boundContent(
   limit: Limit,
   keep: KeepOverflow,
 ): Promise<void> {
-  const images = result.content.filter((block) => block.type === "image");
-  const words = result.content.filter((block) => block.type !== "image");
+  const media = result.content.filter(isMediaBlock);
+  const words = result.content.filter((block) => !isMediaBlock(block));
   const text = textOf(words);
   if (fits(text, limit)) {
     bounded.content.push(...words);
@@ -81,15 +88,30 @@ async function boundContent(
     const artifact = await keepAs(bounded, keep, whole.text, whole.media_type, name);
     if (artifact !== undefined) bounded.metadata.truncation.artifact_id = artifact.artifact_id;
   }
-  for (const image of images) {
-    if (image.data.length <= MAX_IMAGE_CHARS) bounded.content.push(image);
-    else await keepAs(bounded, keep, image.data, `${image.media_type};base64`, "image");
+  for (const block of media) {
+    const bytes = bytesOf(block);
+    if (bytes.length <= MAX_MEDIA_CHARS) {
+      bounded.content.push(block);
+      continue;
+    }
+    const { type, media_type = "application/octet-stream" } = block;
+    if (block.type === "resource") bounded.content.push(linkTo(block));
+    await keepAs(bounded, keep, bytes, `${media_type};base64`, type);
   }
+}
+
+function bytesOf(block: MediaBlock): string {
+  return block.type === "resource" ? block.blob : block.data;
+}
+
+/** Where the bytes are from is said even when they are elsewhere. */
+function linkTo({ uri, media_type }: Extract<ContentBlock, { type: "resource" }>): ContentBlock {
+  return { type: "resource_link", uri, ...(media_type === undefined ? {} : { media_type }) };
 }
 
 /** What the handler gave, raw: plain text, its data, or the blocks where they are more than text. */
 function wholeOf({ content, data }: HandlerOutcome): { text: string; media_type: string } {
-  const words = content.filter((block) => block.type !== "image");
+  const words = content.filter((block) => !isMediaBlock(block));
   if (words.length === 0) {
     return { text: JSON.stringify(data?.value ?? null), media_type: "application/json" };
   }

@@ -87,12 +87,29 @@ function redactBlock(block: ContentBlock, rules: MappingRules): ContentBlock {
     }
     case "json":
       return { ...block, json: redactor.value(block.json, { scope, sensitive: rules.sensitive }) };
+    case "resource": {
+      const { text, blob: _bytes, ...about } = block as ResourceParts;
+      const shown = redactor.value(about as never, { scope }) as typeof about;
+      return text === undefined
+        ? { ...block, ...shown }
+        : { ...shown, text: redactor.text(text, scope) };
+    }
     case "resource_link":
       return redactor.value(block as never, { scope });
     case "image":
+    case "audio":
     case "artifact_ref":
       return block;
   }
+}
+
+/** Bytes are left alone, as those of an image are: text found in base64 is no text. */
+interface ResourceParts {
+  type: "resource";
+  uri: string;
+  media_type?: string;
+  text?: string;
+  blob?: string;
 }
 
 function redactError(error: ToolError, { redactor }: MappingRules): ToolError {
@@ -111,12 +128,21 @@ export function textOf(content: readonly ContentBlock[]): string {
   for (const block of content) {
     if (block.type === "text") parts.push(block.text);
     else if (block.type === "json") parts.push(JSON.stringify(block.json));
-    else if (block.type === "image") parts.push(`[image ${block.media_type}]`);
+    else if (block.type === "image" || block.type === "audio")
+      parts.push(`[${block.type} ${block.media_type}]`);
     else if (block.type === "resource_link")
       parts.push(`[${block.name ?? "resource"}: ${block.uri}]`);
+    else if (block.type === "resource") parts.push(resourceText(block));
     else parts.push(`[artifact ${block.artifact_id}, ${block.size} bytes]`);
   }
   return parts.join("\n");
+}
+
+function resourceText(block: Extract<ContentBlock, { type: "resource" }>): string {
+  const { uri, media_type } = block;
+  const head =
+    media_type === undefined ? `[resource: ${uri}]` : `[resource: ${uri}, ${media_type}]`;
+  return "text" in block ? `${head}\n${block.text}` : head;
 }
 
 function isBlank(block: ContentBlock): boolean {

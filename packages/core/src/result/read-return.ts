@@ -5,6 +5,8 @@ import type { JsonObject, JsonValue } from "../schema/index.ts";
 import {
   isContextNodeKind,
   isErrorClass,
+  isHandlerErrorStatus,
+  isHandlerStatus,
   isMarkedResult,
   isRecovery,
   messageOf,
@@ -15,12 +17,13 @@ import {
   type ContextModifier,
   type ContextNode,
   type HandlerResult,
+  type HandlerStatus,
   type ToolError,
 } from "../tool/index.ts";
 import { snapshotOf, type Snapshot } from "./snapshot.ts";
 
 export interface HandlerOutcome {
-  status: "succeeded" | "partial" | "failed";
+  status: HandlerStatus;
   content: ContentBlock[];
   /** The returned value, copied, when there is one beside the content. */
   data?: Snapshot;
@@ -70,7 +73,7 @@ export function readThrown(thrown: unknown): HandlerOutcome {
       const content = readContent(thrown.content);
       const error = readError(thrown.error) ?? FAILED_WITHOUT_ERROR;
       return {
-        status: "failed",
+        status: isHandlerErrorStatus(thrown.status) ? thrown.status : "failed",
         content: typeof content === "string" ? [] : content,
         artifacts: [],
         error,
@@ -136,7 +139,7 @@ function readFullResult(value: HandlerResult): HandlerOutcome {
     artifacts: readArtifacts(value.artifacts),
     ...(data === undefined ? {} : { data }),
     ...(typeof value.summary === "string" ? { summary: value.summary } : {}),
-    ...(status === "failed" ? { error: error ?? FAILED_WITHOUT_ERROR } : {}),
+    ...(isHandlerErrorStatus(status) ? { error: error ?? WITHOUT_ERROR[status] } : {}),
     ...(status === "partial" && error !== undefined ? { error } : {}),
     ...(metadata === undefined ? {} : { metadata }),
     ...(Array.isArray(value.context_nodes)
@@ -147,16 +150,32 @@ function readFullResult(value: HandlerResult): HandlerOutcome {
 }
 
 /** `ok: false` is a failure whatever else is said; a status nobody knows is one, too. */
-function readStatus({ ok, status }: HandlerResult, hasError: boolean): HandlerOutcome["status"] {
-  if (ok === false) return "failed";
+function readStatus({ ok, status }: HandlerResult, hasError: boolean): HandlerStatus {
+  if (ok === false) return isHandlerErrorStatus(status) ? status : "failed";
   if (status === undefined) return hasError ? "failed" : "succeeded";
-  return status === "succeeded" || status === "partial" ? status : "failed";
+  return isHandlerStatus(status) ? status : "failed";
 }
 
 const FAILED_WITHOUT_ERROR = toolError({
   code: "execution_failed",
   message: "The tool reported a failure without saying which.",
 });
+
+/** A model must not take either of these for a plain failure, after which it could try again. */
+const WITHOUT_ERROR = {
+  failed: FAILED_WITHOUT_ERROR,
+  timed_out: toolError({
+    code: "timed_out",
+    error_class: "timeout",
+    message: "The tool gave up waiting; it may or may not have happened.",
+    recovery: "ask_the_user",
+  }),
+  unknown: toolError({
+    code: "outcome_unknown",
+    message: "It may or may not have happened: find out before doing it again.",
+    recovery: "ask_the_user",
+  }),
+} as const;
 
 /** Whatever is not of the type it should be is left out, and the safer value taken. */
 function readError(error: unknown): ToolError | undefined {
@@ -194,7 +213,10 @@ export function isContentBlock(block: unknown): block is ContentBlock {
     case "json":
       return given["json"] !== undefined;
     case "image":
+    case "audio":
       return typeof given["media_type"] === "string" && typeof given["data"] === "string";
+    case "resource":
+      return typeof given["uri"] === "string" && hasOneOf(given, "text", "blob");
     case "resource_link":
       return typeof given["uri"] === "string";
     case "artifact_ref":
@@ -202,6 +224,11 @@ export function isContentBlock(block: unknown): block is ContentBlock {
     default:
       return false;
   }
+}
+
+function hasOneOf(given: Record<string, unknown>, one: string, other: string): boolean {
+  const [has, lacks] = given[one] === undefined ? [other, one] : [one, other];
+  return typeof given[has] === "string" && given[lacks] === undefined;
 }
 
 function readArtifacts(artifacts: unknown): ArtifactRef[] {

@@ -5,6 +5,7 @@
 export { compileSchema, type CheckResult, type SchemaCheck } from "./compile-schema.ts";
 export { formatIssues } from "./format-issues.ts";
 export {
+  isPlainRecord,
   type JsonObject,
   type JsonPrimitive,
   type JsonSchema,

@@ -64,18 +64,21 @@ export function chooseLoaded(
 
 /** What it costs to send a tool, in tokens of about four characters. */
 export function estimateTokens(tool: RegisteredTool): number {
-  let tokens = estimates.get(tool);
-  if (tokens === undefined) {
-    const { name, definition, input } = tool;
-    const chars =
-      name.length + definition.description.length + JSON.stringify(input.lowered.schema).length;
-    tokens = Math.ceil(chars / 4);
-    estimates.set(tool, tokens);
-  }
-  return tokens;
+  const { name, definition, input } = tool;
+  return Math.ceil((name.length + definition.description.length + charsOf(input)) / 4);
 }
 
-const estimates = new WeakMap<RegisteredTool, number>();
+/** By the schema: it outlives the tool where a source lists the same again. */
+function charsOf(input: RegisteredTool["input"]): number {
+  let chars = lengths.get(input);
+  if (chars === undefined) {
+    chars = JSON.stringify(input.lowered.schema).length;
+    lengths.set(input, chars);
+  }
+  return chars;
+}
+
+const lengths = new WeakMap<RegisteredTool["input"], number>();
 
 const KIND_RANK = { internal: 0, agent: 0, code: 0, declarative: 1, mcp: 2 } as const;
 

@@ -7,7 +7,11 @@ import type { Effects } from "../tool/index.ts";
 export function effectsUnder(policy: Policy, tool: RegisteredTool): Effects {
   const { worst } = tool.effects;
   if (tool.source.kind !== "mcp") return worst;
-  const marked = isMarkedReadonly(policy, { tool_name: tool.name, source_kind: "mcp" });
+  const marked = isMarkedReadonly(policy, {
+    tool_name: tool.name,
+    source_kind: "mcp",
+    ...trustOf(tool),
+  });
   if (marked === worst.read_only) return worst;
   return marked
     ? { ...worst, read_only: true, destructive: false }
@@ -23,6 +27,11 @@ export function toolFacts(policy: Policy, tool: RegisteredTool): StaticFacts {
     tags: tool.tags,
     source_kind: tool.source.kind,
     source_id: tool.source.id,
+    ...trustOf(tool),
     effects,
   };
+}
+
+function trustOf({ trust }: RegisteredTool): Pick<StaticFacts, "trust"> {
+  return trust === undefined ? {} : { trust };
 }

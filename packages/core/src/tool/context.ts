@@ -106,9 +106,10 @@ export interface ArtifactDescription {
   name?: string;
 }
 
+/** `key`: what its asker calls the question, for whoever passes it on under that name. */
 export type ElicitationRequest =
-  | { mode: "form"; message: string; requested_schema: JsonObject }
-  | { mode: "url"; message: string; url: string };
+  | { mode: "form"; message: string; requested_schema: JsonObject; key?: string }
+  | { mode: "url"; message: string; url: string; key?: string };
 
 export interface ElicitationAnswer {
   action: "accept" | "decline" | "cancel";

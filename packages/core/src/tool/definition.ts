@@ -4,7 +4,7 @@
 import type { InferOutput, JsonObject, SchemaLike } from "../schema/index.ts";
 import type { ContextModifier, Places, PrepareContext, ToolContext } from "./context.ts";
 import type { Plan } from "./plan.ts";
-import type { ArtifactRef, ContentBlock, ToolError, ToolResult, ToolStatus } from "./result.ts";
+import type { ArtifactRef, ContentBlock, HandlerStatus, ToolError, ToolResult } from "./result.ts";
 
 export type Permission = "readonly" | "write";
 export type InterruptBehavior = "cancel" | "block";
@@ -101,7 +101,7 @@ export type HandlerReturn = unknown;
 /** What a handler returns when a plain value is not enough. All fields are optional. */
 export interface HandlerResult {
   ok?: boolean;
-  status?: Extract<ToolStatus, "succeeded" | "partial" | "failed">;
+  status?: HandlerStatus;
   content?: ContentBlock[];
   summary?: string;
   data?: unknown;

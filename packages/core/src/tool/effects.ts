@@ -12,6 +12,9 @@ export interface Effects {
   readonly open_world: boolean;
 }
 
+/** Of an MCP tool (MCP-6). `vouched`: readonly by the user's word. `warned`: it says itself that it writes. */
+export type ToolTrust = "vouched" | "warned";
+
 export interface DefinedEffects extends Effects {
   readonly permission: Permission;
   readonly interrupt_behavior: InterruptBehavior;

@@ -15,6 +15,25 @@ export type ToolStatus =
   | "cancelled"
   | "discarded";
 
+/**
+ * How a handler may say its call ended. `timed_out`: it gave up waiting for what it had asked. `unknown`: what it
+ * had asked was lost half-way, and whether it happened nobody knows.
+ */
+export type HandlerStatus = Extract<
+  ToolStatus,
+  "succeeded" | "partial" | "failed" | "timed_out" | "unknown"
+>;
+
+export type HandlerErrorStatus = Exclude<HandlerStatus, "succeeded" | "partial">;
+
+export function isHandlerStatus(value: unknown): value is HandlerStatus {
+  return value === "succeeded" || value === "partial" || isHandlerErrorStatus(value);
+}
+
+export function isHandlerErrorStatus(value: unknown): value is HandlerErrorStatus {
+  return value === "failed" || value === "timed_out" || value === "unknown";
+}
+
 export interface ToolResult {
   tool_call_id: string;
   tool_name: string;
@@ -32,8 +51,19 @@ export type ContentBlock =
   | { type: "text"; text: string }
   | { type: "json"; json: JsonValue }
   | { type: "image"; media_type: string; data: string }
+  | { type: "audio"; media_type: string; data: string }
+  /** A resource with what is in it: text, or bytes as base64. */
+  | { type: "resource"; uri: string; media_type?: string; text: string }
+  | { type: "resource"; uri: string; media_type?: string; blob: string }
   | { type: "resource_link"; uri: string; name?: string; description?: string; media_type?: string }
   | { type: "artifact_ref"; artifact_id: string; media_type: string; size: number; name?: string };
+
+/** Blocks that hold bytes, as base64: no text to read, to count or to search. */
+export type MediaBlock = Extract<ContentBlock, { type: "image" | "audio" } | { blob: string }>;
+
+export function isMediaBlock(block: ContentBlock): block is MediaBlock {
+  return block.type === "image" || block.type === "audio" || "blob" in block;
+}
 
 export interface ArtifactRef {
   artifact_id: string;
@@ -125,15 +155,18 @@ export interface ToolError {
 export class ToolFailure extends Error {
   readonly error: ToolError;
   readonly content: ContentBlock[];
+  readonly status: HandlerErrorStatus;
 
   constructor(
     error: Pick<ToolError, "code" | "message"> & Partial<ToolError>,
     content: ContentBlock[] = [],
+    status: HandlerErrorStatus = "failed",
   ) {
     super(error.message);
     this.name = "ToolFailure";
     this.error = toolError(error);
     this.content = content;
+    this.status = status;
   }
 }
 

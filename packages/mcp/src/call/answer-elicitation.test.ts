@@ -47,6 +47,18 @@ describe("a question of the server", () => {
     expect((await cancelled.call()).data).toEqual({ action: "cancel" });
   });
 
+  test("a field that was left alone keeps its default, one that was filled in does not", async () => {
+    verifies("MCP-5");
+    const properties = {
+      age: { type: "integer", default: 30 },
+      name: { type: "string", default: "J" },
+    };
+    const requested_schema = { type: "object", properties, required: ["age", "name"] };
+    const session = { elicit: () => ({ action: "accept" as const, content: { age: 7 } }) };
+    const { call } = await stage(asks({ ...form, requested_schema }), { session });
+    expect((await call()).data).toEqual({ action: "accept", content: { age: 7, name: "J" } });
+  });
+
   test("a page is opened only by its web address, and only that it was agreed to goes back", async () => {
     verifies("MCP-5");
     const session = { elicit: () => ({ action: "accept" as const, content: { secret: 1 } }) };
@@ -168,5 +180,27 @@ describe("a question of the server", () => {
     );
     expect((await odd.call()).error?.code).toBe("url_elicitation_required");
     expect(odd.server.received).toHaveLength(1);
+  });
+
+  test("an old error that lists more pages than anybody would open opens none", async () => {
+    const page = { url: "https://example.org", message: "m" };
+    let asked = 0;
+    const session = {
+      elicit() {
+        asked += 1;
+        return { action: "accept" as const };
+      },
+    };
+    for (const count of [0, 6]) {
+      const elicitations = Array.from({ length: count }, () => page);
+      const failure = { code: -32042, data: { elicitations } };
+      const { call, server } = await stage(
+        () => Promise.reject(new McpRequestFailure("rpc_error", "first", failure)),
+        { session },
+      );
+      expect((await call()).error?.code).toBe("url_elicitation_required");
+      expect(server.received).toHaveLength(1);
+    }
+    expect(asked).toBe(0);
   });
 });

@@ -6,10 +6,11 @@ import {
   readSchema,
   type ElicitationAnswer,
   type ElicitationRequest,
+  type JsonObject,
   type SchemaCheck,
   type ToolContext,
 } from "@soong/core";
-import { safeText } from "../catalog/index.ts";
+import { isJsonObject, safeText } from "../catalog/index.ts";
 
 const MAX_MESSAGE_CHARS = 4_000;
 const MAX_URL_CHARS = 4_000;
@@ -35,8 +36,9 @@ export async function answerElicitation(
   let problem = "";
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const question = { ...request, message: `${message}${problem}` };
-    const { action, content = {} } = await askOrGiveUp(question, context, signal);
+    const { action, content: given = {} } = await askOrGiveUp(question, context, signal);
     if (action !== "accept") return { action };
+    const content = withDefaults(given, request.requested_schema);
     const checked = check(content);
     if (checked.ok) return { action, content };
     const words = checked.issues.slice(0, 5).map(({ path, message }) => `${path} ${message}`);
@@ -63,6 +65,16 @@ async function askOrGiveUp(
   } finally {
     signal.removeEventListener("abort", giveUp);
   }
+}
+
+/** A field that was left alone keeps the value it was shown with. */
+function withDefaults(content: JsonObject, { properties }: JsonObject): JsonObject {
+  if (!isJsonObject(properties)) return content;
+  const left = Object.entries(properties).flatMap(([name, field]) => {
+    const value = isJsonObject(field) ? field["default"] : undefined;
+    return value === undefined || content[name] !== undefined ? [] : [[name, value] as const];
+  });
+  return left.length === 0 ? content : { ...content, ...Object.fromEntries(left) };
 }
 
 /** What opens in a browser, and nothing that runs or reads a file. */

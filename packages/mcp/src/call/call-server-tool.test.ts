@@ -29,7 +29,7 @@ describe("an answer", () => {
     });
     expect(result.metadata.tool).toEqual({
       _meta: { "example.org/trace": "t1" },
-      content_meta: [{ block: 0, annotations: { priority: 1 } }],
+      content_meta: [{ block: 0, type: "text", annotations: { priority: 1 } }],
     });
   });
 
@@ -105,7 +105,7 @@ describe("an answer", () => {
     async (answer) => {
       const { result } = await answered(answer);
       expect(result).toMatchObject({
-        status: "failed",
+        status: "unknown",
         error: { code: "invalid_answer", retryable: false },
       });
       expect(result.error?.message).toContain("may or may not have happened");
@@ -133,7 +133,9 @@ describe("a call that does not end well", () => {
   test("a timeout is one, and says what a write and a read mean by it", async () => {
     verifies("MCP-4");
     const { call } = await failing("timeout", "no answer");
-    expect((await call()).error).toMatchObject({
+    const result = await call();
+    expect(result.status).toBe("timed_out");
+    expect(result.error).toMatchObject({
       code: "timed_out",
       error_class: "timeout",
       retryable: false,
@@ -144,7 +146,10 @@ describe("a call that does not end well", () => {
     const reads = await stage(() => Promise.reject(new McpRequestFailure("timeout", "")), {
       isReadonly: true,
     });
-    expect((await reads.call()).error).toMatchObject({ retryable: true, recovery: "retry" });
+    expect(await reads.call()).toMatchObject({
+      status: "timed_out",
+      error: { retryable: true, recovery: "retry" },
+    });
   });
 
   test("a server that dies half-way is asked once, and the model is told that it may have happened", async () => {
@@ -160,6 +165,28 @@ describe("a call that does not end well", () => {
     expect(result.error?.message).toContain(
       "its process ended with code 1. It may or may not have happened",
     );
+    expect(result.status).toBe("unknown");
+    const reads = await stage(() => Promise.reject(new McpRequestFailure("lost", "gone")), {
+      isReadonly: true,
+    });
+    expect((await reads.call()).status).toBe("failed");
+  });
+
+  test("a question that nobody answered is told apart from one the client never offered", async () => {
+    verifies("MCP-5");
+    const refused = await (await failing("refused", "said no", { code: -1 })).call();
+    expect(refused).toMatchObject({
+      status: "unknown",
+      error: { code: "question_refused", recovery: "use_another_tool", details: { rpc_code: -1 } },
+    });
+    const data = { requiredCapabilities: { sampling: {} } };
+    for (const reason of ["refused", "rpc_error"] as const) {
+      const missing = await (await failing(reason, "no", { code: -32_021, data })).call();
+      expect(missing.error).toMatchObject({
+        code: "client_capability_missing",
+        details: { rpc_code: -32_021, required_capabilities: { sampling: {} } },
+      });
+    }
   });
 
   test.each([

@@ -3,17 +3,16 @@
 
 import type { HandlerResult, JsonObject, ToolContext } from "@soong/core";
 import { McpRequestFailure, type ConnectedServer } from "../connection/index.ts";
-import { answerElicitation } from "./answer-elicitation.ts";
 import { failureOf } from "./failure-of.ts";
+import { optionsOfCall, type AskingCall } from "./options-of-call.ts";
 import { readCallResult } from "./read-call-result.ts";
 import { openRequiredUrls, requiredUrls } from "./required-urls.ts";
 
-export interface ServerCall {
+export interface ServerCall extends AskingCall {
   readonly server: Pick<ConnectedServer, "callTool">;
   /** What the server calls it. */
   readonly name: string;
   readonly arguments: JsonObject;
-  readonly timeoutMs: number;
   /** Decides what a lost answer means: a read can be asked for again. */
   readonly isReadonly: boolean;
 }
@@ -39,19 +38,8 @@ export async function callServerTool(
 }
 
 async function ask(call: ServerCall, context: ToolContext): Promise<JsonObject> {
-  const { name, timeoutMs } = call;
-  const request = { name, arguments: call.arguments };
-  const answer = call.server.callTool(request, {
-    signal: context.signal,
-    timeoutMs,
-    onProgress: ({ progress, total, message }) =>
-      context.progress({
-        progress,
-        ...(total === undefined ? {} : { total }),
-        ...(message === undefined ? {} : { message }),
-      }),
-    onElicitation: (question, { signal }) => answerElicitation(question, context, signal),
-  });
+  const request = { name: call.name, arguments: call.arguments };
+  const answer = call.server.callTool(request, optionsOfCall(call, context));
   // The end of a cancelled call waits until the server has been told.
   context.onCancel(() =>
     answer.then(

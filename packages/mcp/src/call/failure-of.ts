@@ -1,11 +1,12 @@
 // A request that failed, as the error of our call (RESULT-4): what happened, whether it may have taken effect,
 // and what to do next.
 
-import { ToolFailure, type ToolError } from "@soong/core";
+import { ToolFailure, type JsonObject, type ToolError } from "@soong/core";
 import { isJsonObject, safeText } from "../catalog/index.ts";
 import type { McpRequestFailure } from "../connection/index.ts";
 
 const MAX_MESSAGE_CHARS = 4_000;
+const CAPABILITY_MISSING = -32_021;
 
 export function failureOf(
   failure: McpRequestFailure,
@@ -21,28 +22,66 @@ export function failureOf(
         message: `${toolName} was stopped, and the server was told so.`,
       });
     case "timeout":
-      return new ToolFailure({
-        code: "timed_out",
-        error_class: "timeout",
-        message: `${toolName} gave no answer and no progress for ${call.timeoutMs} ms; the server was told to stop. ${mayHaveHappened(call)}`,
-        ...afterwards(call),
-      });
+      return new ToolFailure(
+        {
+          code: "timed_out",
+          error_class: "timeout",
+          message: `${toolName} gave no answer and no progress for ${call.timeoutMs} ms; the server was told to stop. ${mayHaveHappened(call)}`,
+          ...afterwards(call),
+        },
+        [],
+        "timed_out",
+      );
     case "lost":
-      return new ToolFailure({
-        code: "connection_lost",
-        error_class: "dependency_unavailable",
-        message: `The connection to the server was lost while ${toolName} was running: ${said}. ${mayHaveHappened(call)}`,
-        ...afterwards(call),
-      });
+      return new ToolFailure(
+        {
+          code: "connection_lost",
+          error_class: "dependency_unavailable",
+          message: `The connection to the server was lost while ${toolName} was running: ${said}. ${mayHaveHappened(call)}`,
+          ...afterwards(call),
+        },
+        [],
+        outcomeOf(call),
+      );
     case "invalid_answer":
+      return new ToolFailure(
+        {
+          code: "invalid_answer",
+          message: `${toolName} was answered with something that is not a result: ${said}. ${mayHaveHappened(call)}`,
+          ...afterwards(call),
+        },
+        [],
+        outcomeOf(call),
+      );
+    case "refused":
+      return new ToolFailure(
+        {
+          code:
+            failure.code === CAPABILITY_MISSING ? "client_capability_missing" : "question_refused",
+          error_class: "capability_gap",
+          message: `${toolName} was given up, because its server asked for something on the way: ${said}. ${mayHaveHappened(call)}`,
+          ...afterwards(call),
+          recovery: "use_another_tool",
+          ...details(failure),
+        },
+        [],
+        outcomeOf(call),
+      );
+    case "unauthorized":
       return new ToolFailure({
-        code: "invalid_answer",
-        message: `${toolName} was answered with something that is not a result: ${said}. ${mayHaveHappened(call)}`,
-        ...afterwards(call),
+        code: "login_required",
+        error_class: "setup_required",
+        message: `${toolName} was not done: ${said}`,
+        recovery: "set_up_first",
       });
     case "rpc_error":
       return new ToolFailure({ ...rpcError(failure, said, toolName), ...details(failure) });
   }
+}
+
+/** What only reads has not happened in any way that matters. */
+function outcomeOf({ isReadonly }: { readonly isReadonly: boolean }): "failed" | "unknown" {
+  return isReadonly ? "failed" : "unknown";
 }
 
 function mayHaveHappened({ isReadonly }: { readonly isReadonly: boolean }): string {
@@ -75,7 +114,7 @@ function rpcError({ code = 0 }: McpRequestFailure, said: string, toolName: strin
         message: `The server does not know ${toolName}: ${said}`,
         recovery: "use_another_tool",
       };
-    case -32021:
+    case CAPABILITY_MISSING:
       return {
         code: "client_capability_missing",
         error_class: "capability_gap",
@@ -96,8 +135,16 @@ function rpcError({ code = 0 }: McpRequestFailure, said: string, toolName: strin
 
 const MAX_DATA_CHARS = 4_000;
 
-function details({ code, data }: McpRequestFailure): Pick<ToolError, "details"> | object {
+function details({ code, data }: McpRequestFailure): { details?: JsonObject } {
   if (code === undefined) return {};
   const isShort = data !== undefined && JSON.stringify(data).length <= MAX_DATA_CHARS;
-  return { details: { rpc_code: code, ...(isShort && isJsonObject(data) ? { data } : {}) } };
+  const kept = isShort && isJsonObject(data) ? data : {};
+  const { requiredCapabilities: required } = kept;
+  return {
+    details: {
+      rpc_code: code,
+      ...(Object.keys(kept).length === 0 ? {} : { data: kept }),
+      ...(isJsonObject(required) ? { required_capabilities: required } : {}),
+    },
+  };
 }

@@ -2,3 +2,7 @@
 // between calls and never repeats one that may have happened.
 
 export { callServerTool } from "./call-server-tool.ts";
+export { failureOf } from "./failure-of.ts";
+export type { HostClient, McpHost } from "./host-client.ts";
+export { optionsOfCall, type RecordHostRequest } from "./options-of-call.ts";
+export { readContent } from "./read-content.ts";

@@ -32,12 +32,10 @@ describe("content", () => {
     });
     expect(result.content).toMatchObject([
       { type: "image", media_type: "image/png", data: png },
-      { type: "artifact_ref", media_type: "audio/wav", size: 3 },
+      { type: "audio", media_type: "audio/wav", data: "AAEC" },
       { type: "artifact_ref", media_type: "image/svg+xml", size: 6 },
-      { type: "resource_link", uri: "file:///a.bin", media_type: "application/zip" },
-      { type: "artifact_ref", media_type: "application/zip", size: 3 },
-      { type: "resource_link", uri: "file:///a.txt" },
-      { type: "text", text: "inside" },
+      { type: "resource", uri: "file:///a.bin", media_type: "application/zip" },
+      { type: "resource", uri: "file:///a.txt", media_type: "text/plain", text: "inside" },
       {
         type: "resource_link",
         uri: "git://b",
@@ -46,9 +44,56 @@ describe("content", () => {
         media_type: "text/x-diff",
       },
     ]);
-    const audio = result.artifacts[0]!;
-    const bytes = artifacts.read(audio.artifact_id, { offset: 0, length: 10 });
-    expect([...bytes!]).toEqual([0, 1, 2]);
+    const svg = artifacts.read(result.artifacts[0]!.artifact_id, { offset: 0, length: 10 });
+    expect(Buffer.from(svg!).toString()).toBe("<svg/>");
+  });
+
+  test("sound and resources too large for a conversation are artifacts, and where they are from is said", async () => {
+    const data = Buffer.alloc(786_433, 7).toString("base64");
+    const blob = { uri: "file:///a.bin", blob: data, mimeType: "application/zip" };
+    const { result } = await answered({
+      content: [
+        { type: "audio", data, mimeType: "audio/wav" },
+        { type: "resource", resource: blob, annotations: { priority: 1 } },
+        { type: "resource", resource: { uri: "file:///a.bin", blob: "%%" } },
+        { type: "resource", resource: { uri: "file:///a.bin" } },
+        { type: "resource", resource: { uri: "file:///e", blob: data.slice(0, 1_048_576) } },
+      ],
+    });
+    expect(result.content).toMatchObject([
+      { type: "artifact_ref", media_type: "audio/wav", size: 786_433 },
+      { type: "resource_link", uri: "file:///a.bin" },
+      { type: "artifact_ref", media_type: "application/zip", size: 786_433 },
+      { type: "resource_link", uri: "file:///a.bin" },
+      { type: "artifact_ref", media_type: "text/plain" },
+      { type: "text", text: expect.stringContaining("not base64") as string },
+      { type: "resource_link", uri: "file:///a.bin" },
+      { type: "resource", uri: "file:///e" },
+    ]);
+    expect(result.metadata.tool?.["content_meta"]).toEqual([
+      { block: 1, type: "resource_link", annotations: { priority: 1 } },
+    ]);
+  });
+
+  test("what a block has beside its content is kept with its place and type", async () => {
+    const { result } = await answered({
+      content: [
+        { type: "text", text: "a", annotations: { priority: 0.5 }, block: 9 },
+        { type: "text", text: "b" },
+        {
+          type: "resource",
+          resource: { uri: "file:///r", text: "t", _meta: { inner: 1 } },
+          _meta: { outer: 2 },
+        },
+        { type: "resource_link", uri: "file:///l", name: "l", title: "L", size: 3 },
+        { type: "video", _meta: { x: 1 } },
+      ],
+    });
+    expect(result.metadata.tool?.["content_meta"]).toEqual([
+      { block: 0, type: "text", annotations: { priority: 0.5 } },
+      { block: 2, type: "resource", _meta: { outer: 2 }, resource: { _meta: { inner: 1 } } },
+      { block: 3, type: "resource_link", title: "L", size: 3 },
+    ]);
   });
 
   test("an image of 50 MB is an artifact", async () => {
@@ -103,6 +148,7 @@ describe("content", () => {
     const { result, artifacts } = await answered({ content });
     const rest = artifacts.read(result.artifacts[0]!.artifact_id, { offset: 0, length: 1e6 });
     expect(JSON.parse(Buffer.from(rest!).toString())).toEqual(content.slice(500));
+    expect(result.content).toHaveLength(502);
   });
 
   test("what cannot be kept does not cost the rest of the answer", async () => {
@@ -111,7 +157,7 @@ describe("content", () => {
     const { result } = await answered(
       {
         content: [
-          { type: "audio", data: "AAEC", mimeType: "audio/wav" },
+          { type: "image", data: "AAEC", mimeType: "image/svg+xml" },
           { type: "text", text: "after" },
         ],
       },
@@ -119,7 +165,7 @@ describe("content", () => {
     );
     expect(result.status).toBe("succeeded");
     expect(result.content).toEqual([
-      { type: "text", text: "(audio, audio/wav, could not be kept: disk full)" },
+      { type: "text", text: "(image, image/svg+xml, could not be kept: disk full)" },
       { type: "text", text: "after" },
     ]);
   });

@@ -1,5 +1,6 @@
-// The content of a result, block by block (MCP-4). Text, links and the images models take stay blocks; other
-// bytes become artifacts, and what nobody knows is kept as JSON.
+// The content of a result, block by block (MCP-4). What is known stays the block it was, and what a block of ours
+// has no place for is kept beside it; bytes too many for a conversation, or that are none, become artifacts, and
+// what nobody knows is kept as JSON.
 
 import {
   messageOf,
@@ -15,14 +16,15 @@ import { decodeBase64 } from "./decode-base64.ts";
 export interface ReadContent {
   readonly content: ContentBlock[];
   readonly artifacts: ArtifactRef[];
-  /** `_meta` and annotations of the blocks that had any, with the block's place. */
+  /** What a block had beside its content (`_meta`, annotations, more), with its place and type in `content`. */
   readonly metas: JsonObject[];
 }
 
 const MAX_BLOCKS = 500;
 const MAX_WORDS = 2_000;
-/** As base64; a larger one is not for a conversation. */
+/** As base64; more is not for a conversation, which no model hears or unpacks. */
 const MAX_INLINE_IMAGE_CHARS = 5 * 1024 * 1024;
+const MAX_INLINE_CHARS = 1024 * 1024;
 const MODEL_IMAGES: ReadonlySet<string> = new Set([
   "image/png",
   "image/jpeg",
@@ -38,9 +40,10 @@ export async function readContent(
   const artifacts: ArtifactRef[] = [];
   const metas: JsonObject[] = [];
 
-  for (const [index, block] of given.slice(0, MAX_BLOCKS).entries()) {
+  for (const block of given.slice(0, MAX_BLOCKS)) {
+    const place = content.length;
     await read(block);
-    keepMeta(block, index);
+    keepMeta(block, place);
   }
   if (given.length > MAX_BLOCKS) {
     const rest = JSON.stringify(given.slice(MAX_BLOCKS));
@@ -54,9 +57,7 @@ export async function readContent(
     const { type, text, data, mimeType } = block;
     if (type === "text" && typeof text === "string") return say(text);
     if (type === "image" && typeof data === "string") return image(data, mimeType);
-    if (type === "audio" && typeof data === "string") {
-      return bytes(data, mediaType(mimeType, "audio/"), "audio");
-    }
+    if (type === "audio" && typeof data === "string") return audio(data, mimeType);
     if (type === "resource_link" && typeof block["uri"] === "string") {
       return link(block["uri"], block);
     }
@@ -66,20 +67,34 @@ export async function readContent(
 
   async function image(data: string, mimeType: JsonValue | undefined): Promise<void> {
     const media_type = mediaType(mimeType, "image/");
-    const isInline = MODEL_IMAGES.has(media_type) && data.length <= MAX_INLINE_IMAGE_CHARS;
-    const decoded = isInline ? decodeBase64(data) : undefined;
-    if (decoded === undefined || decoded.length === 0) return bytes(data, media_type, "image");
-    // Written anew: providers are stricter about it than we are.
-    content.push({ type: "image", media_type, data: decoded.toString("base64") });
+    const whole = MODEL_IMAGES.has(media_type) ? inline(data, MAX_INLINE_IMAGE_CHARS) : undefined;
+    if (whole === undefined) return bytes(data, media_type, "image");
+    content.push({ type: "image", media_type, data: whole });
+  }
+
+  async function audio(data: string, mimeType: JsonValue | undefined): Promise<void> {
+    const media_type = mediaType(mimeType, "audio/");
+    const whole = media_type.startsWith("audio/") ? inline(data) : undefined;
+    if (whole === undefined) return bytes(data, media_type, "audio");
+    content.push({ type: "audio", media_type, data: whole });
   }
 
   async function resource(given: JsonObject): Promise<void> {
-    const { uri, text, blob, mimeType } = given;
-    if (typeof uri !== "string") return unknown(given);
-    link(uri, given);
-    if (typeof text === "string") return say(text);
-    if (typeof blob === "string") return bytes(blob, mediaType(mimeType, ""), "resource");
-    return undefined;
+    const { uri: address, text, blob, mimeType } = given;
+    if (typeof address !== "string") return unknown(given);
+    const uri = safeLine(address, MAX_WORDS);
+    const media = typeof mimeType === "string" ? { media_type: safeLine(mimeType, 100) } : {};
+    if (typeof text === "string") {
+      content.push({ type: "resource", uri, ...media, text });
+      return undefined;
+    }
+    const whole = typeof blob === "string" ? inline(blob) : undefined;
+    if (whole !== undefined) {
+      content.push({ type: "resource", uri, ...media, blob: whole });
+      return undefined;
+    }
+    link(address, given);
+    return typeof blob === "string" ? bytes(blob, mediaType(mimeType, ""), "resource") : undefined;
   }
 
   function link(uri: string, { name, description, mimeType }: JsonObject): void {
@@ -121,16 +136,42 @@ export async function readContent(
     content.push({ type: "json", json });
   }
 
-  function keepMeta(block: JsonValue, index: number): void {
-    if (!isJsonObject(block)) return;
-    const { _meta, annotations } = block;
-    if (_meta === undefined && annotations === undefined) return;
+  function keepMeta(block: JsonValue, place: number): void {
+    const kept = content[place];
+    if (!isJsonObject(block) || kept === undefined || kept.type === "json") return;
+    const beside = without(block, OWN_KEYS);
+    const inside = isJsonObject(block["resource"]) ? without(block["resource"], RESOURCE_KEYS) : {};
+    if (Object.keys(beside).length === 0 && Object.keys(inside).length === 0) return;
     metas.push({
-      block: index,
-      ...(_meta === undefined ? {} : { _meta }),
-      ...(annotations === undefined ? {} : { annotations }),
+      ...beside,
+      ...(Object.keys(inside).length === 0 ? {} : { resource: inside }),
+      block: place,
+      type: kept.type,
     });
   }
+}
+
+/** Base64 as providers take it, who are stricter about it than we are; nothing for what is none or too much. */
+function inline(data: string, limit = MAX_INLINE_CHARS): string | undefined {
+  const decoded = data.length <= limit ? decodeBase64(data) : undefined;
+  return decoded === undefined || decoded.length === 0 ? undefined : decoded.toString("base64");
+}
+
+/** What a block of ours says itself. */
+const OWN_KEYS: ReadonlySet<string> = new Set([
+  "type",
+  "text",
+  "data",
+  "mimeType",
+  "uri",
+  "name",
+  "description",
+  "resource",
+]);
+const RESOURCE_KEYS: ReadonlySet<string> = new Set(["uri", "mimeType", "text", "blob"]);
+
+function without(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.has(key)));
 }
 
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,60}\/[a-z0-9!#$&^_.+-]{1,60}$/;

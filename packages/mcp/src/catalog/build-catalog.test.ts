@@ -29,6 +29,40 @@ function registered(tool: object, given: Partial<McpServerEntry> = {}) {
   return registry.current("mcp.git.log")!;
 }
 
+describe("arguments in headers", () => {
+  const http = { kind: "http", url: "https://example.com/mcp", headers: {} } as const;
+  const tool = (name: string, header: unknown) => ({
+    name,
+    inputSchema: { properties: { region: { type: "string", "x-mcp-header": header } } },
+  });
+
+  test("that are declared wrong cost their own tool, over HTTP alone", () => {
+    verifies("MCP-9");
+    const listed = [tool("good", "Region"), tool("bad", "two words\u001B[2J")];
+    const { tools, excluded } = catalogOf(listed, { transport: http });
+    expect(tools.map(({ name }) => name)).toEqual(["mcp.git.good"]);
+    expect(excluded).toEqual([
+      {
+        tool_name: "mcp.git.bad",
+        reason: "invalid_definition",
+        detail: "its x-mcp-header of region cannot be part of a header's name",
+      },
+    ]);
+    expect(catalogOf(listed).tools).toHaveLength(2);
+  });
+
+  test("are not a matter of the model: marks for others are left out of what it sees", () => {
+    verifies("MCP-9");
+    const { tools } = catalogOf([
+      {
+        name: "log",
+        inputSchema: { "x-order": 1, properties: { "x-a": { "x-mcp-header": "A" } } },
+      },
+    ]);
+    expect(tools[0]!.input_schema).toEqual({ type: "object", properties: { "x-a": {} } });
+  });
+});
+
 describe("names", () => {
   test("a tool is called mcp.<server_id>.<tool_name>, whatever visible characters the server uses", () => {
     verifies("MCP-1");

@@ -2,6 +2,7 @@
 // lost without a word (REG-2, MCP-1, MCP-6, MCP-7).
 
 import type { AnyTool, ExcludedTool, ExclusionReason } from "@soong/core";
+import { parameterHeaders } from "../connection/index.ts";
 import type { McpServerEntry } from "../settings/index.ts";
 import type { ListedTools } from "./list-tools.ts";
 import type { Pins } from "./pins.ts";
@@ -30,6 +31,7 @@ export interface CatalogParts {
   readonly handlerOf: HandlerOf;
 }
 
+const OFF_HTTP = { ok: true } as const;
 const MAX_SHOWN_NAME = 120;
 const MAX_SHOWN_CHANGES = 1_500;
 
@@ -63,6 +65,11 @@ export function buildCatalog({ entry, listed, pins, handlerOf }: CatalogParts): 
     if (count > 1) {
       return exclude(name, "invalid_definition", `the server lists this name ${count} times`);
     }
+    // Over HTTP what stands in between could be told something else than the server.
+    const mirrored =
+      entry.transport.kind === "http" ? parameterHeaders(tool.input_schema) : OFF_HTTP;
+    if (!mirrored.ok)
+      return exclude(name, "invalid_definition", `its ${safeLine(mirrored.problem, 300)}`);
     if (entry.disabled_tools.includes(name)) {
       return exclude(name, "disabled", `disabled in ${entry.place.file}`);
     }

@@ -11,6 +11,8 @@ import type { ServerTool } from "./server-tool.ts";
 export interface PinStorage {
   load(): Promise<unknown>;
   save(pins: PinRecord): Promise<void>;
+  /** Keeps others from changing them meanwhile; where there are no others it is not needed. */
+  alone?(work: () => Promise<void>): Promise<void>;
 }
 
 export interface PinRecord {
@@ -77,6 +79,11 @@ export async function createPins(storage: PinStorage): Promise<Pins> {
     before: Promise<void>,
   ): Promise<void> {
     await before;
+    const work = () => applied(change);
+    await (storage.alone === undefined ? work() : storage.alone(work));
+  }
+
+  async function applied(change: (pins: PinRecord) => PinRecord | undefined): Promise<void> {
     known = readPins(await storage.load());
     const next = change(known);
     if (next === undefined) return;

@@ -28,11 +28,12 @@ const WORDS: ReadonlySet<string> = new Set(["description", "title", "$comment"])
 const MAX_WORDS = 8_000;
 const MAX_DEPTH = 130;
 
-/** The words of a schema made safe; whatever decides about values stays as it is. */
+/** The words of a schema made safe, and marks for others left out; whatever decides about values stays as it is. */
 export function safeSchema(schema: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH || typeof schema !== "object" || schema === null) return schema;
   if (Array.isArray(schema)) return schema.map((item) => safeSchema(item, depth + 1));
-  const entries = Object.entries(schema).map(([key, held]): [string, unknown] => {
+  const own = Object.entries(schema).filter(([key, held]) => !isExtension(key, held));
+  const entries = own.map(([key, held]): [string, unknown] => {
     if (WORDS.has(key) && typeof held === "string") return [key, safeText(held, MAX_WORDS)];
     if (DATA.has(key)) return [key, held];
     if (MAPS.has(key) && isMap(held)) {
@@ -45,6 +46,11 @@ export function safeSchema(schema: unknown, depth = 0): unknown {
     return [key, safeSchema(held, depth + 1)];
   });
   return Object.fromEntries(entries);
+}
+
+/** Such as `x-mcp-header`: no model needs it, and some refuse what they do not know. An object may be referred to. */
+function isExtension(key: string, held: unknown): boolean {
+  return key.startsWith("x-") && !isMap(held);
 }
 
 function isMap(held: unknown): held is object {

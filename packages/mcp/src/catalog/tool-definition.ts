@@ -77,7 +77,8 @@ function effectsOf(
   // A name the user wrote out is theirs to vouch for; "all" does not cover what the server itself warns of.
   const isReadonly = readonly_tools === "all" ? !saysItWrites : readonly_tools.includes(name);
   return {
-    permission: isReadonly ? "readonly" : "write",
+    // Left open where neither says a word: a mark of the user in a policy still decides about that.
+    ...(isReadonly ? { permission: "readonly" } : saysItWrites ? { permission: "write" } : {}),
     interrupt_behavior: isReadonly ? "cancel" : "block",
     ...(destructiveHint === true && !isReadonly ? { destructive: true } : {}),
     ...(openWorldHint === true ? { open_world: true } : {}),

@@ -1,25 +1,36 @@
-// The requests to a connected server: pages of tools, calls, and the questions a server has during a call.
-// A call is sent once; in the newer era its answer may be a question, and the call goes on with the reply.
+// The requests to a connected server, and the questions it has during one. A request is sent once; in the
+// newer era its answer may be a question, and the request goes on with the reply.
 
-import type { Client, RequestOptions } from "@modelcontextprotocol/client";
-import type { Clock, JsonObject, JsonValue } from "@soong/core";
+import { AsyncLocalStorage } from "node:async_hooks";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type Client,
+  type RequestOptions,
+} from "@modelcontextprotocol/client";
+import type { Clock, JsonObject } from "@soong/core";
 import { startCallTimer, type CallTimer } from "./call-timer.ts";
 import type {
-  AnswerElicitation,
   ConnectedServer,
   McpProgress,
   ToolCallOptions,
-  ToolCallRequest,
   ToolsPage,
 } from "./connected-server.ts";
-import { answerElicitation } from "./elicitation.ts";
+import type { ConnectionOptions } from "./connection-types.ts";
 import { McpRequestFailure } from "./failure.ts";
 import { rawResult } from "./raw-results.ts";
 import { requestFailure } from "./request-failure.ts";
+import {
+  answerQuestion,
+  answerQuestions,
+  capabilitiesOf,
+  refusalFor,
+  type AskedCall,
+} from "./server-questions.ts";
 
 export interface RequestParts {
   readonly client: Client;
   readonly clock: Clock;
+  readonly offer: Pick<ConnectionOptions, "canElicit" | "canSample" | "canListRoots">;
   readonly listTimeoutMs: number;
   readonly secrets: readonly string[];
   /** Why the server is gone, once it is. */
@@ -28,66 +39,78 @@ export interface RequestParts {
   readonly onLost: (failure: McpRequestFailure) => void;
 }
 
-interface OpenCall {
+interface OpenCall extends AskedCall, Pick<ToolCallOptions, "asker" | "onLog"> {
   readonly timer: CallTimer;
-  readonly onElicitation: AnswerElicitation | undefined;
   readonly onProgress: (progress: McpProgress) => void;
-  readonly signal: AbortSignal;
 }
 
 /** The SDK's own clock is not used: it knows no pause, and cannot be held by a test. */
 const NO_TIMEOUT = 2 ** 31 - 1;
 const MAX_ROUNDS = 20;
+/** Servers log for at least another year, whatever becomes of it afterwards. */
+const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
 
-export function createRequests(parts: RequestParts): Pick<
-  ConnectedServer,
-  "listToolsPage" | "callTool"
-> & {
-  /** A question that came by itself, as in the older era: it does not say which call it belongs to. */
-  answerQuestion(params: unknown, signal: AbortSignal): ReturnType<typeof answerElicitation>;
-} {
-  const { client, clock } = parts;
+export function createRequests(
+  parts: RequestParts,
+): Pick<ConnectedServer, "listToolsPage" | "callTool" | "request"> {
+  const { client, clock, offer } = parts;
   const open = new Set<OpenCall>();
+  /**
+   * The call on whose stream a message came: over HTTP a server's question says so by nothing else, and the
+   * SDK reads that stream inside the request that opened it.
+   */
+  const carrier = new AsyncLocalStorage<OpenCall>();
+  answerByItself();
 
   return {
     async listToolsPage(cursor, signal) {
       const options = { signal: signal ?? new AbortController().signal };
-      const page = await timed({ ...options, timeoutMs: parts.listTimeoutMs }, (sending) =>
-        client.request(
-          { method: "tools/list", params: cursor === undefined ? {} : { cursor } },
-          rawResult,
-          sending,
-        ),
-      );
-      return readPage(page);
+      const params: JsonObject = cursor === undefined ? {} : { cursor };
+      const listing = { ...options, timeoutMs: parts.listTimeoutMs };
+      return readPage(await request("tools/list", params, listing));
     },
-    callTool: (request, options) =>
-      timed(options, (sending, call) => callInRounds(request, sending, call)),
-    async answerQuestion(params, signal) {
-      // The call begun last is the likeliest to ask; the time of the others stands still as well.
-      const call = [...open].at(-1);
-      const releases = [...open].map(({ timer }) => timer.hold());
-      try {
-        return await answerElicitation(params, call?.onElicitation, signal);
-      } finally {
-        for (const release of releases) release();
-      }
-    },
+    callTool: ({ name, arguments: input, _meta }, options) =>
+      request(
+        "tools/call",
+        { name, arguments: input, ...(_meta === undefined ? {} : { _meta }) },
+        options,
+      ),
+    request,
   };
 
-  async function callInRounds(
-    { name, arguments: input, _meta }: ToolCallRequest,
+  function request(
+    method: string,
+    params: JsonObject,
+    options: ToolCallOptions,
+  ): Promise<JsonObject> {
+    const asked = { ...params, ...metaFor(params["_meta"], options) };
+    return timed(options, (sending, call) => inRounds(method, asked, sending, call));
+  }
+
+  /** A server of the newer era is told with every request what may be asked of whoever made it. */
+  function metaFor(given: unknown, { host, logLevel }: ToolCallOptions): { _meta?: JsonObject } {
+    if (client.getProtocolEra() !== "modern") return {};
+    const _meta: JsonObject = {
+      ...(given as JsonObject | undefined),
+      [CLIENT_CAPABILITIES_META_KEY]: capabilitiesOf(offer, host) as JsonObject,
+      ...(logLevel === undefined ? {} : { [LOG_LEVEL]: logLevel }),
+    };
+    return { _meta };
+  }
+
+  async function inRounds(
+    method: string,
+    params: JsonObject,
     sending: RequestOptions,
     call: OpenCall,
   ): Promise<JsonObject> {
-    const params = { name, arguments: input, ...(_meta === undefined ? {} : { _meta }) };
     let reply: { inputResponses?: JsonObject; requestState?: string } = {};
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const answer = await client.request(
-        { method: "tools/call", params: { ...params, ...reply } },
-        rawResult,
-        { ...sending, onprogress: call.onProgress, allowInputRequired: true },
-      );
+      const answer = await client.request({ method, params: { ...params, ...reply } }, rawResult, {
+        ...sending,
+        onprogress: call.onProgress,
+        allowInputRequired: true,
+      });
       if (answer["resultType"] !== "input_required") return answer;
       reply = await replyTo(answer, call);
       call.timer.restart();
@@ -98,39 +121,83 @@ export function createRequests(parts: RequestParts): Pick<
     );
   }
 
-  async function replyTo(answer: JsonObject, call: OpenCall) {
-    const { inputRequests, requestState } = answer;
-    const responses: JsonObject = {};
+  async function replyTo({ inputRequests, requestState }: JsonObject, call: OpenCall) {
     const release = call.timer.hold();
     try {
-      for (const [key, question] of Object.entries((inputRequests ?? {}) as JsonObject)) {
-        const { method, params } = question as { method?: JsonValue; params?: JsonValue };
-        if (method !== "elicitation/create") {
-          throw new McpRequestFailure(
-            "invalid_answer",
-            "the server asked for something it was never offered",
-          );
-        }
-        const reply = await answerElicitation(params, call.onElicitation, call.signal);
-        responses[key] = { ...reply };
-      }
+      const inputResponses = await answerQuestions(inputRequests, call);
+      return {
+        ...(Object.keys(inputResponses).length === 0 ? {} : { inputResponses }),
+        ...(typeof requestState === "string" ? { requestState } : {}),
+      };
     } finally {
       release();
     }
-    return {
-      ...(Object.keys(responses).length === 0 ? {} : { inputResponses: responses }),
-      ...(typeof requestState === "string" ? { requestState } : {}),
-    };
+  }
+
+  /** Questions and words that come by themselves, as in the older era. */
+  function answerByItself(): void {
+    if (offer.canElicit === true) {
+      client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) =>
+        answered("elicitation/create", params, mcpReq.signal),
+      );
+    }
+    if (offer.canSample === true) {
+      client.setRequestHandler("sampling/createMessage", ({ params }, { mcpReq }) =>
+        answered("sampling/createMessage", params, mcpReq.signal),
+      );
+    }
+    if (offer.canListRoots === true) {
+      client.setRequestHandler("roots/list", (_request, { mcpReq }) =>
+        answered("roots/list", undefined, mcpReq.signal),
+      );
+    }
+    client.setNotificationHandler("notifications/message", ({ params }) => {
+      const heard = carried() ?? [...open].findLast(({ onLog }) => onLog !== undefined);
+      heard?.onLog?.(params as JsonObject);
+    });
+  }
+
+  /** While one is asked the time of every call stands still: it may belong to any of them. */
+  async function answered<T>(method: string, params: unknown, signal: AbortSignal): Promise<T> {
+    const call = callAsking();
+    const releases = [...open].map(({ timer }) => timer.hold());
+    const until = call === undefined ? signal : AbortSignal.any([signal, call.signal]);
+    try {
+      // What it is the SDK checks before it sends it.
+      return (await answerQuestion({ method, params }, call, { signal: until })) as T;
+    } catch (error) {
+      throw refusalFor(error);
+    } finally {
+      for (const release of releases) release();
+    }
+  }
+
+  function carried(): OpenCall | undefined {
+    const call = carrier.getStore();
+    return call !== undefined && open.has(call) ? call : undefined;
+  }
+
+  /**
+   * The call whose stream it came on; else the one begun last, if whoever made it made all that are open: what
+   * one client's call asks is not for another client to read.
+   */
+  function callAsking(): OpenCall | undefined {
+    const own = carried();
+    if (own !== undefined) return own;
+    const able = [...open].filter(({ onElicitation, host }) => onElicitation ?? host);
+    const last = able.at(-1);
+    return able.every(({ asker }) => asker === last?.asker) ? last : undefined;
   }
 
   /** Sends by `work`, with one clock and one abort for all of it, and tells the two apart at its end. */
   async function timed<T>(
-    options: Pick<ToolCallOptions, "signal" | "timeoutMs" | "onProgress" | "onElicitation">,
+    options: ToolCallOptions,
     work: (sending: RequestOptions, call: OpenCall) => Promise<T>,
   ): Promise<T> {
-    const { signal, timeoutMs, onProgress, onElicitation } = options;
+    const { signal, timeoutMs, onProgress, ...asking } = options;
     if (signal.aborted) throw aborted();
     const stop = new AbortController();
+    const over = new AbortController();
     let isTimedOut = false;
     const timer = startCallTimer(clock, timeoutMs, () => {
       isTimedOut = true;
@@ -139,9 +206,10 @@ export function createRequests(parts: RequestParts): Pick<
     const onAbort = () => stop.abort("the call was aborted");
     signal.addEventListener("abort", onAbort, { once: true });
     const call: OpenCall = {
+      ...asking,
       timer,
-      onElicitation,
-      signal: stop.signal,
+      signal: AbortSignal.any([stop.signal, over.signal]),
+      asked: { all: 0, open: 0 },
       onProgress(progress) {
         timer.restart();
         onProgress?.(progress);
@@ -149,7 +217,8 @@ export function createRequests(parts: RequestParts): Pick<
     };
     open.add(call);
     try {
-      const result = await work({ signal: stop.signal, timeout: NO_TIMEOUT }, call);
+      const sending = { signal: stop.signal, timeout: NO_TIMEOUT };
+      const result = await carrier.run(call, () => work(sending, call));
       parts.onAnswered();
       return result;
     } catch (error) {
@@ -166,6 +235,7 @@ export function createRequests(parts: RequestParts): Pick<
     } finally {
       timer.stop();
       open.delete(call);
+      over.abort();
       signal.removeEventListener("abort", onAbort);
     }
   }

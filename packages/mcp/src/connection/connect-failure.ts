@@ -1,13 +1,8 @@
 // Why a server could not be connected, in words a person can act on.
 
-import {
-  SdkError,
-  SdkErrorCode,
-  SdkHttpError,
-  UnauthorizedError,
-} from "@modelcontextprotocol/client";
+import { SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
+import { oneLine } from "../authorization/index.ts";
 import { McpServerFailure } from "./failure.ts";
-import { oneLine } from "./one-line.ts";
 
 export function connectFailure(
   error: unknown,
@@ -19,10 +14,6 @@ export function connectFailure(
     return new McpServerFailure("lost", `${name} was not ready when it was over: ${end}.`);
   }
   const status = error instanceof SdkHttpError ? error.status : undefined;
-  if (status === 401 || error instanceof UnauthorizedError) {
-    const message = `${name} wants a login (HTTP 401). Logging in is not supported yet: put a token it accepts into the headers of its entry.`;
-    return new McpServerFailure("unauthorized", message);
-  }
   if (status === 403) {
     const message = `${name} refuses us (HTTP 403). See whether the headers of its entry are right.`;
     return new McpServerFailure("unauthorized", message);

@@ -8,12 +8,21 @@ import { connectFailure } from "./connect-failure.ts";
 import type { ConnectedServer, McpEra } from "./connected-server.ts";
 import type { ConnectionOptions } from "./connection-types.ts";
 import { McpServerFailure } from "./failure.ts";
+import { loginFailure, tellingOfLogin } from "./login-refusal.ts";
+import { mirrorParameters } from "./parameter-headers.ts";
 import { keepRawResults } from "./raw-results.ts";
+import {
+  listenForChanges,
+  takeNotices,
+  watchResource,
+  type ServerNotice,
+} from "./server-notices.ts";
+import { capabilitiesOf } from "./server-questions.ts";
 import {
   createServerTransport,
   endOf,
   endTransport,
-  secretsOf,
+  secretsOfWay,
   type ServerTransport,
 } from "./server-transport.ts";
 
@@ -30,10 +39,11 @@ export interface ConnectParts {
   /** Of the connection before, so that a server of the older era is not asked for the newer again. */
   readonly knownEra: McpEra | undefined;
   readonly onToolsChanged: () => void;
+  readonly onNotice: (notice: ServerNotice) => void;
   /** An answer came: the server works. */
   readonly onAnswered: () => void;
   /** Once, however it was noticed; not when we ended it. */
-  readonly onLost: (why: string) => void;
+  readonly onLost: (why: string | McpServerFailure) => void;
   readonly stop: AbortSignal;
 }
 
@@ -75,65 +85,73 @@ async function attempt(
   over: AbortSignal,
 ): Promise<Link> {
   const { entry, options } = parts;
-  const way = createServerTransport(entry, options);
+  const way = createServerTransport(entry, options, parts.clock);
   keepRawResults(way.transport);
   const client = createClient(parts);
   let phase: "connecting" | "connected" | "over" = "connecting";
-  const lose = (why: string) => {
+  let stopListening = () => {};
+  const lose = (why: string | McpServerFailure) => {
     if (phase !== "connected") return;
     phase = "over";
+    stopListening();
     parts.onLost(why);
     void endTransport(way);
   };
   const requests = createRequests({
     client,
     clock: parts.clock,
+    offer: options,
     listTimeoutMs: entry.timeout_ms,
-    secrets: secretsOf(entry),
+    get secrets() {
+      return secretsOfWay(way, entry);
+    },
     end: () => endOf(way),
     onAnswered: parts.onAnswered,
     onLost: (failure) => lose(failure.message),
   });
-  if (options.canElicit === true) {
-    client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
-      const { action, content } = await requests.answerQuestion(params, mcpReq.signal);
-      return content === undefined ? { action } : { action, content: content as FormContent };
-    });
-  }
   // The SDK's client takes one handler as a property; it is no event target.
   // oxlint-disable-next-line unicorn/prefer-add-event-listener
   client.onclose = () => lose(endOf(way) ?? "the connection was closed");
   try {
     await handshake(client, way, knownEra, over);
     phase = "connected";
-    listenForChanges(client);
+    stopListening = listenForChanges(client, parts.clock, {
+      tools: parts.onToolsChanged,
+      notice: parts.onNotice,
+    });
   } catch (error) {
     phase = "over";
     await endTransport(way);
     if (over.aborted) throw withGarbage(over.reason as McpServerFailure, way);
-    throw connectFailure(error, {
-      name: nameOf(entry),
-      end: endOf(way),
-      secrets: secretsOf(entry),
-    });
+    const about = { name: nameOf(entry), end: endOf(way), secrets: secretsOfWay(way, entry) };
+    throw loginFailure(error, way, entry) ?? connectFailure(error, about);
   }
+  const told = tellingOfLogin(requests, way, entry, lose);
+  const isMirrored = way.kind === "http" && client.getProtocolEra() === "modern";
+  const mirror = isMirrored ? mirrorParameters(way.transport) : undefined;
   return {
     server: {
       ...describe(client),
-      listToolsPage: requests.listToolsPage,
-      callTool: requests.callTool,
+      ...told,
+      async listToolsPage(cursor, signal) {
+        const page = await told.listToolsPage(cursor, signal);
+        mirror?.note(page.tools);
+        return page;
+      },
+      watch: (uri, signal) => watchResource(client, told.request, uri, signal),
     },
     async end() {
       phase = "over";
+      stopListening();
       if (way.kind === "http") await withinGoodbye(way.transport.terminateSession());
       await endTransport(way);
     },
   };
 }
 
-function createClient({ entry, options, onToolsChanged }: ConnectParts): Client {
+function createClient({ entry, options, onToolsChanged, onNotice }: ConnectParts): Client {
   const client = new Client(options.clientInfo ?? DEFAULT_CLIENT, {
-    capabilities: options.canElicit === true ? { elicitation: { form: {}, url: {} } } : {},
+    capabilities: capabilitiesOf(options, "any"),
     versionNegotiation: {
       mode: "auto",
       // The other half is left for the older handshake, with a server that keeps silent.
@@ -141,17 +159,8 @@ function createClient({ entry, options, onToolsChanged }: ConnectParts): Client 
     },
   });
   client.setNotificationHandler("notifications/tools/list_changed", () => onToolsChanged());
+  takeNotices(client, onNotice);
   return client;
-}
-
-/**
- * The newer era tells of changes only to those who ask. Not waited for: a server that promises such news
- * and then keeps silent about it is as good as any other.
- */
-function listenForChanges(client: Client): void {
-  const isAsked = client.getProtocolEra() === "modern";
-  if (!isAsked || client.getServerCapabilities()?.tools?.listChanged !== true) return;
-  client.listen({ toolsListChanged: true }).catch(() => {});
 }
 
 async function handshake(
@@ -212,5 +221,3 @@ async function withinGoodbye(farewell: Promise<void>): Promise<void> {
 function nameOf(entry: McpServerEntry): string {
   return `MCP server "${entry.server_id}"`;
 }
-
-type FormContent = Record<string, string | number | boolean | string[]>;

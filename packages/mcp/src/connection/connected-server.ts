@@ -16,6 +16,10 @@ export interface ConnectedServer {
   listToolsPage(cursor: string | undefined, signal?: AbortSignal): Promise<ToolsPage>;
   /** Never sent twice by itself. Rejects with an McpRequestFailure. */
   callTool(request: ToolCallRequest, options: ToolCallOptions): Promise<JsonObject>;
+  /** Any other request, with what comes with a call: progress, questions, its time, and what was sent. */
+  request(method: string, params: JsonObject, options: ToolCallOptions): Promise<JsonObject>;
+  /** Asks to be told when that resource changes, until the returned function is called. */
+  watch(uri: string, signal: AbortSignal): Promise<() => Promise<void>>;
 }
 
 export interface ToolsPage {
@@ -37,6 +41,32 @@ export interface ToolCallOptions {
   readonly onProgress?: (progress: McpProgress) => void;
   /** Questions of the server that belong to this call; declined where there is none. */
   readonly onElicitation?: AnswerElicitation;
+  /** Whoever made this call, for what a server asks of a host; refused where there is none. */
+  readonly host?: AskedHost;
+  /** Several questions came at once, under these names. Returns who is told of each that has been dealt with. */
+  readonly onQuestions?: (keys: readonly string[]) => (key: string) => void;
+  /** Whose call this is. A question that names no call is asked only where all open calls are of one. */
+  readonly asker?: unknown;
+  /** What the server logs during it. A server of the newer era does so only at a level it is told. */
+  readonly onLog?: (params: JsonObject) => void;
+  readonly logLevel?: string;
+}
+
+/** What of a host's it can be asked for, and how. Rejects with an McpRequestFailure. */
+export interface AskedHost {
+  readonly sampling: boolean;
+  readonly roots: boolean;
+  answer(request: HostRequest, options: QuestionOptions): Promise<JsonObject>;
+}
+
+export type HostRequest =
+  | { readonly method: "sampling/createMessage"; readonly params: JsonObject }
+  | { readonly method: "roots/list" };
+
+export interface QuestionOptions {
+  readonly signal: AbortSignal;
+  /** What the server calls the question, where it does. */
+  readonly key?: string;
 }
 
 export interface McpProgress {
@@ -47,5 +77,5 @@ export interface McpProgress {
 
 export type AnswerElicitation = (
   request: ElicitationRequest,
-  options: { signal: AbortSignal },
+  options: QuestionOptions,
 ) => Promise<ElicitationAnswer>;

@@ -1,8 +1,11 @@
 // One server as its users see it: had when needed, lost, had again.
 
 import type { Clock } from "@soong/core";
+import type { McpLogins } from "../authorization/index.ts";
+import type { McpSecret } from "../settings/index.ts";
 import type { ConnectedServer } from "./connected-server.ts";
 import type { McpServerFailure } from "./failure.ts";
+import type { ServerNotice } from "./server-notices.ts";
 
 export interface McpConnection {
   readonly server_id: string;
@@ -14,6 +17,8 @@ export interface McpConnection {
   connected(signal?: AbortSignal): Promise<ConnectedServer>;
   /** The server says that its list of tools is another now. Returns how to stop listening. */
   onToolsChanged(listener: () => void): () => void;
+  /** The server tells something of its prompts or resources. Returns how to stop listening. */
+  onNotice(listener: (notice: ServerNotice) => void): () => void;
   onStateChanged(listener: (state: McpConnectionState) => void): () => void;
   /** Ends the server's process and all its children. Settles when they are gone; never rejects. */
   close(): Promise<void>;
@@ -38,6 +43,13 @@ export interface ConnectionOptions {
   readonly logFile?: string;
   /** Whether anybody can answer questions: only then does the server learn that it may ask (MCP-5). */
   readonly canElicit?: boolean;
+  /** Whether those who call its tools may be asked for a message of their model, or for their roots. */
+  readonly canSample?: boolean;
+  readonly canListRoots?: boolean;
+  /** Where the tokens of remote servers are kept. Without it none is ever sent. */
+  readonly logins?: McpLogins;
+  /** Told every token before it is first sent: it must never be shown or recorded. */
+  readonly onSecret?: (secret: McpSecret) => void;
   readonly clock?: Clock;
   /** How we introduce ourselves. */
   readonly clientInfo?: { readonly name: string; readonly version: string };

@@ -1,24 +1,24 @@
 // A server's question, in the words of either era, and our answer to it (MCP-5).
 
 import type { ElicitationAnswer, ElicitationRequest, JsonObject } from "@soong/core";
-import type { AnswerElicitation } from "./connected-server.ts";
+import type { AnswerElicitation, QuestionOptions } from "./connected-server.ts";
 
 /** Whoever cannot be asked, or fails to answer, has declined. */
 export async function answerElicitation(
   params: unknown,
   answer: AnswerElicitation | undefined,
-  signal: AbortSignal,
+  options: QuestionOptions,
 ): Promise<ElicitationAnswer> {
   const request = readRequest(params);
   if (request === undefined || answer === undefined) return { action: "decline" };
   try {
-    const { action, content } = await answer(request, { signal });
+    const { action, content } = await answer(request, options);
     // Content belongs to a form that was filled in, and to nothing else.
     return action === "accept" && request.mode === "form"
       ? { action, content: content ?? {} }
       : { action };
   } catch {
-    return { action: signal.aborted ? "cancel" : "decline" };
+    return { action: options.signal.aborted ? "cancel" : "decline" };
   }
 }
 

@@ -40,14 +40,18 @@ export type McpRequestFailureReason =
   | "lost"
   /** The server answered with an error of the protocol: see `code` and `data`. */
   | "rpc_error"
+  /** The server wants a login, or another one: nothing was done. */
+  | "unauthorized"
   /** The server answered something that is not an answer. */
-  | "invalid_answer";
+  | "invalid_answer"
+  /** The server asked for something on the way that nobody gave it: see `code`. */
+  | "refused";
 
 /** One request failed; the server may be well. */
 export class McpRequestFailure extends Error {
   override readonly name = "McpRequestFailure";
   readonly reason: McpRequestFailureReason;
-  /** With rpc_error: what the server sent, such as -32042 and its data. */
+  /** With rpc_error: what the server sent, such as -32042 and its data. With refused: what it is told. */
   readonly code: number | undefined;
   readonly data: JsonValue | undefined;
 

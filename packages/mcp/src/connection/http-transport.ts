@@ -2,6 +2,7 @@
 // the origin (the SDK's own rule), so that no header of the entry reaches another host.
 
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { AccessTokens } from "../authorization/index.ts";
 import { LineTooLong } from "./line-splitter.ts";
 
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
@@ -9,12 +10,19 @@ const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 export function createHttpTransport(options: {
   url: string;
   headers: Readonly<Record<string, string>>;
+  tokens: AccessTokens | undefined;
 }): StreamableHTTPClientTransport {
+  const { tokens } = options;
   return new StreamableHTTPClientTransport(new URL(options.url), {
     requestInit: { headers: { ...options.headers } },
     redirectPolicy: "same-origin",
     onInsufficientScope: "throw",
-    fetch: async (url, init) => bounded(await fetch(url, init)),
+    ...(tokens === undefined ? {} : { authProvider: tokens }),
+    fetch: async (url, init) => {
+      const response = bounded(await fetch(url, init));
+      await tokens?.noteAnswer(response, new Headers(init?.headers).get("authorization"));
+      return response;
+    },
     reconnectionOptions: {
       initialReconnectionDelay: 1000,
       maxReconnectionDelay: 30_000,

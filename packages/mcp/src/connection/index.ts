@@ -3,9 +3,12 @@
 
 export type {
   AnswerElicitation,
+  AskedHost,
   ConnectedServer,
+  HostRequest,
   McpEra,
   McpProgress,
+  QuestionOptions,
   ToolCallOptions,
   ToolCallRequest,
   ToolsPage,
@@ -18,3 +21,5 @@ export {
   type McpServerFailureReason,
 } from "./failure.ts";
 export { openConnection } from "./open-connection.ts";
+export { parameterHeaders } from "./parameter-headers.ts";
+export type { ServerNotice } from "./server-notices.ts";

@@ -8,6 +8,7 @@ import { connect, type Link } from "./connect.ts";
 import type { ConnectedServer, McpEra } from "./connected-server.ts";
 import type { ConnectionOptions, McpConnection, McpConnectionState } from "./connection-types.ts";
 import { McpServerFailure } from "./failure.ts";
+import type { ServerNotice } from "./server-notices.ts";
 
 export function openConnection(
   entry: McpServerEntry,
@@ -17,6 +18,7 @@ export function openConnection(
   const name = `MCP server "${entry.server_id}"`;
   const stop = new AbortController();
   const toolsListeners = new Set<() => void>();
+  const noticeListeners = new Set<(notice: ServerNotice) => void>();
   const stateListeners = new Set<(state: McpConnectionState) => void>();
   let state: McpConnectionState = { kind: "idle" };
   let attempt: Promise<ConnectedServer> | undefined;
@@ -42,6 +44,7 @@ export function openConnection(
       return signal === undefined ? attempt : untilAborted(attempt, signal);
     },
     onToolsChanged: (listener) => subscribe(toolsListeners, listener),
+    onNotice: (listener) => subscribe(noticeListeners, listener),
     onStateChanged: (listener) => subscribe(stateListeners, listener),
     async close() {
       if (state.kind !== "closed") {
@@ -67,6 +70,7 @@ export function openConnection(
         knownEra,
         stop: stop.signal,
         onToolsChanged: () => tell(toolsListeners, undefined),
+        onNotice: (notice) => tell(noticeListeners, notice),
         onAnswered() {
           failures = 0;
         },
@@ -91,13 +95,12 @@ export function openConnection(
   }
 
   /** One that had answered is started again at once; one that never did may be beyond help. */
-  function lost(why: string): void {
+  function lost(why: string | McpServerFailure): void {
     if (link !== undefined) ending = link.end();
     link = undefined;
-    fail(
-      new McpServerFailure("lost", `${name} is gone: ${why}.`),
-      failures === 0 ? 0 : backoffMs(failures),
-    );
+    if (typeof why !== "string") return fail(why, backoffMs(Math.max(failures, 1)));
+    const failure = new McpServerFailure("lost", `${name} is gone: ${why}.`);
+    return fail(failure, failures === 0 ? 0 : backoffMs(failures));
   }
 
   function fail(failure: McpServerFailure, pauseMs: number): void {

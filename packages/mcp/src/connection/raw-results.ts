@@ -11,6 +11,15 @@ const RAW = Symbol("raw result");
 const EMPTY = new Map<string, JsonObject>([
   ["tools/list", { tools: [] }],
   ["tools/call", { content: [] }],
+  ["prompts/list", { prompts: [] }],
+  ["prompts/get", { messages: [] }],
+  ["resources/list", { resources: [] }],
+  ["resources/templates/list", { resourceTemplates: [] }],
+  ["resources/read", { contents: [] }],
+  ["resources/subscribe", {}],
+  ["resources/unsubscribe", {}],
+  ["completion/complete", { completion: { values: [] } }],
+  ["logging/setLevel", {}],
 ]);
 
 /** From now on answers of `transport` carry what the server really sent. */

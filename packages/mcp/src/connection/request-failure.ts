@@ -1,9 +1,16 @@
 // What the SDK throws, told apart: an error the server sent, an answer that is none, a server that is gone.
 
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
 import type { JsonValue } from "@soong/core";
+import { McpLoginFailure, oneLine } from "../authorization/index.ts";
 import { McpRequestFailure } from "./failure.ts";
-import { oneLine } from "./one-line.ts";
 
 /** `end` says why the server is gone, where that is known. */
 export function requestFailure(
@@ -15,6 +22,7 @@ export function requestFailure(
     const data = error.data as JsonValue | undefined;
     return new McpRequestFailure("rpc_error", message, { code: error.code, data });
   }
+  if (isAboutLogin(error)) return new McpRequestFailure("unauthorized", message);
   if (error instanceof SdkHttpError) {
     const answered = `the server answered with HTTP ${error.status}`;
     return new McpRequestFailure("lost", `${answered}: ${message}`);
@@ -24,6 +32,16 @@ export function requestFailure(
     return new McpRequestFailure("invalid_answer", `the server's answer is not MCP: ${message}`);
   }
   return new McpRequestFailure("lost", about.end ?? `the connection broke: ${message}`);
+}
+
+/** Refused before anything was done. */
+function isAboutLogin(error: unknown): boolean {
+  return (
+    error instanceof McpLoginFailure ||
+    error instanceof UnauthorizedError ||
+    error instanceof InsufficientScopeError ||
+    (error instanceof SdkHttpError && error.status === 401)
+  );
 }
 
 const UNREADABLE: ReadonlySet<SdkErrorCode> = new Set([

@@ -2,6 +2,8 @@
 
 import { homedir } from "node:os";
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Clock } from "@soong/core";
+import { createAccessTokens, type AccessTokens } from "../authorization/index.ts";
 import type { McpServerEntry } from "../settings/index.ts";
 import { openBoundedLog } from "./bounded-log.ts";
 import type { ConnectionOptions } from "./connection-types.ts";
@@ -11,15 +13,31 @@ import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts"
 
 export type ServerTransport =
   | { readonly kind: "stdio"; readonly transport: StdioTransport }
-  | { readonly kind: "http"; readonly transport: StreamableHTTPClientTransport };
+  | {
+      readonly kind: "http";
+      readonly transport: StreamableHTTPClientTransport;
+      /** Unless the entry brings its own authorization, or there is nowhere to keep one. */
+      readonly tokens: AccessTokens | undefined;
+    };
 
 export function createServerTransport(
   entry: McpServerEntry,
   options: ConnectionOptions,
+  clock: Clock,
 ): ServerTransport {
-  const { transport } = entry;
+  const { transport, server_id } = entry;
   if (transport.kind === "http") {
-    return { kind: "http", transport: createHttpTransport(transport) };
+    const { logins, onSecret } = options;
+    const { url: serverUrl, headers, oauth: settings = {} } = transport;
+    const tokens =
+      logins === undefined || hasOwnAuthorization(headers)
+        ? undefined
+        : createAccessTokens({ server_id, serverUrl, settings, logins, clock, onSecret });
+    return {
+      kind: "http",
+      transport: createHttpTransport({ url: serverUrl, headers, tokens }),
+      tokens,
+    };
   }
   const stdio = createStdioTransport({
     command: transport.command,
@@ -47,8 +65,18 @@ export async function endTransport(way: ServerTransport): Promise<void> {
   if (way.kind === "stdio") await way.transport.gone;
 }
 
+export function hasOwnAuthorization(headers: Readonly<Record<string, string>>): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+}
+
+/** What nobody but the server may see, as far as it is known by now. */
+export function secretsOfWay(way: ServerTransport, entry: McpServerEntry): readonly string[] {
+  const tokens = way.kind === "http" ? (way.tokens?.secrets ?? []) : [];
+  return [...tokens, ...secretsOf(entry)];
+}
+
 /** What the entry gives to the server and nobody else. Longest first: one may be part of another. */
-export function secretsOf({ transport }: McpServerEntry): readonly string[] {
+function secretsOf({ transport }: McpServerEntry): readonly string[] {
   const given = Object.values(transport.kind === "stdio" ? transport.env : transport.headers);
   const credentials = given.map((value) => value.slice(value.lastIndexOf(" ") + 1));
   return [...given, ...credentials].toSorted((a, b) => b.length - a.length);

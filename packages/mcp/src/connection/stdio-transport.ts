@@ -10,7 +10,7 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { BoundedLog } from "./bounded-log.ts";
 import { McpServerFailure } from "./failure.ts";
 import { createLineSplitter, LineTooLong } from "./line-splitter.ts";
-import { oneLine } from "./one-line.ts";
+import { oneLine } from "../authorization/index.ts";
 import { endGroup } from "./process-group.ts";
 import { unwatchGroup, watchGroup } from "./watchdog.ts";
 

@@ -1,32 +1,32 @@
 // One client of the gateway: a run of its own, begun with its first request, and its calls through the one
 // pipeline. Each call gets exactly one end; when the client goes, all of them do.
 
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { ProtocolError, ProtocolErrorCode, type Tool } from "@modelcontextprotocol/server";
 import {
   isTerminalFact,
   SEARCH_TOOLS,
-  type ElicitationAnswer,
   type Fact,
   type ModelTools,
   type Run,
-  type RunOptions,
-  type Session,
   type ToolResult,
 } from "@soong/core";
 import { isJsonObject } from "../catalog/index.ts";
-import type { GatewayDesk } from "./desk.ts";
+import type { Relay, RelayChange } from "../relay/index.ts";
+import { createClientRelay, type ClientRelay } from "./client-relay.ts";
+import { createClientRuns, READ_ARTIFACT, type RunParts, type Through } from "./client-runs.ts";
 import { withFoundTools } from "./found-tools.ts";
 import { createLane } from "./lane.ts";
 import { CALL_TOOL, listTools } from "./list-tools.ts";
-import { createOpenCall, type OpenCall, type Step, type Waiter } from "./open-call.ts";
-import { GATEWAY_PROFILE, INLINE_LIMIT_BYTES } from "./surface-profile.ts";
+import {
+  createOpenCall,
+  type Answers,
+  type OpenCall,
+  type Step,
+  type Waiter,
+} from "./open-call.ts";
 
-export interface ClientOptions {
-  readonly session: Session;
-  readonly desk: GatewayDesk;
-  /** Of every run that is started for a client. */
-  readonly run?: Pick<RunOptions, "allowedTools" | "taskDenied" | "mode" | "policy" | "connecting">;
+export interface ClientOptions extends RunParts {
   /** How long a call stays open for a client that was asked and has to come back with the answer. */
   readonly returnWithinMs?: number;
 }
@@ -34,11 +34,21 @@ export interface ClientOptions {
 export interface CallRequest {
   readonly name: string;
   readonly arguments: unknown;
+  /** By its canonical name: a prompt or a resource. Left out: a tool, under the name it was listed by. */
+  readonly through?: Extract<Through, "relay">;
 }
 
+/** What a client is to be told. */
+export type ClientNews = { readonly kind: "tools" } | RelayChange;
+
 export interface GatewayClient {
+  /** Waits for the servers behind, within bounds: what they can do is announced only once. */
+  ready(): Promise<void>;
   tools(): Promise<Tool[]>;
-  call(request: CallRequest, waiter: Waiter): Promise<ClientStep>;
+  /** Prompts and resources of the servers behind, where there are any. */
+  readonly relay: ClientRelay | undefined;
+  /** `answers`: to questions the client expects to be asked. */
+  call(request: CallRequest, waiter: Waiter, answers?: Answers): Promise<ClientStep>;
   /** The same request again, with answers to what the first one ended with. */
   resume(
     state: string,
@@ -57,68 +67,79 @@ export interface GatewayClient {
   close(reason: string): Promise<void>;
 }
 
-export type Answers = ReadonlyMap<string, ElicitationAnswer>;
-
 export type ClientStep =
   | { readonly kind: "ended"; readonly result: ToolResult; readonly reader: string | undefined }
   | (Extract<Step, { kind: "asks" }> & { readonly state: string });
 
-const READ_ARTIFACT = "internal.read_artifact";
 const MAX_RUNNING = 32;
 const MAX_OPEN = 2_048;
 const RETURN_WITHIN_MS = 600_000;
 
 export function createClient(
-  { session, desk, run: runOptions = {}, returnWithinMs = RETURN_WITHIN_MS }: ClientOptions,
-  listChanged: () => void,
+  options: ClientOptions,
+  relay: Relay | undefined,
+  tell: (news: ClientNews) => void,
 ): GatewayClient {
+  const { returnWithinMs = RETURN_WITHIN_MS } = options;
   const calls = new Map<string, OpenCall>();
   const working = new Set<Promise<unknown>>();
-  /** Calls whose client was asked and has not come back. */
-  const left = new Map<string, NodeJS.Timeout>();
+  /** Calls whose client was asked and has not come back, by what it has to come back with; ended ones too. */
+  const left = new Map<string, { readonly call: OpenCall; readonly timer: NodeJS.Timeout }>();
   /** Calls whose terminal fact has not come by yet, with what waits for it. */
   const unlearned = new Map<string, () => void>();
   const lane = createLane(MAX_RUNNING);
-  let running: Promise<Run> | undefined;
+  const runs = createClientRuns(options, {
+    find: (id) => calls.get(id),
+    only: () => (calls.size === 1 ? [...calls.values()][0] : undefined),
+  });
+  const ownRelay = relay === undefined ? undefined : createClientRelay(relay, () => runs.mayCall());
+  const stopHearing = relay?.onChange((change) => {
+    if (ownRelay?.concerns(change) === true) tell(change);
+  });
   let listed: ModelTools | undefined;
-  let leaveDesk: (() => void) | undefined;
   let closed = false;
   let learns = true;
 
   return {
+    ready: () => runs.ready(),
+    relay: ownRelay,
+
     async tools() {
-      const run = await begun();
+      await runs.ready();
+      const run = await runs.begun("tools");
       listed = await run.tools();
-      return listTools(run, listed);
+      return listTools(run, await runs.shown(run));
     },
 
-    async call(request, waiter) {
-      const asked = request.name === CALL_TOOL ? insideOf(request.arguments) : request;
-      const run = await begun();
-      if (calls.size >= MAX_OPEN) {
+    async call(request, waiter, answers) {
+      const run = await runs.begun(request.through ?? "tools");
+      const asked = await targetOf(run, request);
+      if (Math.max(calls.size, left.size) >= MAX_OPEN) {
         throw new ProtocolError(
           ProtocolErrorCode.InternalError,
           `${MAX_OPEN} calls of this client have not ended; wait for some of them, then call again`,
         );
       }
-      const call = createOpenCall(fingerprintOf(request));
+      const call = createOpenCall(fingerprintOf(request), answers);
       calls.set(call.id, call);
       void atWork(conduct(run, call, asked));
       return atWork(follow(run, call, waiter));
     },
 
     async resume(state, request, answers, waiter) {
-      const run = await begun();
-      const call = calls.get(state);
-      if (call === undefined || call.isAttached) {
+      const run = await runs.begun(request.through ?? "tools");
+      const returned = left.get(state);
+      if (returned === undefined) {
         throw invalid(
-          "the call this request goes on with has ended, or is being answered already; call again without requestState",
+          "the call this request goes on with has ended, or is being answered already, or was never begun; call again without requestState",
         );
       }
+      const { call, timer } = returned;
       if (call.fingerprint !== fingerprintOf(request)) {
         throw invalid("name and arguments are not those of the call this request goes on with");
       }
-      clearTimeout(left.get(call.id));
+      clearTimeout(timer);
+      left.delete(state);
       call.answer(answers);
       return atWork(follow(run, call, waiter));
     },
@@ -127,7 +148,7 @@ export function createClient(
       const { type, tool_call_id: id } = fact;
       if (type.startsWith("mcp.server.")) void notice();
       if (id === undefined) return;
-      if (type === "tool.progress") calls.get(id)?.reached(fact.data);
+      if (type === "tool.progress") progressed(id, fact.data);
       else if (isTerminalFact(type)) unlearned.get(id)?.();
     },
 
@@ -145,39 +166,32 @@ export function createClient(
     async close(reason) {
       if (closed) return;
       closed = true;
+      runs.stop();
       for (const call of calls.values()) call.giveUp(reason);
+      for (const { timer } of left.values()) clearTimeout(timer);
+      left.clear();
       await Promise.allSettled(working);
       // What they ended in is on its way to the client.
       await new Promise(setImmediate);
-      leaveDesk?.();
-      const run = await running?.catch(() => undefined);
-      run?.end("completed");
+      stopHearing?.();
+      ownRelay?.close();
+      await runs.end();
     },
   };
 
-  function begun(): Promise<Run> {
-    if (closed) {
-      throw new ProtocolError(ProtocolErrorCode.InternalError, "the gateway is closing");
-    }
-    running ??= begin().catch((error: unknown) => {
-      running = undefined;
-      throw error;
-    });
-    return running;
+  /** Whatever it is called here: the pipeline says, and records, what is called wrongly. */
+  async function targetOf(run: Run, request: CallRequest): Promise<CallRequest> {
+    if (request.through === "relay") return request;
+    const asked = request.name === CALL_TOOL ? insideOf(request.arguments) : request;
+    if (options.only === undefined) return asked;
+    const { names } = await runs.shown(run);
+    return { ...asked, name: names.toCanonical(asked.name) ?? asked.name };
   }
 
-  async function begin(): Promise<Run> {
-    const run = await session.startRun({
-      ...runOptions,
-      role: "main",
-      profile: GATEWAY_PROFILE,
-      inlineLimitBytes: INLINE_LIMIT_BYTES,
-    });
-    leaveDesk = desk.seat(run.identity.run_id, {
-      find: (id) => calls.get(id),
-      only: () => (calls.size === 1 ? [...calls.values()][0] : undefined),
-    });
-    return run;
+  function progressed(id: string, data: Fact["data"]): void {
+    const said = isJsonObject(data["data"]) ? data["data"]["log"] : undefined;
+    if (isJsonObject(said)) calls.get(id)?.logged(said);
+    else calls.get(id)?.reached(data);
   }
 
   function atWork<T>(work: Promise<T>): Promise<T> {
@@ -205,8 +219,6 @@ export function createClient(
     // Progress goes out before the result; without a journal there is nothing to wait for.
     if (learns && result.error?.code !== "journal_unavailable") await learned;
     unlearned.delete(call.id);
-    clearTimeout(left.get(call.id));
-    left.delete(call.id);
     calls.delete(call.id);
     call.ends(result);
   }
@@ -214,11 +226,10 @@ export function createClient(
   async function follow(run: Run, call: OpenCall, waiter: Waiter): Promise<ClientStep> {
     const step = await call.follow(waiter);
     if (step.kind === "asks") {
-      awaitReturn(call);
-      return { ...step, state: call.id };
+      return { ...step, state: awaitReturn(call) };
     }
     // What a search has loaded can be called from here on, whether or not the client lists again.
-    const shown = await run.tools();
+    const shown = await runs.shown(run);
     void notice();
     const found = step.result.tool_name === SEARCH_TOOLS && !step.result.is_error;
     return {
@@ -231,23 +242,31 @@ export function createClient(
     };
   }
 
-  /** A client that never comes back with an answer does not keep its call open for ever. */
-  function awaitReturn(call: OpenCall): void {
-    const timer = setTimeout(
-      () => call.giveUp("the client did not come back with an answer"),
-      returnWithinMs,
-    );
+  /**
+   * Another one each time: what was answered once is not answered again. A call that ends meanwhile keeps its
+   * result for the client, because one that called again would do it twice; not for ever.
+   */
+  function awaitReturn(call: OpenCall): string {
+    const state = `state_${randomUUID()}`;
+    const timer = setTimeout(() => {
+      left.delete(state);
+      call.giveUp("the client did not come back with an answer");
+    }, returnWithinMs);
     timer.unref();
-    left.set(call.id, timer);
+    left.set(state, { call, timer });
+    return state;
   }
 
   /** Told once for every change after the client has listed. */
   async function notice(): Promise<void> {
-    if (listed === undefined || running === undefined || closed) return;
-    const now = await running.then((run) => run.tools()).catch(() => listed);
+    if (listed === undefined || closed) return;
+    const now = await runs
+      .begun("tools")
+      .then((run) => run.tools())
+      .catch(() => listed);
     if (now === listed || closed) return;
     listed = now;
-    listChanged();
+    tell({ kind: "tools" });
   }
 }
 

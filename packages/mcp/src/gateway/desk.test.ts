@@ -6,6 +6,7 @@ import {
 } from "@soong/core";
 import { expect, it } from "vitest";
 import { verifies } from "#laws";
+import type { ClientAnswer } from "./client-question.ts";
 import { createGatewayDesk, type AnsweringCall } from "./desk.ts";
 import { permissionQuestion, readPermission } from "./permission-question.ts";
 
@@ -37,6 +38,8 @@ const request: PermissionRequest = {
   digest: "d",
 };
 
+const sampled: ClientAnswer = { kind: "sampling", result: { model: "m" } };
+
 function answering(answer: () => Promise<ElicitationAnswer>): AnsweringCall & {
   asked: ElicitationRequest[];
 } {
@@ -44,11 +47,15 @@ function answering(answer: () => Promise<ElicitationAnswer>): AnsweringCall & {
   return {
     asked,
     client: "host",
-    canAnswer: (mode) => mode === "form",
-    put(question) {
-      asked.push(question);
-      return answer();
+    standsAlone: false,
+    logLevel: undefined,
+    can: (ability) => ["form", "sampling"].includes(ability),
+    async put(question) {
+      if (question.kind !== "elicitation") return sampled;
+      asked.push(question.request);
+      return { kind: "elicitation", answer: await answer() };
     },
+    expect: () => () => {},
   };
 }
 
@@ -134,4 +141,46 @@ it("shows no characters that hide what is asked", () => {
   expect(message).toContain("gpj.exe");
   expect(message).not.toContain("\u202E");
   expect(message).not.toContain("\u001B");
+});
+
+it("takes a dismissed question for nobody's answer, and asks whoever else there is", async () => {
+  verifies("GATE-2");
+  const form = { mode: "form" as const, message: "m", requested_schema: {} };
+  const elicitation = { ...form, tool_name: "t", tool_call_id: "c1" };
+  const seats = {
+    find: () => answering(() => Promise.resolve({ action: "cancel" })),
+    only: () => undefined,
+  };
+  const alone = createGatewayDesk();
+  alone.seat("run", seats);
+  await expect(alone.ask(request, context)).rejects.toThrow(
+    /dismissed in the client.*soong attach s1/u,
+  );
+  expect(await alone.elicit(elicitation, context)).toEqual({ action: "cancel" });
+  const helped = createGatewayDesk({
+    ask: () => ({ decision: "allow_once" }),
+    elicit: () => ({ action: "accept", content: {} }),
+  });
+  helped.seat("run", seats);
+  expect(await helped.ask(request, context)).toEqual({ decision: "allow_once" });
+  expect(await helped.elicit(elicitation, context)).toMatchObject({ action: "accept" });
+});
+
+it("names the client of a call as the host, with what it can do, and nobody for a call of no client", async () => {
+  verifies("MCP-5");
+  const desk = createGatewayDesk();
+  const call = answering(yes);
+  const other = { ...answering(yes), standsAlone: true };
+  const calls = {
+    find: (id: string) => ({ c1: call, c2: call, c3: other })[id],
+    only: () => undefined,
+  };
+  desk.seat("run", calls);
+  const of = (tool_call_id: string) => desk.host.clientOf({ run_id: "run", tool_call_id });
+  expect(of("c0")).toBeUndefined();
+  expect(of("c1")).toMatchObject({ sampling: true, roots: false });
+  expect(of("c1")?.identity).toBe(of("c2")?.identity);
+  expect(of("c3")?.identity).not.toBe(of("c1")?.identity);
+  const asking = { method: "sampling/createMessage", params: {} } as const;
+  expect(await of("c1")?.ask(asking, context)).toEqual({ model: "m" });
 });

@@ -1,5 +1,6 @@
-// Who answers when a call needs a person (GATE-2, MCP-5). A session has one place to ask and may have many
-// clients: a question goes to the client whose call it is about, and to nobody else's.
+// Who answers when a call needs a person (GATE-2, MCP-5), or its server something of the host. A session has one
+// place to ask and may have many clients: a question goes to the client whose call it is about, and to nobody
+// else's.
 
 import {
   NobodyToAsk,
@@ -10,18 +11,27 @@ import {
   type PermissionRequest,
   type Signal,
 } from "@soong/core";
+import type { McpHost } from "../call/index.ts";
+import {
+  questionOf,
+  type Abilities,
+  type ClientAnswer,
+  type ClientQuestion,
+} from "./client-question.ts";
 import { howToAllow, permissionQuestion, readPermission } from "./permission-question.ts";
 
-/** Open the session with `ask` and `elicit` of it. */
+/** Open the session with `ask` and `elicit` of it, and the servers behind it with `host`. */
 export interface GatewayDesk {
   readonly ask: AskPermission;
   readonly elicit: AskElicitation;
+  /** What servers ask of a host, passed to the client whose call it is. */
+  readonly host: McpHost;
   /** The calls of one run are answered for by its client from now on, until the returned function is called. */
   seat(run_id: string, calls: AnsweringCalls): () => void;
 }
 
 export interface GatewayDeskOptions {
-  /** Asked where the client cannot be: the control desk of the session. */
+  /** Asked where the client cannot be, or where nobody was there to answer it: the control desk of the session. */
   readonly ask?: AskPermission;
   readonly elicit?: AskElicitation;
 }
@@ -35,9 +45,20 @@ export interface AnsweringCalls {
 
 export interface AnsweringCall {
   readonly client: string;
-  canAnswer(mode: ElicitationRequest["mode"]): boolean;
-  /** Rejects when the client cannot be asked after all. */
-  put(question: ElicitationRequest, signal: Signal): Promise<ElicitationAnswer>;
+  /** Whether the other calls of its seat may be another client's. */
+  readonly standsAlone: boolean;
+  can(ability: keyof Abilities): boolean;
+  readonly logLevel: string | undefined;
+  /** Rejects when the client cannot be asked after all. The answer is of the question's kind. */
+  put(
+    question: ClientQuestion,
+    options: { readonly signal: Signal; readonly key?: string | undefined },
+  ): Promise<ClientAnswer>;
+  /**
+   * Questions come together, under these names: they are not to be put one by one. What it returns is told of
+   * each that has come, or will not come any more.
+   */
+  expect(keys: readonly string[]): (key: string) => void;
 }
 
 export function createGatewayDesk(options: GatewayDeskOptions = {}): GatewayDesk {
@@ -47,10 +68,12 @@ export function createGatewayDesk(options: GatewayDeskOptions = {}): GatewayDesk
     async ask(request, context) {
       const call = callOf(request);
       let why = "this client cannot show questions (it declares no elicitation)";
-      if (call?.canAnswer("form") === true) {
+      if (call?.can("form") === true) {
         try {
-          const answer = await call.put(permissionQuestion(request), context.signal);
-          return readPermission(request, answer, call.client);
+          const answer = await elicitFrom(call, permissionQuestion(request), context.signal);
+          // Hosts without a person dismiss whatever they are asked: that is nobody's no.
+          if (answer.action !== "cancel") return readPermission(request, answer, call.client);
+          why = "the question was dismissed in the client";
         } catch (error) {
           why = `asking through the client failed (${messageOf(error)})`;
         }
@@ -66,15 +89,37 @@ export function createGatewayDesk(options: GatewayDeskOptions = {}): GatewayDesk
 
     async elicit(request, context) {
       const { tool_call_id, tool_name: _tool, ...question } = request;
-      const call = callById(tool_call_id);
-      if (call?.canAnswer(request.mode) === true) {
+      const call = seatedCall(tool_call_id)?.call;
+      let answer: ElicitationAnswer = { action: "decline" };
+      if (call?.can(request.mode) === true) {
         try {
-          return await call.put(question, context.signal);
+          answer = await elicitFrom(call, question, context.signal);
+          if (answer.action !== "cancel") return answer;
         } catch {
           // Then whoever else there is, or nobody.
         }
       }
-      return options.elicit?.(request, context) ?? { action: "decline" };
+      return options.elicit === undefined ? answer : options.elicit(request, context);
+    },
+
+    host: {
+      clientOf({ tool_call_id }) {
+        const seated = seatedCall(tool_call_id);
+        if (seated === undefined) return undefined;
+        const { call, calls } = seated;
+        return {
+          identity: call.standsAlone ? call : calls,
+          sampling: call.can("sampling"),
+          roots: call.can("roots"),
+          logLevel: call.logLevel,
+          async ask(request, asking) {
+            const given = await call.put(questionOf(request), asking);
+            if (given.kind === "elicitation") throw new Error("the client answered something else");
+            return given.result;
+          },
+          expect: (keys) => call.expect(keys),
+        };
+      },
     },
 
     seat(run_id, calls) {
@@ -92,13 +137,26 @@ export function createGatewayDesk(options: GatewayDeskOptions = {}): GatewayDesk
       : seats.get(request.parent_run_id)?.only();
   }
 
-  function callById(tool_call_id: string): AnsweringCall | undefined {
+  function seatedCall(
+    tool_call_id: string,
+  ): { readonly call: AnsweringCall; readonly calls: AnsweringCalls } | undefined {
     for (const calls of seats.values()) {
       const call = calls.find(tool_call_id);
-      if (call !== undefined) return call;
+      if (call !== undefined) return { call, calls };
     }
     return undefined;
   }
+}
+
+async function elicitFrom(
+  call: AnsweringCall,
+  request: ElicitationRequest,
+  signal: Signal,
+): Promise<ElicitationAnswer> {
+  const { key } = request;
+  const given = await call.put({ kind: "elicitation", request }, { signal, key });
+  if (given.kind !== "elicitation") throw new Error("the client answered something else");
+  return given.answer;
 }
 
 function messageOf(error: unknown): string {

@@ -2,7 +2,8 @@
 // client what concerns it.
 
 import type { Fact } from "@soong/core";
-import { createClient, type ClientOptions, type GatewayClient } from "./client.ts";
+import { openRelay } from "../relay/index.ts";
+import { createClient, type ClientNews, type ClientOptions, type GatewayClient } from "./client.ts";
 import type { ServerIdentity } from "./protocol-server.ts";
 
 export interface GatewayOptions extends ClientOptions {
@@ -13,7 +14,7 @@ export interface GatewayOptions extends ClientOptions {
 }
 
 export interface Gateway {
-  client(listChanged: () => void): GatewayClient;
+  client(tell: (news: ClientNews) => void): GatewayClient;
   /** Ends the calls of a client and its run; the session stays. */
   leave(client: GatewayClient, reason: string): Promise<void>;
   close(reason: string): Promise<void>;
@@ -22,12 +23,22 @@ export interface Gateway {
 export function openGateway(options: GatewayOptions): Gateway {
   const clients = new Set<GatewayClient>();
   const facts = options.session.facts();
+  const { servers, only, desk, onError } = options;
+  const relay =
+    servers === undefined
+      ? undefined
+      : openRelay({
+          servers,
+          only,
+          host: desk.host,
+          onProblem: (problem) => onError?.(new Error(problem)),
+        });
   let isReading = true;
   void read();
 
   return {
-    client(listChanged) {
-      const client = createClient(options, listChanged);
+    client(tell) {
+      const client = createClient(options, relay, tell);
       if (!isReading) client.learnedAll();
       clients.add(client);
       return client;
@@ -35,6 +46,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     leave,
     async close(reason) {
       await Promise.all([...clients].map((client) => leave(client, reason)));
+      relay?.close();
       await facts.return?.();
     },
   };

@@ -6,10 +6,10 @@ import {
   WebStandardStreamableHTTPServerTransport,
   type McpServer,
 } from "@modelcontextprotocol/server";
-import type { GatewayClient } from "./client.ts";
+import type { ClientNews, GatewayClient } from "./client.ts";
 import type { Gateway } from "./gateway.ts";
 import { refusal } from "./http-refusal.ts";
-import { announceTools, createProtocolServer, type ServerIdentity } from "./protocol-server.ts";
+import { announce, createProtocolServer, type ServerIdentity } from "./protocol-server.ts";
 
 export interface HttpSessions {
   handle(request: Request, body: unknown): Promise<Response>;
@@ -74,8 +74,11 @@ export function createHttpSessions(
       return refusal(503, body, -32_000, `${maxSessions} sessions are at work; try again later`);
     }
     const id = randomUUID();
-    const client = gateway.client(() => announceTools(mcp));
+    let tell = (_news: ClientNews): void => {};
+    const client = gateway.client((news) => tell(news));
+    await client.ready();
     const mcp = createProtocolServer(client, "legacy", identity);
+    tell = (news) => announce(mcp, news);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       onsessionclosed: () => end(id, "the client has ended its session"),

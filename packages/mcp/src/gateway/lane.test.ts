@@ -62,3 +62,24 @@ it("keeps no place for one who gave up waiting", async () => {
   await soon();
   expect(fourth).toBe(true);
 });
+
+it("has its place back once, however often it is asked for, and not at all when it has ended", async () => {
+  const lane = createLane(1);
+  const first = await lane.enter(never);
+  first.leave();
+  const second = await lane.enter(never);
+  const both = [first.again(), first.again()];
+  second.leave();
+  await Promise.all(both);
+  first.leave();
+  const third = await lane.enter(never);
+  void first.again();
+  first.end();
+  third.end();
+  await soon();
+  await first.again();
+  let entered = 0;
+  for (let count = 0; count < 2; count += 1) void lane.enter(never).then(() => (entered += 1));
+  await soon();
+  expect(entered).toBe(1);
+});

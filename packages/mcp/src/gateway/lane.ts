@@ -7,8 +7,11 @@ export interface Lane {
 }
 
 export interface Place {
+  /** Gives it to whoever waits, until `again`. */
   leave(): void;
   again(): Promise<void>;
+  /** For good: whoever was about to come back does not. */
+  end(): void;
 }
 
 export function createLane(size: number): Lane {
@@ -18,15 +21,30 @@ export function createLane(size: number): Lane {
   return {
     async enter(signal) {
       let inside = await take(signal);
+      let isOver = false;
+      let returning: Promise<void> | undefined;
+      const leave = (): void => {
+        if (inside) give();
+        inside = false;
+      };
       return {
-        leave() {
-          if (inside) give();
-          inside = false;
-        },
+        leave,
         async again() {
-          if (!inside) inside = await take(signal);
+          if (inside || isOver) return;
+          returning ??= comeBack();
+          await returning;
+        },
+        end() {
+          isOver = true;
+          leave();
         },
       };
+
+      async function comeBack(): Promise<void> {
+        inside = await take(signal);
+        returning = undefined;
+        if (isOver) leave();
+      }
     },
   };
 

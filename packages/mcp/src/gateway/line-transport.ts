@@ -24,6 +24,7 @@ export function createLineTransport(
   input: Readable,
   output: Writable,
   ended: () => void,
+  seen: (message: JSONRPCMessage) => void = () => {},
 ): Transport {
   const unanswered = new Set<RequestId>();
   let pieces: Buffer[] = [];
@@ -111,6 +112,7 @@ export function createLineTransport(
       if (typeof cancelled === "string" || typeof cancelled === "number")
         unanswered.delete(cancelled);
     }
+    seen(message);
     transport.onmessage?.(message);
   }
 

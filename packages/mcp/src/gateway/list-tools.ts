@@ -3,6 +3,7 @@
 
 import type { Tool } from "@modelcontextprotocol/server";
 import { catalogEntries, SEARCH_TOOLS, type ModelTools, type Run } from "@soong/core";
+import { isRelayTool } from "../relay/index.ts";
 
 /**
  * Large catalogs: deferred tools are not listed, internal.search_tools is. What it finds is listed from then
@@ -22,12 +23,14 @@ export function listTools(run: Run, { tools, names }: ModelTools): Tool[] {
   const entries = new Map(
     catalogEntries(run.surface, run.policy).map((entry) => [entry.tool_name, entry]),
   );
-  const listed = tools.map(({ name, description, input_schema }): Tool => {
+  const listed = tools.flatMap(({ name, description, input_schema }): Tool[] => {
     const canonical = names.toCanonical(name) ?? name;
+    // Prompts and resources have requests of their own.
+    if (isRelayTool(canonical)) return [];
     const entry = entries.get(canonical);
     const standing = run.surface.standing.get(canonical);
     const title = standing?.tool?.definition.title;
-    return {
+    const tool: Tool = {
       name,
       ...(title === undefined ? {} : { title }),
       description,
@@ -39,6 +42,7 @@ export function listTools(run: Run, { tools, names }: ModelTools): Tool[] {
         openWorldHint: entry?.is_open_world !== false,
       },
     };
+    return [tool];
   });
   return offersCallTool(run) ? [...listed, callTool(names.toWire(SEARCH_TOOLS))] : listed;
 }

@@ -2,14 +2,18 @@
 // some the other way round: so each of the two says everything, the notices too.
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import type { ContentBlock, JsonValue, ToolResult } from "@soong/core";
+import type { ContentBlock, JsonObject, JsonValue, ToolResult } from "@soong/core";
 import { isJsonObject } from "../catalog/index.ts";
+import { besideContent, fieldsBeside, metaInside, metaOf } from "./beside-content.ts";
 
 type ClientBlock = CallToolResult["content"][number];
 
 /** `reader`: the wire name of the tool that reads artifacts, where the surface has it. */
 export function mapResult(result: ToolResult, reader: string | undefined): CallToolResult {
-  const content = result.content.flatMap(clientBlock);
+  const beside = besideContent(result);
+  const content = result.content.flatMap((block, place) =>
+    clientBlocks(block).map((one) => withFields(one, beside.get(place))),
+  );
   const notice = noticeOf(result, reader);
   const { data } = result;
   if (data !== undefined && !showsData(result)) content.push(textBlock(JSON.stringify(data)));
@@ -19,12 +23,21 @@ export function mapResult(result: ToolResult, reader: string | undefined): CallT
   return {
     content,
     ...(structured === undefined ? {} : { structuredContent: structured }),
+    ...metaOf(result),
     isError: result.is_error,
   };
 }
 
+function withFields(block: ClientBlock, beside: JsonObject | undefined): ClientBlock {
+  if (beside === undefined) return block;
+  const whole = { ...block, ...fieldsBeside(block.type, beside) };
+  return whole.type === "resource"
+    ? { ...whole, resource: { ...whole.resource, ...metaInside(beside) } }
+    : whole;
+}
+
 /** An artifact is spoken of in the notice, once for all of them. */
-function clientBlock(block: ContentBlock): ClientBlock[] {
+export function clientBlocks(block: ContentBlock): ClientBlock[] {
   switch (block.type) {
     case "text":
       return [textBlock(block.text)];
@@ -32,6 +45,13 @@ function clientBlock(block: ContentBlock): ClientBlock[] {
       return [textBlock(JSON.stringify(block.json))];
     case "image":
       return [{ type: "image", data: block.data, mimeType: block.media_type }];
+    case "audio":
+      return [{ type: "audio", data: block.data, mimeType: block.media_type }];
+    case "resource": {
+      const { type, media_type, ...resource } = block;
+      const mimeType = media_type === undefined ? {} : { mimeType: media_type };
+      return [{ type, resource: { ...resource, ...mimeType } }];
+    }
     case "resource_link": {
       const { uri, name, description, media_type } = block;
       return [
@@ -86,7 +106,7 @@ function isSameJson(text: string, whole: string): boolean {
 
 const MAX_NAMED_ARTIFACTS = 5;
 
-function noticeOf(
+export function noticeOf(
   { metadata, artifacts }: ToolResult,
   reader: string | undefined,
 ): string | undefined {

@@ -3,7 +3,8 @@
 // and goes on with the request that brings the answer (multi round trip).
 
 import { randomUUID } from "node:crypto";
-import type { ElicitationAnswer, ElicitationRequest, Signal, ToolResult } from "@soong/core";
+import type { JsonObject, Signal, ToolResult } from "@soong/core";
+import type { Abilities, ClientAnswer, ClientQuestion } from "./client-question.ts";
 import type { AnsweringCall } from "./desk.ts";
 import type { Place } from "./lane.ts";
 
@@ -13,10 +14,15 @@ export interface Waiter {
   readonly client: string;
   /** The client gave the request up, or is gone. */
   readonly signal: AbortSignal;
-  readonly modes: Readonly<Record<ElicitationRequest["mode"], boolean>>;
+  readonly abilities: Abilities;
+  /** Nothing says which other requests are of the same client. */
+  readonly standsAlone: boolean;
   /** Puts a question beside the request. Left out: a question ends it. */
-  readonly push?: (question: ElicitationRequest, signal: AbortSignal) => Promise<ElicitationAnswer>;
+  readonly push?: (question: ClientQuestion, signal: AbortSignal) => Promise<ClientAnswer>;
   readonly progress?: (update: Progress) => void;
+  /** How much of what a server logs the client wants to hear; left out: nothing. */
+  readonly logLevel?: string;
+  readonly log?: (entry: JsonObject) => void;
 }
 
 export interface Progress {
@@ -25,9 +31,11 @@ export interface Progress {
   readonly message?: string;
 }
 
+export type Answers = ReadonlyMap<string, ClientAnswer>;
+
 export type Step =
   | { readonly kind: "ended"; readonly result: ToolResult }
-  | { readonly kind: "asks"; readonly questions: ReadonlyMap<string, ElicitationRequest> };
+  | { readonly kind: "asks"; readonly questions: ReadonlyMap<string, ClientQuestion> };
 
 export interface OpenCall extends AnsweringCall {
   readonly id: string;
@@ -35,64 +43,82 @@ export interface OpenCall extends AnsweringCall {
   readonly fingerprint: string;
   /** Aborted when nobody wants the call any more. */
   readonly unwanted: AbortSignal;
-  /** Nobody may be answered by it twice. */
-  readonly isAttached: boolean;
   isFor(request_id: string | number): boolean;
   /** Waits for the end of the call, or for questions to end this request with. */
   follow(waiter: Waiter): Promise<Step>;
-  answer(answers: ReadonlyMap<string, ElicitationAnswer>): void;
+  answer(answers: Answers): void;
   reached(update: Partial<Progress>): void;
+  logged(entry: JsonObject): void;
   enters(place: Place): void;
   ends(result: ToolResult): void;
   giveUp(reason: string): void;
 }
 
 interface OpenQuestion {
-  readonly question: ElicitationRequest;
-  readonly resolve: (answer: ElicitationAnswer) => void;
+  readonly question: ClientQuestion;
+  readonly resolve: (answer: ClientAnswer) => void;
 }
 
-export function createOpenCall(fingerprint: string): OpenCall {
+/** `brought`: answers that came with the first request, for questions its client expects to be asked. */
+export function createOpenCall(fingerprint: string, brought: Answers = new Map()): OpenCall {
   const id = `call_${randomUUID()}`;
   const unwanted = new AbortController();
   const over = new AbortController();
   const questions = new Map<string, OpenQuestion>();
+  const ready = new Map(brought);
+  /** Names of questions that come together and have not all come yet; and in which order they are shown. */
+  const expected = new Set<string>();
+  let order: readonly string[] = [];
   let result: ToolResult | undefined;
   let waiter: Waiter | undefined;
   /** Also between two requests of a client that comes back with answers. */
   let last: Waiter | undefined;
   let wake: (() => void) | undefined;
   let place: Place | undefined;
-  let told = 0;
+  let waits = 0;
+  let told = -1;
   let hasCounted = false;
 
-  return {
+  const call: OpenCall = {
     id,
     fingerprint,
     unwanted: unwanted.signal,
-    get isAttached() {
-      return waiter !== undefined;
-    },
     isFor: (request_id) => waiter?.request_id === request_id,
     get client() {
       return last?.client ?? "unknown";
     },
-    canAnswer: (mode) => last?.modes[mode] === true,
+    get standsAlone() {
+      return last?.standsAlone === true;
+    },
+    can: (ability) => last?.abilities[ability] === true,
+    expect(keys) {
+      order = keys;
+      for (const key of keys) expected.add(key);
+      return (key) => {
+        if (expected.delete(key)) wake?.();
+      };
+    },
     put,
     follow,
     answer(answers) {
       for (const [key, given] of answers) {
-        questions.get(key)?.resolve(given);
+        const open = questions.get(key);
+        if (open?.question.kind !== given.kind) continue;
         questions.delete(key);
+        open.resolve(given);
       }
     },
     reached,
+    logged: (entry) => waiter?.log?.(entry),
+    get logLevel() {
+      return last?.logLevel;
+    },
     enters(entered) {
       place = entered;
     },
     ends(ended) {
       result = ended;
-      place?.leave();
+      place?.end();
       over.abort();
       wake?.();
     },
@@ -100,27 +126,52 @@ export function createOpenCall(fingerprint: string): OpenCall {
       unwanted.abort(reason);
     },
   };
+  return call;
 
-  async function put(question: ElicitationRequest, signal: Signal): Promise<ElicitationAnswer> {
+  async function put(
+    question: ClientQuestion,
+    { signal, key }: { readonly signal: Signal; readonly key?: string | undefined },
+  ): Promise<ClientAnswer> {
+    const known = key === undefined ? undefined : ready.get(key);
+    if (key !== undefined && known?.kind === question.kind) {
+      ready.delete(key);
+      return known;
+    }
     const gone = AbortSignal.any([signal, over.signal]);
+    waits += 1;
     place?.leave();
     try {
+      if (gone.aborted) throw ended();
       return await (last?.push === undefined
-        ? endRequest(question, gone)
+        ? endRequest(question, key, gone)
         : last.push(question, gone));
     } finally {
-      await place?.again();
+      waits -= 1;
+      if (waits === 0) await place?.again();
     }
   }
 
-  function endRequest(question: ElicitationRequest, gone: AbortSignal): Promise<ElicitationAnswer> {
-    const key = `question_${randomUUID()}`;
+  function endRequest(
+    question: ClientQuestion,
+    wanted: string | undefined,
+    gone: AbortSignal,
+  ): Promise<ClientAnswer> {
+    const isFree = wanted !== undefined && !questions.has(wanted);
+    const key = isFree ? wanted : `question_${randomUUID()}`;
     return new Promise((resolve, reject) => {
-      questions.set(key, { question, resolve });
-      gone.addEventListener("abort", () => {
+      const takeBack = (): void => {
         questions.delete(key);
-        reject(new Error("the call has ended"));
+        reject(ended());
+      };
+      gone.addEventListener("abort", takeBack);
+      questions.set(key, {
+        question,
+        resolve(answer) {
+          gone.removeEventListener("abort", takeBack);
+          resolve(answer);
+        },
       });
+      if (wanted !== undefined) expected.delete(wanted);
       wake?.();
     });
   }
@@ -147,16 +198,17 @@ export function createOpenCall(fingerprint: string): OpenCall {
 
   function nextStep(): Step | undefined {
     if (result !== undefined) return { kind: "ended", result };
-    if (questions.size === 0) return undefined;
+    if (questions.size === 0 || expected.size > 0) return undefined;
     const asked = [...questions].map(([key, { question }]) => [key, question] as const);
-    return { kind: "asks", questions: new Map(asked) };
+    const inOrder = asked.toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other));
+    return { kind: "asks", questions: new Map(inOrder) };
   }
 
   /** It must grow from one notification to the next, whatever the tool says. */
   function reached(update: Partial<Progress>): void {
     const { progress, total, message } = update;
     hasCounted ||= progress !== undefined;
-    const next = progress ?? (hasCounted ? told : told + 1);
+    const next = progress ?? (hasCounted ? told : Math.max(told, 0) + 1);
     if (next <= told || waiter?.progress === undefined) return;
     told = next;
     waiter.progress({
@@ -165,4 +217,8 @@ export function createOpenCall(fingerprint: string): OpenCall {
       ...(message === undefined ? {} : { message }),
     });
   }
+}
+
+function ended(): Error {
+  return new Error("the call has ended");
 }

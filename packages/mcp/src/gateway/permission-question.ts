@@ -60,7 +60,7 @@ export function readPermission(
 ): PermissionAnswer {
   const answered_by = `client ${client}`;
   if (action !== "accept") {
-    const reason = action === "decline" ? "declined" : "the question was dismissed";
+    const reason = `declined in the client (a host that nobody sits at declines by itself). ${howToAllow(request)}`;
     return { decision: "deny", reason, answered_by };
   }
   const decision = offered(request).find((known) => known === content?.["decision"]);

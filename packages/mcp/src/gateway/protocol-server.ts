@@ -1,28 +1,28 @@
 // The protocol side of one client: the requests of the SDK's server, both eras, turned into calls of the
 // gateway's client and its steps back into results.
 
-import { randomUUID } from "node:crypto";
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   inputRequired,
-  inputResponse,
   McpServer,
   ProtocolError,
   ProtocolErrorCode,
   type CallToolResult,
   type ClientCapabilities,
-  type ElicitRequestFormParams,
   type Implementation,
-  type InputRequest,
   type InputRequiredResult,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { ElicitationAnswer, ElicitationRequest, JsonObject } from "@soong/core";
+import type { ToolResult } from "@soong/core";
 import { safeLine } from "../catalog/index.ts";
-import type { CallRequest, ClientStep, GatewayClient } from "./client.ts";
+import { abilitiesOf, answersOf, inputRequests, pushQuestion } from "./client-question.ts";
+import { createClientLogs } from "./client-logs.ts";
+import type { CallRequest, ClientNews, GatewayClient } from "./client.ts";
+import { throwIfRefused } from "./map-relayed.ts";
 import { mapResult } from "./map-result.ts";
 import type { Waiter } from "./open-call.ts";
+import { answerRelayed, onlyPage, relayCapabilities } from "./relay-requests.ts";
 
 export type Era = "legacy" | "modern";
 
@@ -34,44 +34,59 @@ export interface ServerIdentity {
 const INSTRUCTIONS =
   "Tools of a Soong session. Every call is checked against the user's rules and recorded; some need the user's " +
   "permission first. A long result is shortened and says how to read the rest.";
-/** A person may take their time; the call waits as long. */
-const QUESTION_TIMEOUT_MS = 600_000;
-
-type FormSchema = ElicitRequestFormParams["requestedSchema"];
 
 export function createProtocolServer(
   client: GatewayClient,
   era: Era,
   identity: ServerIdentity,
 ): McpServer {
+  const { relay } = client;
   const mcp = new McpServer(
     { name: identity.name, version: identity.version },
-    { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS },
+    {
+      capabilities: { tools: { listChanged: true }, ...relayCapabilities(relay) },
+      instructions: INSTRUCTIONS,
+    },
   );
+  const logs = relay?.capabilities().logging === true ? createClientLogs(mcp, relay) : undefined;
 
   mcp.server.setRequestHandler("tools/list", async ({ params }, context) => {
     clientOf(context);
-    if (params?.cursor !== undefined) {
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        "there is only one page of tools; leave the cursor out",
-      );
-    }
+    onlyPage(params);
     return { tools: await client.tools() };
   });
 
-  mcp.server.setRequestHandler("tools/call", async ({ params }, context) => {
+  mcp.server.setRequestHandler("tools/call", ({ params }, context) =>
+    conduct(
+      { name: params.name, arguments: params.arguments ?? {} },
+      context,
+      (result, reader): CallToolResult => {
+        throwIfRefused(result, params.name);
+        return mapResult(result, reader);
+      },
+    ),
+  );
+
+  if (relay !== undefined) answerRelayed(mcp, relay, conduct);
+  return mcp;
+
+  async function conduct<T>(
+    request: CallRequest,
+    context: ServerContext,
+    read: (result: ToolResult, reader: string | undefined) => T,
+  ): Promise<T | InputRequiredResult> {
     const waiter = waiterOf(context);
-    const request: CallRequest = { name: params.name, arguments: params.arguments ?? {} };
     const state = context.mcpReq.requestState<string>();
     const step =
       state === undefined
-        ? await client.call(request, waiter)
+        ? await client.call(request, waiter, answersOf(context))
         : await client.resume(state, request, answersOf(context), waiter);
-    return answerOf(step);
-  });
-
-  return mcp;
+    if (step.kind === "ended") return read(step.result, step.reader);
+    return inputRequired({
+      inputRequests: inputRequests(step.questions),
+      requestState: step.state,
+    });
+  }
 
   function waiterOf(context: ServerContext): Waiter {
     const { name, capabilities } = clientOf(context);
@@ -81,9 +96,13 @@ export function createProtocolServer(
     return {
       request_id: mcpReq.id,
       client: name,
-      signal: gone === undefined ? mcpReq.signal : AbortSignal.any([mcpReq.signal, gone]),
-      modes: modesOf(capabilities),
-      ...(era === "modern" ? {} : { push: (question, signal) => push(context, question, signal) }),
+      signal: wantedUntil(gone === undefined ? [mcpReq.signal] : [mcpReq.signal, gone]),
+      abilities: abilitiesOf(capabilities),
+      standsAlone: era === "modern" && http !== undefined,
+      ...logs?.listen(context),
+      ...(era === "modern"
+        ? {}
+        : { push: (question, signal) => pushQuestion(context, question, signal) }),
       ...(token === undefined
         ? {}
         : {
@@ -128,65 +147,27 @@ export function createProtocolServer(
   }
 }
 
-/** A client that cannot be told is gone, or will see for itself. */
-export function announceTools(mcp: McpServer): void {
-  mcp.server.sendToolListChanged().catch(() => {});
-}
-
-/** A client that names no mode means forms. */
-function modesOf({ elicitation }: ClientCapabilities): Waiter["modes"] {
-  if (elicitation === undefined) return { form: false, url: false };
-  const url = elicitation.url !== undefined;
-  return { form: elicitation.form !== undefined || !url, url };
-}
-
-async function push(
-  { mcpReq }: ServerContext,
-  question: ElicitationRequest,
-  signal: AbortSignal,
-): Promise<ElicitationAnswer> {
-  const { mode, message } = question;
-  const params =
-    mode === "form"
-      ? { message, requestedSchema: question.requested_schema }
-      : { mode, message, url: question.url, elicitationId: randomUUID() };
-  const { action, content } = await mcpReq.send(
-    { method: "elicitation/create", params },
-    { signal, timeout: QUESTION_TIMEOUT_MS },
-  );
-  return content === undefined ? { action } : { action, content };
-}
-
-function answersOf({ mcpReq }: ServerContext): ReadonlyMap<string, ElicitationAnswer> {
-  const answers = new Map<string, ElicitationAnswer>();
-  for (const key of Object.keys(mcpReq.inputResponses ?? {})) {
-    const given = inputResponse(mcpReq.inputResponses, key);
-    if (given.kind !== "elicit") continue;
-    const { action, content } = given;
-    answers.set(
-      key,
-      content === undefined ? { action } : { action, content: content as JsonObject },
-    );
+/** With the client's own words where it gave up, and ours where it is gone. */
+function wantedUntil(signals: readonly AbortSignal[]): AbortSignal {
+  const over = new AbortController();
+  for (const signal of signals) {
+    const end = (): void => {
+      const said: unknown = signal.reason;
+      over.abort(typeof said === "string" ? said : "the client has disconnected");
+    };
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
   }
-  return answers;
+  return over.signal;
 }
 
-function answerOf(step: ClientStep): CallToolResult | InputRequiredResult {
-  if (step.kind === "ended") return mapResult(step.result, step.reader);
-  const asked = [...step.questions].map(([key, question]) => [key, inputRequest(question)]);
-  return inputRequired({
-    inputRequests: Object.fromEntries(asked) as Record<string, InputRequest>,
-    requestState: step.state,
-  });
-}
-
-function inputRequest(question: ElicitationRequest): InputRequest {
-  const { message } = question;
-  return question.mode === "form"
-    ? inputRequired.elicit({
-        mode: "form",
-        message,
-        requestedSchema: question.requested_schema as unknown as FormSchema,
-      })
-    : inputRequired.elicitUrl({ message, url: question.url });
+/** A client that cannot be told is gone, was never promised it, or will see for itself. */
+export function announce({ server }: McpServer, news: ClientNews): void {
+  const told = async (): Promise<void> => {
+    if (news.kind === "tools") await server.sendToolListChanged();
+    else if (news.kind === "prompts") await server.sendPromptListChanged();
+    else if (news.kind === "resources") await server.sendResourceListChanged();
+    else await server.sendResourceUpdated({ uri: news.uri });
+  };
+  told().catch(() => {});
 }

@@ -10,6 +10,7 @@ import { openGateway, type GatewayOptions } from "./gateway.ts";
 import { createHttpGuard, type HttpGuardOptions } from "./http-guard.ts";
 import { refusal } from "./http-refusal.ts";
 import { createHttpSessions } from "./http-sessions.ts";
+import { followListened } from "./listened-resources.ts";
 import { createProtocolServer } from "./protocol-server.ts";
 
 export interface GatewayHttpOptions extends GatewayOptions, HttpGuardOptions {
@@ -39,12 +40,19 @@ export async function serveGatewayHttp(options: GatewayHttpOptions): Promise<Ser
   const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
   const gateway = openGateway(options);
   const onerror = (error: Error): void => options.onError?.(error);
-  const shared = gateway.client(() => modern.notify.toolsChanged());
-  const modern = createMcpHandler(() => createProtocolServer(shared, "modern", options.server), {
-    legacy: "reject",
-    onerror,
-    maxRequestBodySize: maxBodyBytes,
+  const shared = gateway.client((news) => {
+    if (news.kind === "tools") modern.notify.toolsChanged();
+    else if (news.kind === "prompts") modern.notify.promptsChanged();
+    else if (news.kind === "resources") modern.notify.resourcesChanged();
+    else modern.notify.resourceUpdated(news.uri);
   });
+  const modern = createMcpHandler(
+    async () => {
+      await shared.ready();
+      return createProtocolServer(shared, "modern", options.server);
+    },
+    { legacy: "reject", onerror, maxRequestBodySize: maxBodyBytes },
+  );
   const sessions = createHttpSessions(gateway, options.server, {
     maxSessions: options.maxSessions ?? MAX_SESSIONS,
     idleMs: options.sessionIdleMs ?? SESSION_IDLE_MS,
@@ -110,8 +118,13 @@ export async function serveGatewayHttp(options: GatewayHttpOptions): Promise<Ser
     } catch {
       return refusal(400, undefined, -32_700, "the body is not JSON");
     }
-    return (await isLegacyRequest(request, body))
-      ? sessions.handle(request, body)
-      : modern.fetch(request, { parsedBody: body });
+    if (await isLegacyRequest(request, body)) return sessions.handle(request, body);
+    const unfollow = followListened(body, shared.relay);
+    const response = await modern.fetch(request, { parsedBody: body });
+    const isStream = response.headers.get("content-type") === "text/event-stream";
+    if (isStream && !request.signal.aborted) {
+      request.signal.addEventListener("abort", () => unfollow?.());
+    } else unfollow?.();
+    return response;
   }
 }

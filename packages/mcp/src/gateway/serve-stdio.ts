@@ -1,11 +1,13 @@
 // The gateway for one client over a pipe (GATE-1): the client ends it by closing its side.
 
 import type { Readable, Writable } from "node:stream";
+import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { GatewayClient } from "./client.ts";
+import type { ClientNews, GatewayClient } from "./client.ts";
 import { openGateway, type GatewayOptions } from "./gateway.ts";
 import { createLineTransport } from "./line-transport.ts";
-import { announceTools, createProtocolServer } from "./protocol-server.ts";
+import { followListened } from "./listened-resources.ts";
+import { announce, createProtocolServer } from "./protocol-server.ts";
 
 export interface GatewayStdioOptions extends GatewayOptions {
   readonly input?: Readable;
@@ -28,14 +30,16 @@ export function serveGatewayStdio(options: GatewayStdioOptions): ServedStdio {
       gateway.close("the client has disconnected").then(resolve, resolve);
     };
   });
-  const transport = createLineTransport(input, output, () => disconnected());
-  let tell: () => void = () => {};
+  const followed = new Map<unknown, () => void>();
+  const transport = createLineTransport(input, output, () => disconnected(), follow);
+  let tell = (_news: ClientNews): void => {};
   // A probe for the newer protocol may be thrown away for the older: both are the same client.
-  const client: GatewayClient = gateway.client(() => tell());
+  const client: GatewayClient = gateway.client((news) => tell(news));
   const handle = serveStdio(
-    ({ era }) => {
+    async ({ era }) => {
+      await client.ready();
       const mcp = createProtocolServer(client, era, options.server);
-      tell = () => announceTools(mcp);
+      tell = (news) => announce(mcp, news);
       return mcp;
     },
     { transport, onerror: (error) => options.onError?.(error) },
@@ -48,4 +52,13 @@ export function serveGatewayStdio(options: GatewayStdioOptions): ServedStdio {
       await ended;
     },
   };
+
+  function follow(message: JSONRPCMessage): void {
+    if (!("method" in message)) return;
+    const unfollow = followListened(message, client.relay);
+    if ("id" in message && unfollow !== undefined) followed.set(message.id, unfollow);
+    if (message.method === "notifications/cancelled") {
+      followed.get(message.params?.["requestId"])?.();
+    }
+  }
 }

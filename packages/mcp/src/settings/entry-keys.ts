@@ -9,6 +9,7 @@ export const ENTRY_KEYS = [
   "cwd",
   "url",
   "headers",
+  "oauth",
   "type",
   "disabled",
   "disabled_tools",
@@ -34,7 +35,7 @@ const SYNONYMS: ReadonlyMap<string, EntryKey> = new Map([
 ]);
 
 const GRANTS = "grants rights in another program and is ignored here: use a permission rule";
-const NO_LOGIN = "is ignored: logging in to servers is not supported yet; put a token into headers";
+const OTHER_LOGIN = 'is ignored: write "oauth", or nothing, and log in with soong mcp login';
 const NO_EFFECT = "has no effect here";
 
 /** Accepted, with a warning. None of them can take away a restriction the user asked for. */
@@ -44,9 +45,8 @@ const IGNORED: ReadonlyMap<string, string> = new Map([
   ["autoApprove", GRANTS],
   ["autoAllow", GRANTS],
   ["timeout", 'is ignored: hosts disagree about its unit; write "timeout_ms"'],
-  ["oauth", NO_LOGIN],
-  ["auth", NO_LOGIN],
-  ["authProviderType", NO_LOGIN],
+  ["auth", OTHER_LOGIN],
+  ["authProviderType", OTHER_LOGIN],
   ["envFile", 'is ignored: name the variables in "env"'],
   ["name", NO_EFFECT],
   ["title", NO_EFFECT],

@@ -3,6 +3,8 @@
 
 export { parseMcpSettings } from "./parse-settings.ts";
 export type {
+  McpOAuthSettings,
+  McpEntryDefaults,
   McpSecret,
   McpServerEntry,
   McpSettingsProblem,

@@ -123,6 +123,72 @@ describe("a key of another host", () => {
   });
 });
 
+describe("the login of a remote server", () => {
+  const url = "https://example.com/mcp";
+  const oauth = {
+    client_id: "soong",
+    client_secret: "${CLIENT_SECRET}",
+    client_metadata_url: "https://example.com/client.json",
+    scopes: ["a", "b"],
+    redirect_uri: "http://127.0.0.1:8123/callback",
+  };
+
+  test("may be described by what the user knows, and its secret is one", () => {
+    verifies("MCP-8");
+    const text = JSON.stringify({ mcpServers: { one: { url, oauth } } });
+    const parsed = parseMcpSettings(text, "mcp.json", { CLIENT_SECRET: "hush-hush" });
+    expect(parsed).toMatchObject({
+      ok: true,
+      servers: [{ transport: { kind: "http", oauth: { ...oauth, client_secret: "hush-hush" } } }],
+      warnings: [],
+    });
+    expect(parsed.ok && parsed.secrets.map(({ value }) => value)).toContain("hush-hush");
+    expect(entryOf({ url, oauth: { clientId: "x", scopes: "a  b" } }).transport).toMatchObject({
+      oauth: { client_id: "x", scopes: ["a", "b"] },
+    });
+    const literal = { client_id: "x", client_secret: "hush-hush", authorizationUrl: "https://x" };
+    expect(warningsOf({ url, oauth: literal })).toEqual([
+      'mcpServers.one.oauth.client_secret: A secret stands here. Put it into the environment and write "${CLIENT_SECRET}", say.',
+      'mcpServers.one.oauth.authorizationUrl: "authorizationUrl" has no effect here: the server says how to log in.',
+    ]);
+  });
+
+  test.each([
+    [true, 'oauth: This must be an object, such as {"client_id": "…"}.'],
+    [
+      { client_ids: "x" },
+      'oauth.client_ids: "client_ids" is not a setting of a login. Did you mean "client_id"?',
+    ],
+    [{ client_id: 1 }, "oauth.client_id: This must be a text, in quotes."],
+    [{ client_secret: "${HOME}" }, 'oauth: "client_secret" is nothing without "client_id".'],
+    [{ scopes: ["a\n"] }, "oauth.scopes: This holds a character no scope can have."],
+    [
+      { client_metadata_url: "http://example.com/c" },
+      "oauth.client_metadata_url: This must be an address with https:// and a path.",
+    ],
+    [
+      { client_metadata_url: "https://example.com" },
+      "oauth.client_metadata_url: This must be an address with https:// and a path.",
+    ],
+    [
+      { redirect_uri: "http://example.com:80/" },
+      'oauth.redirect_uri: This must be an address of this machine with a port, such as "http://127.0.0.1:8123/callback".',
+    ],
+    [
+      { client_id: "x", clientId: "x" },
+      'oauth.clientId: "clientId" says the same as another key: "client_id".',
+    ],
+  ])("that is not one is refused in its place: %j", (given, problem) => {
+    expect(problemsOf({ url, oauth: given })).toEqual([`mcpServers.one.${problem}`]);
+  });
+
+  test("means nothing for a program", () => {
+    expect(problemsOf({ command: "x", oauth })).toEqual([
+      'mcpServers.one.oauth: "oauth" means nothing for a server with "command".',
+    ]);
+  });
+});
+
 describe("a variable in an entry", () => {
   const environment = { GITHUB_TOKEN: "ghp_123456", HOME: "/home/me", EMPTY: "" };
 

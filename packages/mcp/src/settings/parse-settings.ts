@@ -7,6 +7,7 @@ import { createFiller, type Environment } from "./fill-variables.ts";
 import { membersOf, placeAt, readJsonDocument, type Finding } from "./json-document.ts";
 import { readEntry } from "./read-entry.ts";
 import type {
+  McpEntryDefaults,
   McpSecret,
   McpServerEntry,
   McpSettingsProblem,
@@ -23,6 +24,7 @@ export function parseMcpSettings(
   text: string,
   file: string,
   environment: Environment = process.env,
+  defaults: McpEntryDefaults = {},
 ): ParsedMcpSettings {
   const problems: Finding[] = [];
   const warnings: Finding[] = [];
@@ -36,7 +38,8 @@ export function parseMcpSettings(
       if (idProblem !== undefined) problems.push({ offset: keyOffset, key, message: idProblem });
       const place = { file, line: placeAt(text, keyOffset).line };
       const filler = createFiller(environment);
-      const entry = readEntry({ id: name, key, offset: keyOffset, node: value, place }, filler, {
+      const given = { id: name, key, offset: keyOffset, node: value, place, defaults };
+      const entry = readEntry(given, filler, {
         refuse: (finding) => problems.push(finding),
         warn: (finding) => warnings.push(finding),
       });

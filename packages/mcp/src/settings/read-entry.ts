@@ -7,7 +7,7 @@ import type { Filler } from "./fill-variables.ts";
 import { membersOf, type Finding } from "./json-document.ts";
 import { readTransport } from "./read-transport.ts";
 import { createValueReader } from "./read-values.ts";
-import type { McpServerEntry } from "./server-entry.ts";
+import type { McpEntryDefaults, McpServerEntry } from "./server-entry.ts";
 
 export interface EntryReport {
   readonly refuse: (finding: Finding) => void;
@@ -17,13 +17,22 @@ export interface EntryReport {
 const CALL_TIMEOUT_MS = 100_000;
 const CONNECT_TIMEOUT_MS = 30_000;
 
+interface GivenEntry {
+  readonly id: string;
+  readonly key: string;
+  readonly offset: number;
+  readonly node: Node;
+  readonly place: McpServerEntry["place"];
+  readonly defaults: McpEntryDefaults;
+}
+
 /** Undefined where something was refused that the entry cannot be without. */
 export function readEntry(
-  server: { id: string; key: string; offset: number; node: Node; place: McpServerEntry["place"] },
+  server: GivenEntry,
   filler: Filler,
   report: EntryReport,
 ): McpServerEntry | undefined {
-  const { key, offset } = server;
+  const { key, offset, defaults } = server;
   if (server.node.type !== "object") {
     report.refuse({ offset: server.node.offset, key, message: "A server must be an object." });
     return undefined;
@@ -53,8 +62,11 @@ export function readEntry(
     network: network ?? true,
     hosts,
     ...(description === undefined ? {} : { description }),
-    timeout_ms: value("timeout_ms", read.milliseconds) ?? CALL_TIMEOUT_MS,
-    connect_timeout_ms: value("connect_timeout_ms", read.milliseconds) ?? CONNECT_TIMEOUT_MS,
+    timeout_ms: value("timeout_ms", read.milliseconds) ?? defaults.timeout_ms ?? CALL_TIMEOUT_MS,
+    connect_timeout_ms:
+      value("connect_timeout_ms", read.milliseconds) ??
+      defaults.connect_timeout_ms ??
+      CONNECT_TIMEOUT_MS,
   };
   if (transport === undefined) return undefined;
   return {

@@ -2,22 +2,10 @@
 
 import { isAbsolute } from "node:path";
 import type { Node } from "jsonc-parser";
-import type { EntryKey } from "./entry-keys.ts";
 import { holdsVariable, isSecretName, type Filler } from "./fill-variables.ts";
-import type { Finding } from "./json-document.ts";
-import type { ValueReader } from "./read-values.ts";
+import { readOAuth } from "./read-oauth.ts";
 import type { McpTransport } from "./server-entry.ts";
-
-export interface TransportInput {
-  /** Where the entry as a whole stands. */
-  readonly offset: number;
-  readonly key: string;
-  readonly given: ReadonlyMap<EntryKey, Node>;
-  readonly read: ValueReader;
-  readonly filler: Filler;
-  readonly refuse: (finding: Finding) => void;
-  readonly warn: (finding: Finding) => void;
-}
+import type { TransportInput } from "./transport-input.ts";
 
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
@@ -33,6 +21,8 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   "mcp-protocol-version",
   "last-event-id",
 ]);
+const STDIO_LACKS = ["headers", "oauth"] as const;
+const HTTP_LACKS = ["args", "env", "cwd"] as const;
 const PLAIN_HEADERS: ReadonlySet<string> = new Set(["user-agent", "accept-language", "origin"]);
 
 export function readTransport(input: TransportInput): McpTransport | undefined {
@@ -60,9 +50,8 @@ export function readTransport(input: TransportInput): McpTransport | undefined {
     refuse({ offset, key: `${key}.type`, message: `This type of server needs "${wanted}".` });
     return undefined;
   }
-  const foreign = (["args", "env", "cwd", "headers"] as const).filter(
-    (name) => given.has(name) && (name === "headers") === (actual === "stdio"),
-  );
+  const ofOther = actual === "stdio" ? STDIO_LACKS : HTTP_LACKS;
+  const foreign = ofOther.filter((name) => given.has(name));
   for (const name of foreign) {
     const node = given.get(name);
     const message = `"${name}" means nothing for a server with "${actual === "http" ? "url" : "command"}".`;
@@ -172,7 +161,13 @@ function readHttp(input: TransportInput, node: Node): McpTransport | undefined {
     warnOfLiteral(input, `headers.${name}`, { name, value, node: valueNode });
     headers.push([name, filled]);
   }
-  return { kind: "http", url, headers: Object.fromEntries(headers) };
+  const oauth = readOAuth(input);
+  return {
+    kind: "http",
+    url,
+    headers: Object.fromEntries(headers),
+    ...(oauth === undefined ? {} : { oauth }),
+  };
 }
 
 function urlProblem(url: string, isIncomplete: boolean): string | undefined {

@@ -35,7 +35,27 @@ export type McpTransport =
       readonly kind: "http";
       readonly url: string;
       readonly headers: Readonly<Record<string, string>>;
+      /** What the user knows of its login; most servers need nothing here. */
+      readonly oauth?: McpOAuthSettings;
     };
+
+export interface McpOAuthSettings {
+  /** A client that was registered by hand. */
+  readonly client_id?: string;
+  readonly client_secret?: string;
+  /** Where this client describes itself, for servers that take such an address for a client_id. */
+  readonly client_metadata_url?: string;
+  /** What to ask for, instead of what the server suggests. */
+  readonly scopes?: readonly string[];
+  /** On this machine, as registered by hand; a free port unless given. */
+  readonly redirect_uri?: string;
+}
+
+/** For entries that say nothing of it themselves. */
+export interface McpEntryDefaults {
+  readonly timeout_ms?: number;
+  readonly connect_timeout_ms?: number;
+}
 
 /** Lines and columns begin at 1. `key` is dotted, such as `mcpServers.github.command`; empty: the file. */
 export interface McpSettingsProblem {

@@ -4,4 +4,4 @@
 export { openMcpServers, type McpServers, type McpServersOptions } from "./open-mcp-servers.ts";
 export { openPinFile } from "./pin-file.ts";
 export type { RecordServerFact } from "./describe-server.ts";
-export type { McpServerStatus } from "./server-source.ts";
+export type { AcceptedChange, McpServerStatus, MoreTools } from "./server-source.ts";

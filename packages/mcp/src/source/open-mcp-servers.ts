@@ -3,10 +3,17 @@
 
 import { systemClock, type Clock, type Registry } from "@soong/core";
 import type { Pins } from "../catalog/index.ts";
+import type { McpHost } from "../call/index.ts";
 import type { McpConnection } from "../connection/index.ts";
 import type { McpServerEntry } from "../settings/index.ts";
 import type { RecordServerFact } from "./describe-server.ts";
-import { openServerSource, type AcceptedChange, type McpServerStatus } from "./server-source.ts";
+import {
+  openServerSource,
+  type AcceptedChange,
+  type McpServerStatus,
+  type MoreTools,
+  type ServerSource,
+} from "./server-source.ts";
 
 export interface McpServersOptions {
   readonly entries: readonly McpServerEntry[];
@@ -16,13 +23,16 @@ export interface McpServersOptions {
   readonly pins: Pins;
   /** Takes the facts `mcp.server.*`. */
   readonly record?: RecordServerFact;
+  /** Who is asked what servers want of a host; nobody unless given, and then servers are refused it. */
+  readonly host?: McpHost;
   readonly clock?: Clock;
 }
 
 export interface McpServers {
   /**
    * To be called before a run, and before each of its turns: connects what is not connected, lists again
-   * what changed, and waits for that at most so long. Never rejects; whoever is late comes with a later turn.
+   * what changed, and waits for that at most so long. Never rejects; whoever is late comes with a later turn,
+   * and is not waited for again until it has answered or failed.
    */
   ready(signal: AbortSignal, ms: number): Promise<void>;
   /** Servers that have not answered yet. */
@@ -33,29 +43,45 @@ export interface McpServers {
    * entries, and of a server vouched for as a whole those it has now and does not itself warn of (MCP-6).
    */
   readonlyTools(): readonly string[];
-  /** Allows the changed definitions of a server as they are now, and says which they are (MCP-7). */
-  accept(server_id: string): Promise<readonly AcceptedChange[]>;
+  /** The definitions of a server that changed after they were allowed, as they are now. */
+  changes(server_id: string): readonly AcceptedChange[];
+  /** Allows those, and says which they were (MCP-7). Rejects when they are no longer those that were `shown`. */
+  accept(server_id: string, shown?: readonly AcceptedChange[]): Promise<readonly AcceptedChange[]>;
+  /** Lets every server have these beside the tools it lists, from now on. */
+  alsoOffer(more: MoreTools): void;
+  /** The connections of the servers that are not disabled, in the order of the file. */
+  connections(): readonly McpConnection[];
   /** Ends all servers and takes their tools away. */
   close(): Promise<void>;
 }
 
 export function openMcpServers(options: McpServersOptions): McpServers {
-  const { entries, registry, connect, pins, record = () => {}, clock = systemClock() } = options;
+  const { entries, registry, connect, pins, host } = options;
+  const { record = () => {}, clock = systemClock() } = options;
   const servers = entries.map((entry) =>
-    openServerSource({ entry, registry, connect, pins, record, clock }),
+    openServerSource({ entry, registry, connect, pins, record, host, clock }),
   );
+
+  const asked = new Set<ServerSource>();
+  /** Waited for in vain: no later turn waits for them, until they have answered or failed. */
+  const late = new Set<ServerSource>();
 
   return {
     async ready(signal, ms) {
-      const waiting = Promise.all(servers.map((server) => server.refresh()));
+      const awaited = servers.filter((server) => !late.has(server));
+      for (const server of late) void refresh(server);
+      const refreshed = awaited.map((server) => refresh(server));
       if (signal.aborted) return;
       let stop = (): void => {};
       const enough = new Promise<void>((resolve) => {
         stop = resolve;
       });
-      const disarm = clock.after(ms, stop);
+      const disarm = clock.after(ms, () => {
+        for (const server of awaited) if (asked.has(server)) late.add(server);
+        stop();
+      });
       signal.addEventListener("abort", stop);
-      await Promise.race([waiting, enough]);
+      await Promise.race([Promise.all(refreshed), enough]);
       disarm();
       signal.removeEventListener("abort", stop);
     },
@@ -65,13 +91,28 @@ export function openMcpServers(options: McpServersOptions): McpServers {
         .flatMap(({ state, server_id }) => (state === "connecting" ? [server_id] : [])),
     status: () => servers.map((server) => server.status()),
     readonlyTools: () => servers.flatMap((server) => server.readonlyTools()),
-    async accept(server_id) {
-      const server = servers.find((one) => one.status().server_id === server_id);
-      if (server === undefined) throw new Error(`there is no MCP server "${server_id}"`);
-      return server.accept();
+    changes: (server_id) => find(server_id).changes(),
+    accept: async (server_id, shown) => find(server_id).accept(shown),
+    alsoOffer(more) {
+      for (const server of servers) server.alsoOffer(more);
     },
+    connections: () =>
+      servers.flatMap(({ connection }) => (connection === undefined ? [] : [connection])),
     async close() {
       await Promise.all(servers.map((server) => server.close()));
     },
   };
+
+  async function refresh(server: ServerSource): Promise<void> {
+    asked.add(server);
+    await server.refresh();
+    asked.delete(server);
+    late.delete(server);
+  }
+
+  function find(server_id: string): ServerSource {
+    const server = servers.find((one) => one.status().server_id === server_id);
+    if (server === undefined) throw new Error(`there is no MCP server "${server_id}"`);
+    return server;
+  }
 }

@@ -28,6 +28,17 @@ describe("the file of pins", () => {
     expect(again.check("files", tool).kind).toBe("same");
   });
 
+  test("keeps what several processes pin at once", async () => {
+    verifies("MCP-7");
+    const path = join(folder, "mcp-pins.json");
+    const all = await Promise.all(Array.from({ length: 8 }, () => createPins(openPinFile(path))));
+    const toolOf = (index: number) => ({ name: `tool-${index}`, input_schema: {} });
+    await Promise.all(all.map((pins, index) => pins.allow("git", toolOf(index))));
+    const { servers } = (await openPinFile(path).load()) as { servers: { git: object } };
+    expect(Object.keys(servers.git)).toHaveLength(8);
+    expect(await readdir(folder)).toEqual(["mcp-pins.json"]);
+  });
+
   test("that is broken is an error with its name, and nothing is written over it", async () => {
     const path = join(folder, "mcp-pins.json");
     await writeFile(path, "{");

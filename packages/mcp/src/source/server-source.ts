@@ -4,6 +4,7 @@
 import {
   canonicalJson,
   messageOf,
+  type AnyTool,
   type Clock,
   type ExcludedTool,
   type Registry,
@@ -19,7 +20,13 @@ import {
   type ListedTools,
   type Pins,
 } from "../catalog/index.ts";
-import { McpServerFailure, type ConnectedServer, type McpConnection } from "../connection/index.ts";
+import type { McpHost } from "../call/index.ts";
+import {
+  McpServerFailure,
+  type ConnectedServer,
+  type McpConnection,
+  type McpEra,
+} from "../connection/index.ts";
 import type { McpServerEntry } from "../settings/index.ts";
 import { changesBetween, describeServer, type RecordServerFact } from "./describe-server.ts";
 import { listInTime } from "./list-in-time.ts";
@@ -31,6 +38,7 @@ export interface McpServerStatus {
   /** Names of ours, in the server's order. */
   readonly tools: readonly string[];
   readonly excluded: readonly ExcludedTool[];
+  readonly era?: McpEra;
   readonly protocol_version?: string;
   readonly server_info?: { readonly name: string; readonly version: string };
   /** What the server wants a model to know: its words, bounded and made safe. */
@@ -41,6 +49,8 @@ export interface McpServerStatus {
 
 export interface AcceptedChange {
   readonly tool_name: string;
+  /** Of the definition as it is now. */
+  readonly hash: string;
   readonly changes: readonly string[];
 }
 
@@ -49,9 +59,20 @@ export interface ServerSource {
   refresh(): Promise<void>;
   status(): McpServerStatus;
   readonlyTools(): readonly string[];
-  accept(): Promise<readonly AcceptedChange[]>;
+  changes(): readonly AcceptedChange[];
+  accept(shown?: readonly AcceptedChange[]): Promise<readonly AcceptedChange[]>;
+  /** Nothing where it is disabled. */
+  readonly connection: McpConnection | undefined;
+  alsoOffer(more: MoreTools): void;
   close(): Promise<void>;
 }
+
+/** Tools beside those a server lists; a name that is taken, or switched off in the entry, is left out. */
+export type MoreTools = (about: {
+  readonly entry: McpServerEntry;
+  readonly server: ConnectedServer;
+  readonly current: (signal: ToolContext["signal"]) => Promise<CurrentServer>;
+}) => readonly AnyTool[];
 
 export interface ServerSourceParts {
   readonly entry: McpServerEntry;
@@ -59,6 +80,7 @@ export interface ServerSourceParts {
   readonly connect: (entry: McpServerEntry) => McpConnection;
   readonly pins: Pins;
   readonly record: RecordServerFact;
+  readonly host?: McpHost | undefined;
   readonly clock: Clock;
 }
 
@@ -78,7 +100,7 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
   const { entry, registry, pins, clock } = parts;
   const { server_id } = entry;
   const everyTool = canonicalName(server_id, "*");
-  const handlerOf = toolHandlers({ entry, pins, current });
+  const handlerOf = toolHandlers({ entry, pins, current, record, host: parts.host });
   const connection = entry.disabled ? undefined : parts.connect(entry);
   let excluded: readonly ExcludedTool[] = [
     entry.disabled
@@ -89,6 +111,7 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
     id: server_id,
     kind: "mcp",
     trusted: false,
+    permission_from: "user",
     file: entry.place.file,
     tags: tagsOf(entry),
     ...hostOf(entry),
@@ -103,18 +126,40 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
   let isStale = false;
   let listedAt = Number.NEGATIVE_INFINITY;
   let closing: Promise<void> | undefined;
+  let relistLater: (() => void) | undefined;
+  let more: MoreTools = () => [];
   const ending = new AbortController();
   const stopListening = [
     connection?.onToolsChanged(() => {
       isStale = true;
-      if (listed !== undefined && clock.now() - listedAt >= RELIST_MS) void refresh();
+      if (listed === undefined || relistLater !== undefined) return;
+      const early = RELIST_MS - (clock.now() - listedAt);
+      if (early <= 0) void refresh();
+      else {
+        relistLater = clock.after(early, () => {
+          relistLater = undefined;
+          void refresh();
+        });
+      }
     }),
     connection?.onStateChanged((state) => {
       if (state.kind === "failed") fail(state.failure);
     }),
   ];
 
-  return { refresh, status, readonlyTools, accept, close };
+  return {
+    refresh,
+    status,
+    readonlyTools,
+    changes,
+    accept,
+    connection,
+    alsoOffer(given) {
+      more = given;
+      if (listed !== undefined) handle.set(toolsOf(listed.server, listed.catalog), excluded);
+    },
+    close,
+  };
 
   function refresh(): Promise<void> {
     if (connection === undefined || closing !== undefined) return Promise.resolve();
@@ -148,7 +193,9 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
     excluded = catalog.excluded;
     known = catalog.tools.map(({ name }) => name);
     // The same tools again are no change of the surface.
-    if (before?.fingerprint !== fingerprint) handle.set(catalog.tools, catalog.excluded);
+    if (before?.fingerprint !== fingerprint) {
+      handle.set(toolsOf(server, catalog), catalog.excluded);
+    }
     if (before?.server !== server) {
       const { tools, excluded } = catalog;
       const counts = { tools: tools.length, excluded: excluded.length };
@@ -158,6 +205,14 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
       const data = { server_id, ...changesBetween(before.catalog, catalog) };
       record("mcp.server.tools_changed", data, "info");
     }
+  }
+
+  function toolsOf(server: ConnectedServer, { tools, offered }: Catalog): readonly AnyTool[] {
+    const isFree = ({ name }: AnyTool): boolean => {
+      const own = name.slice(canonicalName(server_id, "").length);
+      return !offered.has(own) && !entry.disabled_tools.includes(own);
+    };
+    return [...tools, ...more({ entry, server, current }).filter(isFree)];
   }
 
   function fail(error: unknown): void {
@@ -189,18 +244,28 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
     }
   }
 
-  async function accept(): Promise<readonly AcceptedChange[]> {
+  function changes(): readonly AcceptedChange[] {
+    const changed = listed?.catalog.changed ?? [];
+    return changed.map((tool) => {
+      const state = pins.check(server_id, tool);
+      const words = state.kind === "changed" ? state.changes : [];
+      const tool_name = canonicalName(server_id, tool.name);
+      return { tool_name, hash: definitionHash(tool), changes: words };
+    });
+  }
+
+  async function accept(shown?: readonly AcceptedChange[]): Promise<readonly AcceptedChange[]> {
     await refresh();
     if (listed === undefined) {
       const why = failure ?? (entry.disabled ? "it is disabled" : "it is closed");
       throw new Error(`the MCP server "${server_id}" cannot be asked for its tools: ${why}`);
     }
     const { server, list, catalog } = listed;
-    const accepted = catalog.changed.map((tool): AcceptedChange => {
-      const state = pins.check(server_id, tool);
-      const changes = state.kind === "changed" ? state.changes : [];
-      return { tool_name: canonicalName(server_id, tool.name), changes };
-    });
+    const accepted = changes();
+    if (shown !== undefined && canonicalJson(hashesOf(shown)) !== canonicalJson(hashesOf(accepted)))
+      throw new Error(
+        `the MCP server "${server_id}" has changed its tools again since its changes were shown; look at them once more`,
+      );
     await pins.accept(server_id, catalog.changed);
     if (accepted.length > 0 && closing === undefined) show(server, list);
     return accepted;
@@ -214,7 +279,7 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
       state: stateNow(),
       tools: catalog?.tools.map(({ name }) => name) ?? [],
       excluded,
-      ...(server === undefined ? {} : describeServer(server)),
+      ...(server === undefined ? {} : { era: server.era, ...describeServer(server) }),
       ...(instructions === "" ? {} : { instructions }),
       ...(failure === undefined ? {} : { message: failure }),
     };
@@ -240,6 +305,7 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
   function close(): Promise<void> {
     closing ??= (async () => {
       for (const stop of stopListening) stop?.();
+      relistLater?.();
       ending.abort();
       handle.close();
       excluded = [];
@@ -257,6 +323,10 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
       // As above.
     }
   }
+}
+
+function hashesOf(changes: readonly AcceptedChange[]): string[] {
+  return changes.map(({ hash }) => hash).toSorted();
 }
 
 /** A remote server is on the network whatever its entry says. */

@@ -2,7 +2,7 @@
 // for it, the definition is pinned, and then it is asked (REG-3, MCP-7).
 
 import { messageOf, ToolFailure, type ToolContext } from "@soong/core";
-import { callServerTool } from "../call/index.ts";
+import { callServerTool, type McpHost, type RecordHostRequest } from "../call/index.ts";
 import {
   definitionHash,
   safeLine,
@@ -18,6 +18,8 @@ export interface HandlerParts {
   readonly pins: Pins;
   /** The server and what it offers now, or why it cannot be had. */
   readonly current: (signal: ToolContext["signal"]) => Promise<CurrentServer>;
+  readonly host: McpHost | undefined;
+  readonly record: RecordHostRequest;
 }
 
 export type CurrentServer =
@@ -30,7 +32,7 @@ export type CurrentServer =
 
 const MAX_MESSAGE_CHARS = 1_000;
 
-export function toolHandlers({ entry, pins, current }: HandlerParts): HandlerOf {
+export function toolHandlers({ entry, pins, current, host, record }: HandlerParts): HandlerOf {
   const { server_id, timeout_ms: timeoutMs } = entry;
   return (tool, { isReadonly }) =>
     async (input, context) => {
@@ -44,7 +46,8 @@ export function toolHandlers({ entry, pins, current }: HandlerParts): HandlerOf 
       } catch (error) {
         throw notPinned(context, error);
       }
-      const call = { server: now.server, name: tool.name, timeoutMs, isReadonly };
+      const asking = { server_id, timeoutMs, host, record };
+      const call = { ...asking, server: now.server, name: tool.name, isReadonly };
       return callServerTool({ ...call, arguments: input }, context);
     };
 }

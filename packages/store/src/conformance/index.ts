@@ -5,3 +5,4 @@ export { artifactChecks, type ArtifactsUnderTest } from "./artifact-checks.ts";
 export type { Check, ConformanceCheck, StoreUnderTest } from "./check.ts";
 export { conformanceChecks } from "./checks.ts";
 export { journalChecks, type JournalUnderTest } from "./journal-checks.ts";
+export { taskStorageChecks, type TaskStorageUnderTest } from "./task-storage.ts";

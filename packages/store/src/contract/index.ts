@@ -3,3 +3,4 @@
 export * from "./crash-point.ts";
 export * from "./store-error.ts";
 export type * from "./store.ts";
+export type * from "./task-storage.ts";

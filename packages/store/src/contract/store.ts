@@ -10,6 +10,7 @@ import type {
   Journal,
   Recorder,
 } from "@soong/core";
+import type { TaskStorage } from "./task-storage.ts";
 
 export interface Store {
   /** A new session, held by this process until it is closed. */
@@ -27,9 +28,11 @@ export interface Store {
   findRun(run_id: string): Promise<RunRecord | undefined>;
   /** Checks the chain of a session, fact by fact, or what is left of one that was removed (EVENT-6). */
   verify(session_id: string, options?: VerifyOptions): Promise<Verification>;
+  /** The tasks of all sessions. Those of a session that is removed go with it. */
+  tasks(): TaskStorage;
   /**
-   * Facts, conversation, artifacts and run folders go; a tombstone stays. Refused while somebody holds
-   * the session (ART-4).
+   * Facts, conversation, artifacts, tasks and run folders go; a tombstone stays. Refused while somebody
+   * holds the session (ART-4).
    */
   removeSession(session_id: string, reason?: string): Promise<Tombstone>;
   /** Oldest first. */

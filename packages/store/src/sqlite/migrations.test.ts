@@ -17,6 +17,7 @@ import { MIGRATIONS } from "./migrations.ts";
 /** Of the text of each version. A released one is never edited: add a version instead. */
 const RELEASED: Readonly<Record<number, string>> = {
   1: "46b33cab94bb1c0cdf2a2490aa631a3ffe1b5295789a7e283279590a1489e9c7",
+  2: "7f789e9021cc3e1b6ee75f09f70186a7f1fee7e61c06b9c642d6b906c104a7fb",
 };
 
 const FIXTURES = fileURLToPath(new URL("./fixtures/", import.meta.url));
@@ -69,13 +70,16 @@ describe("the versions", () => {
 describe.each(MIGRATIONS.map(({ version }) => version))("a store of version %i", (version) => {
   beforeEach(async () => {
     const database = await fromFixture(version);
-    const { artifact_id } = database.prepare("SELECT artifact_id FROM artifacts").get() as {
-      artifact_id: string;
-    };
+    const { artifact_id } = database
+      .prepare("SELECT artifact_id FROM artifacts WHERE record LIKE '%notes.txt%'")
+      .get() as { artifact_id: string };
     database.close();
-    const artifacts = join(home, "artifacts", "kept");
-    mkdirSync(artifacts, { recursive: true, mode: 0o700 });
-    writeFileSync(join(artifacts, artifact_id), KEPT_BYTES, { mode: 0o600 });
+    // The first fixture has the bytes of its one artifact only here.
+    keepArtifact("kept", artifact_id, Buffer.from(KEPT_BYTES));
+    const beside = /^-- artifact (\S+) (\S+) (\S*)$/gm;
+    for (const [, session_id = "", id = "", bytes = ""] of fixture(version).matchAll(beside)) {
+      keepArtifact(session_id, id, Buffer.from(bytes, "base64"));
+    }
   });
 
   test("opens with all its sessions, and every chain holds", async () => {
@@ -118,7 +122,7 @@ describe.each(MIGRATIONS.map(({ version }) => version))("a store of version %i",
       "call_forbidden",
       "call_write",
     ]);
-    const [artifact] = await kept.artifacts();
+    const artifact = (await kept.artifacts()).find(({ name }) => name === "notes.txt");
     expect(artifact).toMatchObject({ name: "notes.txt", size: KEPT_BYTES.length });
     const bytes = await kept.readArtifact(artifact?.artifact_id ?? "");
     expect(Buffer.from(bytes ?? []).toString()).toBe(KEPT_BYTES);
@@ -132,6 +136,29 @@ describe.each(MIGRATIONS.map(({ version }) => version))("a store of version %i",
       "root",
       "right",
     ]);
+    await store.close();
+  });
+
+  test("has its tasks, and takes new ones", async () => {
+    verifies("STORE-4");
+    const store = await openStore({ directory: home });
+    const tasks = store.tasks();
+    const kept = await tasks.read({ task_id: "task_kept", steps: "all", counts: true });
+    if (version === 1) expect(kept).toEqual({ steps: [], counts: {} });
+    else {
+      expect(kept.task?.content).toMatchObject({ goal: "naïve ‘quotes’ \u0000" });
+      expect(kept.steps.map(({ step_id }) => step_id)).toEqual(["first", "second"]);
+      expect(kept.steps[0]).toMatchObject({ run_id: "run_kept", status: "claimed" });
+      expect(kept.counts).toEqual({ claimed: 1, pending: 1 });
+    }
+    const at = new Date().toISOString();
+    const [created_at, updated_at] = [at, at];
+    const task = { task_id: "new", session_id: "kept", status: "pending", created_at, updated_at };
+    const change = { answer: "done", task: { ...task, content: {} } };
+    expect(await tasks.change({ task_id: "new" }, () => change)).toBe("done");
+    expect((await tasks.list({ limit: 9 })).map(({ task_id }) => task_id)).toEqual(
+      version === 1 ? ["new"] : ["new", "task_kept"],
+    );
     await store.close();
   });
 
@@ -185,9 +212,19 @@ async function fromFixture(version: number): Promise<Database> {
   const open = await loadSqlite();
   const database = open(pathOfDatabase());
   database.exec("BEGIN");
-  database.exec(readFileSync(join(FIXTURES, `version-${version}.sql`), "utf8"));
+  database.exec(fixture(version));
   database.exec("COMMIT");
   return database;
+}
+
+function fixture(version: number): string {
+  return readFileSync(join(FIXTURES, `version-${version}.sql`), "utf8");
+}
+
+function keepArtifact(session_id: string, artifact_id: string, bytes: Buffer): void {
+  const folder = join(home, "artifacts", session_id);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder, artifact_id), bytes, { mode: 0o600 });
 }
 
 function tablesOf(database: Database): string[] {

@@ -107,4 +107,51 @@ CREATE TABLE leavings (
 );
 `,
   },
+  {
+    version: 2,
+    sql: `
+CREATE TABLE tasks (
+  task_no INTEGER PRIMARY KEY AUTOINCREMENT,
+  task_id TEXT NOT NULL UNIQUE,
+  session_no INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  content TEXT NOT NULL
+);
+CREATE INDEX tasks_by_session ON tasks (session_no, task_no);
+
+CREATE TABLE task_steps (
+  task_no INTEGER NOT NULL,
+  step_id TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  open_dependencies INTEGER NOT NULL,
+  run_id TEXT,
+  lease_expires_at INTEGER,
+  state TEXT NOT NULL,
+  PRIMARY KEY (task_no, step_id)
+) WITHOUT ROWID;
+CREATE INDEX task_steps_by_position ON task_steps (task_no, position);
+CREATE INDEX task_steps_by_status ON task_steps (task_no, status, position);
+CREATE INDEX task_steps_by_lease ON task_steps (task_no, lease_expires_at)
+  WHERE lease_expires_at IS NOT NULL;
+CREATE INDEX task_steps_by_run ON task_steps (run_id) WHERE run_id IS NOT NULL;
+
+CREATE TABLE task_step_definitions (
+  task_no INTEGER NOT NULL,
+  step_id TEXT NOT NULL,
+  depends_on TEXT NOT NULL,
+  content TEXT NOT NULL,
+  PRIMARY KEY (task_no, step_id)
+) WITHOUT ROWID;
+
+CREATE TABLE task_dependencies (
+  task_no INTEGER NOT NULL,
+  depends_on TEXT NOT NULL,
+  step_id TEXT NOT NULL,
+  PRIMARY KEY (task_no, depends_on, step_id)
+) WITHOUT ROWID;
+`,
+  },
 ];

@@ -8,6 +8,7 @@ import { privateDirectory } from "../artifacts/index.ts";
 import { StoreError, type AtCrashPoint, type Store } from "../contract/index.ts";
 import type { Query } from "../session/index.ts";
 import { asStoreError, isPlain, openDatabase, type Statement } from "../sqlite/index.ts";
+import { createTaskTables } from "../tasks/index.ts";
 import { storeTables } from "./store-tables.ts";
 import { createStoreWriter, type StoreWriter } from "./store-writer.ts";
 
@@ -31,21 +32,25 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const home = options.directory;
   const directory = join(home, "store");
   if (!readOnly) await makeDirectories(home, directory);
-  const opened = await openDatabase({
-    directory,
-    readOnly,
-    busyTimeoutMs: options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS,
-  });
+  const busyTimeoutMs = options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS;
+  const opened = await openDatabase({ directory, readOnly, busyTimeoutMs });
   const { database, path } = opened;
   /** By their text, of which there are a few dozen. */
   const statements = new Map<string, Statement>();
   let isOpen = true;
   let closing: Promise<void> | undefined;
   const tables = storeTables(query, home, path);
+  const tasks = createTaskTables({
+    query,
+    tryTransaction: (work) => writing().tryTransaction(work),
+    sessionNumber: (session_id) => tables.knownRow(session_id).session_no,
+    busyTimeoutMs,
+  });
   let writer: StoreWriter | undefined;
   try {
     if (!readOnly) {
-      writer = await createStoreWriter({ ...opened, query, tables, home, ids, clock, at });
+      const parts = { ...opened, query, tables, home, ids, clock, busyTimeoutMs, at };
+      writer = await createStoreWriter(parts);
     }
   } catch (error) {
     database.close();
@@ -54,6 +59,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 
   return {
     ...tables,
+    tasks: () => tasks,
     createSession: async (session) => writing().createSession(session),
     openSession: async (session_id) => writing().openSession(session_id),
     removeSession: async (session_id, reason) => writing().removeSession(session_id, reason),

@@ -34,7 +34,8 @@ export interface RemovalParts {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const TABLES = ["nodes", "calls", "runs", "agents", "artifacts", "sessions"] as const;
+const TABLES = ["nodes", "calls", "runs", "agents", "artifacts", "tasks", "sessions"] as const;
+const TABLES_OF_TASKS = ["task_steps", "task_step_definitions", "task_dependencies"] as const;
 
 export function createRemoval(parts: RemovalParts): Removal {
   const { query, transaction, lock, folders, home, clock, at } = parts;
@@ -143,6 +144,12 @@ export function createRemoval(parts: RemovalParts): Removal {
     );
     const first = placeOfSession(session_no);
     query("DELETE FROM facts WHERE place >= ? AND place < ?", first, first + 2 ** 32);
+    for (const table of TABLES_OF_TASKS) {
+      query(
+        `DELETE FROM ${table} WHERE task_no IN (SELECT task_no FROM tasks WHERE session_no = ?)`,
+        session_no,
+      );
+    }
     for (const table of TABLES) query(`DELETE FROM ${table} WHERE session_no = ?`, session_no);
     return {
       session_id,

@@ -33,7 +33,7 @@ import { createRemoval } from "./removal.ts";
 import { sessionName } from "./session-name.ts";
 import type { StoreTables } from "./store-tables.ts";
 
-export type StoreWriter = Pick<
+export interface StoreWriter extends Pick<
   Store,
   | "createSession"
   | "openSession"
@@ -42,7 +42,10 @@ export type StoreWriter = Pick<
   | "rebuildRunFolder"
   | "runFolderProblems"
   | "close"
->;
+> {
+  /** Everything the work does, or nothing; refused soon while somebody else writes. */
+  tryTransaction<T>(work: () => T): T;
+}
 
 export interface StoreWriterParts extends OpenedDatabase {
   readonly query: Query;
@@ -50,8 +53,12 @@ export interface StoreWriterParts extends OpenedDatabase {
   readonly home: string;
   readonly ids: IdSource;
   readonly clock: Pick<Clock, "now">;
+  readonly busyTimeoutMs: number;
   readonly at?: AtCrashPoint | undefined;
 }
+
+/** How long SQLite itself waits for others before the process goes on with something else. */
+const TRY_MS = 25;
 
 /** Who holds a session, and from which fact on. */
 interface Holder {
@@ -89,6 +96,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
       return folders.rebuild(run_id, (after) => committedFacts(place, run_id, after));
     },
     runFolderProblems: () => folders.problems(),
+    tryTransaction,
     async close() {
       try {
         await closeSessions();
@@ -214,6 +222,21 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
   function transaction<T>(work: () => T): T {
     committer.commit();
     query("BEGIN IMMEDIATE");
+    return begun(work);
+  }
+
+  function tryTransaction<T>(work: () => T): T {
+    committer.commit();
+    query(`PRAGMA busy_timeout = ${TRY_MS}`);
+    try {
+      query("BEGIN IMMEDIATE");
+    } finally {
+      query(`PRAGMA busy_timeout = ${parts.busyTimeoutMs}`);
+    }
+    return begun(work);
+  }
+
+  function begun<T>(work: () => T): T {
     try {
       const done = work();
       query("COMMIT");

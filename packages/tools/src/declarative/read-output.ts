@@ -73,6 +73,8 @@ const BLOCK_KEYS: Readonly<Record<ContentBlock["type"], readonly string[]>> = {
   text: ["type", "text"],
   json: ["type", "json"],
   image: ["type", "media_type", "data"],
+  audio: ["type", "media_type", "data"],
+  resource: ["type", "uri", "media_type", "text", "blob"],
   resource_link: ["type", "uri", "name", "description", "media_type"],
   artifact_ref: [],
 };

@@ -1,0 +1,160 @@
+// What is on record of a child: what it was started with, what came of it, and the facts of its parent that say so.
+
+import type { ConversationNode, FactType, JsonObject, ToolContext } from "@soong/core";
+import type { RunEnd, RunSeat } from "../loop/index.ts";
+import type { Model } from "../model/index.ts";
+import type { ChildEntry } from "./child-book.ts";
+import type { ChildStory } from "./child-progress.ts";
+import type { ChildTask } from "./child-prompt.ts";
+import { findingsOf, summaryOf, type ChildResult, type ChildStatus } from "./child-result.ts";
+
+export interface ChildStart extends ChildTask {
+  readonly agent_id: string;
+  readonly run_id: string;
+  /** Left out: what the role has by default (SURF-4). */
+  readonly allowedTools?: readonly string[];
+  readonly model?: string;
+  /** The conversation a fork goes on from, root first. */
+  readonly history?: readonly ConversationNode[];
+  readonly timeoutMs: number;
+  /** Further data of its facts. */
+  readonly about?: JsonObject;
+  /** Once its run has begun. */
+  begun?(): void;
+}
+
+/** Why it was ended from outside. */
+export interface Stop {
+  readonly status: "timed_out" | "cancelled";
+  readonly message: string;
+}
+
+/** The facts of the run that started it, about the call that did. */
+export function recordCreated(
+  seat: RunSeat,
+  context: ToolContext,
+  start: ChildStart,
+  child: RunSeat,
+  models: readonly Model[],
+): void {
+  record(seat, context, "agent.child.created", createdData(start, child, models));
+}
+
+export function recordEnded(
+  seat: RunSeat,
+  context: ToolContext,
+  start: ChildStart,
+  result: ChildResult,
+): void {
+  try {
+    record(seat, context, FACT_OF[result.status], endedData(start, result));
+  } catch {
+    // The session's journal is broken or closed; the caller hears of that by itself.
+  }
+}
+
+const FACT_OF: Readonly<Record<ChildStatus, FactType>> = {
+  completed: "agent.child.completed",
+  failed: "agent.child.failed",
+  timed_out: "agent.child.failed",
+  cancelled: "agent.child.cancelled",
+};
+
+export function resultOf(
+  start: ChildStart,
+  end: RunEnd,
+  answer: string,
+  stop: Stop | undefined,
+  story: ChildStory,
+): ChildResult {
+  const { agent_id, run_id, role, definition, expected } = start;
+  const output = end.reason === "completed" ? expected?.read(answer) : undefined;
+  const status = statusOf(end, stop);
+  const misfit = output?.ok === false ? output.why : undefined;
+  const { code = status, message = "" } = end.error ?? {};
+  const error =
+    misfit === undefined
+      ? { code: stop?.status ?? code, message: stop?.message ?? message }
+      : { code: "unexpected_output", message: `its answer has not the form asked for: ${misfit}` };
+  const isWell = status === "completed" && misfit === undefined;
+  return {
+    status: isWell || misfit === undefined ? status : "failed",
+    summary: summaryOf(answer),
+    findings: findingsOf(answer),
+    artifacts: story.artifacts(),
+    usage: end.usage,
+    agent_id,
+    run_id,
+    agent_definition_id: definition.id,
+    role,
+    reason: end.reason,
+    turns: end.turns,
+    ...(output?.ok === true ? { output: output.output } : {}),
+    ...(isWell ? {} : { error }),
+  };
+}
+
+function statusOf({ reason, error }: RunEnd, stop: Stop | undefined): ChildStatus {
+  if (reason === "completed") return "completed";
+  const isAborted = reason === "aborted_streaming" || reason === "aborted_tools";
+  if (!isAborted || error?.code === "stopped_by_hook") return "failed";
+  return stop?.status ?? "cancelled";
+}
+
+const MOST_TASK_CHARS = 1_000;
+/** Its own facts have all of them. */
+const MOST_TOOLS = 100;
+
+export function entryOf(seat: RunSeat, start: ChildStart): ChildEntry {
+  const { agent_id, run_id, definition, role, task } = start;
+  return {
+    agent_id,
+    run_id,
+    parent_run_id: seat.run.identity.run_id,
+    agent_definition_id: definition.id,
+    role,
+    task: task.slice(0, MOST_TASK_CHARS),
+    started_at: new Date(seat.clock.now()).toISOString(),
+    status: "running",
+    lines: [],
+    waiting_for: new Set(),
+  };
+}
+
+function createdData(
+  { agent_id, run_id, definition, role, task, timeoutMs, history, about }: ChildStart,
+  { run }: RunSeat,
+  models: readonly Model[],
+): JsonObject {
+  return {
+    child_agent_id: agent_id,
+    child_run_id: run_id,
+    agent_definition_id: definition.id,
+    role,
+    mode: run.surface.mode,
+    task: task.slice(0, MOST_TASK_CHARS),
+    tools: run.surface.loaded.slice(0, MOST_TOOLS).map(({ name }) => name),
+    models: models.map(({ id }) => id),
+    timeout_ms: timeoutMs,
+    ...(history === undefined ? {} : { inherited_nodes: history.length }),
+    ...about,
+  };
+}
+
+function endedData({ about }: ChildStart, result: ChildResult): JsonObject {
+  const { agent_id, run_id, artifacts, output: _output, usage, error, ...told } = result;
+  return {
+    child_agent_id: agent_id,
+    child_run_id: run_id,
+    ...(told as Omit<typeof told, "findings"> & { findings: string[] }),
+    artifacts: artifacts.map(({ artifact_id }) => artifact_id),
+    usage: { ...usage } as unknown as JsonObject,
+    ...(error === undefined ? {} : { error: { ...error } }),
+    ...about,
+  };
+}
+
+function record(seat: RunSeat, context: ToolContext, type: FactType, data: JsonObject): void {
+  const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };
+  seat.run.recorder.record(type, data, call);
+}

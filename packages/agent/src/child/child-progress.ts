@@ -1,0 +1,145 @@
+// What of a child its caller's screen is told while it works (AGENT-5): its text and its calls, as progress of the call that
+// started it, with who it is. Its clock stands still while a person is asked (PIPE-6).
+
+import type { ArtifactRef, Fact, ToolContext, ToolResult } from "@soong/core";
+import type { LoopEvent, LoopRun } from "../loop/index.ts";
+import { noteLine, type ChildEntry } from "./child-book.ts";
+import type { ChildTask } from "./child-prompt.ts";
+import type { Patience } from "./patience.ts";
+
+export interface ChildStory {
+  /** Settles when there is no more to tell. */
+  readonly told: Promise<void>;
+  /** What it had said of an answer that was not finished. */
+  spoken(): string;
+  /** All its calls have left, each once. */
+  artifacts(): readonly ArtifactRef[];
+}
+
+interface Child extends Pick<ChildTask, "role" | "definition"> {
+  readonly agent_id: string;
+  readonly run_id: string;
+}
+
+const MOST_LINE_CHARS = 400;
+const MOST_ARTIFACTS = 100;
+
+export function followChild(
+  run: LoopRun,
+  { role, definition, agent_id, run_id }: Child,
+  context: ToolContext,
+  patience: Patience,
+  entryOf: () => ChildEntry | undefined,
+): ChildStory {
+  const origin = { agent_id, run_id, role, agent_definition_id: definition.id };
+  const artifacts = new Map<string, ArtifactRef>();
+  let spoken = "";
+  /** What of it is not told yet. */
+  let unsaid = "";
+  let answered = (): void => {};
+  return {
+    told: follow().catch(() => {}),
+    spoken: () => spoken,
+    artifacts: () => [...artifacts.values()].slice(0, MOST_ARTIFACTS),
+  };
+
+  async function follow(): Promise<void> {
+    try {
+      for await (const event of run.events()) hear(event);
+    } finally {
+      answered();
+    }
+  }
+
+  function hear(event: LoopEvent): void {
+    switch (event.type) {
+      case "text_delta":
+        hearText(event.text);
+        return;
+      case "call":
+        sayRest();
+        spoken = "";
+        tell("call", `${event.name} ${event.arguments}`);
+        return;
+      case "result":
+        hearResult(event.result);
+        return;
+      case "fact":
+        hearFact(event.fact);
+        return;
+      case "abandoned":
+        unsaid = "";
+        spoken = "";
+        tell("retry", event.reason);
+        return;
+      case "end":
+        sayRest();
+        return;
+      case "queued":
+      case "started":
+      case "compacted":
+    }
+  }
+
+  function hearText(text: string): void {
+    spoken += text;
+    // All that is left of a call that is cut short.
+    context.output(text);
+    const lines = (unsaid + text).split("\n");
+    unsaid = lines.pop() ?? "";
+    for (const line of lines) tell("text", line);
+  }
+
+  function sayRest(): void {
+    const rest = unsaid;
+    unsaid = "";
+    tell("text", rest);
+  }
+
+  function hearResult({ tool_call_id, tool_name, status, summary, artifacts: made }: ToolResult) {
+    for (const ref of made) artifacts.set(ref.artifact_id, ref);
+    noLongerAsked(tool_call_id);
+    tell("result", `${tool_name} ${status}: ${summary}`);
+  }
+
+  function hearFact({ type, tool_call_id = "", tool_name = "", data }: Fact): void {
+    if (type === "permission.requested") {
+      tell("permission", `${tool_name} needs a person's answer`);
+      asked(tool_call_id);
+    } else if (type === "permission.resolved" || type === "permission.failed") {
+      noLongerAsked(tool_call_id);
+    } else if (type === "tool.progress") {
+      const { message } = data;
+      if (typeof message === "string") tell("progress", `${tool_name}: ${message}`);
+    }
+  }
+
+  function asked(tool_call_id: string): void {
+    const open = entryOf()?.waiting_for;
+    if (open === undefined) return;
+    const isFirst = open.size === 0;
+    open.add(tool_call_id);
+    if (!isFirst) return;
+    patience.pause();
+    const answer = new Promise<void>((resolve) => {
+      answered = resolve;
+    });
+    context.waitForPerson(answer).catch(() => {});
+  }
+
+  function noLongerAsked(tool_call_id: string): void {
+    const open = entryOf()?.waiting_for;
+    if (open?.delete(tool_call_id) !== true || open.size > 0) return;
+    patience.resume();
+    answered();
+  }
+
+  function tell(kind: string, said: string): void {
+    const line = said.trim();
+    if (line === "") return;
+    const short = line.length <= MOST_LINE_CHARS ? line : `${line.slice(0, MOST_LINE_CHARS)}…`;
+    const entry = entryOf();
+    if (entry !== undefined) noteLine(entry, short);
+    context.progress({ message: `${definition.id}: ${short}`, data: { kind, origin } });
+  }
+}

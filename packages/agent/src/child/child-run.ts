@@ -1,0 +1,192 @@
+// One child from its start to its end: a run of its own on the loop, below the run that called (AGENT-2…5). Whatever
+// happens to it is a result for its caller; nothing of it is thrown.
+
+import { messageOf, type RunOptions, type SurfaceProblem, type ToolContext } from "@soong/core";
+import {
+  openConversation,
+  type InstructionSource,
+  type LoopRun,
+  type RunEnd,
+  type RunSeat,
+} from "../loop/index.ts";
+import type { Model } from "../model/index.ts";
+import type { ChildBook, ChildEntry } from "./child-book.ts";
+import {
+  entryOf,
+  recordCreated,
+  recordEnded,
+  resultOf,
+  type ChildStart,
+  type Stop,
+} from "./child-facts.ts";
+import { followChild, type ChildStory } from "./child-progress.ts";
+import { promptOf, systemOf } from "./child-prompt.ts";
+import type { ChildResult } from "./child-result.ts";
+import { createPatience } from "./patience.ts";
+import type { Seats } from "./seats.ts";
+
+/** What every child is started with. */
+export interface ChildSurroundings {
+  readonly seats: Seats;
+  readonly book: ChildBook;
+  /** Left out: no definition may name a model. */
+  readonly models?: ModelsPort;
+  /** Instruction files for those who have not read the conversation. */
+  readonly instructions?: InstructionSource;
+  /** The system text of sub agents and workers begins with it; left out: with that of whoever starts them. */
+  readonly system?: readonly string[];
+}
+
+/** The first is used, the rest stand in for it. Rejects for a reference that leads nowhere. */
+export type ModelsPort = (reference: string) => Promise<readonly [Model, ...Model[]]>;
+
+export type ChildOutcome =
+  /** Nothing has begun. */
+  | {
+      readonly kind: "refused";
+      readonly message: string;
+      readonly problems: readonly SurfaceProblem[];
+    }
+  | { readonly kind: "ended"; readonly result: ChildResult; readonly answer: string }
+  /** The call has ended before its child: nobody waits for what would be returned. */
+  | { readonly kind: "cut_short" };
+
+export async function runChild(
+  around: ChildSurroundings,
+  seat: RunSeat,
+  context: ToolContext,
+  start: ChildStart,
+): Promise<ChildOutcome> {
+  const life: { stop?: Stop; child?: LoopRun; entry?: ChildEntry } = {};
+  const patience = createPatience(seat.clock, start.timeoutMs, () => {
+    const message = `It did not end within ${start.timeoutMs} ms.`;
+    life.stop ??= { status: "timed_out", message };
+    void life.child?.abort(message);
+  });
+  const outcome = conduct();
+  // The call's end waits for the child's, as long as the kernel lets it.
+  context.onCancel(async () => {
+    const isLate = patience.elapsed() >= patience.limitMs;
+    const message = messageOf(context.signal.reason);
+    life.stop ??= { status: isLate ? "timed_out" : "cancelled", message };
+    await life.child?.abort(message);
+    await outcome;
+  });
+  const ended = await outcome.finally(() => patience.stop());
+  return context.signal.aborted ? { kind: "cut_short" } : ended;
+
+  async function conduct(): Promise<ChildOutcome> {
+    const models = await modelsOf(around, seat, start);
+    if (typeof models === "string") return { kind: "refused", message: models, problems: [] };
+    const early = stopped();
+    if (early !== undefined) return { kind: "refused", message: early.message, problems: [] };
+    const conversation = await openConversation({
+      ...conversationOptions(around, seat, start, models),
+      seats: {
+        entered(own) {
+          around.seats.entered(own);
+          recordCreated(seat, context, start, own, models);
+          life.entry = entryOf(seat, start);
+          around.book.add(seat.session, life.entry);
+          start.begun?.();
+        },
+        left: (own) => around.seats.left(own),
+      },
+    });
+    const child = conversation.send(promptOf(start));
+    life.child = child;
+    const since = stopped();
+    if (since !== undefined) void child.abort(since.message);
+    const story = followChild(child, start, context, patience, () => life.entry);
+    const end = await child.end;
+    await story.told;
+    if (life.entry === undefined) {
+      const { message = "It could not be started.", problems = [] } = end.error ?? {};
+      return { kind: "refused", message, problems };
+    }
+    return conclude(life.entry, end, story);
+  }
+
+  function stopped(): Stop | undefined {
+    return life.stop;
+  }
+
+  function conclude(entry: ChildEntry, end: RunEnd, story: ChildStory): ChildOutcome {
+    const answer = end.reason === "completed" || end.answer !== "" ? end.answer : story.spoken();
+    const result = resultOf(start, end, answer, life.stop, story);
+    entry.status = result.status;
+    entry.ended_at = new Date(seat.clock.now()).toISOString();
+    entry.result = result;
+    recordEnded(seat, context, start, result);
+    return { kind: "ended", result, answer };
+  }
+}
+
+/** A sentence when there is no such model. */
+async function modelsOf(
+  { models }: ChildSurroundings,
+  seat: RunSeat,
+  { model, definition }: ChildStart,
+): Promise<readonly [Model, ...Model[]] | string> {
+  const reference = model ?? definition.model;
+  if (reference === undefined) return seat.models;
+  if (models === undefined) {
+    return `${definition.id} names the model ${reference}, and models cannot be named here.`;
+  }
+  try {
+    return await models(reference);
+  } catch (error) {
+    return `The model ${reference} of ${definition.id} cannot be used: ${messageOf(error)}`;
+  }
+}
+
+function conversationOptions(
+  around: ChildSurroundings,
+  seat: RunSeat,
+  start: ChildStart,
+  models: readonly [Model, ...Model[]],
+) {
+  const { role, definition, expected, history } = start;
+  const { clock, ids, session, supply, limits } = seat;
+  const isFork = role === "fork";
+  const { max_turns = limits.max_turns } = definition;
+  return {
+    session,
+    models,
+    run: runOptions(seat, start),
+    system: systemOf((isFork ? undefined : around.system) ?? seat.system, start),
+    agent_definition_id: definition.id,
+    clock,
+    ids,
+    limits: { ...limits, max_turns: Math.min(max_turns, limits.max_turns) },
+    started_by: { account: seat.account, lastSeq: seat.lastSeq },
+    ...(supply === undefined ? {} : { supply }),
+    ...(history === undefined ? {} : { history }),
+    ...(isFork || around.instructions === undefined ? {} : { instructions: around.instructions }),
+    ...(expected === undefined ? {} : { checkAnswer: (answer: string) => expected.mend(answer) }),
+  };
+}
+
+/** Below the parent's policy, whatever the definition says (PERM-12); nothing of the parent's tools (SURF-4). */
+function runOptions(seat: RunSeat, start: ChildStart): RunOptions {
+  const { definition, role, agent_id, run_id, allowedTools } = start;
+  const { suggested_tools, mode, rules } = definition;
+  const { identity, policy } = seat.run;
+  const { roots, inlineLimitBytes, taskDenied } = seat.options;
+  return {
+    agent_id,
+    run_id,
+    parent: { run_id: identity.run_id, agent_id: identity.agent_id, policy },
+    role,
+    // Orchestrating is for main; a child in plan mode only reads.
+    ...(mode === "plan" ? { mode } : {}),
+    ...(rules === undefined ? {} : { policy: { rules } }),
+    ...(allowedTools === undefined ? {} : { allowedTools }),
+    ...(suggested_tools === undefined ? {} : { suggestedTools: suggested_tools }),
+    // What the task denies its parent it denies the child.
+    ...(taskDenied === undefined ? {} : { taskDenied }),
+    ...(roots === undefined ? {} : { roots }),
+    ...(inlineLimitBytes === undefined ? {} : { inlineLimitBytes }),
+    ...(role === "fork" ? { loadedTools: seat.loadedTools() } : {}),
+  };
+}

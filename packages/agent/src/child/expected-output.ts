@@ -1,0 +1,75 @@
+// The form a child's answer has to have, when its caller names one (AGENT-4): told to the child beforehand, checked after,
+// and what is wrong with it told once more before it counts as a failure.
+
+import {
+  compileSchema,
+  readSchema,
+  type JsonSchema,
+  type JsonValue,
+  type ValidationIssue,
+} from "@soong/core";
+
+export interface ExpectedOutput {
+  /** For the prompt. */
+  readonly wanted: string;
+  read(answer: string): ReadOutput;
+  /** What the child is told of an answer that does not fit. */
+  mend(answer: string): string | undefined;
+}
+
+export type ReadOutput =
+  | { readonly ok: true; readonly output: JsonValue }
+  | { readonly ok: false; readonly why: string };
+
+const MOST_ISSUES = 20;
+
+/** Or what is wrong with the schema. */
+export function expectedOutput(given: unknown): ExpectedOutput | { readonly problem: string } {
+  const schema = readSchema(given);
+  if (!schema.ok) {
+    const problems = schema.problems.map(({ pointer, message }) => `${pointer || "it"} ${message}`);
+    return { problem: problems.join("; ") };
+  }
+  const { original } = schema;
+  const check = compileSchema(original);
+  const wanted = wantedText(original);
+  return { wanted, read, mend };
+
+  function read(answer: string): ReadOutput {
+    const parsed = jsonIn(answer);
+    if (!parsed.ok) return parsed;
+    const checked = check(parsed.output);
+    if (checked.ok) return parsed;
+    const lines = checked.issues.slice(0, MOST_ISSUES).map(lineOf);
+    return { ok: false, why: `\n${lines.join("\n")}` };
+  }
+
+  function mend(answer: string): string | undefined {
+    const found = read(answer);
+    if (found.ok) return undefined;
+    return `Your answer does not have the form that was asked for: ${found.why}\n\nAnswer once more. ${wanted}`;
+  }
+}
+
+function lineOf({ path, message }: ValidationIssue): string {
+  return `- ${path === "" ? "the value" : path}: ${message}`;
+}
+
+function wantedText(schema: JsonSchema): string {
+  return `Your last message has to be one JSON value and nothing else, which fits this JSON Schema:\n${JSON.stringify(schema)}`;
+}
+
+/** The whole answer, or the one fenced block in it. */
+function jsonIn(answer: string): ReadOutput {
+  const whole = answer.trim();
+  const fenced = [...whole.matchAll(/^```(?:json)?[ \t]*\n([\s\S]*?)\n```[ \t]*$/gm)];
+  const only = fenced.length === 1 ? fenced[0]?.[1] : undefined;
+  for (const text of [whole, ...(only === undefined ? [] : [only])]) {
+    try {
+      return { ok: true, output: JSON.parse(text) as JsonValue };
+    } catch {
+      // The next one may be it.
+    }
+  }
+  return { ok: false, why: whole === "" ? "it is empty." : "it is not JSON." };
+}

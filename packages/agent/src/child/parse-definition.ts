@@ -1,0 +1,46 @@
+// One definition from the text of its file, or everything that is wrong with it: front matter in YAML, then the system text.
+
+import { basename } from "node:path";
+import type { PermissionRule } from "@soong/core";
+import { checkedDocument, splitFrontMatter, type DocumentProblem } from "../document/index.ts";
+import type { WrittenDefinition } from "./agent-definition.ts";
+import { definitionCheck, isDefinitionId } from "./check-definition.ts";
+
+export type ParsedDefinition =
+  | { readonly ok: true; readonly definition: WrittenDefinition }
+  | { readonly ok: false; readonly problems: readonly DocumentProblem[] };
+
+const MOST_SYSTEM_CHARS = 100_000;
+const checkFrontMatter = definitionCheck("file");
+
+/** A definition without an id has the name of its file. */
+export function parseAgentDefinition(text: string, file: string): ParsedDefinition {
+  const refused = (line: number, message: string): ParsedDefinition => ({
+    ok: false,
+    problems: [{ file, line, column: 1, message }],
+  });
+  const split = splitFrontMatter(text);
+  if (!split.ok) return refused(split.line, split.message);
+  const checked = checkedDocument(split.yaml, file, checkFrontMatter);
+  if (!checked.ok) return checked;
+  if (split.body === "") {
+    return refused(1, "has no text below its front matter; that is what the agent is told");
+  }
+  if (split.body.length > MOST_SYSTEM_CHARS) {
+    const chars = `${split.body.length} characters below its front matter`;
+    return refused(1, `has ${chars}; ${MOST_SYSTEM_CHARS} are the most`);
+  }
+  const written = checked.value as Omit<WrittenDefinition, "system" | "id"> & { id?: string };
+  const id = written.id ?? basename(file, ".md");
+  if (!isDefinitionId(id)) {
+    return refused(1, `has a name that is no id (${JSON.stringify(id.slice(0, 80))}): give it one`);
+  }
+  const rules = written.rules?.map((rule, index): PermissionRule => {
+    const { line } = checked.positionOf(["rules", index], "value");
+    return { ...rule, origin: { file, line } };
+  });
+  return {
+    ok: true,
+    definition: { ...written, id, system: split.body, ...(rules === undefined ? {} : { rules }) },
+  };
+}

@@ -1,0 +1,36 @@
+// How long a child may take, on a clock that stands still while a person thinks (PIPE-6).
+
+import type { Clock } from "@soong/core";
+
+export interface Patience {
+  readonly limitMs: number;
+  /** So far, without the time it stood still. */
+  elapsed(): number;
+  pause(): void;
+  resume(): void;
+  stop(): void;
+}
+
+export function createPatience(clock: Clock, limitMs: number, expired: () => void): Patience {
+  let counted = 0;
+  let since: number | undefined;
+  let forget = (): void => {};
+  resume();
+  return { limitMs, elapsed, pause, resume, stop: pause };
+
+  function elapsed(): number {
+    return counted + (since === undefined ? 0 : clock.now() - since);
+  }
+
+  function pause(): void {
+    counted = elapsed();
+    since = undefined;
+    forget();
+  }
+
+  function resume(): void {
+    if (since !== undefined) return;
+    since = clock.now();
+    forget = clock.after(Math.max(0, limitMs - counted), expired);
+  }
+}

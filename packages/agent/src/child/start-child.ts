@@ -1,0 +1,95 @@
+// From the arguments of a call to a child at work, or to everything that keeps it from being started (SURF-4). Nothing has
+// happened when a start is refused.
+
+import { matchesName, nearestName, type ToolContext } from "@soong/core";
+import type { RunSeat } from "../loop/index.ts";
+import type { AgentCatalog } from "./agent-catalog.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
+import type { ChildRole } from "./child-prompt.ts";
+import type { ChildStart } from "./child-facts.ts";
+import { runChild, type ChildOutcome, type ChildSurroundings } from "./child-run.ts";
+import { expectedOutput, type ExpectedOutput } from "./expected-output.ts";
+import { notStarted } from "./refusals.ts";
+
+export type EndedChild = Extract<ChildOutcome, { kind: "ended" }>;
+
+/** Undefined: the call has ended before its child, and what it would return is not read. */
+export async function startChild(
+  around: ChildSurroundings,
+  seat: RunSeat,
+  context: ToolContext,
+  start: ChildStart,
+): Promise<EndedChild | undefined> {
+  const outcome = await runChild(around, seat, context, start);
+  if (outcome.kind === "cut_short") return undefined;
+  if (outcome.kind === "ended") return outcome;
+  const { problems, message } = outcome;
+  const details = {
+    problems: problems.map(({ code, tool_name, message: why }) => ({ code, tool_name, why })),
+  };
+  throw notStarted(
+    problems.length === 0 ? "child_not_started" : "invalid_allowed_tools",
+    `The agent was not started. ${message}`,
+    { details },
+  );
+}
+
+export function definitionFor(catalog: AgentCatalog, id: string, role: ChildRole): AgentDefinition {
+  const found = catalog.definitions.get(id);
+  const startable = catalog.startableAs(role).map((definition) => definition.id);
+  if (found === undefined) {
+    const meant = nearestName(id, startable);
+    const hint =
+      meant === undefined ? `There are ${startable.join(", ")}.` : `Did you mean "${meant}"?`;
+    throw notStarted("unknown_agent_definition", `There is no agent definition "${id}". ${hint}`);
+  }
+  if (found.roles.includes(role)) return found;
+  throw notStarted(
+    "agent_role_not_allowed",
+    `"${id}" cannot be started as ${role}; it is for ${found.roles.join(", ")}. As ${role} there are ${startable.join(", ")}.`,
+  );
+}
+
+/** Within what the definition allows at the most; the role's ceiling is the kernel's to hold. */
+export function toolsFor(
+  { id, allowed_tools: most }: AgentDefinition,
+  asked: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (asked === undefined || most === undefined) return asked ?? most;
+  const beyond = asked.filter(
+    (name) => !most.some((one) => one === name || matchesName(one, name)),
+  );
+  if (beyond.length === 0) return asked;
+  const details = {
+    problems: beyond.map((tool_name) => ({ code: "not_in_definition", tool_name })),
+  };
+  throw notStarted(
+    "invalid_allowed_tools",
+    `The agent was not started. "${id}" may be given ${most.join(", ")} at the most, and allowed_tools names ${beyond.join(", ")}.`,
+    { details },
+  );
+}
+
+/** The caller's own form, or the definition's. */
+export function expectedFor(
+  definition: AgentDefinition,
+  asked: unknown,
+): ExpectedOutput | undefined {
+  const given = asked ?? definition.expected_output_schema;
+  if (given === undefined) return undefined;
+  const expected = expectedOutput(given);
+  if (!("problem" in expected)) return expected;
+  throw notStarted(
+    "invalid_expected_output_schema",
+    `The agent was not started. expected_output_schema cannot be used: ${expected.problem}`,
+  );
+}
+
+export function timeoutFor(
+  definition: AgentDefinition,
+  asked: number | undefined,
+  limitMs: number,
+): number {
+  const own = definition.timeout_ms ?? limitMs;
+  return Math.min(asked ?? own, own, limitMs);
+}

@@ -1,0 +1,155 @@
+// agent.create_sub_agent and agent.fork_agent: to the caller a call and its result, inside a run of its own (AGENT-1, 2).
+
+import { defineTool, type AnyTool, type JsonObject, type ToolContext } from "@soong/core";
+import type { AgentParts } from "./agent-parts.ts";
+import {
+  BUILT_IN_DEFINITIONS,
+  DEFAULT_FORK_AGENT,
+  DEFAULT_SUB_AGENT,
+} from "./built-in-definitions.ts";
+import type { ChildRole } from "./child-prompt.ts";
+import { handlerResult } from "./child-result.ts";
+import { forkPath } from "./fork-path.ts";
+import {
+  definitionFor,
+  expectedFor,
+  startChild,
+  timeoutFor,
+  toolsFor,
+  type EndedChild,
+} from "./start-child.ts";
+
+interface StartInput {
+  readonly agent_definition_id?: string;
+  readonly task: string;
+  readonly context?: string;
+  readonly allowed_tools?: readonly string[];
+  readonly expected_output_schema?: JsonObject;
+  readonly timeout_ms?: number;
+}
+
+/** What starters have in common: they change nothing themselves, and their children are judged call by call (SURF-10). */
+export const STARTER = {
+  permission: "readonly",
+  concurrency_safe: true,
+  starts_agent: true,
+  // A line somebody types must not cost the work of several agents; an abort ends them.
+  interrupt_behavior: "block",
+  tags: ["agent"],
+} as const;
+
+const MOST_TASK_CHARS = 200_000;
+
+export const ALLOWED_TOOLS_FIELD = {
+  type: "array",
+  items: { type: "string", minLength: 1 },
+  maxItems: 200,
+  description:
+    'Canonical names or patterns of the tools it gets, such as "code.read_file" or "code.*". Leave out for what such an agent has by default. A name that is unknown, or that it can never have, is an error and nothing is started.',
+} as const;
+
+export function createSubAgentTool(parts: AgentParts): AnyTool {
+  return defineTool({
+    ...STARTER,
+    name: "agent.create_sub_agent",
+    title: "Start a sub agent",
+    search_hint: "delegate task to sub agent",
+    description:
+      "Starts an agent on a task of its own and waits for its answer. It knows the task and the context you give it and nothing of this conversation, so write down all it needs. Calls next to each other run at the same time: use several for independent work. Its result has status, summary, findings and artifacts; one that fails costs nothing but itself. It cannot start agents, and what it does is judged and asked about as if you did it.",
+    input_schema: inputSchema(parts, {
+      task: "What is to be done, and what the answer is to say.",
+      agent_definition_id: `Which agent, from agent.list_agent_definitions. Left out: ${DEFAULT_SUB_AGENT}.`,
+      context: "What it has to know: facts, paths, decisions. It sees nothing else.",
+    }),
+    handler: (input, context) => started(parts, "sub", input as unknown as StartInput, context),
+  });
+}
+
+export function forkAgentTool(parts: AgentParts): AnyTool {
+  return defineTool({
+    ...STARTER,
+    name: "agent.fork_agent",
+    title: "Fork this agent",
+    search_hint: "fork conversation into parallel agent",
+    description:
+      "Starts an agent that has read this whole conversation up to your present answer, gives it a task of its own, and waits for what comes of it. Use it where explaining would take longer than doing: it costs the whole conversation once more. What it reads and does stays out of this conversation; its last message comes back. It cannot start agents.",
+    input_schema: inputSchema(parts, {
+      task: "What it is to do that you do not do yourself.",
+      agent_definition_id: `Which agent, from agent.list_agent_definitions. Left out: ${DEFAULT_FORK_AGENT}.`,
+    }),
+    handler: (input, context) => started(parts, "fork", input as unknown as StartInput, context),
+  });
+}
+
+async function started(
+  parts: AgentParts,
+  role: Extract<ChildRole, "sub" | "fork">,
+  input: StartInput,
+  context: ToolContext,
+): Promise<unknown> {
+  const seat = parts.seats.of(context);
+  const id = input.agent_definition_id ?? (role === "sub" ? DEFAULT_SUB_AGENT : DEFAULT_FORK_AGENT);
+  const definition = definitionFor(parts.catalog, id, role);
+  const expected = expectedFor(definition, input.expected_output_schema);
+  const allowedTools = toolsFor(definition, input.allowed_tools);
+  const { ids } = seat;
+  const ended = await startChild(parts, seat, context, {
+    role,
+    definition,
+    agent_id: ids.next("agent"),
+    run_id: ids.next("run"),
+    task: input.task,
+    timeoutMs: timeoutFor(definition, input.timeout_ms, parts.childTimeoutMs),
+    ...(input.context === undefined ? {} : { context: input.context }),
+    ...(expected === undefined ? {} : { expected }),
+    ...(allowedTools === undefined ? {} : { allowedTools }),
+    ...(role === "fork" ? { history: forkPath(seat.path()) } : {}),
+  });
+  return ended === undefined ? neverRead() : told(ended);
+}
+
+function told({ result, answer }: EndedChild): unknown {
+  return handlerResult(result, answer);
+}
+
+/** The call has its end already: a value now would only be on record as one that came too late. */
+export function neverRead(): Promise<never> {
+  return new Promise(() => {});
+}
+
+function inputSchema(
+  { childTimeoutMs, catalog }: AgentParts,
+  says: Readonly<Record<"task" | "agent_definition_id", string>> & { readonly context?: string },
+): JsonObject {
+  const own = [...catalog.definitions.values()].length > BUILT_IN_DEFINITIONS.length;
+  return {
+    type: "object",
+    additionalProperties: false,
+    required: ["task"],
+    properties: {
+      task: { type: "string", minLength: 1, maxLength: MOST_TASK_CHARS, description: says.task },
+      ...(says.context === undefined
+        ? {}
+        : { context: { type: "string", maxLength: MOST_TASK_CHARS, description: says.context } }),
+      agent_definition_id: {
+        type: "string",
+        minLength: 1,
+        description: own
+          ? `${says.agent_definition_id} There are some beside the built-in ones.`
+          : says.agent_definition_id,
+      },
+      allowed_tools: { ...ALLOWED_TOOLS_FIELD, items: { ...ALLOWED_TOOLS_FIELD.items } },
+      expected_output_schema: {
+        type: "object",
+        description:
+          "A JSON Schema for its answer, which is then one JSON value. An answer that does not fit is sent back once; after that the call fails and has the text.",
+      },
+      timeout_ms: {
+        type: "integer",
+        minimum: 1,
+        maximum: childTimeoutMs,
+        description: `How long it may take, in milliseconds; ${childTimeoutMs} at the most, which is also what is meant when left out.`,
+      },
+    },
+  };
+}

@@ -1,0 +1,94 @@
+// The skills there are, read from their folder whenever somebody asks. One that cannot be taken is a problem with its
+// place and costs nothing but itself; none is read from outside the folder, whatever its name or its links say.
+
+import { readdir, realpath } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { messageOf } from "@soong/core";
+import { readTextFile, type DocumentProblem } from "../document/index.ts";
+import { parseSkill, type ParsedSkill } from "./parse-skill.ts";
+import { isSkillName, SKILL_FILE, type Skill } from "./skill.ts";
+
+export interface LoadedSkills {
+  /** By name. */
+  readonly skills: readonly Skill[];
+  readonly problems: readonly DocumentProblem[];
+}
+
+const MOST_SKILLS = 500;
+const MOST_FILE_BYTES = 256 * 1024;
+
+/** `folder`: `${SOONG_AGENT_HOME}/skills`; one that is not there holds nothing. */
+export async function loadSkills(folder: string): Promise<LoadedSkills> {
+  const skills: Skill[] = [];
+  const problems: DocumentProblem[] = [];
+  for (const name of await namesOf(folder, problems)) {
+    const read = await readSkill(folder, name);
+    if (read.ok) skills.push(read.skill);
+    else problems.push(...read.problems);
+  }
+  return { skills, problems };
+}
+
+/** By the name of its folder. */
+export async function readSkill(folder: string, name: string): Promise<ParsedSkill> {
+  const place = join(folder, name);
+  if (!isSkillName(name)) {
+    const message =
+      "has a name no skill can have: lower-case letters, digits and single hyphens between them, 64 characters at most";
+    return refused(place, message);
+  }
+  const root = await realpath(folder).catch(() => folder);
+  const found = await within(root, place);
+  if (!found.ok) return refused(place, found.message);
+  const file = await within(root, join(found.path, SKILL_FILE));
+  if (!file.ok) {
+    const message = file.missing
+      ? `has no ${SKILL_FILE}; a skill is a folder with one`
+      : file.message;
+    return refused(file.missing ? place : join(place, SKILL_FILE), message);
+  }
+  const read = await readTextFile(file.path, MOST_FILE_BYTES);
+  if (!read.ok) return refused(join(place, SKILL_FILE), read.message);
+  return parseSkill(read.text, join(found.path, SKILL_FILE));
+}
+
+type Found =
+  | { readonly ok: true; readonly path: string }
+  | { readonly ok: false; readonly missing: boolean; readonly message: string };
+
+async function within(root: string, path: string): Promise<Found> {
+  try {
+    const real = await realpath(path);
+    if (real.startsWith(root + sep)) return { ok: true, path: real };
+    const message = "is a link that leads out of the skills folder; copy the skill there instead";
+    return { ok: false, missing: false, message };
+  } catch (error) {
+    const missing = (error as { code?: string }).code === "ENOENT";
+    const why = missing ? "there is nothing of that name" : messageOf(error);
+    return { ok: false, missing, message: `cannot be read: ${why}` };
+  }
+}
+
+function refused(file: string, message: string): ParsedSkill {
+  return { ok: false, problems: [{ file, line: 1, column: 1, message }] };
+}
+
+async function namesOf(folder: string, problems: DocumentProblem[]): Promise<string[]> {
+  let names: string[];
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink());
+    names = folders.map(({ name }) => name).filter((name) => !name.startsWith("."));
+  } catch (error) {
+    if ((error as { code?: string }).code !== "ENOENT") {
+      const message = `cannot be read: ${messageOf(error)}`;
+      problems.push({ file: folder, line: 1, column: 1, message });
+    }
+    return [];
+  }
+  if (names.length > MOST_SKILLS) {
+    const message = `holds ${names.length} folders; the first ${MOST_SKILLS} by name are read`;
+    problems.push({ file: folder, line: 1, column: 1, message });
+  }
+  return names.toSorted().slice(0, MOST_SKILLS);
+}

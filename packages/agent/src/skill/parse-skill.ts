@@ -1,0 +1,80 @@
+// One skill from the text of its SKILL.md, or everything that is wrong with it, each with its line and key.
+
+import { basename, dirname } from "node:path";
+import {
+  checkedDocument,
+  controlCharacter,
+  splitFrontMatter,
+  type DocumentProblem,
+} from "../document/index.ts";
+import { checkSkill, ignoredKeys } from "./check-skill.ts";
+import type { Skill } from "./skill.ts";
+
+export type ParsedSkill =
+  | { readonly ok: true; readonly skill: Skill }
+  | { readonly ok: false; readonly problems: readonly DocumentProblem[] };
+
+const MOST_BODY_CHARS = 100_000;
+
+/** `file`: absolute; the folder it is in has the skill's name. */
+export function parseSkill(text: string, file: string): ParsedSkill {
+  const refused = (line: number, message: string): ParsedSkill => ({
+    ok: false,
+    problems: [{ file, line, column: 1, message }],
+  });
+  const control = controlCharacter(text);
+  if (control !== undefined) {
+    return refused(
+      control.line,
+      `holds the control character ${control.name}: it is no plain text`,
+    );
+  }
+  const split = splitFrontMatter(text);
+  if (!split.ok) return refused(split.line, split.message);
+  const checked = checkedDocument(split.yaml, file, checkSkill);
+  if (!checked.ok) return checked;
+  if (split.body === "") {
+    return refused(1, "has no text below its front matter; that is what the skill says");
+  }
+  if (split.body.length > MOST_BODY_CHARS) {
+    return refused(
+      1,
+      `has ${split.body.length} characters below its front matter; ${MOST_BODY_CHARS} are the most: move details into files beside it`,
+    );
+  }
+  const written = checked.value as WrittenSkill;
+  const folder = dirname(file);
+  if (written.name !== basename(folder)) {
+    const message = `is "${written.name}", and its folder is ${JSON.stringify(basename(folder))}: they must be the same`;
+    const place = checked.positionOf(["name"], "value");
+    return { ok: false, problems: [{ file, ...place, field: "name", message }] };
+  }
+  return { ok: true, skill: skillOf(written, { body: split.body, folder, file }) };
+}
+
+interface WrittenSkill extends Pick<Skill, "name" | "description" | "license" | "compatibility"> {
+  readonly metadata?: Readonly<Record<string, string | number | boolean>>;
+  readonly "allowed-tools"?: string | readonly string[];
+}
+
+function skillOf(written: WrittenSkill, place: Pick<Skill, "body" | "folder" | "file">): Skill {
+  const { name, description, license, compatibility, metadata, "allowed-tools": tools } = written;
+  const texts = Object.entries(metadata ?? {}).map(([key, value]) => [key, String(value)]);
+  return {
+    name,
+    description,
+    ...(license === undefined ? {} : { license }),
+    ...(compatibility === undefined ? {} : { compatibility }),
+    ...(metadata === undefined
+      ? {}
+      : { metadata: Object.fromEntries(texts) as Record<string, string> }),
+    allowed_tools: typeof tools === "string" ? namesIn(tools) : (tools ?? []),
+    ignored_keys: ignoredKeys(written),
+    ...place,
+  };
+}
+
+/** Between spaces or commas; what stands in parentheses belongs to its name, as in `Bash(git log:*)`. */
+function namesIn(text: string): string[] {
+  return text.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? [];
+}

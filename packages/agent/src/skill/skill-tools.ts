@@ -1,0 +1,229 @@
+// internal.list_skills and internal.load_skill (SKILL-1). Skills are read from their folder at each call, so that one that
+// was written a moment ago is there.
+
+import {
+  createSearchIndex,
+  defineTool,
+  nearestName,
+  ToolFailure,
+  toolResult,
+  type AnyTool,
+  type ToolContext,
+  type ToolSource,
+} from "@soong/core";
+import { describeDocumentProblem, shortened, type DocumentProblem } from "../document/index.ts";
+import { nodesInView, type RunOf } from "./calling-run.ts";
+import { filesBeside, type FilesBeside } from "./files-beside.ts";
+import { loadSkills, readSkill } from "./load-skills.ts";
+import { describeRequests, requestedTools, type RequestedTool } from "./requested-tools.ts";
+import { skillHash, type Skill } from "./skill.ts";
+import { hasSkill, isOnItsWay, skillNode, withLoad } from "./skill-node.ts";
+
+export interface SkillToolParts {
+  /** `${SOONG_AGENT_HOME}/skills`. */
+  readonly folder: string;
+  readonly runOf: RunOf;
+}
+
+const MOST_LISTED = 50;
+const MOST_PROBLEMS = 10;
+
+const OWN_TOOL = {
+  permission: "readonly",
+  destructive: false,
+  open_world: false,
+  tags: ["internal"],
+} as const;
+
+export function skillTools(parts: SkillToolParts): ToolSource {
+  return { id: "skills", kind: "internal", tools: [listTool(parts), loadTool(parts)] };
+}
+
+function listTool({ folder }: SkillToolParts): AnyTool {
+  return defineTool({
+    ...OWN_TOOL,
+    name: "internal.list_skills",
+    title: "List the skills",
+    search_hint: "available skills how-to guides",
+    description:
+      "Lists the skills there are: texts of the user that say how work of one kind is done. Look here before work that may have one; load it with internal.load_skill.",
+    input_schema: {
+      type: "object",
+      additionalProperties: false,
+      properties: {
+        query: {
+          type: "string",
+          minLength: 1,
+          maxLength: 500,
+          description: "What the work is about. Left out: all skills, by name.",
+        },
+      },
+    },
+    concurrency_safe: true,
+    handler: async (input) => {
+      const { query } = input as { query?: string };
+      const { skills, problems } = await loadSkills(folder);
+      const found = query === undefined ? skills : ranked(skills, query);
+      const shown = found.slice(0, MOST_LISTED);
+      return toolResult({
+        content: [{ type: "text", text: listText({ found, shown, skills, problems, folder }) }],
+        data: {
+          skills: shown.map(recordOf),
+          more: found.length - shown.length,
+          problems: problems.slice(0, MOST_PROBLEMS).map((problem) => ({ ...problem })),
+        },
+      });
+    },
+  });
+}
+
+function ranked(skills: readonly Skill[], query: string): Skill[] {
+  const index = createSearchIndex(skills.map(({ name, description }) => ({ name, description })));
+  const byName = new Map(skills.map((skill) => [skill.name, skill]));
+  return index
+    .search(query, { limit: skills.length })
+    .flatMap(({ tool_name }) => byName.get(tool_name) ?? []);
+}
+
+interface Listed {
+  readonly found: readonly Skill[];
+  readonly shown: readonly Skill[];
+  readonly skills: readonly Skill[];
+  readonly problems: readonly DocumentProblem[];
+  readonly folder: string;
+}
+
+function listText({ found, shown, skills, problems, folder }: Listed): string {
+  const lines = shown.map(({ name, description }) => `- ${name}: ${inOneLine(description)}`);
+  if (skills.length === 0) lines.push(`There are no skills in ${folder}.`);
+  else if (found.length === 0) {
+    lines.push(
+      `None of the ${skills.length} skills is about that. Leave the query out to see all.`,
+    );
+  }
+  const more = found.length - shown.length;
+  if (more > 0) lines.push(`${more} more; give a query to find the right one.`);
+  if (problems.length > 0) {
+    lines.push("These cannot be used until somebody mends them:");
+    const told = problems.slice(0, MOST_PROBLEMS).map(describeDocumentProblem);
+    lines.push(...told.map((line) => `- ${line}`));
+  }
+  return lines.join("\n");
+}
+
+function inOneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
+
+function recordOf({ name, description, compatibility, file }: Skill) {
+  return { name, description, ...(compatibility === undefined ? {} : { compatibility }), file };
+}
+
+function loadTool({ folder, runOf }: SkillToolParts): AnyTool {
+  return defineTool({
+    ...OWN_TOOL,
+    name: "internal.load_skill",
+    title: "Load a skill",
+    search_hint: "load skill instructions",
+    description:
+      "Loads a skill into the conversation: its text comes after the result, once. Also tells which files belong to it and which of the tools it asks for this run has; loading gives no tool and no permission.",
+    input_schema: {
+      type: "object",
+      additionalProperties: false,
+      required: ["name"],
+      properties: {
+        name: { type: "string", minLength: 1, maxLength: 200, description: "As listed." },
+      },
+    },
+    concurrency_safe: false,
+    handler: async (input, context) => {
+      const skill = await named(folder, (input as { name: string }).name);
+      const calling = runOf(context);
+      const path = calling?.path() ?? [];
+      const isThere =
+        hasSkill(nodesInView(calling), skill) || isOnItsWay(context.runContext, skill, path);
+      const beside = await filesBeside(skill);
+      const tools =
+        calling === undefined
+          ? undefined
+          : requestedTools(skill.allowed_tools, calling.run.surface);
+      if (!isThere) {
+        const { name, file } = skill;
+        const about = { skill: name, file, sha256: skillHash(skill), chars: skill.body.length };
+        const requests = (tools ?? []).map((tool) => ({ ...tool }));
+        calling?.run.recorder.record(
+          "skill.loaded",
+          { ...about, tools: requests },
+          callOf(context),
+        );
+      }
+      return toolResult({
+        content: [{ type: "text", text: loadText(skill, isThere, beside, tools) }],
+        data: {
+          skill: skill.name,
+          loaded: isThere ? "before" : "now",
+          files: beside.paths,
+          tools: tools ?? [],
+        },
+        ...(isThere ? {} : loads(skill, context)),
+      });
+    },
+  });
+}
+
+function loads(skill: Skill, { toolCallId }: ToolContext) {
+  return {
+    context_nodes: [skillNode(skill)],
+    modify_context: (before: ToolContext["runContext"]) => withLoad(before, skill, toolCallId),
+  };
+}
+
+function callOf({ toolCallId, toolName }: ToolContext) {
+  return { tool_call_id: toolCallId, tool_name: toolName };
+}
+
+async function named(folder: string, name: string): Promise<Skill> {
+  const read = await readSkill(folder, name);
+  if (read.ok) return read.skill;
+  const { skills, problems } = await loadSkills(folder);
+  const isBroken = problems.some(({ file }) => file === read.problems[0]?.file);
+  const meant = nearestName(
+    shortened(name, 80),
+    skills.map((skill) => skill.name),
+  );
+  const hint =
+    meant === undefined ? "internal.list_skills lists them." : `Did you mean "${meant}"?`;
+  const why = isBroken
+    ? `cannot be used: ${read.problems.slice(0, 3).map(describeDocumentProblem).join("; ")}. Tell the user.`
+    : `is not there. ${hint}`;
+  throw new ToolFailure({
+    code: isBroken ? "skill_unusable" : "unknown_skill",
+    error_class: isBroken ? "setup_required" : "invalid_arguments",
+    message: `The skill ${JSON.stringify(shortened(name, 80))} ${why}`,
+    recovery: isBroken ? "ask_the_user" : "change_arguments",
+  });
+}
+
+function loadText(
+  skill: Skill,
+  isThere: boolean,
+  { paths, left_out }: FilesBeside,
+  tools: readonly RequestedTool[] | undefined,
+): string {
+  const lines = [
+    isThere
+      ? `The skill "${skill.name}" is in the conversation already; it was not loaded again.`
+      : `The skill "${skill.name}" is loaded; its text follows.`,
+  ];
+  if (paths.length > 0) {
+    lines.push("Files that belong to it:", ...paths.map((path) => `- ${path}`));
+    if (left_out > 0) lines.push(`and ${left_out} more that are not named`);
+  }
+  if (skill.allowed_tools.length > 0) {
+    lines.push("It asks for these tools. That is a request: permissions are as they were.");
+    lines.push(
+      tools === undefined ? `- ${skill.allowed_tools.join(", ")}` : describeRequests(tools),
+    );
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,67 @@
+// Who may do what to which task (TASK-5). The actor is made from the run that acts, never from anything a model says.
+
+import type { TaskRecord } from "./records.ts";
+import { refuse, type Outcome } from "./refusal.ts";
+
+export type TaskActor =
+  /** Main, in orchestrator mode: everything, to the tasks of its session. */
+  | ({ readonly kind: "orchestrator"; readonly session_id: string } & RunIds)
+  /** Its one task, and in it the step it has claimed. */
+  | ({
+      readonly kind: "worker";
+      readonly session_id: string;
+      readonly task_id: string;
+      /** It was given this step and takes no other. */
+      readonly step_id?: string;
+      readonly worker?: string;
+    } & RunIds)
+  | ({ readonly kind: "nobody"; readonly session_id: string; readonly role: string } & RunIds);
+
+interface RunIds {
+  readonly run_id: string;
+  readonly agent_id: string;
+}
+
+export type TaskAction =
+  | "template"
+  | "create"
+  | "list"
+  | "get"
+  | "query_steps"
+  | "update"
+  | "claim_step"
+  | "update_step"
+  | "complete"
+  | "fail"
+  | "cancel";
+
+const WORKER_ACTIONS: ReadonlySet<TaskAction> = new Set([
+  "get",
+  "query_steps",
+  "claim_step",
+  "update_step",
+]);
+
+/** Before anything is looked at. */
+export function mayAct(actor: TaskActor, action: TaskAction): Outcome<undefined> {
+  if (actor.kind === "orchestrator") return { ok: true, value: undefined };
+  if (actor.kind === "worker" && WORKER_ACTIONS.has(action)) return { ok: true, value: undefined };
+  const who = actor.kind === "worker" ? "a worker" : `an agent in the role ${actor.role}`;
+  const may =
+    actor.kind === "worker"
+      ? "A worker may get its own task, query its steps, claim a ready one and update the one it claimed."
+      : "Tasks are for the orchestrator and its workers.";
+  return refuse(
+    "not_allowed",
+    `${who[0]?.toUpperCase()}${who.slice(1)} may not ${action} tasks. ${may}`,
+  );
+}
+
+/** A task that is not the actor's is one that is not there: what it is called tells nobody that it exists. */
+export function isVisibleTo(
+  actor: TaskActor,
+  task: Pick<TaskRecord, "task_id" | "session_id">,
+): boolean {
+  if (actor.kind === "nobody" || actor.session_id !== task.session_id) return false;
+  return actor.kind === "orchestrator" || actor.task_id === task.task_id;
+}

@@ -1,0 +1,132 @@
+// A change of a task while it is planned: the rows as they were found, what has been put in their place so far, and
+// the facts that will be told of it once it is committed.
+
+import type { FactData } from "@soong/core";
+import type { ClaimRecord, StepRecord, TaskRecord } from "./records.ts";
+import type { FoundRows, PlannedChange } from "./storage.ts";
+import { mayBecome } from "./transitions.ts";
+import { stepDefinition, stepOf, stepState, taskOf, taskRow } from "./stored-rows.ts";
+
+export type TaskFactType = `task.${string}`;
+
+export interface TaskFact {
+  readonly type: TaskFactType;
+  readonly data: FactData;
+}
+
+export interface Draft {
+  /** Milliseconds since the epoch, the same for all of one change. */
+  readonly now: number;
+  readonly at: string;
+  readonly found: FoundRows;
+  readonly facts: readonly TaskFact[];
+  task(): TaskRecord | undefined;
+  /** Of the selected task, by position. */
+  steps(): StepRecord[];
+  step(step_id: string): StepRecord | undefined;
+  /** Steps of other tasks, too: those a run has claimed. */
+  allSteps(): StepRecord[];
+  putTask(task: TaskRecord): void;
+  putStep(step: StepRecord): void;
+  /** With its definition: it is new, or its plan was changed. */
+  putDefinedStep(step: StepRecord): void;
+  removeStep(step_id: string): void;
+  tell(type: TaskFactType, about: { task_id: string; step_id?: string }, data?: object): void;
+  writes(): Omit<PlannedChange<never>, "answer">;
+}
+
+export function createDraft(found: FoundRows, now: number): Draft {
+  const at = new Date(now).toISOString();
+  let task = found.task === undefined ? undefined : taskOf(found.task);
+  let taskChanged = false;
+  const steps = new Map(found.steps.map((row) => [keyOf(row), stepOf(row)]));
+  const changed = new Set<string>();
+  const redefined = new Set<string>();
+  const removed = new Set<string>();
+  const facts: TaskFact[] = [];
+
+  return {
+    now,
+    at,
+    found,
+    facts,
+    task: () => task,
+    steps: () => ofTask(),
+    step: (step_id) =>
+      task === undefined ? undefined : steps.get(keyOf({ task_id: task.task_id, step_id })),
+    allSteps: () => [...steps.values()],
+    putTask(next) {
+      task = next;
+      taskChanged = true;
+    },
+    putStep,
+    putDefinedStep(step) {
+      putStep(step);
+      redefined.add(keyOf(step));
+      removed.delete(step.step_id);
+    },
+    removeStep(step_id) {
+      if (task === undefined) return;
+      const key = keyOf({ task_id: task.task_id, step_id });
+      steps.delete(key);
+      changed.delete(key);
+      removed.add(step_id);
+    },
+    tell(type, { task_id, step_id }, data = {}) {
+      const about = step_id === undefined ? { task_id } : { task_id, step_id };
+      facts.push({ type, data: { ...about, ...data } });
+    },
+    writes() {
+      const written = [...changed].flatMap((key) => {
+        const step = steps.get(key);
+        if (step === undefined) return [];
+        return redefined.has(key)
+          ? [{ ...stepState(step), definition: stepDefinition(step) }]
+          : [stepState(step)];
+      });
+      return {
+        ...(taskChanged && task !== undefined ? { task: taskRow(task) } : {}),
+        ...(written.length > 0 ? { steps: written } : {}),
+        ...(removed.size > 0 ? { removed_steps: [...removed] } : {}),
+      };
+    },
+  };
+
+  function putStep(step: StepRecord): void {
+    const from = steps.get(keyOf(step))?.status ?? step.status;
+    if (from !== step.status && !mayBecome(from, step.status)) {
+      throw new Error(`a step was about to go from ${from} to ${step.status}`);
+    }
+    steps.set(keyOf(step), { ...step, updated_at: at });
+    changed.add(keyOf(step));
+  }
+
+  function ofTask(): StepRecord[] {
+    return [...steps.values()]
+      .filter(({ task_id }) => task_id === task?.task_id)
+      .toSorted((a, b) => a.position - b.position);
+  }
+}
+
+/** Neither id has a slash in it. */
+function keyOf({ task_id, step_id }: Pick<StepRecord, "task_id" | "step_id">): string {
+  return `${task_id}/${step_id}`;
+}
+
+/** Who holds a claim, for others to read: without the token, which is its holder's alone. */
+export function describeClaim({ token: _token, ...claim }: ClaimRecord): object {
+  return claim;
+}
+
+/** The step without the claim it had. */
+export function withoutClaim(step: StepRecord): StepRecord {
+  const { claim, ...rest } = step;
+  return claim === undefined ? rest : { ...rest, last_run_id: claim.run_id };
+}
+
+const TOLD_CHARS = 500;
+
+/** A text of a record as a fact tells it: the record has all of it. */
+export function told(text: string): string {
+  return text.length > TOLD_CHARS ? `${text.slice(0, TOLD_CHARS)}…` : text;
+}

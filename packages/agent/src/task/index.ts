@@ -1,0 +1,40 @@
+// The task room: the task DAG, its rules, and the tools that work on it. Rows are kept behind a port; deciding is pure.
+
+export type { TaskActor } from "./actor.ts";
+export { createClaimKeeper, type ClaimKeeper, type ClaimKeeperOptions } from "./claim-keeper.ts";
+export { createMemoryTasks } from "./memory-tasks.ts";
+export type { NewStep, NewTask } from "./new-task.ts";
+export type { TaskOperation } from "./operation.ts";
+export type { Claimed, ClaimRequest, HeldClaim } from "./plan-claim.ts";
+export type { TaskCompletion, TaskEnding } from "./plan-end.ts";
+export type { StepUpdate } from "./plan-step.ts";
+export type { TaskUpdate } from "./plan-update.ts";
+export type {
+  ClaimRecord,
+  StepCounts,
+  StepFailure,
+  StepRecord,
+  StepStatus,
+  TaskRecord,
+  TaskStatus,
+  WorkResult,
+} from "./records.ts";
+export { TaskRefused, type RefusalCode } from "./refusal.ts";
+export type {
+  FoundRows,
+  PlannedChange,
+  StoredStep,
+  StoredTask,
+  TaskSelection,
+  TaskStorage,
+} from "./storage.ts";
+export { taskReader, type TaskReader, type TaskWithCounts } from "./task-reader.ts";
+export {
+  createTasks,
+  type ReleaseReason,
+  type StepQuery,
+  type TaskCaller,
+  type Tasks,
+  type TasksOptions,
+} from "./tasks.ts";
+export { taskTools, type TaskToolParts } from "./task-tools.ts";

@@ -1,0 +1,60 @@
+// Claims that end without a result (TASK-4): the lease ran out, the worker gave the step back, or the orchestrator took
+// it away. The step can be claimed again while it has attempts left, and has failed when it has none: a step that
+// kills whoever works on it must not do so for ever.
+
+import type { Draft } from "./draft.ts";
+import { describeClaim, withoutClaim } from "./draft.ts";
+import type { StepRecord } from "./records.ts";
+
+/** Whoever looks at a task first makes the steps of lost workers ready again. */
+export function loseLeases(draft: Draft): void {
+  for (const step of draft.allSteps()) {
+    if (!isLapsed(step, draft.now)) continue;
+    const until = step.claim?.lease_expires_at ?? draft.at;
+    endClaim(draft, step, "lease_lost", `its worker gave no sign of life until ${until}`);
+  }
+}
+
+function isLapsed({ claim }: StepRecord, now: number): boolean {
+  return claim !== undefined && Date.parse(claim.lease_expires_at) <= now;
+}
+
+export function endClaim(
+  draft: Draft,
+  step: StepRecord,
+  code: "lease_lost" | "released",
+  why: string,
+): void {
+  const { claim, attempts, max_attempts } = step;
+  if (claim === undefined) return;
+  const failure = {
+    code,
+    message: why,
+    attempt: attempts,
+    run_id: claim.run_id,
+    at: draft.at,
+  };
+  const data = { reason: why, attempt: attempts, max_attempts, claim: describeClaim(claim) };
+  const hasFailed = attempts >= max_attempts;
+  draft.tell(`task.step.${code}`, step, { ...data, status: hasFailed ? "failed" : "ready" });
+  const free = { ...withoutClaim(step), failure };
+  if (!hasFailed) return draft.putStep({ ...free, status: "ready" });
+  draft.putStep({ ...free, status: "failed", ended_at: draft.at });
+  const message = `${why}, and that was attempt ${attempts} of ${max_attempts}`;
+  draft.tell("task.step.failed", step, { reason: message, attempt: attempts, max_attempts });
+}
+
+/** Given back before anything came of it, through no fault of the step: the attempt does not count. */
+export function giveBack(draft: Draft, step: StepRecord, why: string): void {
+  if (step.claim === undefined) return;
+  const attempts = step.attempts - 1;
+  draft.putStep({ ...withoutClaim(step), status: "ready", attempts });
+  draft.tell("task.step.released", step, {
+    reason: why,
+    attempt: step.attempts,
+    max_attempts: step.max_attempts,
+    counted: false,
+    status: "ready",
+    claim: describeClaim(step.claim),
+  });
+}

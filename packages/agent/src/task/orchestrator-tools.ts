@@ -1,0 +1,223 @@
+// The tools with which an orchestrator makes, changes and ends tasks (TASK-1).
+
+import { defineTool, toolResult, type AnyTool, type CallIds } from "@soong/core";
+import { TASK_LIMITS } from "./limits.ts";
+import type { NewTask } from "./new-task.ts";
+import { OPERATIONS } from "./operation.ts";
+import type { TaskCompletion, TaskEnding } from "./plan-end.ts";
+import type { TaskUpdate } from "./plan-update.ts";
+import { TASK_STATUSES } from "./records.ts";
+import { viewListedTask, viewTask } from "./task-view.ts";
+import type { TaskCaller, TaskListPage, Tasks } from "./tasks.ts";
+import {
+  ARTIFACTS,
+  GOAL,
+  NEW_STEP,
+  operationSchema,
+  OWN_TOOL,
+  REASON,
+  TASK_ID,
+  TITLE,
+} from "./tool-inputs.ts";
+import { answered } from "./tool-refusal.ts";
+
+export interface OrchestratorToolParts {
+  readonly tasks: Tasks;
+  readonly callerOf: (ids: CallIds) => TaskCaller;
+}
+
+const MAX_LISTED = 100;
+
+export function orchestratorTools(parts: OrchestratorToolParts): AnyTool[] {
+  return [createTool(parts), listTool(parts), updateTool(parts), ...endTools(parts)];
+}
+
+function createTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
+  return defineTool({
+    ...OWN_TOOL,
+    name: "agent.task_create",
+    title: "Create a task",
+    description:
+      "Create a task: a goal and the steps that reach it, as a DAG. Steps without open dependencies are ready at once, " +
+      "the others become ready as their dependencies are completed; a status cannot be given. Answers with the task_id.",
+    input_schema: {
+      type: "object",
+      properties: {
+        title: TITLE,
+        goal: GOAL,
+        steps: {
+          type: "array",
+          maxItems: TASK_LIMITS.steps,
+          items: NEW_STEP,
+          description: "In the order they should be taken when several are ready.",
+        },
+      },
+      required: ["title", "goal", "steps"],
+      additionalProperties: false,
+    },
+    search_hint: "create task dag steps plan workers",
+    handler: (input, context) =>
+      answered(async () => {
+        const made = await tasks.create(callerOf(context), input as unknown as NewTask);
+        const { task_id } = made.task;
+        const { ready } = made.counts;
+        return toolResult({
+          summary: `Created task ${task_id}; ${ready} of its steps are ready.`,
+          data: viewTask(made),
+        });
+      }),
+  });
+}
+
+function listTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
+  return defineTool({
+    ...OWN_TOOL,
+    name: "agent.task_list",
+    title: "List tasks",
+    description: "List the tasks of this session, newest first.",
+    input_schema: {
+      type: "object",
+      properties: {
+        statuses: {
+          type: "array",
+          items: { type: "string", enum: [...TASK_STATUSES] },
+          description: "Only tasks in one of these statuses.",
+        },
+        limit: { type: "integer", minimum: 1, maximum: MAX_LISTED, description: "20 if left out." },
+        after: { ...TASK_ID, description: "The last task_id of the page before, to go on." },
+      },
+      additionalProperties: false,
+    },
+    concurrency_safe: true,
+    search_hint: "list tasks status",
+    handler: (input, context) =>
+      answered(async () => {
+        const { limit = 20, ...page } = input as TaskListPage;
+        const found = await tasks.list(callerOf(context), { ...page, limit });
+        return toolResult({
+          summary: `${found.length} tasks.`,
+          data: { tasks: found.map(viewListedTask), complete: found.length < limit },
+        });
+      }),
+  });
+}
+
+function updateTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
+  return defineTool({
+    ...OWN_TOOL,
+    name: "agent.task_update",
+    title: "Change a task",
+    description:
+      "Change the plan of a task by a list of operations, all of them or none: they are applied in order to a copy, which must be a valid DAG in the end. " +
+      "set_title(title), set_goal(goal); add_step(title, instructions, …), update_step(step_id, title, instructions, expected_output, max_attempts), remove_step(step_id), " +
+      "add_dependency and remove_dependency(step_id, depends_on), reorder(step_ids); cancel_step(step_id, reason), retry_step(step_id) for a failed one, " +
+      "unblock_step(step_id) for a blocked one; block_task(reason), unblock_task() before it runs. " +
+      "A step that is claimed or running keeps its text and dependencies; it can be cancelled.",
+    input_schema: {
+      type: "object",
+      properties: {
+        task_id: TASK_ID,
+        operations: {
+          type: "array",
+          minItems: 1,
+          maxItems: TASK_LIMITS.operations,
+          items: operationSchema(OPERATIONS),
+        },
+        expected_version: {
+          type: "integer",
+          minimum: 1,
+          description:
+            "The version of the plan you have seen: refused if somebody has changed it since.",
+        },
+      },
+      required: ["task_id", "operations"],
+      additionalProperties: false,
+    },
+    search_hint: "update task add step dependency retry cancel",
+    handler: (input, context) =>
+      answered(async () => {
+        const changed = await tasks.update(callerOf(context), input as unknown as TaskUpdate);
+        const { task_id, version } = changed.task;
+        return toolResult({
+          summary: `Task ${task_id} has version ${version} now.`,
+          data: viewTask(changed),
+        });
+      }),
+  });
+}
+
+function endTools({ tasks, callerOf }: OrchestratorToolParts): AnyTool[] {
+  const ending = {
+    type: "object",
+    properties: { task_id: TASK_ID, reason: REASON },
+    required: ["task_id", "reason"],
+    additionalProperties: false,
+  } as const;
+  return [
+    defineTool({
+      ...OWN_TOOL,
+      name: "agent.task_complete",
+      title: "Complete a task",
+      description:
+        "End a running task as completed, with what came of it. Every step must be completed or cancelled.",
+      input_schema: {
+        type: "object",
+        properties: {
+          task_id: TASK_ID,
+          summary: {
+            type: "string",
+            minLength: 1,
+            maxLength: TASK_LIMITS.summaryChars,
+            description: "What was reached, measured by the goal.",
+          },
+          artifacts: ARTIFACTS,
+        },
+        required: ["task_id", "summary"],
+        additionalProperties: false,
+      },
+      search_hint: "complete finish task",
+      handler: (input, context) =>
+        answered(async () => {
+          const { task_id } = await tasks.complete(callerOf(context), input as TaskCompletion);
+          return toolResult({
+            summary: `Task ${task_id} is completed.`,
+            data: { task_id, status: "completed" },
+          });
+        }),
+    }),
+    defineTool({
+      ...OWN_TOOL,
+      name: "agent.task_fail",
+      title: "Fail a task",
+      description:
+        "End a running task as failed: its goal cannot be reached. Steps not yet over are cancelled, and workers on them lose their claims.",
+      input_schema: ending,
+      search_hint: "fail give up task",
+      handler: (input, context) =>
+        answered(async () => {
+          const { task_id } = await tasks.fail(callerOf(context), input as TaskEnding);
+          return toolResult({
+            summary: `Task ${task_id} has failed.`,
+            data: { task_id, status: "failed" },
+          });
+        }),
+    }),
+    defineTool({
+      ...OWN_TOOL,
+      name: "agent.task_cancel",
+      title: "Cancel a task",
+      description:
+        "End a task that is no longer wanted, whether or not it has begun. Steps not yet over are cancelled, and workers on them lose their claims.",
+      input_schema: ending,
+      search_hint: "cancel stop task",
+      handler: (input, context) =>
+        answered(async () => {
+          const { task_id } = await tasks.cancel(callerOf(context), input as TaskEnding);
+          return toolResult({
+            summary: `Task ${task_id} is cancelled.`,
+            data: { task_id, status: "cancelled" },
+          });
+        }),
+    }),
+  ];
+}

@@ -1,0 +1,135 @@
+// A task update (TASK-3): the operations are applied to a copy, one after the other, the whole is checked, and either
+// all of it is written or nothing.
+
+import { apply, type TaskCopy } from "./apply-operation.ts";
+import { planProblems } from "./check-plan.ts";
+import type { Draft } from "./draft.ts";
+import { TASK_LIMITS } from "./limits.ts";
+import { invalidPlan } from "./new-task.ts";
+import { operationProblems, type TaskOperation } from "./operation.ts";
+import { isTaskEnded, type StepRecord, type TaskRecord } from "./records.ts";
+import { refuse, type Outcome } from "./refusal.ts";
+
+export interface TaskUpdate {
+  readonly task_id: string;
+  /** Refused unless the plan still has this version. */
+  readonly expected_version?: number | undefined;
+  readonly operations: readonly TaskOperation[];
+}
+
+export function planUpdate(
+  draft: Draft,
+  task: TaskRecord,
+  update: TaskUpdate,
+): Outcome<TaskRecord> {
+  const { expected_version, operations } = update;
+  if (isTaskEnded(task.status)) return ended(task);
+  if (expected_version !== undefined && expected_version !== task.version) {
+    return refuse(
+      "version_conflict",
+      `The plan of task ${task.task_id} has version ${task.version}, not ${expected_version}: it was changed meanwhile. Nothing was done; look at it with task_get and send what is still right.`,
+      { version: task.version },
+    );
+  }
+  const wrong = shapeProblems(operations);
+  if (wrong.length > 0) return invalidPlan(wrong);
+  const copy: TaskCopy = {
+    task: { ...task, version: task.version + 1, updated_at: draft.at },
+    steps: draft.steps(),
+    added: new Set(),
+    at: draft.at,
+    problems: [],
+    events: [],
+  };
+  for (const [i, operation] of operations.entries()) apply(copy, operation, `operations[${i}]`);
+  const problems = copy.problems.length > 0 ? copy.problems : planProblems(copy.steps);
+  if (problems.length > 0) return invalidPlan(problems);
+  write(draft, task, copy, operations);
+  return { ok: true, value: copy.task };
+}
+
+export function ended(task: TaskRecord): ReturnType<typeof refuse> {
+  return refuse(
+    "task_ended",
+    `Task ${task.task_id} is ${task.status}, and nothing follows that. Create another task for what is left to do.`,
+    { status: task.status },
+  );
+}
+
+function shapeProblems(operations: unknown): string[] {
+  if (!Array.isArray(operations) || operations.length === 0) {
+    return ["operations must be a list of at least one operation"];
+  }
+  const { operations: most } = TASK_LIMITS;
+  if (operations.length > most) {
+    return [
+      `${operations.length} operations are more than the ${most} of one update: send them in several`,
+    ];
+  }
+  return operations.flatMap((operation, i) => operationProblems(operation, `operations[${i}]`));
+}
+
+function write(
+  draft: Draft,
+  before: TaskRecord,
+  copy: TaskCopy,
+  operations: readonly TaskOperation[],
+): void {
+  const kept = draft.steps().filter(({ step_id }) => !copy.added.has(step_id));
+  const old = new Map(kept.map((step) => [step.step_id, step]));
+  for (const step_id of copy.added) draft.removeStep(step_id);
+  const done = new Set(
+    copy.steps.flatMap(({ step_id, status }) => (status === "completed" ? [step_id] : [])),
+  );
+  for (const [position, step] of copy.steps.entries()) {
+    const next = counted({ ...step, position }, done);
+    const was = old.get(step.step_id);
+    old.delete(step.step_id);
+    if (was === undefined || isRedefined(was, next)) draft.putDefinedStep(next);
+    else if (step !== was || isMoved(was, next)) draft.putStep(next);
+  }
+  for (const step_id of old.keys()) draft.removeStep(step_id);
+  draft.putTask(copy.task);
+  if (before.status !== copy.task.status) {
+    const { reason } = copy.task;
+    const type = copy.task.status === "blocked" ? "task.blocked" : "task.unblocked";
+    draft.tell(type, copy.task, reason === undefined ? {} : { reason });
+  }
+  draft.tell("task.updated", copy.task, {
+    version: copy.task.version,
+    steps: copy.steps.length,
+    operations: operations.slice(0, TOLD_OPERATIONS).map((operation) => ({
+      op: operation.op,
+      ...("step_id" in operation ? { step_id: operation.step_id } : {}),
+    })),
+    ...(operations.length > TOLD_OPERATIONS ? { operations_in_all: operations.length } : {}),
+  });
+  for (const { type, step, data } of copy.events) draft.tell(type, step, data);
+}
+
+const TOLD_OPERATIONS = 50;
+
+function counted(step: StepRecord, done: ReadonlySet<string>): StepRecord {
+  const open_dependencies = step.depends_on.filter((id) => !done.has(id)).length;
+  const isWaiting = step.status === "pending" || step.status === "ready";
+  const status = isWaiting ? (open_dependencies === 0 ? "ready" : "pending") : step.status;
+  return { ...step, open_dependencies, status };
+}
+
+function isRedefined(was: StepRecord, is: StepRecord): boolean {
+  return (
+    was.title !== is.title ||
+    was.instructions !== is.instructions ||
+    was.expected_output !== is.expected_output ||
+    was.depends_on.length !== is.depends_on.length ||
+    was.depends_on.some((id, i) => id !== is.depends_on[i])
+  );
+}
+
+function isMoved(was: StepRecord, is: StepRecord): boolean {
+  return (
+    was.position !== is.position ||
+    was.status !== is.status ||
+    was.open_dependencies !== is.open_dependencies
+  );
+}

@@ -1,0 +1,104 @@
+// Reading tasks without an actor: for the person at the command line and for code, who may see all of their own store.
+// Writes nothing: a claim whose lease has run out stands as it is until somebody acts on the task.
+
+import { boardOf } from "./board.ts";
+import type { StepCounts, StepRecord, StepStatus, TaskRecord, TaskStatus } from "./records.ts";
+import type { TaskStorage } from "./storage.ts";
+import { countsOf, stepOf, taskOf } from "./stored-rows.ts";
+
+export interface TaskReader {
+  /** Newest first. */
+  list(page?: TaskListing): Promise<TaskRecord[]>;
+  get(task_id: string): Promise<TaskWithCounts | undefined>;
+  /** Tasks of a session that have not ended, newest first. */
+  openTasks(session_id: string, limit: number): Promise<TaskWithCounts[]>;
+  /** By position. None for a task that is not there. */
+  steps(task_id: string, page?: StepListing): Promise<StepRecord[]>;
+  step(task_id: string, step_id: string): Promise<StepRecord | undefined>;
+  /** The task in a few lines, however large it is; undefined when it is not there. */
+  board(task_id: string): Promise<string | undefined>;
+}
+
+export interface TaskWithCounts {
+  readonly task: TaskRecord;
+  readonly counts: StepCounts;
+}
+
+export interface TaskListing {
+  readonly session_id?: string | undefined;
+  readonly statuses?: readonly TaskStatus[] | undefined;
+  /** Left out: 50. */
+  readonly limit?: number | undefined;
+  /** The last task of the page before. */
+  readonly after?: string | undefined;
+}
+
+export interface StepListing {
+  readonly statuses?: readonly StepStatus[] | undefined;
+  readonly after_position?: number | undefined;
+  /** Left out: 100. */
+  readonly limit?: number | undefined;
+}
+
+const DEFAULT_TASKS = 50;
+const DEFAULT_STEPS = 100;
+
+export function taskReader(storage: TaskStorage): TaskReader {
+  return {
+    list,
+    get,
+    async openTasks(session_id, limit) {
+      const open = await list({ session_id, limit, statuses: ["pending", "running", "blocked"] });
+      const found = await Promise.all(open.map(({ task_id }) => get(task_id)));
+      return found.filter((one) => one !== undefined);
+    },
+    async steps(task_id, { statuses, after_position, limit = DEFAULT_STEPS } = {}) {
+      const page = {
+        limit,
+        ...(statuses === undefined ? {} : { statuses }),
+        ...(after_position === undefined ? {} : { after_position }),
+      };
+      const { steps } = await storage.read({ task_id, with_status: [page] });
+      return steps.map(stepOf);
+    },
+    async step(task_id, step_id) {
+      const [row] = (await storage.read({ task_id, steps: [step_id] })).steps;
+      return row === undefined ? undefined : stepOf(row);
+    },
+    board: (task_id) => readBoard(storage, task_id),
+  };
+
+  async function list(page: TaskListing = {}): Promise<TaskRecord[]> {
+    const { session_id, statuses, limit = DEFAULT_TASKS, after } = page;
+    const rows = await storage.list({
+      limit,
+      ...(session_id === undefined ? {} : { session_id }),
+      ...(statuses === undefined ? {} : { statuses }),
+      ...(after === undefined ? {} : { after }),
+    });
+    return rows.map(taskOf);
+  }
+
+  async function get(task_id: string): Promise<TaskWithCounts | undefined> {
+    const { task, counts } = await storage.read({ task_id, counts: true });
+    return task === undefined ? undefined : { task: taskOf(task), counts: countsOf(counts) };
+  }
+}
+
+/** As many of each as could find room. */
+const ON_BOARD = 20;
+
+async function readBoard(storage: TaskStorage, task_id: string): Promise<string | undefined> {
+  const of = (...statuses: StepStatus[]): { statuses: StepStatus[]; limit: number } => ({
+    statuses,
+    limit: ON_BOARD,
+  });
+  const { task, counts, steps } = await storage.read({
+    task_id,
+    counts: true,
+    with_status: [of("claimed", "running"), of("ready"), of("failed"), of("blocked")],
+  });
+  return task === undefined
+    ? undefined
+    : boardOf(taskOf(task), countsOf(counts), steps.map(stepOf));
+}

@@ -1,0 +1,248 @@
+// The tools a worker shares with the orchestrator (TASK-1): look at a task, take a step, say what became of it. Which
+// task and which claim are the run's own come from the run (TASK-5).
+
+import { defineTool, ToolFailure, toolResult, type AnyTool, type CallIds } from "@soong/core";
+import type { ClaimKeeper } from "./claim-keeper.ts";
+import { TASK_LIMITS } from "./limits.ts";
+import type { StepUpdate } from "./plan-step.ts";
+import { STEP_STATUSES } from "./records.ts";
+import { viewCounts, viewStep, viewStepBriefly, viewTask } from "./task-view.ts";
+import type { StepQuery, TaskCaller, Tasks } from "./tasks.ts";
+import { ARTIFACTS, OWN_TASK_ID, OWN_TOOL, REASON, STEP_ID } from "./tool-inputs.ts";
+import { answered } from "./tool-refusal.ts";
+
+export interface WorkerToolParts {
+  readonly tasks: Tasks;
+  readonly keeper: ClaimKeeper;
+  readonly callerOf: (ids: CallIds) => TaskCaller;
+}
+
+/** Steps that come along with the task; more by query. */
+const STEPS_OF_TASK = 30;
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100;
+const MAX_NAMED = 20;
+
+export function workerTools(parts: WorkerToolParts): AnyTool[] {
+  return [getTool(parts), queryTool(parts), claimTool(parts), updateStepTool(parts)];
+}
+
+function getTool({ tasks, callerOf }: WorkerToolParts): AnyTool {
+  return defineTool({
+    ...OWN_TOOL,
+    name: "agent.task_get",
+    title: "Look at a task",
+    description: `Look at a task: goal, status, version, how many steps have which status, its first ${STEPS_OF_TASK} steps, and the board (what runs, what is ready, what failed and why, what is blocked).`,
+    input_schema: {
+      type: "object",
+      properties: { task_id: OWN_TASK_ID },
+      additionalProperties: false,
+    },
+    concurrency_safe: true,
+    search_hint: "get task status board",
+    handler: (input, context) =>
+      answered(async () => {
+        const caller = callerOf(context);
+        const task_id = taskOfCall(caller, input as { task_id?: string });
+        const found = await tasks.get(caller, task_id);
+        const board = await tasks.board(caller, task_id);
+        const steps = await tasks.querySteps(caller, { task_id, limit: STEPS_OF_TASK });
+        return toolResult({
+          summary: `Task ${task_id} is ${found.task.status}.`,
+          data: { ...viewTask(found), board, first_steps: steps.map(viewStepBriefly) },
+        });
+      }),
+  });
+}
+
+function queryTool({ tasks, callerOf }: WorkerToolParts): AnyTool {
+  return defineTool({
+    ...OWN_TOOL,
+    name: "agent.task_query_steps",
+    title: "Look at steps",
+    description:
+      "Look at steps of a task, in their order: by status, or by id. brief has id, title, status, dependencies, attempts and the result in short; full also has instructions, expected output, the whole result and the claim.",
+    input_schema: {
+      type: "object",
+      properties: {
+        task_id: OWN_TASK_ID,
+        statuses: {
+          type: "array",
+          items: { type: "string", enum: [...STEP_STATUSES] },
+          description: 'Only steps in one of these statuses, such as ["ready"].',
+        },
+        step_ids: {
+          type: "array",
+          minItems: 1,
+          maxItems: MAX_NAMED,
+          items: STEP_ID,
+          description: "Exactly these steps, whatever their status.",
+        },
+        detail: { type: "string", enum: ["brief", "full"], description: "brief if left out." },
+        after_position: {
+          type: "integer",
+          minimum: 0,
+          description: "The position of the last step of the page before, to go on.",
+        },
+        limit: {
+          type: "integer",
+          minimum: 1,
+          maximum: MAX_LIMIT,
+          description: `${DEFAULT_LIMIT} if left out.`,
+        },
+      },
+      additionalProperties: false,
+    },
+    concurrency_safe: true,
+    search_hint: "query task steps ready failed result",
+    handler: (input, context) =>
+      answered(async () => {
+        const { detail, limit = DEFAULT_LIMIT, ...query } = input as QueryInput;
+        const caller = callerOf(context);
+        const task_id = taskOfCall(caller, query);
+        const steps = await tasks.querySteps(caller, { ...query, task_id, limit });
+        const { counts } = await tasks.get(caller, task_id);
+        const view = detail === "full" ? viewStep : viewStepBriefly;
+        return toolResult({
+          summary: `${steps.length} steps of task ${task_id}.`,
+          data: {
+            task_id,
+            steps_in_all: viewCounts(counts),
+            steps: steps.map(view),
+            complete: query.step_ids !== undefined || steps.length < limit,
+          },
+        });
+      }),
+  });
+}
+
+type QueryInput = Omit<StepQuery, "task_id"> & {
+  readonly task_id?: string;
+  readonly detail?: "brief" | "full";
+};
+
+function claimTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
+  return defineTool({
+    ...OWN_TOOL,
+    name: "agent.task_claim_step",
+    title: "Claim a step",
+    description:
+      "Claim a ready step of your task, so that nobody else works on it: the one named, or the first that is ready. One step at a time; it is yours until you finish it with agent.task_update_step. " +
+      "Answers with its instructions. Then set it running and begin, or say start: true here.",
+    input_schema: {
+      type: "object",
+      properties: {
+        task_id: OWN_TASK_ID,
+        step_id: { ...STEP_ID, description: "Left out: the first ready step." },
+        start: { type: "boolean", description: "Also set it running at once." },
+      },
+      additionalProperties: false,
+    },
+    search_hint: "claim take ready step worker",
+    handler: (input, context) =>
+      answered(async () => {
+        const { start, step_id, ...rest } = input as ClaimInput;
+        const caller = callerOf(context);
+        const task_id = taskOfCall(caller, rest);
+        const claimed = await keeper.claim(caller, { task_id, step_id, start });
+        if (claimed.kind === "nothing_ready") {
+          const { counts } = await tasks.get(caller, task_id);
+          return toolResult({
+            summary: `No step of task ${task_id} is ready now.`,
+            data: { claimed: false, task_id, steps: viewCounts(counts) },
+          });
+        }
+        const { step, task } = claimed;
+        return toolResult({
+          summary: `Step ${step.step_id} is yours and ${step.status}.`,
+          data: { claimed: true, step: viewStep(step), goal: task.goal },
+        });
+      }),
+  });
+}
+
+interface ClaimInput {
+  readonly task_id?: string;
+  readonly step_id?: string;
+  readonly start?: boolean;
+}
+
+function updateStepTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
+  return defineTool({
+    ...OWN_TOOL,
+    name: "agent.task_update_step",
+    title: "Update a step",
+    description:
+      "Say what became of a step. A worker: running when it begins; then completed with a summary of the result, failed with the reason, or blocked with what is missing; a note at any time. " +
+      "The orchestrator may also set a failed or blocked step ready again, take a step back from its worker (ready), or cancel it.",
+    input_schema: {
+      type: "object",
+      properties: {
+        task_id: OWN_TASK_ID,
+        step_id: { ...STEP_ID, description: "A worker can leave it out: it has one step." },
+        status: {
+          type: "string",
+          enum: ["running", "completed", "failed", "blocked", "ready", "cancelled"],
+          description: "The new status. Left out: only the note changes.",
+        },
+        summary: {
+          type: "string",
+          minLength: 1,
+          maxLength: TASK_LIMITS.summaryChars,
+          description: "completed: what was done and found, and where it is, for who comes next.",
+        },
+        artifacts: ARTIFACTS,
+        reason: { ...REASON, description: "failed, blocked, cancelled: why." },
+        note: {
+          type: "string",
+          minLength: 1,
+          maxLength: TASK_LIMITS.noteChars,
+          description: "Where the work stands, for whoever watches.",
+        },
+      },
+      additionalProperties: false,
+    },
+    search_hint: "update step running completed failed blocked",
+    handler: (input, context) =>
+      answered(async () => {
+        const given = input as UpdateInput;
+        const caller = callerOf(context);
+        const task_id = taskOfCall(caller, given);
+        const held = keeper.claimOf(caller.actor.run_id);
+        const step_id = given.step_id ?? held?.step_id;
+        if (step_id === undefined) throw missing("step_id", "this run has claimed no step");
+        const own = held?.task_id === task_id && held.step_id === step_id ? held : undefined;
+        const step = await tasks.updateStep(caller, {
+          ...given,
+          task_id,
+          step_id,
+          token: own?.token,
+        });
+        if (own !== undefined && step.claim?.token !== own.token) keeper.forget(own);
+        return toolResult({
+          summary: `Step ${step_id} is ${step.status}.`,
+          data: viewStepBriefly(step),
+        });
+      }),
+  });
+}
+
+type UpdateInput = Omit<StepUpdate, "task_id" | "step_id" | "token"> & {
+  readonly task_id?: string;
+  readonly step_id?: string;
+};
+
+function taskOfCall({ actor }: TaskCaller, given: { readonly task_id?: string }): string {
+  if (given.task_id !== undefined) return given.task_id;
+  if (actor.kind === "worker") return actor.task_id;
+  throw missing("task_id", "only a worker can leave it out");
+}
+
+function missing(field: string, why: string): ToolFailure {
+  return new ToolFailure({
+    code: "invalid_arguments",
+    error_class: "invalid_arguments",
+    recovery: "change_arguments",
+    message: `${field} is missing: ${why}.`,
+  });
+}

@@ -1,0 +1,171 @@
+// `soong mcp serve`: the surface of a kept session as an MCP server, for other agents (GATE-1, GATE-2). Over stdio
+// stdout belongs to the protocol; whatever is said to people goes to stderr.
+
+import { resolve } from "node:path";
+import { NobodyToAsk, type Mode } from "@soong/core";
+import {
+  createGatewayDesk,
+  serveGatewayHttp,
+  serveGatewayStdio,
+  type GatewayDesk,
+  type GatewayOptions,
+} from "@soong/mcp";
+import { createQuestionDesk, type QuestionDesk } from "../control/index.ts";
+import type { LoadedConfig } from "../config/index.ts";
+import { EXIT, UsageError, visible, visibleLine } from "../output/index.ts";
+import { openRuntime, ownServers, serversFile } from "../runtime/index.ts";
+import { configOf, type CommandContext } from "./context.ts";
+import { addressOf, refuseAddress, type ServeAddress } from "./mcp-serve-address.ts";
+import { describeHttp, describeStdio } from "./mcp-serve-config.ts";
+import { serveToken, type ServeToken } from "./mcp-serve-token.ts";
+import { serverNamed } from "./server-named.ts";
+import { onTermination } from "./termination.ts";
+import { VERSION } from "./version.ts";
+
+export interface McpServeOptions {
+  readonly http?: string;
+  readonly host?: string;
+  readonly tokenFile?: string;
+  readonly server?: string;
+  /** Who is asked; left out: all who are there. */
+  readonly ask?: "all" | "attached";
+  readonly mode?: Mode;
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  readonly cwd?: string;
+}
+
+/** Ends when the client is gone, or by a signal; by then its calls, its runs and its servers have ended. */
+export async function mcpServeCommand(
+  context: CommandContext,
+  options: McpServeOptions,
+): Promise<number> {
+  const address = addressOf(options);
+  const { env, output } = context;
+  const { allow = [], deny = [], cwd = "", mode, server } = options;
+  const note = (text: string): void => output.note(output.noteColours.dim(visible(text)));
+  const config = await configOf(context);
+  if (server !== undefined) await refuseUnusable(server, env, config);
+  const serve =
+    address === undefined
+      ? serveStdio
+      : serveHttp({ ...address, ...(await serveToken(config.home, options.tokenFile, note)) });
+  const desk = createQuestionDesk();
+  const clients = createGatewayDesk({ elicit: nobodyElse });
+  if (options.ask !== "attached") seatClients(desk, clients);
+  const end = listenForEnd(context);
+  try {
+    const runtime = await openRuntime({
+      env,
+      cwd: resolve(context.cwd, cwd),
+      config,
+      flags: { allow, deny, ...(mode === undefined ? {} : { mode }) },
+      desk,
+      host: clients.host,
+      ...(server === undefined ? {} : { servers: { only: server } }),
+      note,
+    });
+    try {
+      const { session } = await runtime.openSession({ title: titleOf(options) });
+      const gateway: GatewayOptions = {
+        session,
+        desk: clients,
+        server: { name: "soong", version: VERSION },
+        run: mode === undefined ? {} : { mode },
+        ...(runtime.mcp === undefined ? {} : { servers: runtime.mcp }),
+        ...(server === undefined ? {} : { only: server }),
+        onError: (error) => note(`mcp: ${visibleLine(error.message)}`),
+      };
+      return await serve(context, gateway, end.bySignal);
+    } finally {
+      await runtime.close();
+    }
+  } finally {
+    end.stopListening();
+  }
+}
+
+async function refuseUnusable(
+  server: string,
+  env: CommandContext["env"],
+  config: LoadedConfig,
+): Promise<void> {
+  const { entries } = await ownServers(config.home, env, config.values.mcp);
+  if (!serverNamed(entries, server, config).disabled) return;
+  throw new UsageError(
+    `The MCP server ${server} is disabled in ${serversFile(config.home)}; take "disabled" out of its entry to serve it.`,
+  );
+}
+
+/** Serves until the client is gone, or `stopped` with an exit code. */
+type Serve = (
+  context: CommandContext,
+  gateway: GatewayOptions,
+  stopped: Promise<number>,
+) => Promise<number>;
+
+const serveStdio: Serve = async ({ stdin, output }, gateway, stopped) => {
+  const served = serveGatewayStdio({ ...gateway, input: stdin, output: process.stdout });
+  // Whoever typed this waits for something to happen.
+  if (stdin.isTTY) output.note(describeStdio(gateway.session.session_id));
+  const exitCode = await Promise.race([served.ended.then(() => EXIT.ok), stopped]);
+  await served.close();
+  return exitCode;
+};
+
+function serveHttp(at: ServeAddress & ServeToken): Serve {
+  return async ({ output }, gateway, stopped) => {
+    const served = await serveGatewayHttp({ ...gateway, ...at }).catch((error: unknown) =>
+      refuseAddress(error, at),
+    );
+    const { session_id } = gateway.session;
+    const isSeen = process.stderr.isTTY;
+    output.note(describeHttp({ ...at, url: served.url, session_id, isSeen }));
+    const exitCode = await stopped;
+    await served.close();
+    return exitCode;
+  };
+}
+
+/**
+ * The client whose call it is and whoever is attached are asked side by side, and the first answer counts: a host that
+ * shows a question does not keep it from a second terminal, and the other is told that it is settled.
+ */
+function seatClients(desk: QuestionDesk, clients: GatewayDesk): void {
+  desk.attend({
+    ask: async ({ request }, signal) => clients.ask(request, { signal }),
+    elicit: async ({ request }, signal) => clients.elicit(request, { signal }),
+  });
+}
+
+/** Not a no: whoever is attached may still answer. */
+function nobodyElse(): never {
+  throw new NobodyToAsk("this client cannot show questions");
+}
+
+interface End {
+  /** With the exit code it asks for. */
+  readonly bySignal: Promise<number>;
+  stopListening(): void;
+}
+
+function listenForEnd({ interrupts }: CommandContext): End {
+  let end: (exitCode: number) => void = () => {};
+  const bySignal = new Promise<number>((settle) => {
+    end = settle;
+  });
+  const listening = [
+    interrupts.on(() => end(EXIT.interrupted)),
+    onTermination((exitCode) => end(exitCode)),
+  ];
+  return {
+    bySignal,
+    stopListening() {
+      for (const stop of listening) stop();
+    },
+  };
+}
+
+function titleOf({ server }: McpServeOptions): string {
+  return server === undefined ? "soong mcp serve" : `soong mcp serve ${visibleLine(server)}`;
+}

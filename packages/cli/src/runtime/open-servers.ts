@@ -1,0 +1,65 @@
+// The servers of mcp.json, as they come into a runtime: their pins, logs and logins lie in the home (MCP-7, MCP-8).
+// Nothing is connected before somebody is about to need it.
+
+import { join } from "node:path";
+import { messageOf, type Registry } from "@soong/core";
+import {
+  createPins,
+  openConnection,
+  openMcpLogins,
+  openMcpServers,
+  openPinFile,
+  type McpSecret,
+  type McpServerEntry,
+  type McpServers,
+  type McpServersOptions,
+  type RecordServerFact,
+} from "@soong/mcp";
+import { loginsFolder, serverLog } from "./own-servers.ts";
+import { SetupError } from "./setup-error.ts";
+
+export interface OpenServersOptions {
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly entries: readonly McpServerEntry[];
+  readonly registry: Registry;
+  /** Somebody is there whom a server may ask (MCP-5). */
+  readonly canElicit: boolean;
+  /** Whom a server may ask for what only a host has (GATE-2). */
+  readonly host?: McpServersOptions["host"];
+  readonly record?: RecordServerFact;
+  /** Told every token of a login, so that none is shown. */
+  readonly onSecret: (secret: McpSecret) => void;
+}
+
+export async function openServers(options: OpenServersOptions): Promise<McpServers> {
+  const { home, env, entries, registry, canElicit, host, record, onSecret } = options;
+  const logins = openMcpLogins(loginsFolder(home));
+  for (const secret of await logins.secrets()) onSecret(secret);
+  const pins = await createPins(openPinFile(join(home, "mcp-pins.json"))).catch(refuse);
+  return openMcpServers({
+    entries,
+    registry,
+    pins,
+    connect: (entry) =>
+      openConnection(entry, {
+        environment: env,
+        logFile: serverLog(home, entry.server_id),
+        canElicit,
+        canSample: host !== undefined,
+        canListRoots: host !== undefined,
+        logins,
+        onSecret,
+      }),
+    ...(host === undefined ? {} : { host }),
+    ...(record === undefined ? {} : { record }),
+  });
+}
+
+/** Without them nobody knows what was allowed: nothing of a server is offered then. */
+function refuse(error: unknown): never {
+  throw new SetupError(
+    [messageOf(error)],
+    "Mend that file, or move it away: every MCP tool is then new, and asked about again.",
+  );
+}

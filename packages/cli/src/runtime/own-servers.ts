@@ -1,0 +1,88 @@
+// The MCP servers of a runtime: mcp.json of the home (MCP-1), never a file of a project. Reading it starts nothing.
+
+import { join } from "node:path";
+import type { KnownSecret } from "@soong/core";
+import type { McpServerEntry, McpSettingsProblem } from "@soong/mcp";
+import {
+  ConfigError,
+  describeConfigProblem,
+  readSettingsFile,
+  type SoongConfig,
+} from "../config/index.ts";
+import { SetupError } from "./setup-error.ts";
+
+export interface OwnServers {
+  /** Disabled ones too, in the order of the file. */
+  readonly entries: readonly McpServerEntry[];
+  readonly secrets: readonly KnownSecret[];
+  /** What is odd and no mistake, each with its place. */
+  readonly warnings: readonly string[];
+}
+
+const NONE: OwnServers = { entries: [], secrets: [], warnings: [] };
+const NEXT = "Mend mcp.json, or move it away to go without MCP servers.";
+
+/** Throws a SetupError that names every problem of the file. */
+export async function ownServers(
+  home: string,
+  env: Readonly<Record<string, string | undefined>>,
+  { call_timeout_ms, connect_timeout_ms }: SoongConfig["mcp"],
+): Promise<OwnServers> {
+  const file = serversFile(home);
+  const read = await readSettingsFile(file).catch(refuse);
+  if (read === undefined || namesNone(read.text)) return NONE;
+  // Its own piece: a command that needs no server does not load the rest of that package.
+  const { parseMcpSettings } = await import("@soong/mcp/settings");
+  const defaults = { timeout_ms: call_timeout_ms, connect_timeout_ms };
+  const parsed = parseMcpSettings(read.text, file, env, defaults);
+  if (!parsed.ok) throw new SetupError(parsed.problems.map(describeProblem), NEXT);
+  return {
+    entries: parsed.servers,
+    secrets: parsed.secrets,
+    warnings: [...read.doubts.map(describeConfigProblem), ...parsed.warnings.map(describeProblem)],
+  };
+}
+
+export function serversFile(home: string): string {
+  return join(home, "mcp.json");
+}
+
+/** Where a server's standard error goes (MCP-8). */
+export function serverLog(home: string, server_id: string): string {
+  return join(home, "mcp-logs", `${server_id}.log`);
+}
+
+/** What came of `soong mcp login`. */
+export function loginsFolder(home: string): string {
+  return join(home, "mcp-logins");
+}
+
+/** Said without reading any further; whatever is not plainly so is read. */
+function namesNone(text: string): boolean {
+  try {
+    const given = JSON.parse(text) as Readonly<Record<string, object>>;
+    const [only = "mcpServers", ...more] = Object.keys(given);
+    const { mcpServers = {} } = given;
+    const isObject = !Array.isArray(given) && !Array.isArray(mcpServers);
+    return (
+      isObject && more.length === 0 && only === "mcpServers" && Object.keys(mcpServers).length === 0
+    );
+  } catch {
+    return false;
+  }
+}
+
+function describeProblem({ file, line, column, key, message, nearest }: McpSettingsProblem) {
+  const meant =
+    nearest === undefined || message.includes(`"${nearest}"`) ? "" : ` Did you mean "${nearest}"?`;
+  return [`${file}:${line}:${column}`, ...(key === "" ? [] : [key]), `${message}${meant}`].join(
+    ": ",
+  );
+}
+
+function refuse(error: unknown): never {
+  if (error instanceof ConfigError) {
+    throw new SetupError(error.problems.map(describeConfigProblem), NEXT);
+  }
+  throw error;
+}

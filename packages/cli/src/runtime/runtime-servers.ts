@@ -1,0 +1,79 @@
+// The part of a runtime that is about MCP servers: which of them it has, when they are ready, and their facts on record.
+
+import type { KnownSecret, Registry, Session } from "@soong/core";
+import type { McpServerEntry, McpServers, McpServersOptions } from "@soong/mcp";
+import type { LoadedConfig } from "../config/index.ts";
+import { ownServers } from "./own-servers.ts";
+import { createServerFacts } from "./server-facts.ts";
+
+export interface RuntimeServersOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly config: LoadedConfig;
+  readonly choice: ServerChoice;
+  readonly canElicit: boolean;
+  readonly host?: McpServersOptions["host"];
+  onWaiting?(server_ids: readonly string[]): void;
+}
+
+export type ServerChoice = "all" | "none" | { readonly only: string };
+
+export interface RuntimeServers {
+  /** Of the whole file, whichever server is chosen. */
+  readonly secrets: readonly KnownSecret[];
+  readonly warnings: readonly string[];
+  /** `onSecret` is told of every token that comes later. */
+  open(registry: Registry, onSecret: (secret: KnownSecret) => void): Promise<OpenedServers>;
+}
+
+export interface OpenedServers {
+  readonly mcp: McpServers | undefined;
+  readonly ready: (signal: AbortSignal) => Promise<void>;
+  /** The same session, with the facts of servers in its runs. */
+  readonly watched: (session: Session) => Session;
+}
+
+/** A wait that is noticed wants an explanation. */
+const TELL_AFTER_MS = 1000;
+
+export async function runtimeServers(options: RuntimeServersOptions): Promise<RuntimeServers> {
+  const { env, config, choice, canElicit, host } = options;
+  const { home, values } = config;
+  const { entries: all, secrets, warnings } = await ownServers(home, env, values.mcp);
+  const entries = chosen(all, choice);
+
+  return {
+    secrets,
+    warnings,
+    async open(registry, onSecret) {
+      if (entries.length === 0) {
+        return { mcp: undefined, ready: async () => {}, watched: (session) => session };
+      }
+      const { openServers } = await import("./open-servers.ts");
+      const { record, watched } = createServerFacts();
+      const given = { home, env, entries, registry, canElicit };
+      const asked = host === undefined ? {} : { host };
+      const mcp = await openServers({ ...given, ...asked, record, onSecret });
+      return { mcp, ready: (signal) => ready(mcp, signal), watched };
+    },
+  };
+
+  async function ready(mcp: McpServers, signal: AbortSignal): Promise<void> {
+    const tell = setTimeout(() => {
+      const waitedFor = mcp.connecting();
+      if (waitedFor.length > 0) options.onWaiting?.(waitedFor);
+    }, TELL_AFTER_MS);
+    try {
+      await mcp.ready(signal, values.mcp.wait_ms);
+    } finally {
+      clearTimeout(tell);
+    }
+  }
+}
+
+function chosen(
+  entries: readonly McpServerEntry[],
+  choice: ServerChoice,
+): readonly McpServerEntry[] {
+  if (choice === "all") return entries;
+  return choice === "none" ? [] : entries.filter(({ server_id }) => server_id === choice.only);
+}

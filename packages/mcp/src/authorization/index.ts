@@ -1,0 +1,10 @@
+// The authorization room: logins to remote servers (MCP-8). Who issues a server's tokens, how a person gets one,
+// where it is kept, and how it is renewed. It sends nothing to a server but the question whether it wants one.
+
+export { createAccessTokens, type AccessTokens } from "./access-tokens.ts";
+export { logInToServer, type McpLoginOptions, type McpLoginReport } from "./log-in.ts";
+export { logOutOfServer } from "./log-out.ts";
+export { McpLoginFailure, type McpLoginFailureReason } from "./login-failure.ts";
+export { openMcpLogins, type McpLogins, type McpLoginStatus } from "./logins.ts";
+export { oneLine } from "./one-line.ts";
+export type { StoredClient, StoredLogin, StoredTokens } from "./stored-login.ts";

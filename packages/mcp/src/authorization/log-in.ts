@@ -1,0 +1,259 @@
+// A login: a person says yes in a browser, and comes back to an address of this machine (MCP-8). Nothing is
+// opened here: the address to go to is handed to whoever asked.
+
+import { randomBytes } from "node:crypto";
+import {
+  extractWWWAuthenticateParams,
+  IssuerMismatchError,
+  startAuthorization,
+  validateAuthorizationResponseIssuer,
+  type FetchLike,
+} from "@modelcontextprotocol/client";
+import { systemClock, type Clock } from "@soong/core";
+import type { McpSecret, McpServerEntry } from "../settings/index.ts";
+import { chooseClient } from "./choose-client.ts";
+import { findIssuer, type Issuer } from "./find-issuer.ts";
+import { addressProblem, guardedFetch } from "./guarded-fetch.ts";
+import { McpLoginFailure } from "./login-failure.ts";
+import type { McpLogins } from "./logins.ts";
+import { oneLine } from "./one-line.ts";
+import { openRedirectListener } from "./redirect-listener.ts";
+import {
+  secretsOfLogin,
+  type StoredClient,
+  type StoredLogin,
+  type StoredTokens,
+} from "./stored-login.ts";
+import { scopesOf, tokensForCode } from "./token-request.ts";
+
+export interface McpLoginOptions {
+  readonly logins: McpLogins;
+  /** Where the person is to go: always https, or an address of this machine for a server on it. */
+  readonly show: (url: string) => void | Promise<void>;
+  readonly signal?: AbortSignal;
+  /** For all of it. */
+  readonly timeoutMs?: number;
+  /** Told every secret before it is kept. */
+  readonly onSecret?: (secret: McpSecret) => void;
+  readonly clock?: Clock;
+}
+
+export interface McpLoginReport {
+  readonly server_id: string;
+  readonly issuer: string;
+  readonly scopes: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly expires_at?: number;
+  /** Whether it is renewed without a person. */
+  readonly renewable: boolean;
+}
+
+interface Flow {
+  readonly entry: McpServerEntry;
+  readonly serverUrl: string;
+  readonly options: McpLoginOptions;
+  readonly fetch: FetchLike;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+const TIMEOUT_MS = 300_000;
+
+/** Rejects with an McpLoginFailure; what was kept before is then still there. */
+export async function logInToServer(
+  entry: McpServerEntry,
+  options: McpLoginOptions,
+): Promise<McpLoginReport> {
+  const { server_id, transport, missing_variables } = entry;
+  if (transport.kind !== "http") {
+    throw named(entry, "not_offered", "it is a program: there is nothing to log in to");
+  }
+  if (missing_variables.length > 0) {
+    throw named(
+      entry,
+      "not_offered",
+      `not set in the environment: ${missing_variables.join(", ")}`,
+    );
+  }
+  const { clock = systemClock(), timeoutMs = TIMEOUT_MS } = options;
+  const over = new AbortController();
+  const cancel = clock.after(timeoutMs, () =>
+    over.abort(new McpLoginFailure("timeout", `nobody logged in within ${timeoutMs} ms`)),
+  );
+  const onAbort = () => over.abort(new McpLoginFailure("aborted", "it was given up"));
+  options.signal?.addEventListener("abort", onAbort, { once: true });
+  if (options.signal?.aborted === true) onAbort();
+  try {
+    const { url: serverUrl } = transport;
+    const { signal } = over;
+    const fetch = guardedFetch(serverUrl, signal);
+    const tokens = await flow({ entry, serverUrl, options, fetch, clock, signal });
+    return {
+      server_id,
+      issuer: tokens.client.issuer,
+      scopes: tokens.scopes,
+      ...(tokens.expires_at === undefined ? {} : { expires_at: tokens.expires_at }),
+      renewable: tokens.refresh_token !== undefined,
+    };
+  } catch (error) {
+    const why = over.signal.aborted ? (over.signal.reason as unknown) : error;
+    if (why instanceof McpLoginFailure) throw named(entry, why.reason, why.message);
+    const said = oneLine(why instanceof Error ? why.message : String(why));
+    throw named(entry, "invalid_answer", said);
+  } finally {
+    cancel();
+    options.signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+async function flow(given: Flow): Promise<StoredTokens> {
+  const { entry, serverUrl, options, fetch, clock, signal } = given;
+  const { logins } = options;
+  const settings = (entry.transport.kind === "http" ? entry.transport.oauth : undefined) ?? {};
+  const stored = await logins.read(entry.server_id);
+  // What was kept for another address says nothing about this one.
+  const before = stored?.server_url === serverUrl ? stored : undefined;
+  const challenge = await askForChallenge(serverUrl, fetch);
+  const resourceMetadataUrl = challenge.resourceMetadataUrl ?? before?.resource_metadata_url;
+  const issuer = await findIssuer({ serverUrl, resourceMetadataUrl, fetch });
+  const scopes = scopesFor({ issuer, before, asked: settings.scopes, challenge: challenge.scopes });
+  const scope = scopes.length === 0 ? undefined : scopes.join(" ");
+  const known = before?.client;
+  const listener = await openRedirectListener({
+    wanted: settings.redirect_uri,
+    preferred: known?.issuer === issuer.issuer ? known.redirect_uri : undefined,
+  });
+  try {
+    const { redirectUri } = listener;
+    const now = () => clock.now();
+    const client = await chooseClient({
+      issuer,
+      settings,
+      known,
+      redirectUri,
+      scope,
+      fetch,
+      now: now(),
+    });
+    const state = randomBytes(32).toString("base64url");
+    const { authorizationUrl, codeVerifier } = await startAuthorization(issuer.issuer, {
+      metadata: issuer.metadata,
+      clientInformation: client,
+      redirectUrl: redirectUri,
+      ...(scope === undefined ? {} : { scope }),
+      state,
+      resource: issuer.resource,
+    });
+    const problem = addressProblem(authorizationUrl, serverUrl);
+    if (problem !== undefined) {
+      throw new McpLoginFailure("insecure", `the address to log in at ${problem}`);
+    }
+    const answered = listener.answer(state, signal);
+    answered.catch(() => {});
+    await options.show(authorizationUrl.href);
+    const { code, iss } = readAnswer(await answered, issuer);
+    const question = { issuer, client, settings, scopes, fetch, now: now() };
+    const tokens = await tokensForCode(question, { code, iss, codeVerifier });
+    await keep(given, { client, tokens, scopes, resourceMetadataUrl });
+    return tokens;
+  } finally {
+    listener.close();
+  }
+}
+
+/** What a server says to a stranger. One that lets strangers in may still offer a login. */
+async function askForChallenge(
+  serverUrl: string,
+  fetch: FetchLike,
+): Promise<{ resourceMetadataUrl: string | undefined; scopes: readonly string[] | undefined }> {
+  const response = await fetch(serverUrl, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "ping" }),
+  });
+  if (response.status !== 401) return { resourceMetadataUrl: undefined, scopes: undefined };
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+  return {
+    resourceMetadataUrl: resourceMetadataUrl?.href,
+    scopes: scope === undefined ? undefined : scopesOf(scope),
+  };
+}
+
+/** Never less than before: a server that asks for more asks for that alone. */
+function scopesFor(about: {
+  issuer: Issuer;
+  before: StoredLogin | undefined;
+  asked: readonly string[] | undefined;
+  challenge: readonly string[] | undefined;
+}): readonly string[] {
+  const { issuer, before, asked, challenge } = about;
+  const isSameIssuer = before?.tokens?.client.issuer === issuer.issuer;
+  const earlier = isSameIssuer ? before.requested_scopes : [];
+  const scopes = new Set([
+    ...(asked ?? challenge ?? issuer.scopes ?? []),
+    ...earlier,
+    ...(before?.wanted_scopes ?? []),
+  ]);
+  const canStay = issuer.metadata.scopes_supported?.includes("offline_access") === true;
+  if (scopes.size > 0 && canStay && asked === undefined) scopes.add("offline_access");
+  return [...scopes];
+}
+
+/** Whose answer it is comes first: what another says, even why it said no, is not believed. */
+function readAnswer(
+  parameters: URLSearchParams,
+  { metadata }: Issuer,
+): { code: string; iss: string | undefined } {
+  const iss = parameters.get("iss") ?? undefined;
+  try {
+    validateAuthorizationResponseIssuer({
+      iss,
+      expectedIssuer: metadata.issuer,
+      issParameterSupported: metadata.authorization_response_iss_parameter_supported === true,
+    });
+  } catch (error) {
+    if (!(error instanceof IssuerMismatchError)) throw error;
+    const message = "the answer to the login came from another authorization server";
+    throw new McpLoginFailure("insecure", message);
+  }
+  const code = parameters.get("code");
+  if (code !== null && code !== "") return { code, iss };
+  const said = oneLine(parameters.get("error") ?? "no reason given", [], 100);
+  throw new McpLoginFailure("refused", `the login was refused (${said})`);
+}
+
+async function keep(
+  { entry, serverUrl, options }: Flow,
+  made: {
+    client: StoredClient;
+    tokens: StoredTokens;
+    scopes: readonly string[];
+    resourceMetadataUrl: string | undefined;
+  },
+): Promise<void> {
+  const { client, tokens, scopes, resourceMetadataUrl } = made;
+  const login: StoredLogin = {
+    version: 1,
+    server_url: serverUrl,
+    ...(resourceMetadataUrl === undefined ? {} : { resource_metadata_url: resourceMetadataUrl }),
+    requested_scopes: scopes,
+    wanted_scopes: [],
+    client,
+    tokens,
+  };
+  for (const value of secretsOfLogin(login)) {
+    options.onSecret?.({ name: `login of ${entry.server_id}`, value });
+  }
+  await options.logins.change(entry.server_id, (_before, save) => save(login));
+}
+
+function named(
+  { server_id }: McpServerEntry,
+  reason: McpLoginFailure["reason"],
+  why: string,
+): McpLoginFailure {
+  return new McpLoginFailure(reason, `No login to the MCP server "${server_id}": ${why}.`);
+}

@@ -1,0 +1,27 @@
+// Why a login did not come about, in words for people.
+
+export type McpLoginFailureReason =
+  /** The server wants no login, or none that we know. */
+  | "not_offered"
+  /** The authorization server, or the person, said no. */
+  | "refused"
+  /** An address that is not safe to send anything to, or an answer from somebody else. */
+  | "insecure"
+  | "unreachable"
+  | "timeout"
+  | "aborted"
+  /** What was answered makes no sense. */
+  | "invalid_answer"
+  /** The login cannot be kept, or what was kept cannot be read. */
+  | "not_stored";
+
+/** The message is one line, without secrets, and says what to do. */
+export class McpLoginFailure extends Error {
+  override readonly name = "McpLoginFailure";
+  readonly reason: McpLoginFailureReason;
+
+  constructor(reason: McpLoginFailureReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}

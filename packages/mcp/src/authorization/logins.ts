@@ -1,0 +1,118 @@
+// The logins of the user: one file for each server, mode 0600, in a folder of the home (MCP-8). Changed by one
+// process at a time, because a refresh token is good for one use.
+
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "@soong/core";
+import { readJsonFile, withFileLock, writeWholeFile } from "../file/index.ts";
+import type { McpSecret, McpServerEntry } from "../settings/index.ts";
+import { McpLoginFailure } from "./login-failure.ts";
+import { readStoredLogin, secretsOfLogin, type StoredLogin } from "./stored-login.ts";
+
+export interface McpLogins {
+  read(server_id: string): Promise<StoredLogin | undefined>;
+  /** Nobody else changes this server's login until `work` is done. */
+  change<T>(
+    server_id: string,
+    work: (login: StoredLogin | undefined, save: SaveLogin) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T>;
+  /** Also what cannot be read. Says whether there was anything. */
+  remove(server_id: string): Promise<boolean>;
+  status(entry: McpServerEntry): Promise<McpLoginStatus>;
+  /** All tokens of the home, for the redactor. What cannot be read is left out. */
+  secrets(): Promise<readonly McpSecret[]>;
+}
+
+export type SaveLogin = (login: StoredLogin) => Promise<void>;
+
+export type McpLoginStatus =
+  | { readonly kind: "none" }
+  | {
+      readonly kind: "logged_in";
+      readonly issuer: string;
+      readonly scopes: readonly string[];
+      /** Scopes the server has asked for since; another login gives them. */
+      readonly wanted_scopes: readonly string[];
+      /** Milliseconds since 1970. */
+      readonly expires_at?: number;
+      /** Whether it is renewed without a person. */
+      readonly renewable: boolean;
+    };
+
+const ENDING = ".json";
+
+export function openMcpLogins(folder: string): McpLogins {
+  const pathOf = (server_id: string) => join(folder, `${server_id}${ENDING}`);
+
+  async function read(server_id: string): Promise<StoredLogin | undefined> {
+    const path = pathOf(server_id);
+    const about = `It holds a login: soong mcp logout ${server_id} removes it`;
+    let given: unknown;
+    try {
+      given = await readJsonFile(path, about);
+    } catch (error) {
+      throw notStored(error);
+    }
+    if (given === undefined) return undefined;
+    const login = readStoredLogin(given);
+    if (login === undefined) {
+      throw new McpLoginFailure("not_stored", `${path} is not a login of this version. ${about}`);
+    }
+    return login;
+  }
+
+  return {
+    read,
+    async change(server_id, work, signal) {
+      const save: SaveLogin = (next) =>
+        writeWholeFile(pathOf(server_id), `${JSON.stringify(next, undefined, 1)}\n`);
+      try {
+        const change = async () => work(await read(server_id), save);
+        return await withFileLock(pathOf(server_id), change, signal);
+      } catch (error) {
+        throw error instanceof McpLoginFailure ? error : notStored(error);
+      }
+    },
+    async remove(server_id) {
+      const path = pathOf(server_id);
+      try {
+        await withFileLock(path, () => rm(path));
+        return true;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+        throw notStored(error);
+      }
+    },
+    async status({ server_id, transport }) {
+      if (transport.kind !== "http") return { kind: "none" };
+      const login = await read(server_id);
+      const tokens = login?.server_url === transport.url ? login.tokens : undefined;
+      if (login === undefined || tokens === undefined) return { kind: "none" };
+      return {
+        kind: "logged_in",
+        issuer: tokens.client.issuer,
+        scopes: tokens.scopes,
+        wanted_scopes: login.wanted_scopes,
+        ...(tokens.expires_at === undefined ? {} : { expires_at: tokens.expires_at }),
+        renewable: tokens.refresh_token !== undefined,
+      };
+    },
+    async secrets() {
+      const names = await readdir(folder).catch((): string[] => []);
+      const ids = names.flatMap((name) =>
+        name.endsWith(ENDING) ? [name.slice(0, -ENDING.length)] : [],
+      );
+      const found = await Promise.all(ids.map((id) => read(id).catch(() => undefined)));
+      return found.flatMap((login, index) =>
+        login === undefined
+          ? []
+          : secretsOfLogin(login).map((value) => ({ name: `login of ${ids[index]}`, value })),
+      );
+    },
+  };
+}
+
+function notStored(error: unknown): McpLoginFailure {
+  return new McpLoginFailure("not_stored", messageOf(error));
+}

@@ -1,0 +1,148 @@
+import { describe, expect, test } from "vitest";
+import { verifies } from "#laws";
+import type { AskedHost } from "./connected-server.ts";
+import { McpRequestFailure } from "./failure.ts";
+import {
+  answerQuestion,
+  answerQuestions,
+  capabilitiesOf,
+  refusalFor,
+  type AskedCall,
+} from "./server-questions.ts";
+
+const { signal } = new AbortController();
+const form = {
+  method: "elicitation/create",
+  params: { message: "?", requestedSchema: { type: "object", properties: {} } },
+};
+const sampling = { method: "sampling/createMessage", params: { maxTokens: 1 } };
+const roots = { method: "roots/list" };
+
+function call(more: Partial<AskedCall> = {}): AskedCall {
+  return { signal, asked: { all: 0, open: 0 }, ...more };
+}
+
+const host = (more: Partial<AskedHost> = {}): AskedHost => ({
+  sampling: true,
+  roots: true,
+  answer: ({ method }) => Promise.resolve({ method }),
+  ...more,
+});
+
+describe("a question of a server", () => {
+  test("goes to whoever made the call; nobody there is a no", async () => {
+    verifies("MCP-5");
+    const asked = call({
+      onElicitation: () => Promise.resolve({ action: "accept", content: { a: 1 } }),
+      host: host(),
+    });
+    expect(await answerQuestion(form, asked, { signal })).toEqual({
+      action: "accept",
+      content: { a: 1 },
+    });
+    expect(await answerQuestion(sampling, asked, { signal })).toEqual({ method: sampling.method });
+    expect(await answerQuestion(roots, asked, { signal })).toEqual({ method: roots.method });
+    expect(asked.asked).toEqual({ all: 3, open: 0 });
+    expect(await answerQuestion(form, undefined, { signal })).toEqual({ action: "decline" });
+    await expect(answerQuestion(sampling, undefined, { signal })).rejects.toMatchObject({
+      reason: "refused",
+    });
+    const none = { reason: "refused", code: -32_021 };
+    await expect(answerQuestion(roots, call(), { signal })).rejects.toMatchObject(none);
+    for (const [question, lacking] of [
+      [sampling, { sampling: false }],
+      [roots, { roots: false }],
+    ] as const) {
+      const lacks = answerQuestion(question, call({ host: host(lacking) }), { signal });
+      await expect(lacks).rejects.toMatchObject(none);
+    }
+    const odd = answerQuestion({ method: "tools/call" }, asked, { signal });
+    await expect(odd).rejects.toMatchObject({ reason: "invalid_answer" });
+  });
+
+  test("is not the seventeenth that is open, nor the two hundred and first", async () => {
+    verifies("MCP-5");
+    let answers: (() => void)[] = [];
+    const slow = call({
+      onElicitation: () =>
+        new Promise((resolve) => {
+          answers.push(() => resolve({ action: "cancel" }));
+        }),
+      host: host(),
+    });
+    const many = Array.from({ length: 17 }, () => answerQuestion(form, slow, { signal }));
+    expect(await many[16]).toEqual({ action: "decline" });
+    await expect(answerQuestion(roots, slow, { signal })).rejects.toMatchObject({
+      reason: "refused",
+      message: expect.stringContaining("too many") as string,
+    });
+    for (const answer of answers.splice(0)) answer();
+    const actions = (await Promise.all(many)).map(({ action }) => action);
+    expect(actions.filter((action) => action === "cancel")).toHaveLength(16);
+    expect(await answerQuestion(roots, slow, { signal })).toEqual({ method: roots.method });
+    const tired = call({ host: host(), asked: { all: 200, open: 0 } });
+    await expect(answerQuestion(roots, tired, { signal })).rejects.toThrow("too many");
+    answers = [];
+  });
+
+  test("comes with others under the names the server gave, each told of when it is dealt with", async () => {
+    verifies("MCP-5");
+    const told: string[] = [];
+    const keys: (string | undefined)[] = [];
+    const asked = call({
+      onElicitation: (_request, options) => {
+        keys.push(options.key);
+        return Promise.resolve({ action: "decline" });
+      },
+      host: host(),
+      onQuestions: (all) => {
+        told.push(`all ${all.join()}`);
+        return (key) => void told.push(key);
+      },
+    });
+    // One that makes no sense is declined, and holds up none of the others.
+    const odd = { method: "elicitation/create", params: { message: 7 } };
+    expect(await answerQuestions({ a: form, b: roots, c: odd }, asked)).toEqual({
+      a: { action: "decline" },
+      b: { method: "roots/list" },
+      c: { action: "decline" },
+    });
+    expect(keys).toEqual(["a"]);
+    expect(told[0]).toBe("all a,b,c");
+    expect(told.slice(1).toSorted()).toEqual(["a", "b", "c"]);
+    expect(await answerQuestions(undefined, asked)).toEqual({});
+    const many = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`q${i}`, form]));
+    await expect(answerQuestions(many, asked)).rejects.toMatchObject({ reason: "invalid_answer" });
+    await expect(answerQuestions({ a: 7 }, asked)).rejects.toMatchObject({
+      reason: "invalid_answer",
+    });
+  });
+});
+
+test("a server learns only what whoever calls can answer, and the connection may offer", () => {
+  verifies("MCP-5");
+  const all = { canElicit: true, canSample: true, canListRoots: true };
+  expect(capabilitiesOf({}, "any")).toEqual({});
+  expect(capabilitiesOf(all, "any")).toEqual({
+    elicitation: { form: {}, url: {} },
+    sampling: {},
+    roots: {},
+  });
+  expect(capabilitiesOf(all)).toEqual({ elicitation: { form: {}, url: {} } });
+  expect(capabilitiesOf({ canSample: true }, host())).toEqual({ sampling: {} });
+  expect(capabilitiesOf({ canListRoots: true }, host())).toEqual({ roots: {} });
+  expect(capabilitiesOf(all, host({ sampling: false }))).not.toHaveProperty("sampling");
+  expect(capabilitiesOf(all, host({ roots: false }))).not.toHaveProperty("roots");
+});
+
+test("a refusal is told to the server in its own era's words", () => {
+  const missing = new McpRequestFailure("refused", "not here", { code: -32_021 });
+  expect(refusalFor(missing)).toMatchObject({ code: -32_601, message: "not here" });
+  expect(refusalFor(new McpRequestFailure("refused", "no", { code: -1 }))).toMatchObject({
+    code: -1,
+  });
+  expect(refusalFor(new McpRequestFailure("refused", "no"))).toMatchObject({ code: -32_600 });
+  const other = refusalFor(new Error("secret inside"));
+  expect(other).toMatchObject({ code: -32_603 });
+  expect(other.message).not.toContain("secret");
+});

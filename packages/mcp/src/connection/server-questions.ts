@@ -1,0 +1,129 @@
+// What a server asks in the middle of a request (MCP-5): something of a person (elicitation), of the host's
+// model (sampling), or which folders the host works in (roots). Whoever made the request answers, or nobody.
+
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type ClientCapabilities,
+} from "@modelcontextprotocol/client";
+import type { JsonObject, JsonValue } from "@soong/core";
+import type { AskedHost, HostRequest, ToolCallOptions } from "./connected-server.ts";
+import type { ConnectionOptions } from "./connection-types.ts";
+import { answerElicitation } from "./elicitation.ts";
+import { McpRequestFailure } from "./failure.ts";
+
+export interface AskedCall extends Pick<ToolCallOptions, "onElicitation" | "onQuestions" | "host"> {
+  /** Aborted when the call has ended: what it still asks is taken back. */
+  readonly signal: AbortSignal;
+  /** How many questions it has put so far, and how many of them are open. */
+  readonly asked: { all: number; open: number };
+}
+
+type Offer = Pick<ConnectionOptions, "canElicit" | "canSample" | "canListRoots">;
+
+/** A server may ask again and again, and for many things at once; not without end. */
+const MAX_OPEN = 16;
+const MAX_QUESTIONS = 200;
+const CAPABILITY_MISSING = -32_021;
+
+/** What a server learns it may ask for: of the connection, or of one call to a server that is told with each. */
+export function capabilitiesOf(offer: Offer, host?: AskedHost | "any"): ClientCapabilities {
+  const can = (kind: "sampling" | "roots"): boolean => host === "any" || host?.[kind] === true;
+  return {
+    ...(offer.canElicit === true ? { elicitation: { form: {}, url: {} } } : {}),
+    ...(offer.canSample === true && can("sampling") ? { sampling: {} } : {}),
+    ...(offer.canListRoots === true && can("roots") ? { roots: {} } : {}),
+  };
+}
+
+/** Rejects with an McpRequestFailure where there is nothing to answer with. Elicitation never rejects. */
+export async function answerQuestion(
+  question: { readonly method?: JsonValue | undefined; readonly params?: unknown },
+  call: AskedCall | undefined,
+  options: { readonly signal: AbortSignal; readonly key?: string },
+): Promise<JsonObject> {
+  const { method, params } = question;
+  const isTooMuch =
+    call !== undefined && (call.asked.all >= MAX_QUESTIONS || call.asked.open >= MAX_OPEN);
+  if (method === "elicitation/create") {
+    const onElicitation = isTooMuch ? undefined : call?.onElicitation;
+    return { ...(await counted(() => answerElicitation(params, onElicitation, options))) };
+  }
+  const request = hostRequest(method, params);
+  if (request === undefined) {
+    throw refused("invalid_answer", "the server asked for something it was never offered");
+  }
+  if (call === undefined) {
+    throw refused("refused", `${request.method} belongs to no call that could be told apart`);
+  }
+  if (isTooMuch) throw refused("refused", "the server has asked too many questions in this call");
+  const { host } = call;
+  const ability = request.method === "roots/list" ? "roots" : "sampling";
+  if (host === undefined || !host[ability]) {
+    const message = `whoever made this call does not answer ${request.method}`;
+    throw new McpRequestFailure("refused", message, {
+      code: CAPABILITY_MISSING,
+      data: { requiredCapabilities: { [ability]: {} } },
+    });
+  }
+  return counted(() => host.answer(request, options));
+
+  async function counted<T>(ask: () => Promise<T>): Promise<T> {
+    if (call === undefined) return ask();
+    call.asked.all += 1;
+    call.asked.open += 1;
+    try {
+      return await ask();
+    } finally {
+      call.asked.open -= 1;
+    }
+  }
+}
+
+/** All that one answer asks for, at once: whoever is asked may want to see it together. */
+export async function answerQuestions(
+  inputRequests: JsonValue | undefined,
+  call: AskedCall,
+): Promise<JsonObject> {
+  const questions = Object.entries(isObject(inputRequests) ? inputRequests : {});
+  if (questions.length > MAX_OPEN) {
+    throw refused("invalid_answer", `the server asked ${questions.length} questions at once`);
+  }
+  const settled = call.onQuestions?.(questions.map(([key]) => key));
+  const answers = await Promise.all(
+    questions.map(async ([key, question]) => {
+      const asked = isObject(question) ? question : {};
+      try {
+        return [key, await answerQuestion(asked, call, { signal: call.signal, key })] as const;
+      } finally {
+        settled?.(key);
+      }
+    }),
+  );
+  return Object.fromEntries(answers);
+}
+
+/** Why a question was not answered, for the server that asked it. */
+export function refusalFor(error: unknown): ProtocolError {
+  if (error instanceof McpRequestFailure) {
+    const { code = ProtocolErrorCode.InvalidRequest, message } = error;
+    // A server that asks by itself is of the older era, which has no word for it.
+    const isMissing = code === CAPABILITY_MISSING;
+    return new ProtocolError(isMissing ? ProtocolErrorCode.MethodNotFound : code, message);
+  }
+  return new ProtocolError(ProtocolErrorCode.InternalError, "the question could not be answered");
+}
+
+function hostRequest(method: unknown, params: unknown): HostRequest | undefined {
+  if (method === "roots/list") return { method };
+  if (method !== "sampling/createMessage") return undefined;
+  return { method, params: isObject(params) ? params : {} };
+}
+
+function refused(reason: "refused" | "invalid_answer", message: string): McpRequestFailure {
+  return new McpRequestFailure(reason, message);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,130 @@
+// The runs of one client, each begun when it is first needed: one for its tools, and one for what it reads of
+// prompts and resources, which no host cuts as it cuts the results of tools.
+
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { RunRefused, type ModelTools, type Run, type RunOptions, type Session } from "@soong/core";
+import { isRelayTool, type MayCall } from "../relay/index.ts";
+import type { McpServers } from "../source/index.ts";
+import type { AnsweringCalls, GatewayDesk } from "./desk.ts";
+import { underOwnNames } from "./own-names.ts";
+import { GATEWAY_PROFILE, INLINE_LIMIT_BYTES } from "./surface-profile.ts";
+
+export interface RunParts {
+  readonly session: Session;
+  readonly desk: GatewayDesk;
+  /** Of every run that is started for a client. */
+  readonly run?: Pick<RunOptions, "allowedTools" | "taskDenied" | "mode" | "policy" | "connecting">;
+  /** The MCP servers behind the session: waited for before tools are listed, and their prompts and resources served on. */
+  readonly servers?: McpServers | undefined;
+  /** This server alone, its tools, prompts and resources under their own names. */
+  readonly only?: string | undefined;
+}
+
+export type Through = "tools" | "relay";
+
+export interface ClientRuns {
+  /** Rejects when it cannot be started; the next one asks anew. */
+  begun(through: Through): Promise<Run>;
+  /** The tools of a run under the names this client knows them by. */
+  shown(run: Run): Promise<ModelTools>;
+  /** What the servers have to offer by now, waited for within bounds. */
+  ready(): Promise<void>;
+  /** Which prompts and resources this client may have at all. */
+  mayCall(): Promise<MayCall>;
+  /** No more from here on. */
+  stop(): void;
+  end(): Promise<void>;
+}
+
+export const READ_ARTIFACT = "internal.read_artifact";
+/** Hosts wait for a server to begin, some of them only ten seconds in all. */
+const READY_MS = 5_000;
+
+export function createClientRuns(parts: RunParts, calls: AnsweringCalls): ClientRuns {
+  const { session, desk, run: given = {}, servers, only } = parts;
+  const running = new Map<Through, Promise<Run>>();
+  const leaveDesk: (() => void)[] = [];
+  const gone = new AbortController();
+
+  return {
+    begun,
+    async shown(run) {
+      const tools = await run.tools();
+      return only === undefined ? tools : underOwnNames(tools, only);
+    },
+    ready,
+    async mayCall() {
+      await ready();
+      try {
+        const run = await begun("relay");
+        await run.tools();
+        const offered = new Set(run.surface.loaded.map(({ name }) => name).filter(isRelayTool));
+        return (tool_name) => offered.has(tool_name);
+      } catch (error) {
+        // No server has any, or none that the rules leave.
+        if (error instanceof RunRefused) return () => false;
+        throw error;
+      }
+    },
+    stop: () => gone.abort(),
+    async end() {
+      for (const leave of leaveDesk) leave();
+      for (const begun of running.values()) {
+        const run = await begun.catch(() => undefined);
+        run?.end("completed");
+      }
+    },
+  };
+
+  function begun(through: Through): Promise<Run> {
+    if (gone.signal.aborted) {
+      throw new ProtocolError(ProtocolErrorCode.InternalError, "the gateway is closing");
+    }
+    const known = running.get(through);
+    if (known !== undefined) return known;
+    const beginning = begin(through).catch((error: unknown) => {
+      running.delete(through);
+      throw error;
+    });
+    running.set(through, beginning);
+    return beginning;
+  }
+
+  async function begin(through: Through): Promise<Run> {
+    await ready();
+    const run = await (through === "tools" ? startTools() : startRelay());
+    leaveDesk.push(desk.seat(run.identity.run_id, calls));
+    return run;
+  }
+
+  async function startTools(): Promise<Run> {
+    const options: RunOptions = { ...common(), inlineLimitBytes: INLINE_LIMIT_BYTES };
+    if (only === undefined || given.allowedTools !== undefined) return session.startRun(options);
+    const allowedTools = [`mcp.${only}.*`];
+    try {
+      return await session.startRun({ ...options, allowedTools: [...allowedTools, READ_ARTIFACT] });
+    } catch (error) {
+      // Where artifacts cannot be read, a shortened result is all there is of it.
+      const isReader =
+        error instanceof RunRefused &&
+        error.problems.every(({ tool_name }) => tool_name === READ_ARTIFACT);
+      if (!isReader) throw error;
+      return session.startRun({ ...options, allowedTools });
+    }
+  }
+
+  function startRelay(): Promise<Run> {
+    return session.startRun({
+      ...common(),
+      allowedTools: given.allowedTools ?? [`mcp.${only ?? "*"}.@*`],
+    });
+  }
+
+  function common(): RunOptions {
+    return { ...given, role: "main", profile: GATEWAY_PROFILE };
+  }
+
+  async function ready(): Promise<void> {
+    await servers?.ready(gone.signal, READY_MS);
+  }
+}

@@ -1,0 +1,118 @@
+// Workers as processes: `worker-runtime.ts` as one file that Node can run, and what each that runs has told.
+
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+export interface WorkerJob {
+  readonly directory: string;
+  readonly session_id: string;
+  readonly task_id: string;
+  readonly run_id: string;
+  /** Killed right after so many claims, by its own hand. */
+  readonly dies_at_claim?: number;
+}
+
+export interface WorkerProcesses {
+  /** An empty folder. */
+  place(): Promise<string>;
+  start(job: WorkerJob): WorkerProcess;
+  /** Kills whatever still runs. */
+  remove(): Promise<void>;
+}
+
+export interface WorkerProcess {
+  readonly run_id: string;
+  readonly child: ChildProcess;
+  /** Settles when it waits for "begin". */
+  readonly ready: Promise<void>;
+  /** All it has told so far. */
+  readonly told: readonly Told[];
+  /** Its exit code, or the signal that ended it; undefined while it runs. */
+  readonly end: () => string | number | undefined;
+  ended(): Promise<{ code: number | null; errors: string }>;
+  say(line: string): void;
+}
+
+/** One of the three. */
+export interface Told {
+  readonly claimed?: string;
+  readonly completed?: string;
+  readonly refused?: string;
+  readonly attempt: number;
+}
+
+export async function bundleWorkers(): Promise<WorkerProcesses> {
+  const folder = await mkdtemp(join(tmpdir(), "soong-workers-"));
+  const program = join(folder, "worker-runtime.mjs");
+  await build({
+    entryPoints: [here("./worker-runtime.ts")],
+    outfile: program,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    alias: { "@soong/core": here("../../packages/core/src/index.ts") },
+    external: ["@photostructure/sqlite"],
+    logLevel: "error",
+  });
+  await symlink(here("../../node_modules"), join(folder, "node_modules"));
+  const started: WorkerProcess[] = [];
+  return {
+    place: () => mkdtemp(join(folder, "home-")),
+    start(job) {
+      const stdio = ["pipe", "pipe", "pipe"] as const;
+      const child = spawn(process.execPath, [program, JSON.stringify(job)], { stdio: [...stdio] });
+      const worker = follow(job.run_id, child);
+      started.push(worker);
+      return worker;
+    },
+    async remove() {
+      for (const { child } of started) child.kill("SIGKILL");
+      await Promise.all(started.map((worker) => worker.ended()));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function follow(run_id: string, child: ChildProcess): WorkerProcess {
+  const { stdin, stdout, stderr } = child;
+  if (stdin === null || stdout === null || stderr === null) throw new Error("no pipes");
+  const told: Told[] = [];
+  let errors = "";
+  // It may be gone before it hears of it.
+  stdin.on("error", () => {});
+  stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors += text;
+  });
+  const closed = once(child, "close") as Promise<[number | null]>;
+  const ready = new Promise<void>((resolve, reject) => {
+    createInterface({ input: stdout }).on("line", (line) => {
+      const one = JSON.parse(line) as Told & { readonly ready?: true };
+      if (one.ready === true) resolve();
+      else told.push(one);
+    });
+    void closed.then(() => reject(new Error(`a worker ended before it began: ${errors}`)));
+  });
+  return {
+    run_id,
+    child,
+    ready,
+    told,
+    end: () => child.exitCode ?? child.signalCode ?? undefined,
+    async ended() {
+      const [code] = await closed;
+      return { code, errors };
+    },
+    say: (line) => void stdin.write(`${line}\n`),
+  };
+}
+
+function here(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url));
+}
