@@ -47,7 +47,7 @@ function tableLines(node: AnyNode, name: string): string[] {
       return [
         `### \`[${name}]\``,
         "",
-        node.open === true ? `${node.says} No effect yet: any key is kept.` : node.says,
+        node.says,
         "",
         ...settingsTable(node),
         ...Object.values(node.keys).flatMap((member) =>

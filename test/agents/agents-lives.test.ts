@@ -251,6 +251,7 @@ describe("permission", () => {
     );
     expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "ok" });
     // The grant that was given to the child holds for the agents of the session.
+    expect(resultOf(stage)).toMatchObject({ status: "succeeded" });
     expect(asked).toEqual(["sub: a.write"]);
     expect(done).toEqual(["a.write child", "a.write parent"]);
   });
@@ -279,6 +280,7 @@ describe("permission", () => {
       },
     );
     expect(await stage.ask("go")).toMatchObject({ reason: "completed" });
+    expect(resultOf(stage)).toMatchObject({ status: "succeeded" });
     expect(done).toEqual([]);
   });
 });

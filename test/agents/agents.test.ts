@@ -308,6 +308,7 @@ describe("allowed_tools", () => {
       },
     );
     expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "ok" });
+    expect(resultsOf(stage, SUB)).toMatchObject([{ status: "succeeded" }]);
   });
 
   test("a definition's own list is the most that can be asked of it; its suggestions allow nothing", async () => {

@@ -184,6 +184,7 @@ describe("a child that calls everything outside its ceiling", () => {
       expect(before).toEqual([]);
       expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "So be it." });
       expect(happened).toEqual([]);
+      expect(stage.facts("agent.child.completed"), "it was told so").toHaveLength(1);
       const own = stage.ofChild(0);
       const denied = own.filter(({ type }) => type === "tool.denied");
       expect(denied.map(({ tool_name }) => tool_name)).toEqual(names);
@@ -237,6 +238,7 @@ describe("a child that calls everything outside its ceiling", () => {
       },
     });
     expect(await stage.ask("go")).toMatchObject({ reason: "completed" });
+    expect(stage.facts("agent.child.completed"), "it was told so").toHaveLength(1);
     expect(await stage.tasks.reader.step(TASK, "b")).toMatchObject({
       status: "ready",
       attempts: 0,

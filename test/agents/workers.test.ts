@@ -3,6 +3,7 @@
 import type { ToolResult } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
+import { driven } from "../agent/loop-stage.ts";
 import { readTool, writeTool } from "../agent/loop-tools.ts";
 import { start, told } from "./agent-stage.ts";
 import {
@@ -15,7 +16,9 @@ import {
   type WorkerStage,
 } from "./worker-stage.ts";
 
-function results(stage: WorkerStage, tool = "agent.dispatch_worker"): ToolResult[] {
+const DISPATCH = "agent.dispatch_worker";
+
+function results(stage: WorkerStage, tool = DISPATCH): ToolResult[] {
   return stage
     .facts("tool.completed", "tool.failed", "tool.cancelled")
     .filter(({ tool_name }) => tool_name === tool)
@@ -180,13 +183,29 @@ test("a claim lives as long as its worker does, and goes back when the worker is
   const before = await stage.tasks.reader.step(TASK, "a");
   expect(before).toMatchObject({ status: "running", claim: { worker: "hands/1" } });
   expect(stage.agents.workers.states()).toMatchObject([{ idle: 1, busy: 1 }]);
-  const aborting = run.abort("enough");
-  await stage.clock.settle();
-  await aborting;
+  slowToLeave(stage);
+  await driven(stage.clock, run.abort("enough"));
+  expect(await run.end).toMatchObject({ reason: "aborted_tools" });
   expect(await stage.tasks.reader.step(TASK, "a")).toMatchObject({ status: "ready", attempts: 0 });
+  const released = stage.facts("task.step.released")[0]?.seq ?? Infinity;
+  const call = stage.facts("tool.failed").find(({ tool_name }) => tool_name === DISPATCH);
+  expect(call?.seq, "the call ends when its step is back").toBeGreaterThan(released);
   expect(stage.agents.workers.states()).toMatchObject([{ idle: 2, busy: 0 }]);
   expect(stage.facts("agent.child.cancelled")).toHaveLength(1);
 });
+
+/** As a store is that others are at work on. */
+function slowToLeave({ keeper, clock }: WorkerStage): void {
+  const leave = keeper.leave.bind(keeper);
+  Object.assign(keeper, {
+    async leave(...args: Parameters<typeof leave>) {
+      await new Promise<void>((resolve) => {
+        clock.after(1500, resolve);
+      });
+      await leave(...args);
+    },
+  });
+}
 
 test("a dispatch that cannot be is refused before anything begins, and leaves no worker busy", async () => {
   verifies("SURF-4", "SURF-6", "AGENT-3");

@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 it("a login is asked for, given up, given, used and ended", async () => {
-  verifies("MCP-8", "MCP-2");
+  verifies("MCP-8", "MCP-2", "REDACT-1");
   const place = await placeWithServers(bundle, () => ({
     remote: { url: world.url },
     local: node([SHIFTING, SHIFTING]),
@@ -58,6 +58,23 @@ it("a login is asked for, given up, given, used and ended", async () => {
 
   const after = await place.run(["mcp", "list", "remote", "--json"]);
   expect(recordsOf(after)).toMatchObject([{ state: "connected", login: { kind: "logged_in" } }]);
+
+  // The token of the second call was not there when the run began, and the server tells it to everybody.
+  const told: string[] = [];
+  world.behaviour.says = (token) => {
+    told.push(token);
+    world.expire();
+    return `your token is ${token}`;
+  };
+  const echo = "calls: [ { tool: mcp.remote.echo, input: {} } ]";
+  await place.write("s.yaml", `turns:\n  - ${echo}\n  - ${echo}\n  - text: Done.\n`);
+  const asked = ["run", "--model", "script:s.yaml", "--allow", "mcp.remote.*", "--json", "go"];
+  const run = await place.run(asked);
+  expect(run.code).toBe(0);
+  expect(new Set(told).size).toBe(2);
+  expect(run.stdout.match(/your token is \[redacted:/g)?.length).toBeGreaterThanOrEqual(2);
+  for (const token of told) expect(run.stdout + run.stderr).not.toContain(token);
+
   const logout = await place.run(["mcp", "logout", "remote"]);
   expect(logout).toMatchObject({ code: 0, stdout: "Logged out of remote.\n" });
   expect(world.revoked.length).toBeGreaterThan(0);

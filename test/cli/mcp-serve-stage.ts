@@ -40,13 +40,13 @@ export function stdioOf(
   return { transport, notes: () => notes };
 }
 
-/** Every fact of the session that was used, in order: a host may start the program once more, only to look at it. */
+/** Every fact of the one session there is: a host may start the program once more, only to look at it, and leaves none. */
 export async function factsOf({ home }: Place): Promise<readonly Fact[]> {
   const store = await openStore({ directory: home });
   try {
-    const sessions = await store.sessions();
-    const [used] = sessions.toSorted((a, b) => b.last_seq - a.last_seq);
-    if (used === undefined) throw new Error("no session is kept");
+    const [used, ...more] = await store.sessions();
+    if (used === undefined || more.length > 0)
+      throw new Error(`${more.length + 1} sessions, or none`);
     const reader = await store.readSession(used.session_id);
     return await reader.facts({ after: 0, limit: 10_000 });
   } finally {

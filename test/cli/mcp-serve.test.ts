@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { verifies } from "#laws";
-import { createHost, ERAS, textOf } from "../mcp/gateway-fixture.ts";
+import { createHost, ERAS, textOf, type EraMode } from "../mcp/gateway-fixture.ts";
 import { bundleCli, environment, type CliBundle, type Place } from "./cli-bundle.ts";
 import { factsOf, secondTerminal, stdioOf, WAIT } from "./mcp-serve-stage.ts";
 import { atTerminal, canMakeTerminals } from "./pseudo-terminal.ts";
@@ -20,6 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => bundle.remove());
 
+const MODERN: EraMode = { pin: "2026-07-28" };
 const WRITE = { name: "code__write_file", arguments: { path: "b.txt", content: "two" } };
 
 describe.each(ERAS)("over stdio, in %s", (_name, mode) => {
@@ -64,12 +65,14 @@ describe.each(ERAS)("over stdio, in %s", (_name, mode) => {
     expect(facts.filter(({ type }) => type === "tool.completed")).toHaveLength(2);
     expect(readdirSync(join(place.home, "control"))).toEqual([]);
   });
+});
 
-  it("asks through the client that can show questions", async () => {
-    verifies("GATE-2");
+describe("a client of the newer protocol", () => {
+  it("is asked itself where it can show questions, and a second terminal instead where that is said", async () => {
+    verifies("GATE-2", "CLI-8");
     const place = await bundle.place();
     const { transport } = stdioOf(bundle, place);
-    const { client, asked } = createHost(mode, () => ({
+    const { client, asked } = createHost(MODERN, () => ({
       action: "accept",
       content: { decision: "allow_once" },
     }));
@@ -82,35 +85,34 @@ describe.each(ERAS)("over stdio, in %s", (_name, mode) => {
     await client.close();
     const resolved = (await factsOf(place)).find(({ type }) => type === "permission.resolved");
     expect(resolved?.data).toMatchObject({ answered_by: "client host 1" });
-  });
 
-  it("takes the yes of a second terminal, where a client that would decline is not asked", async () => {
-    verifies("GATE-2", "CLI-8");
-    const place = await bundle.place();
-    const { transport } = stdioOf(bundle, place, ["--ask", "attached"]);
-    const { client, asked } = createHost(mode, () => ({ action: "decline" }));
-    await client.connect(transport);
-    const terminal = await secondTerminal(bundle, place, 1);
-    const writing = client.callTool(WRITE);
+    const elsewhere = await bundle.place();
+    const second = stdioOf(bundle, elsewhere, ["--ask", "attached"]);
+    const declining = createHost(MODERN, () => ({ action: "decline" }));
+    await declining.client.connect(second.transport);
+    await declining.client.listTools();
+    const terminal = await secondTerminal(bundle, elsewhere, 1);
+    const writing = declining.client.callTool(WRITE);
     const question = await terminal.next("question");
     expect(question).toMatchObject({
       kind: "permission",
       request: { tool_name: "code.write_file", preview: { kind: "diff" } },
     });
-    expect(existsSync(join(place.project, "b.txt"))).toBe(false);
+    expect(existsSync(join(elsewhere.project, "b.txt"))).toBe(false);
     terminal.answer({ question_id: question["question_id"], decision: "allow_once" });
     expect((await writing).isError).toBe(false);
-    expect(await place.read("b.txt")).toBe("two");
+    expect(await elsewhere.read("b.txt")).toBe("two");
 
-    const refused = client.callTool({ ...WRITE, arguments: { path: "c.txt", content: "no" } });
-    const second = await terminal.next("question");
-    terminal.answer({ question_id: second["question_id"], decision: "deny", reason: "not that" });
-    expect(textOf(await refused)).toContain("not that");
-    expect(asked).toEqual([]);
-    await client.close();
+    const more = { ...WRITE, arguments: { path: "c.txt", content: "no" } };
+    const refused = declining.client.callTool(more);
+    const next = await terminal.next("question");
+    terminal.answer({ question_id: next["question_id"], decision: "deny", reason: "not that" });
+    expect(textOf(await refused)).toContain("The user said no to code.write_file: not that");
+    expect(declining.asked).toEqual([]);
+    await declining.client.close();
     expect(await terminal.exitCode).toBe(0);
-    const resolved = (await factsOf(place)).filter(({ type }) => type === "permission.resolved");
-    expect(resolved.map(({ data }) => data["answered_by"])).toEqual([
+    const answers = (await factsOf(elsewhere)).filter(({ type }) => type === "permission.resolved");
+    expect(answers.map(({ data }) => data["answered_by"])).toEqual([
       "control:attach",
       "control:attach",
     ]);
@@ -132,6 +134,7 @@ describe("a client that shows questions, and a second terminal", () => {
       return given;
     });
     await client.connect(transport);
+    await client.listTools();
     const terminal = await secondTerminal(bundle, place);
 
     const first = client.callTool(WRITE);
@@ -180,30 +183,25 @@ describe.skipIf(!canMakeTerminals())("a person at a second terminal (needs pytho
 });
 
 describe("interrupted", () => {
-  it.each([
-    ["SIGTERM", 143],
-    ["SIGINT", 130],
-  ] as const)("by %s ends its calls, its run and its session", async (signal, exitCode) => {
+  it("by a signal, or by a client that goes, ends its calls, its run and its session", async () => {
     verifies("GATE-1");
-    const place = await bundle.place();
-    const host = await raw(place, ["--allow", "code.run_command"]);
-    host.call("code__run_command", { argv: ["sleep", "60"] });
-    await startedCall(place);
-    host.child.kill(signal);
-    expect(await host.exitCode).toBe(exitCode);
-    await expectEnded(place);
-    expect(host.notes()).toBe("");
-  });
-
-  it("by a client that goes in the middle of a call ends it, too", async () => {
-    verifies("GATE-1");
-    const place = await bundle.place();
-    const host = await raw(place, ["--allow", "code.run_command"]);
-    host.call("code__run_command", { argv: ["sleep", "60"] });
-    await startedCall(place);
-    host.child.stdin!.end();
-    expect(await host.exitCode).toBe(0);
-    await expectEnded(place);
+    const ends: [(child: RawHost["child"]) => unknown, number][] = [
+      [(child) => child.kill("SIGTERM"), 143],
+      [(child) => child.kill("SIGINT"), 130],
+      [(child) => child.stdin?.end(), 0],
+    ];
+    await Promise.all(
+      ends.map(async ([end, exitCode]) => {
+        const place = await bundle.place();
+        const host = await raw(place, ["--allow", "code.run_command"]);
+        host.call("code__run_command", { argv: ["sleep", "60"] });
+        await startedCall(place);
+        end(host.child);
+        expect(await host.exitCode).toBe(exitCode);
+        await expectEnded(place);
+        expect(host.notes()).toBe("");
+      }),
+    );
   });
 });
 
@@ -278,6 +276,8 @@ async function expectEnded(place: Place): Promise<void> {
   const facts = await factsOf(place);
   const [failed] = facts.filter(({ type }) => type === "tool.failed");
   expect(failed?.data).toMatchObject({ result: { status: "aborted" } });
+  // In our words, whoever gave it up.
+  expect(JSON.stringify(failed?.data)).not.toContain("SdkError");
   // What a call says late may come behind it.
   expect(facts.filter(({ type }) => type === "run.completed")).toHaveLength(1);
   expect(readdirSync(join(place.home, "control"))).toEqual([]);

@@ -18,6 +18,7 @@ import {
 } from "@soong/mcp";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
+import { addressProblem } from "../../packages/mcp/src/authorization/guarded-fetch.ts";
 import { startAuthorizationWorld, type AuthorizationWorld } from "./authorization-server.ts";
 import { connectionWorld, entryFor } from "./connection-world.ts";
 
@@ -241,6 +242,24 @@ describe("a login", () => {
     expect(await logOutOfServer(entry(), { logins })).toBe(true);
     await logIn();
   });
+});
+
+test("nothing on this machine is asked for a server elsewhere, under whatever name, https or not", () => {
+  verifies("MCP-8");
+  const names =
+    "localhost localhost. a.localhost 127.0.0.1 127.9 2130706433 0 [::1] [::] [::ffff:127.0.0.1] [::ffff:0.0.0.0]";
+  for (const name of names.split(" ")) {
+    for (const scheme of ["http", "https"]) {
+      const address = `${scheme}://${name}:8443/x`;
+      const problem = addressProblem(address, "https://mcp.example.com/mcp");
+      expect([address, problem]).toEqual([address, "is on this machine, and the server is not"]);
+    }
+    expect(addressProblem(`https://${name}/x`, "http://localhost:1/mcp")).toBeUndefined();
+  }
+  for (const name of ["example.com", "localhost.example.com", "[::ffff:8.8.8.8]", "8.8.8.8"]) {
+    expect(addressProblem(`https://${name}/x`, "https://mcp.example.com/mcp")).toBeUndefined();
+  }
+  expect(addressProblem("http://0.0.0.0/x", "http://localhost:1/mcp")).toBe("is not https");
 });
 
 describe("a hostile server or issuer", () => {

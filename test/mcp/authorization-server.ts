@@ -30,6 +30,8 @@ export interface Behaviour {
   /** What a call needs; the rest needs "basic". */
   callScope: string;
   registers: boolean;
+  /** What a call is answered with, by the token it came with. */
+  says: (token: string) => string;
 }
 
 export interface AuthorizationWorld {
@@ -78,6 +80,7 @@ export async function startAuthorizationWorld(): Promise<AuthorizationWorld> {
     expiresIn: 3600,
     callScope: "basic",
     registers: true,
+    says: () => "done",
   };
   const asked: string[] = [];
   const tokenRequests: URLSearchParams[] = [];
@@ -93,7 +96,8 @@ export async function startAuthorizationWorld(): Promise<AuthorizationWorld> {
   const origin = await listen((request, response) => void resourceServer(request, response));
   const url = `${origin}/mcp`;
   const metadataUrl = `${origin}/login-metadata`;
-  const handle = toNodeHandler(createMcpHandler(() => echoServer()));
+  let lastToken = "";
+  const handle = toNodeHandler(createMcpHandler(() => echoServer(() => behaviour.says(lastToken))));
 
   async function authorizationServer(
     request: IncomingMessage,
@@ -201,6 +205,7 @@ export async function startAuthorizationWorld(): Promise<AuthorizationWorld> {
     if (!scopes.includes(needed)) {
       return refuse(response, 403, `error="insufficient_scope", scope="${needed}"`);
     }
+    lastToken = token;
     await handle(request, response, body === "" ? undefined : JSON.parse(body));
   }
 
@@ -230,12 +235,12 @@ export async function startAuthorizationWorld(): Promise<AuthorizationWorld> {
   };
 }
 
-function echoServer(): McpServer {
+function echoServer(says: () => string): McpServer {
   const mcp = new McpServer({ name: "remote", version: "3" }, { capabilities: { tools: {} } });
   mcp.server.setRequestHandler("tools/list", () => ({
     tools: [{ name: "echo", inputSchema: { type: "object" } }],
   }));
-  mcp.server.setRequestHandler("tools/call", () => ({ content: [{ type: "text", text: "done" }] }));
+  mcp.server.setRequestHandler("tools/call", () => ({ content: [{ type: "text", text: says() }] }));
   return mcp;
 }
 

@@ -255,6 +255,29 @@ test("a question of the older era goes to the call begun last, and holds the tim
   expect(await firstFailure).toMatchObject({ reason: "timeout" });
 });
 
+test("what a server of the older era logs is for whoever made all calls that are open, and else for nobody", async () => {
+  verifies("MCP-5");
+  const server = await world.plain().connected();
+  const heard: string[] = [];
+  const log = async (asker: unknown, text: string) => {
+    const onLog = ({ data }: { data?: unknown }) =>
+      void heard.push(`${String(asker)}: ${String(data)}`);
+    await server.callTool({ name: "log", arguments: { text } }, { ...callOptions(), asker, onLog });
+  };
+  await log("a", "alone");
+  const stop = new AbortController();
+  const { signal } = stop;
+  // One that listens to no logs may still be the one that is spoken of.
+  const silent = { ...callOptions({ signal }), asker: "b" };
+  const open = failureOf(server.callTool({ name: "never", arguments: {} }, silent));
+  await log("a", "whose?");
+  await log("b", "of b");
+  stop.abort();
+  await open;
+  await log("a", "alone again");
+  expect(heard).toEqual(["a: alone", "b: of b", "a: alone again"]);
+});
+
 test("a server that only asks and never answers is given up", async () => {
   const server = await world.plain({ era: "2026" }, { canElicit: true }).connected();
   const endless = server.callTool({ name: "ask", arguments: { endless: true } }, callOptions());

@@ -235,6 +235,32 @@ describe("an address", () => {
     await over;
   });
 
+  test("that begins an event and never ends it is cut off", async () => {
+    const line = Buffer.from(`data: ${"x".repeat(1024 * 1024)}\n`);
+    let sent = 0;
+    let isOver = () => {};
+    const over = new Promise<void>((resolve) => {
+      isOver = resolve;
+    });
+    const url = await listen((_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      // Many that end are no matter, wherever the pieces are cut.
+      response.write("data: {}\n\n: so\n\r");
+      const more = () => {
+        do sent += line.length;
+        while (response.write(line));
+      };
+      response.on("drain", more).on("close", isOver);
+      more();
+    });
+    const connection = connectTo(url);
+    const failure = failureOf(connection.connected());
+    await over;
+    expect(sent).toBeGreaterThan(32 * 1024 * 1024);
+    await connection.close();
+    await failure;
+  });
+
   test("that keeps silent is given up in time, and let go when it is closed", async () => {
     const url = await listen(() => {});
     const entry = entryFor({ kind: "http", url, headers: {} }, { connect_timeout_ms: 100 });

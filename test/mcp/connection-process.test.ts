@@ -133,6 +133,7 @@ test("a runtime that is killed leaves no server behind, however stubborn", async
   const program = join(root, ".cache", `mcp-killed-runtime-${process.pid}.mjs`);
   const rooms = JSON.stringify(join(root, "packages/mcp/src/connection/index.ts"));
   const entry = JSON.stringify(entryFor(plainTransport({ stubborn: true })));
+  const polite = JSON.stringify(entryFor(plainTransport()));
   await build({
     stdin: {
       contents: `
@@ -140,6 +141,8 @@ test("a runtime that is killed leaves no server behind, however stubborn", async
         const server = await openConnection(${entry}).connected();
         const options = { signal: new AbortController().signal, timeoutMs: 60000 };
         const child = await server.callTool({ name: "child", arguments: {} }, options);
+        // One that goes when it is asked saves nobody who does not.
+        await openConnection(${polite}).connected();
         console.log(child.structuredContent.pid);
         setInterval(() => {}, 1000);
       `,

@@ -177,7 +177,7 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
     const write = (text: string) => client.callTool({ name: "note__write", arguments: { text } });
     const denied = await write("a");
     expect(denied.isError).toBe(true);
-    expect(textOf(denied)).toContain("The user said no to note.write: because");
+    expect(textOf(denied)).toContain("The client host 1 said no to note.write: because");
     expect(textOf(await write("b"))).toBe("wrote b");
     expect(textOf(await write("c"))).toBe("wrote c");
     expect(textOf(await write("c"))).toBe("wrote c");
@@ -463,6 +463,26 @@ describe("what is spoken over HTTP", () => {
     for await (const { type } of brief.session.facts()) if (type === "run.completed") break;
     const { status: gone } = await raw(brief.served, "POST", CALL, { "mcp-session-id": expired });
     expect(gone).toBe(404);
+  });
+
+  it("has no more sessions than it may, however many begin while the servers behind are waited for", async () => {
+    verifies("GATE-1");
+    let areReady = (): void => {};
+    const ready = new Promise<void>((resolve) => {
+      areReady = resolve;
+    });
+    const servers = { ready: () => ready, alsoOffer() {}, connections: () => [] };
+    const { served } = await serve(
+      {},
+      { maxSessions: 2, servers: servers as unknown as NonNullable<GatewayHttpOptions["servers"]> },
+    );
+    const statuses: number[] = [];
+    const beginning = Array.from({ length: 5 }, async () => {
+      statuses.push((await raw(served, "POST", INITIALIZE)).status);
+      if (statuses.length === 3) areReady();
+    });
+    await Promise.all(beginning);
+    expect(statuses).toEqual([503, 503, 503, 200, 200]);
   });
 
   it("ends its runs when it closes", async () => {

@@ -111,3 +111,32 @@ test("no task makes the board longer than two thousand characters, and no count 
     { numRuns: 20 },
   );
 });
+
+test("a task of long texts has a full board, with what is left out counted", async () => {
+  verifies("TASK-1");
+  const stage = createTaskStage();
+  const long = "word ".repeat(40).trim();
+  const steps = Array.from({ length: 60 }, (_, i) => ({
+    title: long,
+    instructions: "I",
+    step_id: `s${i}`,
+  }));
+  const plan = { title: long, goal: long.repeat(20), steps };
+  const { task_id } = (await stage.tasks.create(stage.orchestrator, plan)).task;
+  for (let i = 0; i < 45; i += 1) {
+    const claim = await stage.run(stage.worker(`run_${i}`, task_id), task_id);
+    const status = (["failed", "blocked", undefined] as const)[i % 3];
+    await stage.tasks.updateStep(stage.orchestrator, {
+      ...claim,
+      status,
+      reason: long,
+      note: long,
+    });
+  }
+  const board = await stage.tasks.board(stage.orchestrator, task_id);
+  expect(board.length).toBeLessThanOrEqual(2000);
+  expect(board.length).toBeGreaterThan(1500);
+  for (const section of ["Failed:", "Blocked:", "At work:", "Ready:"])
+    expect(board).toContain(section);
+  expect(board.match(/^- \d+ more$/gm)).toHaveLength(4);
+});

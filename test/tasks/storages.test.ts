@@ -18,6 +18,7 @@ import {
   type Store,
   type TaskStorage as StoreTaskStorage,
 } from "../../packages/store/src/index.ts";
+import { loadSqlite } from "../../packages/store/src/sqlite/driver.ts";
 import { createTaskStage, SESSION } from "./task-stage.ts";
 
 let directory: string;
@@ -67,6 +68,14 @@ describe("tasks on SQLite", () => {
       steps: [],
       counts: {},
     });
+    const file = (await loadSqlite())(join(directory, "store", "soong.db"), { readOnly: true });
+    for (const table of ["task_steps", "task_step_definitions", "task_dependencies"]) {
+      expect({ table, rows: file.prepare(`SELECT * FROM ${table}`).all() }).toEqual({
+        table,
+        rows: [],
+      });
+    }
+    file.close();
     await expect(stage.create({ a: [] })).rejects.toMatchObject({ code: "session_removed" });
     await expect(stage.tasks.claim(worker, { task_id })).rejects.toMatchObject({
       code: "task_unknown",
@@ -100,7 +109,6 @@ describe("tasks on SQLite", () => {
     const store = await openWithSessions();
     const stage = createTaskStage(store.tasks());
     const task_id = await stage.create({ a: [] });
-    const { loadSqlite } = await import("../../packages/store/src/sqlite/driver.ts");
     const writer = (await loadSqlite())(join(directory, "store", "soong.db"));
     writer.exec("BEGIN IMMEDIATE");
     const worker = stage.worker("run_w", task_id);

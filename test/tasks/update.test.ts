@@ -2,7 +2,12 @@
 
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import type { NewTask, TaskOperation } from "../../packages/agent/src/task/index.ts";
+import {
+  createMemoryTasks,
+  createTasks,
+  type NewTask,
+  type TaskOperation,
+} from "../../packages/agent/src/task/index.ts";
 import { createTaskStage, refusal, type TaskStage } from "./task-stage.ts";
 
 const text = { title: "T", instructions: "I" };
@@ -99,6 +104,23 @@ describe("a new task", () => {
     expect(refused.message).toContain(message);
     expect(await tasks.reader.list()).toEqual([]);
     expect(facts).toEqual([]);
+  });
+
+  test("has as many attempts for a step as the step, the options or we ourselves say", async () => {
+    verifies("TASK-3");
+    const { orchestrator } = createTaskStage();
+    const steps = [{ ...text, max_attempts: 7 }, text];
+    for (const [options, wanted] of [
+      [{}, 3],
+      [{ maxAttempts: 5 }, 5],
+    ] as const) {
+      const tasks = createTasks({ storage: createMemoryTasks(), ...options });
+      const { task } = await tasks.create(orchestrator, { title: "T", goal: "G", steps });
+      const { task_id } = task;
+      await tasks.update(orchestrator, { task_id, operations: [{ op: "add_step", ...text }] });
+      const kept = await tasks.reader.steps(task_id);
+      expect(kept.map(({ max_attempts }) => max_attempts)).toEqual([7, wanted, wanted]);
+    }
   });
 
   test("that runs in a circle is refused with the path, however long", async () => {
@@ -292,7 +314,13 @@ describe("an update", () => {
     };
     await stage.run(worker, task_id, "y");
     await finish("y");
-    await stage.run(worker, task_id, "a");
+    const claimed = await stage.tasks.claim(worker, { task_id, step_id: "a" });
+    expect((await refusal(update(stage, task_id, [operation]))).message).toContain(
+      "step a is claimed by run run_w and cannot",
+    );
+    if (claimed.kind === "claimed") {
+      await stage.tasks.updateStep(worker, { ...claimed.claim, status: "running" });
+    }
     expect((await refusal(update(stage, task_id, [operation]))).message).toContain(
       "step a is running by run run_w and cannot",
     );

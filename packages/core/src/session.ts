@@ -42,7 +42,10 @@ export interface SessionOptions {
   readonly elicit?: AskElicitation;
   readonly hooks?: readonly AnyHook[];
   readonly policy?: PolicyInput;
-  /** Values that never leave (REDACT-1), under the names they are shown by. */
+  /**
+   * Values that never leave (REDACT-1), under the names they are shown by. The list may grow: what is added counts from
+   * then on, in runs under way too.
+   */
   readonly secrets?: readonly { name: string; value: string }[];
   readonly roots?: Roots;
   /** The book to keep grants in. Left out: a new one. */
@@ -84,7 +87,8 @@ export async function openSession(
   const session_id = options.session_id ?? ids.next("session");
   const journal = options.journal ?? createMemoryJournal();
   const artifacts = options.artifacts ?? createMemoryArtifacts();
-  const redactor = (): Redactor => createRedactor({ secrets: options.secrets ?? [] });
+  const { secrets = [] } = options;
+  const redactor = (): Redactor => createRedactor({ secrets });
   const ofSession = redactor();
   const recorder = createRecorder(session_id, journal, clock, ofSession, options.lastSeq);
   const grants = options.grants ?? createGrants();

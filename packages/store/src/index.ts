@@ -1,4 +1,4 @@
-// @soong/store: what outlives a process: journal, conversation, artifacts and run folders, on SQLite.
+// @soong/store: what outlives a process: journal, conversation, artifacts, tasks and run folders, on SQLite.
 
 export {
   openFileArtifacts,

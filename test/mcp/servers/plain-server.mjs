@@ -152,6 +152,9 @@ function call(id, params) {
       send({ method: "notifications/progress", params });
     }
     answer(id, { content: [] });
+  } else if (name === "log") {
+    send({ method: "notifications/message", params: { level: "info", data: input.text } });
+    answer(id, { content: [] });
   } else if (name === "flood") {
     process.stdout.write("x".repeat(40_000_000));
   } else if (name === "child") {

@@ -2,7 +2,7 @@
 // the loop its seats, the kernel its tools, and the task tools their callers.
 
 import type { CallIds, ToolSource } from "@soong/core";
-import type { RunBoard, RunSeats } from "../loop/index.ts";
+import type { RunBoard } from "../loop/index.ts";
 import type { TaskActor, TaskCaller } from "../task/index.ts";
 import type { AgentCatalog } from "./agent-catalog.ts";
 import type { AgentParts, TaskParts } from "./agent-parts.ts";
@@ -10,7 +10,7 @@ import { createChildBook } from "./child-book.ts";
 import type { ChildSurroundings } from "./child-run.ts";
 import { inspectAgentTool, listDefinitionsTool } from "./looking-tools.ts";
 import { planTemplateTool } from "./plan-template.ts";
-import { createSeats } from "./seats.ts";
+import { createSeats, type Seats } from "./seats.ts";
 import { createSubAgentTool, forkAgentTool } from "./starter-tools.ts";
 import { taskBoard } from "./task-board.ts";
 import {
@@ -37,7 +37,7 @@ export interface Agents {
   /** For the kernel. */
   readonly source: ToolSource;
   /** For every conversation whose agents may start others. */
-  readonly seats: RunSeats;
+  readonly seats: Seats;
   /** For conversations of an orchestrator: its tasks, in a few lines. */
   readonly board: RunBoard;
   /** For the task tools (TASK-5). */

@@ -1,7 +1,7 @@
 // The fact that precedes each model request (CTX-1): what the request holds, where that came from, by what policy
 // calls will be judged, what was left out and what there was no source for. Every list is there, empty or not.
 
-import type { ContentBlock, ConversationNode, ModelTools, NodeKind } from "@soong/core";
+import type { ContentBlock, ConversationNode, ModelTools, NodeKind, Surface } from "@soong/core";
 import {
   TOKEN_ESTIMATE,
   type ContextPlan,
@@ -26,8 +26,9 @@ export function recordContext(running: Running, tools: ModelTools, held: Request
   const { run } = running;
   const { plan, instructions } = held;
   const used = plan.kept.flatMap(({ nodes }) => nodes);
+  // With what the node says it is: which skill, which memories, by their hashes.
   const nodesOf = (kind: NodeKind): object[] =>
-    used.flatMap((node) => (node.kind === kind ? [{ node_id: node.node_id }] : []));
+    used.flatMap((node) => (node.kind === kind ? [{ node_id: node.node_id, ...node.data }] : []));
   const refs = {
     memory_refs: nodesOf("memory_context"),
     knowledge_refs: [],
@@ -138,9 +139,21 @@ function missing(
       : []),
     ...instructions.skipped.map((skipped) => ({ what: "instructions", ...skipped })),
     ...["memory", "knowledge", "browser", "skill"].flatMap((what) =>
-      refs[`${what}_refs`]?.length === 0 ? [{ what, why: "no source of it is connected" }] : [],
+      refs[`${what}_refs`]?.length === 0 ? [{ what, why: whyNone(what, run.surface) }] : [],
     ),
   ];
+}
+
+/** The tools that bring such things, where there are any. */
+const BROUGHT_BY: ReadonlyMap<string, string> = new Map([
+  ["memory", "internal.recall_memory"],
+  ["skill", "internal.load_skill"],
+]);
+
+function whyNone(what: string, { standing }: Pick<Surface, "standing">): string {
+  const found = standing.get(BROUGHT_BY.get(what) ?? "");
+  if (found === undefined) return "no source of it is connected";
+  return found.state === "excluded" ? `excluded: ${found.detail}` : "none was asked for";
 }
 
 function rangeOf(units: readonly ContextUnit[]): object {

@@ -10,7 +10,7 @@ export type {
   InstructionTexts,
   SkippedInstructions,
 } from "./instruction-desk.ts";
-export type { LoopLimits } from "./limits.ts";
+export { loopLimits, type LoopLimits } from "./limits.ts";
 export { readHistory, type History, type HistoryReader } from "./read-history.ts";
 export type { EndReason, LoopError, RunEnd } from "./run-end.ts";
 export type { RunSeat, RunSeats } from "./run-seats.ts";

@@ -15,6 +15,7 @@ export interface TaskCopy {
   /** Ids of steps that are new, also under the name of one that was removed. */
   readonly added: Set<string>;
   readonly at: string;
+  readonly maxAttempts: number;
   readonly problems: string[];
   readonly events: { type: TaskFactType; step: StepRecord; data: object }[];
 }
@@ -81,7 +82,10 @@ function addStep(
   copy.steps = copy.steps.toSpliced(
     place,
     0,
-    newStep({ ...given, step_id }, { task_id, position: place, at: copy.at }),
+    newStep(
+      { ...given, step_id },
+      { task_id, position: place, at: copy.at, maxAttempts: copy.maxAttempts },
+    ),
   );
   return undefined;
 }

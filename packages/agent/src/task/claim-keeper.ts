@@ -4,7 +4,7 @@
 import { systemClock, type Clock } from "@soong/core";
 import type { Claimed, ClaimRequest, HeldClaim } from "./plan-claim.ts";
 import { TaskRefused } from "./refusal.ts";
-import type { RecordTaskFact, ReleaseReason, TaskCaller, Tasks } from "./tasks.ts";
+import type { RecordTaskFact, ReleaseReason, TaskCaller, Tasks } from "./acting.ts";
 
 export interface ClaimKeeper {
   /** Claims a step for the caller's run and keeps it. */

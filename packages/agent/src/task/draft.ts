@@ -18,6 +18,8 @@ export interface Draft {
   /** Milliseconds since the epoch, the same for all of one change. */
   readonly now: number;
   readonly at: string;
+  /** Of new steps that say nothing of it. */
+  readonly maxAttempts: number;
   readonly found: FoundRows;
   readonly facts: readonly TaskFact[];
   task(): TaskRecord | undefined;
@@ -35,7 +37,7 @@ export interface Draft {
   writes(): Omit<PlannedChange<never>, "answer">;
 }
 
-export function createDraft(found: FoundRows, now: number): Draft {
+export function createDraft(found: FoundRows, now: number, maxAttempts: number): Draft {
   const at = new Date(now).toISOString();
   let task = found.task === undefined ? undefined : taskOf(found.task);
   let taskChanged = false;
@@ -48,6 +50,7 @@ export function createDraft(found: FoundRows, now: number): Draft {
   return {
     now,
     at,
+    maxAttempts,
     found,
     facts,
     task: () => task,

@@ -1,5 +1,6 @@
 // The task room: the task DAG, its rules, and the tools that work on it. Rows are kept behind a port; deciding is pure.
 
+export type { ReleaseReason, StepQuery, TaskCaller, Tasks } from "./acting.ts";
 export type { TaskActor } from "./actor.ts";
 export { createClaimKeeper, type ClaimKeeper, type ClaimKeeperOptions } from "./claim-keeper.ts";
 export { createMemoryTasks } from "./memory-tasks.ts";
@@ -29,12 +30,5 @@ export type {
   TaskStorage,
 } from "./storage.ts";
 export { taskReader, type TaskReader, type TaskWithCounts } from "./task-reader.ts";
-export {
-  createTasks,
-  type ReleaseReason,
-  type StepQuery,
-  type TaskCaller,
-  type Tasks,
-  type TasksOptions,
-} from "./tasks.ts";
+export { createTasks, type TasksOptions } from "./tasks.ts";
 export { taskTools, type TaskToolParts } from "./task-tools.ts";

@@ -10,7 +10,7 @@ import {
   textProblem,
 } from "./check-texts.ts";
 import type { Draft } from "./draft.ts";
-import { DEFAULT_MAX_ATTEMPTS, TASK_LIMITS } from "./limits.ts";
+import { TASK_LIMITS } from "./limits.ts";
 import type { StepRecord, TaskRecord } from "./records.ts";
 import { refuse, type Outcome } from "./refusal.ts";
 
@@ -52,7 +52,10 @@ export function planCreate(
   if (problems.length > 0) return invalidPlan(problems);
   const ids = newIds(given.steps, new Set());
   const steps = given.steps.map((step, i) =>
-    newStep({ ...step, step_id: ids[i] ?? "" }, { task_id, position: i, at: draft.at }),
+    newStep(
+      { ...step, step_id: ids[i] ?? "" },
+      { task_id, position: i, at: draft.at, maxAttempts: draft.maxAttempts },
+    ),
   );
   const wrong = planProblems(steps);
   if (wrong.length > 0) return invalidPlan(wrong);
@@ -115,9 +118,14 @@ export function newIds(steps: readonly NewStep[], taken: ReadonlySet<string>): s
 /** Ready when it waits for nothing; otherwise its dependencies are counted where all steps are known. */
 export function newStep(
   given: NewStep & { readonly step_id: string },
-  place: { readonly task_id: string; readonly position: number; readonly at: string },
+  place: {
+    readonly task_id: string;
+    readonly position: number;
+    readonly at: string;
+    readonly maxAttempts: number;
+  },
 ): StepRecord {
-  const { step_id, expected_output, depends_on = [], max_attempts = DEFAULT_MAX_ATTEMPTS } = given;
+  const { step_id, expected_output, depends_on = [], max_attempts = place.maxAttempts } = given;
   return {
     task_id: place.task_id,
     step_id,

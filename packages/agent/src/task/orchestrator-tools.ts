@@ -8,7 +8,7 @@ import type { TaskCompletion, TaskEnding } from "./plan-end.ts";
 import type { TaskUpdate } from "./plan-update.ts";
 import { TASK_STATUSES } from "./records.ts";
 import { viewListedTask, viewTask } from "./task-view.ts";
-import type { TaskCaller, TaskListPage, Tasks } from "./tasks.ts";
+import type { TaskCaller, TaskListPage, Tasks } from "./acting.ts";
 import {
   ARTIFACTS,
   GOAL,

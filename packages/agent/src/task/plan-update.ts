@@ -38,6 +38,7 @@ export function planUpdate(
     steps: draft.steps(),
     added: new Set(),
     at: draft.at,
+    maxAttempts: draft.maxAttempts,
     problems: [],
     events: [],
   };

@@ -1,79 +1,22 @@
 // The tasks of a store, for everyone who acts on them: who may (TASK-5), what follows (TASK-2…4), all in one
 // transaction of the storage, told as facts when it is done.
 
-import { randomIds, systemClock, type Clock, type FactData, type IdSource } from "@soong/core";
+import { randomIds, systemClock, type Clock, type IdSource } from "@soong/core";
+import type { RecordTaskFact, TaskCaller, Tasks } from "./acting.ts";
 import { isVisibleTo, mayAct, type TaskAction, type TaskActor } from "./actor.ts";
-import { createDraft, type Draft, type TaskFact, type TaskFactType } from "./draft.ts";
+import { createDraft, type Draft, type TaskFact } from "./draft.ts";
 import { endClaim, giveBack, loseLeases } from "./leases.ts";
-import { DEFAULT_LEASE_MS, MIN_LEASE_MS } from "./limits.ts";
-import { planCreate, type NewTask } from "./new-task.ts";
-import {
-  planClaim,
-  stepGivenTo,
-  type Claimed,
-  type ClaimRequest,
-  type HeldClaim,
-} from "./plan-claim.ts";
-import { planComplete, planEnd, type TaskCompletion, type TaskEnding } from "./plan-end.ts";
-import { planStepUpdate, type StepUpdate } from "./plan-step.ts";
-import { planUpdate, type TaskUpdate } from "./plan-update.ts";
-import type { StepRecord, StepStatus, TaskRecord, TaskStatus } from "./records.ts";
+import { DEFAULT_LEASE_MS, DEFAULT_MAX_ATTEMPTS, MIN_LEASE_MS } from "./limits.ts";
+import { planCreate } from "./new-task.ts";
+import { planClaim, stepGivenTo, type HeldClaim } from "./plan-claim.ts";
+import { planComplete, planEnd, type TaskEnding } from "./plan-end.ts";
+import { planStepUpdate } from "./plan-step.ts";
+import { planUpdate } from "./plan-update.ts";
+import type { StepRecord, TaskRecord } from "./records.ts";
 import { refuse, TaskRefused, type Outcome, type Refusal } from "./refusal.ts";
 import type { FoundRows, StoredTask, TaskSelection, TaskStorage } from "./storage.ts";
 import { stepOf, taskOf } from "./stored-rows.ts";
-import {
-  taskReader,
-  type StepListing,
-  type TaskReader,
-  type TaskWithCounts,
-} from "./task-reader.ts";
-
-export type RecordTaskFact = (type: TaskFactType, data: FactData) => void;
-
-/** Who acts, and where what they did is put on record. */
-export interface TaskCaller {
-  readonly actor: TaskActor;
-  readonly record?: RecordTaskFact | undefined;
-}
-
-/** Whatever is refused is thrown as a `TaskRefused`. */
-export interface Tasks {
-  readonly leaseMs: number;
-  /** The runtime's own eyes: without an actor, and changing nothing. */
-  readonly reader: TaskReader;
-  create(caller: TaskCaller, task: NewTask): Promise<TaskWithCounts>;
-  get(caller: TaskCaller, task_id: string): Promise<TaskWithCounts>;
-  /** Those of the orchestrator's session, newest first. */
-  list(caller: TaskCaller, page?: TaskListPage): Promise<TaskRecord[]>;
-  querySteps(caller: TaskCaller, query: StepQuery): Promise<StepRecord[]>;
-  update(caller: TaskCaller, update: TaskUpdate): Promise<TaskWithCounts>;
-  claim(caller: TaskCaller, request: ClaimRequest): Promise<Claimed>;
-  updateStep(caller: TaskCaller, update: StepUpdate): Promise<StepRecord>;
-  complete(caller: TaskCaller, completion: TaskCompletion): Promise<TaskRecord>;
-  fail(caller: TaskCaller, ending: TaskEnding): Promise<TaskRecord>;
-  cancel(caller: TaskCaller, ending: TaskEnding): Promise<TaskRecord>;
-  board(caller: TaskCaller, task_id: string): Promise<string>;
-  /** A sign of life: the lease begins anew. Refused when the claim is lost. Answers with its new end. */
-  renew(claim: HeldClaim, record?: RecordTaskFact): Promise<string>;
-  /** For a worker that ends without having finished. Nothing happens when the claim is lost already. */
-  release(claim: HeldClaim, how: ReleaseReason, record?: RecordTaskFact): Promise<void>;
-}
-
-/** `ended`: the worker came to its end, which counts as an attempt. `aborted`: it was stopped from outside. */
-export type ReleaseReason = "ended" | "aborted";
-
-export interface TaskListPage {
-  readonly statuses?: readonly TaskStatus[] | undefined;
-  readonly limit?: number | undefined;
-  readonly after?: string | undefined;
-}
-
-export interface StepQuery extends StepListing {
-  readonly task_id: string;
-  /** Only these; the other filters do not apply to them. */
-  readonly step_ids?: readonly string[] | undefined;
-  readonly statuses?: readonly StepStatus[] | undefined;
-}
+import { taskReader, type TaskWithCounts } from "./task-reader.ts";
 
 export interface TasksOptions {
   readonly storage: TaskStorage;
@@ -81,10 +24,13 @@ export interface TasksOptions {
   readonly ids?: IdSource;
   /** How long a claim holds without a sign of life. Left out: a minute. */
   readonly leaseMs?: number;
+  /** How often a step that says nothing of it is tried. Left out: three times. */
+  readonly maxAttempts?: number;
 }
 
 export function createTasks(options: TasksOptions): Tasks {
-  const { storage, clock = systemClock(), ids = randomIds(), leaseMs = DEFAULT_LEASE_MS } = options;
+  const { storage, clock = systemClock(), ids = randomIds() } = options;
+  const { leaseMs = DEFAULT_LEASE_MS, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
   if (!(leaseMs >= MIN_LEASE_MS)) {
     throw new RangeError(`a lease of ${leaseMs} ms is too short; at least ${MIN_LEASE_MS}`);
   }
@@ -250,7 +196,7 @@ export function createTasks(options: TasksOptions): Tasks {
   ): Promise<Value> {
     const { outcome, facts } = await storage.change(selection, (found) => {
       // Asked for in the transaction: whoever waited for it must not judge leases by the time before.
-      const draft = createDraft(found, clock.now());
+      const draft = createDraft(found, clock.now(), maxAttempts);
       const planned = plan(draft);
       const answer: { outcome: Outcome<Value>; facts: readonly TaskFact[] } = {
         outcome: planned,

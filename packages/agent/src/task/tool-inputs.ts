@@ -94,7 +94,7 @@ const STEP_FIELDS: Record<string, JsonSchema> = {
     type: "integer",
     minimum: 1,
     maximum: TASK_LIMITS.attempts,
-    description: `How often it may be tried; ${DEFAULT_MAX_ATTEMPTS} if left out.`,
+    description: `How often it may be tried; usually ${DEFAULT_MAX_ATTEMPTS} if left out.`,
   },
 };
 

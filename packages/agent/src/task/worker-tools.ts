@@ -7,7 +7,7 @@ import { TASK_LIMITS } from "./limits.ts";
 import type { StepUpdate } from "./plan-step.ts";
 import { STEP_STATUSES } from "./records.ts";
 import { viewCounts, viewStep, viewStepBriefly, viewTask } from "./task-view.ts";
-import type { StepQuery, TaskCaller, Tasks } from "./tasks.ts";
+import type { StepQuery, TaskCaller, Tasks } from "./acting.ts";
 import { ARTIFACTS, OWN_TASK_ID, OWN_TOOL, REASON, STEP_ID } from "./tool-inputs.ts";
 import { answered } from "./tool-refusal.ts";
 

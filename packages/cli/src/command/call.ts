@@ -35,6 +35,8 @@ export async function callCommand(
     flags: { allow, deny },
     ...person,
     servers: serverOf(tool),
+    // Most calls need nothing of it, and are to be quick.
+    agents: /^(agent|internal)\./.test(tool),
     ...waitingNote(context, options.json === true),
     note: (text) => output.note(output.noteColours.dim(visible(text))),
   });

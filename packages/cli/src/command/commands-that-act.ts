@@ -4,7 +4,15 @@ import { Option, type Command } from "commander";
 import type { CallOptions } from "./call.ts";
 import type { CommandContext } from "./context.ts";
 import type { ExplainOptions } from "./explain.ts";
-import { examples, exits, JSON_FLAG, modeOption, rulesAndPlace, type Ended } from "./options.ts";
+import {
+  agentAndMode,
+  examples,
+  exits,
+  JSON_FLAG,
+  modeOption,
+  rulesAndPlace,
+  type Ended,
+} from "./options.ts";
 import type { RunCommandOptions } from "./run.ts";
 import type { ToolsCheckOptions } from "./tools-check.ts";
 import type { ToolsOptions } from "./tools.ts";
@@ -15,16 +23,18 @@ export function addRuns(program: Command, context: CommandContext, ended: Ended)
     .description("let a model work on a prompt, to its end")
     .argument("[prompt]", "what to do; left out or -: read from stdin")
     .option("--model <model>", "provider:model, script:FILE, or a profile of the config")
-    .option("--json", "print the facts, one a line, and nothing else")
-    .addOption(modeOption());
-  rulesAndPlace(run).action(async (prompt: string | undefined, options: RunCommandOptions) => {
-    const { runCommand } = await import("./run.ts");
-    ended(await runCommand(context, prompt, options));
-  });
+    .option("--json", "print the facts, one a line, and nothing else");
+  rulesAndPlace(agentAndMode(run)).action(
+    async (prompt: string | undefined, options: RunCommandOptions) => {
+      const { runCommand } = await import("./run.ts");
+      ended(await runCommand(context, prompt, options));
+    },
+  );
   examples(run, [
     `soong run "What does this project do?"`,
     `soong run --model script:tour.yaml "Show me around" --allow 'code.*'`,
-    `git diff | soong run - --json`,
+    `git diff | soong run - --agent reviewer --json`,
+    `soong run --mode orchestrator "Plan the work and let workers do it"`,
   ]);
   exits(run, RUN_EXITS);
 
@@ -34,9 +44,8 @@ export function addRuns(program: Command, context: CommandContext, ended: Ended)
     .argument("<session>", "its id, as `soong sessions` lists it")
     .argument("[prompt]", "what to do next; left out: a conversation, or stdin")
     .option("--model <model>", "provider:model, script:FILE, or a profile of the config")
-    .option("--json", "print the facts, one a line, and nothing else")
-    .addOption(modeOption());
-  rulesAndPlace(resume).action(
+    .option("--json", "print the facts, one a line, and nothing else");
+  rulesAndPlace(agentAndMode(resume)).action(
     async (session: string, prompt: string | undefined, options: RunCommandOptions) => {
       if (prompt === undefined && options.json !== true && context.stdin.isTTY) {
         const { converseCommand } = await import("./converse.ts");

@@ -9,7 +9,7 @@ import type { LoadedConfig } from "../config/index.ts";
 import { createQuestionDesk } from "../control/index.ts";
 import { converse, openingText, openPromptHistory, openTalk } from "../conversation/index.ts";
 import { UsageError } from "../output/index.ts";
-import { modelsFor, openRuntime, secretsOf } from "../runtime/index.ts";
+import { mainDefinition, modelsFor, openRuntime, secretsOf } from "../runtime/index.ts";
 import { openTerminal } from "../terminal/index.ts";
 import { describeWaiting } from "./await-servers.ts";
 import { configOf, type CommandContext } from "./context.ts";
@@ -18,6 +18,7 @@ import { onTermination } from "./termination.ts";
 
 export interface ConverseCommandOptions {
   readonly model?: string;
+  readonly agent?: string;
   readonly mode?: Mode;
   readonly cwd?: string;
   readonly allow?: readonly string[];
@@ -39,10 +40,13 @@ export async function converseCommand(
       'A conversation needs a terminal. `soong run "PROMPT"` works without one, and takes the prompt from stdin, too.',
     );
   }
-  const { allow = [], deny = [], cwd = "", mode } = options;
+  const { allow = [], deny = [], cwd = "" } = options;
   const config = await configOf(context);
-  refuseNoModel(config, context, options.model);
-  const models = await modelsFor(config.values, env, options.model);
+  const definition =
+    options.agent === undefined ? undefined : await mainDefinition(config.home, options.agent);
+  const { model = definition?.model, mode = definition?.mode } = options;
+  refuseNoModel(config, context, model);
+  const models = await modelsFor(config.values, env, model);
   const desk = createQuestionDesk();
   let say = (text: string): void => context.output.note(text);
   const clock = systemClock();
@@ -52,6 +56,7 @@ export async function converseCommand(
     config,
     flags: { allow, deny, ...(mode === undefined ? {} : { mode }) },
     desk,
+    agents: true,
     onWaiting: (server_ids) => say(describeWaiting(server_ids)),
     note: (text) => say(text),
   });
@@ -66,6 +71,7 @@ export async function converseCommand(
       env,
       models,
       ...(mode === undefined ? {} : { mode }),
+      ...(definition === undefined ? {} : { definition }),
       ...(resume === undefined ? {} : { resume }),
     });
     const history = await openPromptHistory(config.home, secretsOf(config.values, env));

@@ -41,6 +41,7 @@ export async function explainCommand(
     config: await configOf(context),
     flags: { allow, deny, ...ofMode },
     servers: serverOf(tool),
+    agents: true,
     ...waitingNote(context, json),
   });
   try {

@@ -14,9 +14,9 @@ export const HOST_HELP: string = [
   `  where ENTRY is {"command": "soong", "args": ["mcp", "serve"]}`,
 ].join("\n");
 
-export function describeStdio(session_id: string): string {
+export function describeStdio(): string {
   return [
-    `This speaks MCP over stdin and stdout, with a host that starts it (${visibleLine(session_id)}). Ctrl-C ends it.`,
+    "This speaks MCP over stdin and stdout, with a host that starts it. Ctrl-C ends it.",
     "For the config of a host; `soong mcp serve --help` has the form of each:",
     inConfig({ command: "soong", args: ["mcp", "serve"] }),
   ].join("\n");

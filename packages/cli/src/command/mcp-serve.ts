@@ -2,7 +2,7 @@
 // stdout belongs to the protocol; whatever is said to people goes to stderr.
 
 import { resolve } from "node:path";
-import { NobodyToAsk, type Mode } from "@soong/core";
+import { NobodyToAsk, type Mode, type Session } from "@soong/core";
 import {
   createGatewayDesk,
   serveGatewayHttp,
@@ -17,6 +17,7 @@ import { openRuntime, ownServers, serversFile } from "../runtime/index.ts";
 import { configOf, type CommandContext } from "./context.ts";
 import { addressOf, refuseAddress, type ServeAddress } from "./mcp-serve-address.ts";
 import { describeHttp, describeStdio } from "./mcp-serve-config.ts";
+import { sessionAtFirstRun } from "./mcp-serve-session.ts";
 import { serveToken, type ServeToken } from "./mcp-serve-token.ts";
 import { serverNamed } from "./server-named.ts";
 import { onTermination } from "./termination.ts";
@@ -66,9 +67,8 @@ export async function mcpServeCommand(
       note,
     });
     try {
-      const { session } = await runtime.openSession({ title: titleOf(options) });
-      const gateway: GatewayOptions = {
-        session,
+      const open = async () => (await runtime.openSession({ title: titleOf(options) })).session;
+      const gateway: GatewayParts = {
         desk: clients,
         server: { name: "soong", version: VERSION },
         run: mode === undefined ? {} : { mode },
@@ -76,7 +76,7 @@ export async function mcpServeCommand(
         ...(server === undefined ? {} : { only: server }),
         onError: (error) => note(`mcp: ${visibleLine(error.message)}`),
       };
-      return await serve(context, gateway, end.bySignal);
+      return await serve(context, gateway, open, end.bySignal);
     } finally {
       await runtime.close();
     }
@@ -97,28 +97,33 @@ async function refuseUnusable(
   );
 }
 
-/** Serves until the client is gone, or `stopped` with an exit code. */
+type GatewayParts = Omit<GatewayOptions, "session">;
+
+/** Serves the session that `open` opens until the client is gone, or `stopped` with an exit code. */
 type Serve = (
   context: CommandContext,
-  gateway: GatewayOptions,
+  gateway: GatewayParts,
+  open: () => Promise<Session>,
   stopped: Promise<number>,
 ) => Promise<number>;
 
-const serveStdio: Serve = async ({ stdin, output }, gateway, stopped) => {
-  const served = serveGatewayStdio({ ...gateway, input: stdin, output: process.stdout });
+const serveStdio: Serve = async ({ stdin, output }, gateway, open, stopped) => {
+  const session = sessionAtFirstRun(open);
+  const served = serveGatewayStdio({ ...gateway, session, input: stdin, output: process.stdout });
   // Whoever typed this waits for something to happen.
-  if (stdin.isTTY) output.note(describeStdio(gateway.session.session_id));
+  if (stdin.isTTY) output.note(describeStdio());
   const exitCode = await Promise.race([served.ended.then(() => EXIT.ok), stopped]);
   await served.close();
   return exitCode;
 };
 
 function serveHttp(at: ServeAddress & ServeToken): Serve {
-  return async ({ output }, gateway, stopped) => {
-    const served = await serveGatewayHttp({ ...gateway, ...at }).catch((error: unknown) =>
+  return async ({ output }, gateway, open, stopped) => {
+    const session = await open();
+    const served = await serveGatewayHttp({ ...gateway, ...at, session }).catch((error: unknown) =>
       refuseAddress(error, at),
     );
-    const { session_id } = gateway.session;
+    const { session_id } = session;
     const isSeen = process.stderr.isTTY;
     output.note(describeHttp({ ...at, url: served.url, session_id, isSeen }));
     const exitCode = await stopped;

@@ -14,8 +14,15 @@ export function rulesAndPlace(command: Command): Command {
     .option("--cwd <directory>", "the project; left out: where you are");
 }
 
-function collect(value: string, before: string[] = []): string[] {
+export function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
+}
+
+/** Who works, and in which mode. */
+export function agentAndMode(command: Command): Command {
+  return command
+    .option("--agent <id>", "an agent of the home that may be the main one: agents/ID.md")
+    .addOption(modeOption());
 }
 
 export function modeOption(): Option {

@@ -2,12 +2,13 @@
 
 import { Argument, Command } from "commander";
 import { addServers } from "./commands-on-servers.ts";
+import { addTasks } from "./commands-on-tasks.ts";
 import { addLive, addRecords, addSessions, addWays } from "./commands-on-records.ts";
 import { addCalls, addRuns, addTools } from "./commands-that-act.ts";
 import { completionCommand, SHELLS, type Shell } from "./completion.ts";
 import type { CommandContext } from "./context.ts";
 import type { ConverseCommandOptions } from "./converse.ts";
-import { examples, exits, JSON_FLAG, modeOption, rulesAndPlace, type Ended } from "./options.ts";
+import { agentAndMode, examples, exits, JSON_FLAG, rulesAndPlace, type Ended } from "./options.ts";
 import { VERSION } from "./version.ts";
 
 export function createProgram(context: CommandContext, ended: Ended): Command {
@@ -43,6 +44,7 @@ export function createProgram(context: CommandContext, ended: Ended): Command {
   addLive(program, context, ended);
   addRecords(program, context, ended);
   addWays(program, context, ended);
+  addTasks(program, context, ended);
   addServers(program, context, ended);
   addCare(program, context, ended);
   return program;
@@ -53,9 +55,8 @@ function addConversation(program: Command, context: CommandContext, ended: Ended
   program
     .usage("[options] [command]")
     .argument("[command...]", "left out: a conversation at this terminal")
-    .option("--model <model>", "provider:model, script:FILE, or a profile of the config")
-    .addOption(modeOption());
-  rulesAndPlace(program).action(
+    .option("--model <model>", "provider:model, script:FILE, or a profile of the config");
+  rulesAndPlace(agentAndMode(program)).action(
     async ([unknown]: readonly string[], options: ConverseCommandOptions) => {
       if (unknown !== undefined) await refuseUnknownCommand(program, unknown);
       const { converseCommand } = await import("./converse.ts");

@@ -6,15 +6,17 @@ import { describeUsage, type LoopEvent, type LoopRun, type RunEnd } from "@soong
 import type { Mode } from "@soong/core";
 import { openLoop } from "../conversation/index.ts";
 import { EXIT, UsageError, visible, visibleLine, type Output } from "../output/index.ts";
-import { modelsFor, openRuntime, type KeptSession } from "../runtime/index.ts";
+import { mainDefinition, modelsFor, openRuntime, type KeptSession } from "../runtime/index.ts";
 import { waitingNote } from "./await-servers.ts";
 import { configOf, type CommandContext } from "./context.ts";
+import { printFacts } from "./print-facts.ts";
 import { readStdin } from "./tool-input.ts";
 import { terminalQuestions, type Questions } from "./question.ts";
 import { onTermination } from "./termination.ts";
 
 export interface RunCommandOptions {
   readonly model?: string;
+  readonly agent?: string;
   readonly mode?: Mode;
   readonly cwd?: string;
   readonly allow?: readonly string[];
@@ -31,9 +33,12 @@ export async function runCommand(
 ): Promise<number> {
   const asked = await promptOf(context, prompt);
   const { output } = context;
-  const { allow = [], deny = [], cwd = "", mode } = options;
+  const { allow = [], deny = [], cwd = "" } = options;
   const config = await configOf(context);
-  const models = await modelsFor(config.values, context.env, options.model);
+  const definition =
+    options.agent === undefined ? undefined : await mainDefinition(config.home, options.agent);
+  const { model = definition?.model, mode = definition?.mode } = options;
+  const models = await modelsFor(config.values, context.env, model);
   const person = personOf(context);
   const runtime = await openRuntime({
     env: context.env,
@@ -41,6 +46,7 @@ export async function runCommand(
     config,
     flags: { allow, deny, ...(mode === undefined ? {} : { mode }) },
     ...person,
+    agents: true,
     ...waitingNote(context, options.json === true),
     note: (text) => output.note(output.noteColours.dim(visible(text))),
   });
@@ -48,7 +54,7 @@ export async function runCommand(
     const held = await runtime.openSession(
       resume === undefined ? { title: titleOf(asked) } : { resume },
     );
-    const { conversation } = await openLoop({ held, runtime, config, models, mode });
+    const { conversation } = await openLoop({ held, runtime, config, models, mode, definition });
     return await followRun(context, held, conversation.send(asked), options.json === true);
   } finally {
     await runtime.close();
@@ -97,14 +103,6 @@ async function followRun(
     return endedBySignal ?? exitCodeOf(end);
   } finally {
     for (const stopListening of listening) stopListening();
-  }
-}
-
-async function printFacts({ session, kept }: KeptSession, output: Output): Promise<void> {
-  for await (const fact of session.facts({ after: kept.lastSeq ?? 0 })) {
-    output.line(JSON.stringify(fact));
-    await output.drained();
-    if (output.isClosed) return;
   }
 }
 

@@ -35,6 +35,7 @@ export async function toolsCommand(
     cwd: context.cwd,
     config: await configOf(context),
     flags: ofMode,
+    agents: true,
     ...waitingNote(context, json),
   });
   try {

@@ -9,7 +9,8 @@ import type { TomlPath } from "./toml-places.ts";
 import { isTable, LOOKS_LIKE_A_KEY } from "./value-kinds.ts";
 
 /** Of values that passed all other checks. */
-export function checkTogether({ sandbox, model, models, tools }: SoongConfig): Finding[] {
+export function checkTogether(values: SoongConfig): Finding[] {
+  const { sandbox, model, models, tools, agents, memory } = values;
   const findings: Finding[] = [];
   const problem = (path: TomlPath, message: string): void => {
     findings.push({ path, at: "value", weight: "problem", message });
@@ -46,8 +47,18 @@ export function checkTogether({ sandbox, model, models, tools }: SoongConfig): F
     if (provider !== "openai-compatible" || base_url !== undefined) continue;
     problem(["models", "profiles", name], "needs a base_url: openai-compatible has no own address");
   }
+  if (memory.write_mode === "external" && memory.external_tool === undefined) {
+    problem(
+      ["memory", "write_mode"],
+      'is "external", and external_tool does not say which tool of an MCP server keeps memories',
+    );
+  }
   const references: [TomlPath, string | undefined][] = [
     [["model", "default"], model.default],
+    ...Object.entries(agents.worker_pools).map(([name, pool]): [TomlPath, string | undefined] => [
+      ["agents", "worker_pools", name, "model"],
+      pool.model,
+    ]),
     ...models.fallback.map((text, index): [TomlPath, string] => [
       ["models", "fallback", index],
       text,

@@ -54,10 +54,7 @@ export function checkValues(sections: AnyTable, document: unknown): Checked {
     const values: [string, unknown][] = [];
     for (const key of Object.keys(given)) {
       if (Object.hasOwn(table.keys, key)) continue;
-      if (table.open === true) {
-        values.push([key, given[key]]);
-        warnOfNoEffect([...path, key]);
-      } else problem([...path, key], "key", unknownKey(sections, table, path, key));
+      problem([...path, key], "key", unknownKey(sections, table, path, key));
     }
     for (const [key, node] of Object.entries(table.keys)) {
       values.push([

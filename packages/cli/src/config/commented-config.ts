@@ -59,7 +59,7 @@ function nodeLines(node: AnyNode, name: string): string[] {
       return [...prose(node.says), ...node.example.map(exampleLine), ""];
     case "table":
       return [
-        ...prose(node.open === true ? `${node.says} ${NO_EFFECT}` : node.says),
+        ...prose(node.says),
         `[${name}]`,
         "",
         ...settingsOf(node),

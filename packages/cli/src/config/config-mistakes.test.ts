@@ -305,9 +305,9 @@ describe("a key where only its name belongs", () => {
       "4:11: models.profiles.x.api_key",
     ],
     [
-      "where nothing is read yet",
-      `[task.servers]\ntoken = ["a", "${KEY}"]`,
-      "2:15: task.servers.token[1]",
+      "as the name of something else",
+      `[agents.worker_pools.x]\nagent = "${KEY}"`,
+      "2:9: agents.worker_pools.x.agent",
     ],
     [
       "in an address",

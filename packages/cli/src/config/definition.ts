@@ -21,8 +21,6 @@ export interface Table<T> {
   readonly node: "table";
   readonly says: string;
   readonly keys: { readonly [Key in keyof Known<T>]: Node<Known<T>[Key]> };
-  /** Further keys are kept as they are: the part they belong to is not built yet. */
-  readonly open?: true;
 }
 
 /** One table for each name that a person gives. */

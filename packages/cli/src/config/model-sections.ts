@@ -18,7 +18,9 @@ import {
 } from "./value-kinds.ts";
 
 const TOKENS: ValueKind = { kind: "whole_number", min: 1, max: 100_000_000 };
-const REFERENCE = plainText('`"provider:model"`, `"script:FILE"` or the name of a profile');
+export const MODEL_REFERENCE = plainText(
+  '`"provider:model"`, `"script:FILE"` or the name of a profile',
+);
 
 export const modelSection: Table<SoongConfig["model"]> = {
   node: "table",
@@ -27,7 +29,7 @@ export const modelSection: Table<SoongConfig["model"]> = {
     default: {
       node: "setting",
       says: "The model of every run that names no other. Left out: one of a provider whose key is in the environment.",
-      kind: { kind: "text", form: REFERENCE },
+      kind: { kind: "text", form: MODEL_REFERENCE },
       default: undefined,
       example: '"local"',
     },
@@ -177,7 +179,7 @@ export const modelsSection: Table<SoongConfig["models"]> = {
     fallback: {
       node: "setting",
       says: "The models to go on with, in this order.",
-      kind: { kind: "texts", form: REFERENCE },
+      kind: { kind: "texts", form: MODEL_REFERENCE },
       default: [],
     },
     profiles: {

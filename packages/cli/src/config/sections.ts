@@ -2,15 +2,17 @@
 // setting is one more entry here and one more field of SoongConfig.
 
 import { kernelConfig } from "@soong/core";
+import { agentsSection, taskSection } from "./agents-section.ts";
 import type { Table } from "./definition.ts";
 import { mcpSection } from "./mcp-section.ts";
+import { memorySection } from "./memory-section.ts";
 import { modelSection, modelsSection } from "./model-sections.ts";
 import { permissionsSection } from "./permissions-section.ts";
 import type { SoongConfig } from "./soong-config.ts";
 import { toolsSection } from "./tools-section.ts";
 import { milliseconds, plainText } from "./value-kinds.ts";
 
-const { hooks, agents } = kernelConfig();
+const { hooks } = kernelConfig();
 
 export const SECTIONS: Table<SoongConfig> = {
   node: "table",
@@ -40,58 +42,9 @@ export const SECTIONS: Table<SoongConfig> = {
       },
     },
     mcp: mcpSection,
-    agents: {
-      node: "table",
-      says: "Limits on agents and the agents they start.",
-      keys: {
-        max_turns: {
-          node: "setting",
-          says: "How many model requests one run may make.",
-          kind: { kind: "whole_number", min: 1, max: 100_000 },
-          default: 128,
-        },
-        child_timeout_ms: {
-          node: "setting",
-          says: "How long a child agent may take.",
-          kind: milliseconds(),
-          default: agents.child_timeout_ms,
-        },
-        max_children_per_run: {
-          node: "setting",
-          says: "How many children one run may start.",
-          kind: { kind: "whole_number", min: 0, max: 1000 },
-          default: agents.max_children_per_run,
-        },
-        max_concurrent_children_per_session: {
-          node: "setting",
-          says: "How many children of a session may work at the same time.",
-          kind: { kind: "whole_number", min: 0, max: 1000 },
-          default: agents.max_concurrent_children_per_session,
-        },
-        worker_pools: {
-          node: "setting",
-          says: "Pools of workers that steps of a task may be given to.",
-          kind: { kind: "anything" },
-          default: undefined,
-          effect: "none_yet",
-        },
-      },
-    },
-    task: { node: "table", says: "The task DAG.", open: true, keys: {} },
-    memory: {
-      node: "table",
-      says: "Long-term memory.",
-      open: true,
-      keys: {
-        write_mode: {
-          node: "setting",
-          says: "What becomes of a memory the model wants to keep.",
-          kind: { kind: "choice", of: ["disabled", "candidate", "external"] },
-          default: "candidate",
-          effect: "none_yet",
-        },
-      },
-    },
+    agents: agentsSection,
+    task: taskSection,
+    memory: memorySection,
     context: {
       node: "table",
       says: "What is sent with a model request.",

@@ -43,10 +43,17 @@ export interface SoongConfig {
   };
   readonly agents: KernelConfig["agents"] & {
     readonly max_turns: number;
-    readonly worker_pools: unknown;
+    readonly worker_pools: Readonly<Record<string, WorkerPoolSettings>>;
   };
-  readonly task: Anything;
-  readonly memory: Anything & { readonly write_mode: "disabled" | "candidate" | "external" };
+  readonly task: {
+    readonly lease_ms: number;
+    readonly max_attempts: number;
+  };
+  readonly memory: {
+    readonly write_mode: "disabled" | "candidate" | "external";
+    readonly external_tool: string | undefined;
+    readonly recall_tokens: number;
+  };
   readonly context: {
     readonly max_tokens: number | undefined;
     readonly instructions: boolean;
@@ -59,6 +66,13 @@ export interface SoongConfig {
       readonly max_bytes: number | undefined;
     };
   };
+}
+
+export interface WorkerPoolSettings {
+  readonly agent: string | undefined;
+  readonly size: number;
+  readonly model: string | undefined;
+  readonly allowed_tools: readonly string[] | undefined;
 }
 
 export interface ModelSettings {
@@ -87,6 +101,3 @@ export interface ToolOverride {
 
 export const PROVIDERS = ["anthropic", "openai", "google", "openai-compatible"] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
-
-/** Sections of parts that are not built yet keep whatever stands in them. */
-type Anything = Readonly<Record<string, unknown>>;

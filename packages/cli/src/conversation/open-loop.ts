@@ -3,11 +3,12 @@
 import {
   openConversation,
   readHistory,
+  type AgentDefinition,
   type Conversation,
   type History,
   type Model,
 } from "@soong/agent";
-import type { ConversationNode, Mode } from "@soong/core";
+import type { ConversationNode, Mode, RunOptions } from "@soong/core";
 import { loopLimitsOf, type LoadedConfig } from "../config/index.ts";
 import {
   instructionsOf,
@@ -19,10 +20,12 @@ import {
 
 export interface OpenLoopOptions {
   readonly held: KeptSession;
-  readonly runtime: Pick<Runtime, "roots" | "mcp" | "ready">;
+  readonly runtime: Pick<Runtime, "roots" | "agents" | "mcp" | "ready">;
   readonly config: LoadedConfig;
   readonly models: readonly [Model, ...Model[]];
   readonly mode: Mode | undefined;
+  /** The agent it is a conversation with; left out: the plain one. */
+  readonly definition?: AgentDefinition | undefined;
   /** Whose conversation it is; left out: the one that `mainAgentOf` finds, or a new one. */
   readonly agent_id?: string;
   /** Of the first run. */
@@ -30,7 +33,7 @@ export interface OpenLoopOptions {
 }
 
 export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
-  const { held, runtime, config, models, mode, run_id } = options;
+  const { held, runtime, config, models, mode, run_id, definition } = options;
   const agent_id = options.agent_id ?? (await mainAgentOf(held));
   const { history, unrecorded } =
     agent_id === undefined ? NOTHING_SAID : await historyOf(held, agent_id);
@@ -41,11 +44,19 @@ export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
     models,
     history,
     unrecorded,
-    system: systemText(runtime.roots.project),
+    system: [
+      ...systemText(runtime.roots.project),
+      ...(definition === undefined ? [] : [definition.system]),
+    ],
+    ...(definition === undefined ? {} : { agent_definition_id: definition.id }),
+    ...(runtime.agents === undefined
+      ? {}
+      : { seats: runtime.agents.agents.seats, board: runtime.agents.agents.board }),
     ...(instructions === undefined ? {} : { instructions }),
     ...(supply === undefined ? {} : { supply }),
-    limits: definedOnly(loopLimitsOf(config.values)),
+    limits: definedOnly(limitsOf(config, definition)),
     run: {
+      ...wishesOf(definition),
       ...(mode === undefined ? {} : { mode }),
       ...(agent_id === undefined ? {} : { agent_id }),
       ...(run_id === undefined ? {} : { run_id }),
@@ -58,6 +69,25 @@ export interface OpenedLoop {
   readonly conversation: Conversation;
   /** What was said before, root first. */
   readonly history: readonly ConversationNode[];
+}
+
+function limitsOf(
+  { values }: LoadedConfig,
+  definition: AgentDefinition | undefined,
+): ReturnType<typeof loopLimitsOf> {
+  const limits = loopLimitsOf(values);
+  const { max_turns = limits.max_turns } = definition ?? {};
+  return { ...limits, max_turns: Math.min(limits.max_turns, max_turns) };
+}
+
+/** What a definition asks for and forbids; it grants nothing (SURF-4). */
+function wishesOf(definition: AgentDefinition | undefined): RunOptions {
+  const { suggested_tools, allowed_tools, rules } = definition ?? {};
+  return {
+    ...(suggested_tools === undefined ? {} : { suggestedTools: suggested_tools }),
+    ...(allowed_tools === undefined ? {} : { allowedTools: allowed_tools }),
+    ...(rules === undefined ? {} : { policy: { rules } }),
+  };
 }
 
 async function mainAgentOf({ kept }: KeptSession): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 // What a conversation talks to: a session of the store, the models that answer and the mode, each of which may change
 // between two prompts. The session is made with the first thing that is kept of it.
 
-import type { LoopRun, Model } from "@soong/agent";
+import type { AgentDefinition, LoopRun, Model } from "@soong/agent";
 import {
   randomIds,
   type ContentBlock,
@@ -41,6 +41,7 @@ export interface OpenTalkOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly models: readonly [Model, ...Model[]];
   readonly mode?: Mode;
+  readonly definition?: AgentDefinition;
   readonly resume?: string;
 }
 
@@ -48,7 +49,7 @@ const MOST_LINES = 1000;
 const LONGEST_TITLE = 80;
 
 export async function openTalk(options: OpenTalkOptions): Promise<Talk> {
-  const { runtime, config, env, resume } = options;
+  const { runtime, config, env, resume, definition } = options;
   const ids = randomIds();
   let { models } = options;
   let mode: Mode = options.mode ?? "normal";
@@ -130,6 +131,7 @@ export async function openTalk(options: OpenTalkOptions): Promise<Talk> {
       config,
       models,
       mode,
+      definition,
       ...(agent_id === undefined ? {} : { agent_id }),
       ...(isFirst ? { run_id } : {}),
     });

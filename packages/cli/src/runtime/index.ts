@@ -1,7 +1,9 @@
 // The runtime room: from a config to something that can carry out a call. It puts parts together and says
 // nothing to anybody.
 
+export { agentsFolder, archiveOf, memoryFolder, skillsFolder } from "./agent-places.ts";
 export { openRuntime, type KeptSession, type Runtime } from "./open-runtime.ts";
+export { mainDefinition } from "./main-definition.ts";
 export { instructionsOf } from "./instructions.ts";
 export { modelsFor } from "./models.ts";
 export { hooksFile } from "./own-hooks.ts";

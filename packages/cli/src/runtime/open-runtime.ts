@@ -24,6 +24,7 @@ import {
   type QuestionDesk,
 } from "../control/index.ts";
 import { keepRetention } from "./keep-retention.ts";
+import type { RuntimeAgents } from "./open-agents.ts";
 import { secretsOf } from "./secrets.ts";
 import { ownHooks } from "./own-hooks.ts";
 import { ownTools } from "./own-tools.ts";
@@ -47,6 +48,8 @@ export interface RuntimeOptions {
   readonly desk?: QuestionDesk;
   /** Which MCP servers it may have; none of them is connected before it is `ready`. Left out: all. */
   readonly servers?: ServerChoice;
+  /** Whether agents, tasks, skills and memory are part of it: for whatever lets a model work, or shows what one has. */
+  readonly agents?: boolean;
   /** The host that stands behind it, for what servers want of one. */
   readonly host?: McpServersOptions["host"];
   /** Told which servers a person is kept waiting by. */
@@ -59,6 +62,7 @@ export interface Runtime {
   readonly kernel: Kernel;
   readonly roots: Roots;
   readonly policy: PolicyInput;
+  readonly agents: RuntimeAgents | undefined;
   /** The servers of mcp.json, where it names any. */
   readonly mcp: McpServers | undefined;
   /**
@@ -107,7 +111,12 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   };
   const { tools, sources } = await ownTools(home, values);
   const hooks = await ownHooks(home, roots.project, values.hooks);
-  const kernel = createKernel({ tools, sources, config: kernelConfigOf(values) });
+  const agents = options.agents === true ? await agentsOf() : undefined;
+  const kernel = createKernel({
+    tools,
+    sources: [...sources, ...(agents?.sources ?? [])],
+    config: kernelConfigOf(values),
+  });
   const secrets = [...secretsOf(values, env), ...servers.secrets];
   const ofEverySession: SessionOptions = { policy, roots, secrets };
   const desk = deskWith(options);
@@ -121,15 +130,18 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     watched: withServerFacts,
   } = await servers.open(
     kernel.registry,
-    // The next run that begins knows it.
+    // Hidden from now on, in runs under way too: a token that is renewed may come back in the very next answer.
     (secret) => secrets.push(secret),
   );
-  for (const warning of servers.warnings) note(`warning: ${warning}`);
+  for (const warning of [...servers.warnings, ...(agents?.problems ?? [])]) {
+    note(`warning: ${warning}`);
+  }
 
   return {
     kernel,
     roots,
     policy,
+    agents,
     mcp,
     ready,
     store,
@@ -155,6 +167,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       }),
     async close() {
       for (const session of open) await session.close();
+      // What could not be given back is free when its lease ends.
+      await agents?.keeper.close().catch(() => {});
       await mcp?.close();
       const opened = await opening?.catch(() => undefined);
       if (opened !== undefined && used.size > 0) {
@@ -165,6 +179,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       await opened?.close();
     },
   };
+
+  async function agentsOf(): Promise<RuntimeAgents> {
+    const { openAgents } = await import("./open-agents.ts");
+    return openAgents({ env, config, roots, store });
+  }
 
   function store(): Promise<Store> {
     opening ??= import("@soong/store").then(({ openStore }) => openStore({ directory: home }));

@@ -157,7 +157,7 @@ async function takeAnswer(
       toolError({
         code: "rejected_by_user",
         error_class: "approval_rejected",
-        message: `The user said no to ${call.tool_name}${why}`,
+        message: `${whoSaid(answer)} said no to ${call.tool_name}${why}`,
         recovery: "ask_the_user",
       }),
     );
@@ -168,6 +168,11 @@ async function takeAnswer(
   const remembers = answer.decision === "allow_for_session" && judgement.scopes.length > 0;
   if (remembers) remember(host, call, judgement, answer);
   return undefined;
+}
+
+/** A program that asks for somebody may have said it by itself: only the rest is the user. */
+function whoSaid({ answered_by = "" }: PermissionAnswer): string {
+  return answered_by.startsWith("client ") ? `The ${answered_by}` : "The user";
 }
 
 /** Planned again after the wait: what was approved is what happens, or nothing does (PERM-8). */

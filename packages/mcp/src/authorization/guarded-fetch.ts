@@ -13,10 +13,12 @@ export function addressProblem(address: string | URL, serverUrl: string): string
   if (!URL.canParse(String(address))) return "is not an address";
   const url = new URL(String(address));
   if (url.username !== "" || url.password !== "") return "has a user or password in it";
-  if (url.protocol === "https:") return undefined;
-  if (url.protocol !== "http:" || !isLoopback(url)) return "is not https";
   // A server elsewhere has no business with what listens on this machine.
-  return isLoopback(new URL(serverUrl)) ? undefined : "is on this machine, and the server is not";
+  if (isThisMachine(url) && !isThisMachine(new URL(serverUrl))) {
+    return "is on this machine, and the server is not";
+  }
+  if (url.protocol === "https:") return undefined;
+  return url.protocol === "http:" && isLoopback(url) ? undefined : "is not https";
 }
 
 export function guardedFetch(serverUrl: string, signal: AbortSignal): FetchLike {
@@ -84,6 +86,17 @@ async function bounded(response: Response, url: URL): Promise<Response> {
 
 function tooSlow(url: URL): McpLoginFailure {
   return new McpLoginFailure("unreachable", `${url.origin} did not answer in ${REQUEST_MS} ms`);
+}
+
+/** Also where no answer is expected, such as the address that means all of them. */
+function isThisMachine(url: URL): boolean {
+  const name = url.hostname.replace(/\.$/, "");
+  return (
+    isLoopback(url) ||
+    /(?:^|\.)localhost$/.test(name) ||
+    /^(?:0|127)(?:\.\d+){3}$/.test(name) ||
+    /^\[::(?:1|ffff:(?:7f[\da-f]{2}|0):[\da-f]+)?\]$/.test(name)
+  );
 }
 
 function isLoopback({ hostname }: URL): boolean {

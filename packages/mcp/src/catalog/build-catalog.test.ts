@@ -101,6 +101,19 @@ describe("names", () => {
     expect(excluded[7]!.detail).toContain("not an object");
   });
 
+  test("a name that would be more than a name in a rule, or looks like one of ours, is excluded", () => {
+    verifies("MCP-1", "MCP-6");
+    const names = ["*", "read*", "@read_resource", "@get_prompt"];
+    const { tools, excluded } = catalogOf(
+      names.map((name) => ({ name })),
+      { readonly_tools: ["@read_resource"] },
+    );
+    expect(tools).toEqual([]);
+    expect(excluded.map(({ tool_name }) => tool_name)).toEqual(names.map((n) => `mcp.git.${n}`));
+    expect(excluded[0]!.detail).toContain("stands for any name");
+    expect(excluded[2]!.detail).toContain('begins with "@"');
+  });
+
   test("a name that is listed twice reaches neither, and is said once", () => {
     const { tools, excluded } = catalogOf([{ name: "log" }, { name: "show" }, { name: "log" }]);
     expect(tools.map(({ name }) => name)).toEqual(["mcp.git.show"]);

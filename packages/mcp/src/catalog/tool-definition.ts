@@ -60,6 +60,9 @@ export function canonicalName(server_id: string, name: string): string {
 
 /** Why the server's name for its tool cannot be part of ours. */
 export function serverToolNameProblem(server_id: string, name: string): string | undefined {
+  // A rule for this tool would be a rule for others; a word for ours, such as "@read_resource", one for this tool.
+  if (name.includes("*")) return 'has a "*", which stands for any name in rules';
+  if (name.startsWith("@")) return 'begins with "@", as names do that are not a server\'s to give';
   return nameProblem(canonicalName(server_id, name), {
     kind: "mcp",
     id: server_id,

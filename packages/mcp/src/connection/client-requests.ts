@@ -152,7 +152,7 @@ export function createRequests(
       );
     }
     client.setNotificationHandler("notifications/message", ({ params }) => {
-      const heard = carried() ?? [...open].findLast(({ onLog }) => onLog !== undefined);
+      const heard = carried() ?? lastOfOne(({ onLog }) => onLog !== undefined);
       heard?.onLog?.(params as JsonObject);
     });
   }
@@ -177,16 +177,20 @@ export function createRequests(
     return call !== undefined && open.has(call) ? call : undefined;
   }
 
-  /**
-   * The call whose stream it came on; else the one begun last, if whoever made it made all that are open: what
-   * one client's call asks is not for another client to read.
-   */
   function callAsking(): OpenCall | undefined {
-    const own = carried();
-    if (own !== undefined) return own;
-    const able = [...open].filter(({ onElicitation, host }) => onElicitation ?? host);
-    const last = able.at(-1);
-    return able.every(({ asker }) => asker === last?.asker) ? last : undefined;
+    return (
+      carried() ?? lastOfOne(({ onElicitation, host }) => (onElicitation ?? host) !== undefined)
+    );
+  }
+
+  /**
+   * Of the calls that are able, the one begun last, if whoever made it made all that are open: what one client's
+   * call asks or says is not for another client to read.
+   */
+  function lastOfOne(isAble: (call: OpenCall) => boolean): OpenCall | undefined {
+    const theirs = [...open].filter((call) => call.asker !== undefined || isAble(call));
+    const last = theirs.findLast(isAble);
+    return theirs.every(({ asker }) => asker === last?.asker) ? last : undefined;
   }
 
   /** Sends by `work`, with one clock and one abort for all of it, and tells the two apart at its end. */

@@ -32,16 +32,14 @@ export function createHttpTransport(options: {
   });
 }
 
-/** Of a stream of events each line counts by itself: as a whole it has no end. */
+/** Of a stream of events each event counts by itself: as a whole it has no end. */
 function bounded(response: Response): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
-  let count = 0;
+  const sizeWith = isStream ? createEventMeter() : createMeter();
   const bound = new TransformStream<Uint8Array, Uint8Array>({
     transform(bytes, controller) {
-      const lineEnd = isStream ? bytes.lastIndexOf(10) : -1;
-      count = lineEnd === -1 ? count + bytes.length : bytes.length - lineEnd - 1;
-      if (count > MAX_MESSAGE_BYTES) controller.error(new LineTooLong());
+      if (sizeWith(bytes) > MAX_MESSAGE_BYTES) controller.error(new LineTooLong());
       else controller.enqueue(bytes);
     },
   });
@@ -51,4 +49,25 @@ function bounded(response: Response): Response {
   Object.defineProperty(copy, "url", { value: response.url });
   Object.defineProperty(copy, "redirected", { value: response.redirected });
   return copy;
+}
+
+/** How long it is with these bytes. */
+type Meter = (bytes: Uint8Array) => number;
+
+function createMeter(): Meter {
+  let size = 0;
+  return (bytes) => (size += bytes.length);
+}
+
+/** Of the event that has not ended: an empty line ends it, and whoever reads keeps its lines until then. */
+function createEventMeter(): Meter {
+  let size = 0;
+  let last: Buffer = Buffer.alloc(0);
+  return (bytes) => {
+    const seen = Buffer.concat([last, bytes]);
+    const end = Math.max(seen.lastIndexOf("\n\n"), seen.lastIndexOf("\n\r\n"));
+    size = end === -1 ? size + bytes.length : seen.length - end;
+    last = seen.subarray(-2);
+    return size;
+  };
 }

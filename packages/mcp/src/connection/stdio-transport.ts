@@ -78,6 +78,8 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
   async function start(): Promise<void> {
     const started = spawnGroup(options);
     child = started;
+    // Before anything is waited for: we may be killed at any moment.
+    if (started.pid !== undefined) watchGroup(started.pid);
     started.stderr.on("data", (bytes: Buffer) => {
       options.log?.append(bytes);
       lastWords = (lastWords + bytes.toString("utf8")).slice(-LAST_WORDS_BYTES);
@@ -91,7 +93,6 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
         reject(startFailure(options, error));
       });
     });
-    if (started.pid !== undefined) watchGroup(started.pid);
     const isRead = read(started.stdout);
     started.once("exit", (code, signal) => {
       // What it wrote before is still in the pipes: an answer there counts, and so do its last words.

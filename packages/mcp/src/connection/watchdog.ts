@@ -14,12 +14,17 @@ while IFS= read -r line; do
     -*) case $groups in *" $number "*) groups="\${groups%%" $number "*} \${groups#*" $number "}" ;; esac ;;
   esac
 done
-strike() { for group in $groups; do kill -s "$1" -- "-$group"; done; }
 exec </dev/null >/dev/null 2>&1
+strike() {
+  left=
+  for group in $groups; do kill -s "$1" -- "-$group" && left="$left $group"; done
+  groups=$left
+  [ -n "$left" ] || exit 0
+}
 strike TERM
 strike CONT
 for round in 1 2 3 4 5 6 7 8 9 10; do
-  strike 0 || exit 0
+  strike 0
   sleep 0.1
 done
 strike KILL

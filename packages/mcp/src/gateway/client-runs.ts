@@ -10,7 +10,8 @@ import { underOwnNames } from "./own-names.ts";
 import { GATEWAY_PROFILE, INLINE_LIMIT_BYTES } from "./surface-profile.ts";
 
 export interface RunParts {
-  readonly session: Session;
+  /** What is served: runs are started in it, and its facts read. */
+  readonly session: Pick<Session, "startRun" | "facts">;
   readonly desk: GatewayDesk;
   /** Of every run that is started for a client. */
   readonly run?: Pick<RunOptions, "allowedTools" | "taskDenied" | "mode" | "policy" | "connecting">;

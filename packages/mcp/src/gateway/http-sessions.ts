@@ -36,6 +36,7 @@ export function createHttpSessions(
   { maxSessions, idleMs }: HttpSessionLimits,
 ): HttpSessions {
   const sessions = new Map<string, HttpSession>();
+  let beginning = 0;
   const sweep = setInterval(() => void expire(), Math.min(idleMs, 60_000));
   sweep.unref();
 
@@ -69,10 +70,26 @@ export function createHttpSessions(
   };
 
   async function begin(request: Request, body: unknown): Promise<Response> {
-    while (sessions.size >= maxSessions) {
+    while (sessions.size + beginning >= maxSessions) {
       if (await makeRoom()) continue;
       return refusal(503, body, -32_000, `${maxSessions} sessions are at work; try again later`);
     }
+    // It has its place from now on: many may begin while one waits for the servers behind.
+    beginning += 1;
+    let id: string;
+    let session: HttpSession;
+    try {
+      [id, session] = await createSession();
+    } finally {
+      beginning -= 1;
+    }
+    const response = await serve(session, request, body);
+    // Refused by the transport: nobody knows of this session.
+    if (!response.ok) await end(id, "initialize was refused");
+    return response;
+  }
+
+  async function createSession(): Promise<[string, HttpSession]> {
     const id = randomUUID();
     let tell = (_news: ClientNews): void => {};
     const client = gateway.client((news) => tell(news));
@@ -83,13 +100,10 @@ export function createHttpSessions(
       sessionIdGenerator: () => id,
       onsessionclosed: () => end(id, "the client has ended its session"),
     });
+    await mcp.connect(transport);
     const session = { transport, mcp, client, heardAt: Date.now(), streams: 0 };
     sessions.set(id, session);
-    await mcp.connect(transport);
-    const response = await serve(session, request, body);
-    // Refused by the transport: nobody knows of this session.
-    if (!response.ok) await end(id, "initialize was refused");
-    return response;
+    return [id, session];
   }
 
   async function serve(session: HttpSession, request: Request, body: unknown): Promise<Response> {

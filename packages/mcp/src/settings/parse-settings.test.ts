@@ -327,6 +327,12 @@ describe("a mistake", () => {
     for (const id of ["a", "21st-dev", "_x", "A-b_c"]) {
       expect(parse({ [id]: { command: "x" } }).ok).toBe(true);
     }
+    expect(
+      parse({ git: { command: "x" }, b: { command: "x" }, Git: { command: "x" } }),
+    ).toMatchObject({
+      ok: false,
+      problems: [{ key: "mcpServers.Git", message: expect.stringContaining('"git"') as string }],
+    });
     const text = '{"mcpServers": {"__proto__": {"command": "x"}}}';
     expect(parseMcpSettings(text, "f", {}).ok).toBe(false);
   });

@@ -30,11 +30,13 @@ export function parseMcpSettings(
   const warnings: Finding[] = [];
   const servers: McpServerEntry[] = [];
   const secrets: McpSecret[] = [];
+  const ids: string[] = [];
   const document = readJsonDocument(text);
   if (document.ok) {
     for (const { name, keyOffset, value } of serversIn(document.root, problems, warnings)) {
       const key = `${ROOT}.${name}`;
-      const idProblem = serverIdProblem(name);
+      const idProblem = serverIdProblem(name) ?? sameFilesProblem(name, ids);
+      ids.push(name);
       if (idProblem !== undefined) problems.push({ offset: keyOffset, key, message: idProblem });
       const place = { file, line: placeAt(text, keyOffset).line };
       const filler = createFiller(environment);
@@ -86,6 +88,13 @@ function serverIdProblem(id: string): string | undefined {
   return SERVER_ID.test(id) && id !== "__proto__"
     ? undefined
     : `"${id}" cannot be part of a tool's name (mcp.<server>.<tool>): letters, digits, "_" and "-" only.`;
+}
+
+/** Its log and its login are files under its id, and some disks do not tell "A" from "a". */
+function sameFilesProblem(id: string, others: readonly string[]): string | undefined {
+  const other = others.find((one) => one !== id && one.toLowerCase() === id.toLowerCase());
+  if (other === undefined) return undefined;
+  return `"${id}" differs from "${other}" by nothing but capital letters. Give one of them another id.`;
 }
 
 function locate({ offset, key, message, nearest }: Finding, text: string, file: string) {

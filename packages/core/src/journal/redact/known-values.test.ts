@@ -25,6 +25,25 @@ describe("known values", () => {
     expect(redactor.count).toBe(3);
   });
 
+  test("that become known later are hidden from then on, numbers too, and what was hidden before stays so", () => {
+    verifies("REDACT-1");
+    const secrets = [{ name: "FIRST", value: "first-value-1" }];
+    const redactor = createRedactor({ secrets });
+    const later = { said: "first-value-1 second-value-2", count: 31_415_926 };
+    expect(redactor.value(later)).toEqual({ ...later, said: "[redacted:FIRST] second-value-2" });
+    secrets.push({ name: "NUMBER", value: "31415926" });
+    expect(redactor.value([31_415_926])).toEqual(["[redacted:NUMBER]"]);
+    secrets.push({ name: "SECOND", value: "second-value-2" });
+    expect(redactor.finds("second-value-2", "known_values")).toBe(true);
+    expect(redactor.value(later)).toEqual({
+      said: "[redacted:FIRST] [redacted:SECOND]",
+      count: "[redacted:NUMBER]",
+    });
+    // No placeholder may say one, whenever it came.
+    secrets.push({ name: "THIRD", value: "ed:FIRST" });
+    expect(redactor.text("first-value-1")).toBe("[redacted:x]");
+  });
+
   test("go in both scopes and in every spelling", () => {
     verifies("REDACT-1");
     const spellings = [

@@ -12,7 +12,8 @@ export interface Placeholders {
   withoutOwn(spans: readonly Span[], text: string): readonly Span[];
 }
 
-export function createPlaceholders(secrets: readonly KnownSecret[]): Placeholders {
+/** `secrets`: as they are by now. */
+export function createPlaceholders(secrets: () => readonly KnownSecret[]): Placeholders {
   const given = new Set([SENSITIVE, TOO_DEEP]);
   /** By hash: the run keeps no copy of what it found. */
   const numbered = new Map<string, string>();
@@ -40,7 +41,9 @@ export function createPlaceholders(secrets: readonly KnownSecret[]): Placeholder
   function named(label: string): string {
     const placeholder = `${OPENING}${label}]`;
     // One secret may be called what another one is.
-    return secrets.some(({ value }) => placeholder.includes(value)) ? `${OPENING}x]` : placeholder;
+    return secrets().some(({ value }) => placeholder.includes(value))
+      ? `${OPENING}x]`
+      : placeholder;
   }
 
   function withoutOwn(spans: readonly Span[], text: string): readonly Span[] {

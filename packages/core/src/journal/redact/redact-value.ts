@@ -14,7 +14,7 @@ interface ValueRedactorParts {
   readonly isClean: (text: string, scope: RedactionScope) => boolean;
   readonly redactText: (text: string, scope: RedactionScope, trail?: Trail) => string;
   /** Whether any known value could stand there as a number. */
-  readonly mayBeNumber: boolean;
+  readonly mayBeNumber: () => boolean;
   /** Called for whatever goes unread. */
   readonly onHidden: () => void;
 }
@@ -39,7 +39,7 @@ export function createValueRedactor(parts: ValueRedactorParts): RedactValue {
 
     function walk(node: JsonValue, paths: SensitivePaths, depth: number): JsonValue {
       if (typeof node === "string") return redactText(node, scope, trail);
-      if (typeof node === "number") return mayBeNumber ? redactNumber(node) : node;
+      if (typeof node === "number") return mayBeNumber() ? redactNumber(node) : node;
       if (typeof node !== "object" || node === null) return node;
       if (depth === MAX_DEPTH) return hide(node, TOO_DEEP);
       return Array.isArray(node) ? walkArray(node, paths, depth) : walkObject(node, paths, depth);
@@ -122,7 +122,7 @@ export function createValueRedactor(parts: ValueRedactorParts): RedactValue {
   };
   function holdsNothing(node: JsonValue, scope: RedactionScope, depth: number): boolean {
     if (typeof node === "string") return isClean(node, scope);
-    if (typeof node === "number") return !mayBeNumber;
+    if (typeof node === "number") return !mayBeNumber();
     if (typeof node !== "object" || node === null) return true;
     if (depth === MAX_DEPTH) return false;
     if (Array.isArray(node)) {

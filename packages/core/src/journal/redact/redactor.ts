@@ -11,14 +11,14 @@ import { joinSpans, type Span } from "./span.ts";
 
 /** Placeholders are stable as long as the redactor lives: same secret, same placeholder. */
 export function createRedactor(options: RedactorOptions = {}): Redactor {
-  const secrets = worthHiding(options.secrets ?? []);
-  const find = createFinder(secrets);
-  const placeholders = createPlaceholders(secrets);
+  const { secrets: given = [] } = options;
+  let latest = whatIsKnown(given);
+  const placeholders = createPlaceholders(() => latest.secrets);
   let count = 0;
   const redactValue = createValueRedactor({
     isClean: (text, scope) => spansIn(text, scope).length === 0,
     redactText,
-    mayBeNumber: secrets.some(({ value }) => Number.isFinite(Number(value))),
+    mayBeNumber: () => known().mayBeNumber,
     onHidden: () => {
       count += 1;
     },
@@ -61,9 +61,27 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
 
   function spansIn(text: string, scope: RedactionScope): readonly Span[] {
     if (text.length < SHORTEST_SECRET) return NOTHING;
-    const spans = find(text, scope);
+    const spans = known().find(text, scope);
     return spans.length === 0 ? spans : joinSpans(placeholders.withoutOwn(spans, text));
   }
+
+  function known(): WhatIsKnown {
+    if (latest.read !== given.length) latest = whatIsKnown(given);
+    return latest;
+  }
+}
+
+type WhatIsKnown = ReturnType<typeof whatIsKnown>;
+
+function whatIsKnown(given: readonly KnownSecret[]) {
+  const secrets = worthHiding(given);
+  return {
+    /** How many had been given by then. */
+    read: given.length,
+    secrets,
+    find: createFinder(secrets),
+    mayBeNumber: secrets.some(({ value }) => Number.isFinite(Number(value))),
+  };
 }
 
 /** Shorter known values are not looked for, and every key format is longer. */
@@ -71,7 +89,10 @@ const SHORTEST_SECRET = 6;
 const NOTHING: readonly Span[] = [];
 
 export interface RedactorOptions {
-  /** Known values. Those shorter than six characters, and mere stand-ins, are not looked for. */
+  /**
+   * Known values. Those shorter than six characters, and mere stand-ins, are not looked for. The list may grow
+   * while the redactor lives, as when a token is renewed: what is added counts from then on.
+   */
   secrets?: readonly KnownSecret[];
 }
 

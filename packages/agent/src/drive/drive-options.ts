@@ -1,0 +1,63 @@
+// What driving a task takes and tells.
+
+import type { Clock, IdSource, Session } from "@soong/core";
+import type { Agents } from "../child/index.ts";
+import type { LoopLimits, ToolSupply } from "../loop/index.ts";
+import type { Model } from "../model/index.ts";
+import type { StepStatus, Tasks } from "../task/index.ts";
+
+export interface DriveOptions {
+  /** The one the task belongs to. */
+  readonly session: Session;
+  readonly task_id: string;
+  /** With worker pools, and a kernel that has its tools. */
+  readonly agents: Agents;
+  readonly tasks: Tasks;
+  /** For workers whose pool and definition name none. */
+  readonly models: readonly [Model, ...Model[]];
+  /** Names of pools. Left out: all there are. */
+  readonly pools?: readonly string[];
+  readonly system?: readonly string[];
+  readonly limits?: Partial<LoopLimits>;
+  readonly supply?: ToolSupply;
+  /** Stops the workers and gives their steps back; what was finished stays finished. */
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: DriveEvent) => void;
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+}
+
+export type DriveEvent =
+  | {
+      readonly kind: "dispatched";
+      readonly step_id: string;
+      readonly title: string;
+      readonly worker: string;
+      readonly attempt: number;
+    }
+  | {
+      readonly kind: "step_ended";
+      readonly step_id: string;
+      readonly worker: string;
+      /** As the task has it now: a step that is ready will be tried again. */
+      readonly status: StepStatus;
+      readonly summary: string;
+    }
+  | {
+      readonly kind: "retried";
+      readonly step_id: string;
+      readonly attempts: number;
+      readonly max_attempts: number;
+    };
+
+export type DriveEnd =
+  /** How the task ended, whoever ended it. */
+  | {
+      readonly kind: "completed" | "failed" | "cancelled";
+      readonly reason: string;
+    }
+  /** It goes on when somebody has removed what blocks it. */
+  | { readonly kind: "blocked"; readonly reason: string }
+  /** No worker can be put to work. */
+  | { readonly kind: "stuck"; readonly reason: string }
+  | { readonly kind: "aborted"; readonly reason: string };

@@ -1,0 +1,235 @@
+// Drives a task to its end (TASK-6): steps that are ready go to workers that are free, steps that failed are tried again
+// while they have attempts left, and the task ends when nothing more can be done. What others do to it meanwhile, in
+// this process or another, is seen and counts.
+
+import { messageOf, systemClock, type FactData, type ToolResult } from "@soong/core";
+import {
+  TaskRefused,
+  type StepRecord,
+  type TaskCaller,
+  type TaskRecord,
+  type TaskWithCounts,
+} from "../task/index.ts";
+import { dispatchStep, startDriver, type Driver } from "./dispatch-step.ts";
+import type { DriveEnd, DriveOptions } from "./drive-options.ts";
+import { everyStep, verdictOf } from "./verdict.ts";
+
+/** Others tell nobody here what they do: somebody has to look. */
+const LOOK_AGAIN_MS = 500;
+/** So often a step may come back without an attempt that counts before something is wrong with more than the step. */
+const MOST_RETURNS = 3;
+
+/** Rejects with a `TaskRefused` for a task that is not of this session. */
+export async function driveTask(options: DriveOptions): Promise<DriveEnd> {
+  const { tasks, task_id, session } = options;
+  const found = await tasks.reader.get(task_id);
+  if (found?.task.session_id !== session.session_id) {
+    const message = `There is no task ${task_id} in session ${session.session_id}.`;
+    throw new TaskRefused({ code: "task_unknown", message });
+  }
+  const over = endOf(found.task);
+  if (over !== undefined) return over;
+  const stop = new AbortController();
+  const abort = (): void => stop.abort(options.signal?.reason ?? "the drive was stopped");
+  options.signal?.addEventListener("abort", abort, { once: true });
+  if (options.signal?.aborted === true) abort();
+  const driver = await startDriver(options, stop);
+  let end: DriveEnd | undefined;
+  try {
+    end = await drive(driver);
+    return end;
+  } finally {
+    options.signal?.removeEventListener("abort", abort);
+    driver.run.end(runEndOf(end), {
+      task_id,
+      ...(end === undefined ? {} : { end: end.kind, message: end.reason }),
+    });
+  }
+}
+
+async function drive(driver: Driver): Promise<DriveEnd> {
+  const { options, stop } = driver;
+  const { signal } = stop;
+  const { tasks, task_id, agents, clock = systemClock() } = options;
+  const caller = callerOf(driver);
+  const atWork = new Map<string, Promise<void>>();
+  /** Workers that are on their way to a step. */
+  const taken = new Set<string>();
+  /** By pool, why its workers cannot be put to work. */
+  const unusable = new Map<string, string>();
+  const returned = new Map<string, number>();
+  let trouble: unknown;
+
+  try {
+    while (!signal.aborted) {
+      const state = await tasks.get(caller, task_id);
+      const over = endOf(state.task);
+      if (over !== undefined) return over;
+      if (state.task.status === "blocked") {
+        return { kind: "blocked", reason: state.task.reason ?? "The task is blocked." };
+      }
+      if (state.counts.failed > 0) await retryFailed();
+      await dispatchReady();
+      if (atWork.size === 0) {
+        const verdict = await conclude(state);
+        if (verdict !== undefined) return verdict;
+      }
+      await somethingHappens();
+      if (trouble !== undefined) throw trouble;
+    }
+    return { kind: "aborted", reason: messageOf(signal.reason) };
+  } finally {
+    // Whoever is still at work does so for nothing.
+    if (atWork.size > 0) stop.abort("the drive has ended");
+    await Promise.all(atWork.values());
+  }
+
+  async function retryFailed(): Promise<void> {
+    for await (const { step_id, attempts, max_attempts } of everyStep(tasks, task_id, ["failed"])) {
+      if (attempts >= max_attempts) continue;
+      try {
+        await tasks.updateStep(caller, { task_id, step_id, status: "ready" });
+        options.onEvent?.({ kind: "retried", step_id, attempts, max_attempts });
+      } catch (error) {
+        // Somebody else was faster.
+        if (!(error instanceof TaskRefused)) throw error;
+      }
+    }
+  }
+
+  async function dispatchReady(): Promise<void> {
+    const idle = idleWorkers();
+    if (idle.length === 0) return;
+    const limit = idle.length + atWork.size;
+    const ready = await tasks.querySteps(caller, { task_id, statuses: ["ready"], limit });
+    for (const step of ready.filter(({ step_id }) => !atWork.has(step_id))) {
+      const next = idle.shift();
+      if (next === undefined) return;
+      taken.add(next.worker);
+      const working = work(step, next).catch((error: unknown) => {
+        trouble ??= error;
+      });
+      atWork.set(
+        step.step_id,
+        working.finally(() => {
+          taken.delete(next.worker);
+          atWork.delete(step.step_id);
+        }),
+      );
+    }
+  }
+
+  function idleWorkers(): { pool: string; worker: string }[] {
+    return agents.workers
+      .states()
+      .filter(({ pool }) => options.pools?.includes(pool) ?? true)
+      .filter(({ pool }) => !unusable.has(pool))
+      .flatMap(({ pool, workers }) =>
+        workers.flatMap(({ worker, state }) =>
+          state === "idle" && !taken.has(worker) ? [{ pool, worker }] : [],
+        ),
+      );
+  }
+
+  async function work(
+    step: StepRecord,
+    { pool, worker }: { pool: string; worker: string },
+  ): Promise<void> {
+    const { step_id, title, attempts } = step;
+    options.onEvent?.({ kind: "dispatched", step_id, title, worker, attempt: attempts + 1 });
+    const result = await dispatchStep(driver, step, worker);
+    const now = await tasks.reader.step(task_id, step_id);
+    const summary = result.error?.message ?? result.summary;
+    if (now !== undefined) {
+      options.onEvent?.({ kind: "step_ended", step_id, worker, status: now.status, summary });
+    }
+    if (signal.aborted || !result.is_error) return;
+    if (!couldStart(result)) unusable.set(pool, summary);
+    else if (now?.status === "ready" && now.attempts <= attempts) {
+      const times = (returned.get(step_id) ?? 0) + 1;
+      returned.set(step_id, times);
+      if (times >= MOST_RETURNS) unusable.set(pool, summary);
+    }
+  }
+
+  /** Undefined while others work on it, or something is left to do. */
+  async function conclude({ counts }: TaskWithCounts): Promise<DriveEnd | undefined> {
+    if (counts.claimed + counts.running > 0) return undefined;
+    if (counts.ready > 0) {
+      const pools = agents.workers.pools.filter(
+        ({ name }) => options.pools?.includes(name) ?? true,
+      );
+      if (pools.some(({ name }) => !unusable.has(name))) return undefined;
+      const why = [...unusable].map(([pool, reason]) => `${pool}: ${reason}`);
+      return { kind: "stuck", reason: why.join(" ") || "There is no worker to give steps to." };
+    }
+    const state = await tasks.get(caller, task_id);
+    if (JSON.stringify(state.counts) !== JSON.stringify(counts)) return undefined;
+    const verdict = await verdictOf(tasks, state);
+    try {
+      if (verdict.kind === "completed") {
+        await tasks.complete(caller, { task_id, summary: verdict.reason });
+      }
+      if (verdict.kind === "failed") await tasks.fail(caller, { task_id, reason: verdict.reason });
+      return verdict;
+    } catch (error) {
+      if (!(error instanceof TaskRefused)) throw error;
+      // Ended by somebody else, or there was nothing to work on in it.
+      if (error.code === "task_ended") return undefined;
+      return { kind: "stuck", reason: error.message };
+    }
+  }
+
+  /** A worker comes back, somebody wants an end, or it is time to look. */
+  async function somethingHappens(): Promise<void> {
+    let wake = (): void => {};
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const forget = clock.after(Math.min(LOOK_AGAIN_MS, tasks.leaseMs / 3), wake);
+    signal.addEventListener("abort", wake, { once: true });
+    if (signal.aborted) wake();
+    await Promise.race([woken, ...atWork.values()]);
+    forget();
+    signal.removeEventListener("abort", wake);
+  }
+}
+
+/** What the driver itself does to the task is on record in its own run. */
+function callerOf({ run }: Driver): TaskCaller {
+  const { session_id, run_id, agent_id } = run.identity;
+  return {
+    actor: { kind: "orchestrator", session_id, run_id, agent_id },
+    record: (type, data: FactData) => void run.recorder.record(type, data),
+  };
+}
+
+function endOf({ status, result, reason }: TaskRecord): DriveEnd | undefined {
+  if (status === "completed") return { kind: status, reason: result?.summary ?? "" };
+  if (status !== "failed" && status !== "cancelled") return undefined;
+  return { kind: status, reason: reason ?? "" };
+}
+
+/** Refusals that come from others being at work, too, pass; whatever else keeps a worker from starting does not. */
+const PASSING: ReadonlySet<string> = new Set([
+  "worker_busy",
+  "step_not_ready",
+  "claim_held",
+  "claim_lost",
+  "task_ended",
+  "task_blocked",
+  "task_unknown",
+  "step_unknown",
+]);
+
+function couldStart({ status, error }: ToolResult): boolean {
+  if (status === "denied" || status === "rejected") return false;
+  const isRefused =
+    error?.details?.["started"] === false || error?.code === "child_agent_limit_exceeded";
+  return !isRefused || PASSING.has(error.code);
+}
+
+function runEndOf(end: DriveEnd | undefined): "completed" | "failed" | "aborted" {
+  if (end?.kind === "aborted") return "aborted";
+  return end?.kind === "completed" ? "completed" : "failed";
+}

@@ -1,0 +1,22 @@
+// The memory room: what is known from earlier work. Agents recall it and propose to it; only the extraction job writes it.
+
+export {
+  candidatesOf,
+  isCandidateFact,
+  type FoundCandidate,
+  type RecordedSource,
+  type RunArchive,
+} from "./candidate.ts";
+export {
+  extractMemories,
+  type Exclusively,
+  type ExtractionOptions,
+  type ExtractionReport,
+  type RefusedCandidate,
+  type WrittenMemory,
+} from "./extract-memories.ts";
+export { forgetMemory, type ForgetOptions, type Forgotten } from "./forget-memory.ts";
+export type { MemoryEntry, MemoryOwner, MemoryScope, MemorySource } from "./memory-entry.ts";
+export { listMemories, readMemories, type ReadMemories } from "./memory-folder.ts";
+export { memoryTools, type MemoryToolParts } from "./memory-tools.ts";
+export type { MemoryWriting } from "./write-tool.ts";

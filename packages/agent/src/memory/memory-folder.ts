@@ -1,0 +1,131 @@
+// Where memories are: `user/<id>.md` and `projects/<key>/<id>.md` under one folder. They are read whenever somebody asks; a
+// file that cannot be taken is a problem with its place and costs nothing but itself, and no link is followed.
+
+import { lstat, readdir, realpath } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { messageOf } from "@soong/core";
+import { readTextFile, type DocumentProblem } from "../document/index.ts";
+import { parseEntry } from "./entry-file.ts";
+import { MEMORY_LIMITS, sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
+
+export interface ReadMemories {
+  readonly entries: readonly MemoryEntry[];
+  readonly problems: readonly DocumentProblem[];
+}
+
+const MOST_PROJECTS = 2_000;
+
+/** `folder`: `${SOONG_AGENT_HOME}/memory`; one that is not there holds nothing. */
+export async function readMemories(
+  folder: string,
+  owners: readonly MemoryOwner[],
+): Promise<ReadMemories> {
+  const root = await realpath(folder).catch(() => folder);
+  const found = emptyCollection();
+  for (const owner of owners) {
+    if (owner.scope === "project" && (await isLink(join(root, PROJECTS)))) {
+      found.problems.push(problemOf(join(root, PROJECTS), NO_LINKS));
+    } else await collect(join(root, ...placeOf(owner)), owner, found);
+  }
+  return found;
+}
+
+/** Of everybody: for a person who looks through them. */
+export async function listMemories(folder: string): Promise<ReadMemories> {
+  const root = await realpath(folder).catch(() => folder);
+  const found = emptyCollection();
+  await collect(join(root, USER), { scope: "user" }, found);
+  for (const key of await namesIn(join(root, PROJECTS), found)) {
+    await collect(join(root, PROJECTS, key), undefined, found);
+  }
+  return found;
+}
+
+/** Below the folder. */
+export function placeOf(owner: MemoryOwner): string[] {
+  return owner.scope === "user" ? [USER] : [PROJECTS, projectKey(owner.project)];
+}
+
+/** Its last name for a reader, a hash of all of it to tell it from others. */
+export function projectKey(project: string): string {
+  const name = basename(project)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "")
+    .slice(0, 40);
+  return `${name === "" ? "project" : name}-${sha256(project).slice(0, 16)}`;
+}
+
+const USER = "user";
+const PROJECTS = "projects";
+const NO_LINKS = "is a link; memories are never read through one";
+
+interface Collection {
+  readonly entries: MemoryEntry[];
+  readonly problems: DocumentProblem[];
+}
+
+function emptyCollection(): Collection {
+  return { entries: [], problems: [] };
+}
+
+async function collect(
+  folder: string,
+  owner: MemoryOwner | undefined,
+  found: Collection,
+): Promise<void> {
+  const names = (await namesIn(folder, found)).filter((name) => name.endsWith(".md"));
+  const { entriesOfOwner: most, fileBytes } = MEMORY_LIMITS;
+  if (names.length > most) {
+    const message = `holds ${names.length} memories; the first ${most} by name are read`;
+    found.problems.push(problemOf(folder, message));
+  }
+  for (const name of names.slice(0, most)) {
+    const file = join(folder, name);
+    const stats = await lstat(file).catch(() => undefined);
+    if (stats === undefined) continue;
+    if (stats.isSymbolicLink()) {
+      found.problems.push(problemOf(file, NO_LINKS));
+      continue;
+    }
+    const read = await readTextFile(file, fileBytes);
+    if (!read.ok) {
+      found.problems.push(problemOf(file, read.message));
+      continue;
+    }
+    const parsed = parseEntry(read.text, { file, owner, changed_at: stats.mtime.toISOString() });
+    if (!parsed.ok) found.problems.push(...parsed.problems);
+    else if (isElsewhere(parsed.entry, folder)) {
+      const message = "project is of another folder than the file is in";
+      found.problems.push(problemOf(file, message));
+    } else found.entries.push(parsed.entry);
+  }
+}
+
+function isElsewhere(entry: MemoryEntry, folder: string): boolean {
+  return entry.scope === "project" && projectKey(entry.project) !== basename(folder);
+}
+
+async function namesIn(folder: string, { problems }: Collection): Promise<string[]> {
+  try {
+    if (await isLink(folder)) {
+      problems.push(problemOf(folder, NO_LINKS));
+      return [];
+    }
+    const names = await readdir(folder);
+    const shown = names.filter((name) => !name.startsWith(".")).toSorted();
+    return basename(folder) === PROJECTS ? shown.slice(0, MOST_PROJECTS) : shown;
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code !== "ENOENT") problems.push(problemOf(folder, `cannot be read: ${messageOf(error)}`));
+    return [];
+  }
+}
+
+async function isLink(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true;
+}
+
+function problemOf(file: string, message: string): DocumentProblem {
+  return { file, line: 1, column: 1, message };
+}

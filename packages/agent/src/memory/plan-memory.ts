@@ -1,0 +1,80 @@
+// What becomes of a candidate beside the memories there are: the same thing said again is merged, something else said about
+// the same thing is kept beside it with a note of both, anything else is new. Pure.
+
+import {
+  memoryIdOf,
+  MEMORY_LIMITS,
+  sameWords,
+  type MemoryEntry,
+  type MemoryOwner,
+  type MemorySource,
+} from "./memory-entry.ts";
+
+export interface MemoryDraft {
+  readonly owner: MemoryOwner;
+  readonly content: string;
+  readonly tags: readonly string[];
+  readonly created_at: string;
+  readonly source: MemorySource;
+}
+
+export type PlannedEntry = Omit<MemoryEntry, "file"> & MemoryOwner;
+
+export type MemoryPlan =
+  | { readonly kind: "new"; readonly entry: PlannedEntry }
+  | { readonly kind: "merge"; readonly into: MemoryEntry; readonly entry: PlannedEntry }
+  | { readonly kind: "full" };
+
+/** How much of their words two texts share before they are about the same thing. */
+const ABOUT_THE_SAME = 0.5;
+
+/** `there`: all memories of the owner. */
+export function planMemory(draft: MemoryDraft, there: readonly MemoryEntry[]): MemoryPlan {
+  const { owner, content, tags, created_at, source } = draft;
+  const same = sameWords(content);
+  const into = there.find((entry) => sameWords(entry.content) === same);
+  if (into !== undefined) return { kind: "merge", into, entry: merged(into, draft) };
+  if (there.length >= MEMORY_LIMITS.entriesOfOwner) return { kind: "full" };
+  const others = there.filter((entry) => sharedWords(content, entry.content) >= ABOUT_THE_SAME);
+  const entry = {
+    ...owner,
+    id: memoryIdOf(owner, content),
+    content,
+    tags,
+    created_at,
+    sources: [source],
+    conflicts_with: others.slice(0, MEMORY_LIMITS.conflicts).map(({ id }) => id),
+  };
+  return { kind: "new", entry };
+}
+
+function merged(into: MemoryEntry, { tags, source }: MemoryDraft): PlannedEntry {
+  const { file: _file, ...entry } = into;
+  const isKnown = entry.sources.some(({ candidate_id }) => candidate_id === source.candidate_id);
+  return {
+    ...entry,
+    tags: [...new Set([...entry.tags, ...tags])].slice(0, MEMORY_LIMITS.tags),
+    sources: isKnown ? entry.sources : [...entry.sources, source].slice(-MEMORY_LIMITS.sources),
+  };
+}
+
+/** The share of words two texts have in common, from 0 to 1. */
+function sharedWords(a: string, b: string): number {
+  const [left, right] = [wordsOf(a), wordsOf(b)];
+  if (left.size === 0 || right.size === 0) return 0;
+  const common = [...left].filter((word) => right.has(word)).length;
+  return common / (left.size + right.size - common);
+}
+
+const cut = new Intl.Segmenter("en", { granularity: "word" });
+const SMALL = new Set(
+  "a an and are as at be by for from in is it its of on or that the this to was with".split(" "),
+);
+
+function wordsOf(text: string): Set<string> {
+  const words = new Set<string>();
+  for (const { segment, isWordLike } of cut.segment(sameWords(text))) {
+    if (isWordLike === true && !SMALL.has(segment)) words.add(segment);
+  }
+  return words;
+}

@@ -1,0 +1,171 @@
+// internal.write_memory (MEM-2): an agent asks for something to be remembered. It never writes long-term memory: it leaves a
+// candidate in the archive of its run, or hands the text to the tool the user has configured, as a call like any other.
+
+import {
+  defineTool,
+  messageOf,
+  systemClock,
+  ToolFailure,
+  toolResult,
+  type AnyTool,
+  type CallIds,
+  type Clock,
+  type ToolContext,
+} from "@soong/core";
+import type { RunOf } from "../skill/index.ts";
+import { candidateIdOf, tagsProblem, writeCandidate, type CandidateRecord } from "./candidate.ts";
+import { contentProblem } from "./entry-file.ts";
+import { callExternalTool } from "./external-tool.ts";
+import {
+  MEMORY_LIMITS,
+  sha256,
+  type MemoryNote,
+  type MemoryOwner,
+  type MemoryScope,
+} from "./memory-entry.ts";
+
+export const WRITE_MEMORY = "internal.write_memory";
+
+export type MemoryWriting =
+  | {
+      readonly mode: "candidate";
+      /** `runs/<run-id>/archive` of the run of a call; undefined where runs leave nothing behind. */
+      readonly archiveOf: (ids: CallIds) => string | undefined;
+    }
+  /** `tool`: such as `mcp.notes.add`. It is given content, scope, tags and, for a project, its path. */
+  | { readonly mode: "external"; readonly tool: string };
+
+export interface WriteParts {
+  readonly runOf: RunOf;
+  readonly writing: MemoryWriting;
+  readonly clock?: Clock;
+}
+
+export function writeTool(parts: WriteParts): AnyTool {
+  const { writing, runOf } = parts;
+  return defineTool({
+    name: WRITE_MEMORY,
+    title: "Write a memory",
+    search_hint: "remember note preference decision",
+    description:
+      writing.mode === "candidate"
+        ? "Proposes something to be remembered in later work: a preference of the user, a decision, a fact about the project that took effort to find. It is kept as a candidate; it can be recalled once it has been extracted. No secrets, nothing that the files of the project say."
+        : "Hands something to be remembered in later work to the memory the user has configured: a preference of the user, a decision, a fact about the project that took effort to find. No secrets, nothing that the files of the project say.",
+    input_schema: {
+      type: "object",
+      additionalProperties: false,
+      required: ["content", "scope"],
+      properties: {
+        content: {
+          type: "string",
+          minLength: 1,
+          maxLength: MEMORY_LIMITS.contentChars,
+          description: "A few sentences that can be understood alone.",
+        },
+        scope: {
+          type: "string",
+          enum: ["user", "project"],
+          description: "user: holds everywhere; project: is about this project.",
+        },
+        tags: {
+          type: "array",
+          maxItems: MEMORY_LIMITS.tags,
+          items: { type: "string", minLength: 1, maxLength: MEMORY_LIMITS.tagChars },
+          description: "Words to find it by.",
+        },
+      },
+    },
+    permission: "readonly",
+    concurrency_safe: false,
+    destructive: false,
+    open_world: false,
+    interrupt_behavior: "block",
+    tags: ["internal"],
+    validate: (input) => {
+      const { content, tags = [] } = input as WriteInput;
+      const problem = contentProblem(content);
+      return problem === undefined ? tagsProblem(tags) : `content ${problem}`;
+    },
+    handler: async (input, context) => {
+      const { content, scope, tags = [] } = input as WriteInput;
+      refuseSecrets([content, ...tags], context);
+      const owner = ownerIn(scope, context);
+      const note = { content: content.trim(), tags: [...new Set(tags)], owner };
+      return writing.mode === "external"
+        ? callExternalTool(writing.tool, note, { context, calling: runOf(context) })
+        : keepCandidate(note, context, { ...parts, archive: writing.archiveOf(context) });
+    },
+  });
+}
+
+interface WriteInput {
+  readonly content: string;
+  readonly scope: MemoryScope;
+  readonly tags?: readonly string[];
+}
+
+async function keepCandidate(
+  { content, tags, owner }: MemoryNote,
+  context: ToolContext,
+  { archive, runOf, clock = systemClock() }: WriteParts & { readonly archive: string | undefined },
+): Promise<unknown> {
+  if (archive === undefined) {
+    throw failure(
+      "no_archive",
+      "This run has no archive, so there is nowhere to keep a candidate.",
+    );
+  }
+  const { sessionId: session_id, runId: run_id, agentId: agent_id } = context;
+  const record: CandidateRecord = {
+    version: 1,
+    candidate_id: candidateIdOf(context),
+    session_id,
+    run_id,
+    agent_id,
+    tool_call_id: context.toolCallId,
+    ...owner,
+    tags,
+    content,
+    created_at: new Date(clock.now()).toISOString(),
+  };
+  try {
+    await writeCandidate(archive, record);
+  } catch (error) {
+    throw failure("candidate_not_kept", `The candidate could not be kept: ${messageOf(error)}`);
+  }
+  const { candidate_id } = record;
+  const about = { candidate_id, ...owner, tags, sha256: sha256(content), chars: content.length };
+  const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };
+  runOf(context)?.run.recorder.record("memory.candidate", about, call);
+  return toolResult({
+    content: [
+      {
+        type: "text",
+        text: `Kept as the candidate ${candidate_id}. It is not memory yet: it can be recalled once it has been extracted.`,
+      },
+    ],
+    data: { candidate_id, scope: owner.scope },
+  });
+}
+
+function refuseSecrets(texts: readonly string[], { redact }: ToolContext): void {
+  if (texts.every((text) => redact(text) === text)) return;
+  throw new ToolFailure({
+    code: "secret_in_memory",
+    error_class: "policy_blocked",
+    message:
+      "The text holds something that looks like a secret, such as a key or a password. Nothing was kept. Say where the secret is to be found instead of what it is.",
+    recovery: "change_arguments",
+  });
+}
+
+/** The project is the run's, never an argument. */
+function ownerIn(scope: MemoryScope, { roots }: ToolContext): MemoryOwner {
+  if (scope === "user") return { scope };
+  if (roots.project !== "") return { scope, project: roots.project };
+  throw failure("no_project", 'This run has no project. Use scope "user" if it holds everywhere.');
+}
+
+function failure(code: string, message: string): ToolFailure {
+  return new ToolFailure({ code, error_class: "setup_required", message, recovery: "none" });
+}

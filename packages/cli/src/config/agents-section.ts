@@ -1,0 +1,106 @@
+// The sections `agents` and `task`: how far agents may go with those they start, and the workers that steps of a task
+// are given to.
+
+import { kernelConfig } from "@soong/core";
+import type { Table } from "./definition.ts";
+import { MODEL_REFERENCE } from "./model-sections.ts";
+import type { SoongConfig, WorkerPoolSettings } from "./soong-config.ts";
+import { milliseconds, plainText, TOOL_PATTERN } from "./value-kinds.ts";
+
+const { agents } = kernelConfig();
+
+const workerPool: Table<WorkerPoolSettings> = {
+  node: "table",
+  says: "Workers that are alike.",
+  keys: {
+    agent: {
+      node: "setting",
+      says: "The agent definition its workers have. Left out: `default_worker_agent`.",
+      kind: { kind: "text", form: plainText("id of an agent definition") },
+      default: undefined,
+    },
+    size: {
+      node: "setting",
+      says: "How many of them there are, which is how many steps they work on at the same time.",
+      kind: { kind: "whole_number", min: 1, max: 64 },
+      default: 1,
+    },
+    model: {
+      node: "setting",
+      says: "The model they ask. Left out: that of the definition, or of whoever gives them work.",
+      kind: { kind: "text", form: MODEL_REFERENCE },
+      default: undefined,
+    },
+    allowed_tools: {
+      node: "setting",
+      says: "The tools they have beside those for their task. Left out: those of the definition, or the file tools that only read.",
+      kind: { kind: "texts", form: TOOL_PATTERN },
+      default: undefined,
+    },
+  },
+};
+
+export const agentsSection: Table<SoongConfig["agents"]> = {
+  node: "table",
+  says: "Limits on agents and the agents they start.",
+  keys: {
+    max_turns: {
+      node: "setting",
+      says: "How many model requests one run may make.",
+      kind: { kind: "whole_number", min: 1, max: 100_000 },
+      default: 128,
+    },
+    child_timeout_ms: {
+      node: "setting",
+      says: "How long a child agent may take.",
+      kind: milliseconds(),
+      default: agents.child_timeout_ms,
+    },
+    max_children_per_run: {
+      node: "setting",
+      says: "How many children one run may start.",
+      kind: { kind: "whole_number", min: 0, max: 1000 },
+      default: agents.max_children_per_run,
+    },
+    max_concurrent_children_per_session: {
+      node: "setting",
+      says: "How many children of a session may work at the same time.",
+      kind: { kind: "whole_number", min: 0, max: 1000 },
+      default: agents.max_concurrent_children_per_session,
+    },
+    worker_pools: {
+      node: "named_tables",
+      says: "One table for each pool of workers that steps of a task may be given to. Without any there is one, `workers`, of four.",
+      nameProblem: (name) =>
+        /^[A-Za-z0-9_-]{1,64}$/.test(name)
+          ? undefined
+          : 'is not a name for a pool: 1 to 64 letters, digits, "_" and "-"',
+      each: workerPool,
+      example: [
+        "[agents.worker_pools.builders]",
+        'agent = "builder"               # agents/builder.md of the home',
+        "size = 2",
+        'allowed_tools = ["code.*"]',
+      ],
+    },
+  },
+};
+
+export const taskSection: Table<SoongConfig["task"]> = {
+  node: "table",
+  says: "Tasks: goals and the steps that reach them, which workers claim.",
+  keys: {
+    lease_ms: {
+      node: "setting",
+      says: "How long the claim on a step holds without a sign of life of its worker; then it is anybody's again.",
+      kind: milliseconds(1000),
+      default: 60_000,
+    },
+    max_attempts: {
+      node: "setting",
+      says: "How often a step that says nothing of it is tried before it has failed.",
+      kind: { kind: "whole_number", min: 1, max: 100 },
+      default: 3,
+    },
+  },
+};

@@ -1,0 +1,30 @@
+// The definition a run is started with (CLI-2): an agent of the home that may be the main one.
+
+import type { AgentDefinition } from "@soong/agent";
+import { nearestName } from "@soong/core";
+import { agentsFolder } from "./agent-places.ts";
+import { SetupError } from "./setup-error.ts";
+
+export async function mainDefinition(home: string, id: string): Promise<AgentDefinition> {
+  const { describeDocumentProblem, loadAgentCatalog } = await import("@soong/agent");
+  const folder = agentsFolder(home);
+  const { definitions, problems, startableAs } = await loadAgentCatalog({ folder });
+  const found = definitions.get(id);
+  if (found?.roles.includes("main") === true) return found;
+  const names = startableAs("main").map((definition) => definition.id);
+  const known =
+    names.length === 0
+      ? `No agent in ${folder} has the role main.`
+      : `There are ${names.join(", ")}.`;
+  if (found !== undefined) {
+    throw new SetupError(
+      [`The agent ${id} is for the roles ${found.roles.join(", ")}, and a run begins with main.`],
+      `Add main to the roles in its file, or choose another. ${known}`,
+    );
+  }
+  const near = nearestName(id, names);
+  throw new SetupError(
+    [`There is no agent ${id}.`, ...problems.map(describeDocumentProblem)],
+    near === undefined ? known : `Did you mean ${near}?`,
+  );
+}

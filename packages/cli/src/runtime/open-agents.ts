@@ -1,0 +1,141 @@
+// The part of a runtime that is about agents: who can be started, the workers there are, tasks on the store, skills and
+// memory of the home (AGENT-1, TASK-1, SKILL-1, MEM-1). Loaded only by what lets agents work or shows what they have.
+
+import {
+  createAgents,
+  createClaimKeeper,
+  createTasks,
+  describeDocumentProblem,
+  loadAgentCatalog,
+  loadSkills,
+  memoryTools,
+  skillTools,
+  taskTools,
+  type AgentCatalog,
+  type Agents,
+  type ClaimKeeper,
+  type Model,
+  type ModelsPort,
+  type Tasks,
+  type TaskStorage,
+  type WorkerPool,
+} from "@soong/agent";
+import type { CallIds, Roots, ToolSource } from "@soong/core";
+import type { Store } from "@soong/store";
+import { overrideTool, type LoadedConfig, type SoongConfig } from "../config/index.ts";
+import { agentsFolder, archiveOf, memoryFolder, skillsFolder } from "./agent-places.ts";
+import { instructionsOf } from "./instructions.ts";
+import { modelsFor, type Environment } from "./models.ts";
+import { systemText } from "./system-text.ts";
+
+export interface RuntimeAgents {
+  readonly agents: Agents;
+  readonly catalog: AgentCatalog;
+  readonly tasks: Tasks;
+  readonly keeper: ClaimKeeper;
+  /** For the kernel. */
+  readonly sources: readonly ToolSource[];
+  /** Files of the home that cannot be used, each a sentence with its place. */
+  readonly problems: readonly string[];
+}
+
+export interface OpenAgentsOptions {
+  readonly env: Environment;
+  readonly config: LoadedConfig;
+  readonly roots: Roots;
+  readonly store: () => Promise<Store>;
+}
+
+export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAgents> {
+  const { env, config, roots, store } = options;
+  const { home, values } = config;
+  const catalog = await loadAgentCatalog({ folder: agentsFolder(home) });
+  const skills = await loadSkills(skillsFolder(home));
+  const tasks = createTasks({
+    storage: storageOf(store),
+    leaseMs: values.task.lease_ms,
+    maxAttempts: values.task.max_attempts,
+  });
+  const keeper = createClaimKeeper({ tasks });
+  const instructions = instructionsOf(config, roots);
+  const agents = createAgents({
+    catalog,
+    childTimeoutMs: values.agents.child_timeout_ms,
+    models: modelsPort(values, env),
+    pools: workerPoolsOf(values),
+    tasks: { tasks, keeper },
+    system: systemText(roots.project),
+    ...(instructions === undefined ? {} : { instructions }),
+  });
+  const runOf = (ids: CallIds): ReturnType<Agents["seats"]["find"]> => agents.seats.find(ids);
+  const sources = [
+    agents.source,
+    taskTools({ tasks, keeper, callerOf: (ids) => agents.callerOf(ids) }),
+    skillTools({ folder: skillsFolder(home), runOf }),
+    memoryTools({
+      folder: memoryFolder(home),
+      runOf,
+      recallTokens: values.memory.recall_tokens,
+      writing: writingOf(values, home),
+    }),
+  ];
+  return {
+    agents,
+    catalog,
+    tasks,
+    keeper,
+    sources: sources.map((source) => ({
+      ...source,
+      tools: source.tools.map((tool) => overrideTool(tool, values)),
+    })),
+    problems: [...catalog.problems, ...skills.problems].map(describeDocumentProblem),
+  };
+}
+
+/** The pools of the config; without any there is one, so that a task can be worked on. */
+export function workerPoolsOf({ agents }: SoongConfig): WorkerPool[] {
+  const pools = Object.entries(agents.worker_pools).map(
+    ([name, { agent, size, model, allowed_tools }]): WorkerPool => ({
+      name,
+      size,
+      ...(agent === undefined ? {} : { agent_definition_id: agent }),
+      ...(model === undefined ? {} : { model }),
+      ...(allowed_tools === undefined ? {} : { allowed_tools }),
+    }),
+  );
+  return pools.length === 0 ? [{ name: "workers", size: 4 }] : pools;
+}
+
+/** The store is opened with the first task somebody asks for. */
+function storageOf(store: () => Promise<Store>): TaskStorage {
+  return {
+    change: async (selection, plan) => (await store()).tasks().change(selection, plan),
+    read: async (selection) => (await store()).tasks().read(selection),
+    list: async (page) => (await store()).tasks().list(page),
+  };
+}
+
+/** One model for each reference: a script goes on where it was. */
+function modelsPort(values: SoongConfig, env: Environment): ModelsPort {
+  const opened = new Map<string, Promise<readonly [Model, ...Model[]]>>();
+  return (reference) => {
+    const known = opened.get(reference);
+    if (known !== undefined) return known;
+    const opening = modelsFor(values, env, reference);
+    opened.set(reference, opening);
+    opening.catch(() => opened.delete(reference));
+    return opening;
+  };
+}
+
+function writingOf(
+  { memory }: SoongConfig,
+  home: string,
+): Parameters<typeof memoryTools>[0]["writing"] {
+  const { write_mode, external_tool } = memory;
+  if (write_mode === "disabled") return { mode: "disabled" };
+  if (write_mode === "external" && external_tool !== undefined) {
+    return { mode: "external", tool: external_tool };
+  }
+  return { mode: "candidate", archiveOf: ({ runId }) => archiveOf(home, runId) };
+}

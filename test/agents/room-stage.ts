@@ -1,0 +1,74 @@
+// A scripted conversation on the real clock, for tools that read and write files: who sits in its runs is known to them.
+
+import {
+  createKernel,
+  createMemoryJournal,
+  type ConversationNode,
+  type Fact,
+  type FactType,
+  type MemoryJournal,
+  type SessionOptions,
+  type ToolSource,
+} from "@soong/core";
+import {
+  openConversation,
+  scriptedModel,
+  type LoopOptions,
+  type RunEnd,
+  type RunOf,
+  type RunSeat,
+  type ScriptTurn,
+} from "@soong/agent";
+
+export interface RoomStage {
+  readonly journal: MemoryJournal;
+  ask(prompt: string): Promise<RunEnd>;
+  facts(type: FactType): Fact[];
+  nodes(kind: ConversationNode["kind"]): ConversationNode[];
+  /** The text of each result, in call order. */
+  results(): string[];
+}
+
+export async function openRoomStage(
+  turns: readonly ScriptTurn[],
+  sources: (runOf: RunOf) => readonly ToolSource[],
+  options: Partial<LoopOptions> & { readonly sessionOptions?: SessionOptions } = {},
+): Promise<RoomStage> {
+  const { sessionOptions, ...loop } = options;
+  const seats = new Map<string, RunSeat>();
+  const kernel = createKernel({ sources: sources(({ runId }) => seats.get(runId)) });
+  const journal = createMemoryJournal();
+  const session = await kernel.openSession({ session_id: "s1", journal, ...sessionOptions });
+  const conversation = await openConversation({
+    session,
+    models: [scriptedModel({ turns }, { id: "script:test" })],
+    seats: {
+      entered: (seat) => void seats.set(seat.run.identity.run_id, seat),
+      left: ({ run }) => void seats.delete(run.identity.run_id),
+    },
+    ...loop,
+  });
+  const nodes = (kind: ConversationNode["kind"]): ConversationNode[] =>
+    journal.nodes.filter((node) => node.kind === kind);
+  return {
+    journal,
+    ask: (prompt) => conversation.send(prompt).end,
+    facts: (type) => journal.facts.filter((fact) => fact.type === type),
+    nodes,
+    results: () => nodes("tool_result").map(textOf),
+  };
+}
+
+export function textOf({ content }: Pick<ConversationNode, "content">): string {
+  return content.map((block) => (block.type === "text" ? block.text : block.type)).join("\n");
+}
+
+/** The path that ends with this node, root first. */
+export function pathTo(nodes: readonly ConversationNode[], last: string): ConversationNode[] {
+  const byId = new Map(nodes.map((node) => [node.node_id, node]));
+  const path: ConversationNode[] = [];
+  for (let at = byId.get(last); at !== undefined; at = byId.get(at.parent_id ?? "")) {
+    path.unshift(at);
+  }
+  return path;
+}
