@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { verifies } from "#laws";
-import { createHost, textOf } from "../mcp/gateway-fixture.ts";
+import { createHost, textOf } from "../mcp/sdk-host.ts";
 import { bundleCli, environment, type CliBundle, type Place } from "./cli-bundle.ts";
 import { factsOf, secondTerminal, stdioOf } from "./mcp-serve-stage.ts";
 import { atTerminal, canMakeTerminals, type Exchange } from "./pseudo-terminal.ts";

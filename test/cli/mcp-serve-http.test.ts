@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { verifies } from "#laws";
-import { createHost, ERAS, textOf } from "../mcp/gateway-fixture.ts";
+import { createHost, ERAS, textOf } from "../mcp/sdk-host.ts";
 import { bundleCli, environment, type CliBundle, type Place, type Started } from "./cli-bundle.ts";
 import { factsOf, secondTerminal, WAIT } from "./mcp-serve-stage.ts";
 import { atTerminal, canMakeTerminals } from "./pseudo-terminal.ts";

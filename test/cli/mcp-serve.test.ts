@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { verifies } from "#laws";
-import { createHost, ERAS, textOf, type EraMode } from "../mcp/gateway-fixture.ts";
+import { createHost, ERAS, textOf, type EraMode } from "../mcp/sdk-host.ts";
 import { bundleCli, environment, type CliBundle, type Place } from "./cli-bundle.ts";
 import { factsOf, secondTerminal, stdioOf, WAIT } from "./mcp-serve-stage.ts";
 import { atTerminal, canMakeTerminals } from "./pseudo-terminal.ts";

@@ -23,7 +23,7 @@ import {
   serveGatewayHttp,
 } from "@soong/mcp";
 import { afterAll, afterEach } from "vitest";
-import type { EraMode } from "./gateway-fixture.ts";
+import type { EraMode } from "./sdk-host.ts";
 import { entryOf } from "./source-stage.ts";
 
 const PROGRAM = fileURLToPath(new URL("servers/asking-server.mjs", import.meta.url));

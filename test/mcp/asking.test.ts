@@ -6,7 +6,7 @@ import { defineHook, isTerminalFact } from "@soong/core";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { verifies } from "#laws";
 import { askingWorld, said, type AskingGateway, type RoundAnswer } from "./asking-stage.ts";
-import { ERAS, textOf } from "./gateway-fixture.ts";
+import { ERAS, textOf } from "./sdk-host.ts";
 
 const world = askingWorld();
 const hooked: string[] = [];

@@ -7,7 +7,7 @@ import { createGatewayDesk, serveGatewayHttp } from "@soong/mcp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { callServerTool } from "../../packages/mcp/src/call/index.ts";
-import { ERAS, type EraMode } from "./gateway-fixture.ts";
+import { ERAS, type EraMode } from "./sdk-host.ts";
 
 const TOKEN = "correct-horse-battery-staple";
 const PNG = "iVBORw0KGgo=";

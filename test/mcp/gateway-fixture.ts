@@ -1,7 +1,6 @@
 // A session behind the gateway, with a tool for every kind of end; in this process, or as a program of its own
 // that serves it over a pipe.
 
-import { Client, type ClientOptions, type ElicitResult } from "@modelcontextprotocol/client";
 import {
   createKernel,
   createMemoryJournal,
@@ -22,13 +21,6 @@ import {
 } from "../../packages/mcp/src/gateway/index.ts";
 
 export const IDENTITY = { name: "soong", version: "0.0.1" };
-
-export const ERAS = [
-  ["the older protocol", "legacy"],
-  ["the newer protocol", { pin: "2026-07-28" }],
-] as const;
-
-export type EraMode = (typeof ERAS)[number][1];
 
 export interface Stage {
   readonly kernel: Kernel;
@@ -82,50 +74,6 @@ export async function serveStage(): Promise<void> {
   await serveGatewayStdio(stage).ended;
   const calls = stage.journal.facts.filter(({ type }) => type === "tool.requested").length;
   process.stderr.write(`served ${calls} calls, wrote ${stage.written.join(",")}\n`);
-}
-
-export interface Host {
-  readonly client: Client;
-  /** Messages of the questions that came. */
-  readonly asked: string[];
-}
-
-/** An agent host as the SDK makes them; with `answer`, one that can ask its user. */
-export function createHost(
-  mode: EraMode,
-  answer?: (message: string) => ElicitResult | Promise<ElicitResult>,
-  options: ClientOptions = {},
-): Host {
-  const asked: string[] = [];
-  const client = new Client(
-    { name: "host", version: "1" },
-    {
-      ...options,
-      versionNegotiation: { mode },
-      capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
-    },
-  );
-  if (answer !== undefined) {
-    client.setRequestHandler("elicitation/create", ({ params }) => {
-      asked.push(params.message);
-      return answer(params.message);
-    });
-  }
-  return { client, asked };
-}
-
-/** The text of a result's blocks. */
-export function textOf(result: { content: readonly object[] }): string {
-  const texts = result.content as readonly { text?: string }[];
-  return texts.map(({ text }) => text ?? "").join("\n");
-}
-
-/** Looked at from the start, so that no rejection comes before anybody waits for it. */
-export function rejected(work: Promise<unknown>): Promise<boolean> {
-  return work.then(
-    () => false,
-    () => true,
-  );
 }
 
 function noteTools(written: string[]): AnyTool[] {

@@ -11,17 +11,8 @@ import {
   type GatewayHttpOptions,
   type ServedHttp,
 } from "../../packages/mcp/src/gateway/index.ts";
-import {
-  createHost,
-  ERAS,
-  rejected,
-  setStage,
-  textOf,
-  type EraMode,
-  type Host,
-  type Stage,
-  type StageOptions,
-} from "./gateway-fixture.ts";
+import { setStage, type Stage, type StageOptions } from "./gateway-fixture.ts";
+import { createHost, ERAS, rejected, textOf, type EraMode, type Host } from "./sdk-host.ts";
 
 const TOKEN = "correct-horse-battery-staple";
 const WIRE_NAME = /^[A-Za-z0-9_-]{1,45}$/u;

@@ -6,7 +6,7 @@ import type { JsonValue } from "@soong/core";
 import { McpRequestFailure } from "@soong/mcp";
 import { afterEach, describe, expect, it } from "vitest";
 import { verifies } from "#laws";
-import { ERAS } from "./gateway-fixture.ts";
+import { ERAS } from "./sdk-host.ts";
 import { setRelayStage, type Has, type RelayStage } from "./relay-stage.ts";
 import { textAnswer } from "./source-stage.ts";
 

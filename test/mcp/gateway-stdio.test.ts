@@ -14,7 +14,8 @@ import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { serveGatewayStdio } from "../../packages/mcp/src/gateway/index.ts";
-import { createHost, ERAS, rejected, serveStage, setStage, textOf } from "./gateway-fixture.ts";
+import { serveStage, setStage } from "./gateway-fixture.ts";
+import { createHost, ERAS, rejected, textOf } from "./sdk-host.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const started = new Set<ChildProcess>();

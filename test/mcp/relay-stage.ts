@@ -21,7 +21,7 @@ import {
   type ToolCallOptions,
 } from "@soong/mcp";
 import { readArtifactTool } from "@soong/tools";
-import { type EraMode } from "./gateway-fixture.ts";
+import { type EraMode } from "./sdk-host.ts";
 import {
   entryOf,
   scriptedConnection,

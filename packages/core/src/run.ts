@@ -10,6 +10,7 @@ import {
   type AdmitContext,
   type CallHost,
   type Explanation,
+  type OnPersonAsked,
   type RunIdentity,
   type ToolCall,
   type Turn,
@@ -73,6 +74,8 @@ export interface RunOptions {
   readonly admitContext?: AdmitContext;
   /** Sources that are not there yet, for the model to know. */
   readonly connecting?: () => readonly string[];
+  /** For whoever waits for the run on a clock of their own: a person's time is nobody's (PIPE-6). */
+  readonly onPersonAsked?: OnPersonAsked;
 }
 
 export interface Run {
@@ -187,6 +190,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
       connecting: () => options.connecting?.() ?? [],
     },
     admitContext: options.admitContext,
+    onPersonAsked: options.onPersonAsked,
   };
   const key = runKey(identity.session_id, identity.run_id);
   parts.runs.set(key, host.deferred);

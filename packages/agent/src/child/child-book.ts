@@ -17,7 +17,7 @@ export interface ChildEntry {
   /** The newest last. */
   readonly lines: string[];
   /** Questions of its that nobody has answered yet. */
-  readonly waiting_for: Set<string>;
+  readonly waiting_for: ReadonlySet<string>;
   result?: ChildResult;
 }
 

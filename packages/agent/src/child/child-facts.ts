@@ -21,6 +21,8 @@ export interface ChildStart extends ChildTask {
   readonly about?: JsonObject;
   /** Once its run has begun. */
   begun?(): void;
+  /** What ends it beside its caller and its time, from the start on. Returns the way out. */
+  watch?(stop: (why: string) => void): () => void;
 }
 
 /** Why it was ended from outside. */
@@ -105,7 +107,11 @@ const MOST_TASK_CHARS = 1_000;
 /** Its own facts have all of them. */
 const MOST_TOOLS = 100;
 
-export function entryOf(seat: RunSeat, start: ChildStart): ChildEntry {
+export function entryOf(
+  seat: RunSeat,
+  start: ChildStart,
+  waiting_for: ReadonlySet<string>,
+): ChildEntry {
   const { agent_id, run_id, definition, role, task } = start;
   return {
     agent_id,
@@ -117,7 +123,7 @@ export function entryOf(seat: RunSeat, start: ChildStart): ChildEntry {
     started_at: new Date(seat.clock.now()).toISOString(),
     status: "running",
     lines: [],
-    waiting_for: new Set(),
+    waiting_for,
   };
 }
 

@@ -1,11 +1,11 @@
 // What of a child its caller's screen is told while it works (AGENT-5): its text and its calls, as progress of the call that
-// started it, with who it is. Its clock stands still while a person is asked (PIPE-6).
+// started it, with who it is.
 
 import type { ArtifactRef, Fact, ToolContext, ToolResult } from "@soong/core";
 import type { LoopEvent, LoopRun } from "../loop/index.ts";
 import { noteLine, type ChildEntry } from "./child-book.ts";
 import type { ChildTask } from "./child-prompt.ts";
-import type { Patience } from "./patience.ts";
+import type { ChildWaits } from "./child-waits.ts";
 
 export interface ChildStory {
   /** Settles when there is no more to tell. */
@@ -22,13 +22,15 @@ interface Child extends Pick<ChildTask, "role" | "definition"> {
 }
 
 const MOST_LINE_CHARS = 400;
+/** Of a line that is not at its end: what is told, and white space around it. */
+const MOST_KEPT_CHARS = 4 * MOST_LINE_CHARS;
 const MOST_ARTIFACTS = 100;
 
 export function followChild(
   run: LoopRun,
   { role, definition, agent_id, run_id }: Child,
   context: ToolContext,
-  patience: Patience,
+  waits: ChildWaits,
   entryOf: () => ChildEntry | undefined,
 ): ChildStory {
   const origin = { agent_id, run_id, role, agent_definition_id: definition.id };
@@ -36,7 +38,6 @@ export function followChild(
   let spoken = "";
   /** What of it is not told yet. */
   let unsaid = "";
-  let answered = (): void => {};
   return {
     told: follow().catch(() => {}),
     spoken: () => spoken,
@@ -47,7 +48,7 @@ export function followChild(
     try {
       for await (const event of run.events()) hear(event);
     } finally {
-      answered();
+      waits.close();
     }
   }
 
@@ -86,7 +87,8 @@ export function followChild(
     // All that is left of a call that is cut short.
     context.output(text);
     const lines = (unsaid + text).split("\n");
-    unsaid = lines.pop() ?? "";
+    // A line is told in short, so no more of it is kept: each piece of an endless one would cost all before it.
+    unsaid = (lines.pop() ?? "").slice(0, MOST_KEPT_CHARS);
     for (const line of lines) tell("text", line);
   }
 
@@ -98,40 +100,17 @@ export function followChild(
 
   function hearResult({ tool_call_id, tool_name, status, summary, artifacts: made }: ToolResult) {
     for (const ref of made) artifacts.set(ref.artifact_id, ref);
-    noLongerAsked(tool_call_id);
+    waits.ended(tool_call_id);
     tell("result", `${tool_name} ${status}: ${summary}`);
   }
 
-  function hearFact({ type, tool_call_id = "", tool_name = "", data }: Fact): void {
+  function hearFact({ type, tool_name = "", data }: Fact): void {
     if (type === "permission.requested") {
       tell("permission", `${tool_name} needs a person's answer`);
-      asked(tool_call_id);
-    } else if (type === "permission.resolved" || type === "permission.failed") {
-      noLongerAsked(tool_call_id);
     } else if (type === "tool.progress") {
       const { message } = data;
       if (typeof message === "string") tell("progress", `${tool_name}: ${message}`);
     }
-  }
-
-  function asked(tool_call_id: string): void {
-    const open = entryOf()?.waiting_for;
-    if (open === undefined) return;
-    const isFirst = open.size === 0;
-    open.add(tool_call_id);
-    if (!isFirst) return;
-    patience.pause();
-    const answer = new Promise<void>((resolve) => {
-      answered = resolve;
-    });
-    context.waitForPerson(answer).catch(() => {});
-  }
-
-  function noLongerAsked(tool_call_id: string): void {
-    const open = entryOf()?.waiting_for;
-    if (open?.delete(tool_call_id) !== true || open.size > 0) return;
-    patience.resume();
-    answered();
   }
 
   function tell(kind: string, said: string): void {

@@ -22,6 +22,7 @@ import {
 import { followChild, type ChildStory } from "./child-progress.ts";
 import { promptOf, systemOf } from "./child-prompt.ts";
 import type { ChildResult } from "./child-result.ts";
+import { createChildWaits } from "./child-waits.ts";
 import { createPatience } from "./patience.ts";
 import type { Seats } from "./seats.ts";
 
@@ -63,6 +64,11 @@ export async function runChild(
     life.stop ??= { status: "timed_out", message };
     void life.child?.abort(message);
   });
+  const waits = createChildWaits(context, patience);
+  const unwatch = start.watch?.((message) => {
+    life.stop ??= { status: "cancelled", message };
+    void life.child?.abort(message);
+  });
   const outcome = conduct();
   // The call's end waits for the child's, as long as the kernel lets it.
   context.onCancel(async () => {
@@ -72,7 +78,10 @@ export async function runChild(
     await life.child?.abort(message);
     await outcome;
   });
-  const ended = await outcome.finally(() => patience.stop());
+  const ended = await outcome.finally(() => {
+    patience.stop();
+    unwatch?.();
+  });
   return context.signal.aborted ? { kind: "cut_short" } : ended;
 
   async function conduct(): Promise<ChildOutcome> {
@@ -82,11 +91,12 @@ export async function runChild(
     if (early !== undefined) return { kind: "refused", message: early.message, problems: [] };
     const conversation = await openConversation({
       ...conversationOptions(around, seat, start, models),
+      run: { ...runOptions(seat, start), onPersonAsked: waits.onPersonAsked },
       seats: {
         entered(own) {
           around.seats.entered(own);
           recordCreated(seat, context, start, own, models);
-          life.entry = entryOf(seat, start);
+          life.entry = entryOf(seat, start, waits.open);
           around.book.add(seat.session, life.entry);
           start.begun?.();
         },
@@ -97,7 +107,7 @@ export async function runChild(
     life.child = child;
     const since = stopped();
     if (since !== undefined) void child.abort(since.message);
-    const story = followChild(child, start, context, patience, () => life.entry);
+    const story = followChild(child, start, context, waits, () => life.entry);
     const end = await child.end;
     await story.told;
     if (life.entry === undefined) {
@@ -153,7 +163,6 @@ function conversationOptions(
   return {
     session,
     models,
-    run: runOptions(seat, start),
     system: systemOf((isFork ? undefined : around.system) ?? seat.system, start),
     agent_definition_id: definition.id,
     clock,

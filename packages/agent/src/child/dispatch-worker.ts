@@ -87,7 +87,7 @@ function nothing(): void {}
 
 async function work(
   parts: AgentParts,
-  { tasks }: TaskParts,
+  { tasks, keeper }: TaskParts,
   seat: RunSeat,
   context: ToolContext,
   input: DispatchInput,
@@ -122,6 +122,11 @@ async function work(
         const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };
         seat.run.recorder.record("worker.dispatched", { ...about, agent_id, run_id }, call);
       },
+      // Whoever has lost the step must not go on with it: somebody else may have it by now (TASK-4).
+      watch: (stop) =>
+        keeper.watch(run_id, ({ step_id: lost }, why) =>
+          stop(`It lost its claim on ${lost}: ${why}`),
+        ),
     });
   } finally {
     // Only an end of its own counts as an attempt at the step.

@@ -139,7 +139,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
     options.onEvent?.({ kind: "dispatched", step_id, title, worker, attempt: attempts + 1 });
     const result = await dispatchStep(driver, step, worker);
     const now = await tasks.reader.step(task_id, step_id);
-    const summary = result.error?.message ?? result.summary;
+    const summary = summaryOf(result, now);
     if (now !== undefined) {
       options.onEvent?.({ kind: "step_ended", step_id, worker, status: now.status, summary });
     }
@@ -208,6 +208,15 @@ function endOf({ status, result, reason }: TaskRecord): DriveEnd | undefined {
   if (status === "completed") return { kind: status, reason: result?.summary ?? "" };
   if (status !== "failed" && status !== "cancelled") return undefined;
   return { kind: status, reason: reason ?? "" };
+}
+
+/** What the task has on record of it, where that is newer than what the worker says. */
+function summaryOf({ status, error, summary }: ToolResult, step: StepRecord | undefined): string {
+  if (step?.status === "completed") return step.result?.summary ?? summary;
+  const isWorked = error?.code === "step_not_finished" && status === "failed";
+  return (
+    (isWorked ? (step?.reason ?? step?.failure?.message) : undefined) ?? error?.message ?? summary
+  );
 }
 
 /** Refusals that come from others being at work, too, pass; whatever else keeps a worker from starting does not. */

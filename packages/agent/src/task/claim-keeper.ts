@@ -11,8 +11,12 @@ export interface ClaimKeeper {
   claim(caller: TaskCaller, request: ClaimRequest): Promise<Claimed>;
   /** Also a lost one, until the run claims another or leaves: what comes under it is refused as late. */
   claimOf(run_id: string): HeldClaim | undefined;
+  /** An update under the claim: while it is under way, a heartbeat that finds the claim gone proves nothing. */
+  during<T>(claim: Pick<HeldClaim, "run_id" | "token">, update: () => Promise<T>): Promise<T>;
   /** The step was finished: no more heartbeats for it. */
   forget(claim: Pick<HeldClaim, "run_id" | "token">): void;
+  /** Tells, once, that a run has lost the claim it had: nothing it still does on the step counts. Returns the way out. */
+  watch(run_id: string, lost: (claim: HeldClaim, why: string) => void): () => void;
   /**
    * When a run has come to its end, whichever: a step it has not finished is given back. `record`: where that is put
    * on record when the run itself takes no more facts.
@@ -24,61 +28,100 @@ export interface ClaimKeeper {
 
 export interface ClaimKeeperOptions {
   readonly tasks: Tasks;
-  readonly clock?: Pick<Clock, "after">;
+  readonly clock?: Clock;
   /** Left out: a third of the lease. */
   readonly heartbeatMs?: number;
-  /** A run has lost its claim: what it still does on the step will not count. */
-  readonly onLost?: (claim: HeldClaim) => void;
 }
+
+const UNREACHED = "Its lease ran out, and the store could not be reached to renew it.";
 
 interface Kept {
   readonly claim: HeldClaim;
   readonly record: RecordTaskFact | undefined;
+  /** By our own clock: the lease was renewed no earlier than a lease before it. */
+  leaseEndsAt: number;
+  /** Updates under way. */
+  updates: number;
+  lost: string | undefined;
   stop: () => void;
 }
 
 export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
-  const { tasks, clock = systemClock(), onLost } = options;
+  const { tasks, clock = systemClock() } = options;
   const heartbeatMs = options.heartbeatMs ?? tasks.leaseMs / 3;
   /** By run, which has one at most. */
   const kept = new Map<string, Kept>();
+  const watchers = new Map<string, (claim: HeldClaim, why: string) => void>();
 
   return {
     async claim(caller, request) {
+      const since = clock.now();
       const claimed = await tasks.claim(caller, request);
-      if (claimed.kind === "claimed") keep(claimed.claim, caller.record);
+      if (claimed.kind === "claimed") keep(claimed.claim, caller.record, since);
       return claimed;
     },
     claimOf: (run_id) => kept.get(run_id)?.claim,
+    async during({ run_id, token }, update) {
+      const one = kept.get(run_id);
+      if (one?.claim.token !== token) return update();
+      one.updates += 1;
+      try {
+        return await update();
+      } finally {
+        one.updates -= 1;
+      }
+    },
     forget,
+    watch(run_id, lost) {
+      watchers.set(run_id, lost);
+      const one = kept.get(run_id);
+      if (one?.lost !== undefined) lost(one.claim, one.lost);
+      return () => {
+        if (watchers.get(run_id) === lost) watchers.delete(run_id);
+      };
+    },
     leave,
     async close() {
       await Promise.all([...kept.keys()].map((run_id) => leave(run_id, "aborted")));
     },
   };
 
-  function keep(claim: HeldClaim, record: RecordTaskFact | undefined): void {
+  function keep(claim: HeldClaim, record: RecordTaskFact | undefined, since: number): void {
     kept.get(claim.run_id)?.stop();
-    const one: Kept = { claim, record, stop: () => {} };
+    const leaseEndsAt = since + tasks.leaseMs;
+    const one: Kept = { claim, record, leaseEndsAt, updates: 0, lost: undefined, stop: () => {} };
     kept.set(claim.run_id, one);
     schedule(one);
   }
 
   function schedule(one: Kept): void {
-    one.stop = clock.after(heartbeatMs, () => void beat(one));
+    const ms = Math.min(heartbeatMs, one.leaseEndsAt - clock.now());
+    one.stop = clock.after(Math.max(0, ms), () => void beat(one));
   }
 
   async function beat(one: Kept): Promise<void> {
+    const since = clock.now();
+    // Whether the store answers or not: past its lease a claim may be somebody else's.
+    one.stop = clock.after(Math.max(0, one.leaseEndsAt - since), () => lose(one, UNREACHED));
     try {
       await tasks.renew(one.claim, one.record);
+      one.leaseEndsAt = since + tasks.leaseMs;
     } catch (error) {
       // A store that is busy or gone for a moment: the lease has room for another try.
-      if (error instanceof TaskRefused) {
-        if (isKept(one)) onLost?.(one.claim);
-        return;
-      }
+      if (!(error instanceof TaskRefused)) {
+        if (clock.now() >= one.leaseEndsAt) lose(one, UNREACHED);
+      } else if (one.updates === 0) lose(one, error.message);
     }
-    if (isKept(one)) schedule(one);
+    if (!isKept(one) || one.lost !== undefined) return;
+    one.stop();
+    schedule(one);
+  }
+
+  function lose(one: Kept, why: string): void {
+    if (!isKept(one) || one.lost !== undefined) return;
+    one.stop();
+    one.lost = why;
+    watchers.get(one.claim.run_id)?.(one.claim, why);
   }
 
   /** It may have been finished while its heartbeat was under way. */

@@ -5,7 +5,7 @@ import { defineTool, ToolFailure, toolResult, type AnyTool, type CallIds } from 
 import type { ClaimKeeper } from "./claim-keeper.ts";
 import { TASK_LIMITS } from "./limits.ts";
 import type { StepUpdate } from "./plan-step.ts";
-import { STEP_STATUSES } from "./records.ts";
+import { STEP_STATUSES, type StepRecord } from "./records.ts";
 import { viewCounts, viewStep, viewStepBriefly, viewTask } from "./task-view.ts";
 import type { StepQuery, TaskCaller, Tasks } from "./acting.ts";
 import { ARTIFACTS, OWN_TASK_ID, OWN_TOOL, REASON, STEP_ID } from "./tool-inputs.ts";
@@ -212,13 +212,13 @@ function updateStepTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
         const step_id = given.step_id ?? held?.step_id;
         if (step_id === undefined) throw missing("step_id", "this run has claimed no step");
         const own = held?.task_id === task_id && held.step_id === step_id ? held : undefined;
-        const step = await tasks.updateStep(caller, {
-          ...given,
-          task_id,
-          step_id,
-          token: own?.token,
-        });
-        if (own !== undefined && step.claim?.token !== own.token) keeper.forget(own);
+        const update = { ...given, task_id, step_id, token: own?.token };
+        const made = async (): Promise<StepRecord> => {
+          const updated = await tasks.updateStep(caller, update);
+          if (own !== undefined && updated.claim?.token !== own.token) keeper.forget(own);
+          return updated;
+        };
+        const step = await (own === undefined ? made() : keeper.during(own, made));
         return toolResult({
           summary: `Step ${step_id} is ${step.status}.`,
           data: viewStepBriefly(step),

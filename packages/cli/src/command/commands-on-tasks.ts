@@ -2,6 +2,7 @@
 
 import type { Command } from "commander";
 import type { CommandContext } from "./context.ts";
+import type { MemoryOptions } from "./memory.ts";
 import { collect, examples, exits, JSON_FLAG, rulesAndPlace, type Ended } from "./options.ts";
 import type { TasksCancelOptions } from "./tasks-change.ts";
 import type { TasksDriveOptions } from "./tasks-drive.ts";
@@ -66,4 +67,68 @@ export function addTasks(program: Command, context: CommandContext, ended: Ended
       ended(await tasksRetryCommand(context, task, steps, options));
     });
   examples(retry, ["soong tasks retry task_0abc", "soong tasks retry task_0abc build tests"]);
+}
+
+export function addGiven(program: Command, context: CommandContext, ended: Ended): void {
+  const agents = program
+    .command("agents")
+    .description("list the agents that can be started, and files that cannot be used")
+    .option(...JSON_FLAG)
+    .action(async (options: { json?: boolean }) => {
+      const { agentsCommand } = await import("./agents.ts");
+      ended(await agentsCommand(context, options));
+    });
+  examples(agents, ["soong agents", `soong run --agent reviewer "Look at the last commit"`]);
+  exits(agents, "0; 1 when a file cannot be used");
+
+  const skills = program
+    .command("skills")
+    .description("list the skills agents can load, and those that cannot be used")
+    .option(...JSON_FLAG)
+    .action(async (options: { json?: boolean }) => {
+      const { skillsCommand } = await import("./skills.ts");
+      ended(await skillsCommand(context, options));
+    });
+  examples(skills, ["soong skills"]);
+  exits(skills, "0; 1 when a skill cannot be used");
+  addMemory(program, context, ended);
+}
+
+function addMemory(program: Command, context: CommandContext, ended: Ended): void {
+  const memory = program
+    .command("memory")
+    .description("what is remembered from earlier work: list it, add to it, take from it");
+  examples(memory, ["soong memory list", "soong memory extract", "soong memory forget ID"]);
+
+  const list = memory
+    .command("list")
+    .description("list what is remembered, of the user and of each project")
+    .option(...JSON_FLAG)
+    .action(async (options: MemoryOptions) => {
+      const { memoryListCommand } = await import("./memory.ts");
+      ended(await memoryListCommand(context, options));
+    });
+  examples(list, ["soong memory list --json"]);
+
+  const extract = memory
+    .command("extract")
+    .description("make memories of what agents proposed, after checks; writes nothing else")
+    .option(...JSON_FLAG)
+    .action(async (options: MemoryOptions) => {
+      const { memoryExtractCommand } = await import("./memory.ts");
+      ended(await memoryExtractCommand(context, options));
+    });
+  examples(extract, ["soong memory extract"]);
+  exits(extract, "0; 1 when a candidate was refused");
+
+  const forget = memory
+    .command("forget")
+    .description("take a memory away; what it came from does not bring it back")
+    .argument("<id>", "its id, as `soong memory list` has it")
+    .option(...JSON_FLAG)
+    .action(async (id: string, options: MemoryOptions) => {
+      const { memoryForgetCommand } = await import("./memory.ts");
+      ended(await memoryForgetCommand(context, id, options));
+    });
+  examples(forget, ["soong memory forget tabs-not-spaces-1a2b"]);
 }

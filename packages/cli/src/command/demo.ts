@@ -2,14 +2,16 @@
 // as any run, in a throw-away folder with a home of its own. It asks nobody, and judges itself by the facts it left.
 
 import { setTimeout } from "node:timers/promises";
+import type { Fact } from "@soong/core";
 import { loadScript, openConversation, scriptedModel, type LoopRun } from "@soong/agent";
-import { loadConfig } from "../config/index.ts";
+import { loadConfig, type LoadedConfig } from "../config/index.ts";
 import { CommandError, EXIT, wrap, type Output } from "../output/index.ts";
 import { openRuntime, systemText, type KeptSession, type Runtime } from "../runtime/index.ts";
 import type { CommandContext } from "./context.ts";
-import { demoOutcome } from "./demo-outcome.ts";
+import { demoOutcome, type DemoPoint } from "./demo-outcome.ts";
 import { showDemoRun } from "./demo-show.ts";
 import { demoStage, type DemoStage } from "./demo-stage.ts";
+import { demoTaskOutcome, playDemoTask, showDemoTimeline, type PlayedTask } from "./demo-task.ts";
 
 const PROMPT = "Ten pens cost too much. Find out why, mend it, and see that the tests pass.";
 
@@ -17,10 +19,12 @@ export async function demoCommand(context: CommandContext): Promise<number> {
   const { output } = context;
   const stage = await demoStage();
   introduce(output, stage);
+  const config = await loadConfig({ home: stage.home });
   const runtime = await openRuntime({
     env: { ...context.env, SOONG_AGENT_HOME: stage.home },
     cwd: stage.project,
-    config: await loadConfig({ home: stage.home }),
+    config,
+    agents: true,
   });
   try {
     const held = await runtime.openSession({ title: "soong demo" });
@@ -31,8 +35,11 @@ export async function demoCommand(context: CommandContext): Promise<number> {
     });
     const played = await play(context, runtime, conversation.send(PROMPT), held);
     if (played.isInterrupted) return EXIT.interrupted;
-    await tellOutcome(output, stage, runtime, played);
-    tellHowToSee(context, stage, played.run_id);
+    const points = await demoOutcome(stage, await runtime.store(), played);
+    tellOutcome(output, stage, points);
+    const task = await playTask(context, runtime, config, stage);
+    if (task === undefined) return EXIT.interrupted;
+    tellHowToSee(context, stage, { run_id: played.run_id, task_id: task.task_id });
     return EXIT.ok;
   } finally {
     await runtime.close();
@@ -80,14 +87,33 @@ async function play(
   }
 }
 
-/** Throws where something did not happen as it was told. */
-async function tellOutcome(
-  output: Output,
-  stage: DemoStage,
+async function playTask(
+  { interrupts, output }: CommandContext,
   runtime: Runtime,
-  { run_id, session_id }: Played,
-): Promise<void> {
-  const points = await demoOutcome(stage, await runtime.store(), { run_id, session_id });
+  config: LoadedConfig,
+  stage: DemoStage,
+): Promise<PlayedTask | undefined> {
+  const interrupted = new AbortController();
+  const stopListening = interrupts.on(() => interrupted.abort("interrupted by the user"));
+  try {
+    const played = await playDemoTask(output, runtime, config, interrupted.signal);
+    if (played === undefined) return undefined;
+    const facts: Fact[] = [];
+    const reader = await (await runtime.store()).readSession(played.session_id);
+    for (let page = await reader.facts(); page.length > 0;) {
+      facts.push(...page);
+      page = await reader.facts({ after: page.at(-1)?.seq ?? 0 });
+    }
+    showDemoTimeline(output, facts);
+    tellOutcome(output, stage, demoTaskOutcome(facts));
+    return played;
+  } finally {
+    stopListening();
+  }
+}
+
+/** Throws where something did not happen as it was told. */
+function tellOutcome(output: Output, stage: DemoStage, points: readonly DemoPoint[]): void {
   output.line();
   output.line(output.colours.bold("What the record says of it"));
   for (const { says, holds } of points) {
@@ -103,7 +129,7 @@ async function tellOutcome(
 function tellHowToSee(
   { env, output }: CommandContext,
   { folder, home, project }: DemoStage,
-  run_id: string,
+  { run_id, task_id }: { readonly run_id: string; readonly task_id: string },
 ): void {
   const soong = `SOONG_AGENT_HOME=${shellWord(home)} ${env["npm_command"] === "exec" ? "npx soong" : "soong"}`;
   const { bold, dim } = output.colours;
@@ -117,6 +143,7 @@ function tellHowToSee(
       "the same run decided again from its record; nothing is carried out",
       `${soong} replay ${run_id}`,
     ],
+    ["the task with its steps, and who did them", `${soong} tasks ${task_id}`],
     ["when you have seen enough", `rm -r ${shellWord(folder)}`],
   ] as const;
   output.line();

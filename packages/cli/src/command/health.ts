@@ -3,11 +3,25 @@
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { modelFromEnvironment } from "@soong/agent";
+import {
+  describeDocumentProblem,
+  listMemories,
+  loadAgentCatalog,
+  loadSkills,
+  modelFromEnvironment,
+  type DocumentProblem,
+} from "@soong/agent";
 import { describeFileProblem, loadDeclarativeTools, loadHooks } from "@soong/tools";
 import { describeConfigProblem, loadConfig, type LoadedConfig } from "../config/index.ts";
 import { failureOf } from "../output/index.ts";
-import { hooksFile, keyNamesOf, toolsFolder } from "../runtime/index.ts";
+import {
+  agentsFolder,
+  hooksFile,
+  keyNamesOf,
+  memoryFolder,
+  skillsFolder,
+  toolsFolder,
+} from "../runtime/index.ts";
 import { homeOf, type CommandContext } from "./context.ts";
 import type { Finding } from "./finding.ts";
 import { ripgrepFinding } from "./ripgrep.ts";
@@ -37,7 +51,9 @@ export async function* findingsOf(context: CommandContext): AsyncGenerator<Findi
   yield await toolsFinding(home);
   yield await hooksFinding(home, cwd);
   if (config !== undefined) yield* serverFindings(context, config);
-  yield* unreadFindings(home);
+  yield await agentsFinding(home);
+  yield await skillsFinding(home);
+  yield await memoryFinding(home);
   if (config !== undefined) {
     yield keysFinding(keyNamesOf(config.values), env);
     yield modelFinding(config, env);
@@ -182,20 +198,32 @@ async function hooksFinding(home: string, project: string): Promise<Finding> {
   return { state: "fail", about, says, next: "Mend hooks.json, or move it away." };
 }
 
-/** What a home may hold for parts of Soong that are not built: somebody may think that it counts. */
-function unreadFindings(home: string): Finding[] {
-  return UNREAD.filter(({ name }) => existsSync(join(home, name))).map(({ name, part }) => ({
-    state: "warn",
-    about: name,
-    says: `${join(home, name)} has no effect yet: Soong has no ${part} so far`,
-  }));
+async function agentsFinding(home: string): Promise<Finding> {
+  const { definitions, problems } = await loadAgentCatalog({ folder: agentsFolder(home) });
+  const own = [...definitions.values()].filter(({ origin }) => origin.kind === "file").length;
+  return documentsFinding("agents", `${own} in agents/`, problems);
 }
 
-const UNREAD = [
-  { name: "agents", part: "agent definitions" },
-  { name: "skills", part: "skills" },
-  { name: "memory", part: "long-term memory" },
-] as const;
+async function skillsFinding(home: string): Promise<Finding> {
+  const { skills, problems } = await loadSkills(skillsFolder(home));
+  return documentsFinding("skills", `${skills.length} in skills/`, problems);
+}
+
+async function memoryFinding(home: string): Promise<Finding> {
+  const { entries, problems } = await listMemories(memoryFolder(home));
+  return documentsFinding("memory", `${entries.length} remembered`, problems);
+}
+
+/** What cannot be read costs itself alone; somebody thinks that it counts. */
+function documentsFinding(
+  about: string,
+  says: string,
+  problems: readonly DocumentProblem[],
+): Finding {
+  if (problems.length === 0) return { state: "ok", about, says };
+  const lines = [`${says}; these cannot be used:`, ...problems.map(describeDocumentProblem)];
+  return { state: "warn", about, says: lines.join("\n"), next: "Mend them, or move them away." };
+}
 
 /** Whether they are there; never what they are. */
 function keysFinding(names: readonly string[], env: CommandContext["env"]): Finding {

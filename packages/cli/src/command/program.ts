@@ -2,7 +2,7 @@
 
 import { Argument, Command } from "commander";
 import { addServers } from "./commands-on-servers.ts";
-import { addTasks } from "./commands-on-tasks.ts";
+import { addGiven, addTasks } from "./commands-on-tasks.ts";
 import { addLive, addRecords, addSessions, addWays } from "./commands-on-records.ts";
 import { addCalls, addRuns, addTools } from "./commands-that-act.ts";
 import { completionCommand, SHELLS, type Shell } from "./completion.ts";
@@ -45,6 +45,7 @@ export function createProgram(context: CommandContext, ended: Ended): Command {
   addRecords(program, context, ended);
   addWays(program, context, ended);
   addTasks(program, context, ended);
+  addGiven(program, context, ended);
   addServers(program, context, ended);
   addCare(program, context, ended);
   return program;

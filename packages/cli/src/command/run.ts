@@ -3,7 +3,7 @@
 
 import { resolve } from "node:path";
 import { describeUsage, type LoopEvent, type LoopRun, type RunEnd } from "@soong/agent";
-import type { Mode } from "@soong/core";
+import type { Fact, Mode } from "@soong/core";
 import { openLoop } from "../conversation/index.ts";
 import { EXIT, UsageError, visible, visibleLine, type Output } from "../output/index.ts";
 import { mainDefinition, modelsFor, openRuntime, type KeptSession } from "../runtime/index.ts";
@@ -144,11 +144,19 @@ function lineOf(event: LoopEvent, output: Output): string | undefined {
         `the conversation was summed up: ${event.tokens_before} → ${event.tokens_after} tokens`,
       );
     case "fact":
+      return childLine(event.fact, dim);
     case "started":
     case "text_delta":
     case "end":
       return undefined;
   }
+}
+
+/** What an agent that was started says and does, with which it is (AGENT-5). */
+function childLine({ type, data }: Fact, dim: (text: string) => string): string | undefined {
+  const { message, data: about } = data as { message?: unknown; data?: { origin?: unknown } };
+  if (type !== "tool.progress" || about?.origin === undefined) return undefined;
+  return dim(`  ${visibleLine(String(message)).slice(0, 200)}`);
 }
 
 function tellEnd(output: Output, end: RunEnd, run_id: string, session_id: string): void {

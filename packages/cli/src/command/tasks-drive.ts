@@ -146,7 +146,8 @@ function lineOf(event: DriveEvent, { colours }: Output): string {
       return colours.dim(`↻ ${step}: tried ${event.attempts} of ${event.max_attempts} times`);
     case "step_ended": {
       const colour = event.status === "completed" ? colours.green : colours.red;
-      const line = `← ${step} ${event.status}, ${event.worker}`;
+      const word = event.status === "ready" ? "comes back" : event.status;
+      const line = `← ${step} ${word}, ${event.worker}`;
       return `${colour(line)}: ${visibleLine(event.summary).slice(0, 300)}`;
     }
   }

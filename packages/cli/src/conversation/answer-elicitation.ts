@@ -20,6 +20,8 @@ export interface FormTerminal {
 const MOST_FIELDS = 50;
 const MOST_OPTIONS = 100;
 const LONGEST_WORDS = 500;
+/** What stands in a line with words of ours must not reach the next. */
+const LONGEST_LABEL = 40;
 
 const CANCELLED: ElicitationAnswer = { action: "cancel" };
 const DECLINED: ElicitationAnswer = { action: "decline" };
@@ -93,7 +95,7 @@ async function readFields(
   for (const [at, field] of fields.entries()) {
     terminal.show(describeField(field, `${at + 1} of ${fields.length}`, terminal));
     for (;;) {
-      const typed = await terminal.line(`${cut(field.title)}: `);
+      const typed = await terminal.line(`│ ${cut(field.title, LONGEST_LABEL)}: `);
       if (typed === undefined) return undefined;
       const read = readField(field, typed);
       if (read.ok) {
@@ -115,14 +117,14 @@ function describeField(field: FormField, place: string, terminal: FormTerminal):
   const otherwise =
     field.default === undefined
       ? ""
-      : `; Enter: ${cut(typeof field.default === "string" ? field.default : JSON.stringify(field.default))}`;
+      : `; Enter: ${cut(typeof field.default === "string" ? field.default : JSON.stringify(field.default), LONGEST_LABEL)}`;
   const several = kind === "some of these" ? ", with commas between" : "";
   return [
     dim(`${place}, ${kind}${several}${required ? "" : ", may be left out"}${otherwise}`),
     ...(description === undefined ? [] : [quoted(description, terminal)]),
     ...options.slice(0, MOST_OPTIONS).map(({ value, title }, at) => {
       const about = title === value ? "" : ` (${cut(value)})`;
-      return `│ ${at + 1}. ${cut(title)}${about}`;
+      return quoted(`${at + 1}. ${cut(title)}${about}`, terminal);
     }),
     ...(options.length > MOST_OPTIONS ? [`│ … ${options.length - MOST_OPTIONS} more`] : []),
   ].join("\n");
@@ -150,7 +152,7 @@ function pieces(line: string, width: number): string[] {
   return list;
 }
 
-function cut(text: string): string {
+function cut(text: string, longest = LONGEST_WORDS): string {
   const line = visibleLine(text);
-  return line.length > LONGEST_WORDS ? `${line.slice(0, LONGEST_WORDS)}…` : line;
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }

@@ -56,7 +56,7 @@ export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
     ...(supply === undefined ? {} : { supply }),
     limits: definedOnly(limitsOf(config, definition)),
     run: {
-      ...wishesOf(definition),
+      ...wishesOf(config, definition),
       ...(mode === undefined ? {} : { mode }),
       ...(agent_id === undefined ? {} : { agent_id }),
       ...(run_id === undefined ? {} : { run_id }),
@@ -81,10 +81,14 @@ function limitsOf(
 }
 
 /** What a definition asks for and forbids; it grants nothing (SURF-4). */
-function wishesOf(definition: AgentDefinition | undefined): RunOptions {
-  const { suggested_tools, allowed_tools, rules } = definition ?? {};
+function wishesOf({ values }: LoadedConfig, definition: AgentDefinition | undefined): RunOptions {
+  const { suggested_tools = [], allowed_tools, rules } = definition ?? {};
+  const { write_mode, external_tool } = values.memory;
+  // Called from within a call, it cannot be searched for first.
+  const forMemory = write_mode === "external" ? [external_tool ?? []].flat() : [];
+  const suggestedTools = [...suggested_tools, ...forMemory];
   return {
-    ...(suggested_tools === undefined ? {} : { suggestedTools: suggested_tools }),
+    ...(suggestedTools.length === 0 ? {} : { suggestedTools }),
     ...(allowed_tools === undefined ? {} : { allowedTools: allowed_tools }),
     ...(rules === undefined ? {} : { policy: { rules } }),
   };

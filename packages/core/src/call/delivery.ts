@@ -10,7 +10,7 @@ export interface Deliverable {
 }
 
 export interface Delivery {
-  readonly streamEnded: boolean;
+  hasStreamEnded(): boolean;
   endStream(): void;
   /** One more call was taken; its result will come. */
   expect(): void;
@@ -35,9 +35,7 @@ export function createDelivery(
   let yielded = 0;
 
   return {
-    get streamEnded() {
-      return streamEnded;
-    },
+    hasStreamEnded: () => streamEnded,
     endStream() {
       streamEnded = true;
       announce();

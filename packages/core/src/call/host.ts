@@ -65,7 +65,14 @@ export interface CallHost {
   /** For internal.search_tools alone. */
   readonly deferred: DeferredTools;
   readonly admitContext: AdmitContext | undefined;
+  readonly onPersonAsked: OnPersonAsked | undefined;
 }
+
+/** Told when a call begins to wait for a person, whatever it asks, and when it no longer does (PIPE-6). */
+export type OnPersonAsked = (call: {
+  readonly tool_call_id: string;
+  readonly waits: boolean;
+}) => void;
 
 /** What a call adds to the conversation beside its result, clean and not committed yet. */
 export type AddedNode = Pick<ConversationNode, "kind" | "content" | "data">;

@@ -14,3 +14,4 @@ export * from "./search-tools.ts";
 export { frozenContext } from "./run-context.ts";
 export * from "./signal.ts";
 export * from "./turn.ts";
+export type { Turn } from "./opened-turn.ts";

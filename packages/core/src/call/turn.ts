@@ -34,35 +34,10 @@ import {
   type Halt,
 } from "./halt.ts";
 import type { CallHost } from "./host.ts";
+import { OpenedTurn, type Turn } from "./opened-turn.ts";
 import { conductCall } from "./pipeline.ts";
 import { Slot, type TurnGate } from "./slot.ts";
 import { bareResult, unrecorded } from "./unrecorded.ts";
-
-export interface Turn {
-  /** Takes a call whose arguments are complete; returns the id its result will have. */
-  push(call: ToolCall): string;
-  /** The stream that brought the calls has ended well: what waited for that may start. */
-  end(): void;
-  /** The attempt is abandoned: whatever has not ended for good ends as discarded (SCHED-6). */
-  discard(reason: string): Promise<ToolResult[]>;
-  abort(reason: string): Promise<ToolResult[]>;
-  /** New input came in: cancellable calls end, the others finish, nothing more starts. */
-  interrupt(reason: string): void;
-  /** Each result as soon as it and all before it are there. Ends when the turn has ended. */
-  results(): AsyncIterableIterator<ToolResult>;
-  /** All results, in call order, once every call has one and the stream has ended. */
-  settled(): Promise<ToolResult[]>;
-  /** Set when a hook asked for the run to end. */
-  readonly stopped: { readonly reason: string; readonly hook: string } | undefined;
-  readonly aborted: boolean;
-  /** The node the next message hangs from. */
-  readonly lastNodeId: string | undefined;
-  /**
-   * What this turn has added to the conversation so far, in the order of the path: results in call order,
-   * each with what it brought along.
-   */
-  readonly nodes: readonly ConversationNode[];
-}
 
 export interface TurnOptions {
   readonly parentNodeId?: string;
@@ -87,32 +62,28 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
   const delivery = createDelivery(host.recorder, slots, options.onSettled);
   const gate: TurnGate = { waitForPerson, resumed, stopRun };
 
-  return {
-    push,
-    end() {
-      if (delivery.streamEnded) return;
-      delivery.endStream();
-      releaseParked();
-      step({ type: "stream_ended" });
+  return new OpenedTurn(
+    {
+      push,
+      end() {
+        if (delivery.hasStreamEnded()) return;
+        delivery.endStream();
+        releaseParked();
+        step({ type: "stream_ended" });
+      },
+      discard: (reason) => halted({ kind: "discard", reason }),
+      abort: (reason) => halted({ kind: "abort", reason }),
+      interrupt: (reason) => void halted({ kind: "interrupt", reason }),
+      results: () => delivery.results(),
+      settled: () => delivery.settled(),
     },
-    discard: (reason) => halted({ kind: "discard", reason }),
-    abort: (reason) => halted({ kind: "abort", reason }),
-    interrupt: (reason) => void halted({ kind: "interrupt", reason }),
-    results: () => delivery.results(),
-    settled: () => delivery.settled(),
-    get stopped() {
-      return stopped;
+    {
+      stopped: () => stopped,
+      aborted: () => halt?.kind === "abort",
+      lastNodeId: () => lastNodeId,
+      nodes: () => slots.flatMap((slot) => slot.nodes),
     },
-    get aborted() {
-      return halt?.kind === "abort";
-    },
-    get lastNodeId() {
-      return lastNodeId;
-    },
-    get nodes() {
-      return slots.flatMap((slot) => slot.nodes);
-    },
-  };
+  );
 
   function push(given: ToolCall): string {
     const slot = admit(given);
@@ -121,7 +92,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     step({ type: "arrived", id: call.tool_call_id });
     if (halt !== undefined) {
       endBeforeStart(slot, haltCancellation(halt, "queued"));
-    } else if (delivery.streamEnded) {
+    } else if (delivery.hasStreamEnded()) {
       endBeforeStart(slot, cancelled("aborted", "turn_ended", "the turn has ended already"));
     } else {
       try {
@@ -263,6 +234,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     slot.waits += 1;
     if (slot.waits === 1) {
       slot.waitsSince = host.clock.now();
+      host.onPersonAsked?.({ tool_call_id: slot.call.tool_call_id, waits: true });
       step({ type: "asking", id: slot.call.tool_call_id });
     }
     try {
@@ -276,6 +248,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     const { call } = slot;
     slot.waits -= 1;
     if (slot.waits > 0) return;
+    host.onPersonAsked?.({ tool_call_id: call.tool_call_id, waits: false });
     // Only time after the start is part of a duration, so only that is taken off it.
     if (call.startedAt !== undefined) call.waitedMs += host.clock.now() - slot.waitsSince;
     if (call.phase === "ended" || call.cancellation !== undefined) return;
@@ -313,7 +286,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     if (call.phase === "ended") return;
     call.phase = "ended";
     // While the attempt can still be abandoned, what changed nothing has not ended for good.
-    const provisional = !delivery.streamEnded && halt === undefined && !finished.happened;
+    const provisional = !delivery.hasStreamEnded() && halt === undefined && !finished.happened;
     if (provisional) slot.parked = finished;
     else deliver(slot, discardedIfNeeded(finished));
     step(event);

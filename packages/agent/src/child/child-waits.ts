@@ -1,0 +1,47 @@
+// What a child waits for people for (PIPE-6): meanwhile its own clock stands still, and so does that of the call that
+// started it.
+
+import type { OnPersonAsked, ToolContext } from "@soong/core";
+import type { Patience } from "./patience.ts";
+
+export interface ChildWaits {
+  /** Calls of the child that nobody has answered yet. */
+  readonly open: ReadonlySet<string>;
+  /** For the child's run. */
+  readonly onPersonAsked: OnPersonAsked;
+  /** A call that has ended waits for nobody, whatever its handler still does. */
+  ended(tool_call_id: string): void;
+  close(): void;
+}
+
+export function createChildWaits(
+  context: Pick<ToolContext, "waitForPerson">,
+  patience: Pick<Patience, "pause" | "resume">,
+): ChildWaits {
+  const open = new Set<string>();
+  let answered = (): void => {};
+
+  return {
+    open,
+    onPersonAsked: ({ tool_call_id, waits }) => (waits ? begin(tool_call_id) : ended(tool_call_id)),
+    ended,
+    close: () => answered(),
+  };
+
+  function begin(tool_call_id: string): void {
+    const isFirst = open.size === 0;
+    open.add(tool_call_id);
+    if (!isFirst) return;
+    patience.pause();
+    const answer = new Promise<void>((resolve) => {
+      answered = resolve;
+    });
+    context.waitForPerson(answer).catch(() => {});
+  }
+
+  function ended(tool_call_id: string): void {
+    if (!open.delete(tool_call_id) || open.size > 0) return;
+    patience.resume();
+    answered();
+  }
+}

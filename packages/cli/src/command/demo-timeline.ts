@@ -1,0 +1,55 @@
+// The work on a task as lanes of text, one for each worker, from the facts of its steps.
+
+import type { Fact } from "@soong/core";
+
+export interface Attempt {
+  readonly worker: string;
+  readonly step_id: string;
+  /** Milliseconds since the epoch. */
+  readonly from: number;
+  readonly to: number;
+  readonly isDone: boolean;
+}
+
+const ENDS: ReadonlySet<string> = new Set(["task.step.completed", "task.step.failed"]);
+
+/** From claim to end, in the order they ended. */
+export function attemptsIn(facts: readonly Fact[]): Attempt[] {
+  const claimed = new Map<unknown, Fact>();
+  return facts.flatMap((fact) => {
+    const { step_id } = fact.data;
+    if (fact.type === "task.step.claimed") claimed.set(step_id, fact);
+    const begun = ENDS.has(fact.type) ? claimed.get(step_id) : undefined;
+    if (begun === undefined) return [];
+    claimed.delete(step_id);
+    const { worker = "" } = (begun.data["claim"] ?? {}) as { worker?: string };
+    return [
+      {
+        worker,
+        step_id: String(step_id),
+        from: Date.parse(begun.time),
+        to: Date.parse(fact.time),
+        isDone: fact.type === "task.step.completed",
+      },
+    ];
+  });
+}
+
+export function timelineOf(attempts: readonly Attempt[], width: number): string[] {
+  const workers = [...new Set(attempts.map(({ worker }) => worker))].toSorted();
+  const label = Math.max(...workers.map((worker) => worker.length)) + 1;
+  const first = Math.min(...attempts.map(({ from }) => from));
+  const last = Math.max(...attempts.map(({ to }) => to));
+  const scale = (width - label - 1) / Math.max(1, last - first);
+  const columnOf = (time: number): number => Math.round((time - first) * scale);
+  return workers.map((worker) => {
+    let lane = "";
+    for (const { step_id, from, to, isDone } of attempts.filter((one) => one.worker === worker)) {
+      const begin = Math.max(columnOf(from), lane.length);
+      const room = Math.max(2, columnOf(to) - begin);
+      const name = step_id.slice(0, room - 1).padEnd(room - 1, "─");
+      lane = `${lane.padEnd(begin)}${name}${isDone ? "✓" : "✗"}`;
+    }
+    return `${worker.padEnd(label)}${lane}`;
+  });
+}
