@@ -22,6 +22,7 @@ import { storeCall } from "./store-call.mjs";
 import { storePaging } from "./store-paging.mjs";
 import { storeSessions } from "./store-sessions.mjs";
 import { stream } from "./stream.mjs";
+import { tasks } from "./tasks.mjs";
 
 /**
  * @import { Subject } from "../subjects/index.mjs"
@@ -69,6 +70,7 @@ export const benchmarks = [
   storeSessions,
   storePaging,
   storeBytes,
+  tasks,
   loopStream,
   loopTurns,
   mcpStart,

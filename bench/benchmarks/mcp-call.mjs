@@ -1,125 +1,205 @@
-// What a call of a server's tool costs through our client, and through our gateway and client, against the SDK's own
-// client asking the same server over stdio. The record is in memory, or on disk.
+// What a call of a server's tool costs over stdio: through our client, and through our gateway and client, against
+// the SDK's own client asking the same server, and against a gateway of the SDK that only passes calls on. One call
+// at a time, and sixteen; by the clock, and by the CPU time of all processes that take part.
 
-import { join } from "node:path";
 import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { cpuTime, processes } from "../mcp/cpu.mjs";
 import {
   connectDirectly,
   FIRST_TOOL,
   gatewayAt,
   openRuntime,
   openSessionOn,
+  proxyOf,
   serverOf,
 } from "../mcp/stage.mjs";
-import { median, paired } from "../paired.mjs";
+import { median } from "../paired.mjs";
 import { withHome } from "../store.mjs";
 
 /**
- * @import { Contender } from "../paired.mjs"
  * @import { Report, ReportRow } from "./index.mjs"
+ *
+ * @typedef {object} Contender
+ * @property {string} name
+ * @property {(calls: number, together: number) => Promise<void>} run
+ * @property {() => Promise<unknown>} [renew]  before what is measured
+ * @property {() => Promise<unknown>} close
+ * @property {number[]} processes  that take part, this one too
+ *
+ * @typedef {Pick<Contender, "run" | "renew" | "close">} Opened
+ * @typedef {Record<"clock" | "caller" | "all", number>} Costs  µs a call: the clock, CPU of the caller, CPU of all
  */
 
 const JOURNALS = /** @type {const} */ (["memory", "disk"]);
+const IN = { memory: "in memory", disk: "on disk" };
+const INPUT = { path: "src/file-1.ts", limit: 10 };
+const TOGETHER = [1, 16];
+const PROXY = "SDK client, bare SDK proxy";
 
 /** @type {Report} */
 export const mcpCall = {
   id: "mcp-call",
-  title: "A call over stdio, against the SDK's client (aim: 1.3 × for our client)",
+  title: "A call over stdio, against the SDK's client (aim: 1.3 ×)",
   report: ({ quick }) =>
     withHome(async (home) => {
-      const calls = quick ? 200 : 500;
-      const direct = await connectDirectly(...serverOf(1));
-      const contenders = [{ name: "SDK client", run: repeat(calls, () => askClient(direct)) }];
-      /** @type {(() => Promise<unknown>)[]} */
-      const closes = [() => direct.close()];
-      for (const journal of JOURNALS) {
-        const folder = join(home, journal);
-        await mkdir(folder);
-        const client = await openClient(folder, journal);
-        closes.push(client.close);
-        contenders.push({ name: `our client, ${IN[journal]}`, run: () => client.run(calls) });
-      }
-      for (const journal of JOURNALS) {
-        const folder = join(home, `gateway-${journal}`);
-        await mkdir(folder);
-        const gateway = await connectDirectly(...gatewayAt(folder, journal));
-        closes.push(() => gateway.close());
-        contenders.push({
-          name: `SDK client, our gateway, our client, ${IN[journal]}`,
-          run: repeat(calls, () => askClient(gateway, `mcp__bench__${FIRST_TOOL}`)),
-        });
-      }
-      // The compiler needs some thousand calls of the whole path to be done with it.
-      for (const { run } of contenders) for (let i = 0; i < (quick ? 3 : 8); i += 1) await run();
-      const rows = await paired(contenders, { rounds: quick ? 8 : 30, unit: "µs", per: calls });
-      const own = contenders.filter(({ name }) => !name.includes("gateway"));
-      rows.push(...(await cpuOf(own, { rounds: quick ? 5 : 15, calls })));
-      for (const close of closes) await close();
+      const contenders = await openAll(home);
+      const rows = [];
+      for (const together of TOGETHER) rows.push(...(await measure(contenders, together, quick)));
+      for (const { close } of contenders) await close();
       return rows;
     }),
 };
 
+/** @param {string} home @returns {Promise<Contender[]>} the first one is the floor */
+async function openAll(home) {
+  const contenders = [await opened("SDK client", () => openDirect(serverOf(1), FIRST_TOOL))];
+  for (const journal of JOURNALS) {
+    contenders.push(await opened(`our client, ${IN[journal]}`, () => openOurs(home, journal)));
+  }
+  contenders.push(await opened(PROXY, () => openDirect(proxyOf(1), FIRST_TOOL)));
+  for (const journal of JOURNALS) {
+    const name = `SDK client, our gateway, our client, ${IN[journal]}`;
+    contenders.push(await opened(name, () => openGateway(home, journal)));
+  }
+  return contenders;
+}
+
 /**
- * What a call takes of the caller's own process: other programs disturb that less, and the server is not in it.
+ * Knows the processes of one by their not having been there before.
  *
- * @param {Contender[]} contenders the first one is the floor
- * @param {{ rounds: number, calls: number }} options
- * @returns {Promise<ReportRow[]>}
+ * @param {string} name @param {() => Promise<Opened>} open
+ * @returns {Promise<Contender>}
  */
-async function cpuOf(contenders, { rounds, calls }) {
-  /** @type {number[][]} */
-  const times = contenders.map(() => []);
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [index, { run }] of contenders.entries()) {
-      const before = process.cpuUsage();
-      await run();
-      const { user, system } = process.cpuUsage(before);
-      times[index]?.push((user + system) / calls);
+async function opened(name, open) {
+  const before = new Set(processes());
+  const contender = await open();
+  const started = processes().filter((pid) => !before.has(pid));
+  return { name, ...contender, processes: [process.pid, ...started] };
+}
+
+/** @param {Contender[]} contenders @param {number} together @param {boolean} quick @returns {Promise<ReportRow[]>} */
+async function measure(contenders, together, quick) {
+  const calls = quick ? 160 : 320;
+  // The compiler needs some thousand calls of the whole path to be done with it.
+  for (const { renew, run } of contenders) {
+    await renew?.();
+    await run(quick ? 480 : 3200, together);
+  }
+  /** @type {Costs[][]} */
+  const costs = contenders.map(() => []);
+  for (let round = 0; round < (quick ? 7 : 25); round += 1) {
+    for (const [index, contender] of contenders.entries()) {
+      costs[index]?.push(await costOf(contender, calls, together));
     }
   }
-  const floor = times[0] ?? [];
+  const proxy = contenders.findIndex(({ name }) => name === PROXY);
   return contenders.map(({ name }, index) => {
-    const own = times[index] ?? [];
-    const ratio = median(own.map((time, round) => time / (floor[round] ?? Number.NaN)));
-    const note = index === 0 ? "the floor" : `${ratio.toFixed(2)} × floor`;
-    return { name: `CPU of the caller: ${name}`, value: median(own), unit: "µs", note };
+    const own = costs[index] ?? [];
+    const ratios = index === 0 ? ["the floor"] : [ratioOf(own, costs[0], "floor")];
+    if (index > proxy) ratios.push(ratioOf(own, costs[proxy], "bare proxy"));
+    const cpu = `CPU ${middle(own, "all")} µs, ${middle(own, "caller")} of it the caller's`;
+    return {
+      name: `${together} at once: ${name}`,
+      value: median(own.map(({ clock }) => clock)),
+      unit: "µs",
+      note: [...ratios, cpu].join("; "),
+    };
   });
 }
 
-const IN = { memory: "in memory", disk: "on disk" };
-const INPUT = { path: "src/file-1.ts", limit: 10 };
-
-/** @param {number} times @param {() => Promise<unknown>} call */
-function repeat(times, call) {
-  return async () => {
-    for (let i = 0; i < times; i += 1) await call();
-  };
+/** @param {Contender} contender @param {number} calls @param {number} together @returns {Promise<Costs>} */
+async function costOf({ renew, run, processes: taking }, calls, together) {
+  await renew?.();
+  const before = taking.map((pid) => cpuTime(pid));
+  const begun = performance.now();
+  await run(calls, together);
+  const clock = ((performance.now() - begun) * 1000) / calls;
+  const cpu = taking.map((pid, index) => (cpuTime(pid) - (before[index] ?? 0)) / calls);
+  return { clock, caller: cpu[0] ?? 0, all: cpu.reduce((sum, time) => sum + time, 0) };
 }
 
-/** @param {Awaited<ReturnType<typeof connectDirectly>>} client */
-async function askClient(client, name = FIRST_TOOL) {
-  const { content, isError } = await client.callTool({ name, arguments: INPUT });
-  const [block] = content;
-  if (isError || block?.type !== "text" || !block.text.includes(" looked into ")) {
-    throw new Error(`${name} was answered with ${JSON.stringify(content)}`);
-  }
+/**
+ * Round by round: what was measured within the same second shares the machine's mood.
+ *
+ * @param {Costs[]} own @param {Costs[] | undefined} other @param {string} what
+ */
+function ratioOf(own, other, what) {
+  const [clock, cpu] = /** @type {const} */ (["clock", "all"]).map((cost) =>
+    median(own.map((costs, round) => costs[cost] / (other?.[round]?.[cost] ?? Number.NaN))),
+  );
+  return `${clock?.toFixed(2)} × ${what}, ${cpu?.toFixed(2)} × its CPU`;
+}
+
+/** @param {Costs[]} costs @param {keyof Costs} cost */
+function middle(costs, cost) {
+  return Math.round(median(costs.map((one) => one[cost])));
+}
+
+/** @param {string[]} server arguments of Node @param {string} tool @returns {Promise<Opened>} */
+async function openDirect(server, tool) {
+  const client = await connectDirectly(...server);
+  return {
+    run: (calls, together) =>
+      repeat(calls, together, async () => {
+        const { content, isError } = await client.callTool({ name: tool, arguments: INPUT });
+        const [block] = content;
+        if (isError || block?.type !== "text" || !block.text.includes(" looked into ")) {
+          throw new Error(`${tool} was answered with ${JSON.stringify(content)}`);
+        }
+      }),
+    close: () => client.close(),
+  };
 }
 
 /** @param {string} home @param {"memory" | "disk"} journal */
-async function openClient(home, journal) {
-  const runtime = await openRuntime(home, 1);
+async function openGateway(home, journal) {
+  const folder = join(home, `gateway-${journal}`);
+  await mkdir(folder);
+  return openDirect(gatewayAt(folder, journal), `mcp__bench__${FIRST_TOOL}`);
+}
+
+/** @param {string} home @param {"memory" | "disk"} journal @returns {Promise<Opened>} */
+async function openOurs(home, journal) {
+  const folder = join(home, journal);
+  await mkdir(folder);
+  const runtime = await openRuntime(folder, 1);
+  let current = await openRun();
   return {
-    /** In a session of its own, as long as a conversation is: what a runtime records is not kept for ever. */
-    async run(/** @type {number} */ calls) {
-      const { session, close } = await openSessionOn(runtime, home, journal);
-      const run = await session.startRun();
-      for (let i = 0; i < calls; i += 1) {
-        const { status, summary } = await run.call(`mcp.bench.${FIRST_TOOL}`, INPUT);
-        if (status !== "succeeded") throw new Error(summary);
-      }
-      run.end("completed");
-      await close();
+    /** A session as long as a conversation is: what a runtime records is not kept for ever. */
+    async renew() {
+      await current.end();
+      current = await openRun();
     },
-    close: runtime.close,
+    run: (calls, together) =>
+      repeat(calls, together, async () => {
+        const { status, summary } = await current.run.call(`mcp.bench.${FIRST_TOOL}`, INPUT);
+        if (status !== "succeeded") throw new Error(summary);
+      }),
+    async close() {
+      await current.end();
+      await runtime.close();
+    },
   };
+
+  async function openRun() {
+    const { session, close } = await openSessionOn(runtime, folder, journal);
+    const run = await session.startRun();
+    return {
+      run,
+      async end() {
+        run.end("completed");
+        await close();
+      },
+    };
+  }
+}
+
+/** @param {number} times @param {number} together @param {() => Promise<void>} call */
+async function repeat(times, together, call) {
+  let left = times;
+  const worker = async () => {
+    while ((left -= 1) >= 0) await call();
+  };
+  await Promise.all(Array.from({ length: together }, worker));
 }

@@ -16,6 +16,7 @@ import { fileURLToPath } from "node:url";
 
 const SERVER = fileURLToPath(new URL("./server.mjs", import.meta.url));
 const GATEWAY = fileURLToPath(new URL("./gateway.mjs", import.meta.url));
+const PROXY = fileURLToPath(new URL("./proxy.mjs", import.meta.url));
 
 /** The first tool of the server, which is asked most. */
 export const FIRST_TOOL = "list_issue_0";
@@ -34,6 +35,9 @@ export const serverOf = (tools) => [SERVER, String(tools)];
 
 /** @param {string} home @param {"memory" | "disk"} journal @returns {string[]} arguments of Node */
 export const gatewayAt = (home, journal) => [GATEWAY, home, journal];
+
+/** The SDK's own server and client in front of the server. @param {number} tools @returns {string[]} arguments of Node */
+export const proxyOf = (tools) => [PROXY, ...serverOf(tools)];
 
 /**
  * Kernel and server as the command wires them; the user vouches for the server's tools as readonly.

@@ -96,6 +96,56 @@ describe("time", () => {
   });
 });
 
+test("time a tool of a child asks a person in is not the child's either, and no more than that", async () => {
+  verifies("PIPE-6", "AGENT-3");
+  const asks = defineTool({
+    name: "a.asks",
+    description: "Asks somebody.",
+    permission: "readonly",
+    input_schema: { type: "object" },
+    handler: async (_input, context) => {
+      const answer = await context.elicit({ mode: "form", message: "Who?", requested_schema: {} });
+      return answer.action;
+    },
+  });
+  const stage = await openAgentStage(
+    {
+      turns: [start(SUB, { task: "x", timeout_ms: 10_000 }), { text: "ok" }],
+      agents: {
+        default_sub_agent: [
+          [
+            { calls: [{ tool: "a.asks", input: {} }] },
+            { expect: [{ result: 0, contains: "accept" }], parts: FOREVER[0]?.parts ?? [] },
+          ],
+        ],
+      },
+    },
+    {
+      tools: [asks],
+      sessionOptions: {
+        elicit: async () => {
+          await new Promise<void>((resolve) => {
+            stage.clock.after(600_000, resolve);
+          });
+          return { action: "accept" };
+        },
+      },
+    },
+  );
+  const run = stage.conversation.send("go");
+  await stage.clock.settle();
+  await stage.clock.advance(600_000);
+  expect(stage.ofChild(0).filter(({ type }) => type === "model.started")).toHaveLength(2);
+  await stage.clock.advance(9_999);
+  expect(stage.facts("agent.child.failed")).toEqual([]);
+  await stage.clock.advance(1);
+  expect(await stage.finish(run)).toMatchObject({ reason: "completed", answer: "ok" });
+  expect(resultOf(stage)).toMatchObject({
+    status: "timed_out",
+    metadata: { duration_ms: 10_000 },
+  });
+});
+
 test("an abort of the parent reaches every child, and waits for it", async () => {
   verifies("AGENT-5", "PIPE-7", "LOOP-2");
   const stage = await openAgentStage(
@@ -301,6 +351,19 @@ function planned(name: string, done: string[]) {
     },
   });
 }
+
+test("a child that never ends its line costs no more than one that does, and its first words are told", async () => {
+  verifies("AGENT-5");
+  const parts = Array.from({ length: 20_000 }, () => ({ text: "x".repeat(200) }));
+  const stage = await openAgentStage({
+    turns: [start(SUB, { task: "x" }), { text: "ok" }],
+    agents: { default_sub_agent: [[{ parts }]] },
+  });
+  expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "ok" });
+  const told = stage.facts("tool.progress").map(({ data }) => data["message"]);
+  expect(told).toEqual([`default_sub_agent: ${"x".repeat(400)}…`]);
+  expect(resultOf(stage)).toMatchObject({ status: "succeeded" });
+});
 
 test("a child that is told something outrageous by its model still ends, and its parent goes on", async () => {
   verifies("AGENT-4", "LOOP-1");

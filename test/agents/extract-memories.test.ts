@@ -14,13 +14,14 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createRedactor } from "@soong/core";
+import { dirname, join } from "node:path";
+import { createRedactor, type Fact } from "@soong/core";
 import { withFileLock } from "@soong/tools";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   candidatesOf,
+  isCandidateFact,
   writeCandidate,
   type CandidateRecord,
   type RunArchive,
@@ -163,6 +164,7 @@ test("one that a person wrote by hand is merged into, not written beside", async
   await propose("I like tabs");
   expect((await extract()).merged).toMatchObject([{ memory_id: "mine" }]);
   expect(await readdir(join(folder, "user"))).toEqual(["mine.md"]);
+  expect((await stat(folder)).mode & 0o777).toBe(0o700);
   expect((await listMemories(folder)).entries).toMatchObject([
     { id: "mine", content: "I like tabs.", sources: [{ run_id: "r1" }] },
   ]);
@@ -195,10 +197,12 @@ test("secrets, forgeries and files that are none are refused, each by itself, an
   await propose("Traversal.", { scope: "project", project: "../../etc" });
   await propose("\u001b[2J");
   await propose("ok then", { tags: ["a b"] });
+  // What is said of it must not say it.
+  await propose("ok then", { tags: ["a hunter2hunter2"] });
   await propose("The good one.");
   const report = await extract();
   expect(report.written).toHaveLength(1);
-  expect(report.refused).toHaveLength(14);
+  expect(report.refused).toHaveLength(15);
   const whys = report.refused.map(({ why }) => why).join("\n");
   expect(whys.match(/looks like a secret/g)).toHaveLength(3);
   expect(whys.match(/the journal of its run has no such candidate/g)).toHaveLength(2);
@@ -348,4 +352,34 @@ test("an owner's memory can be full, and a merge still goes in", () => {
   const draft = { owner, tags: [], created_at: "2026-01-01", source };
   expect(planMemory({ ...draft, content: "Something" }, full)).toEqual({ kind: "full" });
   expect(planMemory({ ...draft, content: "word7." }, full)).toMatchObject({ kind: "merge" });
+});
+
+test("a run has a bounded number of candidates, and one of them may be written again", async () => {
+  verifies("MEM-2");
+  const { archive } = archiveOf("r1");
+  const first = await propose("First.");
+  for (let i = 1; i < 200; i += 1) await writeFile(join(dirname(first), `x${i}.json`), "");
+  await expect(propose("One more.")).rejects.toThrow("the most a run may have");
+  const again = JSON.parse(await readFile(first, "utf8")) as CandidateRecord;
+  expect(await writeCandidate(archive, again)).toBe(first);
+});
+
+test("a fact is of a candidate when all of it fits", () => {
+  verifies("MEM-3");
+  const source = {
+    session_id: "s",
+    run_id: "r",
+    tool_call_id: "t",
+    candidate_id: "c",
+    sha256: "h",
+  };
+  const { session_id, run_id, tool_call_id, ...data } = source;
+  const place = { id: "f1", seq: 1, time: "2026-01-01T00:00:00.000Z", level: "info" as const };
+  const call = { session_id, run_id, tool_call_id };
+  const fact: Fact = { ...place, ...call, type: "memory.candidate", data };
+  expect(isCandidateFact(fact, source)).toBe(true);
+  expect(isCandidateFact({ ...fact, type: "memory.recalled" }, source)).toBe(false);
+  for (const field of Object.keys(source)) {
+    expect(isCandidateFact(fact, { ...source, [field]: "other" })).toBe(false);
+  }
 });

@@ -3,15 +3,29 @@
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createRedactor, defineTool, type CallIds, type ToolSource } from "@soong/core";
+import {
+  createHeldClock,
+  createKernel,
+  createRedactor,
+  defineTool,
+  type CallIds,
+  type Run,
+  type ToolSource,
+} from "@soong/core";
 import {
   candidatesOf,
   extractMemories,
   isCandidateFact,
   memoryTools,
+  readHistory,
+  replayRun,
+  replaySourceOf,
+  scriptOfRun,
+  type CallingRun,
   type MemoryToolParts,
   type ScriptTurn,
 } from "@soong/agent";
+import { openStore } from "@soong/store";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openRoomStage, pathTo, textOf, type RoomStage } from "./room-stage.ts";
@@ -282,6 +296,145 @@ test("an external memory is called as a call of the run: judged, on record, its 
   );
   await secret.ask("go");
   expect(taken).toHaveLength(2);
+});
+
+test("a run with a call within a call is decided again the same, and can be told as a script", async () => {
+  verifies("MEM-2", "REPLAY-1");
+  const allowed = { policy: { rules: [{ tool: "mcp.notes.add", decision: "allow" as const }] } };
+  await remember("tabs", "Tabs.");
+  const turns = [recall("tabs"), write({ content: "Tabs." }), recall("spaces"), DONE];
+  const run = await stage(turns, EXTERNAL, { sessionOptions: allowed }, [notes()]);
+  await run.ask("go");
+  const source = replaySourceOf(run.journal, run.session.artifacts);
+  const { run_id = "" } = run.facts("run.started")[0] ?? {};
+  const report = await replayRun({ source, run_id });
+  expect(report).toMatchObject({ outcome: "same", left_out: [] });
+  const { script } = await scriptOfRun({ source, run_id });
+  const called = script.turns.map(({ calls = [] }) => calls.map(({ tool }) => tool));
+  expect(called).toEqual([
+    ["internal.recall_memory"],
+    ["internal.write_memory"],
+    ["internal.recall_memory"],
+    [],
+  ]);
+});
+
+test("a stored conversation goes on from the model's call, not from the one within it", async () => {
+  verifies("MEM-2", "STORE-2");
+  const store = await openStore({ directory: join(home, "store") });
+  const held = await store.createSession({ session_id: "s1" });
+  const allowed = { policy: { rules: [{ tool: "mcp.notes.add", decision: "allow" as const }] } };
+  const { journal, artifacts } = held;
+  const sessionOptions = { ...allowed, journal, artifacts };
+  const turns = [write({ content: "Tabs." }), recall("tabs"), DONE];
+  const run = await stage(turns, EXTERNAL, { sessionOptions, run: { agent_id: "a1" } }, [notes()]);
+  expect(await run.ask("go")).toMatchObject({ reason: "completed" });
+  const reader = await store.readSession("s1");
+  const { history } = await readHistory(reader, "a1");
+  expect(history.map(({ kind }) => kind)).toEqual([
+    "message",
+    "message",
+    "tool_result",
+    "message",
+    "tool_result",
+    "message",
+  ]);
+  const facts = await reader.facts({ limit: 500 });
+  const [outer, inner] = facts.filter(({ type }) => type === "tool.requested");
+  expect(inner).toMatchObject({
+    tool_name: "mcp.notes.add",
+    data: { within_tool_call_id: outer?.tool_call_id },
+  });
+  // Below the node the conversation has come to, it would be taken for how that goes on.
+  expect(inner?.data).not.toHaveProperty("parent_node_id");
+  // Killed before the answer was whole: what comes back is what the model had asked for.
+  const cut = facts.findIndex((fact) => fact === inner) + 1;
+  const upTo = facts.slice(0, cut);
+  const lost = await readHistory(
+    {
+      activePath: async () => history.slice(0, 1),
+      runs: async () => [{ run_id: outer?.run_id ?? "", agent_id: "a1" }],
+      facts: async ({ before }) => upTo.filter(({ seq }) => seq < before),
+      children: async () => [],
+    },
+    "a1",
+  );
+  expect(lost.unrecorded).toMatchObject([
+    { data: { calls: [{ tool_call_id: outer?.tool_call_id }] } },
+  ]);
+  await store.close();
+});
+
+test("a call that is stopped stops the call it has made", async () => {
+  verifies("MEM-2");
+  const ends: string[] = [];
+  let begun = (): void => {};
+  const beginning = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const hanging = defineTool({
+    name: "mcp.notes.add",
+    description: "Never answers.",
+    input_schema: { type: "object" },
+    handler: (_input, { signal }) =>
+      new Promise((_resolve, reject) => {
+        begun();
+        signal.addEventListener("abort", () => {
+          ends.push("stopped");
+          reject(new Error("stopped"));
+        });
+      }),
+  });
+  const holder: { run?: Run } = {};
+  const runOf = (): CallingRun | undefined =>
+    holder.run === undefined ? undefined : { run: holder.run, path: () => [] };
+  const kernel = createKernel({
+    sources: [
+      memoryTools({ folder, runOf, writing: EXTERNAL }),
+      { id: "notes", kind: "mcp", tools: [hanging] },
+    ],
+  });
+  const input = { content: "Tabs.", scope: "user" };
+  const nobody = await kernel.startRun();
+  expect(await nobody.call("internal.write_memory", input)).toMatchObject({
+    status: "failed",
+    error: { code: "no_conversation" },
+  });
+  holder.run = await kernel.startRun({
+    policy: { rules: [{ tool: "mcp.notes.add", decision: "allow" }] },
+  });
+  const turn = holder.run.openTurn();
+  turn.push({ name: "internal.write_memory", arguments: input });
+  turn.end();
+  await beginning;
+  const [result] = await turn.abort("enough");
+  expect(result).toMatchObject({ status: "aborted" });
+  expect(ends).toEqual(["stopped"]);
+});
+
+test("the call waits as long as a person thinks about the one it has made", async () => {
+  verifies("MEM-2", "PIPE-6");
+  const clock = createHeldClock();
+  const holder: { run?: Run; allow?: () => void } = {};
+  const runOf = (): CallingRun | undefined =>
+    holder.run === undefined ? undefined : { run: holder.run, path: () => [] };
+  const kernel = createKernel({
+    clock,
+    sources: [memoryTools({ folder, runOf, writing: EXTERNAL }), notes()],
+  });
+  const run = await kernel.startRun({
+    ask: () =>
+      new Promise((resolve) => {
+        holder.allow = () => resolve({ decision: "allow_once" });
+      }),
+  });
+  holder.run = run;
+  const called = run.call("internal.write_memory", { content: "Tabs.", scope: "user" });
+  await clock.settle();
+  for (let hours = 0; hours < 3; hours += 1) await clock.advance(3_600_000);
+  holder.allow?.();
+  await clock.settle();
+  expect(await called).toMatchObject({ status: "succeeded" });
 });
 
 test("only a server's tool can be the external one", () => {

@@ -7,6 +7,7 @@ import {
   type Fact,
   type FactType,
   type MemoryJournal,
+  type Session,
   type SessionOptions,
   type ToolSource,
 } from "@soong/core";
@@ -22,6 +23,7 @@ import {
 
 export interface RoomStage {
   readonly journal: MemoryJournal;
+  readonly session: Session;
   ask(prompt: string): Promise<RunEnd>;
   facts(type: FactType): Fact[];
   nodes(kind: ConversationNode["kind"]): ConversationNode[];
@@ -52,6 +54,7 @@ export async function openRoomStage(
     journal.nodes.filter((node) => node.kind === kind);
   return {
     journal,
+    session,
     ask: (prompt) => conversation.send(prompt).end,
     facts: (type) => journal.facts.filter((fact) => fact.type === type),
     nodes,

@@ -4,7 +4,7 @@ import type { ToolResult } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { driven } from "../agent/loop-stage.ts";
-import { readTool, writeTool } from "../agent/loop-tools.ts";
+import { readTool, slowTool, writeTool } from "../agent/loop-tools.ts";
 import { start, told } from "./agent-stage.ts";
 import {
   BEGINS,
@@ -192,6 +192,47 @@ test("a claim lives as long as its worker does, and goes back when the worker is
   expect(call?.seq, "the call ends when its step is back").toBeGreaterThan(released);
   expect(stage.agents.workers.states()).toMatchObject([{ idle: 2, busy: 0 }]);
   expect(stage.facts("agent.child.cancelled")).toHaveLength(1);
+});
+
+test("a worker that has lost its step is stopped, and its dispatch says why", async () => {
+  verifies("TASK-4", "AGENT-5");
+  const written: string[] = [];
+  const stage = await openWorkerStage(
+    {
+      turns: [newTask("a"), { calls: [dispatch({ step_id: "a" })] }, { text: "ok" }],
+      agents: {
+        default_worker_agent: [
+          [
+            BEGINS,
+            { text: "Working.", calls: [{ tool: "a.slow", input: {} }] },
+            { calls: [{ tool: "code.write", input: {} }] },
+          ],
+        ],
+      },
+    },
+    {
+      tools: [slowTool(() => stage.clock, "a.slow", 100_000), writeTool("code.write", written)],
+      pools: [{ name: "hands", size: 1, allowed_tools: ["a.slow", "code.write"] }],
+      sessionOptions: { ask: async () => ({ decision: "allow_once" }) },
+    },
+  );
+  const run = stage.conversation.send("go");
+  await stage.clock.settle();
+  await stage.clock.advance(30_000);
+  const [created] = stage.facts("task.created");
+  const { session_id } = stage.session;
+  const { run_id = "", agent_id = "" } = created ?? {};
+  const actor = { kind: "orchestrator", session_id, run_id, agent_id } as const;
+  await stage.tasks.cancel({ actor }, { task_id: TASK, reason: "Not needed." });
+  await stage.clock.advance(20_000);
+  expect(stage.ofChild(0).at(-1)).toMatchObject({ type: "run.aborted" });
+  expect(await stage.finish(run)).toMatchObject({ reason: "completed" });
+  expect(written).toEqual([]);
+  const [result] = results(stage);
+  expect(result).toMatchObject({ status: "failed", data: { status: "cancelled" } });
+  expect(result?.error?.message).toContain("lost its claim on a: ");
+  expect(result?.error?.message).toContain("the step is cancelled now");
+  expect(stage.agents.workers.states()).toMatchObject([{ idle: 1, busy: 0 }]);
 });
 
 /** As a store is that others are at work on. */

@@ -38,6 +38,8 @@ const SERVERS: Proof = [
   "packages/cli/src/runtime/own-servers.test.ts",
   "has the times of the config where it says none",
 ];
+const POOLS: Proof = ["test/cli/agents.test.ts", "are the workers of pools that name them"];
+const MEMORY: Proof = ["test/cli/memory.test.ts", "is written and recalled as the config says"];
 const kernel = (file: string, name: string): readonly Proof[] => [
   WIRED,
   [`test/kernel/${file}.test.ts`, name],
@@ -105,10 +107,15 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
     "turns-starters",
     "max_concurrent_children_per_session",
   ),
-  "agents.worker_pools": "workers",
-  task: "tasks",
-  memory: "memory",
-  "memory.write_mode": "memory",
+  "agents.worker_pools.*.agent": [POOLS],
+  "agents.worker_pools.*.size": [POOLS],
+  "agents.worker_pools.*.model": [POOLS],
+  "agents.worker_pools.*.allowed_tools": [POOLS],
+  "task.lease_ms": [["test/cli/tasks.test.ts", "stops cleanly at Ctrl-C"]],
+  "task.max_attempts": [["test/cli/tasks.test.ts", "drives a task to its end with the workers"]],
+  "memory.write_mode": [MEMORY],
+  "memory.external_tool": [MEMORY],
+  "memory.recall_tokens": [MEMORY],
   "context.max_tokens": [WIRED, ["test/agent/loop-context.test.ts", "over its budget the"]],
   "context.instructions": [["test/cli/instructions.test.ts", "instructions = false"]],
   "context.instruction_limit_bytes": [

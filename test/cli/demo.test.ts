@@ -58,6 +58,13 @@ describe("soong demo", () => {
         "← code.run_command succeeded: ",
         "← code.run_command denied: code.run_command is denied: publishing is for",
         "yes  publishing was refused, by the rule in config.toml:15, and did not happen",
+        "Twelve steps",
+        "workers/1 plan completed: plan: done",
+        "workers/1 plan",
+        "workers/4 ",
+        "yes  each of the twelve steps was done once, and the task is completed",
+        "yes  two steps failed once, and were done at the second attempt",
+        "yes  4 workers shared the work, ",
       ]),
     ).toEqual([]);
     expect(stdout).not.toContain("NO ");
@@ -75,9 +82,20 @@ describe("soong demo", () => {
     expect(said[0]).toContain("permission.evaluated");
     expect(said[1]).toContain(`${join(there, "home", "config.toml")}:15`);
     expect(said[2]).toContain("8 calls");
+    expect(said[3]).toContain("Prepare the market  completed  12/12 steps");
   });
 
   it.each([
+    {
+      what: "no worker may be sent",
+      change: [
+        "[[permissions.rules]]",
+        '[[permissions.rules]]\ntool = "agent.dispatch_worker"\ndecision = "deny"\n\n[[permissions.rules]]',
+      ],
+      yes: ["it listed", "publishing was refused", "the run"],
+      no: ["each of the twelve steps", "two steps failed once", "0 workers shared"],
+      says: "stuck: ",
+    },
     {
       what: "publishing is allowed",
       change: ['"deny"', '"allow"'],

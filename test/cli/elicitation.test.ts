@@ -32,32 +32,27 @@ async function withServer(era: "2025" | "2026"): Promise<Place> {
 }
 
 describe.skipIf(!canMakeTerminals())("at the terminal of the call (needs python3)", () => {
-  it.each(["2025", "2026"] as const)(
-    "a form of a %s server is filled in, and on record without its answers",
-    async (era) => {
-      verifies("MCP-5");
-      const place = await withServer(era);
-      const filled = await sitting(place, ASK, [
-        { after: "[c]ancel: ", type: "what?\n" },
-        { after: "[c]ancel: ", type: "a\n" },
-        { after: "username: ", type: "ada\n" },
-        { after: "email: ", type: "ada@example.com\n" },
-        { after: "[s]end it", type: "s\n" },
-      ]);
-      expect(filled.code).toBe(0);
-      expect(filled.screen).toContain(
-        "The MCP server asking asks, for mcp.asking.test_elicitation:",
-      );
-      expect(filled.screen).toContain("│ Who is it?");
-      expect(filled.screen).toMatch(/action=accept, content=\{"username":"ada","email":"ada@/);
-      const asked = (await factsOf(place)).filter(({ type }) => type === "mcp.server.elicitation");
-      expect(asked.map(({ data }) => data)).toEqual([
-        { message: "Who is it?", mode: "form", action: "accept" },
-      ]);
-    },
-  );
+  it("a form is filled in, and on record without its answers", async () => {
+    verifies("MCP-5");
+    const place = await withServer("2025");
+    const filled = await sitting(place, ASK, [
+      { after: "[c]ancel: ", type: "what?\n" },
+      { after: "[c]ancel: ", type: "a\n" },
+      { after: "│ username: ", type: "ada\n" },
+      { after: "│ email: ", type: "ada@example.com\n" },
+      { after: "[s]end it", type: "s\n" },
+    ]);
+    expect(filled.code).toBe(0);
+    expect(filled.screen).toContain("The MCP server asking asks, for mcp.asking.test_elicitation:");
+    expect(filled.screen).toContain("│ Who is it?");
+    expect(filled.screen).toMatch(/action=accept, content=\{"username":"ada","email":"ada@/);
+    const asked = (await factsOf(place)).filter(({ type }) => type === "mcp.server.elicitation");
+    expect(asked.map(({ data }) => data)).toEqual([
+      { message: "Who is it?", mode: "form", action: "accept" },
+    ]);
+  });
 
-  it("an address is shown, and declined", async () => {
+  it("an address is shown, and declined, in the newer protocol", async () => {
     verifies("MCP-5");
     const place = await withServer("2026");
     const declined = await sitting(
@@ -70,8 +65,8 @@ describe.skipIf(!canMakeTerminals())("at the terminal of the call (needs python3
   });
 });
 
-describe("through a program that is attached", () => {
-  it("a question of a served server is answered, when the host cannot be asked", async () => {
+describe("where a host is served that cannot be asked", () => {
+  it("a question is a no for as long as nobody is attached, and is answered by who is", async () => {
     verifies("MCP-5", "CLI-8", "GATE-2");
     const place = await withServer("2025");
     const { transport } = stdioOf(bundle, place, ["--server", "asking", "--allow", "mcp.asking.*"]);
@@ -79,8 +74,11 @@ describe("through a program that is attached", () => {
     await client.connect(transport);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toContain("test_elicitation");
+    const ask = { name: "test_elicitation", arguments: { message: "Who?" } };
+    expect(textOf(await client.callTool(ask))).toContain("action=decline");
+
     const terminal = await secondTerminal(bundle, place);
-    const calling = client.callTool({ name: "test_elicitation", arguments: { message: "Who?" } });
+    const calling = client.callTool(ask);
     const { question_id, kind, request } = await terminal.next("question");
     expect({ kind, request }).toMatchObject({
       kind: "elicitation",
@@ -94,20 +92,12 @@ describe("through a program that is attached", () => {
   });
 });
 
-describe("where nobody is", () => {
-  it("a server is not offered to ask, and a served one hears a no", async () => {
-    verifies("MCP-5");
-    const place = await withServer("2025");
-    const alone = await place.run(ASK);
-    expect(alone.code).toBe(1);
-    expect(alone.stderr).toContain("did not declare");
-    const { transport } = stdioOf(bundle, place, ["--server", "asking", "--allow", "mcp.asking.*"]);
-    const { client } = createHost("legacy");
-    await client.connect(transport);
-    const result = await client.callTool({ name: "test_elicitation", arguments: { message: "?" } });
-    expect(textOf(result)).toContain("action=decline");
-    await client.close();
-  });
+it("where nobody is, a server is not offered to ask", async () => {
+  verifies("MCP-5");
+  const place = await withServer("2025");
+  const alone = await place.run(ASK);
+  expect(alone.code).toBe(1);
+  expect(alone.stderr).toContain("did not declare");
 });
 
 function sitting(place: Place, args: readonly string[], exchanges: readonly Exchange[]) {

@@ -23,70 +23,57 @@ beforeAll(async () => {
 afterAll(() => bundle.remove());
 
 describe("over HTTP", () => {
-  it.each(ERAS)(
-    "serves clients of %s, and is answered for from a second terminal",
-    async (_, mode) => {
-      verifies("GATE-1", "GATE-2", "CLI-8");
-      const place = await bundle.place();
-      await place.write("a.txt", "hello\n");
-      const served = await serve(place);
+  it("serves clients of both protocols, is answered for from a second terminal, and lets in nobody else", async () => {
+    verifies("GATE-1", "GATE-2", "CLI-8");
+    const place = await bundle.place();
+    await place.write("a.txt", "hello\n");
+    const served = await serve(place);
+    const { url, token, program } = served;
+    const bearer = `Bearer ${token}`;
+    const terminal = await secondTerminal(bundle, place);
+    for (const [name, mode] of ERAS) {
       const { client } = createHost(mode);
-      const headers = { Authorization: `Bearer ${served.token}` };
+      const headers = { Authorization: bearer };
       await client.connect(
-        new StreamableHTTPClientTransport(new URL(served.url), { requestInit: { headers } }),
+        new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }),
       );
       const read = await client.callTool({ name: "code__read_file", arguments: { path: "a.txt" } });
       expect(textOf(read)).toContain("hello");
-      const terminal = await secondTerminal(bundle, place);
       const writing = client.callTool({
         name: "code__write_file",
-        arguments: { path: "b.txt", content: "two" },
+        arguments: { path: `${name}.txt`, content: "two" },
       });
       const { question_id } = await terminal.next("question");
       terminal.answer({ question_id, decision: "allow_once" });
       expect((await writing).isError).toBe(false);
-      expect(await place.read("b.txt")).toBe("two");
+      expect(await place.read(`${name}.txt`)).toBe("two");
       await client.close();
+    }
 
-      served.program.child.kill("SIGTERM");
-      const end = await served.program.ended;
-      expect(end).toMatchObject({ code: 143, stdout: "" });
-      // Whoever keeps what it says keeps no token.
-      expect(end.stderr).not.toContain(served.token);
-      expect((await factsOf(place)).map(({ type }) => type)).toContain("run.completed");
-    },
-  );
-
-  it("lets nobody in without the token, under another name, or from a page", async () => {
-    verifies("GATE-1");
-    const place = await bundle.place();
-    const { url, token, program } = await serve(place);
-    const bearer = `Bearer ${token}`;
     expect(await status(url, {})).toBe(401);
     expect(await status(url, { authorization: "Bearer 0123456789abcdef" })).toBe(401);
     expect(await status(url, { authorization: bearer, host: "evil.example" })).toBe(403);
     expect(await status(url, { authorization: bearer, origin: "https://evil.example" })).toBe(403);
     expect(await status(url, { authorization: bearer })).toBe(200);
-    program.child.kill("SIGINT");
-    expect((await program.ended).code).toBe(130);
-  });
 
-  it("keeps its token between starts, for its owner alone, and takes one it is given", async () => {
-    verifies("GATE-1");
-    const place = await bundle.place();
-    const first = await serve(place);
+    program.child.kill("SIGTERM");
+    const end = await program.ended;
+    expect(end).toMatchObject({ code: 143, stdout: "" });
+    // Whoever keeps what it says keeps no token.
+    expect(end.stderr).not.toContain(token);
+    expect((await factsOf(place)).map(({ type }) => type)).toContain("run.completed");
+
+    // The token outlives it, for its owner alone; another is taken where it is given.
     const file = join(place.home, "mcp-serve-token");
     expect(lstatSync(file).mode & 0o777).toBe(0o600);
-    first.program.child.kill("SIGTERM");
-    await first.program.ended;
     const given = join(place.project, "given");
     await place.write(given, "a-token-of-my-own-0123\n");
     const second = await serve(place, ["--token-file", given]);
-    expect(readFileSync(file, "utf8").trim()).toBe(first.token);
-    expect(await status(second.url, { authorization: `Bearer ${first.token}` })).toBe(401);
+    expect(readFileSync(file, "utf8").trim()).toBe(token);
+    expect(await status(second.url, { authorization: bearer })).toBe(401);
     expect(await status(second.url, { authorization: "Bearer a-token-of-my-own-0123" })).toBe(200);
-    second.program.child.kill("SIGTERM");
-    await second.program.ended;
+    second.program.child.kill("SIGINT");
+    expect((await second.program.ended).code).toBe(130);
 
     await place.write(given, "short\n");
     const short = await place.run(["mcp", "serve", "--http", "0", "--token-file", given]);

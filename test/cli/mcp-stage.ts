@@ -32,7 +32,7 @@ export async function placeWithServers(
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) {
     await new Promise((resolve) => {
-      setTimeout(resolve, 20);
+      setTimeout(resolve, 100);
     });
   }
 }

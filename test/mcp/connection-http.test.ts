@@ -256,7 +256,9 @@ describe("an address", () => {
     const connection = connectTo(url);
     const failure = failureOf(connection.connected());
     await over;
-    expect(sent).toBeGreaterThan(32 * 1024 * 1024);
+    // Beside what was on its way when it was given up.
+    expect(sent / 1024 / 1024).toBeGreaterThan(32);
+    expect(sent / 1024 / 1024).toBeLessThan(128);
     await connection.close();
     await failure;
   });

@@ -133,16 +133,17 @@ test("a runtime that is killed leaves no server behind, however stubborn", async
   const program = join(root, ".cache", `mcp-killed-runtime-${process.pid}.mjs`);
   const rooms = JSON.stringify(join(root, "packages/mcp/src/connection/index.ts"));
   const entry = JSON.stringify(entryFor(plainTransport({ stubborn: true })));
-  const polite = JSON.stringify(entryFor(plainTransport()));
+  const watchdog = JSON.stringify(join(root, "packages/mcp/src/connection/watchdog.ts"));
   await build({
     stdin: {
       contents: `
         import { openConnection } from ${rooms};
+        import { watchGroup } from ${watchdog};
         const server = await openConnection(${entry}).connected();
         const options = { signal: new AbortController().signal, timeoutMs: 60000 };
         const child = await server.callTool({ name: "child", arguments: {} }, options);
-        // One that goes when it is asked saves nobody who does not.
-        await openConnection(${polite}).connected();
+        // That one group is gone already saves nobody who is not.
+        watchGroup(2 ** 22 + 1);
         console.log(child.structuredContent.pid);
         setInterval(() => {}, 1000);
       `,

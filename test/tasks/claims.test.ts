@@ -222,8 +222,11 @@ describe("the keeper of claims", () => {
     const { tasks, clock } = stage;
     const task_id = await stage.create({ a: [], b: [], c: [] });
     const lost: HeldClaim[] = [];
-    const keeper = createClaimKeeper({ tasks, clock, onLost: (claim) => lost.push(claim) });
+    const keeper = createClaimKeeper({ tasks, clock });
     const workers = ["run_1", "run_2", "run_3"].map((run_id) => stage.worker(run_id, task_id));
+    for (const run_id of ["run_1", "run_2", "run_3"]) {
+      keeper.watch(run_id, (claim) => lost.push(claim));
+    }
     for (const worker of workers) await keeper.claim(worker, { task_id, start: true });
     expect(clock.pending).toBe(3);
     // Far longer than a lease, as a long call is: the steps stay where they are.
@@ -241,8 +244,10 @@ describe("the keeper of claims", () => {
     await tasks.updateStep(stage.orchestrator, { task_id, step_id: "b", status: "ready" });
     await clock.advance(LEASE_MS);
     expect(lost.map(({ step_id }) => step_id)).toEqual(["b"]);
-    // Still known, so that what comes late is refused as that.
+    // Still known, so that what comes late is refused as that, and whoever asks late is told at once.
     expect(keeper.claimOf("run_2")?.step_id).toBe("b");
+    keeper.watch("run_2", (claim) => lost.push(claim))();
+    expect(lost.map(({ step_id }) => step_id)).toEqual(["b", "b"]);
 
     await keeper.leave("run_3", "ended", stage.orchestrator.record);
     await keeper.leave("run_3", "ended");
@@ -277,6 +282,60 @@ describe("the keeper of claims", () => {
     await stage.tasks.get(stage.orchestrator, task_id);
     expect(await stage.statuses(task_id)).toEqual({ a: "claimed" });
     await keeper.close();
+  });
+
+  test.each(["refuses to answer", "does not answer at all"])(
+    "tells of a lease that ran out by itself while the store %s",
+    async (how) => {
+      verifies("TASK-4");
+      const memory = createMemoryTasks();
+      let down = false;
+      const stage = createTaskStage({
+        ...memory,
+        change(selection, plan) {
+          if (!down) return memory.change(selection, plan);
+          if (how === "does not answer at all") return new Promise<never>(() => {});
+          return Promise.reject(new Error("locked"));
+        },
+      });
+      const task_id = await stage.create({ a: [] });
+      const keeper = createClaimKeeper({ tasks: stage.tasks, clock: stage.clock });
+      await keeper.claim(stage.worker("run_1", task_id), { task_id });
+      const lost: string[] = [];
+      keeper.watch("run_1", (_claim, why) => lost.push(why));
+      await stage.clock.advance(LEASE_MS / 2);
+      down = true;
+      // Renewed at a third of it for the last time.
+      await stage.clock.advance(LEASE_MS / 3 + LEASE_MS / 2 - 1);
+      expect(lost).toEqual([]);
+      await stage.clock.advance(1);
+      expect(lost).toEqual([expect.stringContaining("could not be reached")]);
+      await stage.clock.advance(LEASE_MS * 5);
+      expect(lost).toHaveLength(1);
+      expect(stage.clock.pending).toBe(0);
+    },
+  );
+
+  test("takes no claim for lost that its own run has just finished", async () => {
+    verifies("TASK-4");
+    const stage = createTaskStage();
+    const task_id = await stage.create({ a: [] });
+    const keeper = createClaimKeeper({ tasks: stage.tasks, clock: stage.clock });
+    const worker = stage.worker("run_1", task_id);
+    await keeper.claim(worker, { task_id, start: true });
+    const held = keeper.claimOf("run_1");
+    if (held === undefined) throw new Error("not held");
+    const lost: string[] = [];
+    keeper.watch("run_1", (_claim, why) => lost.push(why));
+    await keeper.during(held, async () => {
+      await stage.tasks.updateStep(worker, { ...held, status: "completed", summary: "s" });
+      // As from a storage whose answer is still on its way.
+      await stage.clock.advance(LEASE_MS / 2);
+      keeper.forget(held);
+    });
+    await stage.clock.advance(LEASE_MS);
+    expect(lost).toEqual([]);
+    expect(stage.clock.pending).toBe(0);
   });
 });
 

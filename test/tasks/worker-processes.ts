@@ -2,6 +2,7 @@
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,7 +49,7 @@ export interface Told {
 }
 
 export async function bundleWorkers(): Promise<WorkerProcesses> {
-  const folder = await mkdtemp(join(tmpdir(), "soong-workers-"));
+  const folder = await mkdtemp(join(inMemory() ?? tmpdir(), "soong-workers-"));
   const program = join(folder, "worker-runtime.mjs");
   await build({
     entryPoints: [here("./worker-runtime.ts")],
@@ -80,6 +81,11 @@ export async function bundleWorkers(): Promise<WorkerProcesses> {
   };
 }
 
+/** What is killed here are processes, never the machine: waiting for a disk would prove nothing more. */
+function inMemory(): string | undefined {
+  return existsSync("/dev/shm") ? "/dev/shm" : undefined;
+}
+
 function follow(run_id: string, child: ChildProcess): WorkerProcess {
   const { stdin, stdout, stderr } = child;
   if (stdin === null || stdout === null || stderr === null) throw new Error("no pipes");
@@ -99,6 +105,8 @@ function follow(run_id: string, child: ChildProcess): WorkerProcess {
     });
     void closed.then(() => reject(new Error(`a worker ended before it began: ${errors}`)));
   });
+  // Not everybody who is killed was waited for.
+  ready.catch(() => {});
   return {
     run_id,
     child,

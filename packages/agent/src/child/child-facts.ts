@@ -39,7 +39,7 @@ export function recordCreated(
   child: RunSeat,
   models: readonly Model[],
 ): void {
-  record(seat, context, "agent.child.created", createdData(start, child, models));
+  record(seat, context, "agent.child.created", createdData(seat, start, child, models));
 }
 
 export function recordEnded(
@@ -119,7 +119,7 @@ export function entryOf(
     parent_run_id: seat.run.identity.run_id,
     agent_definition_id: definition.id,
     role,
-    task: task.slice(0, MOST_TASK_CHARS),
+    task: shortTask(seat, task),
     started_at: new Date(seat.clock.now()).toISOString(),
     status: "running",
     lines: [],
@@ -127,7 +127,13 @@ export function entryOf(
   };
 }
 
+/** Redacted as a whole: half a secret is not recognised (REDACT-1). */
+function shortTask({ run }: RunSeat, task: string): string {
+  return run.redactor.text(task).slice(0, MOST_TASK_CHARS);
+}
+
 function createdData(
+  seat: RunSeat,
   { agent_id, run_id, definition, role, task, timeoutMs, history, about }: ChildStart,
   { run }: RunSeat,
   models: readonly Model[],
@@ -138,7 +144,7 @@ function createdData(
     agent_definition_id: definition.id,
     role,
     mode: run.surface.mode,
-    task: task.slice(0, MOST_TASK_CHARS),
+    task: shortTask(seat, task),
     tools: run.surface.loaded.slice(0, MOST_TOOLS).map(({ name }) => name),
     models: models.map(({ id }) => id),
     timeout_ms: timeoutMs,

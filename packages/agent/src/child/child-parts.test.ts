@@ -71,7 +71,11 @@ test("an expected form is found in the whole answer or in its only fenced block"
     ok: false,
     why: "it is not JSON.",
   });
+  const beside = "First:\n```ts\nf();\n```\nthen\n```json\r\n[4]\n```";
+  expect(expected.read(beside)).toEqual({ ok: true, output: [4] });
   expect(expected.read("  ")).toEqual({ ok: false, why: "it is empty." });
+  // Would take hours if every fence looked for its end.
+  expect(expected.read("```json\n".repeat(500_000))).toMatchObject({ ok: false });
   expect(expected.read('["x"]')).toMatchObject({
     ok: false,
     why: expect.stringContaining("0") as string,

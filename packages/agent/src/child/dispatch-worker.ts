@@ -102,7 +102,7 @@ async function work(
     "worker",
   );
   const asked = namesOf(pool.allowed_tools, input.allowed_tools);
-  const allowed = toolsFor(definition, asked);
+  const allowed = toolsFor(seat, definition, asked);
   const step = await claimFor(parts, context, assignment);
   const about = { pool: pool.name, worker, task_id, ...(step_id === undefined ? {} : { step_id }) };
   let ended: EndedChild | undefined;

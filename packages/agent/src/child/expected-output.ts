@@ -62,8 +62,7 @@ function wantedText(schema: JsonSchema): string {
 /** The whole answer, or the one fenced block in it. */
 function jsonIn(answer: string): ReadOutput {
   const whole = answer.trim();
-  const fenced = [...whole.matchAll(/^```(?:json)?[ \t]*\n([\s\S]*?)\n```[ \t]*$/gm)];
-  const only = fenced.length === 1 ? fenced[0]?.[1] : undefined;
+  const only = onlyBlock(whole);
   for (const text of [whole, ...(only === undefined ? [] : [only])]) {
     try {
       return { ok: true, output: JSON.parse(text) as JsonValue };
@@ -72,4 +71,20 @@ function jsonIn(answer: string): ReadOutput {
     }
   }
   return { ok: false, why: whole === "" ? "it is empty." : "it is not JSON." };
+}
+
+/** Line by line, once: an answer of a megabyte of fences costs no more than any other. Blocks of other languages are none. */
+function onlyBlock(text: string): string | undefined {
+  const lines = text.split("\n").map((line) => line.trimEnd());
+  const found: string[] = [];
+  let open: { readonly from: number; readonly isJson: boolean } | undefined;
+  for (const [at, line] of lines.entries()) {
+    if (open === undefined) {
+      if (line.startsWith("```")) open = { from: at + 1, isJson: /^```(?:json)?$/.test(line) };
+    } else if (line === "```") {
+      if (open.isJson) found.push(lines.slice(open.from, at).join("\n"));
+      open = undefined;
+    }
+  }
+  return found.length === 1 ? found[0] : undefined;
 }

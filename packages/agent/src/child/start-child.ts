@@ -50,16 +50,20 @@ export function definitionFor(catalog: AgentCatalog, id: string, role: ChildRole
   );
 }
 
-/** Within what the definition allows at the most; the role's ceiling is the kernel's to hold. */
+/**
+ * Within what the definition allows at the most; the role's ceiling is the kernel's to hold. Judged by canonical names:
+ * an alias may look like something else than what it stands for.
+ */
 export function toolsFor(
+  { run }: Pick<RunSeat, "run">,
   { id, allowed_tools: most }: AgentDefinition,
   asked: readonly string[] | undefined,
 ): readonly string[] | undefined {
   if (asked === undefined || most === undefined) return asked ?? most;
-  const beyond = asked.filter(
-    (name) => !most.some((one) => one === name || matchesName(one, name)),
-  );
-  if (beyond.length === 0) return asked;
+  const { aliases } = run.surface;
+  const nameOf = (name: string): string => aliases.get(name) ?? name;
+  const beyond = asked.filter((name) => !most.some((one) => isWithin(nameOf(one), nameOf(name))));
+  if (beyond.length === 0) return asked.map(nameOf);
   const details = {
     problems: beyond.map((tool_name) => ({ code: "not_in_definition", tool_name })),
   };
@@ -68,6 +72,11 @@ export function toolsFor(
     `The agent was not started. "${id}" may be given ${most.join(", ")} at the most, and allowed_tools names ${beyond.join(", ")}.`,
     { details },
   );
+}
+
+/** What a pattern matches, spelled as a pattern, it has all of. */
+function isWithin(most: string, asked: string): boolean {
+  return most === asked || matchesName(most, asked);
 }
 
 /** The caller's own form, or the definition's. */

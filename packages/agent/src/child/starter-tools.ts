@@ -91,7 +91,7 @@ async function started(
   const id = input.agent_definition_id ?? (role === "sub" ? DEFAULT_SUB_AGENT : DEFAULT_FORK_AGENT);
   const definition = definitionFor(parts.catalog, id, role);
   const expected = expectedFor(definition, input.expected_output_schema);
-  const allowedTools = toolsFor(definition, input.allowed_tools);
+  const allowedTools = toolsFor(seat, definition, input.allowed_tools);
   const { ids } = seat;
   const ended = await startChild(parts, seat, context, {
     role,

@@ -16,6 +16,8 @@ export interface Continuation {
   readonly evidence: readonly string[];
   /** Agents that were started, and how each ended: more of them can be asked for by these ids. */
   readonly agents: readonly string[];
+  /** Names of skills whose text is gone with what was summarised: they can be loaded again. */
+  readonly skills: readonly string[];
 }
 
 export interface Incident {
@@ -36,6 +38,7 @@ export const NOTHING_TO_CONTINUE: Continuation = {
   artifacts: [],
   evidence: [],
   agents: [],
+  skills: [],
 };
 
 export function compactionNode(
@@ -72,6 +75,7 @@ export function readCompaction(node: ConversationNode): Compaction | undefined {
       artifacts: texts(given.artifacts),
       evidence: texts(given.evidence),
       agents: texts(given.agents),
+      skills: texts(given.skills),
     },
   };
 }
@@ -83,14 +87,15 @@ export function loadedToolsOn(path: readonly ConversationNode[]): readonly strin
 }
 
 function continuationText(continuation: Continuation): string[] {
-  const { requests, incidents: failed, loaded_tools, artifacts, evidence, agents } = continuation;
+  const { requests, incidents: failed, loaded_tools, artifacts, evidence } = continuation;
   const sections: [string, readonly string[]][] = [
     ["Asked and not answered yet, word for word:", requests],
     ["Failed, and not succeeded since:", failed.map(({ tool, message }) => `${tool}: ${message}`)],
     ["Tools that were found and loaded:", loaded_tools],
     ["Artifacts that can still be read:", artifacts],
     ["Sources:", evidence],
-    ["Agents that were started:", agents],
+    ["Agents that were started:", continuation.agents],
+    ["Skills that were loaded; load them again where their text is needed:", continuation.skills],
   ];
   return sections.flatMap(([title, lines]) =>
     lines.length === 0 ? [] : [[title, ...lines.map((line) => `- ${line}`)].join("\n")],

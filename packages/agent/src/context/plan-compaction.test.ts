@@ -44,7 +44,20 @@ test("what is unresolved, failed, loaded or referred to is never left to the sum
     artifacts: ["art_1"],
     evidence: ["https://example.com/a"],
     agents: [],
+    skills: [],
   });
+});
+
+test("a skill that goes with what is summarised is named, also by the next summary", () => {
+  verifies("CTX-2", "SKILL-1");
+  const skill = node("skill_context", "Run the script.", { data: { skill: "deploy" } });
+  const path = [user("Deploy"), answer("", "1"), result("1", "loaded"), skill, user("Go on")];
+  const { continuation } = planCompaction(readPath(path).units, 1, []) ?? expect.fail();
+  expect(continuation.skills).toEqual(["deploy"]);
+  const made = compactionNode(place, "It went so.", { continuation });
+  expect(JSON.stringify(made.content)).toContain("Skills that were loaded");
+  const later = [...path, made, user("More"), answer("Done."), user("And more")];
+  expect(planCompaction(readPath(later).units, 1, [])?.continuation.skills).toEqual(["deploy"]);
 });
 
 test("a compaction node stands for what it took away, and what it kept is read as it was", () => {

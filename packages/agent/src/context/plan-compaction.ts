@@ -109,7 +109,13 @@ function continuationOf(
       ...blocks.flatMap((block) => (isResource(block) ? [block.uri] : [])),
     ]),
     agents: unique([...before.agents, ...affected.flatMap(({ nodes }) => nodes.flatMap(agentOf))]),
+    skills: unique([...before.skills, ...affected.flatMap(({ nodes }) => nodes.flatMap(skillOf))]),
   };
+}
+
+function skillOf({ kind, data = {} }: ConversationNode): string[] {
+  const name = kind === "skill_context" ? data["skill"] : undefined;
+  return typeof name === "string" ? [name] : [];
 }
 
 function agentOf({ kind, data = {} }: ConversationNode): string[] {

@@ -2,7 +2,7 @@
 // while they have attempts left, and the task ends when nothing more can be done. What others do to it meanwhile, in
 // this process or another, is seen and counts.
 
-import { messageOf, systemClock, type FactData, type ToolResult } from "@soong/core";
+import { messageOf, RunRefused, systemClock, type FactData, type ToolResult } from "@soong/core";
 import {
   TaskRefused,
   type StepRecord,
@@ -33,7 +33,12 @@ export async function driveTask(options: DriveOptions): Promise<DriveEnd> {
   const abort = (): void => stop.abort(options.signal?.reason ?? "the drive was stopped");
   options.signal?.addEventListener("abort", abort, { once: true });
   if (options.signal?.aborted === true) abort();
-  const driver = await startDriver(options, stop);
+  const driver = await startDriver(options, stop).catch((error: unknown) => {
+    if (error instanceof RunRefused) return error;
+    throw error;
+  });
+  // Such as by a rule that denies workers.
+  if (driver instanceof RunRefused) return { kind: "stuck", reason: driver.message };
   let end: DriveEnd | undefined;
   try {
     end = await drive(driver);
@@ -58,7 +63,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
   /** By pool, why its workers cannot be put to work. */
   const unusable = new Map<string, string>();
   const returned = new Map<string, number>();
-  let trouble: unknown;
+  let trouble: Error | undefined;
 
   try {
     while (!signal.aborted) {
@@ -86,7 +91,8 @@ async function drive(driver: Driver): Promise<DriveEnd> {
 
   async function retryFailed(): Promise<void> {
     for await (const { step_id, attempts, max_attempts } of everyStep(tasks, task_id, ["failed"])) {
-      if (attempts >= max_attempts) continue;
+      // Its worker has not left yet: one thing after the other.
+      if (attempts >= max_attempts || atWork.has(step_id)) continue;
       try {
         await tasks.updateStep(caller, { task_id, step_id, status: "ready" });
         options.onEvent?.({ kind: "retried", step_id, attempts, max_attempts });
@@ -107,7 +113,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
       if (next === undefined) return;
       taken.add(next.worker);
       const working = work(step, next).catch((error: unknown) => {
-        trouble ??= error;
+        trouble ??= error instanceof Error ? error : new Error(messageOf(error));
       });
       atWork.set(
         step.step_id,

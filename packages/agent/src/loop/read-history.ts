@@ -2,7 +2,7 @@
 // acted by then, so the answer they are of is put together again from the facts, with the results below it.
 
 import type { ConversationNode, Fact } from "@soong/core";
-import { answerNode } from "../context/index.ts";
+import { answerNode, isWithinCall } from "../context/index.ts";
 import type { ModelCall } from "../model/index.ts";
 
 /** The part of a store's session reader that is needed. */
@@ -73,7 +73,10 @@ function lostAnswer([started, ...after]: readonly Fact[]): ConversationNode | un
   if (after.some(({ type }) => type === "model.completed" || type === "model.failed")) {
     return undefined;
   }
-  const calls = after.flatMap((fact) => (fact.type === "tool.requested" ? [callOf(fact)] : []));
+  const requested = after.filter(
+    ({ type, data }) => type === "tool.requested" && !isWithinCall(data),
+  );
+  const calls = requested.map(callOf);
   if (calls.length === 0) return undefined;
   const said = after.flatMap(({ type, data }) => (type === "model.delta" ? [data["text"]] : []));
   const place = { node_id, session_id, run_id, agent_id };

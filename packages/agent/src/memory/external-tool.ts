@@ -18,12 +18,13 @@ export async function callExternalTool(
       recovery: "use_another_tool",
     });
   }
-  const parentNodeId = calling.path().at(-1)?.node_id;
-  const turn = calling.run.openTurn(parentNodeId === undefined ? {} : { parentNodeId });
+  // Below nothing: the conversation goes on from the result of the call that the model made.
+  const turn = calling.run.openTurn();
   context.onCancel(async () => {
     await turn.abort(`${context.toolName} was cancelled`);
   });
-  turn.push({ name: tool, arguments: { content, ...owner, tags } });
+  const within = context.toolCallId;
+  turn.push({ name: tool, arguments: { content, ...owner, tags }, within });
   turn.end();
   // It has a time of its own, and may wait for a person.
   const [result] = await context.waitForPerson(turn.settled());

@@ -5,7 +5,7 @@ import { lstat, readdir, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { messageOf } from "@soong/core";
 import { readTextFile, type DocumentProblem } from "../document/index.ts";
-import { parseEntry } from "./entry-file.ts";
+import { parseEntry, type ParsedEntry } from "./entry-file.ts";
 import { MEMORY_LIMITS, sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
 
 export interface ReadMemories {
@@ -75,31 +75,42 @@ async function collect(
   found: Collection,
 ): Promise<void> {
   const names = (await namesIn(folder, found)).filter((name) => name.endsWith(".md"));
-  const { entriesOfOwner: most, fileBytes } = MEMORY_LIMITS;
+  const { entriesOfOwner: most } = MEMORY_LIMITS;
   if (names.length > most) {
     const message = `holds ${names.length} memories; the first ${most} by name are read`;
     found.problems.push(problemOf(folder, message));
   }
-  for (const name of names.slice(0, most)) {
-    const file = join(folder, name);
-    const stats = await lstat(file).catch(() => undefined);
-    if (stats === undefined) continue;
-    if (stats.isSymbolicLink()) {
-      found.problems.push(problemOf(file, NO_LINKS));
-      continue;
+  const files = names.slice(0, most).map((name) => join(folder, name));
+  for (let at = 0; at < files.length; at += AT_ONCE) {
+    const some = files.slice(at, at + AT_ONCE);
+    for (const read of await Promise.all(some.map((file) => readEntry(file, folder, owner)))) {
+      if (read.ok) found.entries.push(read.entry);
+      else found.problems.push(...read.problems);
     }
-    const read = await readTextFile(file, fileBytes);
-    if (!read.ok) {
-      found.problems.push(problemOf(file, read.message));
-      continue;
-    }
-    const parsed = parseEntry(read.text, { file, owner, changed_at: stats.mtime.toISOString() });
-    if (!parsed.ok) found.problems.push(...parsed.problems);
-    else if (isElsewhere(parsed.entry, folder)) {
-      const message = "project is of another folder than the file is in";
-      found.problems.push(problemOf(file, message));
-    } else found.entries.push(parsed.entry);
   }
+}
+
+const AT_ONCE = 32;
+
+async function readEntry(
+  file: string,
+  folder: string,
+  owner: MemoryOwner | undefined,
+): Promise<ParsedEntry> {
+  const refused = (message: string): ParsedEntry => ({
+    ok: false,
+    problems: [problemOf(file, message)],
+  });
+  const stats = await lstat(file).catch(() => undefined);
+  // It went while the others were read.
+  if (stats === undefined) return { ok: false, problems: [] };
+  if (stats.isSymbolicLink()) return refused(NO_LINKS);
+  const read = await readTextFile(file, MEMORY_LIMITS.fileBytes);
+  if (!read.ok) return refused(read.message);
+  const parsed = parseEntry(read.text, { file, owner, changed_at: stats.mtime.toISOString() });
+  return parsed.ok && isElsewhere(parsed.entry, folder)
+    ? refused("project is of another folder than the file is in")
+    : parsed;
 }
 
 function isElsewhere(entry: MemoryEntry, folder: string): boolean {

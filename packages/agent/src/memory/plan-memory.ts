@@ -32,10 +32,11 @@ const ABOUT_THE_SAME = 0.5;
 export function planMemory(draft: MemoryDraft, there: readonly MemoryEntry[]): MemoryPlan {
   const { owner, content, tags, created_at, source } = draft;
   const same = sameWords(content);
-  const into = there.find((entry) => sameWords(entry.content) === same);
+  const into = there.find((entry) => readWords(entry).same === same);
   if (into !== undefined) return { kind: "merge", into, entry: merged(into, draft) };
   if (there.length >= MEMORY_LIMITS.entriesOfOwner) return { kind: "full" };
-  const others = there.filter((entry) => sharedWords(content, entry.content) >= ABOUT_THE_SAME);
+  const words = wordsOf(same);
+  const others = there.filter((entry) => shared(words, readWords(entry).words) >= ABOUT_THE_SAME);
   const entry = {
     ...owner,
     id: memoryIdOf(owner, content),
@@ -58,11 +59,23 @@ function merged(into: MemoryEntry, { tags, source }: MemoryDraft): PlannedEntry 
   };
 }
 
-/** The share of words two texts have in common, from 0 to 1. */
-function sharedWords(a: string, b: string): number {
-  const [left, right] = [wordsOf(a), wordsOf(b)];
+/** A job holds each candidate against the same memories. */
+const known = new WeakMap<MemoryEntry, { readonly same: string; readonly words: Set<string> }>();
+
+function readWords(entry: MemoryEntry): { readonly same: string; readonly words: Set<string> } {
+  const before = known.get(entry);
+  if (before !== undefined) return before;
+  const same = sameWords(entry.content);
+  const read = { same, words: wordsOf(same) };
+  known.set(entry, read);
+  return read;
+}
+
+/** The share of their words that two texts have in common, from 0 to 1. */
+function shared(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
   if (left.size === 0 || right.size === 0) return 0;
-  const common = [...left].filter((word) => right.has(word)).length;
+  let common = 0;
+  for (const word of left) if (right.has(word)) common += 1;
   return common / (left.size + right.size - common);
 }
 
@@ -71,9 +84,10 @@ const SMALL = new Set(
   "a an and are as at be by for from in is it its of on or that the this to was with".split(" "),
 );
 
+/** Of a text as `sameWords` leaves it. */
 function wordsOf(text: string): Set<string> {
   const words = new Set<string>();
-  for (const { segment, isWordLike } of cut.segment(sameWords(text))) {
+  for (const { segment, isWordLike } of cut.segment(text)) {
     if (isWordLike === true && !SMALL.has(segment)) words.add(segment);
   }
   return words;

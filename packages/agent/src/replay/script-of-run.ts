@@ -8,7 +8,7 @@ import {
   type JsonObject,
   type ToolResult,
 } from "@soong/core";
-import { readMessage, textOf, type ReadMessage } from "../context/index.ts";
+import { isWithinCall, readMessage, textOf, type ReadMessage } from "../context/index.ts";
 import type { ModelError } from "../model/index.ts";
 import type { Expectation, Script, ScriptCall, ScriptPart, ScriptTurn } from "../script/index.ts";
 import { hasPlaceholder } from "./recorded-arguments.ts";
@@ -95,6 +95,10 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
   }
 
   function takeCall(fact: Fact): void {
+    if (isWithinCall(fact.data)) {
+      notes.add("Calls made by other calls are left out: those make them again.");
+      return;
+    }
     const call: SentCall = { fact };
     if (!isAltered && hasPlaceholder((fact.data as JsonObject)["model_input"] ?? "")) {
       isAltered = true;

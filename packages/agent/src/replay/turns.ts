@@ -2,6 +2,7 @@
 // on each other in the conversation, and the first of a turn has the index 0.
 
 import { isTerminalFact, type Fact, type ToolResult } from "@soong/core";
+import { isWithinCall } from "../context/index.ts";
 
 export interface SegmentTurns {
   /** The turn an answer's fact is of; undefined for a request that has none, such as a compaction's. */
@@ -44,10 +45,11 @@ export function turnsOf(segment: readonly Fact[]): SegmentTurns {
       answer = undefined;
     } else if (type === "tool.requested") {
       const follows = index === 0 ? undefined : lastNode.get(parent_node_id);
-      const turn = answer ?? follows ?? (count += 1);
+      const answered = isWithinCall(data) ? undefined : answer;
+      const turn = answered ?? follows ?? (count += 1);
       ofCall.set(tool_call_id, turn);
       lastNode.set(node_id, turn);
-      if (answer === undefined) last.set(turn, tool_call_id);
+      if (answered === undefined) last.set(turn, tool_call_id);
     } else if (isTerminalFact(type)) {
       const halt = haltOf((result ?? {}) as ToolResult);
       const turn = ofCall.get(tool_call_id);

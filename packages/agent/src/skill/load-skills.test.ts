@@ -4,12 +4,15 @@ import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ConversationNode } from "@soong/core";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { describeDocumentProblem } from "../document/index.ts";
 import { filesBeside } from "./files-beside.ts";
 import { loadSkills, readSkill } from "./load-skills.ts";
 import { requestedTools } from "./requested-tools.ts";
+import type { Skill } from "./skill.ts";
+import { isOnItsWay, withLoad } from "./skill-node.ts";
 
 let home: string;
 let folder: string;
@@ -197,6 +200,19 @@ test("files beside are named by their paths, links and hidden ones are not, and 
   const many = await filesBeside({ folder: at("") });
   expect(many.paths).toHaveLength(200);
   expect(many.left_out).toBe(2 + 8);
+});
+
+test("a load is on its way until its result is on the path", () => {
+  verifies("SKILL-1");
+  const loaded = { name: "s", body: "x" } as Skill;
+  const before = withLoad({ other: 1 }, { name: "t", body: "y" } as Skill, "call-0");
+  const context = withLoad(before, loaded, "call-1");
+  expect(context["other"]).toBe(1);
+  const node = (tool_call_id: string) => ({ tool_call_id }) as ConversationNode;
+  expect(isOnItsWay(context, loaded, [node("call-0")])).toBe(true);
+  expect(isOnItsWay(context, { ...loaded, body: "z" }, [])).toBe(false);
+  // It was there and a compaction has taken it from view: then it may come again.
+  expect(isOnItsWay(context, loaded, [node("call-1")])).toBe(false);
 });
 
 test("requests are held against the surface and change nothing", () => {

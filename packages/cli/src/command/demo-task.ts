@@ -65,7 +65,7 @@ export async function playDemoTask(
   if (signal.aborted) return undefined;
   if (task === undefined) throw new CommandError("The orchestrator of the demo made no task.");
   output.line();
-  await driveTask({
+  const { kind, reason } = await driveTask({
     session: held.session,
     task_id: task.task_id,
     agents: agents.agents,
@@ -81,6 +81,7 @@ export async function playDemoTask(
       output.line(dim(fit(line, output.width)));
     },
   });
+  if (kind !== "completed") output.note(output.noteColours.red(`${kind}: ${visibleLine(reason)}`));
   await held.close();
   return signal.aborted ? undefined : { task_id: task.task_id, session_id };
 
@@ -186,7 +187,7 @@ export function demoTaskOutcome(facts: readonly Fact[]): DemoPoint[] {
       holds: failed.toSorted().join() === UNLUCKY.join() && attempts.length === 14,
     },
     {
-      says: "no stall was checked before the plan, and the list was made of all of them",
+      says: "no stall was checked before the plan was made, and the list came last",
       holds: STALLS.every(
         (stall) =>
           startOf(stall) >= (ends.get("plan") ?? Number.POSITIVE_INFINITY) &&
@@ -209,5 +210,6 @@ export function showDemoTimeline(output: Output, facts: readonly Fact[]): void {
 }
 
 function stepOf({ data }: Fact): string {
-  return String(data["step_id"]);
+  const { step_id } = data;
+  return typeof step_id === "string" ? step_id : "";
 }

@@ -2,7 +2,7 @@
 
 import type { Fact } from "@soong/core";
 
-export interface Attempt {
+interface Attempt {
   readonly worker: string;
   readonly step_id: string;
   /** Milliseconds since the epoch. */
@@ -26,7 +26,7 @@ export function attemptsIn(facts: readonly Fact[]): Attempt[] {
     return [
       {
         worker,
-        step_id: String(step_id),
+        step_id: typeof step_id === "string" ? step_id : "",
         from: Date.parse(begun.time),
         to: Date.parse(fact.time),
         isDone: fact.type === "task.step.completed",
@@ -50,6 +50,6 @@ export function timelineOf(attempts: readonly Attempt[], width: number): string[
       const name = step_id.slice(0, room - 1).padEnd(room - 1, "─");
       lane = `${lane.padEnd(begin)}${name}${isDone ? "✓" : "✗"}`;
     }
-    return `${worker.padEnd(label)}${lane}`;
+    return `${worker.padEnd(label)}${lane}`.slice(0, width);
   });
 }

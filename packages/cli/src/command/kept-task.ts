@@ -10,13 +10,13 @@ export async function keptTask(reader: TaskReader, given: string): Promise<TaskW
   const found = await reader.get(given);
   if (found !== undefined) return found;
   const ids = (await reader.list({ limit: 1000 })).map(({ task_id }) => task_id);
-  const meant = ids.filter((id) => id.startsWith(given));
+  const meant = given === "" ? [] : ids.filter((id) => id.startsWith(given));
   if (meant.length > 1) {
     throw new UsageError(
       `${visibleLine(given)} begins the ids of ${meant.length} tasks: ${meant.slice(0, SHOWN).join(", ")}.`,
     );
   }
-  const [only] = given === "" ? [] : meant;
+  const [only] = meant;
   const task = only === undefined ? undefined : await reader.get(only);
   if (task !== undefined) return task;
   throw new CommandError(

@@ -82,7 +82,9 @@ async function refuseUnknownCommand(program: Command, given: string): Promise<ne
 function addCare(program: Command, context: CommandContext, ended: Ended): void {
   const demo = program
     .command("demo")
-    .description("watch a scripted model mend a small project, offline, in a throw-away folder")
+    .description(
+      "watch scripted models mend a small project and share a task, offline, in a throw-away folder",
+    )
     .action(async () => {
       const { demoCommand } = await import("./demo.ts");
       ended(await demoCommand(context));

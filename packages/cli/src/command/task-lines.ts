@@ -3,7 +3,7 @@
 import type { StepCounts, StepRecord, StepStatus, TaskRecord } from "@soong/agent";
 import { fit, lengthOf, pad, visibleLine, wrap, type Colours } from "../output/index.ts";
 
-export interface TaskLinesOptions {
+interface TaskLinesOptions {
   readonly width: number;
   readonly colours: Colours;
 }
@@ -20,14 +20,15 @@ const SIGNS: Readonly<Record<StepStatus, string>> = {
 };
 
 /** One task in a list. */
-export function taskLine(
+export function taskEntry(
   { task_id, title, status, updated_at }: TaskRecord,
   counts: StepCounts,
   { width, colours }: TaskLinesOptions,
-): string {
-  const head = `${visibleLine(task_id)}  ${pad(status, 9)}  ${progressOf(counts)}`;
-  const rest = fit(`  ${updated_at}  ${visibleLine(title)}`, Math.max(20, width - lengthOf(head)));
-  return `${colours.bold(head)}${colours.dim(rest)}`;
+): string[] {
+  return [
+    `${colours.bold(visibleLine(task_id))}  ${statusIn(status, colours)}  ${progressOf(counts)}  ${updated_at}`,
+    colours.dim(`    ${fit(visibleLine(title), width - 4)}`),
+  ];
 }
 
 export function taskLines(

@@ -6,7 +6,7 @@ import { EXIT, visibleLine, type Output } from "../output/index.ts";
 import type { CommandContext } from "./context.ts";
 import { keptTask, stepRecord, stepsOf } from "./kept-task.ts";
 import { nothingKept, readingStore } from "./kept.ts";
-import { stepNews, taskLine, taskLines } from "./task-lines.ts";
+import { stepNews, taskEntry, taskLines } from "./task-lines.ts";
 
 export interface TasksOptions {
   readonly json?: boolean;
@@ -41,7 +41,7 @@ export async function tasksCommand(
   );
 }
 
-export function showTask(
+function showTask(
   output: Output,
   { task, counts }: TaskWithCounts,
   steps: readonly StepRecord[],
@@ -64,7 +64,7 @@ async function listTasks(output: Output, reader: TaskReader, json: boolean): Pro
       const found = await reader.get(task_id);
       if (found === undefined) continue;
       if (json) output.record(SCHEMA, found);
-      else output.line(taskLine(found.task, found.counts, output));
+      else for (const line of taskEntry(found.task, found.counts, output)) output.line(line);
     }
     await output.drained();
     if (page.length === 0 && after === undefined) sayNone(output);

@@ -8,10 +8,11 @@ import { SetupError } from "./setup-error.ts";
 export async function mainDefinition(home: string, id: string): Promise<AgentDefinition> {
   const { describeDocumentProblem, loadAgentCatalog } = await import("@soong/agent");
   const folder = agentsFolder(home);
-  const { definitions, problems, startableAs } = await loadAgentCatalog({ folder });
+  const catalog = await loadAgentCatalog({ folder });
+  const { definitions, problems } = catalog;
   const found = definitions.get(id);
   if (found?.roles.includes("main") === true) return found;
-  const names = startableAs("main").map((definition) => definition.id);
+  const names = catalog.startableAs("main").map((definition) => definition.id);
   const known =
     names.length === 0
       ? `No agent in ${folder} has the role main.`

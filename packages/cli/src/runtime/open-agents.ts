@@ -39,7 +39,7 @@ export interface RuntimeAgents {
   readonly problems: readonly string[];
 }
 
-export interface OpenAgentsOptions {
+interface OpenAgentsOptions {
   readonly env: Environment;
   readonly config: LoadedConfig;
   readonly roots: Roots;
@@ -93,7 +93,7 @@ export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAge
 }
 
 /** The pools of the config; without any there is one, so that a task can be worked on. */
-export function workerPoolsOf({ agents }: SoongConfig): WorkerPool[] {
+function workerPoolsOf({ agents }: SoongConfig): WorkerPool[] {
   const pools = Object.entries(agents.worker_pools).map(
     ([name, { agent, size, model, allowed_tools }]): WorkerPool => ({
       name,

@@ -131,7 +131,10 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   } = await servers.open(
     kernel.registry,
     // Hidden from now on, in runs under way too: a token that is renewed may come back in the very next answer.
-    (secret) => secrets.push(secret),
+    (secret) => {
+      // Told again with every connection.
+      if (!secrets.some(({ value }) => value === secret.value)) secrets.push(secret);
+    },
   );
   for (const warning of [...servers.warnings, ...(agents?.problems ?? [])]) {
     note(`warning: ${warning}`);

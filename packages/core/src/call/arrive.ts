@@ -193,6 +193,7 @@ function recordRequest(host: CallHost, call: Call, parsed: ParsedArguments): voi
   if (call.tool !== undefined && call.given.name !== call.tool_name)
     data["native_name"] = call.given.name;
   if (call.alias !== undefined) data["alias"] = call.alias;
+  if (call.given.within !== undefined) data["within_tool_call_id"] = call.given.within;
   const text = argumentText(call, parsed);
   const sensitive = call.tool?.input.sensitive ?? [];
   if (sensitive.length > 0) {

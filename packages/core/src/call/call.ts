@@ -23,6 +23,8 @@ export interface ToolCall {
   name: string;
   /** JSON text as it came, or a value. */
   arguments: unknown;
+  /** The call whose handler makes this one: it is no model's, and no turn of the conversation. */
+  within?: string;
 }
 
 /** How a call ends, before its result is made. */

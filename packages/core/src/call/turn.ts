@@ -1,7 +1,7 @@
 // One turn: calls are pushed as they arrive, the scheduler says when each may run, results come out in
 // call order, exactly one for each (RESULT-1, SCHED-5…7, PIPE-4, PIPE-7).
 
-import { isThenable, JournalFailure, type ConversationNode } from "../journal/index.ts";
+import { isThenable, JournalFailure } from "../journal/index.ts";
 import { createSchedule, type ScheduleAction, type ScheduleEvent } from "../schedule/index.ts";
 import {
   isHandlerErrorStatus,

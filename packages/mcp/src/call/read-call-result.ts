@@ -60,7 +60,7 @@ function failed(result: HandlerResult, toolName: string): HandlerResult {
 async function keptMeta(
   own: JsonValue | undefined,
   ofBlocks: readonly JsonObject[],
-  { artifacts, toolName }: Artifacts,
+  context: Artifacts,
 ): Promise<{ metadata?: JsonObject; artifacts: NonNullable<HandlerResult["artifacts"]> }> {
   const metadata: JsonObject = {
     ...(isJsonObject(own) ? { _meta: own } : {}),
@@ -69,7 +69,7 @@ async function keptMeta(
   if (Object.keys(metadata).length === 0) return { artifacts: [] };
   const text = JSON.stringify(metadata);
   if (text.length <= MAX_META_CHARS) return { metadata, artifacts: [] };
-  const name = `${toolName}.meta.json`;
-  const ref = await artifacts.write(text, { media_type: "application/json", name });
+  const name = `${context.toolName}.meta.json`;
+  const ref = await context.artifacts.write(text, { media_type: "application/json", name });
   return { metadata: { meta_artifact_id: ref.artifact_id }, artifacts: [ref] };
 }

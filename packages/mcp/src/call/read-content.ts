@@ -34,8 +34,9 @@ const MODEL_IMAGES: ReadonlySet<string> = new Set([
 
 export async function readContent(
   given: readonly JsonValue[],
-  { artifacts: writer, toolName }: Pick<ToolContext, "artifacts" | "toolName">,
+  context: Pick<ToolContext, "artifacts" | "toolName">,
 ): Promise<ReadContent> {
+  const { toolName } = context;
   const content: ContentBlock[] = [];
   const artifacts: ArtifactRef[] = [];
   const metas: JsonObject[] = [];
@@ -118,7 +119,7 @@ export async function readContent(
 
   async function keep(data: string | Uint8Array, media_type: string, name: string): Promise<void> {
     try {
-      const ref = await writer.write(data, { media_type, name });
+      const ref = await context.artifacts.write(data, { media_type, name });
       const { artifact_id, size } = ref;
       artifacts.push(ref);
       content.push({ type: "artifact_ref", artifact_id, media_type, size, name });

@@ -33,6 +33,8 @@ export interface RequestParts {
   readonly offer: Pick<ConnectionOptions, "canElicit" | "canSample" | "canListRoots">;
   readonly listTimeoutMs: number;
   readonly secrets: readonly string[];
+  /** What comes with an answer comes on a stream of that one request, as over HTTP. */
+  readonly hasOwnStreams: boolean;
   /** Why the server is gone, once it is. */
   readonly end: () => string | undefined;
   readonly onAnswered: () => void;
@@ -57,9 +59,10 @@ export function createRequests(
   const open = new Set<OpenCall>();
   /**
    * The call on whose stream a message came: over HTTP a server's question says so by nothing else, and the
-   * SDK reads that stream inside the request that opened it.
+   * SDK reads that stream inside the request that opened it. A pipe is one stream for all, and to follow
+   * calls there would tell nothing and slow down every promise of the process.
    */
-  const carrier = new AsyncLocalStorage<OpenCall>();
+  const carrier = parts.hasOwnStreams ? new AsyncLocalStorage<OpenCall>() : undefined;
   answerByItself();
 
   return {
@@ -161,7 +164,7 @@ export function createRequests(
   async function answered<T>(method: string, params: unknown, signal: AbortSignal): Promise<T> {
     const call = callAsking();
     const releases = [...open].map(({ timer }) => timer.hold());
-    const until = call === undefined ? signal : AbortSignal.any([signal, call.signal]);
+    const until = call === undefined ? signal : AbortSignal.any([signal, call.untilEnd()]);
     try {
       // What it is the SDK checks before it sends it.
       return (await answerQuestion({ method, params }, call, { signal: until })) as T;
@@ -173,7 +176,7 @@ export function createRequests(
   }
 
   function carried(): OpenCall | undefined {
-    const call = carrier.getStore();
+    const call = carrier?.getStore();
     return call !== undefined && open.has(call) ? call : undefined;
   }
 
@@ -201,7 +204,7 @@ export function createRequests(
     const { signal, timeoutMs, onProgress, ...asking } = options;
     if (signal.aborted) throw aborted();
     const stop = new AbortController();
-    const over = new AbortController();
+    const ended = createEnd();
     let isTimedOut = false;
     const timer = startCallTimer(clock, timeoutMs, () => {
       isTimedOut = true;
@@ -212,7 +215,7 @@ export function createRequests(
     const call: OpenCall = {
       ...asking,
       timer,
-      signal: AbortSignal.any([stop.signal, over.signal]),
+      untilEnd: () => AbortSignal.any([stop.signal, ended.signal()]),
       asked: { all: 0, open: 0 },
       onProgress(progress) {
         timer.restart();
@@ -222,7 +225,9 @@ export function createRequests(
     open.add(call);
     try {
       const sending = { signal: stop.signal, timeout: NO_TIMEOUT };
-      const result = await carrier.run(call, () => work(sending, call));
+      const result = await (carrier === undefined
+        ? work(sending, call)
+        : carrier.run(call, () => work(sending, call)));
       parts.onAnswered();
       return result;
     } catch (error) {
@@ -239,10 +244,28 @@ export function createRequests(
     } finally {
       timer.stop();
       open.delete(call);
-      over.abort();
+      ended.now();
       signal.removeEventListener("abort", onAbort);
     }
   }
+}
+
+/** The end of a call as a signal, for the few calls that are asked something: one costs as much as a request. */
+function createEnd(): { readonly signal: () => AbortSignal; readonly now: () => void } {
+  let controller: AbortController | undefined;
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+    controller?.abort("the call has ended");
+  };
+  return {
+    signal() {
+      controller ??= new AbortController();
+      if (isOver) end();
+      return controller.signal;
+    },
+    now: end,
+  };
 }
 
 function aborted(): McpRequestFailure {

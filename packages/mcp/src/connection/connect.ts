@@ -102,6 +102,7 @@ async function attempt(
     clock: parts.clock,
     offer: options,
     listTimeoutMs: entry.timeout_ms,
+    hasOwnStreams: way.kind === "http",
     get secrets() {
       return secretsOfWay(way, entry);
     },

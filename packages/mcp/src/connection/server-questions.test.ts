@@ -19,7 +19,7 @@ const sampling = { method: "sampling/createMessage", params: { maxTokens: 1 } };
 const roots = { method: "roots/list" };
 
 function call(more: Partial<AskedCall> = {}): AskedCall {
-  return { signal, asked: { all: 0, open: 0 }, ...more };
+  return { untilEnd: () => signal, asked: { all: 0, open: 0 }, ...more };
 }
 
 const host = (more: Partial<AskedHost> = {}): AskedHost => ({

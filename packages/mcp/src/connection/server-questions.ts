@@ -14,7 +14,7 @@ import { McpRequestFailure } from "./failure.ts";
 
 export interface AskedCall extends Pick<ToolCallOptions, "onElicitation" | "onQuestions" | "host"> {
   /** Aborted when the call has ended: what it still asks is taken back. */
-  readonly signal: AbortSignal;
+  readonly untilEnd: () => AbortSignal;
   /** How many questions it has put so far, and how many of them are open. */
   readonly asked: { all: number; open: number };
 }
@@ -94,7 +94,7 @@ export async function answerQuestions(
     questions.map(async ([key, question]) => {
       const asked = isObject(question) ? question : {};
       try {
-        return [key, await answerQuestion(asked, call, { signal: call.signal, key })] as const;
+        return [key, await answerQuestion(asked, call, { signal: call.untilEnd(), key })] as const;
       } finally {
         settled?.(key);
       }

@@ -120,7 +120,7 @@ export function createClient(
           `${MAX_OPEN} calls of this client have not ended; wait for some of them, then call again`,
         );
       }
-      const call = createOpenCall(fingerprintOf(request), answers);
+      const call = createOpenCall(() => fingerprintOf(request), answers);
       calls.set(call.id, call);
       void atWork(conduct(run, call, asked));
       return atWork(follow(run, call, waiter));
@@ -135,7 +135,7 @@ export function createClient(
         );
       }
       const { call, timer } = returned;
-      if (call.fingerprint !== fingerprintOf(request)) {
+      if (call.fingerprint() !== fingerprintOf(request)) {
         throw invalid("name and arguments are not those of the call this request goes on with");
       }
       clearTimeout(timer);

@@ -40,7 +40,7 @@ export type Step =
 export interface OpenCall extends AnsweringCall {
   readonly id: string;
   /** What was asked for, to hold against the request that brings an answer. */
-  readonly fingerprint: string;
+  readonly fingerprint: () => string;
   /** Aborted when nobody wants the call any more. */
   readonly unwanted: AbortSignal;
   isFor(request_id: string | number): boolean;
@@ -54,16 +54,21 @@ export interface OpenCall extends AnsweringCall {
   giveUp(reason: string): void;
 }
 
+type Changing<T, Names extends keyof T> = Omit<T, Names> & { -readonly [Name in Names]: T[Name] };
+
+const NO_ANSWERS: Answers = new Map();
+
 interface OpenQuestion {
   readonly question: ClientQuestion;
   readonly resolve: (answer: ClientAnswer) => void;
 }
 
 /** `brought`: answers that came with the first request, for questions its client expects to be asked. */
-export function createOpenCall(fingerprint: string, brought: Answers = new Map()): OpenCall {
+export function createOpenCall(fingerprint: () => string, brought: Answers = NO_ANSWERS): OpenCall {
   const id = `call_${randomUUID()}`;
   const unwanted = new AbortController();
-  const over = new AbortController();
+  /** Only for a call that asks something. */
+  let over: AbortController | undefined;
   const questions = new Map<string, OpenQuestion>();
   const ready = new Map(brought);
   /** Names of questions that come together and have not all come yet; and in which order they are shown. */
@@ -79,17 +84,15 @@ export function createOpenCall(fingerprint: string, brought: Answers = new Map()
   let told = -1;
   let hasCounted = false;
 
-  const call: OpenCall = {
+  // Plain fields for what changes: a getter of an object literal would cost a hidden class for every call.
+  const call: Changing<OpenCall, "client" | "standsAlone" | "logLevel"> = {
     id,
     fingerprint,
     unwanted: unwanted.signal,
     isFor: (request_id) => waiter?.request_id === request_id,
-    get client() {
-      return last?.client ?? "unknown";
-    },
-    get standsAlone() {
-      return last?.standsAlone === true;
-    },
+    client: "unknown",
+    standsAlone: false,
+    logLevel: undefined,
     can: (ability) => last?.abilities[ability] === true,
     expect(keys) {
       order = keys;
@@ -110,16 +113,13 @@ export function createOpenCall(fingerprint: string, brought: Answers = new Map()
     },
     reached,
     logged: (entry) => waiter?.log?.(entry),
-    get logLevel() {
-      return last?.logLevel;
-    },
     enters(entered) {
       place = entered;
     },
     ends(ended) {
       result = ended;
       place?.end();
-      over.abort();
+      over?.abort("the call has ended");
       wake?.();
     },
     giveUp(reason) {
@@ -137,6 +137,8 @@ export function createOpenCall(fingerprint: string, brought: Answers = new Map()
       ready.delete(key);
       return known;
     }
+    if (result !== undefined) throw ended();
+    over ??= new AbortController();
     const gone = AbortSignal.any([signal, over.signal]);
     waits += 1;
     place?.leave();
@@ -179,7 +181,13 @@ export function createOpenCall(fingerprint: string, brought: Answers = new Map()
   async function follow(request: Waiter): Promise<Step> {
     waiter = request;
     last = request;
-    const gone = (): void => unwanted.abort(String(request.signal.reason ?? "cancelled"));
+    call.client = request.client;
+    call.standsAlone = request.standsAlone;
+    call.logLevel = request.logLevel;
+    const gone = (): void => {
+      const said: unknown = request.signal.reason;
+      unwanted.abort(typeof said === "string" ? said : "the client has disconnected");
+    };
     if (request.signal.aborted) gone();
     else request.signal.addEventListener("abort", gone);
     try {

@@ -1,0 +1,312 @@
+import { createKernel, createMemoryJournal, type Fact, type PolicyInput } from "@soong/core";
+import { verifies } from "#laws";
+import { afterEach, expect, test } from "vitest";
+import { createAgents, loadAgentCatalog, type WorkerPool } from "../child/index.ts";
+import type { Model, ModelRequest } from "../model/index.ts";
+import { scriptedModel, type ScriptTurn } from "../script/index.ts";
+import { createClaimKeeper, createMemoryTasks, createTasks, taskTools } from "../task/index.ts";
+import { driveTask, type DriveEnd, type DriveEvent, type DriveOptions } from "./index.ts";
+
+/** What comes of each attempt at a step; after the last, and where nothing is said, it is completed. */
+type Luck = Readonly<Record<string, readonly Outcome[]>>;
+type Outcome = "completed" | "failed" | "blocked" | "nothing" | "waits";
+type Steps = Readonly<Record<string, readonly string[]>>;
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function stage(steps: Steps, luck: Luck, given: StageOptions = {}) {
+  const { pools = [{ name: "hands", size: 4 }], policy, maxAttempts = 3, storage } = given;
+  const tasks = createTasks({
+    storage: storage ?? createMemoryTasks(),
+    maxAttempts,
+    leaseMs: 2000,
+  });
+  const keeper = createClaimKeeper({ tasks });
+  const catalog = await loadAgentCatalog();
+  const agents = createAgents({ catalog, childTimeoutMs: 60_000, pools, tasks: { tasks, keeper } });
+  const kernel = createKernel({
+    sources: [agents.source, taskTools({ tasks, keeper, callerOf: (ids) => agents.callerOf(ids) })],
+    config: { agents: { max_concurrent_children_per_session: 8, max_children_per_run: 1 } },
+  });
+  const journal = createMemoryJournal();
+  const session = await kernel.openSession({
+    journal,
+    ...(policy === undefined ? {} : { policy }),
+  });
+  closing.push(async () => {
+    await keeper.close();
+    await session.close();
+  });
+  const { session_id } = session;
+  const caller = {
+    actor: { kind: "orchestrator", session_id, run_id: "r", agent_id: "a" },
+  } as const;
+  const { task } = await tasks.create(caller, {
+    title: "The work",
+    goal: "It is done.",
+    steps: Object.entries(steps).map(([step_id, depends_on]) => ({
+      step_id,
+      depends_on,
+      title: `Do ${step_id}`,
+      instructions: "As said.",
+    })),
+  });
+  const { task_id } = task;
+  const events: DriveEvent[] = [];
+  const model = luckyModel(luck);
+  const options: DriveOptions = {
+    session,
+    task_id,
+    agents,
+    tasks,
+    models: [model.model],
+    onEvent: (event) => events.push(event),
+  };
+  return {
+    ...model,
+    tasks,
+    caller,
+    task_id,
+    events,
+    session,
+    agents,
+    journal,
+    drive: (more: Partial<DriveOptions> = {}): Promise<DriveEnd> =>
+      driveTask({ ...options, ...more }),
+    facts: (type: string): Fact[] => journal.facts.filter((fact) => fact.type === type),
+    status: async (step: string) => (await tasks.reader.step(task_id, step))?.status,
+  };
+}
+
+interface StageOptions {
+  readonly pools?: readonly WorkerPool[];
+  readonly policy?: PolicyInput;
+  readonly maxAttempts?: number;
+  readonly storage?: ReturnType<typeof createMemoryTasks>;
+}
+
+/** A worker that begins its step and ends it as it is meant to; `waiting` tells of those that wait for ever. */
+function luckyModel(luck: Luck) {
+  const attempts = new Map<string, number>();
+  const byRun = new Map<string, Model>();
+  const plain = scriptedModel({ turns: [] });
+  let waits = 0;
+  let told = (): void => {};
+  const model: Model = {
+    ...plain,
+    stream(request, signal) {
+      const { run_id = "" } = request;
+      const playing = byRun.get(run_id) ?? playerFor(stepIn(request));
+      byRun.set(run_id, playing);
+      return playing.stream(request, signal);
+    },
+  };
+  return {
+    model,
+    attempts,
+    /** When so many wait. */
+    waiting(count: number): Promise<void> {
+      return new Promise((resolve) => {
+        told = () => {
+          if (waits >= count) resolve();
+        };
+        told();
+      });
+    },
+  };
+
+  function playerFor(step: string): Model {
+    const attempt = attempts.get(step) ?? 0;
+    attempts.set(step, attempt + 1);
+    const outcome = luck[step]?.[attempt] ?? "completed";
+    const script = scriptedModel({ turns: turnsFor(outcome) });
+    if (outcome !== "waits") return script;
+    return {
+      ...script,
+      stream(request, signal) {
+        if (request.index === 2) {
+          waits += 1;
+          told();
+        }
+        return script.stream(request, signal);
+      },
+    };
+  }
+}
+
+function turnsFor(outcome: Outcome): ScriptTurn[] {
+  const end = outcome === "completed" ? { summary: "It is." } : { reason: `it ${outcome}` };
+  const running = { calls: [update({ status: "running" })] };
+  if (outcome === "nothing") return [{ text: "I did not bother." }];
+  if (outcome === "waits") return [running, { parts: [{ text: "…", after_ms: 2 ** 30 }] }];
+  return [running, { calls: [update({ status: outcome, ...end })] }, { text: "That was it." }];
+}
+
+function update(input: Readonly<Record<string, string>>) {
+  return { tool: "agent.task_update_step", input };
+}
+
+function stepIn({ messages }: ModelRequest): string {
+  const text = JSON.stringify(messages[0]);
+  return /The step (\S+) is claimed for you/.exec(text)?.[1] ?? "";
+}
+
+const DIAMOND: Steps = { top: [], left: ["top"], right: ["top"], bottom: ["left", "right"] };
+
+test("ready steps go to free workers until all are done, each once, and the task is completed", async () => {
+  verifies("TASK-6");
+  const at = await stage(DIAMOND, {});
+  const end = await at.drive();
+  expect(end).toEqual({ kind: "completed", reason: "All steps are done: 4 completed." });
+  expect([...at.attempts]).toEqual([
+    ["top", 1],
+    ["left", 1],
+    ["right", 1],
+    ["bottom", 1],
+  ]);
+  const claims = at.facts("task.step.claimed").map(({ data }) => data["step_id"]);
+  expect(claims).toEqual(["top", "left", "right", "bottom"]);
+  const { task } = (await at.tasks.reader.get(at.task_id)) ?? {};
+  expect(task).toMatchObject({ status: "completed", result: { summary: end.reason } });
+  // On record: one run that drives, and below it one for each dispatch, all of them at their end.
+  const runs = at.facts("run.started");
+  const ends = at.journal.facts.filter(({ type }) =>
+    /^run\.(completed|failed|aborted)$/.test(type),
+  );
+  expect([runs.length, ends.length]).toEqual([9, 9]);
+  expect(new Set(ends.map(({ type }) => type))).toEqual(new Set(["run.completed"]));
+  expect(at.facts("task.step.dispatched")).toHaveLength(4);
+  // There is nothing left to do, and nothing is done.
+  expect(await at.drive()).toMatchObject({ kind: "completed" });
+  expect(at.facts("run.started")).toHaveLength(9);
+});
+
+test("a step that fails is tried again while it has attempts left, however it failed", async () => {
+  verifies("TASK-6", "TASK-4");
+  const luck: Luck = { left: ["failed"], right: ["nothing", "failed"] };
+  const at = await stage(DIAMOND, luck);
+  expect(await at.drive()).toMatchObject({ kind: "completed" });
+  expect(Object.fromEntries(at.attempts)).toEqual({ top: 1, left: 2, right: 3, bottom: 1 });
+  const retried = at.events.filter(({ kind }) => kind === "retried");
+  expect(retried.map(({ step_id }) => step_id).toSorted()).toEqual(["left", "right"]);
+  const done = at.facts("task.step.completed").map(({ data }) => data["step_id"]);
+  expect(done).toHaveLength(4);
+  expect(new Set(done)).toEqual(new Set(["bottom", "left", "right", "top"]));
+});
+
+test("a step without luck fails the task with the reason, after all else that could be done", async () => {
+  verifies("TASK-6");
+  const steps = { ...DIAMOND, after: ["right"] };
+  const at = await stage(steps, { left: ["failed", "failed"] }, { maxAttempts: 2 });
+  const end = await at.drive();
+  expect(end).toEqual({
+    kind: "failed",
+    reason: "Step left failed 2 times, last: it failed. 1 further steps could not be done.",
+  });
+  expect(at.attempts.get("left")).toBe(2);
+  const { task } = (await at.tasks.reader.get(at.task_id)) ?? {};
+  expect(task).toMatchObject({ status: "failed", reason: end.reason });
+  expect(await at.status("after")).toBe("completed");
+  expect(at.attempts.has("bottom")).toBe(false);
+});
+
+test("a blocked step leaves the task open, and it goes on when that is over", async () => {
+  verifies("TASK-6");
+  const at = await stage(DIAMOND, { left: ["blocked"] });
+  expect(await at.drive()).toEqual({
+    kind: "blocked",
+    reason: "Step left is blocked: it blocked.",
+  });
+  expect(await at.status("right")).toBe("completed");
+  const { task_id } = at;
+  await at.tasks.updateStep(at.caller, { task_id, step_id: "left", status: "ready" });
+  expect(await at.drive()).toMatchObject({ kind: "completed" });
+  expect(at.attempts.get("right")).toBe(1);
+});
+
+test("an abort stops the workers, gives their steps back unused, and another drive goes on", async () => {
+  verifies("TASK-6", "TASK-4", "AGENT-5");
+  const at = await stage(DIAMOND, { left: ["waits"], right: ["waits"] });
+  const stop = new AbortController();
+  const driving = at.drive({ signal: stop.signal });
+  await at.waiting(2);
+  stop.abort("enough");
+  expect(await driving).toEqual({ kind: "aborted", reason: "enough" });
+  for (const step of ["left", "right"]) {
+    const { status, attempts, claim } = (await at.tasks.reader.step(at.task_id, step)) ?? {};
+    expect({ status, attempts, claim }).toEqual({ status: "ready", attempts: 0, claim: undefined });
+  }
+  expect(at.agents.workers.states()[0]).toMatchObject({ idle: 4, busy: 0 });
+  expect(await at.drive()).toMatchObject({ kind: "completed" });
+  // One that is asked to stop before it begins does nothing.
+  expect(at.attempts.get("left")).toBe(2);
+  const other = await stage(DIAMOND, {});
+  expect(await other.drive({ signal: AbortSignal.abort("no") })).toMatchObject({ kind: "aborted" });
+  expect(other.attempts.size).toBe(0);
+});
+
+test("two drivers share the work, and no step is done twice", async () => {
+  verifies("TASK-6", "TASK-4");
+  const many = Array.from({ length: 20 }, (_, i) => `s${i}`);
+  const steps: Steps = { ...Object.fromEntries(many.map((id) => [id, []])), end: many };
+  const at = await stage(steps, { s3: ["failed"], s7: ["nothing"] });
+  const ends = await Promise.all([at.drive(), at.drive(), at.drive({ pools: ["hands"] })]);
+  expect(ends.map(({ kind }) => kind)).toEqual(["completed", "completed", "completed"]);
+  const done = at.facts("task.step.completed").map(({ data }) => data["step_id"]);
+  expect(done).toHaveLength(21);
+  expect(new Set(done).size).toBe(21);
+  expect(at.facts("task.completed")).toHaveLength(1);
+  expect(at.attempts.get("s3")).toBe(2);
+});
+
+test("a drive ends with the task that somebody else has ended, and its workers with it", async () => {
+  verifies("TASK-6");
+  const at = await stage(DIAMOND, { top: ["waits"] });
+  const driving = at.drive();
+  await at.waiting(1);
+  await at.tasks.cancel(at.caller, { task_id: at.task_id, reason: "not needed" });
+  expect(await driving).toEqual({ kind: "cancelled", reason: "not needed" });
+  expect(at.facts("agent.child.cancelled")).toHaveLength(1);
+});
+
+test("workers that cannot be put to work are told of, and nothing is tried for ever", async () => {
+  verifies("TASK-6");
+  const pools = [{ name: "odd", size: 2, agent_definition_id: "nobody" }];
+  const odd = await stage(DIAMOND, {}, { pools });
+  const end = await odd.drive();
+  expect(end.kind).toBe("stuck");
+  expect(end.reason).toContain('There is no agent definition "nobody"');
+  expect(await odd.status("top")).toBe("ready");
+  const policy: PolicyInput = {
+    rules: [{ tool: "agent.dispatch_worker", decision: "deny", reason: "no workers here" }],
+  };
+  const denied = await stage(DIAMOND, {}, { policy });
+  expect(await denied.drive()).toMatchObject({
+    kind: "stuck",
+    reason: expect.stringContaining("agent.dispatch_worker") as string,
+  });
+  const none = await stage(DIAMOND, {}, { pools: [] });
+  expect(await none.drive()).toEqual({
+    kind: "stuck",
+    reason: "There is no worker to give steps to.",
+  });
+  // One pool that works is enough.
+  const both = await stage(DIAMOND, {}, { pools: [...pools, { name: "hands", size: 1 }] });
+  expect(await both.drive()).toMatchObject({ kind: "completed" });
+  expect(new Set(both.facts("worker.dispatched").map(({ data }) => data["pool"]))).toEqual(
+    new Set(["hands"]),
+  );
+});
+
+test("a task of another session is not known here", async () => {
+  verifies("TASK-5");
+  const storage = createMemoryTasks();
+  const one = await stage(DIAMOND, {}, { storage });
+  const other = await stage(DIAMOND, {}, { storage });
+  await expect(one.drive({ task_id: other.task_id })).rejects.toThrow("There is no task");
+  await expect(one.drive({ task_id: "task_none" })).rejects.toThrow("There is no task task_none");
+  expect(one.facts("run.started")).toEqual([]);
+});
