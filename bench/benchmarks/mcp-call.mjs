@@ -80,15 +80,15 @@ async function opened(name, open) {
 
 /** @param {Contender[]} contenders @param {number} together @param {boolean} quick @returns {Promise<ReportRow[]>} */
 async function measure(contenders, together, quick) {
-  const calls = quick ? 160 : 320;
+  const calls = quick ? 80 : 320;
   // The compiler needs some thousand calls of the whole path to be done with it.
   for (const { renew, run } of contenders) {
     await renew?.();
-    await run(quick ? 480 : 3200, together);
+    await run(quick ? 320 : 3200, together);
   }
   /** @type {Costs[][]} */
   const costs = contenders.map(() => []);
-  for (let round = 0; round < (quick ? 7 : 25); round += 1) {
+  for (let round = 0; round < (quick ? 5 : 25); round += 1) {
     for (const [index, contender] of contenders.entries()) {
       costs[index]?.push(await costOf(contender, calls, together));
     }

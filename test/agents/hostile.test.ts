@@ -273,3 +273,93 @@ test("a fork of a conversation that was compacted reads what is left of it, in a
     await rm(directory, { recursive: true, force: true });
   }
 });
+
+test("models that never come keep nobody longer than the child may take, and its place is free again", async () => {
+  verifies("AGENT-3", "SCHED-2");
+  const stage = await openAgentStage(
+    {
+      turns: [
+        start(SUB, { task: "x", agent_definition_id: "far", timeout_ms: 5000 }),
+        start(SUB, { task: "y" }),
+        { text: "ok" },
+      ],
+      agents: { default_sub_agent: [[{ text: "done" }]] },
+    },
+    {
+      definitions: [{ id: "far", description: "d", system: "s", model: "far:away" }],
+      agents: { models: () => new Promise(() => {}) },
+      config: { agents: { max_concurrent_children_per_session: 1, max_children_per_run: 1 } },
+    },
+  );
+  const run = stage.conversation.send("go");
+  await stage.clock.settle();
+  await stage.clock.advance(5000);
+  expect(await stage.finish(run)).toMatchObject({ reason: "completed", answer: "ok" });
+  const [first, second] = results(stage);
+  expect(first?.error).toMatchObject({
+    code: "child_not_started",
+    message: expect.stringContaining("did not end within 5000 ms") as string,
+  });
+  expect(second).toMatchObject({ status: "succeeded" });
+  everythingEnded(stage);
+});
+
+test("a tool of a child that does not let go when it is stopped does not outlive the parent's run", async () => {
+  verifies("AGENT-5", "PIPE-7", "LOOP-2");
+  const clings = defineTool({
+    name: "a.clings",
+    description: "Never lets go.",
+    permission: "readonly",
+    input_schema: { type: "object" },
+    handler: (_input, context) => {
+      context.onCancel(() => new Promise<void>(() => {}));
+      return new Promise<string>(() => {});
+    },
+  });
+  const stage = await openAgentStage(
+    {
+      turns: [start(SUB, { task: "x" })],
+      agents: { default_sub_agent: [[{ calls: [{ tool: "a.clings", input: {} }] }]] },
+    },
+    { tools: [clings] },
+  );
+  const run = stage.conversation.send("go");
+  await stage.clock.settle();
+  const aborted = run.abort("enough");
+  expect(await stage.finish(run)).toMatchObject({ reason: "aborted_tools" });
+  await aborted;
+  everythingEnded(stage);
+  const ends = stage.journal.facts.filter(({ type }) => type === "run.aborted");
+  expect(ends.map(({ parent_run_id }) => parent_run_id === undefined)).toEqual([false, true]);
+});
+
+test("a secret at the very place where a text is cut is not half of one afterwards", async () => {
+  verifies("REDACT-1", "AGENT-5");
+  const value = "correct-horse/battery+staple";
+  const before = (chars: number): string => `${"x".repeat(chars - 12)} ${value} more`;
+  const stage = await openAgentStage(
+    {
+      turns: [start(SUB, { task: before(1000), timeout_ms: 5000 }), { text: "ok" }],
+      agents: {
+        default_sub_agent: [
+          [
+            {
+              parts: [
+                { text: `${before(400)}\n${before(300)}` },
+                { text: "never", after_ms: 80_000_000 },
+              ],
+            },
+          ],
+        ],
+      },
+    },
+    { sessionOptions: { secrets: [{ name: "PASSWORD", value }] } },
+  );
+  expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "ok" });
+  expect(results(stage)[0]).toMatchObject({ status: "timed_out" });
+  const { facts, nodes } = stage.journal;
+  const written = JSON.stringify([facts, nodes]);
+  expect(written).toContain("xxx");
+  expect(written).not.toContain("correct");
+  expect(written).not.toContain("staple");
+});

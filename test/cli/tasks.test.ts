@@ -49,6 +49,8 @@ interface Task {
   readonly place: Place;
   readonly id: string;
   readonly drive: (script: string, ...more: string[]) => ReturnType<Place["run"]>;
+  /** By the orchestrator, before anybody works on it. */
+  readonly block: (reason: string) => Promise<unknown>;
   readonly step: (step_id: string) => ReturnType<Tasks["reader"]["step"]>;
 }
 
@@ -95,6 +97,8 @@ async function planned(config = ""): Promise<Task> {
       await place.write("work.yaml", script);
       return place.run(["tasks", "drive", id, "--model", "script:work.yaml", ...more]);
     },
+    block: (reason) =>
+      tasks.update({ actor }, { task_id: id, operations: [{ op: "block_task", reason }] }),
     step: (step_id) => tasks.reader.step(id, step_id),
   };
 }
@@ -199,7 +203,10 @@ size = 1
 
   it("leaves a blocked step to a person, who lets it go on", async () => {
     verifies("TASK-6", "CLI-5");
-    const { drive, place, id, step } = await planned("[task]\nmax_attempts = 1\n");
+    const { drive, place, id, step, block } = await planned("[task]\nmax_attempts = 1\n");
+    await block("wait for the key");
+    expect((await drive(workers(DONE))).stderr).toContain("waits for you: wait for the key");
+    expect(await place.run(["tasks", "retry", id])).toMatchObject({ code: 0, stdout: "" });
     const driven = await drive(workers(BLOCKED));
     expect(driven.code).toBe(1);
     expect(driven.stderr).toContain("The task waits for you: Step plan is blocked: no key.");

@@ -91,13 +91,16 @@ it("of two servers whose names fit, the one that lists the prompt has it", async
   });
 });
 
-it("a tool that is switched off, or a name that is taken, is not offered a second time", async () => {
+it("a tool that is switched off is not offered, and one that a server calls like ours is not ours", async () => {
   const set = await stage({ one: lists({ name: "greet" }) }, { disabled_tools: ["@get_prompt"] }, [
     { name: "@read_resource", inputSchema: { type: "object" } },
   ]);
   const tools = [...set.registry.snapshot().tools.values()];
   expect(tools.map(({ name }) => name)).toEqual(["mcp.one.@read_resource"]);
-  expect(tools[0]?.definition.metadata).toMatchObject({ server_tool: "@read_resource" });
+  expect(tools[0]?.definition.metadata).toEqual({
+    server_id: "one",
+    server_method: "resources/read",
+  });
 });
 
 function lists(...prompts: JsonObject[]): ScriptedServer["request"] {

@@ -114,7 +114,8 @@ export function followChild(
   }
 
   function tell(kind: string, said: string): void {
-    const line = said.trim();
+    // Whole, before it is cut: half a secret is not recognised (REDACT-1).
+    const line = context.redact(said).trim();
     if (line === "") return;
     const short = line.length <= MOST_LINE_CHARS ? line : `${line.slice(0, MOST_LINE_CHARS)}…`;
     const entry = entryOf();

@@ -59,23 +59,21 @@ export async function runChild(
   start: ChildStart,
 ): Promise<ChildOutcome> {
   const life: { stop?: Stop; child?: LoopRun; entry?: ChildEntry } = {};
+  let halt = (_why: Stop): void => {};
+  const halted = new Promise<Stop>((resolve) => {
+    halt = resolve;
+  });
   const patience = createPatience(seat.clock, start.timeoutMs, () => {
-    const message = `It did not end within ${start.timeoutMs} ms.`;
-    life.stop ??= { status: "timed_out", message };
-    void life.child?.abort(message);
+    void stop({ status: "timed_out", message: `It did not end within ${start.timeoutMs} ms.` });
   });
   const waits = createChildWaits(context, patience);
-  const unwatch = start.watch?.((message) => {
-    life.stop ??= { status: "cancelled", message };
-    void life.child?.abort(message);
-  });
+  const unwatch = start.watch?.((message) => void stop({ status: "cancelled", message }));
   const outcome = conduct();
   // The call's end waits for the child's, as long as the kernel lets it.
   context.onCancel(async () => {
     const isLate = patience.elapsed() >= patience.limitMs;
     const message = messageOf(context.signal.reason);
-    life.stop ??= { status: isLate ? "timed_out" : "cancelled", message };
-    await life.child?.abort(message);
+    await stop({ status: isLate ? "timed_out" : "cancelled", message });
     await outcome;
   });
   const ended = await outcome.finally(() => {
@@ -85,8 +83,10 @@ export async function runChild(
   return context.signal.aborted ? { kind: "cut_short" } : ended;
 
   async function conduct(): Promise<ChildOutcome> {
-    const models = await modelsOf(around, seat, start);
+    // Whoever knows the models may take their time, and nobody waits longer than for the child.
+    const models = await Promise.race([modelsOf(around, seat, start), halted]);
     if (typeof models === "string") return { kind: "refused", message: models, problems: [] };
+    if ("message" in models) return { kind: "refused", message: models.message, problems: [] };
     const early = stopped();
     if (early !== undefined) return { kind: "refused", message: early.message, problems: [] };
     const conversation = await openConversation({
@@ -121,8 +121,17 @@ export async function runChild(
     return life.stop;
   }
 
+  /** The first reason is the one that counts. */
+  async function stop(why: Stop): Promise<void> {
+    life.stop ??= why;
+    halt(life.stop);
+    await life.child?.abort(why.message);
+  }
+
   function conclude(entry: ChildEntry, end: RunEnd, story: ChildStory): ChildOutcome {
-    const answer = end.reason === "completed" || end.answer !== "" ? end.answer : story.spoken();
+    const said = end.reason === "completed" || end.answer !== "" ? end.answer : story.spoken();
+    // Before anything of it is cut: half a secret is not recognised (REDACT-1).
+    const answer = seat.run.redactor.text(said);
     const result = resultOf(start, end, answer, life.stop, story);
     entry.status = result.status;
     entry.ended_at = new Date(seat.clock.now()).toISOString();

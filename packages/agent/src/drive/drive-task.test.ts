@@ -262,6 +262,16 @@ test("two drivers share the work, and no step is done twice", async () => {
   expect(at.attempts.get("s3")).toBe(2);
 });
 
+test("no worker is sent to a second step before it is back from the first", async () => {
+  verifies("TASK-6", "SCHED-2");
+  const steps = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`s${i}`, []]));
+  const at = await stage(steps, {});
+  expect(await at.drive()).toMatchObject({ kind: "completed" });
+  // None was refused for being busy: one run that drives, and two for each step.
+  expect(at.facts("tool.failed")).toEqual([]);
+  expect(at.facts("run.started")).toHaveLength(25);
+});
+
 test("a drive ends with the task that somebody else has ended, and its workers with it", async () => {
   verifies("TASK-6");
   const at = await stage(DIAMOND, { top: ["waits"] });

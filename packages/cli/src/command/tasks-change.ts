@@ -28,6 +28,9 @@ export async function tasksCancelCommand(
   });
 }
 
+/** A task takes so many operations in one update. */
+const MOST_AT_ONCE = 500;
+
 /** Without steps: all that failed or are blocked. */
 export async function tasksRetryCommand(
   context: CommandContext,
@@ -36,7 +39,8 @@ export async function tasksRetryCommand(
   { json = false }: { readonly json?: boolean },
 ): Promise<number> {
   const { output } = context;
-  return changing(context, given, async (tasks, caller, { task_id }) => {
+  return changing(context, given, async (tasks, caller, { task_id, status: now }) => {
+    const isBlocked = now === "blocked";
     const steps = await stepsOf(tasks.reader, task_id);
     const wanted = steps.filter(({ step_id, status }) =>
       step_ids.length === 0
@@ -47,7 +51,9 @@ export async function tasksRetryCommand(
     if (unknown !== undefined) {
       throw new UsageError(`${visibleLine(unknown)} is no step of ${visibleLine(task_id)}.`);
     }
-    if (wanted.length === 0) throw new CommandError("No step of it has failed or is blocked.");
+    if (wanted.length === 0 && !isBlocked) {
+      throw new CommandError("No step of it has failed or is blocked.");
+    }
     const update = wanted.flatMap(({ step_id, status, attempts, max_attempts }) => [
       // One attempt more, where they are used up.
       ...(attempts >= max_attempts
@@ -55,7 +61,12 @@ export async function tasksRetryCommand(
         : []),
       { op: status === "blocked" ? "unblock_step" : "retry_step", step_id } as const,
     ]);
-    await tasks.update(caller, { task_id, operations: update });
+    const first = isBlocked ? [{ op: "unblock_task" } as const] : [];
+    const operations = [...first, ...update];
+    for (let at = 0; at < operations.length; at += MOST_AT_ONCE) {
+      const some = operations.slice(at, at + MOST_AT_ONCE);
+      await tasks.update(caller, { task_id, operations: some });
+    }
     for (const { step_id } of wanted) {
       const step = await tasks.reader.step(task_id, step_id);
       if (step === undefined) continue;

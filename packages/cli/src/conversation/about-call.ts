@@ -13,6 +13,8 @@ const TELLING = [
   "uri",
   "artifact_id",
   "name",
+  "task",
+  "step_id",
 ];
 
 /** `given`: the arguments as the model sent them, which need not be JSON. */

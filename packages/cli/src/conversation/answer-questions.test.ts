@@ -233,7 +233,9 @@ test("a form is filled in at the line, of which nothing goes into a history, aft
   (await question(2)).press({ kind: "key", key: "a" });
   (await question(3)).press({ kind: "key", key: "s" });
   expect(await filled).toEqual({ action: "accept", content: { branch: "main" } });
-  expect(reads.map(({ prompt, history }) => [prompt, history])).toEqual([["branch: ", undefined]]);
+  expect(reads.map(({ prompt, history }) => [prompt, history])).toEqual([
+    ["│ branch: ", undefined],
+  ]);
   expect(printed.join("\n")).toContain("The MCP server github asks, for mcp.github.release:");
 });
 

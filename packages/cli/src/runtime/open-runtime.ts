@@ -169,9 +169,9 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
         hooks: hooks.filter(({ event }) => event !== "SessionStart"),
       }),
     async close() {
-      for (const session of open) await session.close();
-      // What could not be given back is free when its lease ends.
+      // What cannot be given back is free when its lease ends.
       await agents?.keeper.close().catch(() => {});
+      for (const session of open) await session.close();
       await mcp?.close();
       const opened = await opening?.catch(() => undefined);
       if (opened !== undefined && used.size > 0) {

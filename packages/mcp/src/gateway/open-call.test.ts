@@ -30,7 +30,7 @@ function waiter(more: Partial<Waiter> = {}): Waiter {
 }
 
 it("gives its place away while it waits for a person, and takes its question back when it ends", async () => {
-  const call = createOpenCall("f");
+  const call = createOpenCall(() => "f");
   const log: string[] = [];
   const place = {
     leave: () => void log.push("leave"),
@@ -62,7 +62,7 @@ it("gives its place away while it waits for a person, and takes its question bac
 });
 
 it("ends one request with all its questions, and goes on with the one that answers them", async () => {
-  const call = createOpenCall("f");
+  const call = createOpenCall(() => "f");
   const first = call.follow(waiter());
   const one = call.put(question, free);
   const step = await first;
@@ -80,7 +80,7 @@ it("ends one request with all its questions, and goes on with the one that answe
 });
 
 it("is given up by the request that waits for it, and by no other", async () => {
-  const call = createOpenCall("f");
+  const call = createOpenCall(() => "f");
   const early = new AbortController();
   const followed = call.follow(waiter({ signal: early.signal }));
   void call.put(question, free).catch(() => {});
@@ -95,7 +95,7 @@ it("is given up by the request that waits for it, and by no other", async () => 
 });
 
 it("counts for a tool that does not, and never backwards", async () => {
-  const call = createOpenCall("f");
+  const call = createOpenCall(() => "f");
   const told: unknown[] = [];
   void call.follow(waiter({ progress: (update) => void told.push(update) }));
   call.reached({ message: "a" });
@@ -112,7 +112,7 @@ it("counts for a tool that does not, and never backwards", async () => {
 });
 
 it("tells of a tool that begins at nothing", () => {
-  const call = createOpenCall("f");
+  const call = createOpenCall(() => "f");
   const told: unknown[] = [];
   void call.follow(waiter({ progress: (update) => void told.push(update) }));
   call.reached({ progress: 0, total: 2 });
@@ -127,7 +127,7 @@ it("tells of a tool that begins at nothing", () => {
 
 it("waits until all questions that come together have come, or will not come", async () => {
   verifies("MCP-5");
-  const call = createOpenCall("f");
+  const call = createOpenCall(() => "f");
   const settled = call.expect(["a", "b", "c"]);
   let step: Step | undefined;
   const followed = call.follow(waiter()).then((next) => {
@@ -152,7 +152,7 @@ it("waits until all questions that come together have come, or will not come", a
 
 it("takes an answer that was brought along, once, for the question of that name and kind", async () => {
   verifies("MCP-5");
-  const call = createOpenCall("f", new Map([["name", declined]]));
+  const call = createOpenCall(() => "f", new Map([["name", declined]]));
   const followed = call.follow(waiter());
   const signal = AbortSignal.any([never]);
   void call.put({ kind: "roots" }, { signal, key: "name" }).catch(() => {});
@@ -168,7 +168,7 @@ it("takes an answer that was brought along, once, for the question of that name 
 });
 
 it("gives its place back once for all it waits for at a time", async () => {
-  const call = createOpenCall("f");
+  const call = createOpenCall(() => "f");
   const log: string[] = [];
   call.enters({
     leave: () => void log.push("leave"),
