@@ -105,6 +105,10 @@ test("time a tool of a child asks a person in is not the child's either, and no 
     input_schema: { type: "object" },
     handler: async (_input, context) => {
       const answer = await context.elicit({ mode: "form", message: "Who?", requested_schema: {} });
+      // From here on the time is the child's again.
+      await new Promise<void>((resolve) => {
+        stage.clock.after(60_000, resolve);
+      });
       return answer.action;
     },
   });
@@ -112,12 +116,7 @@ test("time a tool of a child asks a person in is not the child's either, and no 
     {
       turns: [start(SUB, { task: "x", timeout_ms: 10_000 }), { text: "ok" }],
       agents: {
-        default_sub_agent: [
-          [
-            { calls: [{ tool: "a.asks", input: {} }] },
-            { expect: [{ result: 0, contains: "accept" }], parts: FOREVER[0]?.parts ?? [] },
-          ],
-        ],
+        default_sub_agent: [[{ calls: [{ tool: "a.asks", input: {} }] }]],
       },
     },
     {
@@ -135,7 +134,6 @@ test("time a tool of a child asks a person in is not the child's either, and no 
   const run = stage.conversation.send("go");
   await stage.clock.settle();
   await stage.clock.advance(600_000);
-  expect(stage.ofChild(0).filter(({ type }) => type === "model.started")).toHaveLength(2);
   await stage.clock.advance(9_999);
   expect(stage.facts("agent.child.failed")).toEqual([]);
   await stage.clock.advance(1);
@@ -354,7 +352,7 @@ function planned(name: string, done: string[]) {
 
 test("a child that never ends its line costs no more than one that does, and its first words are told", async () => {
   verifies("AGENT-5");
-  const parts = Array.from({ length: 20_000 }, () => ({ text: "x".repeat(200) }));
+  const parts = Array.from({ length: 20_000 }, () => ({ text: "x".repeat(500) }));
   const stage = await openAgentStage({
     turns: [start(SUB, { task: "x" }), { text: "ok" }],
     agents: { default_sub_agent: [[{ parts }]] },

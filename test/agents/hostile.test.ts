@@ -345,7 +345,7 @@ test("a secret at the very place where a text is cut is not half of one afterwar
           [
             {
               parts: [
-                { text: `${before(400)}\n${before(300)}` },
+                { text: `${before(400)}\n${`${value} `.repeat(60)}` },
                 { text: "never", after_ms: 80_000_000 },
               ],
             },

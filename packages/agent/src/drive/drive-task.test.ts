@@ -138,7 +138,8 @@ function luckyModel(luck: Luck) {
 }
 
 function turnsFor(outcome: Outcome): ScriptTurn[] {
-  const end = outcome === "completed" ? { summary: "It is." } : { reason: `it ${outcome}` };
+  const end: Readonly<Record<string, string>> =
+    outcome === "completed" ? { summary: "It is." } : { reason: `it ${outcome}` };
   const running = { calls: [update({ status: "running" })] };
   if (outcome === "nothing") return [{ text: "I did not bother." }];
   if (outcome === "waits") return [running, { parts: [{ text: "…", after_ms: 2 ** 30 }] }];
@@ -178,7 +179,14 @@ test("ready steps go to free workers until all are done, each once, and the task
   );
   expect([runs.length, ends.length]).toEqual([9, 9]);
   expect(new Set(ends.map(({ type }) => type))).toEqual(new Set(["run.completed"]));
-  expect(at.facts("task.step.dispatched")).toHaveLength(4);
+  const dispatched = at.facts("task.step.dispatched");
+  const [driver] = runs;
+  expect(dispatched.map(({ parent_run_id }) => parent_run_id)).toEqual(
+    Array.from({ length: 4 }, () => driver?.run_id),
+  );
+  const { session_id: sessionId } = at.session;
+  const seats = runs.map(({ run_id: runId = "" }) => at.agents.seats.find({ sessionId, runId }));
+  expect(new Set(seats)).toEqual(new Set([undefined]));
   // There is nothing left to do, and nothing is done.
   expect(await at.drive()).toMatchObject({ kind: "completed" });
   expect(at.facts("run.started")).toHaveLength(9);
@@ -272,6 +280,44 @@ test("no worker is sent to a second step before it is back from the first", asyn
   expect(at.facts("run.started")).toHaveLength(25);
 });
 
+test("a drive waits for what others work on, and takes over when they stop", async () => {
+  verifies("TASK-6", "TASK-4");
+  const at = await stage({ only: [] }, { only: ["waits"] });
+  const stop = new AbortController();
+  const first = at.drive({ signal: stop.signal });
+  await at.waiting(1);
+  let looks = 0;
+  let second: Promise<DriveEnd> | undefined;
+  await new Promise<void>((resolve) => {
+    const { tasks } = at;
+    const get: typeof tasks.get = (caller, task_id) => {
+      looks += 1;
+      // It has looked once, and did not take it for the end.
+      if (looks === 2) resolve();
+      return tasks.get(caller, task_id);
+    };
+    second = at.drive({ tasks: { ...tasks, get } });
+    void second.then(() => resolve());
+  });
+  stop.abort("enough");
+  expect(await first).toMatchObject({ kind: "aborted" });
+  expect(await second).toMatchObject({ kind: "completed" });
+});
+
+test("a task that somebody else completes at the same moment is completed", async () => {
+  verifies("TASK-6");
+  const at = await stage({ only: [] }, {});
+  const { tasks } = at;
+  const complete: typeof tasks.complete = async (caller, completion) => {
+    await tasks.complete(at.caller, { ...completion, summary: "I was faster." });
+    return tasks.complete(caller, completion);
+  };
+  expect(await at.drive({ tasks: { ...tasks, complete } })).toEqual({
+    kind: "completed",
+    reason: "I was faster.",
+  });
+});
+
 test("a drive ends with the task that somebody else has ended, and its workers with it", async () => {
   verifies("TASK-6");
   const at = await stage(DIAMOND, { top: ["waits"] });
@@ -290,6 +336,7 @@ test("workers that cannot be put to work are told of, and nothing is tried for e
   expect(end.kind).toBe("stuck");
   expect(end.reason).toContain('There is no agent definition "nobody"');
   expect(await odd.status("top")).toBe("ready");
+  expect(odd.facts("task.step.dispatched")).toHaveLength(1);
   const policy: PolicyInput = {
     rules: [{ tool: "agent.dispatch_worker", decision: "deny", reason: "no workers here" }],
   };
