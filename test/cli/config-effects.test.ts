@@ -170,8 +170,7 @@ function settingsOf(table: AnyTable, prefix: string): SettingAt[] {
 function settingsAt(node: AnyNode, path: string): SettingAt[] {
   if (node.node === "setting") return [{ path, hasEffect: node.effect === undefined }];
   if (node.node === "named_tables") return settingsOf(node.each, `${path}.*.`);
-  const open = node.open === true ? [{ path, hasEffect: false }] : [];
-  return [...open, ...settingsOf(node, `${path}.`)];
+  return settingsOf(node, `${path}.`);
 }
 
 describe("a setting of a runtime", () => {
