@@ -153,6 +153,21 @@ test("steps become ready as what they depend on is completed, and by nothing els
   expect(stage.facts.at(-1)?.data).toMatchObject({ step_id: "b", now_ready: ["c"] });
 });
 
+test("a long text is cut in a fact, and never within a word: half a secret would not be recognised", async () => {
+  verifies("TASK-2", "REDACT-1");
+  const stage = createTaskStage();
+  const task_id = await stage.create({ a: [] });
+  const worker = stage.worker("run_w", task_id);
+  const claim = await stage.run(worker, task_id, "a");
+  const summary = `${"word ".repeat(98)}sk-secret-that-is-long and more`;
+  await stage.tasks.updateStep(worker, { ...claim, status: "completed", summary });
+  const [fact] = stage.facts.slice(-1);
+  expect(fact).toMatchObject({
+    type: "task.step.completed",
+    data: { summary: `${"word ".repeat(98).trimEnd()}…` },
+  });
+});
+
 test("a task is completed only when every step is completed or cancelled", async () => {
   verifies("TASK-2");
   const stage = createTaskStage();

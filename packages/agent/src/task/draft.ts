@@ -129,7 +129,11 @@ export function withoutClaim(step: StepRecord): StepRecord {
 
 const TOLD_CHARS = 500;
 
-/** A text of a record as a fact tells it: the record has all of it. */
+/** A text of a record as a fact tells it: the record has all of it. No word is halved: half a secret is not recognised (REDACT-1). */
 export function told(text: string): string {
-  return text.length > TOLD_CHARS ? `${text.slice(0, TOLD_CHARS)}…` : text;
+  if (text.length <= TOLD_CHARS) return text;
+  return `${text
+    .slice(0, TOLD_CHARS + 1)
+    .replace(/\S*$/, "")
+    .trimEnd()}…`;
 }
