@@ -18,8 +18,9 @@ export default defineConfig({
     // Property tests and compilers on two busy cores; the long versions get longer.
     testTimeout: process.env.SOONG_TEST_FULL === "1" ? 600_000 : 60_000,
     hookTimeout: 60_000,
-    // Left alone it takes one core less than there are, which on two cores is half of them.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Left alone it takes one core less than there are, which on two cores is half of them. Many tests wait for processes:
+    // a third worker has something to do meanwhile.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     reporters: ["default", lawsReporter()],
   },
 });
