@@ -1,4 +1,4 @@
-// The second act of the demo: the command is killed in the middle of a tool call, as by a power cut. The session
+// The last act of the demo: the command is killed in the middle of a tool call, as by a power cut. The session
 // opens again, knows what it does not know, and goes on; its record is whole.
 
 import { spawn } from "node:child_process";
@@ -46,7 +46,7 @@ export async function showKilledRun(): Promise<void> {
     capture(process.execPath, [PROGRAM, ...args], options);
   try {
     await write(folder);
-    console.log("\nThe second act: a run is killed in the middle of a command\n");
+    console.log("\nThe last act: a run is killed in the middle of a command\n");
     await killInTheMiddle(join(folder, "before.yaml"), options);
     const { session_id } = JSON.parse(soong("sessions", "--json")) as { session_id: string };
 
