@@ -71,13 +71,17 @@ const now = await build({
   },
 });
 cpSync(join(root, "examples", "demo"), join(target, "demo"), { recursive: true });
+// Built before: scripts/bundle-page.mjs.
+cpSync(join(root, "packages", "inspector", "dist", "page"), join(target, "page"), {
+  recursive: true,
+});
 writeFileSync(join(target, "THIRD-PARTY-LICENSES.txt"), licences(now.metafile, later.metafile));
 
 /** Each build names its pieces anew. The types beside them stay. */
 function removePieces() {
   if (!existsSync(target)) return;
   for (const name of readdirSync(target)) {
-    if (name === "demo" || /\.c?js$/.test(name)) {
+    if (name === "demo" || name === "page" || /\.c?js$/.test(name)) {
       rmSync(join(target, name), { recursive: true });
     }
   }

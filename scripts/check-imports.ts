@@ -23,7 +23,7 @@ if (violations.length > 0) {
 
 function readSources(folder: string) {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => join(folder, name))
     .map((path) => readSourceFile(path.split(sep).join("/"), readFileSync(path, "utf8")));
 }
@@ -33,7 +33,7 @@ function readDependencies(folder: string): string[] {
     readFileSync(join("packages", folder, "package.json"), "utf8"),
   ) as Partial<Record<string, object>>;
   const kinds = ["dependencies", "optionalDependencies", "peerDependencies"];
-  // The command is published as a bundle: what it is made of is there when it is built, and in it.
-  if (folder === "cli") kinds.push("devDependencies");
+  // The command and the inspector's page are published as bundles: what they are made of is there when they are built.
+  if (folder === "cli" || folder === "inspector") kinds.push("devDependencies");
   return kinds.flatMap((kind) => Object.keys(manifest[kind] ?? {}));
 }

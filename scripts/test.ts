@@ -10,8 +10,10 @@ const steps: Readonly<Record<string, () => void>> = {
   format: () => run("oxfmt", ["--check"]),
   types: () => {
     for (const folder of packageFolders()) build(join("packages", folder));
+    run(process.execPath, ["scripts/bundle-page.mjs"]);
     run(process.execPath, ["scripts/bundle-cli.mjs"]);
-    for (const project of [".", "bench"]) run("tsc", ["--project", project]);
+    for (const project of [".", "bench", "packages/inspector/src/page"])
+      run("tsc", ["--project", project]);
   },
   // After the build: typed rules see our packages through what they publish.
   lint: () => run("oxlint", []),

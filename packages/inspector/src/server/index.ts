@@ -1,0 +1,3 @@
+// The server room: the page and its records over HTTP on loopback.
+
+export * from "./ports.ts";

@@ -1,0 +1,94 @@
+// Every request there is, by method and path: what goes in the query or the body, and what comes back. A path begins
+// with /api; `:name` stands for one part, encoded. Every request has the token as its bearer. Failures are a Problem.
+
+import type { CallStory } from "./call.ts";
+import type { Changes } from "./changes.ts";
+import type { FactRows, WholeFact } from "./facts.ts";
+import type {
+  Called,
+  CallEnded,
+  Explained,
+  PlaygroundCall,
+  PlaygroundTools,
+} from "./playground.ts";
+import type { AnswerGiven } from "./questions.ts";
+import type { Accepted, ChangedTool, ServerList } from "./servers.ts";
+import type {
+  ArtifactList,
+  ArtifactMatches,
+  ArtifactPage,
+  Conversation,
+  SessionList,
+} from "./sessions.ts";
+import type { SurfaceMatches, SurfaceView } from "./surface.ts";
+import type { TaskGraph, TaskList } from "./tasks.ts";
+import type { WhatIf, WhatIfAsked } from "./what-if.ts";
+
+export interface Routes {
+  /** What this inspector can do; also the check of the token. */
+  "GET /api/about": { answer: About };
+  /** `hold=1`: waits up to some seconds for news. Without a cursor: everything. */
+  "GET /api/changes": {
+    query: { cursor?: string; session_id?: string; hold?: "1" };
+    answer: Changes;
+  };
+  "GET /api/sessions": { query: { after?: string; limit?: string }; answer: SessionList };
+  "GET /api/sessions/:session_id/facts": {
+    query: { offset: string; limit: string; run_id?: string };
+    answer: FactRows;
+  };
+  "GET /api/sessions/:session_id/facts/:seq": { answer: WholeFact };
+  "GET /api/sessions/:session_id/calls/:tool_call_id": { answer: CallStory };
+  "GET /api/sessions/:session_id/conversation": {
+    query: { agent_id: string; before?: string };
+    answer: Conversation;
+  };
+  "GET /api/sessions/:session_id/artifacts": {
+    query: { tool_call_id?: string };
+    answer: ArtifactList;
+  };
+  "GET /api/sessions/:session_id/artifacts/:artifact_id": {
+    query: { offset?: string; length?: string };
+    answer: ArtifactPage;
+  };
+  /** `q` is plain text; `regex=1`: a regular expression without backtracking. */
+  "GET /api/sessions/:session_id/artifacts/:artifact_id/search": {
+    query: { q: string; regex?: "1" };
+    answer: ArtifactMatches;
+  };
+  "GET /api/sessions/:session_id/runs/:run_id/surface": {
+    query: { revision?: string };
+    answer: SurfaceView;
+  };
+  "GET /api/sessions/:session_id/runs/:run_id/search": {
+    query: { q: string };
+    answer: SurfaceMatches;
+  };
+  "POST /api/runs/:run_id/abort": { body: { session_id: string }; answer: { run_ids: string[] } };
+  "POST /api/questions/:question_id/answer": {
+    body: { session_id: string; answer: AnswerGiven };
+    answer: Record<string, never>;
+  };
+  "DELETE /api/grants/:grant_id": {
+    query: { session_id: string };
+    answer: Record<string, never>;
+  };
+  "GET /api/tasks": { answer: TaskList };
+  "GET /api/tasks/:task_id": { answer: TaskGraph };
+  "GET /api/playground/tools": { answer: PlaygroundTools };
+  "POST /api/playground/explain": { body: PlaygroundCall; answer: Explained };
+  "POST /api/playground/call": { body: PlaygroundCall; answer: Called };
+  /** Waits for the end of a call that was begun. */
+  "GET /api/playground/calls/:run_id": { answer: CallEnded };
+  "POST /api/what-if": { body: WhatIfAsked; answer: WhatIf };
+  "GET /api/servers": { answer: ServerList };
+  "POST /api/servers/:server_id/accept": { body: { shown: ChangedTool[] }; answer: Accepted };
+}
+
+export interface About {
+  version: string;
+  home: string;
+  cwd: string;
+  /** What was not given to this inspector is not offered. */
+  can: { answer: boolean; playground: boolean; what_if: boolean; servers: boolean; tasks: boolean };
+}
