@@ -1,5 +1,5 @@
 // Builds the page of the inspector, as it is published: one script, one style sheet, and the file that loads them.
-// `node scripts/bundle-page.mjs`.
+// `node scripts/bundle-page.mjs [FOLDER]`; left out: where the package has it.
 
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { root } from "./setup.mjs";
 
 const inspector = join(root, "packages", "inspector");
 const source = join(inspector, "src", "page");
-const target = join(inspector, "dist", "page");
+const target = process.argv[2] ?? join(inspector, "dist", "page");
 
 mkdirSync(target, { recursive: true });
 await build({

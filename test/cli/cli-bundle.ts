@@ -1,7 +1,7 @@
 // The command as people have it: the real program, bundled from source, in processes of its own, each with a
 // home and a project that are folders of the test.
 
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
 import {
@@ -17,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { build, type Metafile } from "esbuild";
 import type { loadConfig } from "../../packages/cli/src/config/index.ts";
 import type { openRuntime } from "../../packages/cli/src/runtime/index.ts";
@@ -165,6 +166,9 @@ async function buildProgram(folder: string): Promise<void> {
   });
   await writeFile(join(folder, "metafile.json"), JSON.stringify(metafile));
   await symlink(here("../../node_modules"), join(folder, "node_modules"));
+  // What the inspector serves is beside the program.
+  const page = [here("../../scripts/bundle-page.mjs"), join(folder, "page")];
+  await promisify(execFile)(process.execPath, page);
 }
 
 /** Nothing of whoever runs the tests: no colours, no keys. */

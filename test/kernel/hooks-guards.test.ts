@@ -7,7 +7,7 @@ import { callOnce } from "./call-once.ts";
 import { personWho } from "./people.ts";
 import { pre } from "./pre-hook.ts";
 import { watchedReader, watchedWriter } from "./watched.ts";
-import { allowAll, createWorld, pause, reader, textOf, time, writer } from "./world.ts";
+import { allowAll, createWorld, pause, reader, takeTimeBy, textOf, writer } from "./world.ts";
 
 type Guard = "PreToolUse" | "PermissionRequest";
 
@@ -294,7 +294,7 @@ describe("time for a guard", () => {
       hooks: [hook],
       ask: personWho("allow_once").ask,
     });
-    time.clock = world.clock;
+    takeTimeBy(world.clock);
     const executing = world.run.execute([{ name: "notes.edit", arguments: {} }]);
     await world.clock.settle();
     await world.run.abort("enough");

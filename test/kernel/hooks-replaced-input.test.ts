@@ -8,7 +8,7 @@ import { callOnce } from "./call-once.ts";
 import { personWho } from "./people.ts";
 import { pre } from "./pre-hook.ts";
 import { planByInput, watchedReader, watchedWriter } from "./watched.ts";
-import { allowAll, createWorld, reader, textOf, time, writer } from "./world.ts";
+import { allowAll, createWorld, reader, takeTimeBy, textOf, writer } from "./world.ts";
 
 const ROOTS = { project: "/project", write: [] };
 const edit = () => ({ id: "c1", name: "notes.edit", arguments: { text: "a" } });
@@ -157,7 +157,7 @@ describe("a replaced input", () => {
       hooks,
       ask: person.ask,
     });
-    time.clock = world.clock;
+    takeTimeBy(world.clock);
     const executing = world.run.execute([
       { id: "r1", name: "notes.read", arguments: {} },
       { id: "x", name: "notes.both", arguments: {} },

@@ -7,7 +7,7 @@ import { callOnce } from "./call-once.ts";
 import { personWho } from "./people.ts";
 import { pre } from "./pre-hook.ts";
 import { planByInput, watchedReader, watchedWriter } from "./watched.ts";
-import { allowAll, createWorld, reader, textOf, time, writer } from "./world.ts";
+import { allowAll, createWorld, reader, takeTimeBy, textOf, writer } from "./world.ts";
 
 const ROOTS = { project: "/project", write: [] };
 
@@ -210,7 +210,7 @@ describe("what it may answer", () => {
       hooks,
       policy: allowAll,
     });
-    time.clock = world.clock;
+    takeTimeBy(world.clock);
     const turn = world.run.openTurn();
     turn.push({ id: "r", name: "notes.read", arguments: {} });
     turn.push({ id: "x", name: "notes.peek", arguments: {} });

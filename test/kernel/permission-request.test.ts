@@ -5,7 +5,7 @@ import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
 import { personWho, slowPerson } from "./people.ts";
 import { watchedReader, watchedWriter } from "./watched.ts";
-import { createWorld, reader, time, writer } from "./world.ts";
+import { createWorld, reader, takeTimeBy, writer } from "./world.ts";
 
 const edit = (id = "c1") => ({ id, name: "notes.edit", arguments: { text: "hello" } });
 
@@ -150,7 +150,7 @@ describe("waiting for an answer", () => {
       ask: person.ask,
       config: { tools: { max_concurrency } },
     });
-    time.clock = world.clock;
+    takeTimeBy(world.clock);
     const executing = world.run.execute([
       { id: "q1", name: "notes.peek", arguments: {} },
       { id: "r1", name: "notes.read", arguments: {} },
@@ -185,7 +185,7 @@ describe("waiting for an answer", () => {
       ask: person.ask,
       config: { tools: { max_concurrency: 1 } },
     });
-    time.clock = world.clock;
+    takeTimeBy(world.clock);
     const executing = world.run.execute([
       { id: "q", name: "notes.peek", arguments: {} },
       { id: "r", name: "notes.read", arguments: {} },
@@ -216,7 +216,7 @@ describe("waiting for an answer", () => {
       tools: [patient, reader("notes.read", 10)],
       config: { tools: { max_concurrency: 1 } },
     });
-    time.clock = world.clock;
+    takeTimeBy(world.clock);
     const executing = world.run.execute([
       { id: "w", name: "notes.wait", arguments: {} },
       { id: "r", name: "notes.read", arguments: {} },

@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { toolResult } from "@soong/core";
-import { createWorld, reader } from "./world.ts";
+import { createWorld, reader, takeTimeBy } from "./world.ts";
 
 it("a turn tells its nodes in the order of the path, whatever ended first", async () => {
   const world = await createWorld({
@@ -14,6 +14,7 @@ it("a turn tells its nodes in the order of the path, whatever ended first", asyn
       }),
     ],
   });
+  takeTimeBy(world.clock);
   const turn = world.run.openTurn({ parentNodeId: "before" });
   turn.push({ id: "1", name: "a.slow", arguments: {} });
   turn.push({ id: "2", name: "b.context", arguments: {} });

@@ -20,6 +20,7 @@ import {
   type ToolResult,
   type ToolSource,
 } from "@soong/core";
+import { onTestFinished } from "vitest";
 
 export interface WorldOptions extends SessionOptions, RunOptions {
   readonly tools?: readonly AnyTool[];
@@ -93,8 +94,15 @@ export function writer(name: string, ms = 0, about: Partial<AnyTool> = {}): AnyT
 
 export const allowAll = { rules: [{ tool: "*", decision: "allow" as const, reason: "test" }] };
 
-/** Set by the world of the running test, for handlers that take time. */
-export const time: { clock: HeldClock | undefined } = { clock: undefined };
+/** Lets the handlers of this test take their time by this clock; without, they take none. */
+export function takeTimeBy(clock: HeldClock): void {
+  time.clock = clock;
+  onTestFinished(() => {
+    time.clock = undefined;
+  });
+}
+
+const time: { clock: HeldClock | undefined } = { clock: undefined };
 
 export function pause(clock: HeldClock, ms: number): Promise<void> {
   return new Promise((resolve) => {

@@ -5,6 +5,7 @@ import type { AttachOptions } from "./attach.ts";
 import type { CommandContext } from "./context.ts";
 import type { EventsOptions } from "./events.ts";
 import type { GrantsOptions } from "./grants.ts";
+import type { InspectOptions } from "./inspect.ts";
 import { examples, exits, JSON_FLAG, type Ended } from "./options.ts";
 import type { ReplayCommandOptions } from "./replay.ts";
 import type { SessionsRmOptions } from "./sessions.ts";
@@ -50,6 +51,19 @@ export function addLive(program: Command, context: CommandContext, ended: Ended)
       ended(await attachCommand(context, session, options));
     });
   examples(attach, ["soong attach", "soong attach session_0abc --json"]);
+
+  const inspect = program
+    .command("inspect")
+    .description("serve a page for your browser: runs live, questions, tasks, tools to try")
+    .option("--port <n>", "the port on 127.0.0.1; left out: any free one")
+    .option("--open", "open it in your browser")
+    .option(...JSON_FLAG)
+    .action(async (options: InspectOptions) => {
+      const { inspectCommand } = await import("./inspect.ts");
+      ended(await inspectCommand(context, options));
+    });
+  examples(inspect, ["soong inspect --open", "soong inspect --port 8721"]);
+  exits(inspect, "1 it cannot be served there, 2 used wrongly, 130 or 143 ended by a signal");
 
   const grants = program
     .command("grants")

@@ -2,20 +2,12 @@
 // the whole policy (PERM-9). It runs nothing and keeps nothing.
 
 import { resolve } from "node:path";
-import {
-  describeScopes,
-  staticVerdict,
-  toolFacts,
-  type ChainEntry,
-  type Explanation,
-  type Mode,
-  type PolicyLayer,
-  type Run,
-} from "@soong/core";
+import { describeScopes, type ChainEntry, type Explanation, type Mode } from "@soong/core";
 import { EXIT, pad, visibleJson, visibleLine, wrap, type Output } from "../output/index.ts";
 import { openRuntime } from "../runtime/index.ts";
 import { awaitServers, serverOf, waitingNote } from "./await-servers.ts";
 import { configOf, type CommandContext } from "./context.ts";
+import { explainedCall } from "./explained-call.ts";
 import { placeOf, showPolicy } from "./show-policy.ts";
 import { refuseUnknownTool, toolInput } from "./tool-input.ts";
 
@@ -53,9 +45,7 @@ export async function explainCommand(
       showPolicy(context.output, run.policy, json);
       return EXIT.ok;
     }
-    const explanation = await run.explain({ name: tool, arguments: input });
-    // A tool that is denied whatever its input is not even offered: the rule is to be seen all the same.
-    const blocked = explanation.outcome === "refused" ? blockedBy(run, explanation.tool_name) : [];
+    const { explanation, blocked } = await explainedCall(run, { name: tool, arguments: input });
     if (json) {
       const chain = blocked.length === 0 ? {} : { chain: blocked };
       context.output.record("soong.explain/1", { ...explanation, ...chain });
@@ -64,18 +54,6 @@ export async function explainCommand(
   } finally {
     await runtime.close();
   }
-}
-
-function blockedBy({ surface, policy }: Run, tool_name: string): ChainEntry[] {
-  const standing = surface.standing.get(tool_name);
-  if (standing?.state !== "excluded" || standing.tool === undefined) return [];
-  const { verdict, rule, reason } = staticVerdict(policy, toolFacts(policy, standing.tool));
-  if (verdict !== "denied") return [];
-  const [, index] = /^rules\[(\d+)\]$/.exec(rule) ?? [];
-  const origin = index === undefined ? undefined : policy.input.rules?.[Number(index)]?.origin;
-  const layer = index === undefined ? (rule.split(".")[0] as PolicyLayer) : "rules";
-  const where = origin === undefined ? {} : { origin };
-  return [{ layer, rule, verdict: "deny", reason, decisive: true, ...where }];
 }
 
 function show(output: Output, explanation: Explanation, blocked: readonly ChainEntry[]): void {

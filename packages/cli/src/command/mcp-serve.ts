@@ -15,12 +15,12 @@ import type { LoadedConfig } from "../config/index.ts";
 import { EXIT, UsageError, visible, visibleLine } from "../output/index.ts";
 import { openRuntime, ownServers, serversFile } from "../runtime/index.ts";
 import { configOf, type CommandContext } from "./context.ts";
+import { listenForEnd } from "./end-by-signal.ts";
 import { addressOf, refuseAddress, type ServeAddress } from "./mcp-serve-address.ts";
 import { describeHttp, describeStdio } from "./mcp-serve-config.ts";
 import { sessionAtFirstRun } from "./mcp-serve-session.ts";
 import { serveToken, type ServeToken } from "./mcp-serve-token.ts";
 import { serverNamed } from "./server-named.ts";
-import { onTermination } from "./termination.ts";
 import { VERSION } from "./version.ts";
 
 export interface McpServeOptions {
@@ -146,29 +146,6 @@ function seatClients(desk: QuestionDesk, clients: GatewayDesk): void {
 /** Not a no: whoever is attached may still answer. */
 function nobodyElse(): never {
   throw new NobodyToAsk("this client cannot show questions");
-}
-
-interface End {
-  /** With the exit code it asks for. */
-  readonly bySignal: Promise<number>;
-  stopListening(): void;
-}
-
-function listenForEnd({ interrupts }: CommandContext): End {
-  let end: (exitCode: number) => void = () => {};
-  const bySignal = new Promise<number>((settle) => {
-    end = settle;
-  });
-  const listening = [
-    interrupts.on(() => end(EXIT.interrupted)),
-    onTermination((exitCode) => end(exitCode)),
-  ];
-  return {
-    bySignal,
-    stopListening() {
-      for (const stop of listening) stop();
-    },
-  };
 }
 
 function titleOf({ server }: McpServeOptions): string {

@@ -1,25 +1,24 @@
 // `soong replay`: a kept run decided again from its journal (REPLAY-1), under another config (REPLAY-2), or printed as a
 // script (REPLAY-3). It reads, and carries nothing out.
 
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import {
   printScript,
   replayRun,
   ReplayError,
   scriptOfRun,
-  whatIf,
   type Divergence,
   type ReplayReport,
   type WhatIfReport,
   type WhatIfVerdict,
 } from "@soong/agent";
-import { createRedactor, type PolicyInput } from "@soong/core";
-import type { SessionReader, Store } from "@soong/store";
-import type { SoongConfig } from "../config/index.ts";
+import { createRedactor } from "@soong/core";
+import type { SessionReader } from "@soong/store";
 import { CommandError, EXIT, UsageError, visibleLine, wrap, type Output } from "../output/index.ts";
 import { configOf, homeOf, type CommandContext } from "./context.ts";
-import { keptRun } from "./kept-run.ts";
 import { nothingKept, readingStore } from "./kept.ts";
+import { verifiedSession } from "./verified-session.ts";
+import { whatIfConfig } from "./what-if-config.ts";
 
 export interface ReplayCommandOptions {
   readonly json?: boolean;
@@ -42,7 +41,7 @@ export async function replayCommand(
     return await readingStore(
       context,
       async (store) => {
-        const source = await sessionOf(store, run_id);
+        const source = await verifiedSession(store, run_id);
         if (script) return printRun(context, source, run_id);
         if (config !== undefined) return tryConfig(context, source, run_id, config, json);
         return replay(context.output, source, run_id, json);
@@ -52,18 +51,6 @@ export async function replayCommand(
   } catch (error) {
     throw error instanceof ReplayError ? new CommandError(error.message) : error;
   }
-}
-
-/** Held against its chain first: what was edited since says nothing about the run. */
-async function sessionOf(store: Store, run_id: string): Promise<SessionReader> {
-  const { session_id } = await keptRun(store, run_id);
-  const verified = await store.verify(session_id);
-  if (!verified.ok) {
-    throw new CommandError(
-      `The session ${visibleLine(session_id)} is not as it was recorded, so its runs are not replayed: ${verified.problem.message} \`soong verify ${visibleLine(session_id)}\` tells more.`,
-    );
-  }
-  return store.readSession(session_id);
 }
 
 async function replay(
@@ -119,40 +106,11 @@ async function tryConfig(
   file: string,
   json: boolean,
 ): Promise<number> {
-  const { kernelConfigOf, loadConfig } = await import("../config/index.ts");
   const home = await homeOf(context);
-  const { values } = await loadConfig({ home, file: resolve(context.cwd, file) });
-  const { tools } = kernelConfigOf(values);
-  const policy = await policyUnder(values);
-  const report = await whatIf({
-    source,
-    run_id,
-    policy,
-    ...(tools === undefined ? {} : { config: { tools } }),
-  });
+  const report = await whatIfConfig({ source, run_id, home, file: resolve(context.cwd, file) });
   if (json) context.output.record("soong.replay.what_if/1", report);
   else showWhatIf(context.output, report);
   return EXIT.ok;
-}
-
-/** The config's rules in place of the recorded ones of a config; what flags and programs said stays, and so do the places. */
-async function policyUnder(values: SoongConfig): Promise<(recorded: PolicyInput) => PolicyInput> {
-  const { policyOf } = await import("../config/index.ts");
-  const { rules = [], ...others } = policyOf(values, { allow: [], deny: [] });
-  return (recorded) => {
-    const said = recorded.rules?.filter(({ origin }) => origin?.file === undefined) ?? [];
-    const { roots, home = "" } = recorded;
-    const write = values.tools.write_roots.map((root) => {
-      const path = root === "~" || root.startsWith("~/") ? join(home, root.slice(1)) : root;
-      return resolve(roots?.project ?? "/", path);
-    });
-    return {
-      ...recorded,
-      ...others,
-      rules: [...rules, ...said],
-      ...(roots === undefined ? {} : { roots: { ...roots, write } }),
-    };
-  };
 }
 
 function showWhatIf(output: Output, report: WhatIfReport): void {

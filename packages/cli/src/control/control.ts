@@ -22,6 +22,14 @@ export async function listLiveRuntimes(home: string): Promise<LiveRuntimes> {
   return listLive(home);
 }
 
+/** The folder of the sockets, made where it is not there. Throws where there can be none; the message says what helps. */
+export async function controlFolder(home: string): Promise<string> {
+  const { makeControlDirectory } = await import("./control-directory.ts");
+  const directory = makeControlDirectory(home);
+  directory.close();
+  return directory.path;
+}
+
 export async function connectControl(
   path: string,
   options?: ConnectOptions,

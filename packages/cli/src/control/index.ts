@@ -1,6 +1,12 @@
 // The control room: what a live runtime lets others on this machine see and answer (CLI-8).
 
-export { connectControl, hasControlSockets, listLiveRuntimes, serveControl } from "./control.ts";
+export {
+  connectControl,
+  controlFolder,
+  hasControlSockets,
+  listLiveRuntimes,
+  serveControl,
+} from "./control.ts";
 export type { ControlClient } from "./connect.ts";
 export type { LiveRuntime } from "./list-live.ts";
 export type { ControlEvent, ListedGrant, ListedQuestion } from "./protocol.ts";

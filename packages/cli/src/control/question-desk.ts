@@ -84,5 +84,5 @@ function nobodyToAsk({ tool_name, chain }: PermissionRequest): string {
     asking?.layer === "defaults"
       ? `\`--allow ${tool_name}\` is a rule that allows it`
       : `\`soong explain ${tool_name}\` shows what asks`;
-  return `nobody is there to ask (${allow}, and \`soong attach\` in another terminal can answer)`;
+  return `nobody is there to ask (${allow}, and \`soong inspect\` or \`soong attach\` in another terminal can answer)`;
 }

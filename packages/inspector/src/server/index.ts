@@ -1,3 +1,5 @@
 // The server room: the page and its records over HTTP on loopback.
 
 export * from "./ports.ts";
+export { serveInspector, type Inspector, type InspectorOptions } from "./serve-inspector.ts";
+export type { OpenStore } from "./home-store.ts";

@@ -58,7 +58,7 @@ export interface InputChange {
   path: string;
   from?: JsonValue;
   to?: JsonValue;
-  /** Who changed it: a hook's id, `normalise`, `repair`, `redaction`. */
+  /** Who changed it: a hook's id, `normalise`, or `schema` for the defaults and transforms of an author's schema. */
   by?: string;
 }
 

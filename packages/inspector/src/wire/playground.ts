@@ -1,6 +1,6 @@
 // Trying a tool: which there are, what would be decided about a call, and the call itself, through the whole pipeline.
 
-import type { Explanation, JsonObject, JsonValue, Permission, ToolResult } from "@soong/core";
+import type { ChainEntry, Explanation, JsonObject, JsonValue, Permission, ToolResult } from "@soong/core";
 
 export interface PlaygroundTools {
   /** Where its calls happen. */
@@ -28,6 +28,8 @@ export interface Explained {
   explanation: Explanation;
   /** In words: what a yes for the session would cover. */
   session_scope?: string;
+  /** Of a tool that is refused because no rule leaves it on offer: the rule that does so. */
+  blocked?: readonly ChainEntry[];
 }
 
 /** The call has begun; the page sees it in its session, and its questions like those of any other. */

@@ -38,7 +38,11 @@ export interface Routes {
     answer: FactRows;
   };
   "GET /api/sessions/:session_id/facts/:seq": { answer: WholeFact };
-  "GET /api/sessions/:session_id/calls/:tool_call_id": { answer: CallStory };
+  /** An id is unique within its run; without one, the newest call that has it. */
+  "GET /api/sessions/:session_id/calls/:tool_call_id": {
+    query: { run_id?: string };
+    answer: CallStory;
+  };
   "GET /api/sessions/:session_id/conversation": {
     query: { agent_id: string; before?: string };
     answer: Conversation;

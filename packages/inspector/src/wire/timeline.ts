@@ -65,4 +65,6 @@ export interface Usage {
   output_tokens?: number;
   /** Null: a price is unknown. */
   cost: number | null;
+  /** Of the cost. */
+  currency?: string;
 }

@@ -75,7 +75,8 @@ export function readPermission(
 /** For a call that nobody could be asked about. */
 export function howToAllow({ session_id, tool_name }: PermissionRequest): string {
   return (
-    `To allow it, run \`soong attach ${session_id}\` in a terminal, call again and answer there; ` +
+    `To allow it, open the page of \`soong inspect\` or run \`soong attach ${session_id}\` in a terminal, ` +
+    `call again and answer there; ` +
     `or put a rule into config.toml: [[permissions.rules]] tool = "${tool_name}" decision = "allow"`
   );
 }

@@ -1,0 +1,111 @@
+// `soong inspect`: a page on what is kept and what is live, for a browser on this machine (UI-1). It serves until it is
+// told to end.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createRedactor, type KnownSecret } from "@soong/core";
+import type { Inspector } from "@soong/inspector";
+import { openStore, type Store } from "@soong/store";
+import { CommandError, UsageError, visible, visibleLine } from "../output/index.ts";
+import type { CommandContext } from "./context.ts";
+import { listenForEnd } from "./end-by-signal.ts";
+import { inspectedPlace, type InspectedPlace } from "./inspect-place.ts";
+import { openPorts } from "./inspect-ports.ts";
+import { openBrowser } from "./open-browser.ts";
+import { VERSION } from "./version.ts";
+
+export interface InspectOptions {
+  readonly port?: string;
+  readonly open?: boolean;
+  readonly json?: boolean;
+}
+
+const MAX_PORT = 65_535;
+
+export async function inspectCommand(
+  context: CommandContext,
+  options: InspectOptions,
+): Promise<number> {
+  const { json = false, open = false } = options;
+  const port = portOf(options);
+  const assets = pageFolder();
+  const place = await inspectedPlace(context);
+  const store = await storeOf(place);
+  const end = listenForEnd(context);
+  const { ports, close } = openPorts(place, store);
+  try {
+    const { serveInspector } = await import("@soong/inspector");
+    const { home, cwd } = place;
+    const redact = await redactorOf(place);
+    const about = { version: VERSION, home, cwd };
+    const served = await serveInspector({ store, ports, assets, port, redact, ...about }).catch(
+      refuse,
+    );
+    try {
+      show(context, served, json);
+      if (open) openBrowser(served.url, context.env);
+      return await end.bySignal;
+    } finally {
+      // A page that waits for a call hears how it ended, or that nobody is there any more.
+      await Promise.all([served.close(), close()]);
+    }
+  } finally {
+    await close();
+    await store.close();
+    end.stopListening();
+  }
+}
+
+function show({ output }: CommandContext, { url, port }: Inspector, json: boolean): void {
+  if (json) output.record("soong.inspect/1", { url, port, pid: process.pid });
+  else {
+    output.line(url);
+    output.note(
+      output.noteColours.dim(
+        "Whoever has this address can answer and call as you. Ctrl-C ends it.",
+      ),
+    );
+  }
+}
+
+/** 0: any free one. */
+function portOf({ port = "0" }: InspectOptions): number {
+  if (/^\d{1,5}$/.test(port) && Number(port) <= MAX_PORT) return Number(port);
+  throw new UsageError(
+    `--port takes a port from 0 (any free one) to ${MAX_PORT}, not ${visibleLine(port)}.`,
+  );
+}
+
+/** Beside the program, whichever piece of it this is in. */
+function pageFolder(): string {
+  const folder = fileURLToPath(new URL("page/", import.meta.url));
+  if (existsSync(join(folder, "index.html"))) return folder;
+  throw new CommandError(`The page of the inspector is not in ${folder}. Install soong again.`);
+}
+
+/** Only read; where nothing was ever kept, an empty one is made, for what comes. */
+async function storeOf({ home }: InspectedPlace): Promise<Store> {
+  if (!existsSync(join(home, "store", "soong.db"))) {
+    await (await openStore({ directory: home })).close();
+  }
+  return openStore({ directory: home, readOnly: true });
+}
+
+/** With a config that cannot be read, what looks like a key is still hidden; whoever calls a tool is told of it. */
+async function redactorOf(place: InspectedPlace): Promise<(text: string) => string> {
+  let secrets: readonly KnownSecret[] = [];
+  try {
+    const { secretsOf } = await import("../runtime/index.ts");
+    secrets = secretsOf((await place.config()).values, place.env);
+  } catch (error) {
+    place.note(`The config is not used: ${(error as Error).message}`);
+  }
+  const redactor = createRedactor({ secrets });
+  return (text) => redactor.text(text);
+}
+
+function refuse(error: unknown): never {
+  const isTold = error instanceof Error && error.cause !== undefined;
+  throw isTold ? new CommandError(visible(error.message)) : error;
+}

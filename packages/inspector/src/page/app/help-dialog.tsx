@@ -1,0 +1,96 @@
+// The keys of the page, and how to read it.
+
+import { useEffect, useRef } from "preact/hooks";
+import { Legend } from "../timeline/legend.tsx";
+
+export function HelpDialog(props: { onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={props.onClose}>
+      <form method="dialog" class="help-head">
+        <h2 id="help-title">Keys</h2>
+        <button type="submit" class="button">
+          Close <kbd>Esc</kbd>
+        </button>
+      </form>
+      <div class="help-body">
+        {GROUPS.map(([title, keys]) => (
+          <section key={title}>
+            <h3>{title}</h3>
+            <dl>
+              {keys.map(([key, words]) => (
+                <div key={key}>
+                  <dt>
+                    {key.split(" ").map((part) => (
+                      <kbd key={part}>{part}</kbd>
+                    ))}
+                  </dt>
+                  <dd>{words}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <h3>What a bar means</h3>
+      <Legend />
+    </dialog>
+  );
+}
+
+type Group = readonly [title: string, keys: readonly (readonly [key: string, words: string])[]];
+
+const GROUPS: readonly Group[] = [
+  [
+    "Everywhere",
+    [
+      ["?", "this list"],
+      ["/", "search in what is shown"],
+      ["Esc", "close what was opened last"],
+      ["t", "theme: system, light, dark"],
+      ["q", "questions that wait for an answer"],
+      ["g s", "the list of sessions"],
+      ["g k", "tasks"],
+      ["g p", "playground"],
+      ["g v", "servers"],
+    ],
+  ],
+  [
+    "In a session",
+    [
+      ["g t", "timeline"],
+      ["g f", "facts"],
+      ["g u", "surface: the tools of a run"],
+      ["g a", "artifacts"],
+      ["c", "conversation beside the timeline"],
+      ["n", "the next call that waits for a person"],
+      ["e", "follow a live run at its end"],
+    ],
+  ],
+  [
+    "In a list",
+    [
+      ["j ↓", "next row"],
+      ["k ↑", "row before"],
+      ["→ ←", "open and shut what is inside"],
+      ["Enter", "details"],
+      ["Home End", "first and last row"],
+    ],
+  ],
+  [
+    "Time",
+    [
+      ["+ -", "closer, further away (or Ctrl and the wheel)"],
+      ["[ ]", "earlier, later (or Shift and the wheel)"],
+      ["0", "the whole session"],
+      ["9", "what is in sight"],
+    ],
+  ],
+];

@@ -1,0 +1,40 @@
+// Which view stands in the middle: as the address says.
+
+import type { JSX } from "preact";
+import { PlaygroundView } from "../playground/playground-view.tsx";
+import { QuestionsView } from "../questions/questions-view.tsx";
+import type { Route } from "../route/hash-route.ts";
+import { ServersView } from "../servers/servers-view.tsx";
+import { SessionView } from "../sessions/session-view.tsx";
+import { useStore } from "../state/use-store.ts";
+import { TasksView } from "../tasks/tasks-view.tsx";
+import { WhatIfView } from "../what-if/what-if-view.tsx";
+import { useInspector } from "./context.ts";
+import { Welcome } from "./welcome.tsx";
+
+export function MainView() {
+  return viewOf(useStore(useInspector().route));
+}
+
+function viewOf(route: Route): JSX.Element {
+  switch (route.view) {
+    case "sessions":
+      return <Welcome />;
+    case "session":
+      return <SessionView key={route.session_id} route={route} />;
+    case "questions":
+      return <QuestionsView />;
+    case "tasks":
+      return <TasksView {...(route.task_id === undefined ? {} : { task_id: route.task_id })} />;
+    case "playground":
+      return (
+        <PlaygroundView
+          {...(route.tool_name === undefined ? {} : { tool_name: route.tool_name })}
+        />
+      );
+    case "what-if":
+      return <WhatIfView key={route.run_id} session_id={route.session_id} run_id={route.run_id} />;
+    case "servers":
+      return <ServersView />;
+  }
+}

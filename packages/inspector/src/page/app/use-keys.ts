@@ -1,0 +1,42 @@
+// Keys of the page while a component is there. They rest while a person writes, and while a dialog is open.
+
+import { useEffect, useRef } from "preact/hooks";
+import { createKeys } from "./keys.ts";
+import type { KeyActions } from "./keys.ts";
+
+const keys = createKeys();
+
+export function useKeys(actions: KeyActions): void {
+  const latest = useRef(actions);
+  latest.current = actions;
+  const names = Object.keys(actions).join("\n");
+  useEffect(() => {
+    const bound = Object.fromEntries(
+      names.split("\n").map((name) => [name, () => latest.current[name]?.()]),
+    );
+    return keys.bind(bound);
+  }, [names]);
+}
+
+/** Listens for the whole page. The function ends it. */
+export function listenToKeys(): () => void {
+  const onKey = (event: KeyboardEvent) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.isComposing || rests(event)) return;
+    if (keys.press(event.key, event.timeStamp)) event.preventDefault();
+  };
+  document.addEventListener("keydown", onKey);
+  return () => document.removeEventListener("keydown", onKey);
+}
+
+function rests(event: KeyboardEvent): boolean {
+  const { target, key } = event;
+  if (document.querySelector("dialog[open]") !== null) return true;
+  if (!(target instanceof HTMLElement)) return false;
+  if (target.isContentEditable || target.matches("textarea, select")) return key !== "Escape";
+  return (
+    key !== "Escape" &&
+    target instanceof HTMLInputElement &&
+    !["checkbox", "radio", "button", "submit"].includes(target.type)
+  );
+}

@@ -1,0 +1,140 @@
+// The four inputs of a call (SCHEMA-6): what the model wrote, and what became of it on the way to the tool. What changed
+// is marked on both sides, with who changed it.
+
+import type { JsonValue } from "@soong/core";
+import type { CallInput, CallInputs, InputChange } from "../../wire/index.ts";
+import { visibleLine } from "../parts/visible.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { JsonCode } from "./json-code.tsx";
+import { LongText } from "./long-text.tsx";
+
+const STAGES = [
+  { key: "observable_input", name: "Checked and normalised", same: "As the model wrote it." },
+  { key: "permission_input", name: "Decided about", same: "As checked." },
+  { key: "call_input", name: "Given to the tool", same: "As decided about." },
+] as const;
+
+export function CallInputsView(props: { inputs: CallInputs }) {
+  const { inputs } = props;
+  let before = parsed(inputs.model_input);
+  const stages = STAGES.map((stage) => {
+    const input = inputs[stage.key];
+    const shown = { ...stage, input, before };
+    if (input.state === "changed") before = input.value;
+    return shown;
+  });
+  return (
+    <ol class="inputs">
+      <li>
+        <h4>
+          Written by the model <CopyButton text={inputs.model_input} what="what the model wrote" />
+        </h4>
+        <LongText text={inputs.model_input} label="What the model wrote, verbatim" />
+      </li>
+      {stages.map(({ key, name, same, input, before }) => (
+        <li key={key}>
+          <h4>
+            {name}
+            {input.state === "changed" && (
+              <>
+                {" "}
+                <span class="chip">changed</span>{" "}
+                <CopyButton text={JSON.stringify(input.value, null, 2)} what={name} />
+              </>
+            )}
+          </h4>
+          <Stage name={name} same={same} input={input} before={before} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Stage(props: {
+  name: string;
+  same: string;
+  input: CallInput;
+  before: JsonValue | undefined;
+}) {
+  const { input, before } = props;
+  switch (input.state) {
+    case "same":
+      return <p class="quiet">{props.same}</p>;
+    case "never":
+      return <p class="quiet">The call ended before it got so far.</p>;
+    case "changed":
+      return (
+        <>
+          <Changes changes={input.changes} />
+          <div class="two-sides">
+            {before !== undefined && (
+              <div>
+                <div class="quiet">Before</div>
+                <JsonCode
+                  value={before}
+                  sign="−"
+                  label={`${props.name}: before`}
+                  marked={input.changes
+                    .filter(({ from }) => from !== undefined)
+                    .map(({ path }) => path)}
+                />
+              </div>
+            )}
+            <div>
+              <div class="quiet">After</div>
+              <JsonCode
+                value={input.value}
+                sign="+"
+                label={`${props.name}: after`}
+                marked={input.changes.filter(({ to }) => to !== undefined).map(({ path }) => path)}
+              />
+            </div>
+          </div>
+        </>
+      );
+  }
+}
+
+const MOST_CHANGES = 50;
+
+function Changes(props: { changes: readonly InputChange[] }) {
+  const { changes } = props;
+  return (
+    <ul class="changes">
+      {changes.slice(0, MOST_CHANGES).map((change, index) => (
+        <li key={index}>
+          <span class="mono">{change.path === "" ? "the whole" : visibleLine(change.path)}</span>:{" "}
+          {changeText(change)}
+          {change.by !== undefined && <span class="quiet"> by {visibleLine(change.by)}</span>}
+        </li>
+      ))}
+      {changes.length > MOST_CHANGES && <li>… {changes.length - MOST_CHANGES} more changes</li>}
+    </ul>
+  );
+}
+
+function changeText({ from, to }: InputChange) {
+  if (from === undefined) return <>added {short(to)}</>;
+  if (to === undefined) return <>removed {short(from)}</>;
+  return (
+    <>
+      {short(from)} → {short(to)}
+    </>
+  );
+}
+
+const SHORT = 120;
+
+function short(value: JsonValue | undefined) {
+  const text = JSON.stringify(value) ?? "";
+  return <code>{visibleLine(text.length > SHORT ? `${text.slice(0, SHORT)}…` : text)}</code>;
+}
+
+/** Undefined where the model wrote no JSON. */
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}

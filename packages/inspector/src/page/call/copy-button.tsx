@@ -1,0 +1,40 @@
+// Copies a text. Where the browser does not let a page write to the clipboard, the text is put there selected.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+
+export function CopyButton(props: { text: string; what: string }) {
+  const [state, setState] = useState<"idle" | "copied" | "by_hand">("idle");
+  const area = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => setState("idle"), [props.text]);
+  useEffect(() => {
+    if (state === "by_hand") area.current?.select();
+  }, [state]);
+
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(props.text);
+      setState("copied");
+    } catch {
+      setState("by_hand");
+    }
+  }
+
+  return (
+    <>
+      <button
+        type="button"
+        class="link copy"
+        aria-label={`Copy ${props.what}`}
+        onClick={() => void copy()}
+      >
+        {state === "copied" ? "✓ Copied" : "Copy"}
+      </button>
+      {state === "by_hand" && (
+        <label class="copy-by-hand">
+          Selected; copy it with your keyboard:
+          <textarea ref={area} readOnly value={props.text} rows={3} />
+        </label>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+// A JSON value as lines, those that changed marked with a sign. Shown from the beginning, more on demand.
+
+import { useMemo, useState } from "preact/hooks";
+import { visible } from "../parts/visible.ts";
+import { isWithin, jsonLines, type JsonLine } from "./json-lines.ts";
+
+const LINES = 200;
+const LONGEST_LINE = 1_000;
+
+export function JsonCode(props: {
+  value: unknown;
+  /** Pointers of what is marked. */
+  marked?: readonly string[];
+  sign?: "+" | "−";
+  label: string;
+}) {
+  const [limit, setLimit] = useState(LINES);
+  const lines = useMemo(() => firstLines(props.value, limit + 1), [props.value, limit]);
+  const marked = props.marked ?? [];
+  return (
+    <div class="json-code" role="group" aria-label={props.label}>
+      {lines.slice(0, limit).map((line, index) => {
+        const isMarked = marked.some((path) => isWithin(line.pointer, path));
+        return (
+          <div
+            key={index}
+            class={isMarked ? `json-line ${props.sign === "−" ? "removed" : "added"}` : "json-line"}
+          >
+            {props.sign !== undefined && (
+              <span class="line-sign">{isMarked ? props.sign : "\u00a0"}</span>
+            )}
+            <LineText text={"  ".repeat(Math.min(line.depth, 40)) + line.text} />
+          </div>
+        );
+      })}
+      {lines.length > limit && (
+        <button type="button" class="link" onClick={() => setLimit(limit * 4)}>
+          Show more lines
+        </button>
+      )}
+    </div>
+  );
+}
+
+function LineText(props: { text: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const { text } = props;
+  if (isWhole || text.length <= LONGEST_LINE) return <span>{visible(text)}</span>;
+  return (
+    <span>
+      {visible(text.slice(0, LONGEST_LINE))}
+      <button type="button" class="link" onClick={() => setWhole(true)}>
+        … {text.length - LONGEST_LINE} characters more
+      </button>
+    </span>
+  );
+}
+
+function firstLines(value: unknown, limit: number): JsonLine[] {
+  const lines: JsonLine[] = [];
+  for (const line of jsonLines(value)) {
+    lines.push(line);
+    if (lines.length >= limit) break;
+  }
+  return lines;
+}

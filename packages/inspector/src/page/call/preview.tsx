@@ -1,0 +1,109 @@
+// What a call would do, as a person is shown it: a diff with numbered lines, a command word by word, or text.
+
+import type { Preview } from "@soong/core";
+import { useMemo, useState } from "preact/hooks";
+import { visible, visibleLine } from "../parts/visible.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { diffLines, type DiffLine } from "./diff-lines.ts";
+import { LongText } from "./long-text.tsx";
+import { shellWord } from "./words.ts";
+
+export function PreviewView(props: { preview: Preview }) {
+  const { preview } = props;
+  switch (preview.kind) {
+    case "diff":
+      return <Diff path={preview.path} diff={preview.diff} />;
+    case "command":
+      return <Command argv={preview.argv} cwd={preview.cwd} />;
+    case "text":
+      return <LongText text={preview.text} label="What it would do" />;
+  }
+}
+
+const LINES = 300;
+const LONGEST_LINE = 2_000;
+
+function Diff(props: { path: string; diff: string }) {
+  const lines = useMemo(() => diffLines(props.diff), [props.diff]);
+  const [limit, setLimit] = useState(LINES);
+  const added = lines.filter(({ kind }) => kind === "added").length;
+  const removed = lines.filter(({ kind }) => kind === "removed").length;
+  return (
+    <figure class="diff">
+      <figcaption>
+        <span class="mono">{visibleLine(props.path)}</span>{" "}
+        <span class="quiet">
+          {added} added, {removed} removed
+        </span>{" "}
+        <CopyButton text={props.diff} what="the diff" />
+      </figcaption>
+      <div class="scroll-x">
+        <table class="diff-lines">
+          <thead class="unseen">
+            <tr>
+              <th>Line before</th>
+              <th>Line after</th>
+              <th>Change</th>
+              <th>Text</th>
+            </tr>
+          </thead>
+          <tbody>
+            {lines.slice(0, limit).map((line, index) => (
+              <Line key={index} line={line} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {lines.length > limit && (
+        <button type="button" class="link" onClick={() => setLimit(limit + LINES * 4)}>
+          Show more: {lines.length - limit} of {lines.length} lines are not shown
+        </button>
+      )}
+    </figure>
+  );
+}
+
+const SIGNS = { added: "+", removed: "−", same: "", head: "", hunk: "", remark: "" } as const;
+const HEARD = { added: "added", removed: "removed", same: "", head: "", hunk: "", remark: "" };
+
+function Line(props: { line: DiffLine }) {
+  const { line } = props;
+  const text = line.text.length > LONGEST_LINE ? cutLine(line.text) : line.text;
+  return (
+    <tr class={`diff-${line.kind}`}>
+      <td class="line-number">{"old" in line ? line.old : ""}</td>
+      <td class="line-number">{"new" in line ? line.new : ""}</td>
+      <td class="line-sign">
+        <span aria-hidden="true">{SIGNS[line.kind]}</span>
+        <span class="unseen">{HEARD[line.kind]}</span>
+      </td>
+      <td class="line-text">{visible(text)}</td>
+    </tr>
+  );
+}
+
+function cutLine(text: string): string {
+  return `${text.slice(0, LONGEST_LINE)} … (${text.length - LONGEST_LINE} characters more)`;
+}
+
+const WORDS = 200;
+
+function Command(props: { argv: readonly string[]; cwd: string }) {
+  const typed = props.argv.map(shellWord).join(" ");
+  return (
+    <figure class="command">
+      <figcaption>
+        Runs in <span class="mono">{visibleLine(props.cwd)}</span>{" "}
+        <CopyButton text={typed} what="the command" />
+      </figcaption>
+      <ol class="argv" aria-label="The command, word by word">
+        {props.argv.slice(0, WORDS).map((word, index) => (
+          <li key={index} class="mono">
+            {visible(word.length > LONGEST_LINE ? cutLine(word) : shellWord(word))}
+          </li>
+        ))}
+        {props.argv.length > WORDS && <li>… {props.argv.length - WORDS} more words</li>}
+      </ol>
+    </figure>
+  );
+}

@@ -1,0 +1,13 @@
+// A state as a sign, a word and a colour.
+
+import { visibleLine } from "../parts/visible.ts";
+import { signOf } from "./words.ts";
+
+export function SignMark(props: { state: string }) {
+  const { icon, word, tone } = signOf(props.state);
+  return (
+    <span class={`sign-mark tone-${tone}`}>
+      <span aria-hidden="true">{icon}</span> {visibleLine(word)}
+    </span>
+  );
+}

@@ -1,0 +1,55 @@
+// One whole fact, as a tree.
+
+import { useInspector } from "../app/context.ts";
+import { useLoaded } from "../api/use-loaded.ts";
+import { JsonTree } from "../parts/json-tree.tsx";
+import { LoadState } from "../parts/loading.tsx";
+import { visibleLine } from "../parts/visible.ts";
+import { hashOf } from "../route/hash-route.ts";
+
+export function FactDetails(props: { session_id: string; seq: number; onClose: () => void }) {
+  const { api } = useInspector();
+  const { session_id, seq } = props;
+  const loaded = useLoaded(
+    (signal) =>
+      api.ask("GET /api/sessions/:session_id/facts/:seq", {
+        path: { session_id, seq: String(seq) },
+        signal,
+      }),
+    `${session_id} ${seq}`,
+  );
+  const fact = loaded.value?.fact;
+  return (
+    <section class="side" aria-label={`Fact ${seq}`}>
+      <div class="side-head">
+        <h2>
+          Fact {seq} {fact !== undefined && <span class="mono">{visibleLine(fact.type)}</span>}
+        </h2>
+        <span class="gap" />
+        <button type="button" class="button" title="Close (Esc)" onClick={props.onClose}>
+          <span aria-hidden="true">×</span>
+          <span class="unseen">Close</span>
+        </button>
+      </div>
+      <div class="side-body" tabIndex={0}>
+        <LoadState loaded={loaded} what="the fact" />
+        {fact?.run_id !== undefined && fact.tool_call_id !== undefined && (
+          <p>
+            <a
+              href={hashOf({
+                view: "session",
+                session_id,
+                tab: "timeline",
+                run_id: fact.run_id,
+                tool_call_id: fact.tool_call_id,
+              })}
+            >
+              Its call in the timeline
+            </a>
+          </p>
+        )}
+        {fact !== undefined && <JsonTree value={fact} label={`Fact ${seq}`} open={2} />}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,85 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { seenOf, topToShow, windowOf } from "./row-window.ts";
+import { durationText, momentText } from "./time-text.ts";
+import { visible, visibleLine } from "./visible.ts";
+
+describe("text from outside", () => {
+  it("shows what could not be seen as symbols", () => {
+    expect(visibleLine("a\u0000b\u001b[31m\u007f")).toBe("a␀b␛[31m␡");
+    expect(visibleLine("user\u202Egpj.exe")).toBe("user⟨U+202E⟩gpj.exe");
+    expect(visibleLine("a\u200bb\ufeff\u2066")).toBe("a⟨U+200B⟩b⟨U+FEFF⟩⟨U+2066⟩");
+    expect(visibleLine("\ud800x\u{e0041}")).toBe("⟨U+D800⟩x⟨U+E0041⟩");
+  });
+
+  it("keeps lines and tabs where there is room for them", () => {
+    expect(visible("a\r\n\tb\rc")).toBe("a\n\tb␍c");
+    expect(visibleLine("a\n\tb")).toBe("a↵⇥b");
+  });
+
+  it("leaves what can be read as it is", () => {
+    for (const text of ["Ünïcode 漢字 العربية", "👩‍👧 🏳️‍🌈", "plain"]) {
+      expect(visible(text)).toBe(text);
+    }
+  });
+
+  it("leaves nothing behind that turns words around or is not there", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        expect(visibleLine(text)).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069\u200b\u2028\u2029]/u);
+      }),
+    );
+  });
+});
+
+describe("the rows in sight", () => {
+  const scrolled = { top: 240, height: 100, row_height: 24, count: 1_000 };
+
+  it("are those of which a part can be seen, and some around them", () => {
+    expect(seenOf(scrolled)).toEqual({ first: 10, end: 15 });
+    expect(windowOf(scrolled, 4)).toEqual({ first: 6, end: 19 });
+    expect(windowOf({ ...scrolled, top: 0 }, 4)).toEqual({ first: 0, end: 9 });
+  });
+
+  it("are never others than there are", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -500, max: 1e6 }),
+        fc.nat(2_000),
+        fc.nat(10_000),
+        (top, height, count) => {
+          const { first, end } = windowOf({ top, height, row_height: 24, count }, 4);
+          expect(first).toBeGreaterThanOrEqual(0);
+          expect(end).toBeLessThanOrEqual(count);
+        },
+      ),
+    );
+  });
+
+  it("are moved only when a row is not wholly seen", () => {
+    expect(topToShow(11, scrolled)).toBeUndefined();
+    expect(topToShow(3, scrolled)).toBe(72);
+    expect(topToShow(20, scrolled)).toBe(404);
+  });
+});
+
+describe("times", () => {
+  it("are as exact as one needs them", () => {
+    expect([0, 840, 3_240, 59_960, 245_000, 7_800_000, 864e6].map(durationText)).toEqual([
+      "0 ms",
+      "840 ms",
+      "3.2 s",
+      "1 min 00 s",
+      "4 min 05 s",
+      "2 h 10 min",
+      "10 days",
+    ]);
+  });
+
+  it("have their day unless it is today", () => {
+    const noon = new Date(2026, 0, 2, 12, 5).getTime();
+    expect(momentText(noon, noon + 1_000)).toBe("12:05");
+    expect(momentText(noon, noon + 24 * 3_600_000)).toBe("2026-01-02 12:05");
+    expect(momentText(Number.NaN, noon)).toBe("");
+  });
+});

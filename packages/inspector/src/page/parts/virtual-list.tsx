@@ -1,0 +1,199 @@
+// A list of which only the rows that can be seen are in the document. The list itself has the focus and says which row is
+// the active one, so a row may go and come without anybody losing their place.
+
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { seenOf, topToShow, windowOf } from "./row-window.ts";
+import type { RowWindow, Scrolled } from "./row-window.ts";
+
+export interface VirtualListProps {
+  id: string;
+  label: string;
+  role: "treegrid" | "grid";
+  count: number;
+  row_height: number;
+  /** The row the keys are at. */
+  active: number | undefined;
+  onActive(index: number): void;
+  /** Enter, or a click. */
+  onOpen(index: number): void;
+  /** Left and right, or a click on what has `data-toggle`. */
+  onToggle?(index: number, to: boolean | undefined): void;
+  /** Which rows are seen now. */
+  onSeen?(seen: RowWindow): void;
+  /** A person scrolled: true when they are at the end. */
+  onScrolled?(isAtEnd: boolean): void;
+  /** A change of it brings that row into sight. */
+  show?: { index: number; request: number };
+  /** Stays at the end while rows are added. */
+  is_at_end?: boolean;
+  header?: ComponentChildren;
+  row(index: number): RowParts;
+}
+
+export interface RowParts {
+  /** What it is called by those who do not see it. */
+  label?: string;
+  class?: string;
+  level?: number;
+  is_open?: boolean | undefined;
+  is_selected?: boolean;
+  children: ComponentChildren;
+}
+
+const AROUND = 4;
+
+export function VirtualList(props: VirtualListProps) {
+  const { count, row_height } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const [window, setWindow] = useState<RowWindow>({ first: 0, end: Math.min(count, 60) });
+  const seen = useRef<RowWindow>({ first: 0, end: 0 });
+  const places = useRef(1);
+  const latest = useRef(props);
+  latest.current = props;
+
+  function look(): void {
+    const scrolled = scrolledOf(box.current, latest.current);
+    if (scrolled === undefined) return;
+    const next = windowOf(scrolled, AROUND);
+    setWindow((now) => (now.first === next.first && now.end === next.end ? now : next));
+    const nextSeen = seenOf(scrolled);
+    if (nextSeen.first === seen.current.first && nextSeen.end === seen.current.end) return;
+    seen.current = nextSeen;
+    latest.current.onSeen?.(nextSeen);
+  }
+
+  function bringIntoSight(index: number): void {
+    const scrolled = scrolledOf(box.current, latest.current);
+    const top = scrolled && topToShow(index, scrolled);
+    if (top !== undefined && box.current !== null) box.current.scrollTop = top;
+    look();
+  }
+
+  useLayoutEffect(look, [count, row_height]);
+  useEffect(() => {
+    if (box.current === null) return;
+    const observer = new ResizeObserver(look);
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    if (props.show !== undefined) bringIntoSight(props.show.index);
+  }, [props.show?.request]);
+  useLayoutEffect(() => {
+    if (props.is_at_end === true && count > 0) bringIntoSight(count - 1);
+  }, [props.is_at_end, count]);
+
+  const at = (index: number) => {
+    const next = Math.min(count - 1, Math.max(0, index));
+    props.onActive(next);
+    bringIntoSight(next);
+  };
+
+  const rows: JSX.Element[] = [];
+  const end = Math.min(window.end, count);
+  // A place in the document is used again for another row: nothing is made or thrown away while scrolling.
+  places.current = Math.max(places.current, end - window.first);
+  for (let index = Math.min(window.first, end); index < end; index += 1) {
+    const row = props.row(index);
+    rows.push(
+      <div
+        key={index % places.current}
+        id={`${props.id}-${index}`}
+        data-index={index}
+        role="row"
+        aria-rowindex={index + 1}
+        aria-label={row.label}
+        aria-level={row.level}
+        aria-expanded={row.is_open}
+        aria-selected={row.is_selected === true}
+        class={`row ${row.class ?? ""} ${index === props.active ? "active" : ""} ${row.is_selected === true ? "selected" : ""}`}
+        style={{ transform: `translateY(${index * row_height}px)`, height: `${row_height}px` }}
+      >
+        {row.children}
+      </div>,
+    );
+  }
+  const isActiveHere =
+    props.active !== undefined && props.active >= window.first && props.active < end;
+  return (
+    <div
+      ref={box}
+      id={props.id}
+      class="virtual"
+      role={props.role}
+      aria-label={props.label}
+      aria-rowcount={count}
+      aria-activedescendant={isActiveHere ? `${props.id}-${props.active}` : undefined}
+      tabIndex={0}
+      onScroll={() => {
+        look();
+        props.onScrolled?.(isAtEnd(box.current));
+      }}
+      onKeyDown={(event) => onKey(event, props, at, seen.current)}
+      onClick={(event) => onClick(event, props)}
+    >
+      {props.header}
+      <div class="rows" style={{ height: `${count * row_height}px` }}>
+        {rows}
+      </div>
+    </div>
+  );
+}
+
+function onKey(
+  event: KeyboardEvent,
+  props: VirtualListProps,
+  at: (index: number) => void,
+  seen: RowWindow,
+): void {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget)
+    return;
+  const active = props.active ?? -1;
+  const page = Math.max(1, seen.end - seen.first - 2);
+  const act: Record<string, () => void> = {
+    ArrowDown: () => at(active + 1),
+    j: () => at(active + 1),
+    ArrowUp: () => at(active - 1),
+    k: () => at(active - 1),
+    PageDown: () => at(active + page),
+    PageUp: () => at(active - page),
+    Home: () => at(0),
+    End: () => at(props.count - 1),
+    Enter: () => active >= 0 && props.onOpen(active),
+    " ": () => active >= 0 && props.onToggle?.(active, undefined),
+    ArrowRight: () => active >= 0 && props.onToggle?.(active, true),
+    ArrowLeft: () => active >= 0 && props.onToggle?.(active, false),
+  };
+  const action = act[event.key];
+  if (action === undefined || props.count === 0) return;
+  event.preventDefault();
+  event.stopPropagation();
+  action();
+}
+
+function onClick(event: MouseEvent, props: VirtualListProps): void {
+  if (!(event.target instanceof Element)) return;
+  const index = Number(event.target.closest("[data-index]")?.getAttribute("data-index") ?? -1);
+  if (index < 0 || index >= props.count) return;
+  props.onActive(index);
+  if (event.target.closest("[data-toggle]") === null) props.onOpen(index);
+  else props.onToggle?.(index, undefined);
+}
+
+function scrolledOf(box: HTMLElement | null, props: VirtualListProps): Scrolled | undefined {
+  if (box === null) return undefined;
+  // What stands above the rows stays in sight and covers them.
+  const header = box.firstElementChild;
+  const above = props.header === undefined || header === null ? 0 : header.clientHeight;
+  return {
+    top: box.scrollTop,
+    height: box.clientHeight - above,
+    row_height: props.row_height,
+    count: props.count,
+  };
+}
+
+function isAtEnd(box: HTMLElement | null): boolean {
+  return box !== null && box.scrollTop + box.clientHeight >= box.scrollHeight - 4;
+}

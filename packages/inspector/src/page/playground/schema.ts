@@ -1,0 +1,131 @@
+// A JSON Schema as far as a form needs it: references followed one step at a time (so that a schema may contain
+// itself), `allOf` put together where that says the same. What goes further is left to the JSON editor.
+
+import type { JsonObject, JsonValue } from "@soong/core";
+
+export type Schema = JsonObject;
+
+const MAX_REFERENCES = 32;
+
+/** The schema itself, without `$ref` and `allOf` at its top; undefined where it points nowhere or in a circle. */
+export function resolved(root: Schema, schema: JsonValue | undefined): Schema | undefined {
+  return resolve(root, schema, 0);
+}
+
+function resolve(
+  root: Schema,
+  schema: JsonValue | undefined,
+  followed: number,
+): Schema | undefined {
+  if (schema === true || schema === undefined) return {};
+  if (!isObject(schema) || followed > MAX_REFERENCES) return undefined;
+  const { $ref: reference, allOf, ...rest } = schema;
+  if (typeof reference === "string") {
+    const target = resolve(root, at(root, reference), followed + 1);
+    if (target === undefined) return undefined;
+    const beside = { ...rest, ...(allOf === undefined ? {} : { allOf }) };
+    const own = resolve(root, beside, followed + 1);
+    return own && merged(target, own);
+  }
+  if (!Array.isArray(allOf)) return rest;
+  let whole: Schema | undefined = rest;
+  for (const part of allOf) {
+    const own = resolve(root, part, followed + 1);
+    whole = own === undefined || whole === undefined ? undefined : merged(whole, own);
+  }
+  return whole;
+}
+
+/** Within the document alone: nothing is ever fetched. */
+function at(root: Schema, reference: string): JsonValue | undefined {
+  if (reference === "#") return root;
+  if (!reference.startsWith("#/")) return anchored(root, reference);
+  let found: JsonValue | undefined = root;
+  for (const part of reference.slice(2).split("/")) {
+    const name = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    if (!isObject(found) && !Array.isArray(found)) return false;
+    found = Object.hasOwn(found, name) ? (found as JsonObject)[name] : false;
+  }
+  return found;
+}
+
+function anchored(root: Schema, reference: string): JsonValue {
+  const definitions = root["$defs"];
+  if (!reference.startsWith("#") || !isObject(definitions)) return false;
+  const name = reference.slice(1);
+  return (
+    Object.values(definitions).find((schema) => isObject(schema) && schema["$anchor"] === name) ??
+    false
+  );
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Words about a value that do not limit it: the nearer one counts. */
+const REMARKS: ReadonlySet<string> = new Set([
+  "title",
+  "description",
+  "default",
+  "examples",
+  "$comment",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+  "$schema",
+  "$id",
+  "$defs",
+  "definitions",
+]);
+
+/** Both at once, or undefined where that cannot be said in one schema. */
+function merged(a: Schema, b: Schema): Schema | undefined {
+  const result: Record<string, JsonValue> = { ...a };
+  for (const [key, value] of Object.entries(b)) {
+    const before = result[key];
+    if (before === undefined || REMARKS.has(key) || equal(before, value)) {
+      result[key] = value;
+    } else if (key === "required" && Array.isArray(before) && Array.isArray(value)) {
+      result[key] = [...new Set([...before, ...value])];
+    } else if (key === "properties" && isObject(before) && isObject(value)) {
+      result[key] = bothProperties(before, value);
+    } else {
+      return undefined;
+    }
+  }
+  return result;
+}
+
+function bothProperties(a: JsonObject, b: JsonObject): JsonObject {
+  const result: Record<string, JsonValue> = { ...a };
+  for (const [name, schema] of Object.entries(b)) {
+    const before = result[name];
+    result[name] = before === undefined ? schema : { allOf: [before, schema] };
+  }
+  return result;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Of JSON values, whatever the order of their keys. */
+export function equal(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every(
+      (key) =>
+        Object.hasOwn(b, key) &&
+        equal((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
+    )
+  );
+}

@@ -1,0 +1,245 @@
+// The value behind a form: what it begins with, what an added part begins with, and what the schema has against it as
+// far as the form can tell. Wrong values are kept as they are: a person may send them on purpose.
+
+import type { JsonValue } from "@soong/core";
+import { branchOf } from "./branch.ts";
+import { fieldOf, type Field } from "./field.ts";
+import { pointerPart } from "../call/json-lines.ts";
+import { equal, isObject, resolved, type Schema } from "./schema.ts";
+
+const DEEPEST_START = 4;
+
+/** Undefined: left out until the person fills it in. */
+export function startValue(
+  root: Schema,
+  schema: JsonValue | undefined,
+  depth = 0,
+): JsonValue | undefined {
+  const field = fieldOf(root, schema);
+  if (field.default !== undefined) return field.default;
+  switch (field.kind) {
+    case "fixed":
+      return field.value;
+    case "object":
+      return depth > DEEPEST_START
+        ? undefined
+        : Object.fromEntries(
+            field.properties.flatMap(({ name, schema: own, is_required }) => {
+              const value = is_required ? startValue(root, own, depth + 1) : undefined;
+              return value === undefined ? [] : [[name, value]];
+            }),
+          );
+    case "list":
+      return depth === 0 ? [] : undefined;
+    case "choices":
+    case "one_of":
+    case "branches":
+    case "text":
+    case "number":
+    case "yes_no":
+    case "raw":
+      return undefined;
+  }
+}
+
+/** What stands in a place that a person has just added. */
+export function addedValue(root: Schema, schema: JsonValue | undefined): JsonValue {
+  const started = startValue(root, schema);
+  if (started !== undefined) return started;
+  const field = fieldOf(root, schema);
+  switch (field.kind) {
+    case "object":
+      return {};
+    case "list":
+    case "choices":
+      return [];
+    case "one_of":
+      return field.options[0]?.value ?? null;
+    case "branches":
+      return addedBranch(root, field.branches[0]?.schema);
+    case "text":
+      return "";
+    case "number":
+      return 0;
+    case "yes_no":
+      return false;
+    case "fixed":
+      return field.value;
+    case "raw":
+      return null;
+  }
+}
+
+/** A branch that leads to itself has no first value. */
+function addedBranch(root: Schema, schema: JsonValue | undefined): JsonValue {
+  const field = fieldOf(root, schema);
+  return field.kind === "branches" ? null : addedValue(root, schema);
+}
+
+export interface ValueProblem {
+  /** JSON pointer. */
+  readonly at: string;
+  readonly text: string;
+  /** Nothing is there, and something must be. */
+  readonly is_missing?: true;
+}
+
+const MOST_PROBLEMS = 50;
+
+export function problemsOf(
+  root: Schema,
+  schema: JsonValue | undefined,
+  value: JsonValue | undefined,
+): ValueProblem[] {
+  const found: ValueProblem[] = [];
+  look(schema, value, "", found);
+  return found;
+
+  function look(
+    schema: JsonValue | undefined,
+    value: JsonValue | undefined,
+    at: string,
+    found: ValueProblem[],
+  ): void {
+    if (value === undefined || found.length >= MOST_PROBLEMS) return;
+    const field = fieldOf(root, schema);
+    const wrong = misfit(field, value);
+    if (wrong !== undefined) {
+      found.push({ at, text: wrong });
+      return;
+    }
+    const broken = brokenLimit(resolved(root, schema) ?? {}, value);
+    if (broken !== undefined) found.push({ at, text: broken });
+    if (field.kind === "object" && isObject(value)) {
+      for (const { name, schema: own, is_required } of field.properties) {
+        const place = `${at}/${pointerPart(name)}`;
+        const inner = Object.hasOwn(value, name) ? value[name] : undefined;
+        if (inner === undefined && is_required) {
+          found.push({ at: place, text: "is required", is_missing: true });
+        }
+        look(own, inner, place, found);
+      }
+      if (field.extras === "none") {
+        const known = new Set(field.properties.map(({ name }) => name));
+        for (const name of Object.keys(value)) {
+          if (!known.has(name)) {
+            found.push({ at: `${at}/${pointerPart(name)}`, text: "is not in the schema" });
+          }
+        }
+      }
+    } else if (field.kind === "list" && Array.isArray(value)) {
+      for (const [index, item] of value.entries()) look(field.items, item, `${at}/${index}`, found);
+    } else if (field.kind === "branches") {
+      look(field.branches[branchOf(root, field.branches, value)]?.schema, value, at, found);
+    }
+  }
+}
+
+function misfit(field: Field, value: JsonValue): string | undefined {
+  switch (field.kind) {
+    case "object":
+      return isObject(value) ? undefined : "is no object";
+    case "list":
+    case "choices":
+      if (!Array.isArray(value)) return "is no list";
+      return field.kind === "list" || value.every((one) => isOption(field.options, one))
+        ? undefined
+        : "has an entry that cannot be chosen";
+    case "one_of":
+      return isOption(field.options, value) ? undefined : "cannot be chosen";
+    case "text":
+      return typeof value === "string" ? undefined : "is no text";
+    case "number":
+      if (typeof value !== "number") return "is no number";
+      return field.is_integer && !Number.isInteger(value) ? "is no whole number" : undefined;
+    case "yes_no":
+      return typeof value === "boolean" ? undefined : "is neither true nor false";
+    case "fixed":
+      return equal(value, field.value) ? undefined : `is not ${JSON.stringify(field.value)}`;
+    case "branches":
+    case "raw":
+      return undefined;
+  }
+}
+
+function isOption(options: readonly { value: JsonValue }[], value: JsonValue): boolean {
+  return options.some((option) => equal(option.value, value));
+}
+
+/** Patterns are left to whoever validates: one from a server could keep this page busy for ever. */
+function brokenLimit(schema: Schema, value: JsonValue): string | undefined {
+  const limit = (name: string): number | undefined => {
+    const given = schema[name];
+    return typeof given === "number" ? given : undefined;
+  };
+  const checks: (readonly [size: number | undefined, least: string, most: string, unit: string])[] =
+    [
+      [typeof value === "number" ? value : undefined, "minimum", "maximum", ""],
+      [
+        typeof value === "string" ? [...value].length : undefined,
+        "minLength",
+        "maxLength",
+        " characters",
+      ],
+      [Array.isArray(value) ? value.length : undefined, "minItems", "maxItems", " entries"],
+    ];
+  for (const [size, least, most, unit] of checks) {
+    const lowest = limit(least);
+    const highest = limit(most);
+    if (size === undefined) continue;
+    if (lowest !== undefined && size < lowest) return `is less than ${lowest}${unit}`;
+    if (highest !== undefined && size > highest) return `is more than ${highest}${unit}`;
+  }
+  if (typeof value === "number") {
+    const above = limit("exclusiveMinimum");
+    const below = limit("exclusiveMaximum");
+    if (above !== undefined && value <= above) return `is not more than ${above}`;
+    if (below !== undefined && value >= below) return `is not less than ${below}`;
+  }
+  return typeof value === "string" ? brokenFormat(schema["format"], value) : undefined;
+}
+
+function brokenFormat(format: JsonValue | undefined, text: string): string | undefined {
+  switch (format) {
+    case "email":
+      return /^[^\s@]+@[^\s@]+$/.test(text) ? undefined : "is no e-mail address";
+    case "uri":
+      return URL.canParse(text) ? undefined : "is no address";
+    case "date":
+      return isDate(text) ? undefined : "is no date (YYYY-MM-DD)";
+    case "date-time":
+      return isDate(text.slice(0, 10)) && /^[Tt ]\d\d:\d\d:\d\d/.test(text.slice(10))
+        ? undefined
+        : "is no date with a time (YYYY-MM-DDThh:mm:ssZ)";
+    default:
+      return undefined;
+  }
+}
+
+function isDate(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+/** A text field of numbers: what is no number stays the text it is. */
+export function numberOrText(text: string): JsonValue | undefined {
+  if (text.trim() === "") return undefined;
+  const value = Number(text);
+  return Number.isFinite(value) ? value : text;
+}
+
+export type ParsedText =
+  | { readonly ok: true; readonly value: JsonValue | undefined }
+  | { readonly ok: false; readonly problem: string };
+
+/** Nothing at all is a value that is left out. */
+export function parseJsonText(text: string): ParsedText {
+  if (text.trim() === "") return { ok: true, value: undefined };
+  try {
+    return { ok: true, value: JSON.parse(text) as JsonValue };
+  } catch (error) {
+    return {
+      ok: false,
+      problem: `This is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
+}

@@ -1,0 +1,34 @@
+// An address that a server asks a person to open: shown in parts, so that the host cannot hide in it, and only of kinds
+// that a browser opens as a page.
+
+export type ShownAddress =
+  | {
+      readonly ok: true;
+      readonly href: string;
+      readonly before: string;
+      readonly host: string;
+      readonly after: string;
+    }
+  | { readonly ok: false; readonly why: string };
+
+export function shownAddress(text: string): ShownAddress {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return { ok: false, why: "This is no address that can be opened." };
+  }
+  if (url.protocol !== "https:" && url.protocol !== "http:") {
+    return { ok: false, why: `Addresses of the kind ${url.protocol} are not opened from here.` };
+  }
+  const { href, host, username, password } = url;
+  const login =
+    username === "" && password === "" ? "" : `${username}${password === "" ? "" : ":…"}@`;
+  return {
+    ok: true,
+    href,
+    before: `${url.protocol}//${login}`,
+    host,
+    after: `${url.pathname}${url.search}${url.hash}`,
+  };
+}

@@ -1,0 +1,74 @@
+// The questions on the page: those that wait, in the order they were asked, and those that were settled while a person
+// looked at them. They stay in their places until they are put away, so that nothing moves under the pointer.
+
+import type { AnswerGiven, Question } from "../../wire/index.ts";
+
+export interface ShownQuestion {
+  readonly question: Question;
+  readonly state: QuestionState;
+}
+
+export type QuestionState =
+  | { readonly is: "waiting"; readonly problem?: string }
+  | { readonly is: "sending"; readonly answer: AnswerGiven }
+  | { readonly is: "answered"; readonly answer: AnswerGiven }
+  /** Somebody else answered, or the call is over. */
+  | { readonly is: "settled_elsewhere"; readonly message?: string }
+  /** Nobody waits for an answer any more. */
+  | { readonly is: "gone"; readonly message?: string };
+
+/** What is told now, put into what was shown. `isLive`: whether the process that asked is still there. */
+export function withQuestions(
+  shown: readonly ShownQuestion[],
+  told: readonly Question[],
+  isLive: (question: Question) => boolean,
+): readonly ShownQuestion[] {
+  const waiting = new Map(told.map((question) => [keyOf(question), question]));
+  let hasChanged = false;
+  const kept = shown.map((entry): ShownQuestion => {
+    const again = waiting.get(keyOf(entry.question));
+    waiting.delete(keyOf(entry.question));
+    if (entry.state.is !== "waiting" || again !== undefined) return entry;
+    hasChanged = true;
+    return {
+      question: entry.question,
+      state: { is: isLive(entry.question) ? "settled_elsewhere" : "gone" },
+    };
+  });
+  const fresh = [...waiting.values()]
+    .toSorted((a, b) => Date.parse(a.asked_at) - Date.parse(b.asked_at))
+    .map((question): ShownQuestion => ({ question, state: { is: "waiting" } }));
+  return hasChanged || fresh.length > 0 ? [...kept, ...fresh] : shown;
+}
+
+export function withState(
+  shown: readonly ShownQuestion[],
+  question: Question,
+  state: QuestionState,
+): readonly ShownQuestion[] {
+  return shown.map((entry) =>
+    keyOf(entry.question) === keyOf(question) ? { question: entry.question, state } : entry,
+  );
+}
+
+export function isOver({ state }: ShownQuestion): boolean {
+  return state.is !== "waiting" && state.is !== "sending";
+}
+
+/** The ids of questions are those of their sessions. */
+export function keyOf({ session_id, question_id }: Question): string {
+  return JSON.stringify([session_id, question_id]);
+}
+
+/** What became of an answer that was refused with this code. */
+export function stateAfterFailure(code: string, message: string): QuestionState {
+  switch (code) {
+    case "settled":
+    case "not_found":
+      return { is: "settled_elsewhere", message };
+    case "gone":
+      return { is: "gone", message };
+    default:
+      return { is: "waiting", problem: message };
+  }
+}

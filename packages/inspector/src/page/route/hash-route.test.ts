@@ -1,0 +1,69 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { hashOf, routeOf, SESSION_TABS } from "./hash-route.ts";
+import type { Route } from "./hash-route.ts";
+
+const id = fc.string({ minLength: 1, unit: "binary" }).filter((text) => isWellFormed(text));
+const routes: fc.Arbitrary<Route> = fc.oneof(
+  fc.constantFrom<Route>({ view: "sessions" }, { view: "questions" }, { view: "servers" }),
+  fc.record(
+    {
+      view: fc.constant("session" as const),
+      session_id: id,
+      tab: fc.constantFrom(...SESSION_TABS),
+      run_id: id,
+      tool_call_id: id,
+      seq: fc.nat(),
+    },
+    { requiredKeys: ["view", "session_id", "tab"] },
+  ),
+  fc.record({ view: fc.constant("tasks" as const), task_id: id }, { requiredKeys: ["view"] }),
+  fc.record({ view: fc.constant("playground" as const), tool_name: id }, { requiredKeys: ["view"] }),
+  fc.record({ view: fc.constant("what-if" as const), session_id: id, run_id: id }),
+);
+
+describe("a route in the address", () => {
+  it("comes back as it was", () => {
+    fc.assert(
+      fc.property(routes, (route) => {
+        expect(routeOf(hashOf(route))).toEqual(route);
+      }),
+    );
+  });
+
+  it("is the list of sessions, whatever else stands there", () => {
+    for (const text of ["", "#", "#/", "#token=abc", "#/nothing/at/all", "#/%E0%A4%A", "#/session"]) {
+      expect(routeOf(text)).toEqual({ view: "sessions" });
+    }
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        expect(routeOf(hashOf(routeOf(text)))).toEqual(routeOf(text));
+      }),
+    );
+  });
+
+  it("never looks like a token", () => {
+    fc.assert(
+      fc.property(routes, (route) => {
+        expect(hashOf(route)).toMatch(/^#\//);
+      }),
+    );
+  });
+
+  it("reads well", () => {
+    expect(
+      hashOf({
+        view: "session",
+        session_id: "s1",
+        tab: "timeline",
+        run_id: "r1",
+        tool_call_id: "call_1",
+      }),
+    ).toBe("#/session/s1/timeline?run=r1&call=call_1");
+  });
+});
+
+/** A half of a character has no place in an address. */
+function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
+}

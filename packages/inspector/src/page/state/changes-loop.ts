@@ -1,0 +1,127 @@
+// Asks the server what is new, for as long as the page is open: one request at a time. It is held open while somebody
+// looks at the page; a page in the background asks every few seconds, and keeps no connection.
+
+import type { Changes } from "../../wire/index.ts";
+import { isAbort, RequestFailed } from "../api/client.ts";
+import { waitBeforeTry } from "./connection.ts";
+
+export interface ChangesQuery {
+  cursor?: string;
+  session_id?: string;
+  hold?: "1";
+}
+
+export interface ChangesLoopOptions {
+  ask(query: ChangesQuery, signal: AbortSignal): Promise<Changes>;
+  /** Resolves after so long, or when the signal is aborted. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+  onChanges(changes: Changes): void;
+  /** `tries` failures in a row; 0 after it went well again. */
+  onTries(tries: number): void;
+  /** The session that is watched cannot be: there is none of that name. */
+  onNoSession(session_id: string, message: string): void;
+}
+
+export interface ChangesLoop {
+  /** Which session to tell about, from its beginning. */
+  watch(session_id: string | undefined): void;
+  setVisible(isVisible: boolean): void;
+  stop(): void;
+}
+
+/** Between two answers that were not all there was to tell: news of a moment come together. */
+const PAUSE_MS = 80;
+const HIDDEN_PAUSE_MS = 3_000;
+
+export function startChangesLoop(options: ChangesLoopOptions): ChangesLoop {
+  let watched: Watched = { session_id: undefined, cursor: undefined, left: new AbortController() };
+  let isVisible = true;
+  let isStopped = false;
+  let tries = 0;
+  let waiting = new AbortController();
+
+  async function pause(ms: number): Promise<void> {
+    waiting = new AbortController();
+    await options.wait(ms, waiting.signal);
+  }
+
+  async function round(asking: Watched): Promise<void> {
+    const changes = await options.ask(queryOf(asking, isVisible), asking.left.signal);
+    if (asking !== watched || isStopped) return;
+    asking.cursor = changes.cursor;
+    told(0);
+    options.onChanges(changes);
+    if (changes.session?.more !== true) await pause(isVisible ? PAUSE_MS : HIDDEN_PAUSE_MS);
+  }
+
+  async function failed(asking: Watched, error: unknown): Promise<void> {
+    if (asking !== watched || isStopped || isAbort(error)) return;
+    const code = error instanceof RequestFailed ? error.code : "failed";
+    if (code === "unauthorized") {
+      isStopped = true;
+      return;
+    }
+    if (code === "not_found" && asking.session_id !== undefined) {
+      const { session_id } = asking;
+      watched = { session_id: undefined, cursor: undefined, left: new AbortController() };
+      options.onNoSession(session_id, error instanceof Error ? error.message : "");
+      return;
+    }
+    // A server that was started anew may not know the cursor; from the beginning nothing is missed.
+    if (code !== "unreachable") asking.cursor = undefined;
+    told(tries + 1);
+    await pause(waitBeforeTry(tries));
+  }
+
+  function told(next: number): void {
+    tries = next;
+    options.onTries(next);
+  }
+
+  async function run(): Promise<void> {
+    while (!isStopped) {
+      const asking = watched;
+      try {
+        // One after the other is the point: a connection a tab.
+        await round(asking);
+      } catch (error) {
+        await failed(asking, error);
+      }
+    }
+  }
+
+  void run();
+  return {
+    watch(session_id) {
+      if (session_id === watched.session_id) return;
+      const { left } = watched;
+      watched = { session_id, cursor: undefined, left: new AbortController() };
+      left.abort();
+      if (tries === 0) waiting.abort();
+    },
+    setVisible(next) {
+      isVisible = next;
+      if (next) waiting.abort();
+    },
+    stop() {
+      isStopped = true;
+      watched.left.abort();
+      waiting.abort();
+    },
+  };
+}
+
+interface Watched {
+  session_id: string | undefined;
+  cursor: string | undefined;
+  /** Aborted when another one is watched. */
+  left: AbortController;
+}
+
+function queryOf(watched: Watched, isVisible: boolean): ChangesQuery {
+  return {
+    ...(watched.cursor === undefined ? {} : { cursor: watched.cursor }),
+    ...(watched.session_id === undefined ? {} : { session_id: watched.session_id }),
+    ...(isVisible ? { hold: "1" } : {}),
+  };
+}

@@ -1,0 +1,76 @@
+// The session that is shown: its runs and lanes as they were told so far. Grows in place, since there may be many
+// thousands; `content` counts every change, `shape` those after which there are other rows or they stand elsewhere.
+
+import type { Lane, RunRow, SessionChanges, SessionRow } from "../../wire/index.ts";
+
+export interface SessionModel {
+  readonly session_id: string;
+  readonly session: SessionRow | undefined;
+  /** Read so far by the server; less than `session.last_seq` while a long journal is being read. */
+  readonly read_seq: number;
+  /** The server has more to tell right now. */
+  readonly is_loading: boolean;
+  readonly runs: ReadonlyMap<string, RunRow>;
+  /** By callKey: the id of a call is unique within its run. */
+  readonly lanes: ReadonlyMap<string, Lane>;
+  readonly content: number;
+  readonly shape: number;
+}
+
+export function emptySession(session_id: string): SessionModel {
+  return {
+    session_id,
+    session: undefined,
+    read_seq: 0,
+    is_loading: true,
+    runs: new Map(),
+    lanes: new Map(),
+    content: 0,
+    shape: 0,
+  };
+}
+
+/** Another model over the same maps: whoever holds the one before sees the new runs and lanes as well. */
+export function withChanges(model: SessionModel, changes: SessionChanges): SessionModel {
+  const runs = model.runs as Map<string, RunRow>;
+  const lanes = model.lanes as Map<string, Lane>;
+  let stands = true;
+  for (const run of changes.runs) {
+    stands &&= standsAlike(runs.get(run.run_id), run);
+    runs.set(run.run_id, run);
+  }
+  for (const lane of changes.lanes) {
+    const key = callKey(lane.run_id, lane.tool_call_id);
+    stands &&= standsAlike(lanes.get(key), lane);
+    lanes.set(key, lane);
+  }
+  return {
+    session_id: model.session_id,
+    session: changes.session,
+    read_seq: changes.read_seq,
+    is_loading: changes.more,
+    runs,
+    lanes,
+    content: model.content + 1,
+    shape: stands ? model.shape : model.shape + 1,
+  };
+}
+
+export function callKey(run_id: string, tool_call_id: string): string {
+  return `${run_id} ${tool_call_id}`;
+}
+
+interface Placed {
+  seq: number;
+  parent_run_id?: string;
+  parent_call_id?: string;
+}
+
+function standsAlike(before: Placed | undefined, after: Placed): boolean {
+  return (
+    before !== undefined &&
+    before.seq === after.seq &&
+    before.parent_run_id === after.parent_run_id &&
+    before.parent_call_id === after.parent_call_id
+  );
+}

@@ -1,0 +1,193 @@
+// The plan as a drawing: a box a step, an arrow a dependency. One step has the focus; arrow keys lead along the arrows.
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { StepRow } from "../../wire/index.ts";
+import { signOf } from "../call/words.ts";
+import { visibleLine } from "../parts/visible.ts";
+import { stepBeside, type Direction } from "./beside.ts";
+import { STEP_HEIGHT, STEP_WIDTH, type Drawing, type PlacedStep } from "./layout.ts";
+
+const KEYS: Readonly<Record<string, Direction>> = {
+  ArrowLeft: "left",
+  ArrowRight: "right",
+  ArrowUp: "up",
+  ArrowDown: "down",
+  Home: "first",
+  End: "last",
+};
+const ZOOMS = [0.25, 0.4, 0.6, 0.8, 1, 1.25, 1.6];
+const WHOLE = ZOOMS.indexOf(1);
+
+export function PlanDrawing(props: {
+  drawing: Drawing;
+  steps: readonly StepRow[];
+  chosen: string | undefined;
+  onChoose: (step_id: string) => void;
+}) {
+  const { drawing, chosen } = props;
+  const [zoomAt, setZoomAt] = useState(WHOLE);
+  const zoom = ZOOMS[zoomAt] ?? 1;
+  const box = useRef<HTMLDivElement>(null);
+  const rows = useMemo(
+    () => new Map(props.steps.map((step) => [step.step_id, step])),
+    [props.steps],
+  );
+  const entry = chosen !== undefined && drawing.steps.has(chosen) ? chosen : drawing.layers[0]?.[0];
+
+  function fit(): void {
+    const room = box.current;
+    if (room === null) return;
+    const most = Math.min(room.clientWidth / drawing.width, room.clientHeight / drawing.height);
+    setZoomAt(
+      Math.max(
+        0,
+        ZOOMS.findLastIndex((one) => one <= Math.max(most, ZOOMS[0] ?? 0)),
+      ),
+    );
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const direction = KEYS[event.key];
+    if (direction === undefined || entry === undefined || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const next = stepBeside(drawing, chosen ?? entry, direction);
+    if (next !== undefined) props.onChoose(next);
+  }
+
+  useEffect(() => {
+    const node = box.current?.querySelector<SVGGElement>("[aria-selected=true]");
+    const hasFocus = box.current?.contains(document.activeElement) === true;
+    if (node === null || node === undefined || !hasFocus) return;
+    node.focus({ preventScroll: true });
+    node.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [chosen]);
+
+  useEffect(() => {
+    // The first step of a broad plan is far from the corner.
+    const node = box.current?.querySelector<SVGGElement>("[role=option][tabindex='0']");
+    node?.scrollIntoView({ block: "center", inline: "nearest" });
+  }, []);
+
+  return (
+    <div class="plan-drawing">
+      <div class="pager" role="group" aria-label="Size of the drawing">
+        <button
+          type="button"
+          class="button"
+          aria-label="Smaller"
+          disabled={zoomAt === 0}
+          onClick={() => setZoomAt(zoomAt - 1)}
+        >
+          −
+        </button>
+        <button
+          type="button"
+          class="button"
+          aria-label="Larger"
+          disabled={zoomAt === ZOOMS.length - 1}
+          onClick={() => setZoomAt(zoomAt + 1)}
+        >
+          +
+        </button>
+        <button type="button" class="button" onClick={fit}>
+          Fit
+        </button>
+        <span class="quiet">{Math.round(zoom * 100)} %</span>
+      </div>
+      <div class="plan-room" ref={box}>
+        <svg
+          role="listbox"
+          aria-label="Steps; arrow keys lead along the dependencies"
+          width={drawing.width * zoom}
+          height={drawing.height * zoom}
+          viewBox={`0 0 ${drawing.width} ${drawing.height}`}
+          onKeyDown={onKeyDown}
+        >
+          <defs>
+            <marker
+              id="plan-arrow"
+              viewBox="0 0 8 8"
+              refX="7"
+              refY="4"
+              markerWidth="9"
+              markerHeight="9"
+              markerUnits="userSpaceOnUse"
+              orient="auto-start-reverse"
+            >
+              <path d="M0 0L8 4L0 8z" class="plan-arrow" />
+            </marker>
+          </defs>
+          <g aria-hidden="true">
+            {drawing.edges.map(({ from, to, path, kind }) => (
+              <path
+                key={`${from}\n${to}`}
+                d={path}
+                class={`plan-edge ${kind} ${from === chosen || to === chosen ? "near" : ""}`}
+                marker-end="url(#plan-arrow)"
+              />
+            ))}
+          </g>
+          {[...drawing.steps].map(([step_id, place]) => (
+            <StepBox
+              key={step_id}
+              step_id={step_id}
+              step={rows.get(step_id)}
+              place={place}
+              is_chosen={step_id === chosen}
+              is_entry={step_id === entry}
+              onChoose={props.onChoose}
+            />
+          ))}
+        </svg>
+      </div>
+    </div>
+  );
+}
+
+const TITLE_CHARS = 25;
+
+function StepBox(props: {
+  step_id: string;
+  step: StepRow | undefined;
+  place: PlacedStep;
+  is_chosen: boolean;
+  is_entry: boolean;
+  onChoose: (step_id: string) => void;
+}) {
+  const { step_id, step, place } = props;
+  const status = step?.status ?? "unknown";
+  const { icon, word, tone } = signOf(status);
+  const title = visibleLine(step?.title ?? step_id);
+  const tries = step !== undefined && step.attempts > 1 ? `, try ${step.attempts}` : "";
+  return (
+    <g
+      role="option"
+      aria-selected={props.is_chosen}
+      aria-label={`${title}: ${word}${tries}`}
+      tabIndex={props.is_entry ? 0 : -1}
+      class={`plan-step tone-${tone}`}
+      transform={`translate(${place.x} ${place.y})`}
+      onClick={() => props.onChoose(step_id)}
+      onFocus={() => {
+        if (!props.is_chosen) props.onChoose(step_id);
+      }}
+    >
+      <title>{title}</title>
+      <rect width={STEP_WIDTH} height={STEP_HEIGHT} rx="5" />
+      <rect class="plan-edge-mark" width="5" height={STEP_HEIGHT} rx="2" />
+      <text x="14" y="23" class="plan-title">
+        {cut(title)}
+      </text>
+      <text x="14" y="43" class="plan-status">
+        {icon} {word}
+        {tries}
+      </text>
+    </g>
+  );
+}
+
+function cut(title: string): string {
+  const chars = [...title];
+  return chars.length > TITLE_CHARS ? `${chars.slice(0, TITLE_CHARS - 1).join("")}…` : title;
+}

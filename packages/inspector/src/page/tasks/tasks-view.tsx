@@ -1,0 +1,94 @@
+// Tasks: the list of them, and the plan of one. Asked again whenever a task or a step changed.
+
+import { useLoaded } from "../api/use-loaded.ts";
+import { useInspector } from "../app/context.ts";
+import { SignMark } from "../call/sign-mark.tsx";
+import { LoadState } from "../parts/loading.tsx";
+import { momentText } from "../parts/time-text.ts";
+import { visibleLine } from "../parts/visible.ts";
+import { hashOf } from "../route/hash-route.ts";
+import { useStore } from "../state/use-store.ts";
+import { TaskPlan } from "./task-plan.tsx";
+
+export function TasksView(props: { task_id?: string }) {
+  const { about } = useInspector();
+  if (!about.can.tasks) {
+    return (
+      <section class="view">
+        <h1>Tasks</h1>
+        <p>This inspector was started without tasks.</p>
+      </section>
+    );
+  }
+  return (
+    <section class="view tasks">
+      {props.task_id === undefined ? (
+        <TaskTable />
+      ) : (
+        <TaskPlan key={props.task_id} task_id={props.task_id} />
+      )}
+    </section>
+  );
+}
+
+const MOST_TASKS = 500;
+
+function TaskTable() {
+  const { api, home } = useInspector();
+  const version = useStore(home, (state) => state?.tasks_version ?? 0);
+  const loaded = useLoaded((signal) => api.ask("GET /api/tasks", { signal }), "tasks", version);
+  const tasks = loaded.value?.tasks;
+  return (
+    <>
+      <h1>Tasks</h1>
+      <LoadState loaded={loaded} what="the tasks" />
+      {tasks?.length === 0 && <p class="quiet">There are no tasks.</p>}
+      {tasks !== undefined && tasks.length > 0 && (
+        <table class="table">
+          <thead>
+            <tr>
+              <th>Task</th>
+              <th>Status</th>
+              <th>Steps</th>
+              <th>Changed</th>
+            </tr>
+          </thead>
+          <tbody>
+            {tasks.slice(0, MOST_TASKS).map((task) => (
+              <tr key={task.task_id}>
+                <td>
+                  <a href={hashOf({ view: "tasks", task_id: task.task_id })}>
+                    {visibleLine(task.title)}
+                  </a>
+                  <div class="quiet mono task-id">{visibleLine(task.task_id)}</div>
+                </td>
+                <td>
+                  <SignMark state={task.status} />
+                  {task.reason !== undefined && <div class="quiet">{visibleLine(task.reason)}</div>}
+                </td>
+                <td>
+                  <Counts counts={task.counts} />
+                </td>
+                <td>{momentText(Date.parse(task.updated_at), Date.now())}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+}
+
+export function Counts(props: { counts: Readonly<Record<string, number>> }) {
+  const shown = Object.entries(props.counts).filter(([, count]) => count > 0);
+  return (
+    <span class="counts">
+      {shown.length === 0 && <span class="quiet">none</span>}
+      {shown.map(([status, count]) => (
+        <span key={status}>
+          {count} <SignMark state={status} />
+        </span>
+      ))}
+    </span>
+  );
+}

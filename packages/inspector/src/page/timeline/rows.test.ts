@@ -1,0 +1,164 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Lane, RunRow } from "../../wire/index.ts";
+import { callKey } from "../state/session-model.ts";
+import { keepOf } from "./lane-filter.ts";
+import { rowsOf, wayTo } from "./rows.ts";
+import type { Row } from "./rows.ts";
+
+const nothingClosed: ReadonlySet<string> = new Set();
+
+describe("the rows of a timeline", () => {
+  it("put a run's calls below it in the order they were asked for, however they came", () => {
+    const model = modelOf([run("r", 1)], [lane("r", "b", 5), lane("r", "a", 3)]);
+    expect(drawn(rowsOf(model, { closed: nothingClosed }))).toEqual(["r", "  r a", "  r b"]);
+  });
+
+  it("put a child's run below the call that started it", () => {
+    const model = modelOf(
+      [run("r", 1), run("c", 4, { parent_run_id: "r", parent_call_id: "a" })],
+      [lane("r", "a", 3), lane("c", "a", 6), lane("r", "b", 7)],
+    );
+    expect(drawn(rowsOf(model, { closed: nothingClosed }))).toEqual([
+      "r",
+      "  r a",
+      "    c",
+      "      c a",
+      "  r b",
+    ]);
+  });
+
+  it("put a call made within another one below it, and a child without a call below its parent", () => {
+    const model = modelOf(
+      [run("r", 1), run("w", 9, { parent_run_id: "r" })],
+      [lane("r", "a", 3), lane("r", "in", 4, { parent_call_id: "a" })],
+    );
+    expect(drawn(rowsOf(model, { closed: nothingClosed }))).toEqual([
+      "r",
+      "  r a",
+      "    r in",
+      "  w",
+    ]);
+  });
+
+  it("leave out what is inside of one that is shut, and say that there is something", () => {
+    const model = modelOf([run("r", 1)], [lane("r", "a", 3)]);
+    const rows = rowsOf(model, { closed: new Set(["r"]) });
+    expect(rows).toEqual([{ kind: "run", key: "r", depth: 0, is_open: false }]);
+    expect(rowsOf(model, { closed: nothingClosed })[1]?.is_open).toBeUndefined();
+  });
+
+  it("keep what leads to a call that is looked for, also when it is shut", () => {
+    const model = modelOf(
+      [run("r", 1), run("c", 4, { parent_run_id: "r", parent_call_id: "a" }), run("o", 20)],
+      [lane("r", "a", 3), lane("c", "x", 6, { tool_name: "web.fetch" }), lane("r", "b", 7)],
+    );
+    const keep = keepOf({ text: "FETCH web", status: "any" });
+    const rows = rowsOf(model, { closed: new Set(["r", callKey("r", "a")]), keep: keep! });
+    expect(drawn(rows)).toEqual(["r", "  r a", "    c", "      c x"]);
+  });
+
+  it("show calls of a run that is not known yet", () => {
+    expect(drawn(rowsOf(modelOf([], [lane("r", "a", 3)]), { closed: nothingClosed }))).toEqual([
+      "r a",
+    ]);
+  });
+
+  it("name the way to a row from the outside", () => {
+    const model = modelOf(
+      [run("r", 1), run("c", 4, { parent_run_id: "r", parent_call_id: "a" })],
+      [lane("r", "a", 3), lane("c", "x", 6)],
+    );
+    expect(wayTo(model, callKey("c", "x"))).toEqual(["r", "r a", "c"]);
+    expect(wayTo(model, "nothing")).toEqual([]);
+  });
+
+  it("have everything exactly once, whatever the journal says about who started whom", () => {
+    const id = fc.constantFrom("a", "b", "c", "d");
+    const started = fc.record({ parent_run_id: id, parent_call_id: id }, { requiredKeys: [] });
+    const runs = fc.array(fc.tuple(id, fc.nat(20), started));
+    const lanes = fc.array(fc.tuple(id, id, fc.nat(20), started));
+    fc.assert(
+      fc.property(runs, lanes, (runs, lanes) => {
+        const model = modelOf(
+          runs.map(([id, seq, more]) => run(id, seq, more)),
+          lanes.map(([run_id, id, seq, more]) => lane(run_id, id, seq, more)),
+        );
+        const keys = rowsOf(model, { closed: nothingClosed }).map(({ key }) => key);
+        expect(keys.toSorted()).toEqual([...model.runs.keys(), ...model.lanes.keys()].toSorted());
+      }),
+    );
+  });
+
+  it("go as deep as the journal does", () => {
+    const runs = Array.from({ length: 20_000 }, (_, at) =>
+      run(`r${at}`, at, at === 0 ? {} : { parent_run_id: `r${at - 1}` }),
+    );
+    const rows = rowsOf(modelOf(runs, []), { closed: nothingClosed });
+    expect(rows[19_999]?.depth).toBe(19_999);
+  });
+});
+
+describe("a filter of calls", () => {
+  it("keeps all of them when nothing is asked", () => {
+    expect(keepOf({ text: "  ", status: "any" })).toBeUndefined();
+  });
+
+  it("looks at how a call stands", () => {
+    const waiting = lane("r", "a", 1, { state: "waiting" });
+    const failed = lane("r", "b", 2, { state: "ended", outcome: "failed" });
+    const partial = lane("r", "c", 3, { state: "ended", outcome: "partial" });
+    const kept = (status: "waiting" | "going_on" | "succeeded" | "not_succeeded") =>
+      [waiting, failed, partial]
+        .filter(keepOf({ text: "", status })!)
+        .map(({ tool_call_id }) => tool_call_id);
+    expect(kept("waiting")).toEqual(["a"]);
+    expect(kept("going_on")).toEqual(["a"]);
+    expect(kept("not_succeeded")).toEqual(["b"]);
+    expect(kept("succeeded")).toEqual(["c"]);
+  });
+
+  it("looks for every word, in the tool's name and in the summary", () => {
+    const one = lane("r", "a", 1, { tool_name: "code.read_file", summary: "Read README.md" });
+    expect(keepOf({ text: "readme code", status: "any" })!(one)).toBe(true);
+    expect(keepOf({ text: "readme write", status: "any" })!(one)).toBe(false);
+  });
+});
+
+function drawn(rows: readonly Row[]): string[] {
+  return rows.map(({ key, depth }) => "  ".repeat(depth) + key);
+}
+
+function modelOf(runs: readonly RunRow[], lanes: readonly Lane[]) {
+  return {
+    runs: new Map(runs.map((run) => [run.run_id, run])),
+    lanes: new Map(lanes.map((lane) => [callKey(lane.run_id, lane.tool_call_id), lane])),
+  };
+}
+
+function run(run_id: string, seq: number, more: Partial<RunRow> = {}): RunRow {
+  return {
+    run_id,
+    agent_id: "agent",
+    status: "running",
+    seq,
+    last_seq: seq,
+    started_at: seq,
+    facts: 1,
+    calls: 0,
+    ...more,
+  };
+}
+
+function lane(run_id: string, id: string, seq: number, more: Partial<Lane> = {}): Lane {
+  return {
+    tool_call_id: id,
+    run_id,
+    agent_id: "agent",
+    tool_name: "code.read_file",
+    seq,
+    state: "executing",
+    spans: [],
+    ...more,
+  };
+}

@@ -1,0 +1,45 @@
+// Beside the timeline: the conversation, or the details of what was chosen.
+
+import type { ComponentChildren } from "preact";
+
+export type SideShown = "conversation" | "details" | "closed";
+
+export function SidePane(props: {
+  shown: SideShown;
+  hasDetails: boolean;
+  onShow: (shown: SideShown) => void;
+  onClose: () => void;
+  children: ComponentChildren;
+}) {
+  const { shown, hasDetails, onShow } = props;
+  return (
+    <section class="side" aria-label={shown === "details" ? "Details" : "Conversation"}>
+      <div class="side-head">
+        <button
+          type="button"
+          class="side-tab"
+          aria-pressed={shown === "conversation"}
+          onClick={() => onShow("conversation")}
+        >
+          Conversation
+        </button>
+        {hasDetails && (
+          <button
+            type="button"
+            class="side-tab"
+            aria-pressed={shown === "details"}
+            onClick={() => onShow("details")}
+          >
+            Details
+          </button>
+        )}
+        <span class="gap" />
+        <button type="button" class="button" title="Close (Esc)" onClick={props.onClose}>
+          <span aria-hidden="true">×</span>
+          <span class="unseen">Close</span>
+        </button>
+      </div>
+      <div class="side-body">{props.children}</div>
+    </section>
+  );
+}

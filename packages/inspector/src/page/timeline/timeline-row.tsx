@@ -1,0 +1,110 @@
+// One row of a timeline: a run, or a call with its bars.
+
+import type { Lane, RunRow } from "../../wire/index.ts";
+import { durationText } from "../parts/time-text.ts";
+import { visibleLine } from "../parts/visible.ts";
+import { runName } from "../sessions/run-picker.tsx";
+import type { Extent } from "./axis.ts";
+import { placeOf } from "./axis.ts";
+import { barsOf, durationOf, spansText } from "./bars.ts";
+import { laneMark, runMark } from "./outcome.ts";
+import type { Mark } from "./outcome.ts";
+import type { Row } from "./rows.ts";
+
+export interface Drawn {
+  extent: Extent;
+  now: number;
+  isLive: boolean;
+}
+
+/** More of a line than this has no room on any screen, and takes its time to be laid out. */
+const MOST_SEEN = 160;
+/** Deeper ones are not moved further in: their names would have no room. */
+const DEEPEST = 10;
+
+export function LaneCells({ row, lane, drawn }: { row: Row; lane: Lane; drawn: Drawn }) {
+  const { extent, now, isLive } = drawn;
+  return (
+    <>
+      <Name row={row} text={lane.tool_name} more={lane.summary} />
+      <span class="bars" role="gridcell" aria-label={spansText(lane, now, durationText)}>
+        {barsOf(lane.spans, extent, now).map((bar, index) => (
+          <span
+            key={index}
+            class={bar.goes_on && isLive ? `bar ${bar.kind} goes-on` : `bar ${bar.kind}`}
+            style={{ left: `${bar.left}%`, width: `${bar.width}%` }}
+          />
+        ))}
+      </span>
+      <span class="duration" role="gridcell">
+        {durationText(durationOf(lane, now))}
+      </span>
+      <MarkCell mark={laneMark(lane, isLive)} />
+    </>
+  );
+}
+
+export function RunCells({ row, run, drawn }: { row: Row; run: RunRow; drawn: Drawn }) {
+  const { extent, now, isLive } = drawn;
+  const end = run.ended_at ?? now;
+  const left = Math.max(0, Math.min(100, placeOf(extent, run.started_at)));
+  const right = Math.max(left, Math.min(100, placeOf(extent, end)));
+  const calls = `${run.calls.toLocaleString("en")} ${run.calls === 1 ? "call" : "calls"}`;
+  return (
+    <>
+      <Name
+        row={row}
+        text={runName(run)}
+        more={run.reason === undefined ? calls : `${calls} · ${run.reason}`}
+      />
+      <span class="bars" role="gridcell" aria-label={`${run.status} run`}>
+        <span class="run-bar" style={{ left: `${left}%`, width: `${right - left}%` }} />
+      </span>
+      <span class="duration" role="gridcell">
+        {durationText(Math.max(0, end - run.started_at))}
+      </span>
+      <MarkCell mark={runMark(run, isLive)} />
+    </>
+  );
+}
+
+function Name(props: { row: Row; text: string; more: string | undefined }) {
+  const { row } = props;
+  return (
+    <span
+      class="name"
+      role="gridcell"
+      title={props.text}
+      style={{ paddingLeft: `${8 + 14 * Math.min(DEEPEST, row.depth)}px` }}
+    >
+      <span
+        class="twisty"
+        aria-hidden="true"
+        data-toggle={row.is_open === undefined ? undefined : ""}
+      >
+        {row.is_open === undefined ? "" : row.is_open ? "▾" : "▸"}
+      </span>
+      <span class="tool">{visibleLine(props.text)}</span>
+      <span class="summary">
+        {props.more === undefined ? "" : visibleLine(props.more.slice(0, MOST_SEEN))}
+      </span>
+    </span>
+  );
+}
+
+/** What a row is called: the tool and how it stands. */
+export function laneLabel(lane: Lane, isLive: boolean): string {
+  return `${visibleLine(lane.tool_name)}, ${laneMark(lane, isLive).word}`;
+}
+
+export function runLabel(run: RunRow, isLive: boolean): string {
+  return `Run ${runName(run)}, ${runMark(run, isLive).word}`;
+}
+
+function MarkCell({ mark }: { mark: Mark }) {
+  return (
+    <span class={`mark ${mark.tone}`} role="gridcell">
+      <span aria-hidden="true">{mark.sign}</span> {mark.word}
+    </span>
+  );
+}

@@ -1,0 +1,87 @@
+// A session as a timeline, with the conversation or the details of what was chosen beside it.
+
+import { useEffect, useState } from "preact/hooks";
+import { useInspector } from "../app/context.ts";
+import { useKeys } from "../app/use-keys.ts";
+import { CallView } from "../call/call-view.tsx";
+import { ConversationPane } from "../conversation/conversation-pane.tsx";
+import type { SessionRoute } from "../route/hash-route.ts";
+import { callKey } from "../state/session-model.ts";
+import type { SessionModel } from "../state/session-model.ts";
+import type { Row } from "./rows.ts";
+import { RunDetails } from "./run-details.tsx";
+import { SidePane } from "./side-pane.tsx";
+import type { SideShown } from "./side-pane.tsx";
+import { TimelineChart } from "./timeline-chart.tsx";
+
+export function TimelineView(props: { route: SessionRoute; model: SessionModel }) {
+  const { route, model } = props;
+  const { go } = useInspector();
+  const { session_id, run_id, tool_call_id } = route;
+  const hasChosen = run_id !== undefined;
+  const [side, setSide] = useState<SideShown>(hasChosen ? "details" : startsOpen());
+  useEffect(() => {
+    if (hasChosen) setSide("details");
+  }, [run_id, tool_call_id]);
+
+  function choose(row: Row): void {
+    const lane = row.kind === "lane" ? model.lanes.get(row.key) : undefined;
+    const chosen =
+      lane === undefined
+        ? { run_id: row.key }
+        : { run_id: lane.run_id, tool_call_id: lane.tool_call_id };
+    go({ view: "session", session_id, tab: "timeline", ...chosen });
+    setSide("details");
+  }
+
+  function close(): void {
+    if (side === "details" && hasChosen) {
+      go({ view: "session", session_id, tab: "timeline" });
+      setSide(startsOpen());
+    } else setSide("closed");
+    document.getElementById("timeline")?.focus();
+  }
+
+  useKeys({
+    c: () => setSide(side === "conversation" ? "closed" : "conversation"),
+    ...(side === "closed" ? {} : { Escape: close }),
+  });
+
+  return (
+    <div class={side === "closed" ? "timeline" : "timeline with-side"}>
+      <TimelineChart
+        model={model}
+        chosen={chosenKey(route)}
+        onChoose={choose}
+        isSideOpen={side === "conversation"}
+        onSide={() => setSide(side === "conversation" ? "closed" : "conversation")}
+      />
+      {side !== "closed" && (
+        <SidePane shown={side} hasDetails={hasChosen} onShow={setSide} onClose={close}>
+          {side === "conversation" && <ConversationPane route={route} model={model} />}
+          {side === "details" && run_id !== undefined && tool_call_id !== undefined && (
+            <CallView
+              key={callKey(run_id, tool_call_id)}
+              session_id={session_id}
+              run_id={run_id}
+              tool_call_id={tool_call_id}
+            />
+          )}
+          {side === "details" && run_id !== undefined && tool_call_id === undefined && (
+            <RunDetails key={run_id} model={model} run_id={run_id} />
+          )}
+        </SidePane>
+      )}
+    </div>
+  );
+}
+
+function chosenKey({ run_id, tool_call_id }: SessionRoute): string | undefined {
+  if (run_id === undefined || tool_call_id === undefined) return run_id;
+  return callKey(run_id, tool_call_id);
+}
+
+/** On a narrow screen the timeline has the room first. */
+function startsOpen(): SideShown {
+  return matchMedia("(min-width: 1100px)").matches ? "conversation" : "closed";
+}

@@ -1,0 +1,69 @@
+// Which part of the time is looked at: the whole session, what is in sight, or what a person chose.
+
+import { useState } from "preact/hooks";
+import type { Lane, RunRow } from "../../wire/index.ts";
+import type { RowWindow } from "../parts/row-window.ts";
+import type { SessionModel } from "../state/session-model.ts";
+import { extentOf, moved, zoomed } from "./axis.ts";
+import type { Extent } from "./axis.ts";
+import type { Row } from "./rows.ts";
+
+export interface Axis {
+  extent: Extent;
+  mode: "whole" | "seen" | "chosen";
+  show(mode: "whole" | "seen"): void;
+  /** Below 1 looks closer; `part` of the width stays where it is. */
+  zoom(factor: number, part?: number): void;
+  /** By a part of the width. */
+  move(part: number): void;
+}
+
+/** With more calls than this a single one of the whole would be too thin to see. */
+const MANY_LANES = 200;
+
+export function useAxis(
+  model: SessionModel,
+  rows: readonly Row[],
+  seen: RowWindow,
+  now: number,
+): Axis {
+  const [asked, setAsked] = useState<"whole" | "seen" | Extent>();
+  const whole =
+    extentOf([], model.runs.values(), now) ?? extentOf(model.lanes.values(), [], now) ?? NOTHING;
+  const chosen = asked ?? (model.lanes.size > MANY_LANES ? "seen" : "whole");
+  const extent =
+    chosen === "whole"
+      ? whole
+      : chosen === "seen"
+        ? (seenExtent(model, rows, seen, now) ?? whole)
+        : chosen;
+  return {
+    extent,
+    mode: typeof chosen === "string" ? chosen : "chosen",
+    show: setAsked,
+    zoom(factor, part = 0.5) {
+      const around = extent.from + (extent.to - extent.from) * part;
+      setAsked(zoomed(extent, factor, around, whole));
+    },
+    move: (part) => setAsked(moved(extent, (extent.to - extent.from) * part, whole)),
+  };
+}
+
+const NOTHING: Extent = { from: 0, to: 1_000 };
+
+function seenExtent(
+  model: SessionModel,
+  rows: readonly Row[],
+  seen: RowWindow,
+  now: number,
+): Extent | undefined {
+  const lanes: Lane[] = [];
+  const runs: RunRow[] = [];
+  for (const row of rows.slice(seen.first, seen.end)) {
+    const lane = row.kind === "lane" ? model.lanes.get(row.key) : undefined;
+    if (lane !== undefined) lanes.push(lane);
+    const run = row.kind === "run" ? model.runs.get(row.key) : undefined;
+    if (run !== undefined) runs.push(run);
+  }
+  return extentOf(lanes, lanes.length === 0 ? runs : [], now);
+}

@@ -1,0 +1,144 @@
+// What is new since a page last asked (EVENT-4): everything of its cursor's versions on. A request may be held until there
+// is something; a page that asks late, or never again, costs nobody anything.
+
+import { createHash } from "node:crypto";
+import type { Changes, SessionChanges } from "../wire/index.ts";
+import type { Attendance } from "./attendance.ts";
+import type { Heartbeat } from "./heartbeat.ts";
+import type { HomeWatch } from "./home-watch.ts";
+import type { LivePort } from "./ports.ts";
+import { refused, RefusedRequest } from "./refused.ts";
+import type { SessionIndex } from "./session-index.ts";
+import type { SessionIndexes } from "./session-indexes.ts";
+import { sessionRow } from "./session-rows.ts";
+
+export interface ChangesAsked {
+  readonly cursor: string | undefined;
+  readonly session_id: string | undefined;
+  readonly hold: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface ChangesParts {
+  /** Of this run of the server: a cursor of another one is none. */
+  readonly serverId: string;
+  readonly home: HomeWatch;
+  readonly indexes: SessionIndexes;
+  readonly live: LivePort | undefined;
+  readonly attendance: Attendance;
+  readonly heartbeat: Heartbeat;
+  readonly holdMs: number;
+}
+
+const MOST_LANES = 1000;
+const MOST_HELD = 32;
+
+/** Versions that a page has seen. */
+interface Seen {
+  readonly home: number;
+  /** Which reading of which session. */
+  readonly index: number;
+  readonly timeline: number;
+  /** Of the session's own row. */
+  readonly row: string;
+}
+
+const NOTHING_SEEN: Seen = { home: 0, index: 0, timeline: 0, row: "" };
+
+export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Promise<Changes> {
+  const { serverId, home, indexes, live, attendance, heartbeat, holdMs } = parts;
+  let held = 0;
+
+  return async (asked) => {
+    const gone = attendance.seen();
+    try {
+      return await (asked.hold ? holding(asked) : now(asked));
+    } finally {
+      gone();
+    }
+  };
+
+  async function holding(asked: ChangesAsked): Promise<Changes> {
+    if (held >= MOST_HELD) {
+      const message = `${MOST_HELD} pages wait for news already; close some of them.`;
+      throw new RefusedRequest(refused("failed", message, 503));
+    }
+    held += 1;
+    const until = performance.now() + holdMs;
+    try {
+      for (;;) {
+        const answer = await now(asked);
+        const isNews = answer.home !== undefined || answer.session !== undefined;
+        if (isNews || performance.now() >= until) return answer;
+        await heartbeat.next(asked.signal);
+        // Nobody is there to answer any more.
+        asked.signal.throwIfAborted();
+      }
+    } finally {
+      held -= 1;
+    }
+  }
+
+  async function now({ cursor, session_id }: ChangesAsked): Promise<Changes> {
+    const seen = readCursor(cursor);
+    await home.look();
+    const index = session_id === undefined ? undefined : await looked(session_id);
+    const isHomeNew = seen.home !== home.version();
+    const session = index && sessionChanges(index, seen);
+    return {
+      cursor: writeCursor({
+        home: home.version(),
+        index: index?.id ?? 0,
+        timeline: session?.timeline ?? 0,
+        row: session?.row ?? "",
+      }),
+      ...(isHomeNew ? { home: home.state() } : {}),
+      ...(session?.changes === undefined ? {} : { session: session.changes }),
+    };
+  }
+
+  async function looked(session_id: string): Promise<SessionIndex> {
+    const index = await indexes.of(session_id);
+    await index.look();
+    return index;
+  }
+
+  function sessionChanges(
+    index: SessionIndex,
+    seen: Seen,
+  ): { changes?: SessionChanges; timeline: number; row: string } {
+    const known = seen.index === index.id ? seen : NOTHING_SEEN;
+    const { runs, lanes, version, more } = index.timeline.changedSince(known.timeline, MOST_LANES);
+    const session = sessionRow(index.record(), live?.state());
+    const read_seq = index.readSeq();
+    const row = digest(JSON.stringify([session, read_seq]));
+    if (row === known.row && runs.length === 0 && lanes.length === 0) {
+      return { timeline: version, row };
+    }
+    return {
+      changes: { session, read_seq, runs, lanes, more: more || read_seq < session.last_seq },
+      timeline: version,
+      row,
+    };
+  }
+
+  function writeCursor({ home: homeVersion, index, timeline, row }: Seen): string {
+    return [serverId, homeVersion, index, timeline, row].join(".");
+  }
+
+  /** One of another server, or nonsense: as if there were none. */
+  function readCursor(cursor: string | undefined): Seen {
+    const [id, homeText, indexText, timelineText, row = ""] = (cursor ?? "").split(".");
+    const [homeVersion = Number.NaN, index = Number.NaN, timeline = Number.NaN] = [
+      homeText,
+      indexText,
+      timelineText,
+    ].map((text) => (/^\d{1,15}$/u.test(text ?? "") ? Number(text) : Number.NaN));
+    const isOurs = id === serverId && !Number.isNaN(homeVersion + index + timeline);
+    return isOurs ? { home: homeVersion, index, timeline, row } : NOTHING_SEEN;
+  }
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("base64url").slice(0, 16);
+}

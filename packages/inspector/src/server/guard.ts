@@ -1,0 +1,58 @@
+// Who may ask (UI-1): a page of our own, under one of our own host names, with the token. Looked at before anything else
+// of a request. A name that merely resolves to this machine is not ours (DNS rebinding).
+
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { refused, type Refused } from "./refused.ts";
+
+const HOSTS: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
+
+export interface Guard {
+  /** Why the request is none of ours; undefined when it is. */
+  refuses(request: IncomingMessage, isForRecords: boolean): Refused | undefined;
+}
+
+export function createGuard(token: string, port: () => number): Guard {
+  const expected = digest(token);
+
+  return {
+    refuses(request, isForRecords) {
+      const { host, origin, authorization, "sec-fetch-site": site } = request.headers;
+      const hosts = HOSTS.flatMap((name) => hostsOf(name, port()));
+      if (host === undefined || !hosts.includes(host.toLowerCase())) {
+        return refused("forbidden", "This inspector answers under 127.0.0.1 and localhost only.");
+      }
+      if (origin !== undefined && !hosts.some((one) => origin.toLowerCase() === `http://${one}`)) {
+        return refused("forbidden", "Another page may not ask this inspector.");
+      }
+      if (site !== undefined && site !== "same-origin" && site !== "none") {
+        return refused(
+          "forbidden",
+          "Another page may not lead here; open the address of the inspector itself.",
+        );
+      }
+      if (isForRecords && !isToken(authorization)) {
+        return refused(
+          "unauthorized",
+          "The token is missing or is not that of this inspector; open the whole address that `soong inspect` prints.",
+        );
+      }
+      return undefined;
+    },
+  };
+
+  function isToken(authorization: string | undefined): boolean {
+    const given = /^Bearer +([^\s]+)$/iu.exec(authorization ?? "")?.[1];
+    // Digests have one length, whatever was sent.
+    return given !== undefined && timingSafeEqual(digest(given), expected);
+  }
+}
+
+/** A browser leaves out the port that is usual. */
+function hostsOf(name: string, port: number): string[] {
+  return port === 80 ? [name, `${name}:80`] : [`${name}:${port}`];
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

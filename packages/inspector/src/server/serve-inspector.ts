@@ -1,0 +1,234 @@
+// The inspector's server (UI-1): one page and its records, on loopback, behind a token. Reads the store and never writes
+// it; whoever looks, however slowly, holds up no run and no other page (EVENT-4).
+
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+import { createRedactor } from "@soong/core";
+import type { Store } from "@soong/store";
+import { SECURITY_HEADERS, sendBytes, sendJson, sendRefusal } from "./answer.ts";
+import { createAttendance } from "./attendance.ts";
+import { createChanges } from "./changes.ts";
+import { createGuard } from "./guard.ts";
+import { createHandlers } from "./handlers.ts";
+import { createHeartbeat } from "./heartbeat.ts";
+import { createHomeStore, type OpenStore } from "./home-store.ts";
+import { createHomeWatch } from "./home-watch.ts";
+import { readPageFile } from "./page-files.ts";
+import type { InspectorPorts } from "./ports.ts";
+import { refused, refusedBy, RefusedRequest, type Refused } from "./refused.ts";
+import { createRouter } from "./routes.ts";
+import { createSessionIndexes } from "./session-indexes.ts";
+
+export interface InspectorOptions {
+  /** Opened for reading; the caller closes it. Or how to open it once it is there: what it opened is closed here. */
+  readonly store: Store | OpenStore;
+  readonly ports?: InspectorPorts;
+  /** 0, or left out: any free one. */
+  readonly port?: number;
+  /** A name of this machine that no other one can reach. Left out: 127.0.0.1. */
+  readonly host?: string;
+  /** Shown on the page. */
+  readonly home: string;
+  readonly cwd: string;
+  readonly version: string;
+  /** The directory with the files of the page. Left out: those of this package. */
+  readonly assets?: string;
+  /** Left out: a random one. */
+  readonly token?: string;
+  /** How long a page may be away before nobody counts as looking. Left out: 30 seconds. */
+  readonly graceMs?: number;
+  /** How long a request for news is held. Left out: 10 seconds. */
+  readonly holdMs?: number;
+  /** How long a body may take. Left out: 10 seconds. */
+  readonly bodyMs?: number;
+  /** Hides secrets in what is shown of artifacts. Left out: those recognised by their format. */
+  readonly redact?: (text: string) => string;
+}
+
+export interface Inspector {
+  /** With the token, after a `#`: a browser never sends that part. */
+  readonly url: string;
+  readonly port: number;
+  /** Ends every request that is held, and leaves nothing behind. May be called twice. */
+  close(): Promise<void>;
+}
+
+const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "::1"];
+const BEAT_MS = 150;
+const HEADERS_MS = 10_000;
+const IDLE_MS = 5000;
+const MOST_CONNECTIONS = 256;
+
+export async function serveInspector(options: InspectorOptions): Promise<Inspector> {
+  const { ports = {}, host = "127.0.0.1", home, cwd, version, graceMs = 30_000 } = options;
+  const { assets = ownPage(), token = randomBytes(32).toString("base64url") } = options;
+  const { holdMs = 10_000, bodyMs = 10_000, redact = redactorByFormat() } = options;
+  refuseOptions(host, token);
+  const store = createHomeStore(options.store);
+  const indexes = createSessionIndexes(store);
+  const heartbeat = createHeartbeat(BEAT_MS);
+  const attendance = createAttendance(ports.live, graceMs);
+  const changes = createChanges({
+    serverId: randomBytes(8).toString("hex"),
+    home: createHomeWatch(store, ports),
+    indexes,
+    live: ports.live,
+    attendance,
+    heartbeat,
+    holdMs,
+  });
+  const about = { version, home, cwd };
+  const router = createRouter(
+    createHandlers({ about, ports, store, indexes, changes, redact }),
+    bodyMs,
+  );
+  const server = createServer({
+    headersTimeout: HEADERS_MS,
+    requestTimeout: HEADERS_MS + bodyMs,
+    keepAliveTimeout: IDLE_MS,
+    connectionsCheckingInterval: 2000,
+    // It is refused here, like any other wrong one.
+    requireHostHeader: false,
+  });
+  server.maxConnections = MOST_CONNECTIONS;
+  const guard = createGuard(token, () => portOf(server));
+  const take = (request: IncomingMessage, response: ServerResponse): void => {
+    void answer(request, response);
+  };
+  server.on("request", take).on("checkExpectation", take);
+  server.on("clientError", refuseGarbage);
+  await listen(server, host, options.port ?? 0);
+  const port = portOf(server);
+  const stopListening = ports.live?.onChange(() => heartbeat.beat());
+  let closing: Promise<void> | undefined;
+
+  return {
+    url: `http://${host === "::1" ? "[::1]" : host}:${port}/#token=${token}`,
+    port,
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? "").split("?", 1)[0] ?? "";
+    const isForRecords = path === "/api" || path.startsWith("/api/");
+    try {
+      const refusal = guard.refuses(request, isForRecords);
+      if (refusal !== undefined) throw new RefusedRequest(refusal);
+      if (isForRecords) await answerRecord(request, response);
+      else await answerFile(path, request, response);
+    } catch (error) {
+      // What is left of the body is not waited for.
+      if (!request.complete && !response.headersSent) response.setHeader("connection", "close");
+      sendRefusal(response, refusedBy(error));
+    }
+  }
+
+  async function answerRecord(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    sendJson(response, await router.answer(request, gone.signal));
+  }
+
+  async function answerFile(
+    path: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const file = await readPageFile(assets, path);
+    if (file === undefined) {
+      throw new RefusedRequest(refused("not_found", "The inspector has no such page."));
+    }
+    if (request.method !== "GET") {
+      const refusal: Refused = refused("bad_request", "A page can only be read.", 405);
+      throw new RefusedRequest({ ...refusal, allow: ["GET"] });
+    }
+    sendBytes(response, 200, file.type, file.bytes);
+  }
+
+  async function close(): Promise<void> {
+    stopListening?.();
+    attendance.close();
+    const closed = once(server, "close");
+    server.close();
+    server.closeAllConnections();
+    await closed;
+    attendance.close();
+    await store.close();
+  }
+}
+
+function redactorByFormat(): (text: string) => string {
+  const redactor = createRedactor();
+  return (text) => redactor.text(text);
+}
+
+/** Beside the built package. */
+function ownPage(): string {
+  return fileURLToPath(new URL("../page", import.meta.url));
+}
+
+function refuseOptions(host: string, token: string): void {
+  if (!LOOPBACK.includes(host)) {
+    throw new RangeError(
+      `The inspector serves this machine only, so its host is one of ${LOOPBACK.join(", ")}, and not ${host}.`,
+    );
+  }
+  if (!/^[\w-]{16,256}$/u.test(token)) {
+    throw new RangeError(
+      "The token of the inspector needs 16 to 256 letters, digits, underscores or hyphens.",
+    );
+  }
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  try {
+    server.listen({ host, port, exclusive: true });
+    await once(server, "listening");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why =
+      code === "EADDRINUSE"
+        ? "another program uses it"
+        : code === "EACCES"
+          ? "this user may not use it"
+          : (error as Error).message;
+    throw new Error(
+      `The inspector cannot use port ${port}: ${why}. Choose another one, or none to get any that is free.`,
+      { cause: error },
+    );
+  }
+}
+
+function portOf(server: Server): number {
+  const address = server.address() as AddressInfo | null;
+  return address?.port ?? 0;
+}
+
+/** What is not even a request gets an answer with the same headers, and no other chance. */
+function refuseGarbage(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, message] =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? ["431 Request Header Fields Too Large", "The headers of this request are too long."]
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? ["408 Request Timeout", "This request did not come in time."]
+        : ["400 Bad Request", "This is not a request."];
+  const body = JSON.stringify(refused("bad_request", message).problem);
+  const headers = Object.entries({
+    ...SECURITY_HEADERS,
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(body)),
+    connection: "close",
+  });
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  socket.end(`HTTP/1.1 ${status}\r\n${lines}\r\n${body}`, () => socket.destroy());
+}

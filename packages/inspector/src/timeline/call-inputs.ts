@@ -1,0 +1,171 @@
+// The four inputs of a call (SCHEMA-6), put together again: a fact leaves out what is as it was before. Each is told by
+// how it differs from the one before it, and who changed it.
+
+import type { Fact, JsonValue } from "@soong/core";
+import type { CallInput, CallInputs, InputChange } from "../wire/index.ts";
+import { parsedInput } from "./about-call.ts";
+import { jsonChanges } from "./json-changes.ts";
+import { asText } from "./one-line.ts";
+import { countIn, dataIn, textIn, textsIn, type Data } from "./read-data.ts";
+
+export interface ReadInputs {
+  readonly inputs: CallInputs;
+  /** What cannot be seen from them, in words. */
+  readonly notes: readonly string[];
+}
+
+export function callInputs(facts: readonly Fact[]): ReadInputs {
+  const record = recordOf(facts);
+  const { model, mutations, arrived } = record;
+  const judged = record.permission_input;
+  const last = mutations.at(-1);
+  // What an author's schema made for the handler alone: hooks and people go on seeing what was given.
+  const isForHandler = last?.hook === false && judged !== undefined && !isSame(judged, last.value);
+  const atArrival = mutations.filter(({ isArrival }) => isArrival);
+  const observable = (isForHandler ? undefined : atArrival.at(-1)?.value) ?? model;
+  const permitted = judged ?? observable;
+  const called = (isForHandler ? last.value : record.call_input) ?? permitted;
+  const cut: string[] = [];
+
+  const input = (
+    isThere: boolean,
+    before: JsonValue | undefined,
+    after: JsonValue | undefined,
+    by: readonly Mutation[],
+  ): CallInput => {
+    if (!isThere) return { state: "never" };
+    if (after === undefined || after === before) return { state: "same" };
+    if (before === undefined) return { state: "changed", value: after, changes: fieldsOf(by) };
+    const { changes, is_cut } = jsonChanges(before, after);
+    if (changes.length === 0) return { state: "same" };
+    if (is_cut) cut.push(`Only the first ${changes.length} changes of an input are listed.`);
+    return { state: "changed", value: after, changes: changes.map((change) => signed(change, by)) };
+  };
+
+  return {
+    inputs: {
+      model_input: record.text,
+      observable_input: input(arrived || atArrival.length > 0, model, observable, atArrival),
+      permission_input: input(record.isJudged, observable, permitted, mutations),
+      call_input: input(record.isStarted, permitted, called, mutations),
+    },
+    notes: [...record.notes, ...cut],
+  };
+}
+
+interface Mutation {
+  readonly by: string;
+  readonly hook: boolean;
+  /** Before the call was ready: what it is from then on is what hooks and people see. */
+  readonly isArrival: boolean;
+  readonly fields: readonly string[];
+  readonly value: JsonValue;
+}
+
+interface InputRecord {
+  readonly text: string;
+  /** What the text says; undefined where it is no JSON, or not all of it is on record. */
+  readonly model: JsonValue | undefined;
+  readonly mutations: readonly Mutation[];
+  readonly arrived: boolean;
+  readonly isJudged: boolean;
+  readonly isStarted: boolean;
+  readonly permission_input: JsonValue | undefined;
+  readonly call_input: JsonValue | undefined;
+  readonly notes: readonly string[];
+}
+
+function recordOf(facts: readonly Fact[]): InputRecord {
+  const mutations: Mutation[] = [];
+  const notes: string[] = [];
+  let text = "";
+  let model: JsonValue | undefined;
+  let arrived = false;
+  let isJudged = false;
+  let isStarted = false;
+  let permission_input: JsonValue | undefined;
+  let call_input: JsonValue | undefined;
+  for (const { type, data: given } of facts) {
+    const data = dataIn(given);
+    if (type === "tool.requested") {
+      text = asText(data["model_input"]);
+      model = modelValue(data);
+      notes.push(...requestNotes(data));
+    } else if (type === "tool.validated") arrived = true;
+    else if (type === "input.mutated") {
+      const mutation = mutationIn(data, !arrived);
+      if (mutation !== undefined) mutations.push(mutation);
+    } else if (type === "permission.evaluated") {
+      arrived = isJudged = true;
+      permission_input = valueIn(data, "permission_input");
+    } else if (type === "tool.started") {
+      isStarted = true;
+      call_input = valueIn(data, "call_input");
+    }
+  }
+  const at = { arrived, isJudged, isStarted };
+  return { text, model, mutations, ...at, permission_input, call_input, notes };
+}
+
+function modelValue(data: Data): JsonValue | undefined {
+  const given = data["model_input"];
+  if (countIn(data, "model_input_chars") !== undefined) return undefined;
+  return (typeof given === "string" ? parsedInput(given) : given) as JsonValue | undefined;
+}
+
+function requestNotes(data: Data): string[] {
+  const chars = countIn(data, "model_input_chars");
+  const notes: string[] = [];
+  if (data["heard"] === false)
+    notes.push("It came after its turn had ended, and was not looked at.");
+  if (chars !== undefined) {
+    notes.push(
+      `The arguments have ${chars} characters: their beginning and end are shown, all of them are kept as arguments.json.`,
+    );
+  }
+  if (typeof data["model_input"] === "object" && data["model_input"] !== null) {
+    notes.push(
+      "The arguments have secrets: they are on record as a value without those, not as they were written.",
+    );
+  }
+  return notes;
+}
+
+const HOOK = "hook:";
+
+function mutationIn(data: Data, isArrival: boolean): Mutation | undefined {
+  const source = textIn(data, "source") ?? "";
+  const value = valueIn(data, "observable_input");
+  if (value === undefined) return undefined;
+  const hook = source.startsWith(HOOK);
+  const by = hook ? source.slice(HOOK.length) : source;
+  return { by, hook, isArrival, fields: textsIn(data, "changed_fields"), value };
+}
+
+function valueIn(data: Data, field: string): JsonValue | undefined {
+  return data[field] as JsonValue | undefined;
+}
+
+function isSame(a: JsonValue, b: JsonValue): boolean {
+  return jsonChanges(a, b).changes.length === 0;
+}
+
+/** By whoever touched that field last. */
+function signed(change: InputChange, mutations: readonly Mutation[]): InputChange {
+  const [, field = ""] = change.path.split("/", 2);
+  const name = field.replaceAll("~1", "/").replaceAll("~0", "~");
+  const by = mutations.findLast(({ fields }) => fields.includes(name))?.by ?? mutations.at(-1)?.by;
+  return by === undefined || by === "" ? change : { ...change, by };
+}
+
+/** Where what was there before is not known. */
+function fieldsOf(mutations: readonly Mutation[]): InputChange[] {
+  return mutations
+    .flatMap(({ fields, by }) =>
+      fields.map((field) => ({
+        path: `/${field.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+        by,
+      })),
+    )
+    .slice(0, 100);
+}

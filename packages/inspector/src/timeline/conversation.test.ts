@@ -1,0 +1,108 @@
+import type { ContentBlock, ConversationNode, JsonObject, NodeKind } from "@soong/core";
+import { describe, expect, it } from "vitest";
+import { verifies } from "#laws";
+import { conversation } from "./conversation.ts";
+
+const node = (id: number, about: Partial<ConversationNode> = {}): ConversationNode => ({
+  node_id: `n${id}`,
+  session_id: "s",
+  run_id: "r",
+  agent_id: "a",
+  kind: "message",
+  content: [{ type: "text", text: `text ${id}` }],
+  ...about,
+});
+
+const itemOf = (about: Partial<ConversationNode>) =>
+  conversation([node(1, about)], { agent_id: "a" }).items[0];
+
+describe("a conversation", () => {
+  it("says who said what, and which calls were asked for", () => {
+    verifies("UI-1");
+    const calls = [{ tool_call_id: "c", name: "a__read", arguments: "{}" }, { name: "b" }, 7];
+    expect(itemOf({ data: { role: "assistant", calls } as JsonObject })).toEqual({
+      node_id: "n1",
+      run_id: "r",
+      kind: "message",
+      role: "assistant",
+      calls: [{ tool_call_id: "c", tool_name: "a__read" }, { tool_name: "b" }],
+      content: [{ type: "text", text: "text 1" }],
+    });
+    expect(itemOf({ kind: "tool_result", tool_call_id: "c", is_error: true })).toMatchObject({
+      role: "tool",
+      tool_call_id: "c",
+      is_error: true,
+    });
+    const roles: Partial<Record<NodeKind, string>> = {
+      message: "user",
+      child_result: "tool",
+      skill_context: "context",
+      compaction: "context",
+      hook_context: "context",
+    };
+    for (const [kind, role] of Object.entries(roles)) {
+      expect(itemOf({ kind: kind as NodeKind, data: { role: "user" } })?.role, kind).toBe(role);
+    }
+  });
+
+  it("comes in pages, the last one first", () => {
+    const path = Array.from({ length: 250 }, (_, i) => node(i));
+    const ids = (before?: string) => {
+      const page = conversation(path, {
+        agent_id: "a",
+        ...(before === undefined ? {} : { before }),
+      });
+      return [page.items[0]?.node_id, page.items.at(-1)?.node_id, page.older];
+    };
+    expect(ids()).toEqual(["n150", "n249", 150]);
+    expect(ids("n150")).toEqual(["n50", "n149", 50]);
+    expect(ids("n50")).toEqual(["n0", "n49", 0]);
+    expect(ids("n0")).toEqual([undefined, undefined, 0]);
+    expect(ids("nobody's")).toEqual(["n150", "n249", 150]);
+    expect(conversation([], { agent_id: "a" })).toEqual({ agent_id: "a", items: [], older: 0 });
+  });
+
+  it("cuts what is long, says by how much, and never splits a character", () => {
+    verifies("UI-1");
+    const long = itemOf({
+      content: [
+        { type: "text", text: "x".repeat(19_999) },
+        { type: "text", text: "😀😀" },
+        { type: "json", json: { a: "y".repeat(50) } },
+        { type: "artifact_ref", artifact_id: "art", media_type: "text/plain", size: 1 },
+      ],
+    });
+    expect(long?.content).toEqual([
+      { type: "text", text: "x".repeat(19_999) },
+      { type: "text", text: "" },
+      { type: "text", text: "{" },
+      { type: "artifact_ref", artifact_id: "art", media_type: "text/plain", size: 1 },
+    ]);
+    expect(long?.cut).toBe(4 + JSON.stringify({ a: "y".repeat(50) }).length - 1);
+    const whole: ContentBlock[] = [
+      { type: "json", json: { a: 1 } },
+      { type: "image", media_type: "image/png", data: "abc" },
+    ];
+    expect(itemOf({ content: whole })).toMatchObject({ content: whole });
+    expect(itemOf({ content: whole })).not.toHaveProperty("cut");
+    const picture = { type: "image" as const, media_type: "image/png", data: "A".repeat(600_000) };
+    const two = itemOf({ content: [picture, picture] });
+    expect(two?.content[0]).toEqual(picture);
+    expect(two?.content[1]).toEqual({
+      type: "text",
+      text: "(image/png, 600000 characters as base64, is not shown here)",
+    });
+  });
+
+  it("takes nodes that are not as expected", () => {
+    for (const content of [
+      null,
+      "text",
+      [null, 1, {}, { type: 7 }, { type: "text", text: 7 }, { type: "new" }],
+    ]) {
+      expect(() =>
+        JSON.stringify(itemOf({ content: content as never, data: [] as never })),
+      ).not.toThrow();
+    }
+  });
+});

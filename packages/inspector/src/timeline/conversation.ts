@@ -1,0 +1,98 @@
+// A conversation as the page shows it: who said what, oldest first, in pages, with what is long cut.
+
+import type { ContentBlock, ConversationNode, NodeKind } from "@soong/core";
+import type { Conversation, ConversationItem } from "../wire/index.ts";
+import { asText } from "./one-line.ts";
+import { dataIn, listIn, textIn, type Data } from "./read-data.ts";
+
+const MOST_ITEMS = 100;
+/** Of one item: characters of text, and of pictures and sounds as base64. */
+const MOST_TEXT_CHARS = 20_000;
+const MOST_MEDIA_CHARS = 1_000_000;
+
+/** `path`: from the root on. `before`: the node that the page has already; one that is not there is passed over. */
+export function conversation(
+  path: readonly ConversationNode[],
+  { agent_id, before }: { readonly agent_id: string; readonly before?: string },
+): Conversation {
+  const place = before === undefined ? -1 : path.findIndex(({ node_id }) => node_id === before);
+  const end = place === -1 ? path.length : place;
+  const older = Math.max(0, end - MOST_ITEMS);
+  return { agent_id, items: path.slice(older, end).map(itemOf), older };
+}
+
+function itemOf(node: ConversationNode): ConversationItem {
+  const { node_id, run_id, kind, tool_call_id, is_error } = node;
+  const data = dataIn(node.data);
+  const calls = listIn(data, "calls").flatMap((call) => callIn(dataIn(call)));
+  const { content, cut } = shortened(Array.isArray(node.content) ? node.content : []);
+  return {
+    node_id,
+    run_id,
+    kind,
+    role: roleOf(kind, data),
+    ...(tool_call_id === undefined ? {} : { tool_call_id }),
+    ...(is_error === undefined ? {} : { is_error }),
+    ...(calls.length === 0 ? {} : { calls }),
+    content,
+    ...(cut === 0 ? {} : { cut }),
+  };
+}
+
+function roleOf(kind: NodeKind, data: Data): ConversationItem["role"] {
+  if (kind === "message") return data["role"] === "assistant" ? "assistant" : "user";
+  return kind === "tool_result" || kind === "child_result" ? "tool" : "context";
+}
+
+function callIn(call: Data): { tool_call_id?: string; tool_name: string }[] {
+  const tool_name = textIn(call, "name");
+  const tool_call_id = textIn(call, "tool_call_id");
+  if (tool_name === undefined) return [];
+  return [{ ...(tool_call_id === undefined ? {} : { tool_call_id }), tool_name }];
+}
+
+function shortened(blocks: readonly unknown[]): { content: ContentBlock[]; cut: number } {
+  const content: ContentBlock[] = [];
+  let text = MOST_TEXT_CHARS;
+  let media = MOST_MEDIA_CHARS;
+  let cut = 0;
+  for (const given of blocks) {
+    const block = dataIn(given);
+    const held = textIn(block, "data") ?? textIn(block, "blob");
+    if (textIn(block, "type") === undefined) continue;
+    if (held !== undefined) {
+      media -= held.length;
+      if (media >= 0) content.push(given as ContentBlock);
+      else content.push(instead(block, held));
+    } else if (typeof block["text"] === "string") {
+      const kept = head(block["text"], text);
+      cut += block["text"].length - kept.length;
+      text -= kept.length;
+      content.push({ ...block, text: kept } as ContentBlock);
+    } else {
+      // JSON and references: whole, or as the beginning of their text.
+      const whole = asText(block["json"]);
+      const kept = head(whole, text);
+      cut += whole.length - kept.length;
+      text -= kept.length;
+      const isWhole = kept.length === whole.length;
+      content.push(isWhole ? (given as ContentBlock) : { type: "text", text: kept });
+    }
+  }
+  return { content, cut };
+}
+
+function instead(block: Data, held: string): ContentBlock {
+  const what = textIn(block, "media_type") ?? textIn(block, "type") ?? "data";
+  return {
+    type: "text",
+    text: `(${what}, ${held.length} characters as base64, is not shown here)`,
+  };
+}
+
+/** Never half a pair. */
+function head(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const last = text.charCodeAt(most - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most);
+}

@@ -1,0 +1,124 @@
+// One call as its facts tell of it: what it was doing when. Its spans follow one another without a gap, and none ends
+// before it began, whatever the clock did meanwhile. There are many of these: plain data, and little of it.
+
+import { isTerminalFact, type Fact } from "@soong/core";
+import type { Lane, LaneState, Span, SpanKind } from "../wire/index.ts";
+import { aboutCall, MOST_SUMMARY_CHARS } from "./about-call.ts";
+import { oneLine } from "./one-line.ts";
+import { dataIn, textIn } from "./read-data.ts";
+
+export interface LaneTrack extends Pick<
+  Lane,
+  "tool_call_id" | "run_id" | "agent_id" | "tool_name" | "seq"
+> {
+  readonly parent_call_id: string | undefined;
+  /** What it has been at, in order. */
+  readonly kinds: SpanKind[];
+  /** When each of those began; one more once it is over. */
+  readonly times: number[];
+  state: LaneState;
+  summary: string | undefined;
+  ended_seq: number | undefined;
+  outcome: string | undefined;
+  yielded_at: number | undefined;
+  isRunOver: boolean;
+  /** Runs it started, calls made within it. */
+  child_runs: string[] | undefined;
+  child_calls: string[] | undefined;
+}
+
+export type RequestedCall = Fact & { run_id: string; tool_call_id: string };
+
+/** `requested`: its `tool.requested`. */
+export function trackLane(requested: RequestedCall, at: number): LaneTrack {
+  const { tool_call_id, run_id, agent_id = "", tool_name = "", seq } = requested;
+  const data = dataIn(requested.data);
+  return {
+    tool_call_id,
+    run_id,
+    agent_id,
+    tool_name,
+    seq,
+    parent_call_id: textIn(data, "within_tool_call_id"),
+    kinds: ["arriving"],
+    times: [at],
+    state: "arriving",
+    summary: aboutCall(data["model_input"]),
+    ended_seq: undefined,
+    outcome: undefined,
+    yielded_at: undefined,
+    isRunOver: false,
+    child_runs: undefined,
+    child_calls: undefined,
+  };
+}
+
+export function laneOf(track: LaneTrack): Lane {
+  const { tool_call_id, run_id, agent_id, tool_name, seq, state, kinds, times } = track;
+  const { parent_call_id, ended_seq, outcome, yielded_at, summary } = track;
+  return {
+    tool_call_id,
+    run_id,
+    agent_id,
+    tool_name,
+    seq,
+    ...(parent_call_id === undefined ? {} : { parent_call_id }),
+    state,
+    ...(ended_seq === undefined ? {} : { ended_seq }),
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(yielded_at === undefined ? {} : { yielded_at }),
+    spans: kinds.map((kind, i): Span => [kind, times[i] ?? 0, times[i + 1] ?? null]),
+    ...(summary === undefined ? {} : { summary }),
+  };
+}
+
+/** True where the fact made a difference. */
+export function takeLaneFact(lane: LaneTrack, fact: Fact, at: number | undefined): boolean {
+  if (isTerminalFact(fact.type)) return end(lane, fact, at);
+  if (fact.type === "tool.yielded") return yielded(lane, at);
+  const next = NEXT[fact.type]?.[lane.state];
+  return next !== undefined && enter(lane, next, at);
+}
+
+/** Its run has ended: nobody is left to tell a result to. True where that made a difference. */
+export function endLaneRun(lane: LaneTrack, at: number | undefined): boolean {
+  lane.isRunOver = true;
+  return lane.state === "holding" && enter(lane, "ended", at);
+}
+
+/** By fact and by what the call is at: what it is at afterwards. Elicitations leave a fact only once they are over. */
+const NEXT: Readonly<Record<string, Partial<Record<LaneState, SpanKind>>>> = {
+  "tool.queued": { arriving: "queued" },
+  "permission.requested": { arriving: "waiting", queued: "waiting" },
+  "permission.resolved": { waiting: "queued" },
+  "permission.failed": { waiting: "queued" },
+  "tool.started": { arriving: "executing", queued: "executing", waiting: "executing" },
+};
+
+function end(lane: LaneTrack, { seq, type, data }: Fact, at: number | undefined): boolean {
+  if (lane.ended_seq !== undefined) return false;
+  const result = dataIn(dataIn(data)["result"]);
+  const summary = oneLine(textIn(result, "summary") ?? "", MOST_SUMMARY_CHARS);
+  lane.ended_seq = seq;
+  lane.outcome = textIn(result, "status") ?? type.slice("tool.".length);
+  if (summary !== "") lane.summary = summary;
+  return enter(lane, lane.isRunOver ? "ended" : "holding", at);
+}
+
+function yielded(lane: LaneTrack, at: number | undefined): boolean {
+  // A result that is told without an end on record: nonsense, and no end.
+  if (lane.ended_seq === undefined || lane.yielded_at !== undefined) return false;
+  enter(lane, "ended", at);
+  lane.yielded_at = Math.max(lane.times.at(-1) ?? 0, at ?? 0);
+  return true;
+}
+
+/** A clock that was set back does not make a span end before it began. */
+function enter(lane: LaneTrack, next: LaneState, at: number | undefined): boolean {
+  if (next === lane.state) return false;
+  const last = lane.times.at(-1) ?? 0;
+  lane.times.push(Math.max(last, at ?? last));
+  if (next !== "ended") lane.kinds.push(next);
+  lane.state = next;
+  return true;
+}

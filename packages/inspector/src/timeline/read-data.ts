@@ -1,0 +1,30 @@
+// Reading what a fact carries. It may be of an older or a newer version, or nonsense: what is not as expected is not there.
+
+export type Data = Readonly<Record<string, unknown>>;
+
+const NOTHING: Data = Object.freeze({});
+
+export function dataIn(value: unknown): Data {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Data)
+    : NOTHING;
+}
+
+export function textIn(data: Data, field: string): string | undefined {
+  const value = data[field];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+export function countIn(data: Data, field: string): number | undefined {
+  const value = data[field];
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+export function listIn(data: Data, field: string): readonly unknown[] {
+  const value = data[field];
+  return Array.isArray(value) ? value : [];
+}
+
+export function textsIn(data: Data, field: string): string[] {
+  return listIn(data, field).filter((item) => typeof item === "string");
+}

@@ -1,0 +1,91 @@
+// Searching the tools of a run: the deferred ones with the very search the model has, the loaded ones beside them, for a
+// person may mean any.
+
+import {
+  createDeferredIndex,
+  createSearchIndex,
+  PORTABLE_NAMES,
+  searchDocumentOf,
+  wireNames,
+  type CatalogEntry,
+  type Fact,
+  type FoundTool,
+  type RegisteredTool,
+  type Surface,
+  type SurfaceStanding,
+} from "@soong/core";
+import type { SurfaceMatches } from "../wire/index.ts";
+import { readDefinitions, type Definitions, type RecordedTool } from "./definitions.ts";
+import { catalogAt, definitionOf } from "./surface-view.ts";
+
+const MOST_MATCHES = 20;
+
+/** `facts` and `definitions`: as for the view of the surface. */
+export function searchSurface(
+  facts: readonly Fact[],
+  query: string,
+  options: SearchOptions = {},
+): SurfaceMatches {
+  const search = searchFor(facts, options);
+  const matches = [
+    ...search.model(query).map((match) => ({ ...match, is_found_by_model: true })),
+    ...search.beside(query).map((match) => ({ ...match, is_found_by_model: false })),
+  ];
+  // Stable: what the model finds stays in the order it finds it in.
+  return { query, matches: matches.toSorted((a, b) => b.score - a.score) };
+}
+
+interface SearchOptions {
+  readonly revision?: number;
+  readonly definitions?: unknown;
+}
+
+interface Search {
+  /** Of the deferred tools. */
+  model(query: string): readonly FoundTool[];
+  /** Of the loaded ones. */
+  beside(query: string): readonly FoundTool[];
+}
+
+/** People search letter by letter: thousands of tools are read once for one revision. */
+function searchFor(facts: readonly Fact[], { revision, definitions }: SearchOptions): Search {
+  const catalog = catalogAt(facts, revision);
+  const key = typeof definitions === "object" && definitions !== null ? definitions : undefined;
+  const known = key === undefined ? undefined : searches.get(key);
+  if (known !== undefined && known.seq === catalog?.seq) return known.search;
+  const search = searchOf(catalog?.tools ?? [], readDefinitions(definitions));
+  if (key !== undefined) searches.set(key, { seq: catalog?.seq, search });
+  return search;
+}
+
+const searches = new WeakMap<object, { seq: number | undefined; search: Search }>();
+
+function searchOf(entries: readonly CatalogEntry[], recorded: Definitions): Search {
+  const standing = new Map<string, SurfaceStanding>();
+  const aliases = new Map<string, string>();
+  const loaded: RecordedTool[] = [];
+  for (const entry of entries) {
+    if (entry.state === "excluded") continue;
+    const tool = definitionOf(entry, recorded);
+    standing.set(entry.tool_name, { state: entry.state, tool: registered(tool) });
+    for (const alias of tool.aliases) aliases.set(alias, entry.tool_name);
+    if (entry.state === "loaded") loaded.push(tool);
+  }
+  const deferred = [...standing.values()].flatMap((one) =>
+    one.state === "deferred" ? [one.tool] : [],
+  );
+  const surface = { deferred, standing, aliases } as unknown as Surface;
+  const names = wireNames([...standing.keys()], PORTABLE_NAMES);
+  const index = createDeferredIndex();
+  const beside = createSearchIndex(loaded.map((tool) => searchDocumentOf(tool)));
+  return {
+    model: (query) => index.search(surface, query, MOST_MATCHES, names).matches,
+    beside: (query) => beside.search(query, { limit: MOST_MATCHES }),
+  };
+}
+
+/** As much of it as the search of the model looks at. */
+function registered({ name, tags, input_schema, ...definition }: RecordedTool): RegisteredTool {
+  const about = { name, definition, tags, input: { original: input_schema }, generation: 0 };
+  return about as unknown as RegisteredTool;
+}

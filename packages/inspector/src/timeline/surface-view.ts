@@ -1,0 +1,115 @@
+// The tools a run sees at one revision, each with why and with what it costs to show. The first fact has all of them, each
+// later one what changed.
+
+import type { CatalogEntry, Fact } from "@soong/core";
+import type { SurfaceTool, SurfaceView } from "../wire/index.ts";
+import {
+  readDefinitions,
+  toolOfEntry,
+  type Definitions,
+  type RecordedTool,
+} from "./definitions.ts";
+import { countIn, dataIn, listIn, textIn, textsIn, type Data } from "./read-data.ts";
+
+export interface SurfaceOptions {
+  readonly run_id: string;
+  /** Left out: as it is now. */
+  readonly revision?: number;
+  /** The JSON of the artifact that `definitionsRef` names. */
+  readonly definitions?: unknown;
+}
+
+/** `facts`: the `tool.catalog.resolved` of the run, in order; others are passed over. */
+export function surfaceView(
+  facts: readonly Fact[],
+  { run_id, revision, definitions }: SurfaceOptions,
+): SurfaceView | undefined {
+  const catalog = catalogAt(facts, revision);
+  if (catalog === undefined) return undefined;
+  const { about } = catalog;
+  const recorded = readDefinitions(definitions);
+  const tools = catalog.tools.map((entry): SurfaceTool => ({
+    ...entry,
+    tokens: definitionOf(entry, recorded).tokens,
+  }));
+  return {
+    run_id,
+    revision: countIn(about, "revision") ?? 0,
+    role: textIn(about, "role") ?? "",
+    mode: textIn(about, "mode") ?? "",
+    profile: textIn(about, "profile") ?? "",
+    tools,
+    tokens: {
+      loaded: sum(tools, "loaded"),
+      deferred_names: namesTokens(catalog.tools, recorded),
+      deferred_in_full: sum(tools, "deferred"),
+    },
+    revisions: catalog.revisions,
+  };
+}
+
+export interface CatalogAt {
+  /** The fact that made it so, and what it carries. */
+  readonly seq: number;
+  readonly about: Data;
+  /** Loaded ones first, then deferred, then excluded. */
+  readonly tools: readonly CatalogEntry[];
+  readonly revisions: SurfaceView["revisions"];
+}
+
+/** Undefined where there was no such revision. */
+export function catalogAt(facts: readonly Fact[], revision?: number): CatalogAt | undefined {
+  const entries = new Map<string, CatalogEntry>();
+  const revisions: { revision: number; seq: number; changed: number }[] = [];
+  let last: Pick<CatalogAt, "seq" | "about"> | undefined;
+  let isDone = false;
+  for (const { type, seq, data: given } of facts) {
+    if (type !== "tool.catalog.resolved") continue;
+    const data = dataIn(given);
+    const at = countIn(data, "revision");
+    if (at === undefined) continue;
+    const tools = listIn(data, "tools").flatMap((entry) => entryIn(dataIn(entry)));
+    const removed = textsIn(data, "removed");
+    revisions.push({ revision: at, seq, changed: tools.length + removed.length });
+    if (isDone) continue;
+    if (countIn(data, "base_revision") === undefined) entries.clear();
+    for (const name of removed) entries.delete(name);
+    for (const entry of tools) entries.set(entry.tool_name, entry);
+    last = { seq, about: data };
+    isDone = at === revision;
+  }
+  if (last === undefined || (revision !== undefined && !isDone)) return undefined;
+  const tools = [...entries.values()].toSorted((a, b) => ORDER[a.state] - ORDER[b.state]);
+  return { ...last, tools, revisions };
+}
+
+export function definitionOf(entry: CatalogEntry, recorded: Definitions): RecordedTool {
+  return recorded.get(entry.tool_name) ?? toolOfEntry(entry);
+}
+
+const ORDER = { loaded: 0, deferred: 1, excluded: 2 } as const;
+
+function entryIn(data: Data): CatalogEntry[] {
+  const tool_name = textIn(data, "tool_name");
+  const state = textIn(data, "state") ?? "";
+  if (tool_name === undefined || !Object.hasOwn(ORDER, state)) return [];
+  const policy = textIn(data, "policy") ?? "unavailable";
+  return [{ ...data, tool_name, state, policy } as CatalogEntry];
+}
+
+function sum(tools: readonly SurfaceTool[], state: CatalogEntry["state"]): number {
+  return tools.reduce((total, tool) => total + (tool.state === state ? tool.tokens : 0), 0);
+}
+
+/** As a model is sent them: a name and a hint each. */
+const MOST_HINT_CHARS = 200;
+
+function namesTokens(tools: readonly CatalogEntry[], recorded: Definitions): number {
+  let chars = 0;
+  for (const entry of tools) {
+    if (entry.state !== "deferred") continue;
+    const { name, search_hint, title = "" } = definitionOf(entry, recorded);
+    chars += name.length + (search_hint ?? title).slice(0, MOST_HINT_CHARS).length;
+  }
+  return Math.ceil(chars / 4);
+}

@@ -1,0 +1,211 @@
+// The facts of one session as runs and lanes, worked out as they come. What changed since somebody last looked is at
+// hand without a look at the rest; how the facts came in pages makes no difference.
+
+import type { Fact } from "@soong/core";
+import type { Lane, RunRow } from "../wire/index.ts";
+import { createChangeLog } from "./change-log.ts";
+import {
+  endLaneRun,
+  laneOf,
+  takeLaneFact,
+  trackLane,
+  type LaneTrack,
+  type RequestedCall,
+} from "./lane-track.ts";
+import { childLink, firstLine, trackRun, type ChildLink, type RunTrack } from "./run-track.ts";
+
+export interface Timeline {
+  /** The seq of the last fact that was taken; 0 before the first. */
+  readonly last_seq: number;
+  /** Counts up with every change. */
+  readonly version: number;
+  /** In order. Those that were taken before are passed over. */
+  take(facts: readonly Fact[]): void;
+  /** At most `limit` runs and lanes together; `version` is to be asked with next. */
+  changedSince(version: number, limit: number): TimelineChanges;
+  /** In the order they began. */
+  runs(): RunRow[];
+  run(run_id: string): RunRow | undefined;
+  /** Ids of calls are unique within a run; without one, the call that was asked for last. */
+  lane(tool_call_id: string, run_id?: string): Lane | undefined;
+  /** Runs a call started, and calls made within it. */
+  childrenOf(call: Pick<Lane, "run_id" | "tool_call_id">): CallChildren;
+  /** Of a run that is not there: 0. */
+  countFacts(run_id: string): number;
+  /** The seqs of a run's facts, counted from 0. */
+  seqsOf(run_id: string, offset: number, limit: number): number[];
+  /** The node a run's first answer hangs on: its prompt, or what came along with that. */
+  promptNodeOf(run_id: string): string | undefined;
+  /** For a title that facts do not tell. One that is there already stays. */
+  entitle(run_id: string, text: string): void;
+}
+
+export interface TimelineChanges {
+  runs: RunRow[];
+  lanes: Lane[];
+  version: number;
+  /** There is more: ask again with `version`. */
+  more: boolean;
+}
+
+export interface CallChildren {
+  readonly child_runs: readonly string[];
+  readonly child_calls: readonly string[];
+}
+
+export function createTimeline(): Timeline {
+  const runs = new Map<string, KnownRun>();
+  /** Said of runs that have no fact yet. */
+  const links = new Map<string, ChildLink>();
+  const lastLanes = new Map<string, LaneTrack>();
+  const log = createChangeLog<KnownRun | LaneTrack>();
+  const touched = new Set<KnownRun | LaneTrack>();
+  let last_seq = 0;
+  let last_time = 0;
+
+  return {
+    get last_seq() {
+      return last_seq;
+    },
+    get version() {
+      return log.version;
+    },
+    take(facts) {
+      for (const fact of facts) {
+        if (!(fact.seq > last_seq)) continue;
+        last_seq = fact.seq;
+        takeOne(fact);
+      }
+      settle();
+    },
+    changedSince(version, limit) {
+      const { things, ...rest } = log.since(version, limit);
+      const changes: TimelineChanges = { runs: [], lanes: [], ...rest };
+      for (const thing of things) {
+        if ("kinds" in thing) changes.lanes.push(laneOf(thing));
+        else changes.runs.push(thing.track.row);
+      }
+      changes.runs.sort(bySeq);
+      changes.lanes.sort(bySeq);
+      return changes;
+    },
+    runs: () => [...runs.values()].map(({ track }) => track.row),
+    run: (run_id) => runs.get(run_id)?.track.row,
+    lane(tool_call_id, run_id) {
+      const track =
+        run_id === undefined
+          ? lastLanes.get(tool_call_id)
+          : runs.get(run_id)?.lanes.get(tool_call_id);
+      return track === undefined ? undefined : laneOf(track);
+    },
+    childrenOf({ run_id, tool_call_id }) {
+      const lane = runs.get(run_id)?.lanes.get(tool_call_id);
+      return {
+        child_runs: [...(lane?.child_runs ?? [])],
+        child_calls: [...(lane?.child_calls ?? [])],
+      };
+    },
+    countFacts: (run_id) => runs.get(run_id)?.track.seqs.length ?? 0,
+    seqsOf: (run_id, offset, limit) => runs.get(run_id)?.track.seqs.slice(offset, limit) ?? [],
+    promptNodeOf: (run_id) => runs.get(run_id)?.track.prompt_node_id,
+    entitle(run_id, text) {
+      const run = runs.get(run_id);
+      const title = firstLine(text);
+      if (run === undefined || title === undefined || run.track.row.title !== undefined) return;
+      run.track.link({ title });
+      log.changed(run);
+    },
+  };
+
+  function takeOne(fact: Fact): void {
+    const at = timeOf(fact);
+    if (at !== undefined) last_time = at;
+    if (typeof fact.run_id !== "string") return;
+    const run = runOf(fact as Fact & { run_id: string }, at ?? last_time);
+    const hasEnded = run.track.take(fact, at);
+    touched.add(run);
+    takeCall(run, fact, at);
+    linkChild(run, fact);
+    if (hasEnded) {
+      for (const lane of run.open) if (endLaneRun(lane, at)) touch(run, lane);
+    }
+  }
+
+  function runOf(fact: Fact & { run_id: string }, at: number): KnownRun {
+    const known = runs.get(fact.run_id);
+    if (known !== undefined) return known;
+    const run: KnownRun = { track: trackRun(fact, at), lanes: new Map(), open: new Set() };
+    runs.set(fact.run_id, run);
+    const link = links.get(fact.run_id);
+    if (link !== undefined) run.track.link(link);
+    links.delete(fact.run_id);
+    return run;
+  }
+
+  function takeCall(run: KnownRun, fact: Fact, at: number | undefined): void {
+    const { tool_call_id } = fact;
+    if (typeof tool_call_id !== "string") return;
+    const lane = run.lanes.get(tool_call_id);
+    if (lane === undefined) {
+      if (fact.type === "tool.requested") begin(run, fact as RequestedCall, at ?? last_time);
+    } else if (takeLaneFact(lane, fact, at)) touch(run, lane);
+  }
+
+  function begin(run: KnownRun, fact: RequestedCall, at: number): void {
+    const lane = trackLane(fact, at);
+    run.lanes.set(fact.tool_call_id, lane);
+    run.open.add(lane);
+    run.track.countCall();
+    lastLanes.set(fact.tool_call_id, lane);
+    touched.add(lane);
+    const parent = run.lanes.get(lane.parent_call_id ?? "");
+    if (parent !== undefined) (parent.child_calls ??= []).push(fact.tool_call_id);
+    // A run does not wait for its calls; one that comes later than its end has nobody to tell its result to.
+    if (run.track.hasEnded) endLaneRun(lane, at);
+  }
+
+  function touch(run: KnownRun, lane: LaneTrack): void {
+    touched.add(lane);
+    if (lane.state === "ended") run.open.delete(lane);
+  }
+
+  function linkChild(run: KnownRun, fact: Fact): void {
+    const linked = childLink(fact);
+    if (linked === undefined) return;
+    const { child_run_id, link } = linked;
+    const lane = run.lanes.get(fact.tool_call_id ?? "");
+    // Both facts of a worker name it.
+    if (lane !== undefined && lane.child_runs?.includes(child_run_id) !== true) {
+      (lane.child_runs ??= []).push(child_run_id);
+    }
+    const child = runs.get(child_run_id);
+    if (child === undefined) {
+      links.set(child_run_id, { ...link, ...links.get(child_run_id) });
+    } else {
+      child.track.link(link);
+      touched.add(child);
+    }
+  }
+
+  /** Once for all that one page changed. */
+  function settle(): void {
+    for (const thing of touched) log.changed(thing);
+    touched.clear();
+  }
+}
+
+interface KnownRun {
+  readonly track: RunTrack;
+  readonly lanes: Map<string, LaneTrack>;
+  /** Those that are not over. */
+  readonly open: Set<LaneTrack>;
+}
+
+function bySeq(a: { seq: number }, b: { seq: number }): number {
+  return a.seq - b.seq;
+}
+
+function timeOf({ time }: Fact): number | undefined {
+  const at = Date.parse(time);
+  return Number.isFinite(at) ? at : undefined;
+}
