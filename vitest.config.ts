@@ -6,7 +6,8 @@ import { lawsReporter } from "./test/laws/reporter.ts";
 
 const include = ["packages/*/src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts"];
 const SKIPPED = new Set(["node_modules", "dist"]);
-const REPLACES = /\bvi\.(mock|doMock|resetModules)\(/;
+/** Or have them replaced: what drives a browser does so with parts of Node. */
+const REPLACES = /\bvi\.(mock|doMock|resetModules)\(|\buseBrowser\(/;
 const apart = ["packages", "test", "scripts"].flatMap(filesThatReplaceModules);
 
 // Loading our modules again for each file would be a third of the work. So test files share the modules of their
@@ -43,7 +44,7 @@ function project(
     test: {
       name,
       ...files,
-      setupFiles: ["test/property-seed.ts", "test/left-as-found.ts"],
+      setupFiles: ["test/property-seed.ts", ...(files.isolate ? [] : ["test/left-as-found.ts"])],
       // Property tests and compilers on two busy cores; the long versions get longer.
       testTimeout: process.env.SOONG_TEST_FULL === "1" ? 600_000 : 60_000,
       hookTimeout: 60_000,

@@ -67,10 +67,3 @@ export function needsBrowser({ skip, task }: TestContext): void {
   task.meta.lacks = wanted;
   skip(`needs ${wanted}`);
 }
-
-declare module "vitest" {
-  interface TaskMeta {
-    /** What this machine has not, without which the test cannot be. */
-    lacks?: string;
-  }
-}

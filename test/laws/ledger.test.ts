@@ -45,6 +45,21 @@ describe("the ledger of laws", () => {
     expect(brokenPromises(ledger)).toEqual([]);
   });
 
+  test("a law whose tests could not be for want of something is told of, and is no broken promise", () => {
+    const lacks = "a browser";
+    const ledger = buildLedger([done], [{ laws: ["PERM-1"], passed: false, lacks }]);
+    expect(brokenPromises(ledger)).toEqual([]);
+    expect(renderLedger(ledger)).toContain("PERM-1 is not shown here: its tests need a browser.");
+    const shown = buildLedger(
+      [done],
+      [
+        { laws: ["PERM-1"], passed: false, lacks },
+        { laws: ["PERM-1"], passed: true },
+      ],
+    );
+    expect(renderLedger(shown)).not.toContain("not shown");
+  });
+
   test("is printed by status, and says which open laws have tests already", () => {
     const outcomes = [{ laws: ["PERM-1", "HOOK-1", "HOOK-5"], passed: true }];
     expect(renderLedger(buildLedger([done, partly, open], outcomes))).toBe(

@@ -5,11 +5,15 @@ import type { Law } from "./manifest.ts";
 export interface TestOutcome {
   readonly laws: readonly string[];
   readonly passed: boolean;
+  /** What this machine has not, so that the test could not be: a browser. */
+  readonly lacks?: string | undefined;
 }
 
 export interface LedgerEntry {
   readonly law: Law;
   readonly passingTests: number;
+  /** Of the tests that could not be. */
+  readonly lacks?: string;
 }
 
 export function buildLedger(
@@ -17,17 +21,27 @@ export function buildLedger(
   outcomes: readonly TestOutcome[],
 ): readonly LedgerEntry[] {
   const passing = new Map<string, number>();
-  for (const outcome of outcomes) {
-    if (!outcome.passed) continue;
-    for (const id of new Set(outcome.laws)) passing.set(id, (passing.get(id) ?? 0) + 1);
+  const lacking = new Map<string, string>();
+  for (const { laws: ids, passed, lacks } of outcomes) {
+    for (const id of new Set(ids)) {
+      if (passed) passing.set(id, (passing.get(id) ?? 0) + 1);
+      else if (lacks !== undefined) lacking.set(id, lacks);
+    }
   }
-  return laws.map((law) => ({ law, passingTests: passing.get(law.id) ?? 0 }));
+  return laws.map((law) => {
+    const passingTests = passing.get(law.id) ?? 0;
+    const lacks = passingTests === 0 ? lacking.get(law.id) : undefined;
+    return { law, passingTests, ...(lacks === undefined ? {} : { lacks }) };
+  });
 }
 
-/** Laws marked done, wholly or partly, that no passing test verifies. */
+/** Laws marked done, wholly or partly, that no passing test verifies, though the machine has what it takes. */
 export function brokenPromises(ledger: readonly LedgerEntry[]): readonly Law[] {
   return ledger
-    .filter(({ law, passingTests }) => law.status !== "open" && passingTests === 0)
+    .filter(
+      ({ law, passingTests, lacks }) =>
+        law.status !== "open" && passingTests === 0 && lacks === undefined,
+    )
     .map(({ law }) => law);
 }
 
@@ -42,6 +56,9 @@ export function renderLedger(ledger: readonly LedgerEntry[]): string {
     ...row("partly", partly.map(label)),
     ...row("open, with tests", openWithTests.map(label)),
     `  ${"open, no tests".padEnd(LABEL_WIDTH)}${open.length - openWithTests.length}`,
+    ...ledger.flatMap(({ law, lacks }) =>
+      lacks === undefined ? [] : [`  ${law.id} is not shown here: its tests need ${lacks}.`],
+    ),
   ].join("\n");
 }
 

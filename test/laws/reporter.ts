@@ -35,5 +35,6 @@ function outcomes(module: TestModule): TestOutcome[] {
   return [...module.children.allTests()].map((test) => ({
     laws: test.meta().laws ?? [],
     passed: test.result().state === "passed",
+    lacks: test.result().state === "skipped" ? test.meta().lacks : undefined,
   }));
 }

@@ -7,6 +7,8 @@ import { laws } from "./manifest.ts";
 declare module "vitest" {
   interface TaskMeta {
     laws?: string[];
+    /** What this machine has not, without which the test cannot be. */
+    lacks?: string;
   }
 }
 

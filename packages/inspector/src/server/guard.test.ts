@@ -11,7 +11,7 @@ import { MOST_BODY_BYTES } from "./read-body.ts";
 
 let home: ServedHome;
 beforeAll(async () => {
-  home = await serveHome({ bodyMs: 300 });
+  home = await serveHome();
 });
 afterAll(() => home.close());
 
@@ -43,8 +43,12 @@ function expectSecured(headers: Readonly<Record<string, unknown>>): void {
 
 /** What a server says to bytes, whatever they are; it must end the connection itself. */
 function send(...pieces: readonly string[]): Promise<string> {
+  return sendTo(home.inspector.port, ...pieces);
+}
+
+function sendTo(port: number, ...pieces: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(home.inspector.port, "127.0.0.1");
+    const socket = connect(port, "127.0.0.1");
     let said = "";
     socket.setEncoding("utf8");
     socket.on("data", (chunk: string) => (said += chunk));
@@ -233,17 +237,22 @@ describe("a body", () => {
 
   test("that does not come ends the request, and half of one is none", async () => {
     verifies("UI-1");
+    const hasty = await serveHome({ bodyMs: 50 });
+    const { port } = hasty.inspector;
     const head = [
       `POST ${EXPLAIN} HTTP/1.1`,
-      `host: 127.0.0.1:${home.inspector.port}`,
+      `host: 127.0.0.1:${port}`,
       "authorization: Bearer a-token-of-this-test-0123456789",
       "content-type: application/json",
       "content-length: 100",
       "\r\n",
     ].join("\r\n");
-    const said = await send(head, '{"tool_');
+    const said = await sendTo(port, head, '{"tool_');
     expect(said).toMatch(/^HTTP\/1.1 408 /u);
     expectSecured(headersOf(said));
+    // What may still come of it is not taken for another request.
+    expect(headersOf(said)["connection"]).toBe("close");
+    await hasty.close();
   });
 });
 

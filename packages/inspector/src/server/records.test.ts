@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineTool } from "@soong/core";
+import type { Store } from "@soong/store";
 import { verifies } from "#laws";
 import {
   createPen,
@@ -236,14 +237,35 @@ describe("the records of a session", () => {
       pen.add({ run_id: "r1", agent_id: "a1", type: "model.delta" });
     }
     pen.add({ ...call, type: "artifact.created" });
+    // A fact of the session, not of the run.
+    pen.add({ tool_call_id: "c1", type: "change.undone", data: { of_run: "r1", path: "a.txt" } });
     await kept.journal.flush();
     const story = await home.get<CallStory>(`/api/sessions/${kept.session_id}/calls/c1`);
-    expect(story.facts).toHaveLength(502);
+    expect(story.facts).toHaveLength(503);
     expect(story.facts[0]).toBe(2);
-    expect(story.facts.at(-1)).toBe(6003);
+    expect(story.facts.at(-1)).toBe(6004);
     expect(story.progress.at(-1)?.text).toContain("step 2999");
     expect(story.notes.join(" ")).toContain("2500 facts in the middle of this call are left out");
     await kept.close();
+  });
+
+  test("a fact that somebody has taken out is missing, and no other stands in for it", async () => {
+    verifies("UI-1");
+    const store: Store = {
+      ...home.store,
+      async readSession(session_id) {
+        const reader = await home.store.readSession(session_id);
+        const facts: typeof reader.facts = async ({ limit = 1000, ...page } = {}) =>
+          (await reader.facts({ ...page, limit: limit + 1 }))
+            .filter(({ seq }) => seq !== 2)
+            .slice(0, limit);
+        return { ...reader, facts };
+      },
+    };
+    const other = await serveHome({ store });
+    expect((await other.ask(`${at}/facts/2`)).status).toBe(404);
+    expect((await other.get<WholeFact>(`${at}/facts/3`)).fact.seq).toBe(3);
+    await other.close();
   });
 
   test("a conversation is read from its end", async () => {

@@ -4,11 +4,11 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createRedactor } from "@soong/core";
 import type { Store } from "@soong/store";
-import { SECURITY_HEADERS, sendBytes, sendJson, sendRefusal } from "./answer.ts";
+import { sendBytes, sendJson, sendRefusal } from "./answer.ts";
 import { createAttendance } from "./attendance.ts";
 import { createChanges } from "./changes.ts";
 import { createGuard } from "./guard.ts";
@@ -18,6 +18,7 @@ import { createHomeStore, type OpenStore } from "./home-store.ts";
 import { createHomeWatch } from "./home-watch.ts";
 import { readPageFile } from "./page-files.ts";
 import type { InspectorPorts } from "./ports.ts";
+import { refuseGarbage } from "./refuse-garbage.ts";
 import { refused, refusedBy, RefusedRequest, type Refused } from "./refused.ts";
 import { createRouter } from "./routes.ts";
 import { createSessionIndexes } from "./session-indexes.ts";
@@ -208,27 +209,4 @@ async function listen(server: Server, host: string, port: number): Promise<void>
 function portOf(server: Server): number {
   const address = server.address() as AddressInfo | null;
   return address?.port ?? 0;
-}
-
-/** What is not even a request gets an answer with the same headers, and no other chance. */
-function refuseGarbage(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (socket.destroyed || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [status, message] =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? ["431 Request Header Fields Too Large", "The headers of this request are too long."]
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? ["408 Request Timeout", "This request did not come in time."]
-        : ["400 Bad Request", "This is not a request."];
-  const body = JSON.stringify(refused("bad_request", message).problem);
-  const headers = Object.entries({
-    ...SECURITY_HEADERS,
-    "content-type": "application/json",
-    "content-length": String(Buffer.byteLength(body)),
-    connection: "close",
-  });
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  socket.end(`HTTP/1.1 ${status}\r\n${lines}\r\n${body}`, () => socket.destroy());
 }

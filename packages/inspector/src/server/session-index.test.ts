@@ -2,6 +2,10 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Fact } from "@soong/core";
 import type { FactPage, SessionReader, SessionRecord } from "@soong/store";
 import { verifies } from "#laws";
+import type { HomeState } from "../wire/index.ts";
+import { createAttendance } from "./attendance.ts";
+import { createChanges } from "./changes.ts";
+import { createHeartbeat } from "./heartbeat.ts";
 import { createSessionIndex } from "./session-index.ts";
 
 afterEach(() => vi.restoreAllMocks());
@@ -72,6 +76,33 @@ describe("reading a session", () => {
     expect(seen).toEqual([500, 1000, 1500, 1800, 1800]);
     expect(pages).toEqual([500, 500, 500, 300]);
     expect(index.timeline.countFacts("r1")).toBe(1800);
+  });
+
+  test("a page hears at once that there is more, and need not wait for all of it", async () => {
+    verifies("EVENT-4", "UI-1");
+    hurry();
+    const index = await createSessionIndex(readerOf(factsOf(1200)).reader);
+    const home = { look: async () => undefined, version: () => 1, state: () => ({}) as HomeState };
+    const changes = createChanges({
+      serverId: "server",
+      home,
+      indexes: { of: async () => index },
+      live: undefined,
+      attendance: createAttendance(undefined, 0),
+      heartbeat: createHeartbeat(1),
+      holdMs: 0,
+    });
+    const heard: [number | undefined, boolean | undefined][] = [];
+    for (let cursor: string | undefined; heard.length < 3;) {
+      const answer = await changes({ cursor, session_id: "s", hold: true, signal });
+      heard.push([answer.session?.read_seq, answer.session?.more]);
+      ({ cursor } = answer);
+    }
+    expect(heard).toEqual([
+      [500, true],
+      [1000, true],
+      [1200, false],
+    ]);
   });
 
   test("to the end reads all there was when it was asked, and no longer for somebody who has gone", async () => {

@@ -109,7 +109,6 @@ function recordOf(facts: readonly Fact[]): InputRecord {
 
 function modelValue(data: Data): JsonValue | undefined {
   const given = data["model_input"];
-  if (countIn(data, "model_input_chars") !== undefined) return undefined;
   return (typeof given === "string" ? parsedInput(given) : given) as JsonValue | undefined;
 }
 

@@ -1,4 +1,5 @@
 import {
+  createHeldClock,
   defineHook,
   defineTool,
   NobodyToAsk,
@@ -102,6 +103,28 @@ describe("the four inputs of a call", () => {
       observable_input: SAME,
       permission_input: SAME,
       call_input: SAME,
+    });
+  });
+
+  it("name each who changed a part of them", async () => {
+    verifies("SCHEMA-6");
+    const { inputs } = await called(
+      "a.tool",
+      { a: 1, b: 1, c: [1] },
+      {
+        tools: [reader("a.tool")],
+        hooks: [
+          pre("one", (input) => ({ input: { ...input, a: 2 } })),
+          pre("two", (input) => ({ input: { ...input, b: 2, c: [1, 2] } })),
+        ],
+      },
+    );
+    expect(inputs.permission_input).toMatchObject({
+      changes: [
+        { path: "/a", from: 1, to: 2, by: "one" },
+        { path: "/b", from: 1, to: 2, by: "two" },
+        { path: "/c/1", to: 2, by: "two" },
+      ],
     });
   });
 
@@ -215,6 +238,11 @@ describe("the decisions about a call", () => {
     await drive(stage.clock, settled);
     const { decisions } = storyOf(stage.journal.facts, "1");
     const [resolved] = stage.facts("permission.resolved");
+    const backwards = stage.journal.facts.map((fact) => ({
+      ...fact,
+      time: new Date(START - fact.seq).toISOString(),
+    }));
+    expect(storyOf(backwards, "1").decisions[1]?.waited_ms, "the clock was set back").toBe(0);
     expect(decisions).toMatchObject([
       { by: "policy", decision: "ask" },
       {
@@ -449,6 +477,33 @@ describe("a call's story", () => {
     expect(again.result?.status).toBe("unknown");
     expect(again.notes.join("\n")).toContain("the runtime had been stopped");
   });
+
+  it("has the last of a long progress, and says what is left out", async () => {
+    const story = await called(
+      "a.long",
+      {},
+      {
+        tools: [
+          reader("a.long", 0, {
+            async handler(_input: unknown, context: ToolContext) {
+              for (let i = 0; i < 250; i += 1) {
+                context.progress({ progress: i });
+                await new Promise<void>((resolve) => {
+                  clock.after(300, resolve);
+                });
+              }
+            },
+          }),
+        ],
+        clock,
+      },
+    );
+    expect(story.progress).toHaveLength(200);
+    expect(story.progress.at(-1)?.text).toBe("249");
+    expect(story.notes).toEqual(["Of its progress, the first 50 lines are left out."]);
+  });
+
+  const clock = createHeldClock(START);
 
   it("has its own facts only, and the name the model used", async () => {
     const stage = await setStage({ tools: [reader("a.read")] });

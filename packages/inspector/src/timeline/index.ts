@@ -1,9 +1,9 @@
 // The timeline room: what facts say of runs and calls, worked out. Reads and writes nothing.
 
-export { callStory, type CallStoryParts } from "./call-story.ts";
+export { callStory } from "./call-story.ts";
 export { conversation } from "./conversation.ts";
 export { definitionsRef } from "./definitions.ts";
 export { factLine } from "./fact-line.ts";
 export { searchSurface } from "./search-surface.ts";
-export { surfaceView, type SurfaceOptions } from "./surface-view.ts";
+export { surfaceView } from "./surface-view.ts";
 export { createTimeline, type Timeline } from "./timeline.ts";

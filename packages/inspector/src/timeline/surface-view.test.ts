@@ -158,6 +158,7 @@ describe("a search of the surface", () => {
     "issue bug",
     "select:a.later,paint,a.none",
     "pulls",
+    "readonly",
     "zzz",
   ])("finds what the model's own search finds, in its order: %s", async (query) => {
     verifies("UI-1");
@@ -184,5 +185,11 @@ describe("a search of the surface", () => {
       searchSurface(catalogOf(stage), "a.gone").matches.map(({ tool_name }) => tool_name),
     ).not.toContain("a.gone");
     expect(searchSurface([], "anything").matches).toEqual([]);
+    const painter = () =>
+      searchSurface(catalogOf(stage), "paint", { definitions }).matches[0]?.is_found_by_model;
+    expect(painter()).toBe(true);
+    await found(stage, "select:a.later");
+    await stage.run.tools();
+    expect(painter(), "once it is loaded").toBe(false);
   });
 });

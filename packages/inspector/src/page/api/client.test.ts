@@ -4,7 +4,11 @@ import { pastedToken, takeToken, tokenIn } from "./token.ts";
 
 describe("a request", () => {
   it("has its parts in the path, the query and the body, and the token as its bearer", () => {
-    const asked = { path: { run_id: "a/b c" }, query: { q: "x&y", none: undefined }, body: { n: 1 } };
+    const asked = {
+      path: { run_id: "a/b c" },
+      query: { q: "x&y", none: undefined },
+      body: { n: 1 },
+    };
     const { method, url, init } = requestOf("POST /api/runs/:run_id/abort", asked, "secret");
     expect(method).toBe("POST");
     expect(url).toBe("/api/runs/a%2Fb%20c/abort?q=x%26y");
@@ -80,7 +84,12 @@ describe("the token", () => {
 
   it("is found in whatever of the printed line was pasted", () => {
     const address = "http://127.0.0.1:4321/#token=abcDEF-_0123456789";
-    for (const text of [address, ` Open ${address}\n`, "#token=abcDEF-_0123456789", "token=abcDEF-_0123456789"]) {
+    for (const text of [
+      address,
+      ` Open ${address}\n`,
+      "#token=abcDEF-_0123456789",
+      "token=abcDEF-_0123456789",
+    ]) {
       expect(pastedToken(text)).toBe("abcDEF-_0123456789");
     }
     expect(pastedToken("abcDEF-_0123456789")).toBe("abcDEF-_0123456789");
@@ -115,7 +124,8 @@ function placesOf(hash: string, kept: Map<string, string>, shown: string[]) {
     },
     location: { hash, pathname: "/" },
     history: {
-      replaceState: (_: unknown, __: string, url?: string | URL | null) => void shown.push(String(url)),
+      replaceState: (_: unknown, __: string, url?: string | URL | null) =>
+        void shown.push(String(url)),
     },
   };
 }

@@ -29,8 +29,7 @@ export function dropToken(storage: Places["storage"]): void {
 
 /** What a person pasted: the printed line, an address, or the token alone. */
 export function tokenIn(text: string): string | undefined {
-  const token = /(?:^|[#?&])token=([\w.~%-]+)/.exec(text)?.[1];
-  return token === undefined || token === "" ? undefined : decodeURIComponent(token);
+  return /(?:^|#)token=([\w.~-]+)/.exec(text)?.[1];
 }
 
 export function pastedToken(text: string): string | undefined {

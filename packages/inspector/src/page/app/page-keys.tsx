@@ -11,6 +11,8 @@ export function PageKeys(props: { onHelp: () => void }) {
     const now = route.get();
     if (now.view === "session") go({ ...now, tab });
     else if (now.view === "what-if") go({ ...now, view: "session", tab });
+    // It is there with the next picture.
+    requestAnimationFrame(() => requestAnimationFrame(intoList));
   };
   const to = (next: Route, can: boolean) => () => {
     if (can) go(next);
@@ -30,9 +32,16 @@ export function PageKeys(props: { onHelp: () => void }) {
     "g p": to({ view: "playground" }, about.can.playground),
     "g v": to({ view: "servers" }, about.can.servers),
     "/": () => focusFirst("main [data-search]", "#sessions input"),
+    j: intoList,
+    ArrowDown: intoList,
     Escape: leaveField,
   });
   return null;
+}
+
+/** To the rows of what is shown, where the keys of a list work. */
+function intoList(): void {
+  focusFirst("main .virtual", "#main");
 }
 
 function focusFirst(...selectors: readonly string[]): void {

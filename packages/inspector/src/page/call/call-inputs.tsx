@@ -2,6 +2,7 @@
 // is marked on both sides, with who changed it.
 
 import type { JsonValue } from "@soong/core";
+import { useMemo } from "preact/hooks";
 import type { CallInput, CallInputs, InputChange } from "../../wire/index.ts";
 import { visibleLine } from "../parts/visible.ts";
 import { CopyButton } from "./copy-button.tsx";
@@ -16,7 +17,8 @@ const STAGES = [
 
 export function CallInputsView(props: { inputs: CallInputs }) {
   const { inputs } = props;
-  let before = parsed(inputs.model_input);
+  const written = useMemo(() => parsed(inputs.model_input), [inputs.model_input]);
+  let before = written;
   const stages = STAGES.map((stage) => {
     const input = inputs[stage.key];
     const shown = { ...stage, input, before };
@@ -39,7 +41,7 @@ export function CallInputsView(props: { inputs: CallInputs }) {
               <>
                 {" "}
                 <span class="chip">changed</span>{" "}
-                <CopyButton text={JSON.stringify(input.value, null, 2)} what={name} />
+                <CopyButton text={() => JSON.stringify(input.value, null, 2)} what={name} />
               </>
             )}
           </h4>

@@ -34,7 +34,9 @@ function ForAPerson(props: { result: ToolResult }) {
     <div>
       <p>
         <SignMark state={status} />{" "}
-        <span class="quiet">after {durationText(metadata.duration_ms)} of execution</span>
+        {metadata.duration_ms > 0 && (
+          <span class="quiet">after {durationText(metadata.duration_ms)} of execution</span>
+        )}
       </p>
       {summary !== "" && <p class="prose">{visible(summary)}</p>}
       {error !== undefined && <ErrorText error={error} />}

@@ -2,17 +2,19 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
-export function CopyButton(props: { text: string; what: string }) {
+/** `text` as a function: made when it is wanted, for what is large. */
+export function CopyButton(props: { text: string | (() => string); what: string }) {
   const [state, setState] = useState<"idle" | "copied" | "by_hand">("idle");
   const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => setState("idle"), [props.text]);
+  useEffect(() => setState("idle"), [typeof props.text === "string" ? props.text : props.what]);
+  const textOf = (): string => (typeof props.text === "string" ? props.text : props.text());
   useEffect(() => {
     if (state === "by_hand") area.current?.select();
   }, [state]);
 
   async function copy(): Promise<void> {
     try {
-      await navigator.clipboard.writeText(props.text);
+      await navigator.clipboard.writeText(textOf());
       setState("copied");
     } catch {
       setState("by_hand");
@@ -32,7 +34,7 @@ export function CopyButton(props: { text: string; what: string }) {
       {state === "by_hand" && (
         <label class="copy-by-hand">
           Selected; copy it with your keyboard:
-          <textarea ref={area} readOnly value={props.text} rows={3} />
+          <textarea ref={area} readOnly value={textOf()} rows={3} />
         </label>
       )}
     </>

@@ -27,7 +27,7 @@ export function LongText(props: { text: string; step?: number; label?: string })
           <button
             type="button"
             class="link"
-            onClick={() => setCuts([...cuts, nextCut(text, shown, step * 4)])}
+            onClick={() => setCuts([...cuts, nextCut(text, shown, step * 2)])}
           >
             Show more
           </button>{" "}

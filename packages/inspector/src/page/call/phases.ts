@@ -2,7 +2,7 @@
 
 import type { Span, SpanKind } from "../../wire/index.ts";
 
-export interface Phase {
+interface Phase {
   readonly kind: SpanKind;
   readonly name: string;
   readonly ms: number;

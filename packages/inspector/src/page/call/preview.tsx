@@ -26,8 +26,11 @@ const LONGEST_LINE = 2_000;
 function Diff(props: { path: string; diff: string }) {
   const lines = useMemo(() => diffLines(props.diff), [props.diff]);
   const [limit, setLimit] = useState(LINES);
-  const added = lines.filter(({ kind }) => kind === "added").length;
-  const removed = lines.filter(({ kind }) => kind === "removed").length;
+  const [added, removed] = useMemo(
+    () =>
+      (["added", "removed"] as const).map((one) => lines.filter(({ kind }) => kind === one).length),
+    [lines],
+  );
   return (
     <figure class="diff">
       <figcaption>
@@ -39,6 +42,12 @@ function Diff(props: { path: string; diff: string }) {
       </figcaption>
       <div class="scroll-x">
         <table class="diff-lines">
+          <colgroup>
+            <col class="line-number" />
+            <col class="line-number" />
+            <col class="line-sign" />
+            <col />
+          </colgroup>
           <thead class="unseen">
             <tr>
               <th>Line before</th>
@@ -55,7 +64,7 @@ function Diff(props: { path: string; diff: string }) {
         </table>
       </div>
       {lines.length > limit && (
-        <button type="button" class="link" onClick={() => setLimit(limit + LINES * 4)}>
+        <button type="button" class="link" onClick={() => setLimit(limit + LINES * 2)}>
           Show more: {lines.length - limit} of {lines.length} lines are not shown
         </button>
       )}

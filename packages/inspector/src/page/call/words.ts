@@ -1,8 +1,8 @@
 // States, decisions and ways out of an error in words and signs: nothing is told by colour alone.
 
-export type Tone = "good" | "bad" | "warn" | "quiet" | "info";
+type Tone = "good" | "bad" | "warn" | "quiet" | "info";
 
-export interface Sign {
+interface Sign {
   readonly icon: string;
   readonly word: string;
   readonly tone: Tone;
@@ -16,7 +16,7 @@ const SIGNS: Readonly<Record<string, Sign>> = {
   aborted: { icon: "■", word: "aborted", tone: "warn" },
   unknown: { icon: "‽", word: "unknown whether it happened", tone: "bad" },
   denied: { icon: "⊘", word: "denied", tone: "warn" },
-  rejected: { icon: "⊘", word: "rejected before it ran", tone: "warn" },
+  rejected: { icon: "⊘", word: "rejected", tone: "warn" },
   skipped: { icon: "↷", word: "skipped", tone: "quiet" },
   cancelled: { icon: "■", word: "cancelled", tone: "warn" },
   discarded: { icon: "∅", word: "discarded", tone: "quiet" },

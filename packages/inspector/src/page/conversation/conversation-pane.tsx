@@ -70,7 +70,13 @@ export function ConversationPane(props: { route: SessionRoute; model: SessionMod
       )}
       {conversation.problem !== undefined && <ProblemText text={conversation.problem} />}
       {items.map((item) => (
-        <Message key={item.node_id} item={item} session_id={model.session_id} chosen={route} />
+        <Message
+          key={item.node_id}
+          item={item}
+          session_id={model.session_id}
+          chosen={route}
+          lanes={model.lanes}
+        />
       ))}
       {conversation.loaded.value !== undefined && items.length === 0 && (
         <p class="quiet">Nobody said anything yet.</p>

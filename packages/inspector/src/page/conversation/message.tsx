@@ -4,18 +4,23 @@ import type { ConversationItem } from "../../wire/index.ts";
 import { visible, visibleLine } from "../parts/visible.ts";
 import { hashOf } from "../route/hash-route.ts";
 import type { SessionRoute } from "../route/hash-route.ts";
+import { callKey } from "../state/session-model.ts";
+import type { SessionModel } from "../state/session-model.ts";
 import { blockText } from "./block-text.ts";
 
 export function Message(props: {
   item: ConversationItem;
   session_id: string;
   chosen: SessionRoute;
+  lanes: SessionModel["lanes"];
 }) {
-  const { item, session_id, chosen } = props;
+  const { item, session_id, chosen, lanes } = props;
   const isOf = (tool_call_id: string | undefined) =>
     tool_call_id !== undefined &&
     tool_call_id === chosen.tool_call_id &&
     item.run_id === chosen.run_id;
+  // The model may know a tool by another name than we do.
+  const nameOf = (tool_call_id: string) => lanes.get(callKey(item.run_id, tool_call_id))?.tool_name;
   const to = (tool_call_id: string) =>
     hashOf({ view: "session", session_id, tab: "timeline", run_id: item.run_id, tool_call_id });
   return (
@@ -24,7 +29,7 @@ export function Message(props: {
         {wordFor(item)}
         {item.tool_call_id !== undefined && (
           <a class="mono" href={to(item.tool_call_id)}>
-            {visibleLine(item.tool_call_id)}
+            {visibleLine(nameOf(item.tool_call_id) ?? item.tool_call_id)}
           </a>
         )}
         {item.is_error === true && <span class="mark bad"> ✕ error</span>}
@@ -48,7 +53,7 @@ export function Message(props: {
                 <span class="chip">{visibleLine(tool_name)}</span>
               ) : (
                 <a class={isOf(tool_call_id) ? "chip chosen" : "chip"} href={to(tool_call_id)}>
-                  {visibleLine(tool_name)}
+                  {visibleLine(nameOf(tool_call_id) ?? tool_name)}
                 </a>
               )}
             </li>

@@ -1,6 +1,6 @@
 // The messages of an agent: the last ones anew whenever there is something new, older ones on demand.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Conversation, ConversationItem } from "../../wire/index.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import type { Loaded } from "../api/use-loaded.ts";
@@ -71,11 +71,13 @@ export function joined<Item extends { node_id: string }>(
 /** A value that changes many times a second, seen less often; its last one is always seen. */
 function useSlowed(value: number): number {
   const [slow, setSlow] = useState(value);
+  const latest = useRef(value);
+  latest.current = value;
   useEffect(() => {
     if (value === slow) return;
-    const timer = setTimeout(() => setSlow(value), LEAST_BETWEEN_MS);
+    const timer = setTimeout(() => setSlow(latest.current), LEAST_BETWEEN_MS);
     return () => clearTimeout(timer);
     // Not anew for each value: else a stream of them would put it off for ever.
-  }, [value === slow]);
+  }, [slow, value === slow]);
   return slow;
 }

@@ -105,7 +105,9 @@ function listOf(count: number) {
     },
     open: () => [...waiting].filter(([, { signal }]) => !signal.aborted).map(([offset]) => offset),
     answer: (offset: number) =>
-      end(offset, ({ limit, resolve }) => resolve(rows(offset, Math.min(limit, total - offset), total))),
+      end(offset, ({ limit, resolve }) =>
+        resolve(rows(offset, Math.min(limit, total - offset), total)),
+      ),
     fail: (offset: number) => end(offset, ({ reject }) => reject(new Error("no"))),
   };
 }

@@ -26,7 +26,9 @@ describe("text from outside", () => {
   it("leaves nothing behind that turns words around or is not there", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
-        expect(visibleLine(text)).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069\u200b\u2028\u2029]/u);
+        expect(visibleLine(text)).not.toMatch(
+          /[\p{Cc}\u202a-\u202e\u2066-\u2069\u200b\u2028\u2029]/u,
+        );
       }),
     );
   });

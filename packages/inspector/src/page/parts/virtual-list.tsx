@@ -5,6 +5,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { seenOf, topToShow, windowOf } from "./row-window.ts";
 import type { RowWindow, Scrolled } from "./row-window.ts";
+import { useHurry } from "./use-hurry.ts";
 
 export interface VirtualListProps {
   id: string;
@@ -28,7 +29,8 @@ export interface VirtualListProps {
   /** Stays at the end while rows are added. */
   is_at_end?: boolean;
   header?: ComponentChildren;
-  row(index: number): RowParts;
+  /** `isHurried`: it is gone in a moment, so only what is quick to draw. */
+  row(index: number, isHurried: boolean): RowParts;
 }
 
 export interface RowParts {
@@ -51,13 +53,15 @@ export function VirtualList(props: VirtualListProps) {
   const places = useRef(1);
   const latest = useRef(props);
   latest.current = props;
+  const hurry = useHurry(() => look());
 
-  function look(): void {
+  function look(isHurried = false): void {
     const scrolled = scrolledOf(box.current, latest.current);
     if (scrolled === undefined) return;
     const next = windowOf(scrolled, AROUND);
     setWindow((now) => (now.first === next.first && now.end === next.end ? now : next));
     const nextSeen = seenOf(scrolled);
+    if (isHurried) return;
     if (nextSeen.first === seen.current.first && nextSeen.end === seen.current.end) return;
     seen.current = nextSeen;
     latest.current.onSeen?.(nextSeen);
@@ -70,10 +74,10 @@ export function VirtualList(props: VirtualListProps) {
     look();
   }
 
-  useLayoutEffect(look, [count, row_height]);
+  useLayoutEffect(() => look(), [count, row_height]);
   useEffect(() => {
     if (box.current === null) return;
-    const observer = new ResizeObserver(look);
+    const observer = new ResizeObserver(() => look());
     observer.observe(box.current);
     return () => observer.disconnect();
   }, []);
@@ -95,7 +99,7 @@ export function VirtualList(props: VirtualListProps) {
   // A place in the document is used again for another row: nothing is made or thrown away while scrolling.
   places.current = Math.max(places.current, end - window.first);
   for (let index = Math.min(window.first, end); index < end; index += 1) {
-    const row = props.row(index);
+    const row = props.row(index, hurry.is);
     rows.push(
       <div
         key={index % places.current}
@@ -126,15 +130,15 @@ export function VirtualList(props: VirtualListProps) {
       aria-rowcount={count}
       aria-activedescendant={isActiveHere ? `${props.id}-${props.active}` : undefined}
       tabIndex={0}
-      onScroll={() => {
-        look();
+      onScroll={({ currentTarget }) => {
+        look(hurry.scrolled(currentTarget.scrollTop, currentTarget.clientHeight));
         props.onScrolled?.(isAtEnd(box.current));
       }}
       onKeyDown={(event) => onKey(event, props, at, seen.current)}
       onClick={(event) => onClick(event, props)}
     >
       {props.header}
-      <div class="rows" style={{ height: `${count * row_height}px` }}>
+      <div class="rows" role="rowgroup" style={{ height: `${count * row_height}px` }}>
         {rows}
       </div>
     </div>

@@ -6,8 +6,7 @@ import { useRef, useState } from "preact/hooks";
 import { visibleLine } from "../parts/visible.ts";
 import { branchOf } from "./branch.ts";
 import type { Field } from "./field.ts";
-import type { Form } from "./schema-form.tsx";
-import { SchemaField } from "./schema-form.tsx";
+import type { Form } from "./form-parts.ts";
 import { addedValue } from "./value.ts";
 
 export function Branches(props: {
@@ -48,7 +47,7 @@ export function Branches(props: {
           </option>
         ))}
       </select>
-      <SchemaField
+      <form.Field
         key={chosen}
         form={form}
         schema={branches[chosen]?.schema}

@@ -34,7 +34,7 @@ function likeness(root: Schema, given: JsonValue, value: JsonValue, depth: numbe
   return score;
 }
 
-export function isOfType(type: string, value: JsonValue): boolean {
+function isOfType(type: string, value: JsonValue): boolean {
   switch (type) {
     case "null":
       return value === null;

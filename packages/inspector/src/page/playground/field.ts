@@ -20,7 +20,7 @@ export type Field = FieldWords &
     | { kind: "raw"; why: string }
   );
 
-export interface Property {
+interface Property {
   readonly name: string;
   readonly schema: JsonValue;
   readonly is_required: boolean;
@@ -59,7 +59,7 @@ function kindOf(root: Schema, schema: Schema): Kind {
   if (options !== undefined) return { kind: "one_of", options };
   const branches = branchesOf(root, schema);
   if (branches !== undefined) return { kind: "branches", branches };
-  switch (typeOf(schema)) {
+  switch (typeOf(schema) ?? "any") {
     case "object":
       return objectKind(schema);
     case "array":
@@ -178,7 +178,7 @@ function branchesOf(root: Schema, schema: Schema): Branch[] | undefined {
   }
   const { type } = schema;
   if (!Array.isArray(type)) return undefined;
-  return type.map((one) => ({ label: String(one), schema: { ...schema, type: one } }));
+  return type.map((one) => ({ label: labelOf(one), schema: { ...schema, type: one } }));
 }
 
 function branchLabel(root: Schema, schema: JsonValue, index: number): string {
@@ -195,26 +195,20 @@ function branchLabel(root: Schema, schema: JsonValue, index: number): string {
   return typeOf(own) ?? `Form ${index + 1}`;
 }
 
-function textInput(schema: Schema): TextInput {
-  switch (schema["format"]) {
-    case "email":
-      return "email";
-    case "uri":
-      return "url";
-    case "date":
-      return "date";
-    case "time":
-      return "time";
-    case "date-time":
-      return "datetime";
-    default:
-      // A format or a pattern is a name of some sort; everything else may be long.
-      return schema["format"] === undefined &&
-        schema["pattern"] === undefined &&
-        (count(schema["maxLength"]) ?? 1000) > 200
-        ? "lines"
-        : "line";
-  }
+const INPUTS: ReadonlyMap<unknown, TextInput> = new Map([
+  ["email", "email"],
+  ["uri", "url"],
+  ["date", "date"],
+  ["time", "time"],
+  ["date-time", "datetime"],
+]);
+const LONG_TEXT = 200;
+
+/** A format or a pattern is a name of some sort; everything else may be long. */
+function textInput({ format, pattern, maxLength }: Schema): TextInput {
+  const isName = format !== undefined || pattern !== undefined;
+  const isShort = (count(maxLength) ?? Number.POSITIVE_INFINITY) <= LONG_TEXT;
+  return INPUTS.get(format) ?? (isName || isShort ? "line" : "lines");
 }
 
 function count(value: JsonValue | undefined): number | undefined {

@@ -77,7 +77,7 @@ describe("the kind of a field", () => {
     expect(kind({ oneOf: [] })).toBe("raw");
     expect(kind({ oneOf: [{ type: "string" }], anyOf: [{ minLength: 1 }] })).toBe("raw");
     expect(kind({ allOf: [{ type: "string" }, { type: "number" }] })).toBe("raw");
-    expect(kind("nonsense" as JsonValue)).toBe("raw");
+    expect(kind("nonsense")).toBe("raw");
   });
 
   test("puts allOf together", () => {
@@ -275,10 +275,8 @@ describe("values", () => {
   test("as JSON text come back, or say what is wrong", () => {
     expect(parseJsonText(" ")).toEqual({ ok: true, value: undefined });
     expect(parseJsonText('{"a":1}')).toEqual({ ok: true, value: { a: 1 } });
-    expect(parseJsonText("{")).toMatchObject({
-      ok: false,
-      problem: expect.stringMatching(/not JSON/),
-    });
+    const refused = parseJsonText("{");
+    expect(refused.ok ? "" : refused.problem).toMatch(/not JSON/);
   });
 
   test("are equal whatever the order of their keys", () => {

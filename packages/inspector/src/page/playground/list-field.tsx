@@ -3,8 +3,7 @@
 import type { JsonValue } from "@soong/core";
 import { useState } from "preact/hooks";
 import type { Field } from "./field.ts";
-import type { Form } from "./schema-form.tsx";
-import { SchemaField } from "./schema-form.tsx";
+import type { Form } from "./form-parts.ts";
 import { addedValue } from "./value.ts";
 
 const MOST_ENTRIES = 50;
@@ -23,7 +22,7 @@ export function ListField(props: {
       <ol>
         {value.slice(0, limit).map((item, index) => (
           <li key={index}>
-            <SchemaField
+            <form.Field
               form={form}
               schema={field.items}
               name={`Entry ${index + 1}`}

@@ -4,8 +4,7 @@ import type { JsonObject, JsonValue } from "@soong/core";
 import { useState } from "preact/hooks";
 import { pointerPart } from "../call/json-lines.ts";
 import type { Field } from "./field.ts";
-import type { Form } from "./schema-form.tsx";
-import { SchemaField } from "./schema-form.tsx";
+import type { Form } from "./form-parts.ts";
 
 export function ObjectField(props: {
   form: Form;
@@ -33,7 +32,7 @@ export function ObjectField(props: {
         <p class="quiet">{field.extras === "none" ? "It takes no input." : "Nothing is set."}</p>
       )}
       {field.properties.map(({ name, schema, is_required }) => (
-        <SchemaField
+        <form.Field
           key={name}
           form={form}
           schema={schema}
@@ -45,7 +44,7 @@ export function ObjectField(props: {
         />
       ))}
       {extras.map((name) => (
-        <SchemaField
+        <form.Field
           key={name}
           form={form}
           schema={true}

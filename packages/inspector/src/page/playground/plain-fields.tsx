@@ -73,7 +73,8 @@ export function NumberInput(props: { id: string; value: JsonValue | undefined; o
 }
 
 function numberText(value: JsonValue | undefined): string {
-  return value === undefined ? "" : String(value);
+  if (value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 export function YesNo(props: { id: string; value: JsonValue | undefined; onChange: Change }) {

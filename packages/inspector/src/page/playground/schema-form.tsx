@@ -11,7 +11,8 @@ import { ListField } from "./list-field.tsx";
 import { ObjectField } from "./object-field.tsx";
 import { RawField } from "./raw-field.tsx";
 import { Choices, FixedValue, NumberInput, OneOf, TextField, YesNo } from "./plain-fields.tsx";
-import { isObject, type Schema } from "./schema.ts";
+import type { Form, SchemaFieldProps } from "./form-parts.ts";
+import { isObject } from "./schema.ts";
 import { addedValue, problemsOf } from "./value.ts";
 
 export function SchemaForm(props: {
@@ -29,7 +30,7 @@ export function SchemaForm(props: {
     const said = found.filter(({ is_missing }) => says_missing || is_missing !== true);
     return new Map(said.map(({ at, text }) => [at, text]));
   }, [schema, value, says_missing]);
-  const form = { root: schema, problems, offers_extras };
+  const form = { root: schema, problems, offers_extras, Field: SchemaField };
   const field = fieldOf(schema, schema);
   const whole = value ?? {};
   if (field.kind === "object" && isObject(whole)) {
@@ -48,29 +49,7 @@ export function SchemaForm(props: {
   );
 }
 
-/** What every part of a form knows. */
-export interface Form {
-  readonly root: Schema;
-  /** By JSON pointer. */
-  readonly problems: ReadonlyMap<string, string>;
-  readonly offers_extras: boolean;
-}
-
-export interface SchemaFieldProps {
-  form: Form;
-  schema: JsonValue | undefined;
-  name: string;
-  is_required: boolean;
-  /** Undefined: left out. */
-  value: JsonValue | undefined;
-  /** JSON pointer. */
-  at: string;
-  onChange: (value: JsonValue | undefined) => void;
-  /** Of an entry in a list, where leaving it out means taking it away. */
-  is_entry?: boolean;
-}
-
-export function SchemaField(props: SchemaFieldProps) {
+function SchemaField(props: SchemaFieldProps) {
   const { form, schema, value, at, onChange } = props;
   const field = useMemo(() => fieldOf(form.root, schema), [form.root, schema]);
   // Of several forms, the one that is chosen says it.

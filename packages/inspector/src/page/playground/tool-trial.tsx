@@ -76,7 +76,7 @@ export function ToolTrial(props: { tool: PlaygroundTool; cwd: string }) {
             {one === "form" ? "Form" : "JSON"}
           </button>
         ))}
-        <CopyButton text={JSON.stringify(input, null, 2)} what="the input" />
+        <CopyButton text={() => JSON.stringify(input, null, 2)} what="the input" />
         <button
           type="button"
           class="link"

@@ -76,7 +76,7 @@ function addedBranch(root: Schema, schema: JsonValue | undefined): JsonValue {
   return field.kind === "branches" ? null : addedValue(root, schema);
 }
 
-export interface ValueProblem {
+interface ValueProblem {
   /** JSON pointer. */
   readonly at: string;
   readonly text: string;
@@ -176,7 +176,7 @@ function brokenLimit(schema: Schema, value: JsonValue): string | undefined {
     [
       [typeof value === "number" ? value : undefined, "minimum", "maximum", ""],
       [
-        typeof value === "string" ? [...value].length : undefined,
+        typeof value === "string" ? Array.from(value).length : undefined,
         "minLength",
         "maxLength",
         " characters",
@@ -199,21 +199,22 @@ function brokenLimit(schema: Schema, value: JsonValue): string | undefined {
   return typeof value === "string" ? brokenFormat(schema["format"], value) : undefined;
 }
 
+const FORMATS: ReadonlyMap<unknown, { fits: (text: string) => boolean; wrong: string }> = new Map([
+  ["email", { fits: (text) => /^[^\s@]+@[^\s@]+$/.test(text), wrong: "is no e-mail address" }],
+  ["uri", { fits: (text) => URL.canParse(text), wrong: "is no address" }],
+  ["date", { fits: isDate, wrong: "is no date (YYYY-MM-DD)" }],
+  [
+    "date-time",
+    {
+      fits: (text) => isDate(text.slice(0, 10)) && /^[Tt ]\d\d:\d\d:\d\d/.test(text.slice(10)),
+      wrong: "is no date with a time (YYYY-MM-DDThh:mm:ssZ)",
+    },
+  ],
+]);
+
 function brokenFormat(format: JsonValue | undefined, text: string): string | undefined {
-  switch (format) {
-    case "email":
-      return /^[^\s@]+@[^\s@]+$/.test(text) ? undefined : "is no e-mail address";
-    case "uri":
-      return URL.canParse(text) ? undefined : "is no address";
-    case "date":
-      return isDate(text) ? undefined : "is no date (YYYY-MM-DD)";
-    case "date-time":
-      return isDate(text.slice(0, 10)) && /^[Tt ]\d\d:\d\d:\d\d/.test(text.slice(10))
-        ? undefined
-        : "is no date with a time (YYYY-MM-DDThh:mm:ssZ)";
-    default:
-      return undefined;
-  }
+  const known = FORMATS.get(format);
+  return known === undefined || known.fits(text) ? undefined : known.wrong;
 }
 
 function isDate(text: string): boolean {
@@ -227,7 +228,7 @@ export function numberOrText(text: string): JsonValue | undefined {
   return Number.isFinite(value) ? value : text;
 }
 
-export type ParsedText =
+type ParsedText =
   | { readonly ok: true; readonly value: JsonValue | undefined }
   | { readonly ok: false; readonly problem: string };
 

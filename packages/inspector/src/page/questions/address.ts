@@ -1,7 +1,7 @@
 // An address that a server asks a person to open: shown in parts, so that the host cannot hide in it, and only of kinds
 // that a browser opens as a page.
 
-export type ShownAddress =
+type ShownAddress =
   | {
       readonly ok: true;
       readonly href: string;

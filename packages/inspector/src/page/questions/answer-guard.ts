@@ -3,7 +3,7 @@
 
 export const READING_MS = 600;
 
-export interface Seen {
+interface Seen {
   /** When the question, or anything that moves it on the screen, last appeared or changed. */
   readonly shown_at: number;
   /** When it got the focus; undefined for a click, which needs none. */

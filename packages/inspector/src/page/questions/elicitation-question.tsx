@@ -10,7 +10,7 @@ import { isObject } from "../playground/schema.ts";
 import { SchemaForm } from "../playground/schema-form.tsx";
 import { problemsOf, startValue } from "../playground/value.ts";
 import { shownAddress } from "./address.ts";
-import type { QuestionParts } from "./question-card.tsx";
+import type { QuestionParts } from "./question-parts.ts";
 import { WaitingSince } from "./waiting-since.tsx";
 
 type Props = QuestionParts & { question: Extract<Question, { kind: "elicitation" }> };

@@ -13,7 +13,7 @@ import { JsonTree } from "../parts/json-tree.tsx";
 import { ProblemText } from "../parts/loading.tsx";
 import { visible, visibleLine } from "../parts/visible.ts";
 import { hashOf } from "../route/hash-route.ts";
-import type { QuestionParts } from "./question-card.tsx";
+import type { QuestionParts } from "./question-parts.ts";
 import { WaitingSince } from "./waiting-since.tsx";
 
 export function PermissionQuestion(

@@ -1,24 +1,13 @@
 // One question: what is asked, the answers, and after that what became of it.
 
 import { useEffect, useRef } from "preact/hooks";
-import type { AnswerGiven, CallStory, Question } from "../../wire/index.ts";
-import { useLoaded } from "../api/use-loaded.ts";
-import { useInspector } from "../app/context.ts";
-import { clockText } from "../parts/time-text.ts";
-import { visibleLine } from "../parts/visible.ts";
-import { hashOf } from "../route/hash-route.ts";
+import type { AnswerGiven, Question } from "../../wire/index.ts";
 import { isDeliberate } from "./answer-guard.ts";
 import { ElicitationQuestion } from "./elicitation-question.tsx";
 import { PermissionQuestion } from "./permission-question.tsx";
-import { isOver, type QuestionState, type ShownQuestion } from "./shown-questions.ts";
-import { answerText } from "./use-shown-questions.ts";
-
-export interface QuestionParts {
-  is_sending: boolean;
-  problem: string | undefined;
-  /** Gives the answer if it was meant: see answer-guard. */
-  onClick: (answer: AnswerGiven) => void;
-}
+import type { QuestionParts } from "./question-parts.ts";
+import { SettledQuestion } from "./settled-question.tsx";
+import { isOver, type ShownQuestion } from "./shown-questions.ts";
 
 export function QuestionCard(props: {
   shown: ShownQuestion;
@@ -62,7 +51,7 @@ export function QuestionCard(props: {
     else props.onAnswer(action);
   }
 
-  if (isOver(props.shown)) return <Settled question={question} state={state} />;
+  if (isOver(props.shown)) return <SettledQuestion question={question} state={state} />;
   const parts: QuestionParts = {
     is_sending: state.is === "sending",
     problem: state.is === "waiting" ? state.problem : undefined,
@@ -124,76 +113,4 @@ function keyAction(
     default:
       return undefined;
   }
-}
-
-function Settled(props: { question: Question; state: QuestionState }) {
-  const { question, state } = props;
-  const { session_id } = question;
-  const { tool_name, tool_call_id } = question.request;
-  const run = question.kind === "permission" ? { run_id: question.request.run_id } : {};
-  return (
-    <article class="question card settled" aria-label={`${tool_name}, over`}>
-      <p>
-        <strong class="mono">{visibleLine(tool_name)}</strong>{" "}
-        <span role="status">
-          <Outcome question={question} state={state} />
-        </span>{" "}
-        <a href={hashOf({ view: "session", session_id, tab: "timeline", tool_call_id, ...run })}>
-          See the call
-        </a>
-      </p>
-    </article>
-  );
-}
-
-function Outcome(props: { question: Question; state: QuestionState }) {
-  const { question, state } = props;
-  switch (state.is) {
-    case "answered":
-      return <>✓ You answered: {answerText(state.answer)}.</>;
-    case "settled_elsewhere":
-      return state.message === undefined ? (
-        <SettledElsewhere question={question} />
-      ) : (
-        <>{visibleLine(state.message)}</>
-      );
-    case "gone":
-      return (
-        <>
-          {visibleLine(
-            state.message ??
-              `The runtime that asked (process ${question.pid}) has ended: nobody waits for the answer any more.`,
-          )}
-        </>
-      );
-    case "waiting":
-    case "sending":
-      return null;
-  }
-}
-
-/** Who it was stands in the journal. */
-function SettledElsewhere(props: { question: Question }) {
-  const { api } = useInspector();
-  const { session_id, request } = props.question;
-  const { tool_call_id } = request;
-  const run_id = props.question.kind === "permission" ? props.question.request.run_id : undefined;
-  const loaded = useLoaded<CallStory>(
-    (signal) =>
-      api.ask("GET /api/sessions/:session_id/calls/:tool_call_id", {
-        path: { session_id, tool_call_id },
-        query: run_id === undefined ? {} : { run_id },
-        signal,
-      }),
-    `${session_id} ${run_id ?? ""} ${tool_call_id}`,
-  );
-  const decided = loaded.value?.decisions.findLast(({ answered_by }) => answered_by !== undefined);
-  if (decided === undefined) return <>It was settled elsewhere, or its call ended.</>;
-  return (
-    <>
-      {visibleLine(decided.answered_by ?? "")} answered first, at {clockText(decided.at)}:{" "}
-      {visibleLine(decided.decision.replaceAll("_", " "))}
-      {decided.reason !== undefined && `: ${visibleLine(decided.reason)}`}.
-    </>
-  );
 }

@@ -6,7 +6,8 @@ import { isOver, keyOf } from "./shown-questions.ts";
 import { useShownQuestions } from "./use-shown-questions.ts";
 
 export function QuestionList(props: { session_id?: string; empty?: string }) {
-  const { shown, changed_at, answer, putAway } = useShownQuestions(props.session_id);
+  const questions = useShownQuestions(props.session_id);
+  const { shown, changed_at } = questions;
   const list = useRef<HTMLDivElement>(null);
   const waiting = shown.filter((entry) => !isOver(entry)).length;
   const before = useRef(waiting);
@@ -28,11 +29,11 @@ export function QuestionList(props: { session_id?: string; empty?: string }) {
           key={keyOf(entry.question)}
           shown={entry}
           changed_at={changed_at}
-          onAnswer={(given) => answer(entry.question, given)}
+          onAnswer={(given) => questions.answer(entry.question, given)}
         />
       ))}
       {shown.some(isOver) && (
-        <button type="button" class="link" onClick={putAway}>
+        <button type="button" class="link" onClick={() => questions.putAway()}>
           Put away what is over
         </button>
       )}

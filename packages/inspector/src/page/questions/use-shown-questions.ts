@@ -13,7 +13,7 @@ import {
   type ShownQuestion,
 } from "./shown-questions.ts";
 
-export interface ShownQuestions {
+interface ShownQuestions {
   readonly shown: readonly ShownQuestion[];
   /** When anything on the list last appeared, went or changed its size. */
   readonly changed_at: number;

@@ -18,7 +18,10 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
     { requiredKeys: ["view", "session_id", "tab"] },
   ),
   fc.record({ view: fc.constant("tasks" as const), task_id: id }, { requiredKeys: ["view"] }),
-  fc.record({ view: fc.constant("playground" as const), tool_name: id }, { requiredKeys: ["view"] }),
+  fc.record(
+    { view: fc.constant("playground" as const), tool_name: id },
+    { requiredKeys: ["view"] },
+  ),
   fc.record({ view: fc.constant("what-if" as const), session_id: id, run_id: id }),
 );
 
@@ -32,7 +35,15 @@ describe("a route in the address", () => {
   });
 
   it("is the list of sessions, whatever else stands there", () => {
-    for (const text of ["", "#", "#/", "#token=abc", "#/nothing/at/all", "#/%E0%A4%A", "#/session"]) {
+    for (const text of [
+      "",
+      "#",
+      "#/",
+      "#token=abc",
+      "#/nothing/at/all",
+      "#/%E0%A4%A",
+      "#/session",
+    ]) {
       expect(routeOf(text)).toEqual({ view: "sessions" });
     }
     fc.assert(

@@ -1,12 +1,13 @@
 // MCP servers of the home, and definitions they changed after they were allowed (MCP-7). What is accepted is what is
 // shown: the server is sent back exactly these lines and hashes.
 
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ChangedTool, ServerRow } from "../../wire/index.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useInspector } from "../app/context.ts";
 import { LoadState, ProblemText } from "../parts/loading.tsx";
 import { visibleLine } from "../parts/visible.ts";
+import { isDeliberate } from "../questions/answer-guard.ts";
 
 export function ServersView() {
   const { about } = useInspector();
@@ -52,55 +53,80 @@ const STATES: Readonly<Record<string, string>> = {
   disabled: "– disabled",
 };
 
-function Server(props: { server: ServerRow; onAccepted: () => void }) {
-  const { server } = props;
-  return (
-    <article class="card" aria-label={`Server ${server.server_id}`}>
-      <h2>
-        <span class="mono">{visibleLine(server.server_id)}</span>{" "}
-        <span class="chip">
-          {STATES[server.state] ?? visibleLine(server.state.replaceAll("_", " "))}
-        </span>{" "}
-        <span class="quiet">{server.tools} tools</span>
-      </h2>
-      {server.message !== undefined && <p class="prose">{visibleLine(server.message)}</p>}
-      {server.changes.length > 0 && <Changed server={server} onAccepted={props.onAccepted} />}
-    </article>
-  );
-}
-
 type Accepting =
   | { is: "no" }
   | { is: "sending" }
   | { is: "done"; text: string }
   | { is: "failed"; message: string };
 
-function Changed(props: { server: ServerRow; onAccepted: () => void }) {
-  const { server_id, changes } = props.server;
+function Server(props: { server: ServerRow; onAccepted: () => void }) {
+  const { server_id, state, tools, message, changes } = props.server;
   const { api, announce } = useInspector();
-  const [state, setState] = useState<Accepting>({ is: "no" });
+  const [accepting, setAccepting] = useState<Accepting>({ is: "no" });
 
   async function accept(shown: readonly ChangedTool[]): Promise<void> {
-    setState({ is: "sending" });
+    setAccepting({ is: "sending" });
     try {
       const { accepted } = await api.ask("POST /api/servers/:server_id/accept", {
         path: { server_id },
         body: { shown: [...shown] },
       });
-      const text = `Accepted: ${accepted.map(({ tool_name }) => tool_name).join(", ") || "nothing"}.`;
-      setState({ is: "done", text });
+      const names = accepted.map(({ tool_name }) => tool_name).join(", ");
+      const text = names === "" ? "Nothing was accepted." : `Accepted: ${names}.`;
+      setAccepting({ is: "done", text });
       announce(text);
     } catch (error) {
-      setState({ is: "failed", message: error instanceof Error ? error.message : String(error) });
+      setAccepting({
+        is: "failed",
+        message: error instanceof Error ? error.message : String(error),
+      });
     }
     props.onAccepted();
   }
 
   return (
+    <article class="card" aria-label={`Server ${server_id}`}>
+      <h2>
+        <span class="mono">{visibleLine(server_id)}</span>{" "}
+        <span class="chip">{STATES[state] ?? visibleLine(state.replaceAll("_", " "))}</span>{" "}
+        <span class="quiet">{tools} tools</span>
+      </h2>
+      {message !== undefined && <p class="prose">{visibleLine(message)}</p>}
+      {changes.length > 0 && (
+        <Changed
+          changes={changes}
+          is_sending={accepting.is === "sending"}
+          onAccept={(shown) => void accept(shown)}
+        />
+      )}
+      {accepting.is === "failed" && <ProblemText text={accepting.message} />}
+      {accepting.is === "done" && <p role="status">✓ {visibleLine(accepting.text)}</p>}
+    </article>
+  );
+}
+
+function Changed(props: {
+  changes: readonly ChangedTool[];
+  is_sending: boolean;
+  onAccept: (shown: readonly ChangedTool[]) => void;
+}) {
+  const { changes, is_sending } = props;
+  const shown_at = useRef(Date.now());
+  useLayoutEffect(() => {
+    shown_at.current = Date.now();
+  }, [JSON.stringify(changes)]);
+
+  /** What came under the pointer just now was not read. */
+  function accept(shown: readonly ChangedTool[]): void {
+    const seen = { shown_at: shown_at.current };
+    if (isDeliberate(seen, Date.now(), { is_repeat: false })) props.onAccept(shown);
+  }
+
+  return (
     <>
       <p>
-        ⚠ {changes.length} definitions are not as they were when you allowed them. They are held
-        back until you accept them as they are now.
+        ⚠ {changes.length === 1 ? "One definition is" : `${changes.length} definitions are`} not as
+        allowed. What changed is held back until you accept it as it is now.
       </p>
       {changes.map((tool) => (
         <section key={tool.tool_name} class="changed-tool" aria-label={tool.tool_name}>
@@ -111,28 +137,16 @@ function Changed(props: { server: ServerRow; onAccepted: () => void }) {
             </span>
           </h3>
           <pre class="code">{tool.changes.map((line) => `${visibleLine(line)}\n`)}</pre>
-          <button
-            type="button"
-            class="button"
-            disabled={state.is === "sending"}
-            onClick={() => void accept([tool])}
-          >
+          <button type="button" class="button" disabled={is_sending} onClick={() => accept([tool])}>
             Accept this as it is shown
           </button>
         </section>
       ))}
       {changes.length > 1 && (
-        <button
-          type="button"
-          class="button"
-          disabled={state.is === "sending"}
-          onClick={() => void accept(changes)}
-        >
+        <button type="button" class="button" disabled={is_sending} onClick={() => accept(changes)}>
           Accept all {changes.length} as they are shown
         </button>
       )}
-      {state.is === "failed" && <ProblemText text={state.message} />}
-      {state.is === "done" && <p role="status">✓ {visibleLine(state.text)}</p>}
     </>
   );
 }

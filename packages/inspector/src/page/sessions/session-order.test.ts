@@ -6,7 +6,10 @@ import { lastPart, listed } from "./session-order.ts";
 
 describe("the list of sessions", () => {
   const old = row("old", "2026-01-01T00:00:00Z", { live: live("/w/pay") });
-  const fresh = row("fresh", "2026-01-03T00:00:00Z", { title: "Fix the total", project: "/w/shop" });
+  const fresh = row("fresh", "2026-01-03T00:00:00Z", {
+    title: "Fix the total",
+    project: "/w/shop",
+  });
   const other = row("other", "2026-01-02T00:00:00Z");
 
   it("has live ones first, then those used last", () => {

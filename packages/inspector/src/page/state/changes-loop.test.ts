@@ -169,7 +169,10 @@ function open() {
     fail: (error: Error) => current?.fail(error),
     waits: waitsFor,
     waitedFor: async (ms: number) => (await waitsFor(ms)).end(),
-    settled: () => new Promise((resolve) => setTimeout(resolve)),
+    settled: () =>
+      new Promise<void>((resolve) => {
+        setTimeout(resolve);
+      }),
   };
 }
 

@@ -31,7 +31,7 @@ export interface PlacedStep {
   readonly y: number;
 }
 
-export interface DrawnEdge extends Edge {
+interface DrawnEdge extends Edge {
   /** The `d` of a path. */
   readonly path: string;
   readonly kind: "forward" | "circular";
@@ -202,7 +202,7 @@ function packed(layer: readonly Place[], wished: readonly number[]): number[] {
     }
     pools.push(pool);
   }
-  const bases = pools.flatMap(({ sum, count }) => new Array<number>(count).fill(sum / count));
+  const bases = pools.flatMap(({ sum, count }) => Array.from({ length: count }, () => sum / count));
   return offsets.map((offset, index) => offset + (bases[index] ?? 0));
 }
 

@@ -63,7 +63,7 @@ export function crossings(layers: readonly (readonly Place[])[]): number {
 /** Pairs of edges in reversed order, counted with a tree of sums. */
 function crossingsBetween(left: readonly Place[], right: readonly Place[]): number {
   const at = positions(right);
-  const sums = new Array<number>(right.length + 1).fill(0);
+  const sums = Array.from({ length: right.length + 1 }, () => 0);
   let drawn = 0;
   let count = 0;
   for (const place of left) {

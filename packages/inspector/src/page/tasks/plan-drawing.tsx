@@ -188,6 +188,6 @@ function StepBox(props: {
 }
 
 function cut(title: string): string {
-  const chars = [...title];
+  const chars = Array.from(title);
   return chars.length > TITLE_CHARS ? `${chars.slice(0, TITLE_CHARS - 1).join("")}…` : title;
 }

@@ -13,7 +13,7 @@ import { drawPlan, type Drawing } from "./layout.ts";
 import { PlanDrawing } from "./plan-drawing.tsx";
 import { PlanTable } from "./plan-table.tsx";
 import { StepRecord } from "./step-record.tsx";
-import { Counts } from "./tasks-view.tsx";
+import { Counts } from "./counts.tsx";
 
 export function TaskPlan(props: { task_id: string }) {
   const { task_id } = props;
@@ -45,8 +45,7 @@ function Plan(props: { graph: TaskGraph }) {
     <>
       <h1>{visibleLine(task.title)}</h1>
       <p>
-        <SignMark state={task.status} />{" "}
-        <span class="quiet">{visibleLine(task.task_id)}</span>{" "}
+        <SignMark state={task.status} /> <span class="quiet">{visibleLine(task.task_id)}</span>{" "}
         <a href={hashOf({ view: "session", session_id: task.session_id, tab: "timeline" })}>
           Its session
         </a>

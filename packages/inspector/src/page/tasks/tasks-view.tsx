@@ -8,6 +8,7 @@ import { momentText } from "../parts/time-text.ts";
 import { visibleLine } from "../parts/visible.ts";
 import { hashOf } from "../route/hash-route.ts";
 import { useStore } from "../state/use-store.ts";
+import { Counts } from "./counts.tsx";
 import { TaskPlan } from "./task-plan.tsx";
 
 export function TasksView(props: { task_id?: string }) {
@@ -76,19 +77,5 @@ function TaskTable() {
         </table>
       )}
     </>
-  );
-}
-
-export function Counts(props: { counts: Readonly<Record<string, number>> }) {
-  const shown = Object.entries(props.counts).filter(([, count]) => count > 0);
-  return (
-    <span class="counts">
-      {shown.length === 0 && <span class="quiet">none</span>}
-      {shown.map(([status, count]) => (
-        <span key={status}>
-          {count} <SignMark state={status} />
-        </span>
-      ))}
-    </span>
   );
 }

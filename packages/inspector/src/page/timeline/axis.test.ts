@@ -107,14 +107,14 @@ describe("the bars of a call", () => {
       50,
     );
     expect(bars).toEqual([
-      { kind: "queued", left: 10, width: 10, goes_on: false },
-      { kind: "executing", left: 20, width: 30, goes_on: true },
+      { kind: "queued", left: 10, width: 10 },
+      { kind: "executing", left: 20, width: 30 },
     ]);
   });
 
   it("are cut at the edges, and those outside are left out", () => {
     expect(barsOf([["waiting", -50, 250]], extent, 0)).toEqual([
-      { kind: "waiting", left: 0, width: 100, goes_on: false },
+      { kind: "waiting", left: 0, width: 100 },
     ]);
     expect(
       barsOf(

@@ -9,7 +9,6 @@ export interface Bar {
   /** In percent of the width. */
   left: number;
   width: number;
-  goes_on: boolean;
 }
 
 /** Those that can be seen. What goes on does so until `now`. */
@@ -19,7 +18,7 @@ export function barsOf(spans: readonly Span[], extent: Extent, now: number): rea
     const left = Math.max(0, placeOf(extent, from));
     const right = Math.min(100, placeOf(extent, to ?? now));
     if (right < 0 || left > 100 || right < left) continue;
-    bars.push({ kind, left, width: right - left, goes_on: to === null });
+    bars.push({ kind, left, width: right - left });
   }
   return bars;
 }

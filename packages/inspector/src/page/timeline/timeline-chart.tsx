@@ -10,9 +10,10 @@ import { keepOf, NO_FILTER } from "./lane-filter.ts";
 import { rowsOf, wayTo } from "./rows.ts";
 import type { Row } from "./rows.ts";
 import { TimelineHead } from "./timeline-head.tsx";
-import { LaneCells, laneLabel, RunCells, runLabel } from "./timeline-row.tsx";
+import { laneLabel, runLabel } from "./timeline-row.tsx";
 import { TimelineTools } from "./timeline-tools.tsx";
 import { useAxis } from "./use-axis.ts";
+import { useDrawnRows } from "./use-drawn-rows.tsx";
 import { useNow } from "./use-now.ts";
 import { useTimeWheel } from "./use-time-wheel.ts";
 
@@ -96,7 +97,8 @@ export function TimelineChart(props: {
     () => Math.min(...[...model.runs.values()].map(({ started_at }) => started_at)),
     [model.session_id, model.runs.size],
   );
-  const drawn = { extent: axis.extent, now, isLive };
+  const drawn = useMemo(() => ({ extent: axis.extent, now, isLive }), [axis.extent, now, isLive]);
+  const drawnRow = useDrawnRows(model, drawn);
   const shown = request === undefined ? undefined : places.get(request.key);
   return (
     <div class="chart" ref={chart}>
@@ -130,7 +132,7 @@ export function TimelineChart(props: {
         header={
           <TimelineHead extent={axis.extent} origin={origin} now={goesOn ? now : undefined} />
         }
-        row={(index) => {
+        row={(index, isHurried) => {
           const row = rows[index];
           if (row === undefined) return { children: null };
           const lane = row.kind === "lane" ? model.lanes.get(row.key) : undefined;
@@ -142,12 +144,7 @@ export function TimelineChart(props: {
             level: row.depth + 1,
             is_open: row.is_open,
             is_selected: row.key === chosen,
-            children: (
-              <>
-                {lane !== undefined && <LaneCells row={row} lane={lane} drawn={drawn} />}
-                {run !== undefined && <RunCells row={row} run={run} drawn={drawn} />}
-              </>
-            ),
+            children: drawnRow(row, isHurried),
           };
         }}
       />

@@ -11,10 +11,18 @@ import { laneMark, runMark } from "./outcome.ts";
 import type { Mark } from "./outcome.ts";
 import type { Row } from "./rows.ts";
 
+/** How rows are drawn now; the same as long as it is drawn alike. */
 export interface Drawn {
   extent: Extent;
   now: number;
   isLive: boolean;
+}
+
+interface LaneCellsProps {
+  row: Row;
+  lane: Lane;
+  drawn: Drawn;
+  isHurried: boolean;
 }
 
 /** More of a line than this has no room on any screen, and takes its time to be laid out. */
@@ -22,8 +30,18 @@ const MOST_SEEN = 160;
 /** Deeper ones are not moved further in: their names would have no room. */
 const DEEPEST = 10;
 
-export function LaneCells({ row, lane, drawn }: { row: Row; lane: Lane; drawn: Drawn }) {
+export function LaneCells({ row, lane, drawn, isHurried }: LaneCellsProps) {
   const { extent, now, isLive } = drawn;
+  if (isHurried) {
+    return (
+      <>
+        <Name row={row} text={lane.tool_name} more={undefined} />
+        <span class="bars" role="gridcell" />
+        <span class="duration" role="gridcell" />
+        <MarkCell mark={laneMark(lane, isLive)} />
+      </>
+    );
+  }
   return (
     <>
       <Name row={row} text={lane.tool_name} more={lane.summary} />
@@ -31,7 +49,7 @@ export function LaneCells({ row, lane, drawn }: { row: Row; lane: Lane; drawn: D
         {barsOf(lane.spans, extent, now).map((bar, index) => (
           <span
             key={index}
-            class={bar.goes_on && isLive ? `bar ${bar.kind} goes-on` : `bar ${bar.kind}`}
+            class={`bar ${bar.kind}`}
             style={{ left: `${bar.left}%`, width: `${bar.width}%` }}
           />
         ))}

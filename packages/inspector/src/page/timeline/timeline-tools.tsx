@@ -83,9 +83,11 @@ export function TimelineTools(props: {
           Follow
         </Toggle>
       )}
-      <Toggle is={props.isSideOpen} title="Conversation (c)" act={props.onSide}>
-        Conversation
-      </Toggle>
+      {!props.isSideOpen && (
+        <button type="button" class="button" title="Conversation (c)" onClick={props.onSide}>
+          Conversation
+        </button>
+      )}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // Which part of the time is looked at: the whole session, what is in sight, or what a person chose.
 
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Lane, RunRow } from "../../wire/index.ts";
 import type { RowWindow } from "../parts/row-window.ts";
 import type { SessionModel } from "../state/session-model.ts";
@@ -31,12 +31,14 @@ export function useAxis(
   const whole =
     extentOf([], model.runs.values(), now) ?? extentOf(model.lanes.values(), [], now) ?? NOTHING;
   const chosen = asked ?? (model.lanes.size > MANY_LANES ? "seen" : "whole");
-  const extent =
+  const shown =
     chosen === "whole"
       ? whole
       : chosen === "seen"
         ? (seenExtent(model, rows, seen, now) ?? whole)
         : chosen;
+  // The same object as long as it says the same: rows need not be drawn again then.
+  const extent = useMemo(() => shown, [shown.from, shown.to]);
   return {
     extent,
     mode: typeof chosen === "string" ? chosen : "chosen",
@@ -49,6 +51,8 @@ export function useAxis(
   };
 }
 
+/** The axis moves on by so many rows at a time: it would jump with every single one. */
+const STEP_ROWS = 8;
 const NOTHING: Extent = { from: 0, to: 1_000 };
 
 function seenExtent(
@@ -59,7 +63,8 @@ function seenExtent(
 ): Extent | undefined {
   const lanes: Lane[] = [];
   const runs: RunRow[] = [];
-  for (const row of rows.slice(seen.first, seen.end)) {
+  const first = Math.floor(seen.first / STEP_ROWS) * STEP_ROWS;
+  for (const row of rows.slice(first, Math.ceil(seen.end / STEP_ROWS) * STEP_ROWS)) {
     const lane = row.kind === "lane" ? model.lanes.get(row.key) : undefined;
     if (lane !== undefined) lanes.push(lane);
     const run = row.kind === "run" ? model.runs.get(row.key) : undefined;

@@ -133,7 +133,7 @@ function Calls(props: { report: WhatIf }) {
   return (
     <>
       <h2>Calls</h2>
-      <table class="table">
+      <table class="table verdicts">
         <thead>
           <tr>
             <th>Call</th>

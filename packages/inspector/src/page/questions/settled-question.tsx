@@ -1,0 +1,102 @@
+// What became of a question that was on the page.
+
+import { useEffect, useState } from "preact/hooks";
+import type { CallStory, Question } from "../../wire/index.ts";
+import { useLoaded } from "../api/use-loaded.ts";
+import { useInspector } from "../app/context.ts";
+import { clockText } from "../parts/time-text.ts";
+import { visibleLine } from "../parts/visible.ts";
+import { hashOf } from "../route/hash-route.ts";
+import type { QuestionState } from "./shown-questions.ts";
+import { answerText } from "./use-shown-questions.ts";
+
+export function SettledQuestion(props: { question: Question; state: QuestionState }) {
+  const { question, state } = props;
+  const { session_id } = question;
+  const { tool_name, tool_call_id } = question.request;
+  const run = question.kind === "permission" ? { run_id: question.request.run_id } : {};
+  return (
+    <article class="question card settled" aria-label={`${tool_name}, over`}>
+      <p>
+        <strong class="mono">{visibleLine(tool_name)}</strong>{" "}
+        <span role="status">
+          <Outcome question={question} state={state} />
+        </span>{" "}
+        <a href={hashOf({ view: "session", session_id, tab: "timeline", tool_call_id, ...run })}>
+          See the call
+        </a>
+      </p>
+    </article>
+  );
+}
+
+function Outcome(props: { question: Question; state: QuestionState }) {
+  const { question, state } = props;
+  switch (state.is) {
+    case "answered":
+      return <>✓ You answered: {answerText(state.answer)}.</>;
+    case "settled_elsewhere":
+      return (
+        <Told
+          question={question}
+          message={state.message}
+          otherwise="It was settled elsewhere, or its call ended."
+        />
+      );
+    case "gone":
+      return (
+        <Told
+          question={question}
+          message={state.message}
+          otherwise={`The runtime that asked (process ${question.pid}) has ended: nobody waits for the answer any more.`}
+        />
+      );
+    case "waiting":
+    case "sending":
+      return null;
+  }
+}
+
+const LOOK_AGAIN_MS = [500, 2000];
+
+/** Who it was stands in the journal, maybe a moment later. */
+function Told(props: { question: Question; message: string | undefined; otherwise: string }) {
+  const { question, message } = props;
+  const { api } = useInspector();
+  const { session_id } = question;
+  const { tool_call_id } = question.request;
+  const run_id = question.kind === "permission" ? question.request.run_id : undefined;
+  const [looked, setLooked] = useState(0);
+  const loaded = useLoaded<CallStory>(
+    message === undefined
+      ? (signal) =>
+          api.ask("GET /api/sessions/:session_id/calls/:tool_call_id", {
+            path: { session_id, tool_call_id },
+            query: run_id === undefined ? {} : { run_id },
+            signal,
+          })
+      : undefined,
+    `${session_id} ${run_id ?? ""} ${tool_call_id}`,
+    looked,
+  );
+  const decided = loaded.value?.decisions.findLast(
+    ({ by, answered_by }) => by === "person" && answered_by !== undefined,
+  );
+  const isKnown = message !== undefined || decided !== undefined;
+  useEffect(() => {
+    const pause = LOOK_AGAIN_MS[looked];
+    if (isKnown || pause === undefined) return;
+    const timer = setTimeout(() => setLooked(looked + 1), pause);
+    return () => clearTimeout(timer);
+  }, [looked, isKnown]);
+  if (message !== undefined) return <>{visibleLine(message)}</>;
+  if (decided === undefined) return <>{visibleLine(props.otherwise)}</>;
+  const reason = decided.reason === undefined ? "" : `: ${visibleLine(decided.reason)}`;
+  return (
+    <>
+      {visibleLine(decided.answered_by ?? "")} answered first, at {clockText(decided.at)}:{" "}
+      {visibleLine(decided.decision.replaceAll("_", " "))}
+      {reason}.
+    </>
+  );
+}
