@@ -15,7 +15,7 @@ const steps: Readonly<Record<string, () => void>> = {
     for (const folder of packageFolders()) build(join("packages", folder));
     run(process.execPath, ["scripts/bundle-page.mjs"]);
     run(process.execPath, ["scripts/bundle-cli.mjs"]);
-    for (const project of [".", "bench", "packages/inspector/src/page"])
+    for (const project of [".", "bench", "packages/inspector/src/page", "test/inspector"])
       run("tsc", ["--project", project]);
   },
   // After the build: typed rules see our packages through what they publish.

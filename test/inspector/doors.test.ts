@@ -130,11 +130,7 @@ async function tryEverything({ origin, token }: { origin: string; token: string 
     const element = document.createElement("iframe");
     element.addEventListener("load", () => {
       // A page that would not be framed is an error page of the browser's own: nothing of it can be read.
-      try {
-        resolve(element.contentDocument?.title ?? "nothing");
-      } catch {
-        resolve("nothing");
-      }
+      resolve(element.contentDocument?.title ?? "nothing");
     });
     element.src = origin;
     document.body.append(element);

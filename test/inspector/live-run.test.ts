@@ -58,7 +58,7 @@ describe("a run that is looked at while it goes on", () => {
     await seen(lanes.getByRole("row", { name: /code\.run_command, executing/ }));
 
     const other = await browser.tab();
-    await other.goto(`${String(inspector.record["url"])}`);
+    await other.goto(String(inspector.record["url"]));
     await seen(other.getByRole("navigation", { name: "Views" }));
     await openGate();
 
@@ -136,7 +136,7 @@ describe("a run that is looked at while it goes on", () => {
 interface GatedPlace {
   readonly place: Place;
   /** The run goes on. */
-  openGate(): Promise<void>;
+  readonly openGate: () => Promise<void>;
 }
 
 async function gatedPlace(): Promise<GatedPlace> {

@@ -125,21 +125,24 @@ export function openPlayground(
     name: string,
     input: JsonValue,
   ): Promise<CallEnded> {
-    let isAborted = false;
+    let aborted: string | undefined;
     const stop = (reason: string): void => {
-      isAborted = true;
+      aborted ??= reason;
       void run.abort(reason);
     };
     const stopAll = (): void => stop(String(closing.signal.reason));
     const stopListening = held.onAbort(stop);
     closing.signal.addEventListener("abort", stopAll);
+    if (closing.signal.aborted) stopAll();
     try {
       const { session_id } = held.session;
       await attended(session_id);
-      if (closing.signal.aborted) stopAll();
-      const [result] = await run.execute([{ name, arguments: JSON.stringify(input) }]);
+      const executing = run.execute([{ name, arguments: JSON.stringify(input) }]);
+      // Said while there was nothing to end yet.
+      if (aborted !== undefined) stop(aborted);
+      const [result] = await executing;
       if (result === undefined) throw new Error("the call has no result");
-      run.end(isAborted ? "aborted" : result.is_error ? "failed" : "completed");
+      run.end(aborted !== undefined ? "aborted" : result.is_error ? "failed" : "completed");
       const { run_id } = run.identity;
       return { session_id, run_id, tool_call_id: result.tool_call_id, result };
     } finally {

@@ -42,7 +42,10 @@ export interface SeenRuntime {
 export async function seeRuntime(path: string, changed: () => void): Promise<SeenRuntime> {
   const open = new Map<string, ListedQuestion>();
   const settled = createSettledQuestions();
-  const client = await connectControl(path, { onEvent: heard });
+  // In turn with the answers: these are taken up a moment after they came, and what is asked later belongs behind them.
+  const client = await connectControl(path, {
+    onEvent: (event) => queueMicrotask(() => heard(event)),
+  });
   const { session_id, pid, project } = client.hello;
   const who = `The session ${session_id} (process ${pid}, ${project})`;
   let runs = client.hello.runs;

@@ -141,6 +141,21 @@ describe("who may ask the inspector", () => {
     }
   });
 
+  test("a link on another page leads to the page itself, in a window, and to nothing else", async () => {
+    verifies("UI-1");
+    const visit = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
+    const asDocument = { ...visit, "sec-fetch-dest": "document" };
+    expect((await home.ask("/", { headers: asDocument, token: null })).status).toBe(200);
+    for (const [path, headers] of [
+      ["/", { ...visit, "sec-fetch-dest": "iframe" }],
+      ["/", { ...asDocument, "sec-fetch-mode": "cors" }],
+      ["/page.js", asDocument],
+      [ABOUT, asDocument],
+    ] as const) {
+      expect(await problem(path, { headers })).toMatchObject({ status: 403, code: "forbidden" });
+    }
+  });
+
   test("says 404 and 405 only to those who may ask", async () => {
     verifies("UI-1");
     expect(await problem("/api/nothing", {})).toMatchObject({ status: 404, code: "not_found" });

@@ -25,10 +25,11 @@ export function createGuard(token: string, port: () => number): Guard {
       if (origin !== undefined && !hosts.some((one) => origin.toLowerCase() === `http://${one}`)) {
         return refused("forbidden", "Another page may not ask this inspector.");
       }
-      if (site !== undefined && site !== "same-origin" && site !== "none") {
+      const isOurs = site === undefined || site === "same-origin" || site === "none";
+      if (!isOurs && (isForRecords || !isVisit(request))) {
         return refused(
           "forbidden",
-          "Another page may not lead here; open the address of the inspector itself.",
+          "Another page may not ask this inspector; open its address itself.",
         );
       }
       if (isForRecords && !isToken(authorization)) {
@@ -46,6 +47,15 @@ export function createGuard(token: string, port: () => number): Guard {
     // Digests have one length, whatever was sent.
     return given !== undefined && timingSafeEqual(digest(given), expected);
   }
+}
+
+/**
+ * A person who follows a link, such as the printed address in a terminal that is itself a page. What is shown then is a
+ * window of its own, without a token unless the address has it.
+ */
+function isVisit({ method, url, headers }: IncomingMessage): boolean {
+  const { "sec-fetch-mode": mode, "sec-fetch-dest": target } = headers;
+  return method === "GET" && url === "/" && mode === "navigate" && target === "document";
 }
 
 /** A browser leaves out the port that is usual. */

@@ -10,7 +10,9 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { openStore } from "@soong/store";
 import { verifies } from "#laws";
 import { keepSession, serveHome, type ServedHome } from "../../../../test/inspector/served-home.ts";
+import { createAttendance } from "./attendance.ts";
 import { createHeartbeat } from "./heartbeat.ts";
+import type { LivePort } from "./ports.ts";
 import { serveInspector } from "./serve-inspector.ts";
 
 let home: ServedHome | undefined;
@@ -119,6 +121,32 @@ describe("the inspector", () => {
       program,
     ]);
     expect(stdout.trim()).toBe("rejected,rejected");
+  });
+});
+
+describe("whether somebody looks", () => {
+  test("is counted from when the last page went, and a page that comes back in time never went", () => {
+    verifies("UI-1");
+    vi.useFakeTimers();
+    const told: string[] = [];
+    const live = { attend: () => told.push("attend"), leave: () => told.push("leave") };
+    const attendance = createAttendance(live as unknown as LivePort, 1000);
+    const gone = attendance.seen();
+    gone();
+    gone();
+    vi.advanceTimersByTime(900);
+    const back = attendance.seen();
+    const second = attendance.seen();
+    vi.advanceTimersByTime(5000);
+    second();
+    vi.advanceTimersByTime(5000);
+    expect(told).toEqual(["attend"]);
+    back();
+    vi.advanceTimersByTime(999);
+    expect(told).toEqual(["attend"]);
+    vi.advanceTimersByTime(1);
+    expect(told).toEqual(["attend", "leave"]);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 

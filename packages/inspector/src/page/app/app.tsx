@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { About } from "../../wire/index.ts";
 import type { Api } from "../api/client.ts";
+import { visibleLine } from "../parts/visible.ts";
 import { SessionList } from "../sessions/session-list.tsx";
 import type { Connection } from "../state/connection.ts";
 import { createStore } from "../state/store.ts";
@@ -35,6 +36,8 @@ export function App(props: { api: Api; about: About; connection: Store<Connectio
   if (inspector === undefined) return null;
   return (
     <InspectorContext.Provider value={inspector}>
+      <PageKeys onHelp={() => setHelpOpen(true)} />
+      <NewQuestions />
       <a class="skip" href="#main" onClick={skip}>
         Skip to the view
       </a>
@@ -48,8 +51,6 @@ export function App(props: { api: Api; about: About; connection: Store<Connectio
         </main>
       </div>
       <Announcement text={announcement} />
-      <NewQuestions />
-      <PageKeys onHelp={() => setHelpOpen(true)} />
       {isHelpOpen && <HelpDialog onClose={() => setHelpOpen(false)} />}
     </InspectorContext.Provider>
   );
@@ -76,12 +77,14 @@ function HomeProblems() {
   return (
     <details class="home-problems">
       <summary>
-        {problems.length === 1 ? problems[0] : `${problems.length} runtimes do not answer`}
+        {problems.length === 1
+          ? visibleLine(problems[0] ?? "")
+          : `${problems.length} runtimes do not answer`}
       </summary>
       {problems.length > 1 && (
         <ul>
           {problems.map((problem) => (
-            <li key={problem}>{problem}</li>
+            <li key={problem}>{visibleLine(problem)}</li>
           ))}
         </ul>
       )}

@@ -34,7 +34,6 @@ export function PageKeys(props: { onHelp: () => void }) {
     "/": () => focusFirst("main [data-search]", "#sessions input"),
     j: intoList,
     ArrowDown: intoList,
-    Escape: leaveField,
   });
   return null;
 }
@@ -51,14 +50,4 @@ function focusFirst(...selectors: readonly string[]): void {
     found.focus();
     return;
   }
-}
-
-/** Out of a field, back to where its keys work. */
-function leaveField(): void {
-  const { activeElement } = document;
-  if (!(activeElement instanceof HTMLElement) || !activeElement.matches("[data-search]")) return;
-  const list = activeElement
-    .closest("aside, main")
-    ?.querySelector<HTMLElement>(".virtual, a[tabindex='0']");
-  (list ?? document.getElementById("main"))?.focus();
 }

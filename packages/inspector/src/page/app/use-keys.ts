@@ -23,10 +23,26 @@ export function listenToKeys(): () => void {
   const onKey = (event: KeyboardEvent) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.isComposing || rests(event)) return;
+    if (event.key === "Escape" && leaveField()) {
+      event.preventDefault();
+      return;
+    }
     if (keys.press(event.key, event.timeStamp)) event.preventDefault();
   };
   document.addEventListener("keydown", onKey);
   return () => document.removeEventListener("keydown", onKey);
+}
+
+/** Out of a field to search with, back to where the keys of what it searches work. */
+function leaveField(): boolean {
+  const { activeElement } = document;
+  if (!(activeElement instanceof HTMLElement) || !activeElement.matches("[data-search]")) {
+    return false;
+  }
+  const place = activeElement.closest("aside, main");
+  const list = place?.querySelector<HTMLElement>(".virtual, a[tabindex='0']");
+  (list ?? document.getElementById("main"))?.focus();
+  return true;
 }
 
 function rests(event: KeyboardEvent): boolean {

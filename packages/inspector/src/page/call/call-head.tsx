@@ -3,6 +3,7 @@
 import type { CallStory, Lane } from "../../wire/index.ts";
 import { clockText, durationText } from "../parts/time-text.ts";
 import { visible, visibleLine } from "../parts/visible.ts";
+import { hashOf } from "../route/hash-route.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { phasesOf } from "./phases.ts";
 import { SignMark } from "./sign-mark.tsx";
@@ -22,6 +23,11 @@ export function CallHead(props: { story: CallStory }) {
           </span>
         )}
       </p>
+      {lane.state === "waiting" && (
+        <p>
+          <a href={hashOf({ view: "questions" })}>Answer its question</a>
+        </p>
+      )}
       {lane.summary !== undefined && <p class="prose">{visible(lane.summary)}</p>}
       <p class="quiet">
         <span class="mono">{visibleLine(lane.tool_call_id)}</span>{" "}

@@ -1,6 +1,6 @@
 // The journal of a session, or of one of its runs, as a list; a row opens the whole fact.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useInspector } from "../app/context.ts";
 import { useKeys } from "../app/use-keys.ts";
 import type { FactRow } from "../../wire/index.ts";
@@ -26,6 +26,14 @@ export function FactsView(props: { route: SessionRoute; model: SessionModel }) {
   const [active, setActive] = useState<number>();
   const [show, setShow] = useState({ index: 0, request: 0 });
 
+  // A deep link: the facts of a session are counted from 1, those of a run have gaps.
+  const isThere = facts.total > 0;
+  useEffect(() => {
+    if (!isThere || seq === undefined || run_id !== undefined) return;
+    setActive(seq - 1);
+    setShow({ index: seq - 1, request: show.request + 1 });
+  }, [isThere]);
+
   const to = (seq: number | undefined) => {
     const { seq: _, ...rest } = route;
     go(seq === undefined ? rest : { ...rest, seq }, "replace");
@@ -41,9 +49,7 @@ export function FactsView(props: { route: SessionRoute; model: SessionModel }) {
       <div class="chart">
         <div class="toolbar" role="toolbar" aria-label="Facts">
           <RunPicker model={model} route={route} all="The whole session" />
-          <span class="quiet count" role="status">
-            {facts.total.toLocaleString("en")} facts
-          </span>
+          <span class="quiet count">{facts.total.toLocaleString("en")} facts</span>
           <span class="gap" />
           <GoToFact
             total={facts.total}

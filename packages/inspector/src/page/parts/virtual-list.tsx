@@ -155,11 +155,14 @@ function onKey(
     return;
   const active = props.active ?? -1;
   const page = Math.max(1, seen.end - seen.first - 2);
+  // Without an active row the keys begin with what is in sight.
+  const next = () => at(active < 0 ? seen.first : active + 1);
+  const previous = () => at(active < 0 ? seen.end - 1 : active - 1);
   const act: Record<string, () => void> = {
-    ArrowDown: () => at(active + 1),
-    j: () => at(active + 1),
-    ArrowUp: () => at(active - 1),
-    k: () => at(active - 1),
+    ArrowDown: next,
+    j: next,
+    ArrowUp: previous,
+    k: previous,
     PageDown: () => at(active + page),
     PageUp: () => at(active - page),
     Home: () => at(0),
@@ -189,7 +192,8 @@ function scrolledOf(box: HTMLElement | null, props: VirtualListProps): Scrolled 
   if (box === null) return undefined;
   // What stands above the rows stays in sight and covers them.
   const header = box.firstElementChild;
-  const above = props.header === undefined || header === null ? 0 : header.clientHeight;
+  const isHeader = props.header !== undefined && header instanceof HTMLElement;
+  const above = isHeader ? header.offsetHeight : 0;
   return {
     top: box.scrollTop,
     height: box.clientHeight - above,

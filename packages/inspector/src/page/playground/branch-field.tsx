@@ -49,7 +49,7 @@ export function Branches(props: {
       </select>
       <form.Field
         key={chosen}
-        form={form}
+        form={{ ...form, choices: form.choices + 1 }}
         schema={branches[chosen]?.schema}
         name={branches[chosen]?.label ?? "Value"}
         is_required={false}

@@ -5,6 +5,14 @@ import { useId } from "preact/hooks";
 import { visible, visibleLine } from "../parts/visible.ts";
 import type { Field } from "./field.ts";
 
+/** Those of several inputs: a label belongs to one. */
+const GROUPS: ReadonlySet<Field["kind"]> = new Set(["object", "list", "choices", "fixed"]);
+
+/** The ids of what is said about the input with this id. */
+export function describedBy(id: string): string {
+  return `${id}-words ${id}-problem`;
+}
+
 export function FieldFrame(props: {
   name: string;
   field: Field;
@@ -21,15 +29,30 @@ export function FieldFrame(props: {
     ...field.limits,
     ...(field.default === undefined ? [] : [`default ${JSON.stringify(field.default)}`]),
   ];
+  const label = (
+    <>
+      {visibleLine(field.title ?? name)}
+      {field.title !== undefined && field.title !== name && (
+        <span class="quiet mono"> {visibleLine(name)}</span>
+      )}
+    </>
+  );
+  const isGroup = GROUPS.has(field.kind);
   return (
-    <div class={`form-field kind-${field.kind}`}>
+    <div
+      class={`form-field kind-${field.kind}`}
+      {...(isGroup ? { role: "group", "aria-labelledby": `${id}-name` } : {})}
+    >
       <div class="form-field-head">
-        <label for={id} class="form-field-name">
-          {visibleLine(field.title ?? name)}
-          {field.title !== undefined && field.title !== name && (
-            <span class="quiet mono"> {visibleLine(name)}</span>
-          )}
-        </label>
+        {isGroup ? (
+          <span id={`${id}-name`} class="form-field-name">
+            {label}
+          </span>
+        ) : (
+          <label for={id} class="form-field-name">
+            {label}
+          </label>
+        )}
         {props.is_required ? (
           <span class="chip">required</span>
         ) : (
@@ -51,13 +74,15 @@ export function FieldFrame(props: {
           </button>
         )}
       </div>
-      {field.description !== undefined && (
-        <p class="quiet form-field-words">{visible(field.description)}</p>
-      )}
-      {hints.length > 0 && <p class="quiet form-field-words">{visibleLine(hints.join(", "))}</p>}
+      <div id={`${id}-words`}>
+        {field.description !== undefined && (
+          <p class="quiet form-field-words">{visible(field.description)}</p>
+        )}
+        {hints.length > 0 && <p class="quiet form-field-words">{visibleLine(hints.join(", "))}</p>}
+      </div>
       {props.children(id)}
       {props.problem !== undefined && (
-        <p class="form-field-problem">
+        <p class="form-field-problem" id={`${id}-problem`}>
           <span aria-hidden="true">⚠ </span>
           {visibleLine(name)} {visibleLine(props.problem)}
         </p>

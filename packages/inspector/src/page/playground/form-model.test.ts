@@ -37,6 +37,16 @@ describe("references", () => {
     ]);
   });
 
+  test("that are required within themselves are filled in some levels deep", () => {
+    const endless: JsonObject = {
+      type: "object",
+      required: ["in"],
+      properties: { in: { $ref: "#" } },
+    };
+    const text = JSON.stringify(startValue(endless, endless));
+    expect(text.match(/"in"/g)?.length).toBe(4);
+  });
+
   test("may be escaped or by anchor, and keep what stands beside them", () => {
     expect(kind({ $ref: "#/$defs/a~1b" }, tree)).toBe("number");
     expect(kind({ $ref: "#here" }, tree)).toBe("yes_no");
@@ -50,7 +60,11 @@ describe("references", () => {
     for (const $ref of ["#/$defs/none", "#/$defs/round", "https://example.org/s.json", "#nobody"]) {
       expect(kind({ $ref }, tree)).toBe("raw");
     }
-    expect(kind({ $ref: "#/constructor" }, tree)).toBe("raw");
+    for (const name of ["none", "__proto__"]) {
+      expect(fieldOf(tree, { $ref: `#/$defs/${name}` })).toMatchObject({
+        why: "The schema here is one the form cannot show.",
+      });
+    }
   });
 });
 
@@ -64,6 +78,7 @@ describe("the kind of a field", () => {
     expect(kind({ enum: ["a", 1, null] })).toBe("one_of");
     expect(kind({ type: "array", items: { type: "string" } })).toBe("list");
     expect(kind({ type: "array", uniqueItems: true, items: { enum: ["a", "b"] } })).toBe("choices");
+    expect(kind({ type: "array", items: { enum: ["a", "b"] } })).toBe("list");
     expect(kind({ properties: {} })).toBe("object");
     expect(kind({ type: ["string", "null"] })).toBe("branches");
     expect(kind({ anyOf: [{ type: "string" }, { type: "number" }] })).toBe("branches");
@@ -166,6 +181,11 @@ describe("branches", () => {
     expect(branchOf({}, branches, { kind: "host", host: "x" })).toBe(1);
     expect(branchOf({}, branches, { path: "x" })).toBe(0);
     expect(branchOf({}, branches, "x")).toBe(2);
+    const tagged = [1, 2].map((tag) => ({
+      label: "",
+      schema: { properties: { tag: { const: tag } }, required: ["tag"] },
+    }));
+    expect(branchOf({}, tagged, { tag: 2 })).toBe(1);
     expect(branchOf({}, branches, 7)).toBe(0);
   });
 
@@ -260,6 +280,7 @@ describe("values", () => {
     expect(some.map((schema) => addedValue({}, schema))).toEqual(["", 0, false, "b", [], {}, "d"]);
     const circle: JsonObject = { $defs: { x: { anyOf: [{ $ref: "#/$defs/x" }] } } };
     expect(addedValue(circle, { $ref: "#/$defs/x" })).toBeNull();
+    expect(problemsOf(circle, { $ref: "#/$defs/x" }, { a: 1 })).toEqual([]);
   });
 
   test("of a number field stay the text they are when they are none", () => {

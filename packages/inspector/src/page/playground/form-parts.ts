@@ -10,6 +10,8 @@ export interface Form {
   /** By JSON pointer. */
   readonly problems: ReadonlyMap<string, string>;
   readonly offers_extras: boolean;
+  /** How many choices of a form stand around this one: a schema may offer itself for ever. */
+  readonly choices: number;
   /** Draws a part of any kind: a part may hold others of its own kind. */
   readonly Field: ComponentType<SchemaFieldProps>;
 }

@@ -3,6 +3,7 @@
 import type { JsonValue } from "@soong/core";
 import { useEffect, useState } from "preact/hooks";
 import { visibleLine } from "../parts/visible.ts";
+import { describedBy } from "./field-frame.tsx";
 import type { Option, TextInput } from "./field.ts";
 import { equal } from "./schema.ts";
 import { numberOrText } from "./value.ts";
@@ -30,6 +31,7 @@ export function TextField(props: {
     return (
       <textarea
         id={id}
+        aria-describedby={describedBy(id)}
         rows={rows}
         spellcheck={false}
         value={value}
@@ -40,6 +42,7 @@ export function TextField(props: {
   return (
     <input
       id={id}
+      aria-describedby={describedBy(id)}
       type="text"
       spellcheck={false}
       autocomplete="off"
@@ -60,6 +63,7 @@ export function NumberInput(props: { id: string; value: JsonValue | undefined; o
   return (
     <input
       id={props.id}
+      aria-describedby={describedBy(props.id)}
       type="text"
       inputMode="decimal"
       autocomplete="off"
@@ -97,6 +101,7 @@ export function OneOf(props: {
   return (
     <select
       id={props.id}
+      aria-describedby={describedBy(props.id)}
       value={value !== undefined && at === -1 ? "other" : String(at)}
       onChange={(event) => props.onChange(options[Number(event.currentTarget.value)]?.value)}
     >

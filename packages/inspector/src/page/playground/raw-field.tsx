@@ -2,6 +2,7 @@
 
 import type { JsonValue } from "@soong/core";
 import { useEffect, useState } from "preact/hooks";
+import { describedBy } from "./field-frame.tsx";
 import { equal } from "./schema.ts";
 import { parseJsonText } from "./value.ts";
 
@@ -21,6 +22,7 @@ export function RawField(props: {
     <>
       <textarea
         id={props.id}
+        aria-describedby={describedBy(props.id)}
         class="mono raw"
         rows={Math.min(MOST_ROWS, Math.max(2, text.slice(0, 10_000).split("\n").length))}
         spellcheck={false}

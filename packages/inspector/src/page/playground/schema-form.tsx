@@ -30,7 +30,7 @@ export function SchemaForm(props: {
     const said = found.filter(({ is_missing }) => says_missing || is_missing !== true);
     return new Map(said.map(({ at, text }) => [at, text]));
   }, [schema, value, says_missing]);
-  const form = { root: schema, problems, offers_extras, Field: SchemaField };
+  const form = { root: schema, problems, offers_extras, choices: 0, Field: SchemaField };
   const field = fieldOf(schema, schema);
   const whole = value ?? {};
   if (field.kind === "object" && isObject(whole)) {
@@ -83,6 +83,8 @@ function isAdded(field: Field): boolean {
   );
 }
 
+const MOST_CHOICES = 12;
+
 function FieldInput(props: {
   id: string;
   field: Field;
@@ -106,6 +108,9 @@ function FieldInput(props: {
       if (!Array.isArray(value)) return <Misfit id={id} value={value} onChange={onChange} />;
       return <ListField form={form} field={field} value={value} at={at} onChange={onChange} />;
     case "branches":
+      if (form.choices > MOST_CHOICES) {
+        return <RawField id={id} value={value} onChange={onChange} />;
+      }
       return (
         <Branches form={form} id={id} field={field} value={value} at={at} onChange={onChange} />
       );
@@ -131,7 +136,12 @@ function FieldInput(props: {
     case "fixed":
       return <FixedValue value={field.value} given={value} />;
     case "raw":
-      return <RawField id={id} value={value} onChange={onChange} />;
+      return (
+        <>
+          <p class="quiet form-field-words">{field.why} As JSON:</p>
+          <RawField id={id} value={value} onChange={onChange} />
+        </>
+      );
   }
 }
 

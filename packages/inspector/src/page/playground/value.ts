@@ -85,6 +85,8 @@ interface ValueProblem {
 }
 
 const MOST_PROBLEMS = 50;
+/** A schema may lead to itself without getting anywhere. */
+const DEEPEST_LOOK = 64;
 
 export function problemsOf(
   root: Schema,
@@ -92,16 +94,16 @@ export function problemsOf(
   value: JsonValue | undefined,
 ): ValueProblem[] {
   const found: ValueProblem[] = [];
-  look(schema, value, "", found);
+  look(schema, value, "", 0);
   return found;
 
   function look(
     schema: JsonValue | undefined,
     value: JsonValue | undefined,
     at: string,
-    found: ValueProblem[],
+    depth: number,
   ): void {
-    if (value === undefined || found.length >= MOST_PROBLEMS) return;
+    if (value === undefined || found.length >= MOST_PROBLEMS || depth > DEEPEST_LOOK) return;
     const field = fieldOf(root, schema);
     const wrong = misfit(field, value);
     if (wrong !== undefined) {
@@ -117,7 +119,7 @@ export function problemsOf(
         if (inner === undefined && is_required) {
           found.push({ at: place, text: "is required", is_missing: true });
         }
-        look(own, inner, place, found);
+        look(own, inner, place, depth + 1);
       }
       if (field.extras === "none") {
         const known = new Set(field.properties.map(({ name }) => name));
@@ -128,9 +130,10 @@ export function problemsOf(
         }
       }
     } else if (field.kind === "list" && Array.isArray(value)) {
-      for (const [index, item] of value.entries()) look(field.items, item, `${at}/${index}`, found);
+      for (const [index, item] of value.entries())
+        look(field.items, item, `${at}/${index}`, depth + 1);
     } else if (field.kind === "branches") {
-      look(field.branches[branchOf(root, field.branches, value)]?.schema, value, at, found);
+      look(field.branches[branchOf(root, field.branches, value)]?.schema, value, at, depth + 1);
     }
   }
 }

@@ -55,7 +55,8 @@ function Grant(props: { grant: GrantRow }) {
       <p class="quiet">
         Granted by {visibleLine(grant.granted_by)} at{" "}
         {momentText(Date.parse(grant.granted_at), Date.now())} in{" "}
-        <span class="mono">{visibleLine(grant.project)}</span>, process {grant.pid}.{" "}
+        <span class="mono">{visibleLine(grant.project)}</span>, process {grant.pid}, session{" "}
+        <span class="mono">{visibleLine(session_id)}</span>.{" "}
         <a
           href={hashOf({
             view: "session",

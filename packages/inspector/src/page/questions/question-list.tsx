@@ -10,16 +10,15 @@ export function QuestionList(props: { session_id?: string; empty?: string }) {
   const { shown, changed_at } = questions;
   const list = useRef<HTMLDivElement>(null);
   const waiting = shown.filter((entry) => !isOver(entry)).length;
-  const before = useRef(waiting);
+  /** The key of the question that was answered here last, until the next one has the focus. */
+  const answered = useRef<string | undefined>(undefined);
   useEffect(() => {
-    // The card that had the focus has no buttons any more: the next one takes it, and its keys wait until it is read.
-    const hadFocus = list.current?.contains(document.activeElement) === true;
-    const lostFocus = document.activeElement === document.body;
-    if (waiting < before.current && (hadFocus || lostFocus)) {
-      list.current?.querySelector<HTMLElement>("[data-waiting=true]")?.focus();
-    }
-    before.current = waiting;
-  }, [waiting]);
+    const own = shown.find(({ question }) => keyOf(question) === answered.current);
+    if (own === undefined || !isOver(own)) return;
+    answered.current = undefined;
+    // Only after an answer from here: focus that comes by itself would make answers of keys meant for the page.
+    list.current?.querySelector<HTMLElement>("[data-waiting=true]")?.focus();
+  }, [shown]);
 
   return (
     <div class="question-list" ref={list}>
@@ -29,7 +28,10 @@ export function QuestionList(props: { session_id?: string; empty?: string }) {
           key={keyOf(entry.question)}
           shown={entry}
           changed_at={changed_at}
-          onAnswer={(given) => questions.answer(entry.question, given)}
+          onAnswer={(given) => {
+            answered.current = keyOf(entry.question);
+            questions.answer(entry.question, given);
+          }}
         />
       ))}
       {shown.some(isOver) && (

@@ -57,7 +57,7 @@ function SessionHead({ model }: { model: SessionModel }) {
         {last_seq.toLocaleString("en")} facts
       </span>
       {model.read_seq < last_seq && (
-        <span class="reading" role="status">
+        <span class="reading">
           Reading the journal{" "}
           <progress max={last_seq} value={model.read_seq} aria-label="Facts read" />{" "}
           {Math.floor((model.read_seq / last_seq) * 100)} %

@@ -28,6 +28,7 @@ describe("the groups of a surface", () => {
     expect(found("BLOCKED fetch")).toEqual(["web.fetch"]);
     expect(found("file reads")).toEqual(["code.read_file"]);
     expect(found("undefined")).toEqual([]);
+    expect(found("file blocked")).toEqual([]);
   });
 
   test("say only what is so", () => {

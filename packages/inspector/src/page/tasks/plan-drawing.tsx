@@ -67,7 +67,7 @@ export function PlanDrawing(props: {
     // The first step of a broad plan is far from the corner.
     const node = box.current?.querySelector<SVGGElement>("[role=option][tabindex='0']");
     node?.scrollIntoView({ block: "center", inline: "nearest" });
-  }, []);
+  }, [zoomAt]);
 
   return (
     <div class="plan-drawing">

@@ -64,6 +64,14 @@ export function TimelineChart(props: {
     if (isChosenThere && chosen !== activeKey) reveal(chosen);
   }, [chosen, isChosenThere]);
 
+  // While a session is read, rows come before those that are there: what was shown is shown again when all are there.
+  const wasRead = useRef(false);
+  wasRead.current ||= !model.is_loading;
+  useEffect(() => {
+    if (!wasRead.current) return;
+    setRequest((before) => before && { key: before.key, request: before.request + 1 });
+  }, [wasRead.current]);
+
   function toggle(row: Row, to: boolean | undefined): void {
     if (row.is_open === undefined || row.is_open === to) return;
     const next = new Set(closed);

@@ -92,7 +92,7 @@ function Name(props: { row: Row; text: string; more: string | undefined }) {
     <span
       class="name"
       role="gridcell"
-      title={props.text}
+      title={visibleLine(`${props.text} ${props.more?.slice(0, MOST_SEEN) ?? ""}`)}
       style={{ paddingLeft: `${8 + 14 * Math.min(DEEPEST, row.depth)}px` }}
     >
       <span

@@ -48,7 +48,7 @@ export function TimelineTools(props: {
           </option>
         ))}
       </select>
-      <span class="quiet count" role="status">
+      <span class="quiet count">
         {props.shown === props.of
           ? `${props.of.toLocaleString("en")} calls`
           : `${props.shown.toLocaleString("en")} of ${props.of.toLocaleString("en")} calls`}

@@ -1,0 +1,208 @@
+// A call in every detail, and the calls of a run as a tree, on the page, from the record of a run that is over.
+
+import { join } from "node:path";
+import { verifies } from "#laws";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleCli, type CliBundle, type Place } from "../cli/cli-bundle.ts";
+import { startInspector } from "../cli/inspect-stage.ts";
+import { needsBrowser, useBrowser } from "./browser.ts";
+import { IMAGE, keepRun, LINES } from "./kept-run-stage.ts";
+import { detailsOf, lanesOf, openPage, partOf, reach, says, seen } from "./page-stage.ts";
+
+const browser = useBrowser();
+let bundle: CliBundle;
+let place: Place;
+
+beforeAll(async () => {
+  bundle = await bundleCli();
+  place = await bundle.place();
+  await keepRun(place);
+});
+
+afterAll(() => bundle.remove());
+
+async function pageOfTheRun(): Promise<Page> {
+  const inspector = await startInspector(bundle, place);
+  const page = await browser.tab();
+  await openPage(page, inspector);
+  await page.getByRole("link", { name: /Tidy up/ }).click();
+  await seen(lanesOf(page).getByRole("row", { name: /code\.search, succeeded/ }));
+  return page;
+}
+
+describe("the details of a call", () => {
+  it("tell its inputs and who changed them, who decided by which line, its result and what it left", async (context) => {
+    verifies("UI-1", "SCHEMA-6");
+    needsBrowser(context);
+    const page = await pageOfTheRun();
+    const lanes = lanesOf(page);
+    await lanes.getByRole("row", { name: /code\.write_file, succeeded/ }).click();
+
+    const inputs = partOf(page, "Inputs").getByRole("listitem");
+    await says(inputs, /Written by the model.*"\.\/notes\/a\.txt","content":"as it comes"/s);
+    const stages = await partOf(page, "Inputs").innerText();
+    expect(stages).toMatch(
+      /Checked and normalised\s+As the model wrote it\..*Decided about\s+changed.*Given to the tool\s+As decided about\./s,
+    );
+    expect(stages).toMatch(/\/content: "as it comes" → "in house style" by house-style/);
+    await says(page.getByLabel("Decided about: before"), /−\s+"content": "as it comes"/);
+    await says(page.getByLabel("Decided about: after"), /\+\s+"content": "in house style"/);
+
+    const decisive = partOf(page, "Decision").getByRole("row", { name: /decides/ });
+    await says(decisive, /rules\[0\].*allow.*notes are harmless/s);
+    await says(decisive, new RegExp(`${join(place.home, "config.toml")}:3`));
+    await says(partOf(page, "Decision"), /defaults\.write_asks\s+\? ask/);
+    const hook = partOf(page, "Hooks").getByRole("row", { name: /house-style/ });
+    await says(hook, /PreToolUse.*completed.*input.*\d m?s/s);
+    const added = partOf(page, "Preview").getByRole("row", { name: /added/ });
+    await says(added, /^\s*1\s+\+.*in house style/s);
+    expect(await place.read("notes/a.txt")).toBe("in house style");
+
+    const result = partOf(page, "Result");
+    await says(result.getByRole("tabpanel"), /Wrote notes\/a\.txt.*sha256/s);
+    await result.getByRole("tab", { name: "For a person" }).focus();
+    await page.keyboard.press("ArrowRight");
+    await says(result.getByRole("tabpanel", { name: "As the model read it" }), /notes\/a\.txt/);
+    expect(await result.getByRole("tabpanel").innerText()).not.toContain("sha256");
+
+    // To a fact of it, and back.
+    await partOf(page, "Facts").getByRole("link").first().click();
+    const fact = page.getByRole("region", { name: /^Fact \d+$/ });
+    await says(fact, /tool\.requested/);
+    await says(page.getByRole("grid"), /tool\.requested/);
+    await fact.getByRole("link", { name: "Its call in the timeline" }).click();
+    await says(detailsOf(page).getByRole("heading"), /code\.write_file/);
+  });
+
+  it("page through an output that was too long to be told, and search in it", async (context) => {
+    verifies("UI-1");
+    needsBrowser(context);
+    const page = await pageOfTheRun();
+    await lanesOf(page)
+      .getByRole("row", { name: /code\.run_command, succeeded/ })
+      .first()
+      .click();
+    const left = partOf(page, "Artifacts");
+    await left.getByRole("button", { expanded: false }).first().click();
+    const text = left.getByLabel("A page of the artifact");
+    await says(text, /^line 1\nline 2\n/);
+    await left.getByRole("button", { name: "Next" }).click();
+    await says(left, /from line 1\d\d\d, bytes 163\d\d–327\d\d of /);
+    await says(text, /line 2000\n/);
+    await left.getByRole("button", { name: "Previous" }).click();
+    await says(text, /^line 1\n/);
+
+    const query = left.getByRole("searchbox");
+    await query.fill(`line ${LINES - 1}`);
+    await page.keyboard.press("Enter");
+    await says(left.getByRole("list", { name: "Matches" }), new RegExp(`${LINES - 1}: line`));
+    await left.getByRole("button", { name: "Next match" }).click();
+    await says(text, new RegExp(`line ${LINES - 1}\nline ${LINES}`));
+    expect(await left.getByRole("button", { name: "Next →" }).isDisabled()).toBe(true);
+    await left.getByRole("checkbox", { name: "regular expression" }).check();
+    await query.fill("^line [12]0*$");
+    await page.keyboard.press("Enter");
+    await says(left.getByRole("status"), /^10 found/);
+    await query.fill("line (");
+    await page.keyboard.press("Enter");
+    await says(left.getByRole("alert"), /regular expression/);
+    await query.fill("no such line");
+    await page.keyboard.press("Enter");
+    await says(left.getByRole("status"), /Nothing found/);
+
+    // The same from the list of all that the session left.
+    await page.getByRole("tab", { name: "Artifacts" }).click();
+    await page
+      .getByRole("button", { name: /output|stdout|result/i })
+      .first()
+      .click();
+    await says(page.getByLabel("A page of the artifact"), /^line 1\n/);
+  });
+});
+
+describe("the calls of a run", () => {
+  it("stand below what began them, are put away and filtered, with nothing but the keyboard", async (context) => {
+    verifies("UI-1", "UI-3");
+    needsBrowser(context);
+    const page = await pageOfTheRun();
+    const lanes = lanesOf(page);
+    const rows = lanes.locator("[role=row][aria-level]");
+    const levels = () =>
+      rows.evaluateAll((all) =>
+        all.map((row) => `${row.getAttribute("aria-level")} ${row.getAttribute("aria-label")}`),
+      );
+    const whole = await levels();
+    expect(whole).toHaveLength(12);
+    const under = (parent: RegExp): (string | undefined)[] =>
+      whole.slice(whole.findIndex((row) => parent.test(row)) + 1).slice(0, 2);
+    expect(under(/^2 agent\.create_sub_agent/)).toEqual([
+      expect.stringMatching(/^3 Run .*Look around <img.*, completed$/),
+      "4 code.list_dir, succeeded",
+    ]);
+
+    await reach(page, lanes);
+    await page.keyboard.press("Home");
+    const first = whole.findIndex((row) => /agent\.create_sub_agent/.test(row));
+    for (let i = 0; i < first; i += 1) await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(levels).toHaveLength(10);
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(levels).toEqual(whole);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(levels).toHaveLength(1);
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(levels).toEqual(whole);
+
+    await page.keyboard.press("/");
+    await page.keyboard.type("list_dir");
+    // What they are in stays, so that one knows where they belong.
+    await expect
+      .poll(async () => (await levels()).filter((row) => /code\./.test(row)))
+      .toEqual(["4 code.list_dir, succeeded", "4 code.list_dir, succeeded"]);
+    await seen(page.getByText("2 of 9 calls"));
+    await page.keyboard.press("Escape");
+    await page.getByRole("searchbox", { name: /Filter calls/ }).fill("");
+    await page.getByLabel("Which calls").selectOption({ label: "Not succeeded" });
+    await expect
+      .poll(async () => (await levels()).filter((row) => /code\./.test(row)))
+      .toEqual(["2 code.read_file, failed"]);
+  });
+});
+
+describe("words of others", () => {
+  it("stay words: in titles, names, output, arguments and the conversation", async (context) => {
+    verifies("UI-1");
+    needsBrowser(context);
+    const page = await pageOfTheRun();
+    const lanes = lanesOf(page);
+    await says(page.getByRole("heading", { level: 1 }), /<img src=x/);
+    await seen(page.getByRole("region", { name: "Conversation" }).getByText(/I write <img/));
+    for (const [row, part] of [
+      [lanes.getByRole("row", { name: /code\.read_file, failed/ }), "Inputs"],
+      [lanes.getByRole("row", { name: /code\.run_command, succeeded/ }).last(), "Preview"],
+      [lanes.getByRole("row", { name: /create_sub_agent/ }).first(), "Inputs"],
+    ] as const) {
+      await row.click();
+      await says(partOf(page, part), /<img src=x onerror=/);
+    }
+    await lanes
+      .getByRole("row", { name: /code\.run_command, succeeded/ })
+      .last()
+      .click();
+    await partOf(page, "Result").getByRole("tab", { name: "As the model read it" }).click();
+    await says(partOf(page, "Result"), IMAGE.slice(0, 10));
+    await partOf(page, "Facts").getByRole("link").last().click();
+    await seen(page.getByRole("grid").getByText(/<img src=x/));
+
+    await page.goBack();
+    await seen(lanes);
+    expect(await page.locator("img").count()).toBe(0);
+    expect(await page.title()).not.toBe("1");
+    const all = await page.evaluate(() => document.body.innerText + document.title);
+    // eslint-disable-next-line no-control-regex
+    expect(all).not.toMatch(/[\u202A-\u202E\u2066-\u2069\u001B\u0007]/);
+    expect(all).toMatch(/U\+202E|\\u202e|�|⟨/i);
+  });
+});
