@@ -1,19 +1,27 @@
 // Says that the server does not answer, for as long as it does not.
 
+import { visibleLine } from "../parts/visible.ts";
 import type { Connection } from "../state/connection.ts";
 import type { Store } from "../state/store.ts";
 import { useStore } from "../state/use-store.ts";
 
 export function ConnectionBanner(props: { connection: Store<Connection> }) {
-  const isLost = useStore(props.connection, ({ state }) => state === "lost");
+  const words = useStore(props.connection, wordsFor);
   return (
     <div role="status" class="banner-place">
-      {isLost && (
+      {words !== undefined && (
         <p class="banner">
           <span aria-hidden="true">⚠ </span>
-          The inspector is not reachable; trying again. What is shown may be old.
+          {words}
         </p>
       )}
     </div>
   );
+}
+
+function wordsFor(connection: Connection): string | undefined {
+  if (connection.state !== "lost") return undefined;
+  return connection.why === undefined
+    ? "The inspector is not reachable; trying again. What is shown may be old."
+    : `The inspector could not say what is new; trying again. ${visibleLine(connection.why)}`;
 }

@@ -40,8 +40,9 @@ export function startInspector(parts: InspectorParts): { inspector: Inspector; s
       }),
     wait: waited,
     onChanges: take,
-    onTries: (tries) => {
-      if (tries > 0) connection.set({ state: "lost", tries });
+    onTries: (tries, why) => {
+      if (tries > 0)
+        connection.set({ state: "lost", tries, ...(why === undefined ? {} : { why }) });
     },
     onNoSession: (_, message) => noSession.set(message),
   });

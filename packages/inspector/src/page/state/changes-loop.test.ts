@@ -76,6 +76,7 @@ describe("the loop that asks what is new", () => {
     await page.asked();
     page.fail(new RequestFailed("bad_request", "no such cursor"));
     await page.waitedFor(500);
+    expect(page.reasons).toEqual([undefined, "no such cursor"]);
     expect((await page.asked()).query.cursor).toBeUndefined();
     page.loop.stop();
   });
@@ -128,6 +129,7 @@ function open() {
   const waits = queue<Wait>();
   const taken: Changes[] = [];
   const tries: number[] = [];
+  const reasons: (string | undefined)[] = [];
   const missing: string[] = [];
   let openRequests = 0;
   let current: Request | undefined;
@@ -150,7 +152,10 @@ function open() {
         waits.put({ ms, signal, end: resolve });
       }),
     onChanges: (changes) => taken.push(changes),
-    onTries: (count) => tries.push(count),
+    onTries: (count, why) => {
+      tries.push(count);
+      reasons.push(why);
+    },
     onNoSession: (_, message) => missing.push(message),
   });
   const waitsFor = async (ms: number) => {
@@ -162,6 +167,7 @@ function open() {
     loop,
     taken,
     tries,
+    reasons,
     missing,
     open: () => openRequests,
     asked: async () => (current = await requests.take()),

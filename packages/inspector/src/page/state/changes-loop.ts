@@ -16,8 +16,8 @@ export interface ChangesLoopOptions {
   /** Resolves after so long, or when the signal is aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
   onChanges(changes: Changes): void;
-  /** `tries` failures in a row; 0 after it went well again. */
-  onTries(tries: number): void;
+  /** `tries` failures in a row, 0 after it went well again; `why` where the server refused. */
+  onTries(tries: number, why?: string): void;
   /** The session that is watched cannot be: there is none of that name. */
   onNoSession(session_id: string, message: string): void;
 }
@@ -69,13 +69,14 @@ export function startChangesLoop(options: ChangesLoopOptions): ChangesLoop {
     }
     // A server that was started anew may not know the cursor; from the beginning nothing is missed.
     if (code !== "unreachable") asking.cursor = undefined;
-    told(tries + 1);
+    const why = error instanceof Error ? error.message : String(error);
+    told(tries + 1, code === "unreachable" ? undefined : why);
     await pause(waitBeforeTry(tries));
   }
 
-  function told(next: number): void {
+  function told(next: number, why?: string): void {
     tries = next;
-    options.onTries(next);
+    options.onTries(next, why);
   }
 
   async function run(): Promise<void> {

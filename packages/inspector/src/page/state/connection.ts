@@ -3,8 +3,8 @@
 export type Connection =
   | { state: "connecting" }
   | { state: "connected" }
-  /** `tries` since it was lost. */
-  | { state: "lost"; tries: number };
+  /** `tries` since it was lost; `why` is what the server says, where it says something. */
+  | { state: "lost"; tries: number; why?: string };
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;

@@ -12,7 +12,7 @@ const ROW_GAP = 20;
 const LANE_HEIGHT = 10;
 const MARGIN = 16;
 /** A plan of chords has more lanes than steps; past this, long edges are drawn across. */
-const MAX_LANES = 4000;
+const MAX_LANES = 2000;
 
 export interface Drawing {
   readonly width: number;

@@ -53,8 +53,8 @@ export function TimelineView(props: { route: SessionRoute; model: SessionModel }
         model={model}
         chosen={chosenKey(route)}
         onChoose={choose}
-        isSideOpen={side === "conversation"}
-        onSide={() => setSide(side === "conversation" ? "closed" : "conversation")}
+        isSideOpen={side !== "closed"}
+        onSide={() => setSide("conversation")}
       />
       {side !== "closed" && (
         <SidePane shown={side} hasDetails={hasChosen} onShow={setSide} onClose={close}>
