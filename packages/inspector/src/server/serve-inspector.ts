@@ -39,7 +39,7 @@ export interface InspectorOptions {
   readonly assets?: string;
   /** Left out: a random one. */
   readonly token?: string;
-  /** How long a page may be away before nobody counts as looking. Left out: 30 seconds. */
+  /** How long a page may be away before nobody counts as looking. Left out: 90 seconds, for browsers let tabs in the background ask once a minute. */
   readonly graceMs?: number;
   /** How long a request for news is held. Left out: 10 seconds. */
   readonly holdMs?: number;
@@ -64,7 +64,7 @@ const IDLE_MS = 5000;
 const MOST_CONNECTIONS = 256;
 
 export async function serveInspector(options: InspectorOptions): Promise<Inspector> {
-  const { ports = {}, host = "127.0.0.1", home, cwd, version, graceMs = 30_000 } = options;
+  const { ports = {}, host = "127.0.0.1", home, cwd, version, graceMs = 90_000 } = options;
   const { assets = ownPage(), token = randomBytes(32).toString("base64url") } = options;
   const { holdMs = 10_000, bodyMs = 10_000, redact = redactorByFormat() } = options;
   refuseOptions(host, token);

@@ -17,7 +17,8 @@ import { TimelineChart } from "./timeline-chart.tsx";
 export function TimelineView(props: { route: SessionRoute; model: SessionModel }) {
   const { route, model } = props;
   const { go } = useInspector();
-  const { session_id, run_id, tool_call_id } = route;
+  const { session_id, tool_call_id } = route;
+  const run_id = route.run_id ?? runOf(model, tool_call_id);
   const hasChosen = run_id !== undefined;
   const [side, setSide] = useState<SideShown>(hasChosen ? "details" : startsOpen());
   useEffect(() => {
@@ -51,7 +52,7 @@ export function TimelineView(props: { route: SessionRoute; model: SessionModel }
     <div class={side === "closed" ? "timeline" : "timeline with-side"}>
       <TimelineChart
         model={model}
-        chosen={chosenKey(route)}
+        chosen={chosenKey({ ...route, ...(run_id === undefined ? {} : { run_id }) })}
         onChoose={choose}
         isSideOpen={side !== "closed"}
         onSide={() => setSide("conversation")}
@@ -74,6 +75,12 @@ export function TimelineView(props: { route: SessionRoute; model: SessionModel }
       )}
     </div>
   );
+}
+
+/** A link may know the call alone: the newest of that id is meant. */
+function runOf(model: SessionModel, tool_call_id: string | undefined): string | undefined {
+  if (tool_call_id === undefined) return undefined;
+  return [...model.lanes.values()].findLast((lane) => lane.tool_call_id === tool_call_id)?.run_id;
 }
 
 function chosenKey({ run_id, tool_call_id }: SessionRoute): string | undefined {
