@@ -8,15 +8,24 @@ const include = ["packages/*/src/**/*.test.ts", "test/**/*.test.ts", "scripts/**
 const SKIPPED = new Set(["node_modules", "dist"]);
 /** Or have them replaced: what drives a browser does so with parts of Node. */
 const REPLACES = /\bvi\.(mock|doMock|resetModules)\(|\buseBrowser\(/;
-const apart = ["packages", "test", "scripts"].flatMap(filesThatReplaceModules);
+/** Looks at the frames of a browser, which has no time for them beside other tests. */
+const ALONE = "test/inspector/many-facts.test.ts";
+const apart = ["packages", "test", "scripts"]
+  .flatMap(filesThatReplaceModules)
+  .filter((path) => path !== ALONE);
 
 // Loading our modules again for each file would be a third of the work. So test files share the modules of their
-// worker, and leave what they share as they found it; those that replace a module have a worker each.
+// worker, and leave what they share as they found it; those that replace a module have a worker each. One is last, alone.
 export default defineConfig({
   test: {
     projects: [
       project("apart", { include: apart, isolate: true }),
-      project("together", { include, exclude: ["**/node_modules/**", ...apart], isolate: false }),
+      project("together", {
+        include,
+        exclude: ["**/node_modules/**", ALONE, ...apart],
+        isolate: false,
+      }),
+      project("alone", { include: [ALONE], isolate: true, sequence: { groupOrder: 1 } }),
     ],
     globalSetup: ["test/shared-folder.ts"],
     // For all projects together. Left alone it takes one core less than there are, which on two cores is half of them.
@@ -28,7 +37,12 @@ export default defineConfig({
 
 function project(
   name: string,
-  files: { readonly include: string[]; readonly exclude?: string[]; readonly isolate: boolean },
+  files: {
+    readonly include: string[];
+    readonly exclude?: string[];
+    readonly isolate: boolean;
+    readonly sequence?: { readonly groupOrder: number };
+  },
 ) {
   return {
     resolve: {

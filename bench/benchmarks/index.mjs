@@ -6,6 +6,7 @@ import { catalog } from "./catalog.mjs";
 import { coldStart } from "./cold-start.mjs";
 import { editFile } from "./edit-file.mjs";
 import { flat } from "./flat.mjs";
+import { inspector } from "./inspector.mjs";
 import { listDir } from "./list-dir.mjs";
 import { loopStream } from "./loop-stream.mjs";
 import { loopTurns } from "./loop-turns.mjs";
@@ -75,5 +76,6 @@ export const benchmarks = [
   loopTurns,
   mcpStart,
   mcpCall,
+  inspector,
   coldStart,
 ];

@@ -43,7 +43,7 @@ const CALL = /** @type {FactType[]} */ ([
 ]);
 
 /** Runs of a thousand facts, calls of seven. @param {string} home @param {number} facts */
-async function build(home, facts) {
+export async function build(home, facts) {
   const { openStore } = await import("@soong/store");
   const store = await openStore({ directory: home });
   const { journal, session_id } = await store.createSession({ session_id: "big" });

@@ -81,7 +81,7 @@ export async function reach(page: Page, what: Locator): Promise<void> {
 export async function untilGone(what: Locator, press: () => Promise<void>): Promise<void> {
   await vi.waitFor(
     async () => {
-      await press();
+      if (await what.isVisible()) await press();
       await what.waitFor({ state: "hidden", timeout: 700 });
     },
     { ...WAIT, interval: 50 },

@@ -22,7 +22,8 @@ export function TimelineView(props: { route: SessionRoute; model: SessionModel }
   const hasChosen = run_id !== undefined;
   const [side, setSide] = useState<SideShown>(hasChosen ? "details" : startsOpen());
   useEffect(() => {
-    if (hasChosen) setSide("details");
+    // The way back may lead to where nothing was chosen.
+    setSide((shown) => (hasChosen ? "details" : shown === "details" ? startsOpen() : shown));
   }, [run_id, tool_call_id]);
 
   function choose(row: Row): void {
