@@ -91,8 +91,12 @@ describe("the playground", () => {
     await says(detailsOf(page), /answered by control:inspector/);
 
     // The same call under another config.
-    await lanesOf(page).getByRole("row", { name: /, completed$/ }).click();
-    await detailsOf(page).getByRole("link", { name: /What if/ }).click();
+    await lanesOf(page)
+      .getByRole("row", { name: /, completed$/ })
+      .click();
+    await detailsOf(page)
+      .getByRole("link", { name: /What if/ })
+      .click();
     const file = page.getByRole("textbox", { name: /Config file/ });
     await ask("missing.toml");
     await says(page.getByRole("alert"), /missing\.toml.*is not there/);

@@ -59,7 +59,14 @@ describe("a question on the page", () => {
     await seen(page.getByText("Nothing is granted for a session."));
     // A finger that is on its way when the question comes.
     await page.evaluate(pressAtOnce, "s");
-    const run = place.start(["run", "--model", "script:s.yaml", "--allow", "code.run_command", "go"]);
+    const run = place.start([
+      "run",
+      "--model",
+      "script:s.yaml",
+      "--allow",
+      "code.run_command",
+      "go",
+    ]);
     await attended(place);
     await gate.open();
     const question = page.getByRole("article", { name: "code.write_file asks" });

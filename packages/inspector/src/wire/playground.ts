@@ -1,6 +1,13 @@
 // Trying a tool: which there are, what would be decided about a call, and the call itself, through the whole pipeline.
 
-import type { ChainEntry, Explanation, JsonObject, JsonValue, Permission, ToolResult } from "@soong/core";
+import type {
+  ChainEntry,
+  Explanation,
+  JsonObject,
+  JsonValue,
+  Permission,
+  ToolResult,
+} from "@soong/core";
 
 export interface PlaygroundTools {
   /** Where its calls happen. */
