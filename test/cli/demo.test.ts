@@ -78,6 +78,8 @@ describe("soong demo", () => {
     expect(await readdir(dirname(place.home))).not.toContain("home");
 
     const printed = stdout.split("\n").filter((line) => line.startsWith("  SOONG_AGENT_HOME="));
+    // This one goes on until it is ended, and has tests of its own.
+    expect(printed.pop()).toMatch(/ npx soong inspect --open$/);
     const said = printed.map(typed);
     expect(said[0]).toContain("permission.evaluated");
     expect(said[1]).toContain(`${join(there, "home", "config.toml")}:15`);

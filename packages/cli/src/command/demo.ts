@@ -144,6 +144,7 @@ function tellHowToSee(
       `${soong} replay ${run_id}`,
     ],
     ["the task with its steps, and who did them", `${soong} tasks ${task_id}`],
+    ["all of it in your browser, until Ctrl-C", `${soong} inspect --open`],
     ["when you have seen enough", `rm -r ${shellWord(folder)}`],
   ] as const;
   output.line();
