@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Locator, Page } from "playwright-core";
+import type { Locator, Page, Request } from "playwright-core";
 import { expect, vi } from "vitest";
 import { listLiveRuntimes } from "../../packages/cli/src/control/index.ts";
 import type { Place } from "../cli/cli-bundle.ts";
@@ -88,10 +88,23 @@ export async function untilGone(what: Locator, press: () => Promise<void>): Prom
   );
 }
 
-/** Nothing of the page is cut off at the side, nor has to be scrolled to. */
-export async function isWhole(page: Page): Promise<boolean> {
-  return page.evaluate(() => {
-    const { scrollWidth, clientWidth } = document.documentElement;
-    return scrollWidth <= clientWidth && document.body.scrollWidth <= clientWidth;
-  });
+/** The same for what does not vanish by itself: until the page has asked for it. */
+export async function untilSent(
+  page: Page,
+  path: string,
+  press: () => Promise<void>,
+): Promise<void> {
+  let isSent = false;
+  const look = (request: Request): void => {
+    isSent ||= new URL(request.url()).pathname.endsWith(path);
+  };
+  page.on("request", look);
+  await vi.waitFor(
+    async () => {
+      if (!isSent) await press();
+      expect(isSent).toBe(true);
+    },
+    { ...WAIT, interval: 100 },
+  );
+  page.off("request", look);
 }

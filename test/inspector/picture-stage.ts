@@ -1,31 +1,33 @@
 // The scene of the picture in the README: somebody's shop, with a run at work on it. Its tests wait for the one who takes
 // the picture, so the scene stands still.
 
+import { dirname, join } from "node:path";
 import { openStore } from "@soong/store";
 import type { Place } from "../cli/cli-bundle.ts";
 import { gateIn, type Gate } from "./page-stage.ts";
 
-export const PROMPT = "Prices are rounded down: fix it, and look whether the cart does the same";
+export const PROMPT = "Fix the rounding of prices";
 
 const PRICE = `// Prices are whole cents.
 
+const { floor, round } = Math;
 const RATE = 0.19;
 
-export function withTax(cents) {
+export function taxed(cents) {
   const tax = cents * RATE;
-  return cents + Math.floor(tax);
+  return cents + floor(tax);
 }
 
-export function format(cents) {
+export function shown(cents) {
   return (cents / 100).toFixed(2);
 }
 `;
 
-const CART = `import { withTax } from "./price.js";
+const CART = `import { taxed } from "./price.js";
 
 export function total(items) {
   const sum = items.reduce((sum, item) => sum + item.cents, 0);
-  return withTax(sum);
+  return taxed(sum);
 }
 `;
 
@@ -55,7 +57,7 @@ turns:
   - text: I look at the source first.
     calls:
       - { tool: code.list_dir, input: { path: src } }
-      - { tool: code.search, input: { query: Math.floor }, after_ms: 120 }
+      - { tool: code.search, input: { query: floor }, after_ms: 120 }
       - { tool: code.read_file, input: { path: src/price.js }, after_ms: 120 }
       - { tool: code.read_file, input: { path: src/round.js }, after_ms: 60 }
   - text: The tests should say what is wrong.
@@ -63,39 +65,38 @@ turns:
       - { tool: code.run_command, input: { argv: [node, --test, test/price.test.js] } }
       - { tool: code.read_file, input: { path: src/cart.js }, after_ms: 80 }
       - { tool: code.run_command, input: { argv: [git, push] }, after_ms: 80 }
-  - text: The tax is cut off instead of rounded. While I mend it, somebody else may look at the cart.
+  - text: The tax is cut off instead of rounded. While it is mended, others may look around.
     calls:
-      - { tool: agent.create_sub_agent, input: { task: Does the cart round as well? } }
-      - { tool: agent.create_sub_agent, input: { task: Round the tax to the nearest cent }, after_ms: 80 }
-      - { tool: code.write_file, input: { path: CHANGELOG.md, content: "- Tax is rounded to the nearest cent.\\n" }, after_ms: 80 }
+      - { tool: agent.create_sub_agent, input: { task: Test the cart, agent_definition_id: tester } }
+      - { tool: agent.create_sub_agent, input: { task: Round the tax, agent_definition_id: mender }, after_ms: 80 }
+      - { tool: agent.create_sub_agent, input: { task: Who else cuts off?, agent_definition_id: reader }, after_ms: 80 }
+      - { tool: code.write_file, input: { path: CHANGELOG.md, content: "- Tax is rounded.\\n" }, after_ms: 80 }
   - text: Done.
 agents:
-  default_sub_agent:
-    - - text: I read it, and run its tests.
-        calls:
+  tester:
+    - - calls:
           - { tool: code.read_file, input: { path: src/cart.js } }
           - { tool: code.run_command, input: { argv: [node, --test, test/cart.test.js] }, after_ms: 150 }
-      - text: It uses withTax, so it is right when that is.
-    - - text: One line has to change.
-        calls:
+      - text: The cart is right.
+  mender:
+    - - calls:
           - { tool: code.read_file, input: { path: src/price.js }, after_ms: 100 }
-          - tool: code.edit_file
-            after_ms: 100
-            input:
-              path: src/price.js
-              edits:
-                - { old: "  const tax = cents * RATE;\\n  return cents + Math.floor(tax);", new: "  return cents + Math.round(cents * RATE);" }
+          - { tool: code.edit_file, input: { path: src/price.js, edits: [ { old: floor(tax), new: round(tax) } ] }, after_ms: 100 }
       - text: The tax is rounded now.
+  reader:
+    - - calls: [ { tool: code.search, input: { query: floor }, after_ms: 100 } ]
+      - text: Nobody else does.
 `;
 
-export interface Shop {
-  readonly project: string;
-  /** Of the tests that are run first, and of those that run while the picture is taken. */
-  readonly gates: { readonly price: Gate; readonly cart: Gate };
-}
-
 /** What was done before. */
-const BEFORE = ["Why does the checkout take two seconds?", "Add a field for coupons"];
+const BEFORE = ["Why is the checkout slow?", "Add a field for coupons"];
+
+interface Shop {
+  /** As `--model` takes it. */
+  readonly model: string;
+  /** Of the tests that are run first. Those of the cart run as long as the picture is taken. */
+  readonly gate: Gate;
+}
 
 export async function openShop(place: Place): Promise<Shop> {
   const store = await openStore({ directory: place.home });
@@ -104,13 +105,17 @@ export async function openShop(place: Place): Promise<Shop> {
     await kept.close();
   }
   await store.close();
-  await place.write(`${place.home}/config.toml`, CONFIG);
-  await place.write("s.yaml", SCRIPT);
+  await place.write(join(place.home, "config.toml"), CONFIG);
+  for (const agent of ["tester", "mender", "reader"]) {
+    const definition = `---\ndescription: The ${agent}.\n---\nYou are the ${agent}.\n`;
+    await place.write(join(place.home, "agents", `${agent}.md`), definition);
+  }
+  const script = join(dirname(place.home), "script.yaml");
+  await place.write(script, SCRIPT);
   await place.write("src/price.js", PRICE);
   await place.write("src/cart.js", CART);
   await place.write("test/price.test.js", TEST(".price"));
   await place.write("test/cart.test.js", TEST(".cart"));
-  const price = await gateIn(place, ".price");
-  const cart = await gateIn(place, ".cart");
-  return { project: place.project, gates: { price, cart } };
+  await gateIn(place, ".cart");
+  return { model: `script:${script}`, gate: await gateIn(place, ".price") };
 }

@@ -5,11 +5,11 @@ import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { verifies } from "#laws";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { bundleCli, type CliBundle } from "../cli/cli-bundle.ts";
 import { startInspector } from "../cli/inspect-stage.ts";
 import { needsBrowser, useBrowser } from "./browser.ts";
-import { attended, lanesOf, openPage, seen } from "./page-stage.ts";
+import { attended, lanesOf, openPage, seen, WAIT } from "./page-stage.ts";
 import { openShop, PROMPT } from "./picture-stage.ts";
 
 const browser = useBrowser();
@@ -33,17 +33,24 @@ describe("the picture of the README", () => {
     const page = await browser.tab({ colorScheme: "light" });
     await nameAsAtHome(page, place.project, place.home);
     await openPage(page, inspector);
-    place.start(["run", "--model", "script:s.yaml", PROMPT]);
-    await page.getByRole("complementary", { name: "Sessions" }).getByRole("link").click();
+    place.start(["run", "--model", shop.model, PROMPT]);
+    await page.getByRole("complementary", { name: "Sessions" }).getByText(PROMPT).click();
     const lanes = lanesOf(page);
     await attended(place);
-    await shop.gates.price.open();
+    await shop.gate.open();
     const edit = lanes.getByRole("row", { name: /code\.edit_file, waiting/ });
     await seen(edit);
     await seen(lanes.getByRole("row", { name: /code\.run_command, executing/ }));
+    await seen(lanes.getByRole("row", { name: /create_sub_agent, succeeded/ }));
+    await seen(lanes.getByRole("row", { name: /code\.write_file, queued/ }));
     await edit.click();
-    await seen(page.getByRole("region", { name: "Preview" }).getByText("Math.round"));
+    await seen(page.getByRole("region", { name: "Preview" }).getByText("round(tax)"));
     await page.mouse.move(0, 0);
+    for (const kind of ["queued", "waiting", "executing", "holding"]) {
+      const bars = lanes.locator(`.bar.${kind}`);
+      const widths = () => bars.evaluateAll((all) => all.map((one) => one.clientWidth));
+      await expect.poll(async () => Math.max(...(await widths())), WAIT).toBeGreaterThan(20);
+    }
 
     for (const [theme, file] of [
       ["light", "inspector.png"],
@@ -69,6 +76,7 @@ describe("the picture of the README", () => {
 
 /** The folders of a test have names that say nothing to a reader. */
 async function nameAsAtHome(page: Page, project: string, home: string): Promise<void> {
+  onTestFinished(() => page.unrouteAll({ behavior: "ignoreErrors" }));
   await page.route("**/api/**", async (route) => {
     const response = await route.fetch();
     const text = await response.text();

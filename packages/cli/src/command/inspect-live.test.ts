@@ -91,6 +91,61 @@ test("a session is attended once it has said so, and at once where nobody looks"
   expect(await attended).toBe(true);
 });
 
+test("what a runtime says that cannot be shown is told of, and ends nothing", async () => {
+  verifies("CLI-8");
+  await runtime("1", (client) =>
+    client.push("hello", { ...HELLO, session_id: "session_a", runs: 1 }),
+  );
+  await runtime("2", (client) => {
+    honest("session_b", 2)(client);
+    client.push("question.settled", []);
+    client.socket.write('{"event":"question.opened"}\n');
+    client.push("question.opened", { kind: "permission", question_id: "q1", asked_at: "" });
+  });
+  await runtime("3", honest("session_c", 3), { "grants.list": { grants: "none" } });
+  await runtime("4", (client) => {
+    honest("session_d", 4)(client);
+    client.on("questions.attend", () => client.push("question.opened", asked("q2", "session_d")));
+  });
+  const live = opened();
+  live.attend();
+  const state = await until(live, (now) => now.problems.length === 3 && now.questions.length > 0);
+  expect(state.questions.map(({ question_id }) => question_id)).toEqual(["q2"]);
+  expect(state.problems.toSorted()).toEqual([
+    expect.stringMatching(/1\.sock does not say who it is/),
+    expect.stringMatching(/session_b .* says what cannot be shown here; use `soong attach`/),
+    expect.stringMatching(/session_c .* says what cannot be shown here/),
+  ]);
+  await expect(live.answer("session_b", "q1", { decision: "allow_once" })).rejects.toMatchObject({
+    code: "settled",
+  });
+});
+
+test("an answer goes to the session whose question was shown, whoever asks one with the same id", async () => {
+  verifies("PERM-8");
+  const answered: string[] = [];
+  const asking = (session_id: string, pid: number) => (client: ByHand) => {
+    honest(session_id, pid)(client);
+    client.on("questions.attend", () => client.push("question.opened", asked("q1", session_id)));
+    client.on("questions.answer", () => answered.push(session_id));
+  };
+  await runtime("1", asking("session_a", 1));
+  await runtime("2", asking("session_b", 2));
+  const live = opened();
+  live.attend();
+  const { questions } = await until(live, (state) => state.questions.length === 2);
+  expect(questions.map(({ session_id }) => session_id).toSorted()).toEqual([
+    "session_a",
+    "session_b",
+  ]);
+  await live.answer("session_b", "q1", { decision: "deny" });
+  await live.answer("session_a", "q1", { decision: "deny" });
+  expect(answered).toEqual(["session_b", "session_a"]);
+  await expect(live.answer("session_c", "q1", { decision: "deny" })).rejects.toMatchObject({
+    code: "gone",
+  });
+});
+
 function opened(): LiveRuntimesPort {
   const live = openLive(home);
   ends.push(() => live.close());
@@ -119,7 +174,11 @@ interface ByHand {
   on(method: string, heard: (params: Record<string, unknown>) => void): void;
 }
 
-async function runtime(name: string, speak: (client: ByHand) => void): Promise<void> {
+async function runtime(
+  name: string,
+  speak: (client: ByHand) => void,
+  answers?: Readonly<Record<string, object>>,
+): Promise<void> {
   await mkdir(join(home, "control"), { recursive: true, mode: 0o700 });
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -134,8 +193,7 @@ async function runtime(name: string, speak: (client: ByHand) => void): Promise<v
     createInterface({ input: socket }).on("line", (line) => {
       const { id, method, params } = JSON.parse(line) as Asked;
       listeners.get(method)?.(params);
-      const results: Record<string, object> = { hello: HELLO, "grants.list": { grants: [] } };
-      send({ id, result: results[method] ?? {} });
+      send({ id, result: answers?.[method] ?? ANSWERS[method] ?? {} });
     });
   });
   server.listen(join(home, "control", `${name}.sock`));
@@ -153,12 +211,40 @@ interface Asked {
 }
 
 const HELLO = { protocol: "soong.control/1", version: "0", pid: 1, project: "/p", runs: [] };
+const ANSWERS: Readonly<Record<string, object>> = {
+  hello: { ...HELLO, session_id: "session_a", attendants: 0 },
+  "grants.list": { grants: [] },
+};
 
-function honest(session_id: string): (client: ByHand) => void {
-  return (client) => client.push("hello", { ...HELLO, session_id, attendants: 0 });
+function honest(session_id: string, pid = 1): (client: ByHand) => void {
+  return (client) => client.push("hello", { ...HELLO, pid, session_id, attendants: 0 });
 }
 
-function asked(question_id: string): object {
-  const request = { session_id: "session_a", tool_name: "code.write_file" };
+function asked(question_id: string, session_id = "session_a"): object {
+  const request = {
+    session_id,
+    request_id: "request_a",
+    run_id: "run_a",
+    agent_id: "agent_a",
+    role: "main",
+    tool_call_id: "call_a",
+    tool_name: "code.write_file",
+    description: "Writes a file.",
+    permission: "write",
+    tags: [],
+    arguments: {},
+    resources: [],
+    scopes: [],
+    session_scope: "this tool",
+    cwd: "/p",
+    network_hosts: [],
+    dangerous: false,
+    destructive: false,
+    hook_results: [],
+    reason: "it writes",
+    chain: [],
+    suggested_decision: "deny",
+    digest: "d",
+  };
   return { kind: "permission", question_id, asked_at: "2026-01-01T00:00:00.000Z", request };
 }

@@ -171,7 +171,9 @@ export function openLive(home: string): LiveRuntimesPort {
     });
     // Sessions of one process share their questions.
     const questions = new Map(
-      all.flatMap((one) => one.questions().map((question) => [question.question_id, question])),
+      all.flatMap((one) =>
+        one.questions().map((asked) => [`${asked.pid} ${asked.question_id}`, asked]),
+      ),
     );
     const silent = all.flatMap((one) => one.problem() ?? []);
     const unreached = [...untried.values()].flatMap(({ problem }) => problem ?? []);
@@ -185,10 +187,12 @@ export function openLive(home: string): LiveRuntimesPort {
 
   function runtimeOf(session_id: string, question_id?: string): SeenRuntime {
     const all = [...seen.values()];
-    const asking =
-      question_id === undefined
-        ? undefined
-        : all.find((one) => one.questions().some((asked) => asked.question_id === question_id));
+    // Who is shown is who is answered: of those that say the same, the last.
+    const asking = all.findLast((one) =>
+      one
+        .questions()
+        .some((asked) => asked.question_id === question_id && asked.session_id === session_id),
+    );
     const found = asking ?? all.find((one) => one.session_id === session_id);
     if (found !== undefined) return found;
     throw new InspectorError("gone", `The session ${session_id} is not live: it has ended.`);

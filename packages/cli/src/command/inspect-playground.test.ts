@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { loadConfig } from "../config/index.ts";
 import type { InspectedPlace } from "./inspect-place.ts";
-import { openPlayground } from "./inspect-playground.ts";
+import { AT_ONCE, openPlayground } from "./inspect-playground.ts";
 
 let folder: string;
 let place: InspectedPlace;
@@ -45,4 +45,32 @@ test("a call that had not begun when the playground was closed is on record as a
   await closed;
   expect((await playground.ended(run_id)).result).toMatchObject({ status: "aborted" });
   await expect(playground.tools()).rejects.toMatchObject({ code: "gone" });
+});
+
+test("so many calls may be under way and no more, and there is room again once one has ended", async () => {
+  verifies("UI-2");
+  const warned: Error[] = [];
+  const warn = (warning: Error): void => void warned.push(warning);
+  process.on("warning", warn);
+  const begun: (() => void)[] = [];
+  const playground = openPlayground(
+    place,
+    () => new Promise<void>((resolve) => void begun.push(resolve)),
+  );
+  const begin = () => playground.call("code.list_dir", {});
+  const asked = await Promise.allSettled(Array.from({ length: AT_ONCE + 3 }, begin));
+  const calls = asked.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  expect(calls).toHaveLength(AT_ONCE);
+  await expect(begin()).rejects.toMatchObject({
+    code: "failed",
+    message: expect.stringMatching(/^\d+ calls are under way here; answer or end/) as unknown,
+  });
+  begun[0]?.();
+  await Promise.race(calls.map(({ run_id }) => playground.ended(run_id)));
+  expect((await playground.tools()).tools).not.toEqual([]);
+  const closed = playground.close();
+  for (const go of begun) go();
+  await closed;
+  process.off("warning", warn);
+  expect(warned).toEqual([]);
 });

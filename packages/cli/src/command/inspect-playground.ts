@@ -2,6 +2,7 @@
 // directory it was started in. Each call is a runtime of its own, so that what the config says now is what counts, in a
 // session that is kept; its questions are put like those of any other.
 
+import { setMaxListeners } from "node:events";
 import { describeScopes, toolFacts, type JsonObject, type JsonValue, type Run } from "@soong/core";
 import {
   InspectorError,
@@ -25,6 +26,8 @@ export interface Playground extends PlaygroundPort {
 
 /** So many calls that have ended can still be asked about. */
 const REMEMBERED = 100;
+/** So many runtimes are open: each has its servers, its files and its socket, and may wait for an answer for ever. */
+export const AT_ONCE = 16;
 
 export function openPlayground(
   { env, cwd, config, note }: InspectedPlace,
@@ -33,6 +36,9 @@ export function openPlayground(
 ): Playground {
   const calls = new Map<string, { readonly ended: Promise<CallEnded>; isOver: boolean }>();
   const closing = new AbortController();
+  // Each of those that are open waits for it in two places.
+  setMaxListeners(2 * AT_ONCE, closing.signal);
+  let open = 0;
 
   return {
     tools: () =>
@@ -79,13 +85,29 @@ export function openPlayground(
     try {
       return await work(runtime);
     } finally {
-      await runtime.close();
+      await closed(runtime);
     }
   }
 
   /** Its servers have answered, or were waited for as long as the config says. */
   async function opened(parts: RuntimeParts): Promise<Runtime> {
-    const runtime = await openRuntime({
+    if (open >= AT_ONCE) {
+      const message = `${AT_ONCE} calls are under way here; answer or end some of them first.`;
+      throw new InspectorError("failed", message);
+    }
+    open += 1;
+    const runtime = await openedNow(parts).catch((error: unknown) => {
+      open -= 1;
+      throw error;
+    });
+    await runtime.ready(closing.signal);
+    if (!closing.signal.aborted) return runtime;
+    await closed(runtime);
+    throw new InspectorError("gone", "The inspector is being ended.");
+  }
+
+  async function openedNow(parts: RuntimeParts): Promise<Runtime> {
+    return openRuntime({
       ...parts,
       env,
       cwd,
@@ -94,10 +116,14 @@ export function openPlayground(
       // Somebody may be there who answers what a server wants to know.
       desk: createQuestionDesk(),
     });
-    await runtime.ready(closing.signal);
-    if (!closing.signal.aborted) return runtime;
-    await runtime.close();
-    throw new InspectorError("gone", "The inspector is being ended.");
+  }
+
+  async function closed(runtime: Runtime): Promise<void> {
+    try {
+      await runtime.close();
+    } finally {
+      open -= 1;
+    }
   }
 
   async function begin(tool_name: string, input: JsonValue): Promise<Called> {
@@ -113,7 +139,7 @@ export function openPlayground(
       void call.ended.catch(() => {}).then(() => over(call));
       return { session_id: held.session.session_id, run_id };
     } catch (error) {
-      await runtime.close();
+      await closed(runtime);
       throw error;
     }
   }
@@ -148,7 +174,7 @@ export function openPlayground(
     } finally {
       stopListening();
       closing.signal.removeEventListener("abort", stopAll);
-      await runtime.close();
+      await closed(runtime);
     }
   }
 

@@ -9,6 +9,7 @@ import {
   type ListedGrant,
   type ListedQuestion,
 } from "../control/index.ts";
+import { areGrants, isHello, isQuestion, isSettled } from "./inspect-heard.ts";
 import { createSettledQuestions } from "./inspect-settled.ts";
 
 /** Who answers here, on record as control:inspector. */
@@ -42,29 +43,38 @@ export interface SeenRuntime {
 export async function seeRuntime(path: string, changed: () => void): Promise<SeenRuntime> {
   const open = new Map<string, ListedQuestion>();
   const settled = createSettledQuestions();
-  // In turn with the answers: these are taken up a moment after they came, and what is asked later belongs behind them.
-  const client = await connectControl(path, {
-    onEvent: (event) => queueMicrotask(() => heard(event)),
-  });
-  const { session_id, pid, project } = client.hello;
-  const who = `The session ${session_id} (process ${pid}, ${project})`;
-  let runs = client.hello.runs;
   let grants: readonly ListedGrant[] = [];
   let lookedAt: number | undefined;
   let isSilent = false;
+  /** It has said what cannot be shown. */
+  let isMisread = false;
   /** Counts what was said about attending: an answer to an older word says nothing. */
   let said = 0;
   let isAttended = false;
   /** Until it has heard that nobody attends, what it still asks is not for us. */
   let leaving = 0;
+  // In turn with the answers: these are taken up a moment after they came, and what is asked later belongs behind them.
+  const client = await connectControl(path, {
+    onEvent: (event) => queueMicrotask(() => heard(event)),
+  });
+  if (!isHello(client.hello)) {
+    client.close();
+    throw new Error(`${path} does not say who it is; use the program it was started with.`);
+  }
+  const { session_id, pid, project } = client.hello;
+  const who = `The session ${session_id} (process ${pid}, ${project})`;
+  let runs = client.hello.runs;
 
   return {
     session_id,
     live: () => (isSilent ? undefined : { pid, project, runs, questions: open.size }),
     questions: () => (isSilent ? [] : [...open.values()].map(asQuestion)),
     grants: () => (isSilent ? [] : grants.map((grant) => ({ ...grant, pid, project }))),
-    problem: () =>
-      isSilent ? `${who} does not answer: it is stopped, or too busy to be talked to.` : undefined,
+    problem() {
+      if (isSilent) return `${who} does not answer: it is stopped, or too busy to be talked to.`;
+      if (!isMisread) return undefined;
+      return `${who} says what cannot be shown here; use \`soong attach\` of the program it was started with.`;
+    },
     isAttended: () => isAttended,
     look() {
       if (lookedAt === undefined) void lookOnce();
@@ -119,8 +129,10 @@ export async function seeRuntime(path: string, changed: () => void): Promise<See
   function heard(event: ControlEvent): void {
     if (event.event === "question.opened") {
       if (leaving > 0) return;
-      open.set(event.data.question_id, event.data);
+      if (isQuestion(event.data)) open.set(event.data.question_id, event.data);
+      else isMisread = true;
     } else if (event.event === "question.settled") {
+      if (!isSettled(event.data)) return;
       open.delete(event.data.question_id);
       settled.add(event.data);
     } else return;
@@ -134,12 +146,13 @@ export async function seeRuntime(path: string, changed: () => void): Promise<See
         client.request("hello", {}),
         client.request("grants.list", {}),
       ]);
-      const isNews =
-        isSilent || JSON.stringify([runs, grants]) !== JSON.stringify([hello.runs, listed.grants]);
+      const before = JSON.stringify([isSilent, isMisread, runs, grants]);
       isSilent = false;
-      ({ runs } = hello);
-      ({ grants } = listed);
-      if (isNews) changed();
+      if (isHello(hello) && areGrants(listed.grants)) {
+        ({ runs } = hello);
+        ({ grants } = listed);
+      } else isMisread = true;
+      if (JSON.stringify([isSilent, isMisread, runs, grants]) !== before) changed();
     } catch {
       // It is gone, which `closed` tells; or says no more than it did.
     } finally {

@@ -1,9 +1,7 @@
 // Questions that were settled a moment ago, so that whoever answers too late hears what was said, and by whom.
 
 import { InspectorError } from "@soong/inspector";
-import type { ControlEvent } from "../control/index.ts";
-
-type Settled = Extract<ControlEvent, { event: "question.settled" }>["data"];
+import type { Settled } from "./inspect-heard.ts";
 
 export interface SettledQuestions {
   add(settled: Settled): void;

@@ -10,9 +10,9 @@ import { openStore, type Store } from "@soong/store";
 import { CommandError, UsageError, visible, visibleLine } from "../output/index.ts";
 import type { CommandContext } from "./context.ts";
 import { listenForEnd } from "./end-by-signal.ts";
+import { openPage } from "./inspect-open.ts";
 import { inspectedPlace, type InspectedPlace } from "./inspect-place.ts";
 import { openPorts } from "./inspect-ports.ts";
-import { openBrowser } from "./open-browser.ts";
 import { VERSION } from "./version.ts";
 
 export interface InspectOptions {
@@ -42,11 +42,14 @@ export async function inspectCommand(
     const served = await serveInspector({ store, ports, assets, port, redact, ...about }).catch(
       refuse,
     );
+    let closePage: (() => Promise<void>) | undefined;
     try {
       show(context, served, json);
-      if (open) openBrowser(served.url, context.env);
+      // Not needed: the address is on the screen.
+      if (open) closePage = await openPage(served.url, context.env).catch(() => undefined);
       return await end.bySignal;
     } finally {
+      await closePage?.();
       // A page that waits for a call hears how it ended, or that nobody is there any more.
       await Promise.all([served.close(), close()]);
     }

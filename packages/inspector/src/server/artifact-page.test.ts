@@ -101,6 +101,32 @@ describe("a page of an artifact", () => {
     expect(page?.hex).toBe(Buffer.from("text\0more").toString("hex"));
   });
 
+  test("has no secret in it where bytes that are no text are beside it, nor half of one", async () => {
+    verifies("UI-1", "REDACT-1");
+    const piece = fc.constantFrom("plain ", "\0", "\xff", "\xc3", "\xc3\xa9", ` ${SECRET} `, "\n");
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(piece, { maxLength: 30 }),
+        fc.integer({ min: 1, max: 60 }),
+        async (pieces, length) => {
+          const text = pieces.join("");
+          const pages = await allPages(inMemory(Buffer.from(text, "latin1")), length);
+          const shown = pages.map((page) =>
+            Buffer.from(page.hex ?? page.text ?? "", page.hex === undefined ? "utf8" : "hex"),
+          );
+          expect(Buffer.concat(shown).toString("latin1")).toBe(redact(text));
+        },
+      ),
+      { numRuns: 200 },
+    );
+    const artifact = inMemory(`\0 ${SECRET}\0`);
+    for (let offset = 3; offset < SECRET.length; offset += 5) {
+      const page = await readArtifactPage(artifact, { offset, length: 8 }, redact);
+      expect(page.offset).toBeLessThan(3);
+      expect(Buffer.from(page.hex ?? "", "hex").toString()).not.toMatch(/horse|battery|staple/u);
+    }
+  });
+
   test("of an empty one is empty; past the end there is none", async () => {
     verifies("UI-1");
     const empty = await readArtifactPage(inMemory(""), { offset: 0, length: 9 }, redact);

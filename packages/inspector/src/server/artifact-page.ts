@@ -9,6 +9,12 @@ import { MARGIN, safeCut, safeCutAfter, type Redact } from "./safe-cut.ts";
 /** A character may take four bytes. */
 const MARGIN_BYTES = 4 * MARGIN;
 
+interface Around {
+  readonly before: string;
+  readonly page: string;
+  readonly after: string;
+}
+
 export async function readArtifactPage(
   artifact: ArtifactBytes,
   asked: { readonly offset: number; readonly length: number },
@@ -30,25 +36,25 @@ export async function readArtifactPage(
   );
   const page = bytes.subarray(from, to);
   if (page.includes(0) || !isUtf8(page)) {
-    const raw = bytes.subarray(asked.offset - first, wanted);
-    return {
-      artifact: record,
-      offset: asked.offset,
-      ...next(asked.offset + raw.length),
-      hex: raw.toString("hex"),
-    };
+    // A letter for each byte: secrets are found among any others. What follows may be text again, in whole characters.
+    const begin = asked.offset - first;
+    const stop = Math.max(characterStart(bytes, wanted), Math.min(bytes.length, begin + 1));
+    const { start, end, shown } = shownOf({
+      before: bytes.toString("latin1", 0, begin),
+      page: bytes.toString("latin1", begin, stop),
+      after: bytes.toString("latin1", stop),
+    });
+    const hex = Buffer.from(redact(shown), "latin1").toString("hex");
+    return { artifact: record, offset: first + start, ...next(first + end), hex };
   }
 
-  const before = textOf(bytes.subarray(characterStart(bytes, 0, "after"), from));
-  const after = bytes.subarray(to).toString("utf8");
-  const text = before + page.toString("utf8") + after;
-  const start = safeCut(text, before.length, redact);
-  const pageEnd = text.length - after.length;
-  const cut = first + to >= size ? pageEnd : safeCut(text, pageEnd, redact);
-  // A secret as long as the page: it is shown, hidden, and the page is longer than was asked for.
-  const end = cut > before.length ? cut : safeCutAfter(text, pageEnd, redact);
-  const shown = text.slice(start, end);
-  const offset = first + from - Buffer.byteLength(text.slice(start, before.length));
+  const before = textBefore(bytes.subarray(0, from));
+  const { start, shown } = shownOf({
+    before,
+    page: page.toString("utf8"),
+    after: textAfter(bytes.subarray(to)),
+  });
+  const offset = first + from - Buffer.byteLength(before.slice(start));
   return {
     artifact: record,
     offset,
@@ -56,16 +62,26 @@ export async function readArtifactPage(
     text: redact(shown),
   };
 
+  /** The page, cut where no secret is cut; counted from the beginning of what is before it. */
+  function shownOf({ before, page, after }: Around): { start: number; end: number; shown: string } {
+    const text = before + page + after;
+    const start = safeCut(text, before.length, redact);
+    const pageEnd = text.length - after.length;
+    const cut = after === "" ? pageEnd : safeCut(text, pageEnd, redact);
+    // A secret as long as the page: it is shown, hidden, and the page is longer than was asked for.
+    const end = cut > before.length ? cut : safeCutAfter(text, pageEnd, redact);
+    return { start, end, shown: text.slice(start, end) };
+  }
+
   function next(at: number): { next_offset?: number } {
     return at < size ? { next_offset: at } : {};
   }
 }
 
-/** Where the character begins that the byte at `at` belongs to; or, `after`, the next one that begins. */
-function characterStart(bytes: Buffer, at: number, which: "before" | "after" = "before"): number {
-  const step = which === "before" ? -1 : 1;
+/** Where the character begins that the byte at `at` belongs to. */
+function characterStart(bytes: Buffer, at: number): number {
   let start = at;
-  for (let i = 0; i < 3 && isContinuation(bytes[start]) && start + step >= 0; i += 1) start += step;
+  for (let i = 0; i < 3 && isContinuation(bytes[start]) && start > 0; i += 1) start -= 1;
   return isContinuation(bytes[start]) ? at : start;
 }
 
@@ -78,7 +94,13 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-/** What comes before a page matters only where it is text like the page itself. */
-function textOf(bytes: Buffer): string {
-  return isUtf8(bytes) ? bytes.toString("utf8") : "";
+/** What is text right before a page: behind the last byte that is none. */
+function textBefore(bytes: Buffer): string {
+  const text = bytes.toString("utf8");
+  return text.slice(text.lastIndexOf("\uFFFD") + 1);
+}
+
+function textAfter(bytes: Buffer): string {
+  const [text = ""] = bytes.toString("utf8").split("\uFFFD", 1);
+  return text;
 }

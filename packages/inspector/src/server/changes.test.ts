@@ -312,6 +312,49 @@ describe("what is new", () => {
     });
   });
 
+  test("of a session that cannot be read is that, beside what else is asked, until it can be read", async () => {
+    verifies("UI-1", "PERM-6");
+    const live = livePort();
+    live.become({ questions: [QUESTION] });
+    let isDamaged = true;
+    await serve({
+      ports: { live: live.port },
+      store: async () => {
+        const opened = await openStore({ directory: join(home.directory, "home"), readOnly: true });
+        const readSession: Store["readSession"] = async (session_id) => {
+          const reader = await opened.readSession(session_id);
+          const damaged = new StoreError("store_corrupted", "Fact 3 is not what was written.");
+          return {
+            ...reader,
+            facts: (page) => (isDamaged ? Promise.reject(damaged) : reader.facts(page)),
+          };
+        };
+        return { ...opened, readSession };
+      },
+    });
+    const { kept, close } = await keepSession(home.store);
+    const { session_id } = kept;
+    await close();
+    const first = await news({ session_id });
+    expect(first).not.toHaveProperty("session");
+    expect(first.home?.questions).toHaveLength(1);
+    expect(first.home?.problems).toEqual(["Fact 3 is not what was written."]);
+    const { cursor } = await settledHome(first);
+    expect(await news({ session_id, cursor })).toEqual({ cursor });
+
+    isDamaged = false;
+    const read = await news({ session_id, cursor });
+    expect(read.session?.read_seq).toBe(read.session?.session.last_seq);
+    expect(read.home?.problems).toEqual([]);
+    expect(await news({ cursor: read.cursor })).not.toHaveProperty("home.problems.0");
+
+    /** Until its list of sessions is as new as it gets. */
+    async function settledHome(answer: Changes): Promise<Changes> {
+      const next = await news({ session_id, cursor: answer.cursor });
+      return next.home === undefined ? next : settledHome(next);
+    }
+  });
+
   test("tells of live sessions and their questions at once, and of tasks", async () => {
     verifies("UI-1");
     const live = livePort();

@@ -2,12 +2,12 @@
 // is something; a page that asks late, or never again, costs nobody anything.
 
 import { createHash } from "node:crypto";
-import type { Changes, SessionChanges } from "../wire/index.ts";
+import type { Changes, HomeState, SessionChanges } from "../wire/index.ts";
 import type { Attendance } from "./attendance.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 import type { HomeWatch } from "./home-watch.ts";
 import type { LivePort } from "./ports.ts";
-import { refused, RefusedRequest } from "./refused.ts";
+import { refused, refusedBy, RefusedRequest } from "./refused.ts";
 import type { SessionIndex } from "./session-index.ts";
 import type { SessionIndexes } from "./session-indexes.ts";
 import { sessionRow } from "./session-rows.ts";
@@ -44,6 +44,14 @@ interface Seen {
 }
 
 const NOTHING_SEEN: Seen = { home: 0, index: 0, timeline: 0, row: "" };
+
+/** Without an index: why the session cannot be read, and a row that stands for that. */
+interface SessionTold extends Omit<Seen, "home"> {
+  readonly changes?: SessionChanges;
+  readonly problem?: string;
+}
+
+const NO_SESSION: SessionTold = { index: 0, timeline: 0, row: "" };
 
 export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Promise<Changes> {
   const { serverId, home, indexes, live, attendance, heartbeat, holdMs } = parts;
@@ -82,31 +90,35 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
   async function now({ cursor, session_id }: ChangesAsked): Promise<Changes> {
     const seen = readCursor(cursor);
     await home.look();
-    const index = session_id === undefined ? undefined : await looked(session_id);
-    const isHomeNew = seen.home !== home.version();
-    const session = index && sessionChanges(index, seen);
+    const session = session_id === undefined ? NO_SESSION : await told(session_id, seen);
+    const { index, timeline, row, changes, problem } = session;
+    const wasProblem = seen.index === 0 ? seen.row : "";
+    const isHomeNew =
+      seen.home !== home.version() || wasProblem !== (problem === undefined ? "" : row);
     return {
-      cursor: writeCursor({
-        home: home.version(),
-        index: index?.id ?? 0,
-        timeline: session?.timeline ?? 0,
-        row: session?.row ?? "",
-      }),
-      ...(isHomeNew ? { home: home.state() } : {}),
-      ...(session?.changes === undefined ? {} : { session: session.changes }),
+      cursor: writeCursor({ home: home.version(), index, timeline, row }),
+      ...(isHomeNew ? { home: withProblem(home.state(), problem) } : {}),
+      ...(changes === undefined ? {} : { session: changes }),
     };
   }
 
-  async function looked(session_id: string): Promise<SessionIndex> {
-    const index = await indexes.of(session_id);
-    await index.look();
-    return index;
+  /** One that cannot be read takes nothing else from the page: not what others ask, which is put there (PERM-6). */
+  async function told(session_id: string, seen: Seen): Promise<SessionTold> {
+    try {
+      const index = await indexes.of(session_id);
+      await index.look();
+      return { index: index.id, ...sessionChanges(index, seen) };
+    } catch (error) {
+      const { code, message } = refusedBy(error).problem.error;
+      if (code !== "failed") throw error;
+      return { ...NO_SESSION, row: digest(message), problem: message };
+    }
   }
 
   function sessionChanges(
     index: SessionIndex,
     seen: Seen,
-  ): { changes?: SessionChanges; timeline: number; row: string } {
+  ): Pick<SessionTold, "changes" | "timeline" | "row"> {
     const known = seen.index === index.id ? seen : NOTHING_SEEN;
     const { runs, lanes, version, more } = index.timeline.changedSince(known.timeline, MOST_LANES);
     const session = sessionRow(index.record(), live?.state());
@@ -137,6 +149,11 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
     const isOurs = id === serverId && !Number.isNaN(homeVersion + index + timeline);
     return isOurs ? { home: homeVersion, index, timeline, row } : NOTHING_SEEN;
   }
+}
+
+function withProblem(state: HomeState, problem: string | undefined): HomeState {
+  if (problem === undefined || state.problems.includes(problem)) return state;
+  return { ...state, problems: [...state.problems, problem] };
 }
 
 function digest(text: string): string {

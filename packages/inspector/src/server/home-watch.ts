@@ -67,7 +67,8 @@ export function createHomeWatch(
       sessions: listed.map((record) => sessionRow(record, now)),
       questions: [...(now?.questions ?? [])],
       grants: [...(now?.grants ?? [])],
-      problems,
+      // The same may be wrong with several of them.
+      problems: [...new Set(problems)],
       tasks_version: tasksVersion,
     };
     const text = JSON.stringify(state);

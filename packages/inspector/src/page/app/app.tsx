@@ -18,6 +18,7 @@ import { startInspector } from "./inspector.ts";
 import { MainView } from "./main-view.tsx";
 import { NewQuestions } from "./new-questions.tsx";
 import { PageKeys } from "./page-keys.tsx";
+import { PageTitle } from "./page-title.tsx";
 import { listenToKeys } from "./use-keys.ts";
 
 export function App(props: { api: Api; about: About; connection: Store<Connection> }) {
@@ -38,6 +39,7 @@ export function App(props: { api: Api; about: About; connection: Store<Connectio
     <InspectorContext.Provider value={inspector}>
       <PageKeys onHelp={() => setHelpOpen(true)} />
       <NewQuestions />
+      <PageTitle />
       <a class="skip" href="#main" onClick={skip}>
         Skip to the view
       </a>
@@ -74,20 +76,15 @@ function Announcement(props: { text: Store<string> }) {
 function HomeProblems() {
   const problems = useStore(useInspector().home, (home) => home?.problems);
   if (problems === undefined || problems.length === 0) return null;
+  if (problems.length === 1) return <p class="home-problems">⚠ {visibleLine(problems[0] ?? "")}</p>;
   return (
     <details class="home-problems">
-      <summary>
-        {problems.length === 1
-          ? visibleLine(problems[0] ?? "")
-          : `${problems.length} runtimes do not answer`}
-      </summary>
-      {problems.length > 1 && (
-        <ul>
-          {problems.map((problem) => (
-            <li key={problem}>{visibleLine(problem)}</li>
-          ))}
-        </ul>
-      )}
+      <summary>⚠ {problems.length} runtimes do not answer</summary>
+      <ul>
+        {problems.map((problem) => (
+          <li key={problem}>{visibleLine(problem)}</li>
+        ))}
+      </ul>
     </details>
   );
 }

@@ -1,6 +1,7 @@
 // The keys of the page, and how to read it.
 
 import { useEffect, useRef } from "preact/hooks";
+import { zoneText } from "../parts/time-text.ts";
 import { Legend } from "../timeline/legend.tsx";
 
 export function HelpDialog(props: { onClose: () => void }) {
@@ -41,6 +42,7 @@ export function HelpDialog(props: { onClose: () => void }) {
       </div>
       <h3>What a bar means</h3>
       <Legend />
+      <p class="quiet">Times are those of this browser, now {zoneText(Date.now())}.</p>
     </dialog>
   );
 }

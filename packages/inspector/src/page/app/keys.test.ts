@@ -22,6 +22,16 @@ describe("the keys of the page", () => {
     expect(acted).toEqual([]);
   });
 
+  it("tell whether the next one is the second of a sequence", () => {
+    const { keys } = keysWith("g s");
+    expect(keys.isBegun(0)).toBe(false);
+    keys.press("g", 0);
+    expect(keys.isBegun(1_000)).toBe(true);
+    expect(keys.isBegun(5_000)).toBe(false);
+    keys.press("s", 1_000);
+    expect(keys.isBegun(1_001)).toBe(false);
+  });
+
   it("forget the beginning of a sequence after a while", () => {
     const { keys, acted } = keysWith("g s", "s");
     keys.press("g", 0);

@@ -5,6 +5,8 @@ export interface Keys {
   bind(actions: KeyActions): () => void;
   /** True when the key meant something. */
   press(key: string, time: number): boolean;
+  /** Whether the next key is the second of a sequence. */
+  isBegun(time: number): boolean;
 }
 
 /** By key, or by sequence: `g s`. */
@@ -24,7 +26,11 @@ export function createKeys(): Keys {
     return bound.some((actions) => Object.keys(actions).some((name) => name.startsWith(`${key} `)));
   }
 
+  const isInTime = (time: number) =>
+    before !== undefined && time - before.time <= LONGEST_BETWEEN_MS;
+
   return {
+    isBegun: isInTime,
     bind(actions) {
       bound.push(actions);
       return () => {
@@ -33,10 +39,9 @@ export function createKeys(): Keys {
       };
     },
     press(key, time) {
-      const first = before;
+      const first = isInTime(time) ? before : undefined;
       before = undefined;
-      const isSequence = first !== undefined && time - first.time <= LONGEST_BETWEEN_MS;
-      const action = (isSequence ? find(`${first.key} ${key}`) : undefined) ?? find(key);
+      const action = (first && find(`${first.key} ${key}`)) ?? find(key);
       if (action !== undefined) {
         action();
         return true;

@@ -1,6 +1,7 @@
 // Which view stands in the middle: as the address says.
 
 import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { PlaygroundView } from "../playground/playground-view.tsx";
 import { QuestionsView } from "../questions/questions-view.tsx";
 import type { Route } from "../route/hash-route.ts";
@@ -13,7 +14,19 @@ import { useInspector } from "./context.ts";
 import { Welcome } from "./welcome.tsx";
 
 export function MainView() {
-  return viewOf(useStore(useInspector().route));
+  const route = useStore(useInspector().route);
+  useFocusKept(route.view);
+  return viewOf(route);
+}
+
+/** What had the focus may be gone with its view: then it is at the beginning of the new one. */
+function useFocusKept(view: Route["view"]): void {
+  const before = useRef(view);
+  useEffect(() => {
+    if (before.current === view) return;
+    before.current = view;
+    if (document.activeElement === document.body) document.getElementById("main")?.focus();
+  }, [view]);
 }
 
 function viewOf(route: Route): JSX.Element {

@@ -1,7 +1,7 @@
-// Tells those who do not look at the list of questions that there is a new one: in words that are read out, and in the
-// title of the tab.
+// Tells those who do not look at the list of questions that there is a new one, in words that are read out.
 
 import { useEffect, useRef } from "preact/hooks";
+import { keyOf } from "../questions/shown-questions.ts";
 import { useStore } from "../state/use-store.ts";
 import { useInspector } from "./context.ts";
 
@@ -11,9 +11,8 @@ export function NewQuestions() {
   const known = useRef<ReadonlySet<string>>(new Set());
   useEffect(() => {
     if (questions === undefined) return;
-    const fresh = questions.filter(({ question_id }) => !known.current.has(question_id));
-    known.current = new Set(questions.map(({ question_id }) => question_id));
-    document.title = `${questions.length > 0 ? `(${questions.length}) ` : ""}Soong inspector`;
+    const fresh = questions.filter((question) => !known.current.has(keyOf(question)));
+    known.current = new Set(questions.map(keyOf));
     const [first] = fresh;
     if (first === undefined) return;
     announce(

@@ -18,6 +18,11 @@ export function useKeys(actions: KeyActions): void {
   }, [names]);
 }
 
+/** Whether the key of this time is the second of a sequence such as `g s`, and so means nothing else. */
+export function isSequenceBegun(time: number): boolean {
+  return keys.isBegun(time);
+}
+
 /** Listens for the whole page. The function ends it. */
 export function listenToKeys(): () => void {
   const onKey = (event: KeyboardEvent) => {
@@ -49,6 +54,8 @@ function rests(event: KeyboardEvent): boolean {
   const { target, key } = event;
   if (document.querySelector("dialog[open]") !== null) return true;
   if (!(target instanceof HTMLElement)) return false;
+  // Whoever reads a text goes down in it, and not away from it.
+  if (key === "ArrowDown" && target !== document.body && target.id !== "main") return true;
   if (target.isContentEditable || target.matches("textarea, select")) return key !== "Escape";
   return (
     key !== "Escape" &&

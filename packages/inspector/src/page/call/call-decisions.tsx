@@ -1,8 +1,9 @@
 // How it was decided whether the call may happen: by rules, by hooks, by a person; who, when, and after how long.
 
 import type { Decided, HookRun } from "../../wire/index.ts";
+import { CutText } from "../parts/cut-text.tsx";
 import { clockText, durationText } from "../parts/time-text.ts";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "../parts/visible.ts";
 import { DecisionChain } from "./decision-chain.tsx";
 import { SignMark } from "./sign-mark.tsx";
 
@@ -24,7 +25,11 @@ export function CallDecisions(props: { decisions: readonly Decided[] }) {
             <strong>{BY[decided.by]}</strong>: <SignMark state={decided.decision} />{" "}
             <span class="quiet">at {clockText(decided.at)}</span>
           </p>
-          {decided.reason !== undefined && <p class="prose">{visible(decided.reason)}</p>}
+          {decided.reason !== undefined && (
+            <p class="prose">
+              <CutText text={decided.reason} />
+            </p>
+          )}
           <Person decided={decided} />
           {decided.chain !== undefined && <DecisionChain chain={decided.chain} />}
         </li>
@@ -67,7 +72,11 @@ export function HookRuns(props: { hooks: readonly HookRun[] }) {
             </td>
             <td>
               <SignMark state={hook.outcome} />
-              {hook.detail !== undefined && <div class="prose">{visible(hook.detail)}</div>}
+              {hook.detail !== undefined && (
+                <div class="prose">
+                  <CutText text={hook.detail} />
+                </div>
+              )}
             </td>
             <td>{hook.duration_ms === undefined ? "…" : durationText(hook.duration_ms)}</td>
           </tr>

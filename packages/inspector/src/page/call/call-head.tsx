@@ -1,9 +1,13 @@
 // The head of a call: what it is, how it stands, when and how long.
 
 import type { CallStory, Lane } from "../../wire/index.ts";
-import { clockText, durationText } from "../parts/time-text.ts";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { useInspector } from "../app/context.ts";
+import { CutText } from "../parts/cut-text.tsx";
+import { clockText, durationText, instantText } from "../parts/time-text.ts";
+import { visibleLine } from "../parts/visible.ts";
 import { hashOf } from "../route/hash-route.ts";
+import { useStore } from "../state/use-store.ts";
+import { useNow } from "../timeline/use-now.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { phasesOf } from "./phases.ts";
 import { SignMark } from "./sign-mark.tsx";
@@ -11,11 +15,14 @@ import { SignMark } from "./sign-mark.tsx";
 export function CallHead(props: { story: CallStory }) {
   const { story } = props;
   const { lane } = story;
+  const session = useStore(useInspector().session, (model) => model?.session);
+  const isLive = session?.live !== undefined;
+  const isLeftOpen = lane.state !== "ended" && !isLive;
   return (
     <header class="call-head">
       <h2 class="mono">{visibleLine(lane.tool_name)}</h2>
       <p>
-        <SignMark state={lane.outcome ?? lane.state} />
+        <SignMark state={lane.outcome ?? (isLeftOpen ? "left_open" : lane.state)} />
         {story.native_name !== undefined && story.native_name !== lane.tool_name && (
           <span class="quiet">
             {" "}
@@ -23,33 +30,39 @@ export function CallHead(props: { story: CallStory }) {
           </span>
         )}
       </p>
-      {lane.state === "waiting" && (
+      {isLeftOpen && <p>The process that made it has ended, and its end is not on record.</p>}
+      {lane.state === "waiting" && isLive && (
         <p>
           <a href={hashOf({ view: "questions" })}>Answer its question</a>
         </p>
       )}
-      {lane.summary !== undefined && <p class="prose">{visible(lane.summary)}</p>}
+      {lane.summary !== undefined && (
+        <p class="prose">
+          <CutText text={lane.summary} />
+        </p>
+      )}
       <p class="quiet">
         <span class="mono">{visibleLine(lane.tool_call_id)}</span>{" "}
         <CopyButton text={lane.tool_call_id} what="the id of the call" />
       </p>
-      <Times lane={lane} />
+      <Times lane={lane} isLive={isLive} until={Date.parse(session?.updated_at ?? "")} />
       <Effects effects={story.effects ?? {}} />
     </header>
   );
 }
 
-function Times(props: { lane: Lane }) {
-  const { lane } = props;
+function Times(props: { lane: Lane; isLive: boolean; until: number }) {
+  const { lane, isLive, until } = props;
   const [first] = lane.spans;
-  const phases = phasesOf(lane.spans, Date.now());
+  const now = useNow(isLive && lane.state !== "ended", until);
+  const phases = phasesOf(lane.spans, now);
   return (
     <table class="table phases" aria-label="When and how long">
       <tbody>
         {first !== undefined && (
           <tr>
             <th scope="row">Asked for</th>
-            <td>{clockText(first[1])}</td>
+            <td>{instantText(first[1])}</td>
           </tr>
         )}
         {phases.map(({ kind, name, ms, is_going_on }) => (
@@ -57,7 +70,7 @@ function Times(props: { lane: Lane }) {
             <th scope="row">{name}</th>
             <td>
               {durationText(ms)}
-              {is_going_on && " so far"}
+              {is_going_on && (isLive ? " so far" : " until the last fact on record")}
             </td>
           </tr>
         ))}

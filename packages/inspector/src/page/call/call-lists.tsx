@@ -2,8 +2,9 @@
 
 import { useState } from "preact/hooks";
 import type { CallStory } from "../../wire/index.ts";
+import { CutText } from "../parts/cut-text.tsx";
 import { clockText } from "../parts/time-text.ts";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "../parts/visible.ts";
 import { hashOf } from "../route/hash-route.ts";
 import { ArtifactViewer } from "./artifact-viewer.tsx";
 import { sizeText } from "./text-slice.ts";
@@ -53,7 +54,7 @@ export function CallProgress(props: { progress: CallStory["progress"] }) {
       <ol class="progress">
         {shown.map(({ at, text }, index) => (
           <li key={index}>
-            <span class="quiet mono">{clockText(at)}</span> {visible(text)}
+            <span class="quiet mono">{clockText(at)}</span> <CutText text={text} />
           </li>
         ))}
       </ol>

@@ -1,9 +1,10 @@
 // What came of a call: as the model read it, and as a person should.
 
 import type { ContentBlock, ToolError, ToolResult } from "@soong/core";
+import { CutText } from "../parts/cut-text.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { durationText } from "../parts/time-text.ts";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "../parts/visible.ts";
 import { ContentBlocks } from "./content-blocks.tsx";
 import { SignMark } from "./sign-mark.tsx";
 import { Tabs } from "./tabs.tsx";
@@ -38,7 +39,11 @@ function ForAPerson(props: { result: ToolResult }) {
           <span class="quiet">after {durationText(metadata.duration_ms)} of execution</span>
         )}
       </p>
-      {summary !== "" && <p class="prose">{visible(summary)}</p>}
+      {summary !== "" && (
+        <p class="prose">
+          <CutText text={summary} />
+        </p>
+      )}
       {error !== undefined && <ErrorText error={error} />}
       {data !== undefined && (
         <>
@@ -54,7 +59,9 @@ export function ErrorText(props: { error: ToolError }) {
   const { error } = props;
   return (
     <div class="problem-box">
-      <p class="prose">{visible(error.message)}</p>
+      <p class="prose">
+        <CutText text={error.message} />
+      </p>
       <p>
         {recoveryText(error.recovery)}{" "}
         <span class="quiet mono">

@@ -1,7 +1,7 @@
 // A JSON value as lines, those that changed marked with a sign. Shown from the beginning, more on demand.
 
 import { useMemo, useState } from "preact/hooks";
-import { visible } from "../parts/visible.ts";
+import { CutText } from "../parts/cut-text.tsx";
 import { isWithin, jsonLines, type JsonLine } from "./json-lines.ts";
 
 const LINES = 200;
@@ -29,7 +29,12 @@ export function JsonCode(props: {
             {props.sign !== undefined && (
               <span class="line-sign">{isMarked ? props.sign : "\u00a0"}</span>
             )}
-            <LineText text={"  ".repeat(Math.min(line.depth, 40)) + line.text} />
+            <span>
+              <CutText
+                text={"  ".repeat(Math.min(line.depth, 40)) + line.text}
+                first={LONGEST_LINE}
+              />
+            </span>
           </div>
         );
       })}
@@ -39,20 +44,6 @@ export function JsonCode(props: {
         </button>
       )}
     </div>
-  );
-}
-
-function LineText(props: { text: string }) {
-  const [isWhole, setWhole] = useState(false);
-  const { text } = props;
-  if (isWhole || text.length <= LONGEST_LINE) return <span>{visible(text)}</span>;
-  return (
-    <span>
-      {visible(text.slice(0, LONGEST_LINE))}
-      <button type="button" class="link" onClick={() => setWhole(true)}>
-        … {text.length - LONGEST_LINE} characters more
-      </button>
-    </span>
   );
 }
 

@@ -25,6 +25,7 @@ const SIGNS: Readonly<Record<string, Sign>> = {
   waiting: { icon: "?", word: "waiting for a person", tone: "warn" },
   executing: { icon: "▶", word: "executing", tone: "info" },
   holding: { icon: "…", word: "done, not told yet", tone: "info" },
+  left_open: { icon: "╌", word: "left open", tone: "warn" },
   allow: { icon: "✓", word: "allow", tone: "good" },
   allow_once: { icon: "✓", word: "allowed once", tone: "good" },
   allow_for_session: { icon: "✓", word: "allowed for the session", tone: "good" },

@@ -107,7 +107,7 @@ function FactCells({ fact }: { fact: FactRow }) {
       <span role="gridcell" class="number">
         {fact.seq}
       </span>
-      <span role="gridcell" class="time">
+      <span role="gridcell" class="time" title={fact.time}>
         {clockText(Date.parse(fact.time))}
       </span>
       <span role="gridcell" class="type">

@@ -1,13 +1,20 @@
 // A JSON value as a tree that opens level by level: a huge one costs only what of it is open.
 
 import { useState } from "preact/hooks";
-import type { ComponentChildren } from "preact";
-import { visible, visibleLine } from "./visible.ts";
+import { CutText } from "./cut-text.tsx";
+import { onTreeFocus, onTreeKey } from "./tree-keys.ts";
+import { visibleLine } from "./visible.ts";
 
 export function JsonTree(props: { value: unknown; label?: string; open?: number }) {
   return (
-    <ul class="json" role="tree" aria-label={props.label ?? "JSON"}>
-      <JsonNode value={props.value} open={props.open ?? 1} />
+    <ul
+      class="json"
+      role="tree"
+      aria-label={props.label ?? "JSON"}
+      onFocusIn={onTreeFocus}
+      onKeyDown={onTreeKey}
+    >
+      <JsonNode value={props.value} open={props.open ?? 1} is_top={true} />
     </ul>
   );
 }
@@ -15,56 +22,68 @@ export function JsonTree(props: { value: unknown; label?: string; open?: number 
 const MOST_AT_ONCE = 100;
 const LONGEST_TEXT = 1_000;
 
-function JsonNode(props: { name?: string; value: unknown; open: number }) {
-  const entries = entriesOf(props.value);
-  if (entries === undefined) {
-    return (
-      <li role="treeitem" class="json-leaf">
-        <Name name={props.name} />
-        <Leaf value={props.value} />
-      </li>
-    );
-  }
-  return <Branch name={props.name} value={props.value} entries={entries} open={props.open} />;
+interface NodeProps {
+  name?: string;
+  value: unknown;
+  /** So many levels are open. */
+  open: number;
+  /** Where Tab leads to; from there on it is the item that had the focus last. */
+  is_top?: boolean;
 }
 
-function Branch(props: {
-  name: string | undefined;
-  value: unknown;
-  entries: readonly [string, unknown][];
-  open: number;
-}) {
+function JsonNode(props: NodeProps) {
+  const entries = entriesOf(props.value);
+  if (entries !== undefined && entries.length > 0) return <Branch {...props} entries={entries} />;
+  return (
+    <li role="treeitem" tabIndex={props.is_top === true ? 0 : -1} class="json-leaf">
+      <Name name={props.name} />
+      {entries === undefined ? (
+        <Leaf value={props.value} />
+      ) : (
+        <span class="json-mark">{Array.isArray(props.value) ? "[]" : "{}"}</span>
+      )}
+    </li>
+  );
+}
+
+function Branch(props: NodeProps & { entries: readonly [string, unknown][] }) {
+  const { name, entries } = props;
   const [isOpen, setOpen] = useState(props.open > 0);
   const [shown, setShown] = useState(MOST_AT_ONCE);
-  const [before, after] = Array.isArray(props.value) ? ["[", "]"] : ["{", "}"];
-  if (props.entries.length === 0) {
-    return (
-      <li role="treeitem" class="json-leaf">
-        <Name name={props.name} />
-        <span class="json-mark">{before + after}</span>
-      </li>
-    );
-  }
+  const isList = Array.isArray(props.value);
+  const [before, after] = isList ? ["[", "]"] : ["{", "}"];
+  // Else it would be called by all that is in it.
+  const called = `${name === undefined ? "" : `${visibleLine(name)}: `}${isList ? "list" : "object"} of ${entries.length}`;
   return (
-    <li role="treeitem" aria-expanded={isOpen}>
-      <button type="button" class="json-toggle" onClick={() => setOpen(!isOpen)}>
+    <li
+      role="treeitem"
+      tabIndex={props.is_top === true ? 0 : -1}
+      aria-expanded={isOpen}
+      aria-label={called}
+    >
+      <button type="button" class="json-toggle" tabIndex={-1} onClick={() => setOpen(!isOpen)}>
         <span aria-hidden="true" class="twisty">
           {isOpen ? "▾" : "▸"}
         </span>
-        <Name name={props.name} />
-        <span class="json-mark">
-          {isOpen ? before : `${before} ${props.entries.length} ${after}`}
-        </span>
+        <Name name={name} />
+        <span class="json-mark">{isOpen ? before : `${before} ${entries.length} ${after}`}</span>
       </button>
       {isOpen && (
         <ul role="group">
-          {props.entries.slice(0, shown).map(([name, value]) => (
+          {entries.slice(0, shown).map(([name, value]) => (
             <JsonNode key={name} name={name} value={value} open={props.open - 1} />
           ))}
-          {props.entries.length > shown && (
-            <More onClick={() => setShown(shown + MOST_AT_ONCE)}>
-              {props.entries.length - shown} more
-            </More>
+          {entries.length > shown && (
+            <li role="treeitem" tabIndex={-1}>
+              <button
+                type="button"
+                class="link"
+                tabIndex={-1}
+                onClick={() => setShown(shown + MOST_AT_ONCE)}
+              >
+                {entries.length - shown} more
+              </button>
+            </li>
           )}
         </ul>
       )}
@@ -79,31 +98,13 @@ function Name(props: { name: string | undefined }) {
 }
 
 function Leaf(props: { value: unknown }) {
-  const [isWhole, setWhole] = useState(false);
   if (typeof props.value !== "string") {
     return <span class="json-value">{String(props.value)}</span>;
   }
-  const text = props.value;
-  const isCut = !isWhole && text.length > LONGEST_TEXT;
   return (
     <span class="json-text">
-      {visible(isCut ? text.slice(0, LONGEST_TEXT) : text)}
-      {isCut && (
-        <button type="button" class="link" onClick={() => setWhole(true)}>
-          … {text.length - LONGEST_TEXT} characters more
-        </button>
-      )}
+      <CutText text={props.value} first={LONGEST_TEXT} isInTree={true} />
     </span>
-  );
-}
-
-function More(props: { onClick: () => void; children: ComponentChildren }) {
-  return (
-    <li role="none">
-      <button type="button" class="link" onClick={props.onClick}>
-        {props.children}
-      </button>
-    </li>
   );
 }
 

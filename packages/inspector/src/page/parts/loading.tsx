@@ -1,13 +1,13 @@
 // What stands where an answer is not there yet, or will not come.
 
-import { visible } from "./visible.ts";
 import type { Loaded } from "../api/use-loaded.ts";
+import { CutText } from "./cut-text.tsx";
 
 export function ProblemText(props: { text: string; onRetry?: () => void }) {
   return (
     <p class="problem" role="alert">
       <span aria-hidden="true">⚠ </span>
-      {visible(props.text)}{" "}
+      <CutText text={props.text} />{" "}
       {props.onRetry !== undefined && (
         <button type="button" class="link" onClick={props.onRetry}>
           Try again

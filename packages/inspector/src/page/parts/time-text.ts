@@ -29,6 +29,21 @@ export function clockText(time: number): string {
   return `${parts}.${String(date.getMilliseconds()).padStart(3, "0")}`;
 }
 
+/** The day and the time, to the millisecond: of what may be long ago. */
+export function instantText(time: number): string {
+  const clock = clockText(time);
+  return clock === "" ? "" : `${dayOf(new Date(time))} ${clock}`;
+}
+
+/** Which time it is that is shown: `UTC`, `UTC+5:30`. */
+export function zoneText(now: number): string {
+  const minutes = -new Date(now).getTimezoneOffset();
+  if (minutes === 0) return "UTC";
+  const hours = Math.floor(Math.abs(minutes) / 60);
+  const rest = Math.abs(minutes) % 60;
+  return `UTC${minutes < 0 ? "-" : "+"}${hours}${rest === 0 ? "" : `:${two(rest)}`}`;
+}
+
 function dayOf(date: Date): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }

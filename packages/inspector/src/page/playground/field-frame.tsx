@@ -2,11 +2,14 @@
 
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { CutText } from "../parts/cut-text.tsx";
+import { visibleLine } from "../parts/visible.ts";
 import type { Field } from "./field.ts";
 
 /** Those of several inputs: a label belongs to one. */
 const GROUPS: ReadonlySet<Field["kind"]> = new Set(["object", "list", "choices", "fixed"]);
+
+const LONGEST_DEFAULT = 200;
 
 /** The ids of what is said about the input with this id. */
 export function describedBy(id: string): string {
@@ -27,7 +30,9 @@ export function FieldFrame(props: {
   const id = useId();
   const hints = [
     ...field.limits,
-    ...(field.default === undefined ? [] : [`default ${JSON.stringify(field.default)}`]),
+    ...(field.default === undefined
+      ? []
+      : [`default ${JSON.stringify(field.default).slice(0, LONGEST_DEFAULT)}`]),
   ];
   const label = (
     <>
@@ -76,7 +81,9 @@ export function FieldFrame(props: {
       </div>
       <div id={`${id}-words`}>
         {field.description !== undefined && (
-          <p class="quiet form-field-words">{visible(field.description)}</p>
+          <p class="quiet form-field-words">
+            <CutText text={field.description} />
+          </p>
         )}
         {hints.length > 0 && <p class="quiet form-field-words">{visibleLine(hints.join(", "))}</p>}
       </div>

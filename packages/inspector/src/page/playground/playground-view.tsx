@@ -70,6 +70,7 @@ function ToolList(props: { tools: readonly PlaygroundTool[]; chosen: string | un
         <span class="unseen">Find a tool</span>
         <input
           type="search"
+          data-search
           placeholder={`Find one of ${props.tools.length} tools`}
           value={typed}
           onInput={(event) => setTyped(event.currentTarget.value)}

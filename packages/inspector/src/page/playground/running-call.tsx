@@ -1,23 +1,35 @@
 // A call that was begun here: its questions while it waits, then its result, and the way to its session.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Called } from "../../wire/index.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useInspector } from "../app/context.ts";
 import { CallResult } from "../call/call-result.tsx";
 import { ProblemText } from "../parts/loading.tsx";
+import { useVisible } from "../parts/use-visible.ts";
 import { QuestionList } from "../questions/question-list.tsx";
 import { hashOf } from "../route/hash-route.ts";
 
-export function RunningCall(props: { called: Called }) {
+export function RunningCall(props: { called: Called; tool_name: string }) {
+  const { tool_name } = props;
   const { session_id, run_id } = props.called;
-  const { api } = useInspector();
+  const { api, announce } = useInspector();
   const [abortProblem, setAbortProblem] = useState<string>();
+  const [isOver, setOver] = useState(false);
+  const isVisible = useVisible();
   const loaded = useLoaded(
-    (signal) => api.ask("GET /api/playground/calls/:run_id", { path: { run_id }, signal }),
+    // Held until the call ends. A browser has few connections, so a tab in the background keeps none.
+    isVisible && !isOver
+      ? (signal) => api.ask("GET /api/playground/calls/:run_id", { path: { run_id }, signal })
+      : undefined,
     run_id,
   );
   const ended = loaded.value;
+  useEffect(() => {
+    if (ended === undefined) return;
+    setOver(true);
+    announce(`${tool_name}: ${ended.result.status}.`);
+  }, [ended]);
 
   async function abort(): Promise<void> {
     setAbortProblem(undefined);

@@ -5,33 +5,36 @@ import type { JsonObject, JsonValue } from "@soong/core";
 
 export type Schema = JsonObject;
 
-const MAX_REFERENCES = 32;
+/** More steps than this lead in a circle, or to something no form could show. */
+const MOST_STEPS = 500;
 
 /** The schema itself, without `$ref` and `allOf` at its top; undefined where it points nowhere or in a circle. */
 export function resolved(root: Schema, schema: JsonValue | undefined): Schema | undefined {
-  return resolve(root, schema, 0);
+  return resolve(root, schema, { left: MOST_STEPS });
 }
 
 function resolve(
   root: Schema,
   schema: JsonValue | undefined,
-  followed: number,
+  steps: { left: number },
 ): Schema | undefined {
   if (schema === true || schema === undefined) return {};
-  if (!isObject(schema) || followed > MAX_REFERENCES) return undefined;
+  steps.left -= 1;
+  if (!isObject(schema) || steps.left < 0) return undefined;
   const { $ref: reference, allOf, ...rest } = schema;
   if (typeof reference === "string") {
-    const target = resolve(root, at(root, reference), followed + 1);
+    const target = resolve(root, at(root, reference), steps);
     if (target === undefined) return undefined;
     const beside = { ...rest, ...(allOf === undefined ? {} : { allOf }) };
-    const own = resolve(root, beside, followed + 1);
+    const own = resolve(root, beside, steps);
     return own && merged(target, own);
   }
   if (!Array.isArray(allOf)) return rest;
   let whole: Schema | undefined = rest;
   for (const part of allOf) {
-    const own = resolve(root, part, followed + 1);
-    whole = own === undefined || whole === undefined ? undefined : merged(whole, own);
+    const own = resolve(root, part, steps);
+    whole = own && whole && merged(whole, own);
+    if (whole === undefined) return undefined;
   }
   return whole;
 }

@@ -5,8 +5,9 @@ import { useRef, useState } from "preact/hooks";
 import type { Called, Explained, PlaygroundTool } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
 import { CopyButton } from "../call/copy-button.tsx";
+import { CutText } from "../parts/cut-text.tsx";
 import { ProblemText } from "../parts/loading.tsx";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "../parts/visible.ts";
 import { ExplainedCall } from "./explained-call.tsx";
 import { RawField } from "./raw-field.tsx";
 import { RunningCall } from "./running-call.tsx";
@@ -19,7 +20,7 @@ const drafts = new Map<string, JsonValue | undefined>();
 export function ToolTrial(props: { tool: PlaygroundTool; cwd: string }) {
   const { tool } = props;
   const { tool_name, input_schema } = tool;
-  const { api } = useInspector();
+  const { api, announce } = useInspector();
   const [value, setValue] = useState<JsonValue | undefined>(() =>
     drafts.has(tool_name) ? drafts.get(tool_name) : startValue(input_schema, input_schema),
   );
@@ -42,7 +43,9 @@ export function ToolTrial(props: { tool: PlaygroundTool; cwd: string }) {
       message: error instanceof Error ? error.message : String(error),
     }));
     // What was asked since then counts.
-    if (own === asked.current) setOutcome(next);
+    if (own !== asked.current) return;
+    setOutcome(next);
+    if (next.is === "explained") announce(`${tool_name}: explained below.`);
   }
 
   const explain = () =>
@@ -63,7 +66,9 @@ export function ToolTrial(props: { tool: PlaygroundTool; cwd: string }) {
         <span class="chip">{tool.permission === "write" ? "✎ write" : "read only"}</span>{" "}
         <span class="quiet">{visibleLine(tool.tags.join(", "))}</span>
       </p>
-      <p class="prose">{visible(tool.description)}</p>
+      <p class="prose">
+        <CutText text={tool.description} />
+      </p>
       <div class="plan-look" role="group" aria-label="How the input is edited">
         {(["form", "json"] as const).map((one) => (
           <button
@@ -124,7 +129,7 @@ export function ToolTrial(props: { tool: PlaygroundTool; cwd: string }) {
           </button>
         </p>
       </form>
-      <section class="trial-outcome" aria-label="What came of it" aria-live="polite">
+      <section class="trial-outcome" aria-label="What came of it">
         <OutcomeView outcome={outcome} tool_name={tool_name} />
       </section>
     </>
@@ -150,6 +155,12 @@ function OutcomeView(props: { outcome: Outcome; tool_name: string }) {
     case "explained":
       return <ExplainedCall explained={outcome.explained} />;
     case "called":
-      return <RunningCall key={outcome.called.run_id} called={outcome.called} />;
+      return (
+        <RunningCall
+          key={outcome.called.run_id}
+          called={outcome.called}
+          tool_name={props.tool_name}
+        />
+      );
   }
 }

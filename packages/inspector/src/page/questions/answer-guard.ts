@@ -4,7 +4,7 @@
 export const READING_MS = 600;
 
 interface Seen {
-  /** When the question, or anything that moves it on the screen, last appeared or changed. */
+  /** When the question appeared, or last stood elsewhere on the screen. Of a clock that nobody sets. */
   readonly shown_at: number;
   /** When it got the focus; undefined for a click, which needs none. */
   readonly focused_at?: number;
@@ -18,6 +18,5 @@ export function isDeliberate(
   // A key that is held down was pressed for something else.
   if (press.is_repeat) return false;
   const since = Math.max(seen.shown_at, seen.focused_at ?? Number.NEGATIVE_INFINITY);
-  // A clock that was set back makes nothing deliberate.
   return now - since >= READING_MS;
 }

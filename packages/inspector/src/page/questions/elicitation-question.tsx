@@ -3,8 +3,9 @@
 import type { JsonObject, JsonValue } from "@soong/core";
 import { useState } from "preact/hooks";
 import type { Question } from "../../wire/index.ts";
+import { CutText } from "../parts/cut-text.tsx";
 import { ProblemText } from "../parts/loading.tsx";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "../parts/visible.ts";
 import { hashOf } from "../route/hash-route.ts";
 import { isObject } from "../playground/schema.ts";
 import { SchemaForm } from "../playground/schema-form.tsx";
@@ -31,7 +32,9 @@ export function ElicitationQuestion(props: Props) {
             See the call
           </a>
         </p>
-        <p class="prose">{visible(request.message)}</p>
+        <p class="prose">
+          <CutText text={request.message} />
+        </p>
       </header>
       {request.mode === "form" ? (
         <FormAnswer schema={request.requested_schema} {...props} />
@@ -130,7 +133,7 @@ function Buttons(
   return (
     <div class="answers" role="group" aria-label="Your answer">
       <div class="answer">
-        <button class="button primary" disabled={is_sending} {...props.accept}>
+        <button class="button primary" aria-disabled={is_sending} {...props.accept}>
           Accept
         </button>
         <span>Your answer is given to the tool.</span>
@@ -139,7 +142,7 @@ function Buttons(
         <button
           type="button"
           class="button"
-          disabled={is_sending}
+          aria-disabled={is_sending}
           aria-keyshortcuts="n"
           onClick={() => onClick({ action: "decline" })}
         >
@@ -151,7 +154,7 @@ function Buttons(
         <button
           type="button"
           class="button"
-          disabled={is_sending}
+          aria-disabled={is_sending}
           onClick={() => onClick({ action: "cancel" })}
         >
           Cancel

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import type { GrantRow } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
+import { focusedOnce } from "../parts/focused.ts";
 import { ProblemText } from "../parts/loading.tsx";
 import { momentText } from "../parts/time-text.ts";
 import { visibleLine } from "../parts/visible.ts";
@@ -26,7 +27,12 @@ export function GrantList() {
   );
 }
 
-type Revoking = { is: "no" } | { is: "asked" } | { is: "sending" } | { is: "failed"; why: string };
+type Revoking =
+  | { is: "no" }
+  | { is: "kept" }
+  | { is: "asked" }
+  | { is: "sending" }
+  | { is: "failed"; why: string };
 
 function Grant(props: { grant: GrantRow }) {
   const { grant } = props;
@@ -42,6 +48,8 @@ function Grant(props: { grant: GrantRow }) {
         query: { session_id },
       });
       announce(`Taken back: ${grant.tool_name}.`);
+      // It goes from the list, and the focus with it.
+      document.getElementById("main")?.focus();
     } catch (error) {
       setRevoking({ is: "failed", why: error instanceof Error ? error.message : String(error) });
     }
@@ -75,14 +83,14 @@ function Grant(props: { grant: GrantRow }) {
           <button
             type="button"
             class="button danger"
-            disabled={revoking.is === "sending"}
+            aria-disabled={revoking.is === "sending"}
             // The button that was there has gone: whoever came by key goes on from here.
-            ref={(button) => button?.focus()}
-            onClick={() => void revoke()}
+            ref={focusedOnce}
+            onClick={() => revoking.is === "asked" && void revoke()}
           >
             Take it back
           </button>{" "}
-          <button type="button" class="button" onClick={() => setRevoking({ is: "no" })}>
+          <button type="button" class="button" onClick={() => setRevoking({ is: "kept" })}>
             Keep it
           </button>
         </p>
@@ -91,6 +99,7 @@ function Grant(props: { grant: GrantRow }) {
           type="button"
           class="button"
           aria-label={`Revoke the grant for ${grant.tool_name}`}
+          {...(revoking.is === "kept" ? { ref: focusedOnce } : {})}
           onClick={() => setRevoking({ is: "asked" })}
         >
           Revoke…

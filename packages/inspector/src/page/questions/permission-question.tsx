@@ -9,9 +9,10 @@ import { DecisionChain } from "../call/decision-chain.tsx";
 import { JsonCode } from "../call/json-code.tsx";
 import { PreviewView } from "../call/preview.tsx";
 import { shellWord } from "../call/words.ts";
+import { CutText } from "../parts/cut-text.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { ProblemText } from "../parts/loading.tsx";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "../parts/visible.ts";
 import { hashOf } from "../route/hash-route.ts";
 import type { QuestionParts } from "./question-parts.ts";
 import { WaitingSince } from "./waiting-since.tsx";
@@ -33,7 +34,9 @@ export function PermissionQuestion(
           {request.destructive && <span class="chip mark-danger">⚠ destructive</span>}{" "}
           <WaitingSince asked_at={question.asked_at} />
         </p>
-        <p class="prose quiet">{visible(request.description)}</p>
+        <p class="prose quiet">
+          <CutText text={request.description} />
+        </p>
       </header>
       {request.preview !== undefined && <PreviewView preview={request.preview} />}
       <details open={request.preview === undefined}>
@@ -200,7 +203,7 @@ function Answers(props: QuestionParts & { request: PermissionRequest }) {
           <button
             type="button"
             class={style}
-            disabled={is_sending}
+            aria-disabled={is_sending}
             aria-keyshortcuts={key}
             onClick={() => props.onClick(answer)}
           >
@@ -222,7 +225,7 @@ function Answers(props: QuestionParts & { request: PermissionRequest }) {
           class="reason"
           autocomplete="off"
           value={reason}
-          disabled={is_sending}
+          readOnly={is_sending}
           onInput={(event) => setReason(event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key !== "Escape") return;

@@ -1,33 +1,39 @@
 // One question: what is asked, the answers, and after that what became of it.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { AnswerGiven, Question } from "../../wire/index.ts";
+import { isSequenceBegun } from "../app/use-keys.ts";
 import { isDeliberate } from "./answer-guard.ts";
 import { ElicitationQuestion } from "./elicitation-question.tsx";
 import { PermissionQuestion } from "./permission-question.tsx";
 import type { QuestionParts } from "./question-parts.ts";
 import { SettledQuestion } from "./settled-question.tsx";
 import { isOver, type ShownQuestion } from "./shown-questions.ts";
+import { useLastMoved } from "./use-last-moved.ts";
 
 export function QuestionCard(props: {
   shown: ShownQuestion;
-  /** When anything on the list last moved. */
-  changed_at: number;
   onAnswer: (answer: AnswerGiven) => void;
 }) {
   const { question, state } = props.shown;
   const card = useRef<HTMLElement>(null);
   const focused_at = useRef<number | undefined>(undefined);
-  const shown_at = useRef(Date.now());
-  shown_at.current = Math.max(shown_at.current, props.changed_at);
+  const lastMoved = useLastMoved(() => card.current?.querySelector(".answers"));
+  const [isTooSoon, setTooSoon] = useState(false);
+  const isSending = state.is === "sending";
+  const hasFailed = state.is === "waiting" && state.problem !== undefined;
   useEffect(() => {
-    shown_at.current = Date.now();
-  }, []);
+    // Whoever answered goes on from here.
+    if (hasFailed && document.activeElement === document.body) card.current?.focus();
+  }, [hasFailed]);
 
   function give(answer: AnswerGiven): void {
-    if (isDeliberate({ shown_at: shown_at.current }, Date.now(), { is_repeat: false })) {
-      props.onAnswer(answer);
-    }
+    if (isSending) return;
+    const isMeant = isDeliberate({ shown_at: lastMoved() }, performance.now(), {
+      is_repeat: false,
+    });
+    setTooSoon(!isMeant);
+    if (isMeant) props.onAnswer(answer);
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -37,23 +43,29 @@ export function QuestionCard(props: {
       event.preventDefault();
       return;
     }
-    if (isTyping(event)) return;
+    // The second key of `g s` is no answer.
+    if (isTyping(event) || isSequenceBegun(event.timeStamp)) return;
     const action = keyAction(event.key, question, card.current);
-    if (action === undefined || state.is === "sending") return;
+    if (action === undefined || isSending) return;
     event.preventDefault();
     event.stopPropagation();
     const seen = {
-      shown_at: shown_at.current,
+      shown_at: lastMoved(),
       ...(focused_at.current === undefined ? {} : { focused_at: focused_at.current }),
     };
-    if (!isDeliberate(seen, Date.now(), { is_repeat: event.repeat })) return;
+    const isMeant = isDeliberate(seen, performance.now(), { is_repeat: event.repeat });
+    setTooSoon(!isMeant);
+    if (!isMeant) return;
     if (action === "reason") card.current?.querySelector<HTMLElement>(".reason")?.focus();
     else props.onAnswer(action);
   }
 
-  if (isOver(props.shown)) return <SettledQuestion question={question} state={state} />;
+  if (isOver(props.shown)) {
+    const hadFocus = card.current?.contains(document.activeElement) === true;
+    return <SettledQuestion question={question} state={state} takesFocus={hadFocus} />;
+  }
   const parts: QuestionParts = {
-    is_sending: state.is === "sending",
+    is_sending: isSending,
     problem: state.is === "waiting" ? state.problem : undefined,
     onClick: give,
   };
@@ -69,7 +81,7 @@ export function QuestionCard(props: {
         const from = event.relatedTarget;
         // Going from one part of it to another is no new beginning.
         if (!(from instanceof Node) || card.current?.contains(from) !== true) {
-          focused_at.current = Date.now();
+          focused_at.current = performance.now();
         }
       }}
     >
@@ -77,6 +89,11 @@ export function QuestionCard(props: {
         <PermissionQuestion question={question} {...parts} />
       ) : (
         <ElicitationQuestion question={question} {...parts} />
+      )}
+      {isTooSoon && (
+        <p role="status">
+          That came too soon after it appeared or moved. Once more, if you mean it.
+        </p>
       )}
     </article>
   );

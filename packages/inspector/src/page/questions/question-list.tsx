@@ -7,7 +7,7 @@ import { useShownQuestions } from "./use-shown-questions.ts";
 
 export function QuestionList(props: { session_id?: string; empty?: string }) {
   const questions = useShownQuestions(props.session_id);
-  const { shown, changed_at } = questions;
+  const { shown } = questions;
   const list = useRef<HTMLDivElement>(null);
   const waiting = shown.filter((entry) => !isOver(entry)).length;
   /** The key of the question that was answered here last, until the next one has the focus. */
@@ -27,7 +27,6 @@ export function QuestionList(props: { session_id?: string; empty?: string }) {
         <QuestionCard
           key={keyOf(entry.question)}
           shown={entry}
-          changed_at={changed_at}
           onAnswer={(given) => {
             answered.current = keyOf(entry.question);
             questions.answer(entry.question, given);
@@ -35,7 +34,14 @@ export function QuestionList(props: { session_id?: string; empty?: string }) {
         />
       ))}
       {shown.some(isOver) && (
-        <button type="button" class="link" onClick={() => questions.putAway()}>
+        <button
+          type="button"
+          class="link"
+          onClick={() => {
+            questions.putAway();
+            document.getElementById("main")?.focus();
+          }}
+        >
           Put away what is over
         </button>
       )}

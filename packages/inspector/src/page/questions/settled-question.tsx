@@ -1,6 +1,6 @@
 // What became of a question that was on the page.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CallStory, Question } from "../../wire/index.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useInspector } from "../app/context.ts";
@@ -10,13 +10,27 @@ import { hashOf } from "../route/hash-route.ts";
 import type { QuestionState } from "./shown-questions.ts";
 import { answerText } from "./use-shown-questions.ts";
 
-export function SettledQuestion(props: { question: Question; state: QuestionState }) {
+export function SettledQuestion(props: {
+  question: Question;
+  state: QuestionState;
+  /** The focus was on the question: it stays in its place. */
+  takesFocus: boolean;
+}) {
   const { question, state } = props;
+  const card = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    if (props.takesFocus) card.current?.focus({ preventScroll: true });
+  }, []);
   const { session_id } = question;
   const { tool_name, tool_call_id } = question.request;
   const run = question.kind === "permission" ? { run_id: question.request.run_id } : {};
   return (
-    <article class="question card settled" aria-label={`${tool_name}, over`}>
+    <article
+      ref={card}
+      class="question card settled"
+      tabIndex={-1}
+      aria-label={`${tool_name}, over`}
+    >
       <p>
         <strong class="mono">{visibleLine(tool_name)}</strong>{" "}
         <span role="status">

@@ -15,8 +15,6 @@ import {
 
 interface ShownQuestions {
   readonly shown: readonly ShownQuestion[];
-  /** When anything on the list last appeared, went or changed its size. */
-  readonly changed_at: number;
   answer(question: Question, answer: AnswerGiven): void;
   /** Those that are over. */
   putAway(): void;
@@ -25,14 +23,7 @@ interface ShownQuestions {
 export function useShownQuestions(session_id: string | undefined): ShownQuestions {
   const { api, home, announce } = useInspector();
   const state = useStore(home);
-  const [list, setList] = useState<Listed>({ shown: [], changed_at: Date.now() });
-
-  function update(change: (shown: readonly ShownQuestion[]) => readonly ShownQuestion[]): void {
-    setList((before) => {
-      const shown = change(before.shown);
-      return shown === before.shown ? before : { shown, changed_at: Date.now() };
-    });
-  }
+  const [shown, update] = useState<readonly ShownQuestion[]>([]);
 
   useEffect(() => {
     if (state === undefined) return;
@@ -61,15 +52,10 @@ export function useShownQuestions(session_id: string | undefined): ShownQuestion
   }
 
   return {
-    ...list,
+    shown,
     answer: (question, answer) => void send(question, answer),
     putAway: () => update((shown) => shown.filter((entry) => !isOver(entry))),
   };
-}
-
-interface Listed {
-  readonly shown: readonly ShownQuestion[];
-  readonly changed_at: number;
 }
 
 function isLive(home: HomeState, { session_id, pid }: Question): boolean {

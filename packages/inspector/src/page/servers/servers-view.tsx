@@ -8,6 +8,7 @@ import { useInspector } from "../app/context.ts";
 import { LoadState, ProblemText } from "../parts/loading.tsx";
 import { visibleLine } from "../parts/visible.ts";
 import { isDeliberate } from "../questions/answer-guard.ts";
+import { useLastMoved } from "../questions/use-last-moved.ts";
 
 export function ServersView() {
   const { about } = useInspector();
@@ -38,7 +39,12 @@ function Servers() {
       <LoadState loaded={loaded} what="the servers" />
       {servers?.length === 0 && <p class="quiet">No server is set up.</p>}
       {servers?.map((server) => (
-        <Server key={server.server_id} server={server} onAccepted={loaded.reload} />
+        <Server
+          key={server.server_id}
+          server={server}
+          isOld={loaded.is_loading}
+          onAccepted={loaded.reload}
+        />
       ))}
     </>
   );
@@ -59,7 +65,12 @@ type Accepting =
   | { is: "done"; text: string }
   | { is: "failed"; message: string };
 
-function Server(props: { server: ServerRow; onAccepted: () => void }) {
+function Server(props: {
+  server: ServerRow;
+  /** It is being asked again how it is. */
+  isOld: boolean;
+  onAccepted: () => void;
+}) {
   const { server_id, state, tools, message, changes } = props.server;
   const { api, announce } = useInspector();
   const [accepting, setAccepting] = useState<Accepting>({ is: "no" });
@@ -95,7 +106,7 @@ function Server(props: { server: ServerRow; onAccepted: () => void }) {
       {changes.length > 0 && (
         <Changed
           changes={changes}
-          is_sending={accepting.is === "sending"}
+          isResting={accepting.is === "sending" || props.isOld}
           onAccept={(shown) => void accept(shown)}
         />
       )}
@@ -107,23 +118,27 @@ function Server(props: { server: ServerRow; onAccepted: () => void }) {
 
 function Changed(props: {
   changes: readonly ChangedTool[];
-  is_sending: boolean;
+  /** What was accepted may be shown for as long as it takes to ask again. */
+  isResting: boolean;
   onAccept: (shown: readonly ChangedTool[]) => void;
 }) {
-  const { changes, is_sending } = props;
-  const shown_at = useRef(Date.now());
+  const { changes, isResting } = props;
+  const place = useRef<HTMLDivElement>(null);
+  const lastMoved = useLastMoved(() => place.current);
+  const shown_at = useRef(performance.now());
   useLayoutEffect(() => {
-    shown_at.current = Date.now();
+    shown_at.current = performance.now();
   }, [JSON.stringify(changes)]);
 
   /** What came under the pointer just now was not read. */
   function accept(shown: readonly ChangedTool[]): void {
-    const seen = { shown_at: shown_at.current };
-    if (isDeliberate(seen, Date.now(), { is_repeat: false })) props.onAccept(shown);
+    if (isResting) return;
+    const seen = { shown_at: Math.max(shown_at.current, lastMoved()) };
+    if (isDeliberate(seen, performance.now(), { is_repeat: false })) props.onAccept(shown);
   }
 
   return (
-    <>
+    <div ref={place}>
       <p>
         ⚠ {changes.length === 1 ? "One definition is" : `${changes.length} definitions are`} not as
         allowed. What changed is held back until you accept it as it is now.
@@ -137,16 +152,26 @@ function Changed(props: {
             </span>
           </h3>
           <pre class="code">{tool.changes.map((line) => `${visibleLine(line)}\n`)}</pre>
-          <button type="button" class="button" disabled={is_sending} onClick={() => accept([tool])}>
+          <button
+            type="button"
+            class="button"
+            aria-disabled={isResting}
+            onClick={() => accept([tool])}
+          >
             Accept this as it is shown
           </button>
         </section>
       ))}
       {changes.length > 1 && (
-        <button type="button" class="button" disabled={is_sending} onClick={() => accept(changes)}>
+        <button
+          type="button"
+          class="button"
+          aria-disabled={isResting}
+          onClick={() => accept(changes)}
+        >
           Accept all {changes.length} as they are shown
         </button>
       )}
-    </>
+    </div>
   );
 }

@@ -2,6 +2,7 @@
 
 import type { RunRow } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
+import { runMark } from "../timeline/outcome.ts";
 import { visibleLine } from "../parts/visible.ts";
 import type { SessionRoute } from "../route/hash-route.ts";
 import type { SessionModel } from "../state/session-model.ts";
@@ -25,7 +26,7 @@ export function RunPicker(props: { model: SessionModel; route: SessionRoute; all
         {all !== undefined && <option value="">{all}</option>}
         {runsInOrder(model).map((run) => (
           <option key={run.run_id} value={run.run_id}>
-            {runName(run)} · {run.status}
+            {runName(run)} · {runMark(run, model.session?.live !== undefined).word}
           </option>
         ))}
       </select>

@@ -46,6 +46,9 @@ export function SessionList() {
       </ul>
       {recent === undefined && <p class="quiet">Loading sessions…</p>}
       {sessions.length === 0 && filter !== "" && <p class="quiet">None of these.</p>}
+      {filter !== "" && !older.is_all && (
+        <p class="quiet">Older sessions are not looked through before they are shown.</p>
+      )}
       {older.problem !== undefined && <ProblemText text={older.problem} />}
       {!older.is_all && (recent?.length ?? 0) > 0 && (
         <button type="button" class="link more" disabled={older.is_loading} onClick={older.more}>

@@ -5,7 +5,7 @@ import { ArtifactsTab } from "./artifacts-tab.tsx";
 import { useInspector } from "../app/context.ts";
 import { FactsView } from "../facts/facts-view.tsx";
 import { ProblemText } from "../parts/loading.tsx";
-import { momentText } from "../parts/time-text.ts";
+import { instantText, momentText, zoneText } from "../parts/time-text.ts";
 import { visibleLine } from "../parts/visible.ts";
 import { hashOf, SESSION_TABS } from "../route/hash-route.ts";
 import type { SessionRoute, SessionTab } from "../route/hash-route.ts";
@@ -52,7 +52,9 @@ function SessionHead({ model }: { model: SessionModel }) {
         {" · "}
         <span class="mono">{visibleLine(projectOf(session) ?? "no project")}</span>
         {" · "}
-        {momentText(Date.parse(updated_at), Date.now())}
+        <time dateTime={updated_at} title={instantText(Date.parse(updated_at))}>
+          {momentText(Date.parse(updated_at), Date.now())} {zoneText(Date.parse(updated_at))}
+        </time>
         {" · "}
         {last_seq.toLocaleString("en")} facts
       </span>

@@ -48,6 +48,7 @@ function SurfaceOf(props: { session_id: string; run_id: string }) {
             Only those with
             <input
               type="search"
+              data-search
               value={filter}
               placeholder="a part of the name, a reason, a word of the description"
               onInput={(event) => setFilter(event.currentTarget.value)}

@@ -3,7 +3,8 @@
 import { useEffect, useState } from "preact/hooks";
 import type { SurfaceTool } from "../../wire/index.ts";
 import { JsonCode } from "../call/json-code.tsx";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { CutText } from "../parts/cut-text.tsx";
+import { visibleLine } from "../parts/visible.ts";
 import { hashOf } from "../route/hash-route.ts";
 import { flagsOf, type SurfaceGroup } from "./groups.ts";
 
@@ -76,7 +77,11 @@ function Tool(props: { tool: SurfaceTool }) {
       </summary>
       {isOpen && (
         <div class="tool-body">
-          {tool.description !== undefined && <p class="prose">{visible(tool.description)}</p>}
+          {tool.description !== undefined && (
+            <p class="prose">
+              <CutText text={tool.description} />
+            </p>
+          )}
           <p class="quiet">
             {visibleLine(
               [...flagsOf(tool), ...(tool.capabilities ?? []), tool.metadata_ref ?? ""]

@@ -3,8 +3,9 @@
 import type { ComponentChildren } from "preact";
 import type { StepRow } from "../../wire/index.ts";
 import { SignMark } from "../call/sign-mark.tsx";
+import { CutText } from "../parts/cut-text.tsx";
 import { clockText, momentText } from "../parts/time-text.ts";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "../parts/visible.ts";
 
 export function StepRecord(props: {
   step: StepRow;
@@ -19,7 +20,11 @@ export function StepRecord(props: {
       <p>
         <SignMark state={step.status} /> <span class="quiet mono">{visibleLine(step.step_id)}</span>
       </p>
-      {step.instructions !== "" && <p class="prose">{visible(step.instructions)}</p>}
+      {step.instructions !== "" && (
+        <p class="prose">
+          <CutText text={step.instructions} />
+        </p>
+      )}
       <dl class="about">
         <Row name="Depends on" shown={step.depends_on.length > 0}>
           <StepLinks ids={step.depends_on} steps={steps} onChoose={onChoose} />
@@ -38,16 +43,24 @@ export function StepRecord(props: {
           {step.attempts} of {step.max_attempts}
         </Row>
         <Row name="Note" shown={step.note !== undefined}>
-          <span class="prose">{visible(step.note ?? "")}</span>
+          <span class="prose">
+            <CutText text={step.note ?? ""} />
+          </span>
         </Row>
         <Row name="Because" shown={step.reason !== undefined}>
-          <span class="prose">{visible(step.reason ?? "")}</span>
+          <span class="prose">
+            <CutText text={step.reason ?? ""} />
+          </span>
         </Row>
         <Row name="Failure" shown={step.failure !== undefined}>
-          <span class="prose">{visible(step.failure ?? "")}</span>
+          <span class="prose">
+            <CutText text={step.failure ?? ""} />
+          </span>
         </Row>
         <Row name="Result" shown={step.summary !== undefined}>
-          <span class="prose">{visible(step.summary ?? "")}</span>
+          <span class="prose">
+            <CutText text={step.summary ?? ""} />
+          </span>
         </Row>
         <Row name="Started" shown={step.started_at !== undefined}>
           {momentText(Date.parse(step.started_at ?? ""), Date.now())}

@@ -5,8 +5,9 @@ import type { StepRow, TaskGraph } from "../../wire/index.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useInspector } from "../app/context.ts";
 import { SignMark } from "../call/sign-mark.tsx";
+import { CutText } from "../parts/cut-text.tsx";
 import { LoadState } from "../parts/loading.tsx";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "../parts/visible.ts";
 import { hashOf } from "../route/hash-route.ts";
 import { useStore } from "../state/use-store.ts";
 import { drawPlan, type Drawing } from "./layout.ts";
@@ -53,9 +54,21 @@ function Plan(props: { graph: TaskGraph }) {
       <p>
         Steps: <Counts counts={task.counts} />
       </p>
-      {task.goal !== "" && <p class="prose quiet">{visible(task.goal)}</p>}
-      {task.reason !== undefined && <p class="prose">{visible(task.reason)}</p>}
-      {task.summary !== undefined && <p class="prose">{visible(task.summary)}</p>}
+      {task.goal !== "" && (
+        <p class="prose quiet">
+          <CutText text={task.goal} />
+        </p>
+      )}
+      {task.reason !== undefined && (
+        <p class="prose">
+          <CutText text={task.reason} />
+        </p>
+      )}
+      {task.summary !== undefined && (
+        <p class="prose">
+          <CutText text={task.summary} />
+        </p>
+      )}
       <PlanProblems drawing={drawing} />
       <div class="plan-look" role="group" aria-label="How it is shown">
         {(["drawing", "table"] as const).map((one) => (

@@ -5,7 +5,7 @@ import { useInspector } from "../app/context.ts";
 import { focusedOnce } from "../parts/focused.ts";
 import { ProblemText } from "../parts/loading.tsx";
 
-type Step = "idle" | "asking" | "sending" | "sent";
+type Step = "idle" | "asking" | "kept" | "sending" | "sent";
 
 export function AbortRun(props: { session_id: string; run_id: string }) {
   const { api, announce } = useInspector();
@@ -22,7 +22,7 @@ export function AbortRun(props: { session_id: string; run_id: string }) {
         announce(`${run_ids.length} ${run_ids.length === 1 ? "run" : "runs"} told to stop`);
       },
       (error: unknown) => {
-        setStep("idle");
+        setStep("kept");
         setProblem(error instanceof Error ? error.message : String(error));
       },
     );
@@ -30,8 +30,13 @@ export function AbortRun(props: { session_id: string; run_id: string }) {
 
   return (
     <div class="abort">
-      {step === "idle" && (
-        <button type="button" class="button danger" onClick={() => setStep("asking")}>
+      {(step === "idle" || step === "kept") && (
+        <button
+          type="button"
+          class="button danger"
+          {...(step === "kept" ? { ref: focusedOnce } : {})}
+          onClick={() => setStep("asking")}
+        >
           Abort this run…
         </button>
       )}
@@ -41,12 +46,16 @@ export function AbortRun(props: { session_id: string; run_id: string }) {
           <button type="button" class="button danger" onClick={abort}>
             Abort
           </button>{" "}
-          <button type="button" class="button" ref={focusedOnce} onClick={() => setStep("idle")}>
+          <button type="button" class="button" ref={focusedOnce} onClick={() => setStep("kept")}>
             Keep it
           </button>
         </p>
       )}
-      {(step === "sending" || step === "sent") && <p role="status">Told to stop…</p>}
+      {(step === "sending" || step === "sent") && (
+        <p role="status" tabIndex={-1} ref={focusedOnce}>
+          {step === "sending" ? "Telling it to stop…" : "Told to stop."}
+        </p>
+      )}
       {problem !== undefined && <ProblemText text={problem} />}
     </div>
   );

@@ -7,19 +7,29 @@ export interface LaneFilter {
   status: LaneStatus;
 }
 
-export const LANE_STATUSES = ["any", "waiting", "going_on", "succeeded", "not_succeeded"] as const;
+export const LANE_STATUSES = [
+  "any",
+  "waiting",
+  "going_on",
+  "left_open",
+  "succeeded",
+  "not_succeeded",
+] as const;
 export type LaneStatus = (typeof LANE_STATUSES)[number];
 
 export const NO_FILTER: LaneFilter = { text: "", status: "any" };
 
 /** Undefined: all of them. */
-export function keepOf({ text, status }: LaneFilter): ((lane: Lane) => boolean) | undefined {
+export function keepOf(
+  { text, status }: LaneFilter,
+  isLive: boolean,
+): ((lane: Lane) => boolean) | undefined {
   const words = text
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== "");
   if (words.length === 0 && status === "any") return undefined;
-  return (lane) => stands(lane, status) && has(lane, words);
+  return (lane) => stands(lane, status, isLive) && has(lane, words);
 }
 
 function has(lane: Lane, words: readonly string[]): boolean {
@@ -28,14 +38,16 @@ function has(lane: Lane, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-function stands(lane: Lane, status: LaneStatus): boolean {
+function stands(lane: Lane, status: LaneStatus, isLive: boolean): boolean {
   switch (status) {
     case "any":
       return true;
     case "waiting":
-      return lane.state === "waiting";
+      return isLive && lane.state === "waiting";
     case "going_on":
-      return lane.state !== "ended";
+      return isLive && lane.state !== "ended";
+    case "left_open":
+      return !isLive && lane.state !== "ended";
     case "succeeded":
       return isGood(lane.outcome);
     case "not_succeeded":

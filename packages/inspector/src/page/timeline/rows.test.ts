@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Lane, RunRow } from "../../wire/index.ts";
 import { callKey } from "../state/session-model.ts";
 import { keepOf } from "./lane-filter.ts";
+import type { LaneStatus } from "./lane-filter.ts";
 import { rowsOf, wayTo } from "./rows.ts";
 import type { Row } from "./rows.ts";
 
@@ -53,7 +54,7 @@ describe("the rows of a timeline", () => {
       [run("r", 1), run("c", 4, { parent_run_id: "r", parent_call_id: "a" }), run("o", 20)],
       [lane("r", "a", 3), lane("c", "x", 6, { tool_name: "web.fetch" }), lane("r", "b", 7)],
     );
-    const keep = keepOf({ text: "FETCH web", status: "any" });
+    const keep = keepOf({ text: "FETCH web", status: "any" }, true);
     const rows = rowsOf(model, { closed: new Set(["r", callKey("r", "a")]), keep: keep! });
     expect(drawn(rows)).toEqual(["r", "  r a", "    c", "      c x"]);
   });
@@ -101,27 +102,32 @@ describe("the rows of a timeline", () => {
 
 describe("a filter of calls", () => {
   it("keeps all of them when nothing is asked", () => {
-    expect(keepOf({ text: "  ", status: "any" })).toBeUndefined();
+    expect(keepOf({ text: "  ", status: "any" }, true)).toBeUndefined();
   });
 
   it("looks at how a call stands", () => {
     const waiting = lane("r", "a", 1, { state: "waiting" });
     const failed = lane("r", "b", 2, { state: "ended", outcome: "failed" });
     const partial = lane("r", "c", 3, { state: "ended", outcome: "partial" });
-    const kept = (status: "waiting" | "going_on" | "succeeded" | "not_succeeded") =>
+    const kept = (status: LaneStatus, isLive = true) =>
       [waiting, failed, partial]
-        .filter(keepOf({ text: "", status })!)
+        .filter(keepOf({ text: "", status }, isLive)!)
         .map(({ tool_call_id }) => tool_call_id);
     expect(kept("waiting")).toEqual(["a"]);
     expect(kept("going_on")).toEqual(["a"]);
     expect(kept("not_succeeded")).toEqual(["b"]);
     expect(kept("succeeded")).toEqual(["c"]);
+    expect(kept("left_open")).toEqual([]);
+    // What a dead process left behind waits for nobody.
+    expect(kept("waiting", false)).toEqual([]);
+    expect(kept("going_on", false)).toEqual([]);
+    expect(kept("left_open", false)).toEqual(["a"]);
   });
 
   it("looks for every word, in the tool's name and in the summary", () => {
     const one = lane("r", "a", 1, { tool_name: "code.read_file", summary: "Read README.md" });
-    expect(keepOf({ text: "readme code", status: "any" })!(one)).toBe(true);
-    expect(keepOf({ text: "readme write", status: "any" })!(one)).toBe(false);
+    expect(keepOf({ text: "readme code", status: "any" }, true)!(one)).toBe(true);
+    expect(keepOf({ text: "readme write", status: "any" }, true)!(one)).toBe(false);
   });
 });
 

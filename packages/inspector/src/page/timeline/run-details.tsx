@@ -2,7 +2,7 @@
 
 import type { RunRow } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
-import { clockText, durationText } from "../parts/time-text.ts";
+import { durationText, instantText } from "../parts/time-text.ts";
 import { visible, visibleLine } from "../parts/visible.ts";
 import { hashOf } from "../route/hash-route.ts";
 import { runName } from "../sessions/run-picker.tsx";
@@ -83,8 +83,8 @@ function pairsOf(run: RunRow): readonly (readonly [string, string])[] {
     ["Agent", visibleLine(run.agent_id)],
     ["Role", run.role],
     ["Mode", run.mode],
-    ["Began", clockText(run.started_at)],
-    ["Ended", run.ended_at === undefined ? undefined : clockText(run.ended_at)],
+    ["Began", instantText(run.started_at)],
+    ["Ended", run.ended_at === undefined ? undefined : instantText(run.ended_at)],
     ["Took", run.ended_at === undefined ? undefined : durationText(run.ended_at - run.started_at)],
     ["Facts", run.facts.toLocaleString("en")],
     ["Calls", run.calls.toLocaleString("en")],

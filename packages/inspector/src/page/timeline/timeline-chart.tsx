@@ -37,7 +37,7 @@ export function TimelineChart(props: {
   const [activeKey, setActiveKey] = useState<string>();
   const [follows, setFollows] = useState(true);
   const [request, setRequest] = useState<{ key: string; request: number }>();
-  const keep = useMemo(() => keepOf(filter), [filter]);
+  const keep = useMemo(() => keepOf(filter, isLive), [filter, isLive]);
   const rows = useMemo(
     () => rowsOf(model, { closed, ...(keep === undefined ? {} : { keep }) }),
     // Without a filter only new and moved ones make other rows.
@@ -82,7 +82,7 @@ export function TimelineChart(props: {
 
   function nextWaiting(): void {
     const from = places.get(activeKey ?? "") ?? -1;
-    const waits = (row: Row) => model.lanes.get(row.key)?.state === "waiting";
+    const waits = (row: Row) => isLive && model.lanes.get(row.key)?.state === "waiting";
     const next = rows.find((row, index) => index > from && waits(row)) ?? rows.find(waits);
     if (next === undefined) return;
     reveal(next.key);

@@ -3,7 +3,7 @@
 import { placeOf, ticksOf } from "./axis.ts";
 import type { Extent } from "./axis.ts";
 
-const MOST_TICKS = 6;
+const MOST_TICKS = 4;
 
 export function TimelineHead(props: { extent: Extent; origin: number; now: number | undefined }) {
   const { extent, origin, now } = props;

@@ -8,6 +8,7 @@ const STATUS_WORDS: Readonly<Record<LaneStatus, string>> = {
   any: "All calls",
   waiting: "Waiting for a person",
   going_on: "Going on",
+  left_open: "Left open",
   succeeded: "Succeeded",
   not_succeeded: "Not succeeded",
 };

@@ -1,14 +1,17 @@
-// A call in every detail, and the calls of a run as a tree, on the page, from the record of a run that is over.
+// A run that is over, on the page: its calls as a tree, one call in every detail, the words of others in it, and how every
+// view of it looks.
 
 import { join } from "node:path";
 import { verifies } from "#laws";
-import type { Page } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleCli, type CliBundle, type Place } from "../cli/cli-bundle.ts";
 import { startInspector } from "../cli/inspect-stage.ts";
 import { needsBrowser, useBrowser } from "./browser.ts";
 import { IMAGE, keepRun, LINES } from "./kept-run-stage.ts";
-import { detailsOf, lanesOf, openPage, partOf, reach, says, seen } from "./page-stage.ts";
+import { faultsIn } from "./looks-stage.ts";
+import { planTask, viewsOf } from "./every-view.ts";
+import { detailsOf, lanesOf, openPage, partOf, reach, says, seen, WAIT } from "./page-stage.ts";
 
 const browser = useBrowser();
 let bundle: CliBundle;
@@ -22,17 +25,17 @@ beforeAll(async () => {
 
 afterAll(() => bundle.remove());
 
-async function pageOfTheRun(): Promise<Page> {
+async function pageOfTheRun(options: BrowserContextOptions = {}): Promise<Page> {
   const inspector = await startInspector(bundle, place);
-  const page = await browser.tab();
+  const page = await browser.tab(options);
   await openPage(page, inspector);
   await page.getByRole("link", { name: /Tidy up/ }).click();
   await seen(lanesOf(page).getByRole("row", { name: /code\.search, succeeded/ }));
   return page;
 }
 
-describe("the details of a call", () => {
-  it("tell its inputs and who changed them, who decided by which line, its result and what it left", async (context) => {
+describe("a call", () => {
+  it("tells its inputs and who changed them, who decided by which line, its result, and what it left to be paged and searched", async (context) => {
     verifies("UI-1", "SCHEMA-6");
     needsBrowser(context);
     const page = await pageOfTheRun();
@@ -73,13 +76,9 @@ describe("the details of a call", () => {
     await says(page.getByRole("grid"), /tool\.requested/);
     await fact.getByRole("link", { name: "Its call in the timeline" }).click();
     await says(detailsOf(page).getByRole("heading"), /code\.write_file/);
-  });
 
-  it("page through an output that was too long to be told, and search in it", async (context) => {
-    verifies("UI-1");
-    needsBrowser(context);
-    const page = await pageOfTheRun();
-    await lanesOf(page)
+    // An output that was too long to be told.
+    await lanes
       .getByRole("row", { name: /code\.run_command, succeeded/ })
       .first()
       .click();
@@ -122,7 +121,7 @@ describe("the details of a call", () => {
 });
 
 describe("the calls of a run", () => {
-  it("stand below what began them, are put away and filtered, with nothing but the keyboard", async (context) => {
+  it("stand below what began them, are put away and filtered by keyboard; words of others in them stay words", async (context) => {
     verifies("UI-1", "UI-3");
     needsBrowser(context);
     const page = await pageOfTheRun();
@@ -146,37 +145,30 @@ describe("the calls of a run", () => {
     const first = whole.findIndex((row) => /agent\.create_sub_agent/.test(row));
     for (let i = 0; i < first; i += 1) await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowLeft");
-    await expect.poll(levels).toHaveLength(10);
+    await expect.poll(levels, WAIT).toHaveLength(10);
     await page.keyboard.press("ArrowRight");
-    await expect.poll(levels).toEqual(whole);
+    await expect.poll(levels, WAIT).toEqual(whole);
     await page.keyboard.press("Home");
     await page.keyboard.press("ArrowLeft");
-    await expect.poll(levels).toHaveLength(1);
+    await expect.poll(levels, WAIT).toHaveLength(1);
     await page.keyboard.press("ArrowRight");
-    await expect.poll(levels).toEqual(whole);
+    await expect.poll(levels, WAIT).toEqual(whole);
 
     await page.keyboard.press("/");
     await page.keyboard.type("list_dir");
     // What they are in stays, so that one knows where they belong.
     await expect
-      .poll(async () => (await levels()).filter((row) => /code\./.test(row)))
+      .poll(async () => (await levels()).filter((row) => row.includes("code.")), WAIT)
       .toEqual(["4 code.list_dir, succeeded", "4 code.list_dir, succeeded"]);
     await seen(page.getByText("4 of 9 calls"));
     await page.keyboard.press("Escape");
     await page.getByRole("searchbox", { name: /Filter calls/ }).fill("");
     await page.getByLabel("Which calls").selectOption({ label: "Not succeeded" });
     await expect
-      .poll(async () => (await levels()).filter((row) => /code\./.test(row)))
+      .poll(async () => (await levels()).filter((row) => row.includes("code.")), WAIT)
       .toEqual(["2 code.read_file, failed"]);
-  });
-});
+    await page.getByLabel("Which calls").selectOption({ label: "All calls" });
 
-describe("words of others", () => {
-  it("stay words: in titles, names, output, arguments and the conversation", async (context) => {
-    verifies("UI-1");
-    needsBrowser(context);
-    const page = await pageOfTheRun();
-    const lanes = lanesOf(page);
     await says(page.getByRole("heading", { level: 1 }), /<img src=x/);
     await seen(page.getByRole("region", { name: "Conversation" }).getByText(/I write <img/));
     for (const [row, part] of [
@@ -205,3 +197,41 @@ describe("words of others", () => {
     expect(all).toContain("⟨U+202E⟩txt.exe␛[2J");
   });
 });
+
+describe("every view", () => {
+  it("is as dark or light as was chosen, has contrast enough in both, and room enough in a narrow window", async (context) => {
+    verifies("UI-3");
+    needsBrowser(context);
+    const { session_id, task_id } = await planTask(place);
+    const server = { command: join(place.home, "there-is-none") };
+    await place.write(join(place.home, "mcp.json"), JSON.stringify({ mcpServers: { server } }));
+    const page = await pageOfTheRun({ colorScheme: "dark" });
+    await keepsItsTheme(page);
+    const faults: string[] = [];
+    for (const { name, open } of viewsOf(page, { session_id, task_id })) {
+      await open();
+      faults.push(...(await faultsIn(page, name)));
+    }
+    expect(faults).toEqual([]);
+  });
+});
+
+/** The system's, or what was chosen, also after a reload. */
+async function keepsItsTheme(page: Page): Promise<void> {
+  const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await paper();
+  await page.emulateMedia({ colorScheme: "light" });
+  const light = await paper();
+  expect(light).not.toBe(dark);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.keyboard.press("t");
+  await expect.poll(paper, WAIT).toBe(light);
+  await page.reload();
+  await seen(page.getByRole("navigation", { name: "Views" }));
+  expect(await paper()).toBe(light);
+  await page.getByRole("button", { name: /light theme/ }).click();
+  await page.emulateMedia({ colorScheme: "light" });
+  await expect.poll(paper, WAIT).toBe(dark);
+  await page.getByRole("button", { name: /dark theme/ }).click();
+  await expect.poll(paper, WAIT).toBe(light);
+}

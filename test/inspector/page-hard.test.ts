@@ -1,0 +1,176 @@
+// The page when it is made hard for it: keys and clicks that meant something else, a layout that moves, records of
+// megabytes, an inspector that was started anew.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { verifies } from "#laws";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleCli, type CliBundle } from "../cli/cli-bundle.ts";
+import { startInspector } from "../cli/inspect-stage.ts";
+import { needsBrowser, useBrowser } from "./browser.ts";
+import { goTo, lanesOf, openPage, reach, says, seen, untilGone, WAIT } from "./page-stage.ts";
+
+const browser = useBrowser();
+let bundle: CliBundle;
+
+beforeAll(async () => {
+  bundle = await bundleCli();
+});
+
+afterAll(() => bundle.remove());
+
+const SCRIPT = `
+turns:
+  - calls: [ { tool: code.write_file, input: { path: a.txt, content: one } } ]
+  - text: Done.
+`;
+const RUN = ["run", "--model", "script:s.yaml", "write it"];
+
+describe("a question that is looked at", () => {
+  it("is not answered by the way elsewhere, nor by a click where it was not a moment ago", async (context) => {
+    verifies("UI-2", "PERM-6");
+    needsBrowser(context);
+    const place = await bundle.place();
+    await place.write("s.yaml", SCRIPT);
+    const inspector = await startInspector(bundle, place);
+    const page = await browser.tab();
+    const violations: string[] = [];
+    page.on("console", (said) => {
+      if (said.text().includes("Content Security Policy")) violations.push(said.text());
+    });
+    await openPage(page, inspector);
+    await goTo(page, "questions");
+    const run = place.start(RUN);
+    const question = page.getByRole("article", { name: "code.write_file asks" });
+    await seen(question);
+    expect(await page.title()).toBe("(1) Questions · Soong inspector");
+
+    // The key of the sessions ends with the one that would allow it for the session.
+    await question.focus();
+    await page.evaluate(settled);
+    await page.keyboard.press("g");
+    await page.keyboard.press("s");
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.closest("aside")?.id), WAIT)
+      .toBe("sessions");
+
+    // A line that comes above it moves the button under the pointer.
+    const allow = question.getByRole("button", { name: /Allow once/ });
+    await allow.scrollIntoViewIfNeeded();
+    await page.evaluate(settled);
+    await page.evaluate(clickAsItMoves);
+    await says(question, /too soon/);
+    expect(existsSync(join(place.project, "a.txt"))).toBe(false);
+
+    // Gone while it has the focus: the place in the page stays.
+    await question.focus();
+    run.child.kill("SIGKILL");
+    const over = page.getByRole("article", { name: "code.write_file, over" });
+    await seen(over);
+    expect(await over.evaluate((element) => element === document.activeElement)).toBe(true);
+
+    // What the dead process left waits for nobody.
+    await over.getByRole("link", { name: "See the call" }).click();
+    const details = page.getByRole("region", { name: "Details", exact: true });
+    await says(details, /left open.*until the last fact on record/s);
+    expect(await details.getByRole("link", { name: "Answer its question" }).count()).toBe(0);
+    await page.getByRole("combobox", { name: "Which calls" }).selectOption("waiting");
+    await seen(page.getByText("No call is like this."));
+    await page.getByRole("combobox", { name: "Which calls" }).selectOption("left_open");
+    await seen(lanesOf(page).getByRole("row", { name: /code\.write_file, left open/ }));
+    expect(violations).toEqual([]);
+  });
+});
+
+describe("a record of megabytes", () => {
+  it("is shown by its beginning, and its tree is gone through by the arrow keys", async (context) => {
+    verifies("UI-1");
+    needsBrowser(context);
+    const place = await bundle.place();
+    await place.write("s.yaml", SCRIPT);
+    const inspector = await startInspector(bundle, place);
+    expect((await place.start([...RUN, "--allow", "code.write_file"]).ended).code).toBe(0);
+    const page = await browser.tab();
+    await openPage(page, inspector);
+    const words = "\u202E<b>x</b> \u001B[2J ".repeat(150_000);
+    await page.route(/\/calls\//, async (route) => {
+      const story = (await (await route.fetch()).json()) as { lane: object; result: object };
+      const data = { list: [1, { deep: words }], text: words };
+      await route.fulfill({
+        json: {
+          ...story,
+          lane: { ...story.lane, summary: words },
+          result: { ...story.result, summary: words, data },
+        },
+      });
+    });
+    await page.getByRole("complementary", { name: "Sessions" }).getByRole("link").click();
+    await lanesOf(page)
+      .getByRole("row", { name: /code\.write_file/ })
+      .click();
+    const tree = page.getByRole("tree", { name: "Data of the result" });
+    await seen(tree);
+    expect((await page.locator("body").innerText()).length).toBeLessThan(60_000);
+    expect(await page.locator("b").count()).toBe(0);
+
+    await reach(page, tree);
+    const held = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+    expect(await held()).toBe("object of 2");
+    await page.keyboard.press("ArrowDown");
+    expect(await held()).toBe("list: list of 2");
+    await page.keyboard.press("ArrowLeft");
+    await seen(tree.locator('[aria-label="list: list of 2"][aria-expanded="false"]'));
+    await page.keyboard.press("ArrowRight");
+    await seen(tree.locator('[aria-label="list: list of 2"][aria-expanded="true"]'));
+    await page.keyboard.press("End");
+    const before = (await tree.innerText()).length;
+    await page.keyboard.press("Enter");
+    await expect.poll(async () => (await tree.innerText()).length, WAIT).toBeGreaterThan(before);
+    await page.keyboard.press("Home");
+    expect(await held()).toBe("object of 2");
+    await page.keyboard.press("Tab");
+    expect(await tree.evaluate((element) => element.contains(document.activeElement))).toBe(false);
+  });
+});
+
+describe("an inspector that was started anew", () => {
+  it("under the same address has another token: the page says so and takes the new one", async (context) => {
+    verifies("UI-1");
+    needsBrowser(context);
+    const place = await bundle.place();
+    const inspector = await startInspector(bundle, place);
+    const page = await browser.tab();
+    await openPage(page, inspector);
+    await goTo(page, "tasks");
+    const url = String(inspector.record["url"]);
+    await page.route(/\/api\//, (route) => {
+      const headers = { ...route.request().headers(), authorization: "Bearer of-another-one" };
+      return route.continue({ headers });
+    });
+    const field = page.getByRole("textbox", { name: "Address or token" });
+    await says(page.getByRole("alert"), /token is wrong/);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await untilGone(field, async () => {
+      await field.fill(url);
+      await page.keyboard.press("Enter");
+    });
+    // Where one was, not at the beginning.
+    await seen(page.getByRole("heading", { name: "Tasks" }));
+    expect(page.url()).not.toContain("token");
+  });
+});
+
+/** Runs in the page: resolves when what was there has been there, unmoved, for long enough to be read. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 900);
+  });
+}
+
+/** Runs in the page: something comes above the question, and the press that was on its way ends on its button. */
+function clickAsItMoves(): void {
+  const line = document.createElement("p");
+  line.textContent = "A line that was not there.";
+  document.querySelector("main h1")?.before(line);
+  document.querySelector<HTMLElement>("article.question .answers button")?.click();
+}
