@@ -14,7 +14,6 @@ import type {
 import { expect, onTestFinished, vi } from "vitest";
 import { listLiveRuntimes } from "../../packages/cli/src/control/index.ts";
 import { environment, type CliBundle, type Place } from "./cli-bundle.ts";
-import { WAIT } from "./mcp-serve-stage.ts";
 
 export interface RunningInspector {
   readonly child: ChildProcess;
@@ -81,10 +80,13 @@ export async function startInspector(
     },
     async attending(attendants) {
       await inspector.home(() => true);
-      await vi.waitFor(async () => {
-        const { live } = await listLiveRuntimes(home);
-        expect(live.map(({ hello }) => hello.attendants)).toEqual([attendants]);
-      }, WAIT);
+      await vi.waitFor(
+        async () => {
+          const { live } = await listLiveRuntimes(home);
+          expect(live.map(({ hello }) => hello.attendants)).toEqual([attendants]);
+        },
+        { timeout: 20_000, interval: 20 },
+      );
     },
     async question(kind = "permission") {
       let found: Question | undefined;

@@ -1,17 +1,15 @@
 // The page on a run that goes on in another process, in a real browser: seen live, answered by keyboard, in two tabs, and
 // while the runtime goes away and comes back.
 
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { verifies } from "#laws";
-import type { Locator, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { bundleCli, type CliBundle, type Place } from "../cli/cli-bundle.ts";
 import { startInspector } from "../cli/inspect-stage.ts";
 import { needsBrowser, useBrowser } from "./browser.ts";
+import { gateIn, lanesOf, reach, seen, untilGone, WAIT, type Gate } from "./page-stage.ts";
 
 const browser = useBrowser();
 let bundle: CliBundle;
@@ -34,13 +32,12 @@ turns:
   - text: Both are written.
 `;
 const RUN = ["run", "--model", "script:s.yaml", "--allow", "code.run_command", "write a letter"];
-const WAIT = { timeout: 30_000 };
 
 describe("a run that is looked at while it goes on", () => {
   it("is watched, and a write of it allowed with nothing but the keyboard", async (context) => {
     verifies("UI-1", "UI-2", "UI-3", "PERM-6", "EVENT-4");
     needsBrowser(context);
-    const { place, openGate } = await gatedPlace();
+    const { place, gate } = await gatedPlace();
     const inspector = await startInspector(bundle, place);
     const page = await browser.tab();
     const asked = recordRequests(page);
@@ -54,13 +51,13 @@ describe("a run that is looked at while it goes on", () => {
     await vi.waitFor(async () => expect(await session.innerText()).toContain("live"), WAIT);
     await reach(page, session);
     await page.keyboard.press("Enter");
-    const lanes = page.getByRole("treegrid", { name: "Runs and calls" });
+    const lanes = lanesOf(page);
     await seen(lanes.getByRole("row", { name: /code\.run_command, executing/ }));
 
     const other = await browser.tab();
     await other.goto(String(inspector.record["url"]));
     await seen(other.getByRole("navigation", { name: "Views" }));
-    await openGate();
+    await gate.open();
 
     await seen(lanes.getByRole("row", { name: /code\.write_file, waiting/ }));
     expect(existsSync(join(place.project, "letter.txt"))).toBe(false);
@@ -75,17 +72,19 @@ describe("a run that is looked at while it goes on", () => {
     await other.keyboard.press("q");
     await seen(other.getByRole("article", { name: "code.write_file asks" }));
 
-    await answerByKey(page, question, "y");
+    await reach(page, question);
+    await untilGone(question, () => page.keyboard.press("y"));
     const letter = () => place.read("letter.txt").catch(() => "");
     await expect.poll(letter, WAIT).toContain("Dear Ada");
     await seen(other.getByRole("article", { name: "code.write_file, over" }));
 
     // The second write was not covered by "this once".
-    await openGate();
+    await gate.open();
     const second = page.getByRole("article", { name: "code.write_file asks" });
     await seen(second);
     expect(await second.innerText()).toContain("second.txt");
-    await answerByKey(page, second, "n");
+    await reach(page, second);
+    await untilGone(second, () => page.keyboard.press("n"));
     expect((await run.ended).code).toBe(0);
     expect(existsSync(join(place.project, "second.txt"))).toBe(false);
 
@@ -108,15 +107,15 @@ describe("a run that is looked at while it goes on", () => {
   it("is told when its process is killed, and goes on being shown when it is resumed", async (context) => {
     verifies("UI-1");
     needsBrowser(context);
-    const { place, openGate } = await gatedPlace();
+    const { place, gate } = await gatedPlace();
     const inspector = await startInspector(bundle, place);
     const page = await browser.tab();
     await page.goto(String(inspector.record["url"]));
     const doomed = place.start(RUN);
     await page.getByRole("complementary", { name: "Sessions" }).getByRole("link").click();
-    const lanes = page.getByRole("treegrid", { name: "Runs and calls" });
+    const lanes = lanesOf(page);
     await seen(lanes.getByRole("row", { name: /code\.run_command, executing/ }));
-    await openGate();
+    await gate.open();
     await seen(lanes.getByRole("row", { name: /code\.write_file, waiting/ }));
     doomed.child.kill("SIGKILL");
     const head = page.getByRole("region", { name: "Session" });
@@ -133,18 +132,10 @@ describe("a run that is looked at while it goes on", () => {
   });
 });
 
-interface GatedPlace {
-  readonly place: Place;
-  /** The run goes on. */
-  readonly openGate: () => Promise<void>;
-}
-
-async function gatedPlace(): Promise<GatedPlace> {
+async function gatedPlace(): Promise<{ place: Place; gate: Gate }> {
   const place = await bundle.place();
   await place.write("s.yaml", SCRIPT);
-  const gate = join(place.project, "gate");
-  await once(spawn("mkfifo", [gate]), "close");
-  return { place, openGate: () => writeFile(gate, "open") };
+  return { place, gate: await gateIn(place) };
 }
 
 /** Of the address. */
@@ -156,32 +147,4 @@ function recordRequests(page: Page): string[] {
   const urls: string[] = [];
   page.on("request", (request) => urls.push(request.url()));
   return urls;
-}
-
-async function seen(what: Locator): Promise<void> {
-  await what.first().waitFor({ state: "visible", ...WAIT });
-}
-
-/** With the key everybody has for it. */
-async function reach(page: Page, what: Locator): Promise<void> {
-  for (let i = 0; i < 60; i += 1) {
-    const isThere = await what
-      .first()
-      .evaluate((element) => element.contains(document.activeElement));
-    if (isThere) return;
-    await page.keyboard.press("Tab");
-  }
-  throw new Error("Tab does not lead there");
-}
-
-/** A key that comes too soon after the question is no answer, so it may take another. */
-async function answerByKey(page: Page, question: Locator, key: string): Promise<void> {
-  await reach(page, question);
-  await vi.waitFor(
-    async () => {
-      await page.keyboard.press(key);
-      await question.waitFor({ state: "hidden", timeout: 700 });
-    },
-    { ...WAIT, interval: 50 },
-  );
 }

@@ -4,6 +4,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { verifies } from "#laws";
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleCli, type CliBundle } from "../cli/cli-bundle.ts";
 import { startInspector } from "../cli/inspect-stage.ts";
@@ -46,8 +47,7 @@ describe("a question that is looked at", () => {
     expect(await page.title()).toBe("(1) Questions · Soong inspector");
 
     // The key of the sessions ends with the one that would allow it for the session.
-    await question.focus();
-    await page.evaluate(settled);
+    await heard(question);
     await page.keyboard.press("g");
     await page.keyboard.press("s");
     await expect
@@ -57,7 +57,7 @@ describe("a question that is looked at", () => {
     // A line that comes above it moves the button under the pointer.
     const allow = question.getByRole("button", { name: /Allow once/ });
     await allow.scrollIntoViewIfNeeded();
-    await page.evaluate(settled);
+    await heard(question);
     await page.evaluate(clickAsItMoves);
     await says(question, /too soon/);
     expect(existsSync(join(place.project, "a.txt"))).toBe(false);
@@ -160,11 +160,16 @@ describe("an inspector that was started anew", () => {
   });
 });
 
-/** Runs in the page: resolves when what was there has been there, unmoved, for long enough to be read. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, 900);
-  });
+/** It has been there, unmoved and with the focus, for so long that its keys count. */
+async function heard(question: Locator): Promise<void> {
+  const reason = question.getByRole("textbox", { name: /Reason/ });
+  await expect
+    .poll(async () => {
+      await question.press("r");
+      return reason.evaluate((element) => element === document.activeElement);
+    }, WAIT)
+    .toBe(true);
+  await reason.press("Escape");
 }
 
 /** Runs in the page: something comes above the question, and the press that was on its way ends on its button. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seenOf, topToShow, windowOf } from "./row-window.ts";
-import { durationText, momentText } from "./time-text.ts";
+import { durationText, instantText, momentText, zoneText } from "./time-text.ts";
 import { visible, visibleLine } from "./visible.ts";
 
 describe("text from outside", () => {
@@ -83,5 +83,8 @@ describe("times", () => {
     expect(momentText(noon, noon + 1_000)).toBe("12:05");
     expect(momentText(noon, noon + 24 * 3_600_000)).toBe("2026-01-02 12:05");
     expect(momentText(Number.NaN, noon)).toBe("");
+    expect(instantText(noon + 30)).toBe("2026-01-02 12:05:00.030");
+    expect(instantText(Number.NaN)).toBe("");
+    expect(zoneText(noon)).toMatch(/^UTC([+-]\d{1,2}(:\d\d)?)?$/);
   });
 });

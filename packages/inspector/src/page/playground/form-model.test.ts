@@ -25,6 +25,20 @@ describe("references", () => {
     $ref: "#/$defs/node",
   };
 
+  test("that lead to themselves by many ways are given up at once", () => {
+    const self = { $ref: "#" };
+    expect(resolved({}, { allOf: [self, self] })).toEqual({});
+    const circle: JsonObject = { allOf: [self, self, self, self] };
+    expect(resolved(circle, circle)).toBeUndefined();
+    const levels = Array.from({ length: 30 }, (_, level) => {
+      const next = { $ref: `#/$defs/d${level + 1}` };
+      return [`d${level}`, { allOf: Array.from({ length: 10 }, () => next) }] as const;
+    });
+    const broad: JsonObject = { $defs: { ...Object.fromEntries(levels), d30: { type: "string" } } };
+    expect(resolved(broad, { $ref: "#/$defs/d0" })).toBeUndefined();
+    expect(resolved(broad, { $ref: "#/$defs/d29" })).toEqual({ type: "string" });
+  });
+
   test("are followed one step at a time, so that a schema may contain itself", () => {
     const field = fieldOf(tree, tree);
     expect(field).toMatchObject({

@@ -89,7 +89,9 @@ function Revisions(props: {
   if (view.revisions.length < 2) return null;
   return (
     <details class="revisions">
-      <summary>It changed {view.revisions.length - 1} times</summary>
+      <summary>
+        It changed {view.revisions.length === 2 ? "once" : `${view.revisions.length - 1} times`}
+      </summary>
       <ol class="plain">
         {view.revisions.slice(0, 200).map(({ revision, seq, changed }) => (
           <li key={revision}>
