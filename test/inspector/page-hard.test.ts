@@ -9,7 +9,18 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleCli, type CliBundle } from "../cli/cli-bundle.ts";
 import { startInspector } from "../cli/inspect-stage.ts";
 import { needsBrowser, useBrowser } from "./browser.ts";
-import { goTo, lanesOf, openPage, reach, says, seen, untilGone, WAIT } from "./page-stage.ts";
+import {
+  attended,
+  gateIn,
+  goTo,
+  lanesOf,
+  openPage,
+  reach,
+  says,
+  seen,
+  untilGone,
+  WAIT,
+} from "./page-stage.ts";
 
 const browser = useBrowser();
 let bundle: CliBundle;
@@ -20,19 +31,21 @@ beforeAll(async () => {
 
 afterAll(() => bundle.remove());
 
-const SCRIPT = `
-turns:
+const WRITE = `
   - calls: [ { tool: code.write_file, input: { path: a.txt, content: one } } ]
   - text: Done.
 `;
-const RUN = ["run", "--model", "script:s.yaml", "write it"];
+const WAIT_AND_WRITE = `
+  - calls: [ { tool: code.run_command, input: { argv: [cat, gate] } } ]${WRITE}`;
+const run = (allowed: string) => ["run", "--model", "script:s.yaml", "--allow", allowed, "write"];
 
 describe("a question that is looked at", () => {
   it("is not answered by the way elsewhere, nor by a click where it was not a moment ago", async (context) => {
     verifies("UI-2", "PERM-6");
     needsBrowser(context);
     const place = await bundle.place();
-    await place.write("s.yaml", SCRIPT);
+    await place.write("s.yaml", `turns:${WAIT_AND_WRITE}`);
+    const gate = await gateIn(place);
     const inspector = await startInspector(bundle, place);
     const page = await browser.tab();
     const violations: string[] = [];
@@ -41,10 +54,12 @@ describe("a question that is looked at", () => {
     });
     await openPage(page, inspector);
     await goTo(page, "questions");
-    const run = place.start(RUN);
+    const running = place.start(run("code.run_command"));
+    await attended(place);
+    await gate.open();
     const question = page.getByRole("article", { name: "code.write_file asks" });
     await seen(question);
-    expect(await page.title()).toBe("(1) Questions · Soong inspector");
+    await expect.poll(() => page.title(), WAIT).toBe("(1) Questions · Soong inspector");
 
     // The key of the sessions ends with the one that would allow it for the session.
     await heard(question);
@@ -64,7 +79,7 @@ describe("a question that is looked at", () => {
 
     // Gone while it has the focus: the place in the page stays.
     await question.focus();
-    run.child.kill("SIGKILL");
+    running.child.kill("SIGKILL");
     const over = page.getByRole("article", { name: "code.write_file, over" });
     await seen(over);
     expect(await over.evaluate((element) => element === document.activeElement)).toBe(true);
@@ -87,9 +102,9 @@ describe("a record of megabytes", () => {
     verifies("UI-1");
     needsBrowser(context);
     const place = await bundle.place();
-    await place.write("s.yaml", SCRIPT);
+    await place.write("s.yaml", `turns:${WRITE}`);
     const inspector = await startInspector(bundle, place);
-    expect((await place.start([...RUN, "--allow", "code.write_file"]).ended).code).toBe(0);
+    expect((await place.start(run("code.write_file")).ended).code).toBe(0);
     const page = await browser.tab();
     await openPage(page, inspector);
     const words = "\u202E<b>x</b> \u001B[2J ".repeat(150_000);

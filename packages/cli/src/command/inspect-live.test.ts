@@ -98,8 +98,7 @@ test("what a runtime says that cannot be shown is told of, and ends nothing", as
   );
   await runtime("2", (client) => {
     honest("session_b", 2)(client);
-    client.push("question.settled", []);
-    client.socket.write('{"event":"question.opened"}\n');
+    client.socket.write('{"event":"question.settled"}\n{"event":"question.opened"}\n');
     client.push("question.opened", { kind: "permission", question_id: "q1", asked_at: "" });
   });
   await runtime("3", honest("session_c", 3), { "grants.list": { grants: "none" } });

@@ -55,7 +55,10 @@ test("so many calls may be under way and no more, and there is room again once o
   const begun: (() => void)[] = [];
   const playground = openPlayground(
     place,
-    () => new Promise<void>((resolve) => void begun.push(resolve)),
+    () =>
+      new Promise<void>((resolve) => {
+        begun.push(resolve);
+      }),
   );
   const begin = () => playground.call("code.list_dir", {});
   const asked = await Promise.allSettled(Array.from({ length: AT_ONCE + 3 }, begin));

@@ -27,7 +27,7 @@ export interface Playground extends PlaygroundPort {
 /** So many calls that have ended can still be asked about. */
 const REMEMBERED = 100;
 /** So many runtimes are open: each has its servers, its files and its socket, and may wait for an answer for ever. */
-export const AT_ONCE = 16;
+export const AT_ONCE = 8;
 
 export function openPlayground(
   { env, cwd, config, note }: InspectedPlace,

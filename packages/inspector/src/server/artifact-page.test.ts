@@ -119,11 +119,14 @@ describe("a page of an artifact", () => {
       ),
       { numRuns: 200 },
     );
-    const artifact = inMemory(`\0 ${SECRET}\0`);
-    for (let offset = 3; offset < SECRET.length; offset += 5) {
-      const page = await readArtifactPage(artifact, { offset, length: 8 }, redact);
-      expect(page.offset).toBeLessThan(3);
-      expect(Buffer.from(page.hex ?? "", "hex").toString()).not.toMatch(/horse|battery|staple/u);
+    for (const no of ["\0", "\xff"]) {
+      const artifact = inMemory(Buffer.from(`${no} ${SECRET}${no}`, "latin1"));
+      for (let offset = 3; offset < SECRET.length; offset += 5) {
+        const { hex, ...page } = await readArtifactPage(artifact, { offset, length: 8 }, redact);
+        expect(page.offset).toBeLessThan(3);
+        const shown = page.text ?? Buffer.from(hex ?? "", "hex").toString("latin1");
+        expect(shown).not.toMatch(/horse|battery|staple/u);
+      }
     }
   });
 

@@ -332,9 +332,9 @@ describe("what is new", () => {
         return { ...opened, readSession };
       },
     });
-    const { kept, close } = await keepSession(home.store);
-    const { session_id } = kept;
-    await close();
+    const one = await keepSession(home.store);
+    const { session_id } = one.kept;
+    await one.close();
     const first = await news({ session_id });
     expect(first).not.toHaveProperty("session");
     expect(first.home?.questions).toHaveLength(1);

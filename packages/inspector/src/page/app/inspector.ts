@@ -24,7 +24,7 @@ const LONGEST_HOLD_MS = 60_000;
 
 /** `stop` ends everything it began. */
 export function startInspector(parts: InspectorParts): { inspector: Inspector; stop(): void } {
-  const { api, connection, announcement } = parts;
+  const { connection, announcement } = parts;
   const home: Inspector["home"] = createStore<ReturnType<Inspector["home"]["get"]>>(undefined);
   const session = createStore<SessionModel | undefined>(undefined);
   const noSession = createStore<string | undefined>(undefined);
@@ -34,7 +34,7 @@ export function startInspector(parts: InspectorParts): { inspector: Inspector; s
 
   const loop = startChangesLoop({
     ask: (query, signal) =>
-      api.ask("GET /api/changes", {
+      parts.api.ask("GET /api/changes", {
         query,
         signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_HOLD_MS)]),
       }),
@@ -46,6 +46,13 @@ export function startInspector(parts: InspectorParts): { inspector: Inspector; s
     },
     onNoSession: (_, message) => noSession.set(message),
   });
+
+  const api: Api = {
+    ask(...asked) {
+      loop.makeRoom();
+      return parts.api.ask(...asked);
+    },
+  };
 
   function take(changes: Changes): void {
     if (changes.home !== undefined) home.set(changes.home);

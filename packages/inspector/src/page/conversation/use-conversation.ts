@@ -1,10 +1,11 @@
 // The messages of an agent: the last ones anew whenever there is something new, older ones on demand.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Conversation, ConversationItem } from "../../wire/index.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import type { Loaded } from "../api/use-loaded.ts";
 import { useInspector } from "../app/context.ts";
+import { useSlowed } from "../state/use-slowed.ts";
 
 export interface ShownConversation {
   items: readonly ConversationItem[];
@@ -14,8 +15,6 @@ export interface ShownConversation {
   problem: string | undefined;
   loaded: Loaded<Conversation>;
 }
-
-const LEAST_BETWEEN_MS = 600;
 
 export function useConversation(
   session_id: string,
@@ -66,18 +65,4 @@ export function joined<Item extends { node_id: string }>(
   const known = new Set(newer.map(({ node_id }) => node_id));
   const before = at < 0 ? older : older.slice(0, at);
   return [...before.filter(({ node_id }) => !known.has(node_id)), ...newer];
-}
-
-/** A value that changes many times a second, seen less often; its last one is always seen. */
-function useSlowed(value: number): number {
-  const [slow, setSlow] = useState(value);
-  const latest = useRef(value);
-  latest.current = value;
-  useEffect(() => {
-    if (value === slow) return;
-    const timer = setTimeout(() => setSlow(latest.current), LEAST_BETWEEN_MS);
-    return () => clearTimeout(timer);
-    // Not anew for each value: else a stream of them would put it off for ever.
-  }, [slow, value === slow]);
-  return slow;
 }

@@ -8,6 +8,7 @@ import { ArtifactViewer } from "../call/artifact-viewer.tsx";
 import { LoadState } from "../parts/loading.tsx";
 import { visibleLine } from "../parts/visible.ts";
 import { hashOf } from "../route/hash-route.ts";
+import { useSlowed } from "../state/use-slowed.ts";
 
 export function ArtifactsTab(props: { session_id: string; version: number }) {
   const { api } = useInspector();
@@ -17,7 +18,7 @@ export function ArtifactsTab(props: { session_id: string; version: number }) {
     (signal) =>
       api.ask("GET /api/sessions/:session_id/artifacts", { path: { session_id }, signal }),
     session_id,
-    props.version,
+    useSlowed(props.version),
   );
   const artifacts = loaded.value?.artifacts ?? [];
   return (

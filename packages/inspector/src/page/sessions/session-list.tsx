@@ -5,7 +5,7 @@ import type { SessionRow } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
 import { ProblemText } from "../parts/loading.tsx";
 import { momentText } from "../parts/time-text.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visible, visibleLine } from "../parts/visible.ts";
 import { hashOf } from "../route/hash-route.ts";
 import { useStore } from "../state/use-store.ts";
 import { lastPart, listed, projectOf } from "./session-order.ts";
@@ -74,7 +74,7 @@ function SessionLink(props: {
       href={hashOf({ view: "session", session_id, tab: "timeline" })}
       aria-current={isChosen ? "true" : undefined}
       tabIndex={props.isEntry ? 0 : -1}
-      title={`${project ?? ""}\n${session_id}`.trim()}
+      title={visible(`${project ?? ""}\n${session_id}`.trim())}
     >
       <span class="session-title">
         {live !== undefined && (

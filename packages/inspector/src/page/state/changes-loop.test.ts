@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Changes } from "../../wire/index.ts";
 import { RequestFailed } from "../api/client.ts";
 import { startChangesLoop } from "./changes-loop.ts";
@@ -32,6 +32,26 @@ describe("the loop that asks what is new", () => {
     first.answer({ cursor: "old" });
     expect((await page.asked()).query).toEqual({ session_id: "s2", hold: "1" });
     expect(page.taken).toEqual([]);
+    page.loop.stop();
+  });
+
+  it("gives up what is held for another request, and asks again where it was", async () => {
+    const clock = vi.spyOn(performance, "now").mockReturnValue(0);
+    onTestFinished(() => clock.mockRestore());
+    const page = open();
+    await page.asked();
+    page.answer({ cursor: "1" });
+    await page.waitedFor(80);
+    const held = await page.asked();
+    // The answer may be on its way.
+    page.loop.makeRoom();
+    expect(held.signal.aborted).toBe(false);
+    clock.mockReturnValue(1_000);
+    page.loop.makeRoom();
+    expect(held.signal.aborted).toBe(true);
+    page.fail(new DOMException("given up", "AbortError"));
+    expect((await page.asked()).query).toEqual({ cursor: "1", hold: "1" });
+    expect(page.tries).toEqual([0]);
     page.loop.stop();
   });
 

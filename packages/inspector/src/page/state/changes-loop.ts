@@ -26,12 +26,19 @@ export interface ChangesLoop {
   /** Which session to tell about, from its beginning. */
   watch(session_id: string | undefined): void;
   setVisible(isVisible: boolean): void;
+  /**
+   * Something else is about to be asked. A browser has few connections for all pages of a host, so the one that is held
+   * here is given up for it, and asked for again after it.
+   */
+  makeRoom(): void;
   stop(): void;
 }
 
 /** Between two answers that were not all there was to tell: news of a moment come together. */
 const PAUSE_MS = 80;
 const HIDDEN_PAUSE_MS = 3_000;
+/** What was not answered by then waits for news. */
+const HELD_AFTER_MS = 300;
 
 export function startChangesLoop(options: ChangesLoopOptions): ChangesLoop {
   let watched: Watched = { session_id: undefined, cursor: undefined, left: new AbortController() };
@@ -39,6 +46,7 @@ export function startChangesLoop(options: ChangesLoopOptions): ChangesLoop {
   let isStopped = false;
   let tries = 0;
   let waiting = new AbortController();
+  let held: { since: number; abort: AbortController } | undefined;
 
   async function pause(ms: number): Promise<void> {
     waiting = new AbortController();
@@ -46,7 +54,11 @@ export function startChangesLoop(options: ChangesLoopOptions): ChangesLoop {
   }
 
   async function round(asking: Watched): Promise<void> {
-    const changes = await options.ask(queryOf(asking, isVisible), asking.left.signal);
+    const abort = new AbortController();
+    held = { since: performance.now(), abort };
+    const signal = AbortSignal.any([asking.left.signal, abort.signal]);
+    const changes = await options.ask(queryOf(asking, isVisible), signal);
+    held = undefined;
     if (asking !== watched || isStopped) return;
     asking.cursor = changes.cursor;
     told(0);
@@ -103,6 +115,11 @@ export function startChangesLoop(options: ChangesLoopOptions): ChangesLoop {
     setVisible(next) {
       isVisible = next;
       if (next) waiting.abort();
+    },
+    makeRoom() {
+      if (held === undefined || performance.now() - held.since < HELD_AFTER_MS) return;
+      held.abort.abort();
+      held = undefined;
     },
     stop() {
       isStopped = true;

@@ -165,7 +165,8 @@ function StepBox(props: {
       role="option"
       aria-selected={props.is_chosen}
       aria-label={`${title}: ${word}${tries}`}
-      tabIndex={props.is_entry ? 0 : -1}
+      // In a drawing the name of this one has no capital.
+      tabindex={props.is_entry ? 0 : -1}
       class={`plan-step tone-${tone}`}
       transform={`translate(${place.x} ${place.y})`}
       onClick={() => props.onChoose(step_id)}

@@ -2,8 +2,9 @@
 
 import type { RunRow } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
+import { CutText } from "../parts/cut-text.tsx";
 import { durationText, instantText } from "../parts/time-text.ts";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "../parts/visible.ts";
 import { hashOf } from "../route/hash-route.ts";
 import { runName } from "../sessions/run-picker.tsx";
 import type { SessionModel } from "../state/session-model.ts";
@@ -27,7 +28,11 @@ export function RunDetails(props: { model: SessionModel; run_id: string }) {
       <h2>{runName(run)}</h2>
       <p class={`mark ${mark.tone}`}>
         <span aria-hidden="true">{mark.sign}</span> {mark.word}
-        {run.reason !== undefined && `: ${visible(run.reason)}`}
+        {run.reason !== undefined && (
+          <>
+            : <CutText text={run.reason} />
+          </>
+        )}
       </p>
       <dl class="pairs">
         {pairsOf(run).map(([name, value]) => (
