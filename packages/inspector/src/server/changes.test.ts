@@ -336,14 +336,17 @@ describe("what is new", () => {
     const { session_id } = one.kept;
     await one.close();
     const first = await news({ session_id });
+    const session_problem = "Fact 3 is not what was written.";
     expect(first).not.toHaveProperty("session");
+    expect(first.session_problem).toBe(session_problem);
     expect(first.home?.questions).toHaveLength(1);
-    expect(first.home?.problems).toEqual(["Fact 3 is not what was written."]);
+    expect(first.home?.problems).toEqual([session_problem]);
     const { cursor } = await settledHome(first);
-    expect(await news({ session_id, cursor })).toEqual({ cursor });
+    expect(await news({ session_id, cursor })).toEqual({ cursor, session_problem });
 
     isDamaged = false;
     const read = await news({ session_id, cursor });
+    expect(read).not.toHaveProperty("session_problem");
     expect(read.session?.read_seq).toBe(read.session?.session.last_seq);
     expect(read.home?.problems).toEqual([]);
     expect(await news({ cursor: read.cursor })).not.toHaveProperty("home.problems.0");

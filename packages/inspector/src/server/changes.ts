@@ -99,6 +99,7 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
       cursor: writeCursor({ home: home.version(), index, timeline, row }),
       ...(isHomeNew ? { home: withProblem(home.state(), problem) } : {}),
       ...(changes === undefined ? {} : { session: changes }),
+      ...(problem === undefined ? {} : { session_problem: problem }),
     };
   }
 

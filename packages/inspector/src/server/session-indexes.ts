@@ -9,9 +9,12 @@ export interface SessionIndexes {
 }
 
 const MOST = 8;
+/** Of all of them together: some 110 bytes each. The one that is looked at stays, whatever it has. */
+const MOST_FACTS = 2_000_000;
 
-export function createSessionIndexes(store: HomeStore): SessionIndexes {
+export function createSessionIndexes(store: HomeStore, mostFacts = MOST_FACTS): SessionIndexes {
   const indexes = new Map<string, Promise<SessionIndex>>();
+  const made = new Map<string, SessionIndex>();
 
   return {
     of(session_id) {
@@ -20,18 +23,33 @@ export function createSessionIndexes(store: HomeStore): SessionIndexes {
       indexes.delete(session_id);
       indexes.set(session_id, index);
       for (const oldest of indexes.keys()) {
-        if (indexes.size <= MOST) break;
-        indexes.delete(oldest);
+        const isMuch = indexes.size > MOST || factsRead() > mostFacts;
+        if (!isMuch || oldest === session_id) break;
+        forget(oldest);
       }
       return index;
     },
   };
 
+  function factsRead(): number {
+    return [...made.values()].reduce((sum, index) => sum + index.readSeq(), 0);
+  }
+
+  function forget(session_id: string): void {
+    indexes.delete(session_id);
+    made.delete(session_id);
+  }
+
   function create(session_id: string): Promise<SessionIndex> {
     const index = read(session_id);
-    index.catch(() => {
-      if (indexes.get(session_id) === index) indexes.delete(session_id);
-    });
+    index.then(
+      (read) => {
+        if (indexes.get(session_id) === index) made.set(session_id, read);
+      },
+      () => {
+        if (indexes.get(session_id) === index) forget(session_id);
+      },
+    );
     return index;
   }
 

@@ -12,6 +12,8 @@ export interface Changes {
   home?: HomeState;
   /** Of the session that was asked about; left out when nothing of it changed. */
   session?: SessionChanges;
+  /** Why the session that was asked about cannot be read, though there is one. */
+  session_problem?: string;
 }
 
 export interface HomeState {

@@ -72,14 +72,14 @@ function Announcement(props: { text: Store<string> }) {
   );
 }
 
-/** Runtimes that are there and do not answer. */
+/** Runtimes that are there and do not answer, and what cannot be read. */
 function HomeProblems() {
   const problems = useStore(useInspector().home, (home) => home?.problems);
   if (problems === undefined || problems.length === 0) return null;
   if (problems.length === 1) return <p class="home-problems">⚠ {visibleLine(problems[0] ?? "")}</p>;
   return (
     <details class="home-problems">
-      <summary>⚠ {problems.length} runtimes do not answer</summary>
+      <summary>⚠ {problems.length} problems</summary>
       <ul>
         {problems.map((problem) => (
           <li key={problem}>{visibleLine(problem)}</li>

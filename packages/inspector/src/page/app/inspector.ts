@@ -57,6 +57,7 @@ export function startInspector(parts: InspectorParts): { inspector: Inspector; s
   function take(changes: Changes): void {
     if (changes.home !== undefined) home.set(changes.home);
     lookAgainForSession();
+    if (changes.session_problem !== undefined) noSession.set(changes.session_problem);
     if (changes.session === undefined || newest === undefined) return;
     if (changes.session.session.session_id !== newest.session_id) return;
     newest = withChanges(newest, changes.session);

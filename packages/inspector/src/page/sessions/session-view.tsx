@@ -23,7 +23,7 @@ export function SessionView(props: { route: SessionRoute }) {
   if (noSession !== undefined) {
     return (
       <section class="view">
-        <h1>No such session</h1>
+        <h1>This session cannot be shown</h1>
         <ProblemText text={noSession} />
       </section>
     );
