@@ -6,13 +6,14 @@ import { lawsReporter } from "./test/laws/reporter.ts";
 
 const include = ["packages/*/src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts"];
 const SKIPPED = new Set(["node_modules", "dist"]);
-/** Or have them replaced: what drives a browser does so with parts of Node. */
-const REPLACES = /\bvi\.(mock|doMock|resetModules)\(|\buseBrowser\(/;
+const REPLACES = /\bvi\.(mock|doMock|resetModules)\(/;
+/** What drives a browser replaces parts of Node, so these share their workers with each other alone. */
+const DRIVES = /\buseBrowser\(/;
 /** Looks at the frames of a browser, which has no time for them beside other tests. */
 const ALONE = "test/inspector/many-facts.test.ts";
-const apart = ["packages", "test", "scripts"]
-  .flatMap(filesThatReplaceModules)
-  .filter((path) => path !== ALONE);
+const files = ["packages", "test", "scripts"].flatMap(testFiles);
+const apart = filesWith(REPLACES);
+const browser = filesWith(DRIVES).filter((path) => path !== ALONE);
 
 // Loading our modules again for each file would be a third of the work. So test files share the modules of their
 // worker, and leave what they share as they found it; those that replace a module have a worker each. One is last, alone.
@@ -20,10 +21,12 @@ export default defineConfig({
   test: {
     projects: [
       project("apart", { include: apart, isolate: true }),
+      project("browser", { include: browser, isolate: false }),
       project("together", {
         include,
-        exclude: ["**/node_modules/**", ALONE, ...apart],
+        exclude: ["**/node_modules/**", ALONE, ...apart, ...browser],
         isolate: false,
+        setupFiles: ["test/left-as-found.ts"],
       }),
       project("alone", { include: [ALONE], isolate: true, sequence: { groupOrder: 1 } }),
     ],
@@ -37,10 +40,14 @@ export default defineConfig({
 
 function project(
   name: string,
-  files: {
+  {
+    setupFiles = [],
+    ...files
+  }: {
     readonly include: string[];
     readonly exclude?: string[];
     readonly isolate: boolean;
+    readonly setupFiles?: string[];
     readonly sequence?: { readonly groupOrder: number };
   },
 ) {
@@ -58,7 +65,7 @@ function project(
     test: {
       name,
       ...files,
-      setupFiles: ["test/property-seed.ts", ...(files.isolate ? [] : ["test/left-as-found.ts"])],
+      setupFiles: ["test/property-seed.ts", ...setupFiles],
       // Property tests and compilers on two busy cores; the long versions get longer.
       testTimeout: process.env.SOONG_TEST_FULL === "1" ? 600_000 : 60_000,
       hookTimeout: 60_000,
@@ -66,14 +73,16 @@ function project(
   };
 }
 
-/** What a file puts in the place of a module stays there for all files that share the modules of its worker. */
-function filesThatReplaceModules(folder: string): string[] {
+function testFiles(folder: string): string[] {
   return readdirSync(here(`./${folder}`), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : filesThatReplaceModules(path);
-    if (!entry.name.endsWith(".test.ts")) return [];
-    return REPLACES.test(readFileSync(here(`./${path}`), "utf8")) ? [path] : [];
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : testFiles(path);
+    return entry.name.endsWith(".test.ts") ? [path] : [];
   });
+}
+
+function filesWith(sign: RegExp): string[] {
+  return files.filter((path) => sign.test(readFileSync(here(`./${path}`), "utf8")));
 }
 
 function here(path: string): string {

@@ -127,7 +127,7 @@ describe("a question on the page", () => {
     await form.getByRole("textbox", { name: "email" }).fill("ada@example.com");
     await untilGone(form, () => form.getByRole("button", { name: "Accept" }).click(SOON));
     await says(came, /action=accept.*ada@example\.com/s);
-    expect(await form.count()).toBe(0);
+    await expect.poll(() => form.count(), WAIT).toBe(0);
   });
 });
 
@@ -189,7 +189,7 @@ describe("the playground", () => {
     await says(page.locator("form"), /It would be sent as a text/);
     await json.fill('{"path": "letters/ada.txt", "content": "Dear Ada,\\nhello again."}');
     await look.getByRole("button", { name: "Form" }).click();
-    expect(await content.inputValue()).toBe("Dear Ada,\nhello again.");
+    await expect.poll(() => content.inputValue(), WAIT).toBe("Dear Ada,\nhello again.");
 
     await reach(page, page.getByRole("button", { name: "Run" }));
     await page.keyboard.press("Enter");

@@ -98,7 +98,8 @@ describe("a call", () => {
     await says(left.getByRole("list", { name: "Matches" }), new RegExp(`${LINES - 1}: line`));
     await left.getByRole("button", { name: "Next match" }).click();
     await says(text, new RegExp(`line ${LINES - 1}\nline ${LINES}`));
-    expect(await left.getByRole("button", { name: "Next →" }).isDisabled()).toBe(true);
+    const isLast = () => left.getByRole("button", { name: "Next →" }).isDisabled();
+    await expect.poll(isLast, WAIT).toBe(true);
     await left.getByRole("checkbox", { name: "regular expression" }).check();
     await query.fill("^line [12]0*$");
     await page.keyboard.press("Enter");
@@ -131,8 +132,8 @@ describe("the calls of a run", () => {
       rows.evaluateAll((all) =>
         all.map((row) => `${row.getAttribute("aria-level")} ${row.getAttribute("aria-label")}`),
       );
+    await expect.poll(levels, WAIT).toHaveLength(12);
     const whole = await levels();
-    expect(whole).toHaveLength(12);
     const under = (parent: RegExp): (string | undefined)[] =>
       whole.slice(whole.findIndex((row) => parent.test(row)) + 1).slice(0, 2);
     expect(under(/^2 agent\.create_sub_agent/)).toEqual([
@@ -190,11 +191,13 @@ describe("the calls of a run", () => {
 
     await page.goBack();
     await seen(lanes);
+    // The details come back with the row that was chosen.
+    const body = () => page.evaluate(() => document.body.innerText);
+    await expect.poll(body, WAIT).toContain("⟨U+202E⟩txt.exe␛[2J");
     expect(await page.locator("img").count()).toBe(0);
     expect(await page.title()).not.toBe("1");
     const all = await page.evaluate(() => document.body.innerText + document.title);
     expect(["\u202E", "\u001B"].filter((unseen) => all.includes(unseen))).toEqual([]);
-    expect(all).toContain("⟨U+202E⟩txt.exe␛[2J");
   });
 });
 
@@ -228,7 +231,7 @@ async function keepsItsTheme(page: Page): Promise<void> {
   await expect.poll(paper, WAIT).toBe(light);
   await page.reload();
   await seen(page.getByRole("navigation", { name: "Views" }));
-  expect(await paper()).toBe(light);
+  await expect.poll(paper, WAIT).toBe(light);
   await page.getByRole("button", { name: /light theme/ }).click();
   await page.emulateMedia({ colorScheme: "light" });
   await expect.poll(paper, WAIT).toBe(dark);

@@ -82,7 +82,7 @@ describe("a run that is looked at while it goes on", () => {
     await gate.open();
     const second = page.getByRole("article", { name: "code.write_file asks" });
     await seen(second);
-    expect(await second.innerText()).toContain("second.txt");
+    await expect.poll(() => second.innerText(), WAIT).toContain("second.txt");
     await reach(page, second);
     await untilGone(second, () => page.keyboard.press("n"));
     expect((await run.ended).code).toBe(0);

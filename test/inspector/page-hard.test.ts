@@ -82,7 +82,8 @@ describe("a question that is looked at", () => {
     running.child.kill("SIGKILL");
     const over = page.getByRole("article", { name: "code.write_file, over" });
     await seen(over);
-    expect(await over.evaluate((element) => element === document.activeElement)).toBe(true);
+    const isHeld = () => over.evaluate((element) => element === document.activeElement);
+    await expect.poll(isHeld, WAIT).toBe(true);
 
     // What the dead process left waits for nobody.
     await over.getByRole("link", { name: "See the call" }).click();
@@ -130,9 +131,9 @@ describe("a record of megabytes", () => {
 
     await reach(page, tree);
     const held = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
-    expect(await held()).toBe("object of 2");
+    await expect.poll(held, WAIT).toBe("object of 2");
     await page.keyboard.press("ArrowDown");
-    expect(await held()).toBe("list: list of 2");
+    await expect.poll(held, WAIT).toBe("list: list of 2");
     await page.keyboard.press("ArrowLeft");
     await seen(tree.locator('[aria-label="list: list of 2"][aria-expanded="false"]'));
     await page.keyboard.press("ArrowRight");
@@ -142,9 +143,10 @@ describe("a record of megabytes", () => {
     await page.keyboard.press("Enter");
     await expect.poll(async () => (await tree.innerText()).length, WAIT).toBeGreaterThan(before);
     await page.keyboard.press("Home");
-    expect(await held()).toBe("object of 2");
+    await expect.poll(held, WAIT).toBe("object of 2");
     await page.keyboard.press("Tab");
-    expect(await tree.evaluate((element) => element.contains(document.activeElement))).toBe(false);
+    const isInside = () => tree.evaluate((element) => element.contains(document.activeElement));
+    await expect.poll(isInside, WAIT).toBe(false);
   });
 });
 
