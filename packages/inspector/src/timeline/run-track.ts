@@ -37,6 +37,7 @@ export function trackRun(first: Fact & { run_id: string }, at: number): RunTrack
     started_at: at,
     facts: 0,
     calls: 0,
+    surfaces: 0,
   };
   let prompt_node_id: string | undefined;
   let used: UsageSum | undefined;
@@ -77,6 +78,7 @@ export function trackRun(first: Fact & { run_id: string }, at: number): RunTrack
     else if (type === "run.started") started(data, time);
     else if (type === "model.started") prompt_node_id ??= textIn(data, "parent_node_id");
     else if (type === "model.completed" || type === "model.failed") used = withRequest(used, data);
+    else if (type === "tool.catalog.resolved") row.surfaces += 1;
     else if (type === "task.step.dispatched") entitle(stepTitle(data));
     else if (type === "run.completed") return ended("completed", data, time);
     else if (type === "run.failed") return ended("failed", data, time);

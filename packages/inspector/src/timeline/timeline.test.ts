@@ -273,6 +273,15 @@ describe("a run", () => {
     });
   });
 
+  it("counts how often its tools were told, so that whoever shows them knows when to ask again", () => {
+    verifies("UI-1");
+    const timeline = timelineOf([fact(1, "run.started"), fact(2, "tool.catalog.resolved")]);
+    const { version } = timeline.changedSince(0, 10);
+    timeline.take([fact(3, "tool.catalog.resolved")]);
+    const { runs } = timeline.changedSince(version, 10);
+    expect(runs).toMatchObject([{ run_id: "main", surfaces: 2 }]);
+  });
+
   it("adds up what its own requests used, and says nothing of a price it does not know", () => {
     const used = (seq: number, cost: unknown, input_tokens = 10) =>
       fact(seq, "model.completed", {

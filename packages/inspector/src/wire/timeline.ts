@@ -56,6 +56,8 @@ export interface RunRow {
   ended_at?: number;
   facts: number;
   calls: number;
+  /** How often the tools it sees were told: at its beginning, and with each change. */
+  surfaces: number;
   usage?: Usage;
 }
 

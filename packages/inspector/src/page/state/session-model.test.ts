@@ -61,6 +61,7 @@ function run(more: Partial<RunRow>): RunRow {
     started_at: 0,
     facts: 2,
     calls: 1,
+    surfaces: 1,
     ...more,
   };
 }

@@ -22,7 +22,7 @@ function SurfaceOf(props: { session_id: string; run_id: string }) {
   const { api, session } = useInspector();
   const [revision, setRevision] = useState<number>();
   const [filter, setFilter] = useState("");
-  const status = useStore(session, (model) => model?.runs.get(run_id)?.status);
+  const surfaces = useStore(session, (model) => model?.runs.get(run_id)?.surfaces);
   const loaded = useLoaded(
     (signal) =>
       api.ask("GET /api/sessions/:session_id/runs/:run_id/surface", {
@@ -31,7 +31,7 @@ function SurfaceOf(props: { session_id: string; run_id: string }) {
         signal,
       }),
     `${session_id} ${run_id}`,
-    `${status ?? ""} ${revision ?? ""}`,
+    `${surfaces ?? ""} ${revision ?? ""}`,
   );
   const view = loaded.value;
   return (

@@ -152,6 +152,7 @@ function run(run_id: string, seq: number, more: Partial<RunRow> = {}): RunRow {
     started_at: seq,
     facts: 1,
     calls: 0,
+    surfaces: 1,
     ...more,
   };
 }
