@@ -18,16 +18,18 @@ export async function buildPackages(say) {
     await run("npm", ["install", "--no-save"], root);
   }
   const tsc = join(root, "node_modules/typescript/bin/tsc");
-  for (const name of ["core", "tools", "store", "mcp", "agent"]) {
+  for (const name of ["core", "tools", "store", "mcp", "agent", "inspector"]) {
     const folder = join(root, "packages", name);
     if (newest(join(folder, "src")) <= modified(join(folder, "dist/index.js"))) continue;
     say(`building packages/${name}`);
     const failure = await run(process.execPath, [tsc, "-p", folder], root);
     if (failure) say(`tsc: ${failure}`);
   }
-  say("bundling the command");
-  const failure = await run(process.execPath, [join(root, "scripts/bundle-cli.mjs")], root);
-  if (failure) say(`bundle: ${failure}`);
+  say("bundling the command and the page");
+  for (const script of ["bundle-page.mjs", "bundle-cli.mjs"]) {
+    const failure = await run(process.execPath, [join(root, "scripts", script)], root);
+    if (failure) say(`${script}: ${failure}`);
+  }
 }
 
 /**

@@ -5,6 +5,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { build } from "esbuild";
+import { bundlePage } from "./bundle-page.mjs";
 import { root } from "./setup.mjs";
 import { sourceAlias } from "./source-alias.mjs";
 
@@ -71,10 +72,7 @@ const now = await build({
   },
 });
 cpSync(join(root, "examples", "demo"), join(target, "demo"), { recursive: true });
-// Built before: scripts/bundle-page.mjs.
-cpSync(join(root, "packages", "inspector", "dist", "page"), join(target, "page"), {
-  recursive: true,
-});
+await bundlePage(join(target, "page"));
 writeFileSync(join(target, "THIRD-PARTY-LICENSES.txt"), licences(now.metafile, later.metafile));
 
 /** Each build names its pieces anew. The types beside them stay. */

@@ -3,35 +3,42 @@
 
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { root } from "./setup.mjs";
 
 const inspector = join(root, "packages", "inspector");
 const source = join(inspector, "src", "page");
-const target = process.argv[2] ?? join(inspector, "dist", "page");
 
-mkdirSync(target, { recursive: true });
-await build({
-  absWorkingDir: root,
-  entryPoints: [
-    { in: join(source, "index.ts"), out: "page" },
-    { in: join(source, "page.css"), out: "page" },
-  ],
-  outdir: target,
-  bundle: true,
-  minify: true,
-  format: "esm",
-  platform: "browser",
-  target: "es2022",
-  jsx: "automatic",
-  jsxImportSource: "preact",
-  legalComments: "none",
-  logLevel: "error",
-});
-copyFileSync(join(source, "index.html"), join(target, "index.html"));
-const preact = join(root, "node_modules", "preact");
-const licence = readFileSync(join(preact, "LICENSE"), "utf8").trim();
-writeFileSync(
-  join(target, "THIRD-PARTY-LICENSES.txt"),
-  `The page contains code of preact, under this licence.\n\n${licence}\n`,
-);
+/** @param {string} target */
+export async function bundlePage(target) {
+  mkdirSync(target, { recursive: true });
+  await build({
+    absWorkingDir: root,
+    entryPoints: [
+      { in: join(source, "index.ts"), out: "page" },
+      { in: join(source, "page.css"), out: "page" },
+    ],
+    outdir: target,
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    legalComments: "none",
+    logLevel: "error",
+  });
+  copyFileSync(join(source, "index.html"), join(target, "index.html"));
+  const preact = join(root, "node_modules", "preact");
+  const licence = readFileSync(join(preact, "LICENSE"), "utf8").trim();
+  writeFileSync(
+    join(target, "THIRD-PARTY-LICENSES.txt"),
+    `The page contains code of preact, under this licence.\n\n${licence}\n`,
+  );
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await bundlePage(process.argv[2] ?? join(inspector, "dist", "page"));
+}
