@@ -2,6 +2,7 @@
 
 import { useInspector } from "../app/context.ts";
 import { useLoaded } from "../api/use-loaded.ts";
+import { CloseButton } from "../parts/close-button.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { LoadState } from "../parts/loading.tsx";
 import { visibleLine } from "../parts/visible.ts";
@@ -26,10 +27,7 @@ export function FactDetails(props: { session_id: string; seq: number; onClose: (
           Fact {seq} {fact !== undefined && <span class="mono">{visibleLine(fact.type)}</span>}
         </h2>
         <span class="gap" />
-        <button type="button" class="button" title="Close (Esc)" onClick={props.onClose}>
-          <span aria-hidden="true">×</span>
-          <span class="unseen">Close</span>
-        </button>
+        <CloseButton onClose={props.onClose} />
       </div>
       <div class="side-body" tabIndex={0}>
         <LoadState loaded={loaded} what="the fact" />

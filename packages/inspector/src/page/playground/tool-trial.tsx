@@ -5,6 +5,7 @@ import { useRef, useState } from "preact/hooks";
 import type { Called, Explained, PlaygroundTool } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
 import { CopyButton } from "../call/copy-button.tsx";
+import { LookButtons } from "../parts/look-buttons.tsx";
 import { CutText } from "../parts/cut-text.tsx";
 import { ProblemText } from "../parts/loading.tsx";
 import { visibleLine } from "../parts/visible.ts";
@@ -70,17 +71,7 @@ export function ToolTrial(props: { tool: PlaygroundTool; cwd: string }) {
         <CutText text={tool.description} />
       </p>
       <div class="plan-look" role="group" aria-label="How the input is edited">
-        {(["form", "json"] as const).map((one) => (
-          <button
-            key={one}
-            type="button"
-            class="button"
-            aria-pressed={look === one}
-            onClick={() => setLook(one)}
-          >
-            {one === "form" ? "Form" : "JSON"}
-          </button>
-        ))}
+        <LookButtons looks={{ form: "Form", json: "JSON" }} shown={look} onShow={setLook} />
         <CopyButton text={() => JSON.stringify(input, null, 2)} what="the input" />
         <button
           type="button"

@@ -5,6 +5,7 @@ import type { StepRow, TaskGraph } from "../../wire/index.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useInspector } from "../app/context.ts";
 import { SignMark } from "../call/sign-mark.tsx";
+import { LookButtons } from "../parts/look-buttons.tsx";
 import { CutText } from "../parts/cut-text.tsx";
 import { LoadState } from "../parts/loading.tsx";
 import { visibleLine } from "../parts/visible.ts";
@@ -71,17 +72,7 @@ function Plan(props: { graph: TaskGraph }) {
       )}
       <PlanProblems drawing={drawing} />
       <div class="plan-look" role="group" aria-label="How it is shown">
-        {(["drawing", "table"] as const).map((one) => (
-          <button
-            key={one}
-            type="button"
-            class="button"
-            aria-pressed={look === one}
-            onClick={() => setLook(one)}
-          >
-            {one === "drawing" ? "Drawing" : "Table"}
-          </button>
-        ))}
+        <LookButtons looks={{ drawing: "Drawing", table: "Table" }} shown={look} onShow={setLook} />
       </div>
       <div class="plan">
         {look === "drawing" ? (

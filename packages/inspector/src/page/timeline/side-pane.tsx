@@ -1,6 +1,7 @@
 // Beside the timeline: the conversation, or the details of what was chosen.
 
 import type { ComponentChildren } from "preact";
+import { CloseButton } from "../parts/close-button.tsx";
 
 export type SideShown = "conversation" | "details" | "closed";
 
@@ -34,10 +35,7 @@ export function SidePane(props: {
           </button>
         )}
         <span class="gap" />
-        <button type="button" class="button" title="Close (Esc)" onClick={props.onClose}>
-          <span aria-hidden="true">×</span>
-          <span class="unseen">Close</span>
-        </button>
+        <CloseButton onClose={props.onClose} />
       </div>
       <div class="side-body">{props.children}</div>
     </section>
