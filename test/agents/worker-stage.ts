@@ -30,6 +30,7 @@ export async function openWorkerStage(
   const holder: { clock?: HeldClock; agents?: Agents } = {};
   const clock: Clock = {
     now: () => (holder.clock as HeldClock).now(),
+    monotonic: () => (holder.clock as HeldClock).monotonic(),
     after: (ms, callback) => (holder.clock as HeldClock).after(ms, callback),
   };
   let made = 0;

@@ -69,6 +69,8 @@ describe("a fact", () => {
     let back = 0;
     const clock: HeldClock = {
       now: () => held.now() - (back += 1000),
+      monotonic: () => held.monotonic(),
+      set: (now) => held.set(now),
       after: (ms, callback) => held.after(ms, callback),
       advance: (ms) => held.advance(ms),
       settle: () => held.settle(),

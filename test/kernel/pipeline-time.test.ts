@@ -1,6 +1,6 @@
 // PIPE-4, PIPE-5 and PIPE-6: the time of a call, and the time that is not the call's.
 
-import type { AnyTool, ToolContext } from "@soong/core";
+import type { AnyTool, FactType, ToolContext } from "@soong/core";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { drive, heldTool, setStage, type Stage, type StageOptions } from "./drive.ts";
@@ -81,6 +81,28 @@ describe("the time a call may take", () => {
     const { result, took } = await timed(stage, "agent.create_sub_agent");
     expect(result?.status).toBe("timed_out");
     expect(took).toBe(70_000);
+  });
+});
+
+describe("a clock that someone sets during a call", () => {
+  const day = 24 * 60 * 60 * 1000;
+
+  it.each([
+    { says: "forward", by: 3 * day },
+    { says: "back", by: -3 * day },
+  ])("$says changes neither its time limit nor its duration", async ({ by }) => {
+    verifies("PIPE-5");
+    const stage = await setStage({ tools: [endless()], config: limits });
+    const calling = timed(stage, "slow.wait");
+    await stage.clock.settle();
+    stage.clock.set(stage.clock.now() + by);
+    const { result } = await calling;
+    expect(result).toMatchObject({ status: "timed_out", metadata: { duration_ms: 1000 } });
+    const times = ["tool.started", "tool.failed"].map((type) => {
+      const fact = factOf(stage.journal, "c", type as FactType);
+      return Date.parse(fact?.time ?? "");
+    });
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBe(by + 1000);
   });
 });
 

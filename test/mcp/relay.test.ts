@@ -146,6 +146,7 @@ function heldClock(): Clock & { pass(ms: number): void } {
   const timers = new Set<{ at: number; run: () => void }>();
   return {
     now: () => now,
+    monotonic: () => now,
     after(ms, run) {
       const timer = { at: now + ms, run };
       timers.add(timer);

@@ -19,7 +19,7 @@ export function createPatience(clock: Clock, limitMs: number, expired: () => voi
   return { limitMs, elapsed, pause, resume, stop: pause };
 
   function elapsed(): number {
-    return counted + (since === undefined ? 0 : clock.now() - since);
+    return counted + (since === undefined ? 0 : clock.monotonic() - since);
   }
 
   function pause(): void {
@@ -30,7 +30,7 @@ export function createPatience(clock: Clock, limitMs: number, expired: () => voi
 
   function resume(): void {
     if (since !== undefined) return;
-    since = clock.now();
+    since = clock.monotonic();
     forget = clock.after(Math.max(0, limitMs - counted), expired);
   }
 }

@@ -16,7 +16,7 @@ export async function* playTurn(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, void> {
   const parts = turnParts(turn);
-  let due = clock.now();
+  let due = clock.monotonic();
   let outputChars = 0;
   let calls = 0;
   for (const part of parts) {
@@ -56,7 +56,7 @@ export const ABORTED: ModelError = { kind: "aborted", message: "the model reques
 
 /** Ended at once by the signal; leaves no timer behind. */
 function pauseUntil(due: number, clock: Clock, signal: AbortSignal): Promise<void> | undefined {
-  const ms = due - clock.now();
+  const ms = due - clock.monotonic();
   if (ms <= 0 || signal.aborted) return undefined;
   return new Promise((resolve) => {
     const takeBack = clock.after(ms, ended);

@@ -124,7 +124,7 @@ export function openLive(home: string): LiveRuntimesPort {
   }
 
   function find(name: string): void {
-    if (isClosed || seen.has(name) || (untried.get(name)?.again ?? 0) > Date.now()) return;
+    if (isClosed || seen.has(name) || (untried.get(name)?.again ?? 0) > performance.now()) return;
     untried.set(name, { ...untried.get(name), again: Number.POSITIVE_INFINITY });
     void connect(name);
   }
@@ -143,7 +143,7 @@ export function openLive(home: string): LiveRuntimesPort {
       runtime.look();
     } catch (error) {
       const { code, message } = error as Error & { code?: unknown };
-      const again = Date.now() + ANSWER_MS;
+      const again = performance.now() + ANSWER_MS;
       const isGone = code === "ECONNREFUSED" || code === "ENOENT";
       untried.set(name, isGone ? { again } : { again, problem: sentence(message) });
       // Left by a killed process; whoever lists them clears such away.

@@ -78,7 +78,7 @@ export async function seeRuntime(path: string, changed: () => void): Promise<See
     isAttended: () => isAttended,
     look() {
       if (lookedAt === undefined) void lookOnce();
-      else if (!isSilent && Date.now() - lookedAt > ANSWER_MS) {
+      else if (!isSilent && performance.now() - lookedAt > ANSWER_MS) {
         isSilent = true;
         changed();
       }
@@ -140,7 +140,7 @@ export async function seeRuntime(path: string, changed: () => void): Promise<See
   }
 
   async function lookOnce(): Promise<void> {
-    lookedAt = Date.now();
+    lookedAt = performance.now();
     try {
       const [hello, listed] = await Promise.all([
         client.request("hello", {}),

@@ -35,7 +35,8 @@ export function tasksOf(store: Store, home: string): TasksPort {
     },
     async version() {
       const files = filesNow(home);
-      if (known?.files === files && Date.now() - known.at < LOOK_ANYWAY_MS) return known.version;
+      if (known?.files === files && performance.now() - known.at < LOOK_ANYWAY_MS)
+        return known.version;
       const parts: unknown[] = [];
       for (const task of await reader.list({ limit: LISTED })) {
         parts.push([task.task_id, task.status, task.updated_at]);
@@ -45,7 +46,7 @@ export function tasksOf(store: Store, home: string): TasksPort {
           parts.push([updated_at, status, attempts, claim?.token, note]);
         }
       }
-      known = { files, at: Date.now(), version: JSON.stringify(parts) };
+      known = { files, at: performance.now(), version: JSON.stringify(parts) };
       return known.version;
     },
   };

@@ -163,7 +163,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
       try {
         const blocks = await withFiles(prompt, mentions);
         if (blocks === undefined || begun.isStopping) return keyboard.giveBack(typed);
-        const since = clock.now();
+        const since = clock.monotonic();
         const run = await talk.send(blocks);
         begun.run = run;
         void run.end.then(() => {
@@ -171,7 +171,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
         });
         if (begun.isStopping) stop(begun);
         const end = await showRun(run, { terminal, clock, changed });
-        tellEnd(end, clock.now() - since, begun.isStopping && end.reason !== "completed");
+        tellEnd(end, clock.monotonic() - since, begun.isStopping && end.reason !== "completed");
       } catch (error) {
         // Such as a store that cannot be written: the words are not lost.
         terminal.print(red(visible(error instanceof Error ? error.message : String(error))));

@@ -23,11 +23,11 @@ const TICK_MS = 1000;
 export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<RunEnd> {
   const { terminal, clock } = options;
   const { dim, red } = terminal.colours;
-  const board = createCallBoard(() => clock.now(), terminal.colours);
+  const board = createCallBoard(() => clock.monotonic(), terminal.colours);
   /** Calls whose change was shown before it was made. */
   const shown = new Set<string>();
   /** Since when nothing was heard of the model. */
-  let quietSince = clock.now();
+  let quietSince = clock.monotonic();
   let forgetTick = clock.after(TICK_MS, tick);
   try {
     for await (const event of run.events()) {
@@ -46,7 +46,7 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
   }
 
   function showLive(): void {
-    const quiet = clock.now() - quietSince;
+    const quiet = clock.monotonic() - quietSince;
     const waits = board.isEmpty && quiet >= TICK_MS;
     terminal.live([
       ...board.live(terminal.columns),
@@ -57,7 +57,7 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
   }
 
   function show(event: Exclude<LoopEvent, { type: "end" }>): void {
-    quietSince = clock.now();
+    quietSince = clock.monotonic();
     if (event.type === "text_delta") terminal.write(visible(event.text));
     else tell(event);
     showLive();

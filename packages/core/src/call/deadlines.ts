@@ -31,7 +31,7 @@ export class Deadlines {
   #arm(at: number): void {
     this.#disarm?.();
     this.#armedFor = at;
-    this.#disarm = this.#clock.after(at - this.#clock.now(), () => this.#fire());
+    this.#disarm = this.#clock.after(at - this.#clock.monotonic(), () => this.#fire());
   }
 
   #rest(): void {
@@ -42,7 +42,7 @@ export class Deadlines {
 
   #fire(): void {
     this.#rest();
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     for (const deadline of this.#running) {
       if (deadline.at > now) continue;
       this.#running.delete(deadline);

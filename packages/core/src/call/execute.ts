@@ -156,7 +156,7 @@ class Execution implements HandlerTraces, Deadline {
     this.#pauses += 1;
     if (this.#pauses === 1 && this.#resolve !== undefined) {
       this.#host.deadlines.remove(this);
-      this.#remaining = this.at - this.#host.clock.now();
+      this.#remaining = this.at - this.#host.clock.monotonic();
     }
     try {
       return await this.#gate.waitForPerson(answer);
@@ -167,7 +167,7 @@ class Execution implements HandlerTraces, Deadline {
   }
 
   #runClock(): void {
-    this.at = this.#host.clock.now() + this.#remaining;
+    this.at = this.#host.clock.monotonic() + this.#remaining;
     this.#host.deadlines.add(this);
   }
 

@@ -170,7 +170,7 @@ function metadataOf(host: CallHost, call: Call, status: ToolStatus): ResultMetad
   const { startedAt, nativeId, given, tool } = call;
   const metadata: ResultMetadata = {
     duration_ms:
-      startedAt === undefined ? 0 : Math.max(0, host.clock.now() - startedAt - call.waitedMs),
+      startedAt === undefined ? 0 : Math.max(0, host.clock.monotonic() - startedAt - call.waitedMs),
     provenance: tool?.provenance ?? NO_PROVENANCE,
   };
   if (nativeId !== undefined && nativeId !== call.tool_call_id) metadata.native_call_id = nativeId;

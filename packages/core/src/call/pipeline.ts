@@ -69,7 +69,7 @@ function start(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending>
 
 function execute(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending> {
   if (call.cancellation !== undefined) return cancelledEnding(call);
-  call.startedAt = host.clock.now();
+  call.startedAt = host.clock.monotonic();
   return executeCall(host, call, gate);
 }
 

@@ -25,7 +25,7 @@ export function createProgress(host: CallHost, call: Call): Progress {
 
   return {
     report(update) {
-      const now = host.clock.now();
+      const now = host.clock.monotonic();
       if (recorded < AT_ONCE || now - lastAt >= AFTERWARDS_EVERY_MS) {
         write(update, held?.merged ?? 0, now);
       } else {
@@ -33,7 +33,7 @@ export function createProgress(host: CallHost, call: Call): Progress {
       }
     },
     close() {
-      if (held !== undefined) write(held.update, held.merged - 1, host.clock.now());
+      if (held !== undefined) write(held.update, held.merged - 1, host.clock.monotonic());
     },
   };
 

@@ -233,7 +233,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
   async function waitForPerson<T>(slot: Slot, answer: Promise<T>): Promise<T> {
     slot.waits += 1;
     if (slot.waits === 1) {
-      slot.waitsSince = host.clock.now();
+      slot.waitsSince = host.clock.monotonic();
       host.onPersonAsked?.({ tool_call_id: slot.call.tool_call_id, waits: true });
       step({ type: "asking", id: slot.call.tool_call_id });
     }
@@ -250,7 +250,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     if (slot.waits > 0) return;
     host.onPersonAsked?.({ tool_call_id: call.tool_call_id, waits: false });
     // Only time after the start is part of a duration, so only that is taken off it.
-    if (call.startedAt !== undefined) call.waitedMs += host.clock.now() - slot.waitsSince;
+    if (call.startedAt !== undefined) call.waitedMs += host.clock.monotonic() - slot.waitsSince;
     if (call.phase === "ended" || call.cancellation !== undefined) return;
     const goesOn = resumed(slot, { type: "answered", id: call.tool_call_id });
     // A handler at work is told of a cancellation by itself; before that, nobody else would be.

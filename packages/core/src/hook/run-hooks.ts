@@ -75,7 +75,7 @@ export async function runHook<Event extends HookEvent>(
   call?: FactCall,
 ): Promise<HookOutcome<Event>> {
   const { clock, recorder } = ports;
-  const started = clock.now();
+  const started = clock.monotonic();
   recorder.record("hook.started", { hook: hook.id, event }, call);
   const limit = hook.timeout_ms ?? ports.defaultTimeoutMs;
   const waited = await ports.wait(limit, () =>
@@ -83,7 +83,7 @@ export async function runHook<Event extends HookEvent>(
     hook.run(ports.redactor.value(copyOf(payload)) as never, { signal: ports.signal() }),
   );
   const outcome = read(hook, event, waited, ports.redactor);
-  const about = { hook: hook.id, event, duration_ms: clock.now() - started };
+  const about = { hook: hook.id, event, duration_ms: clock.monotonic() - started };
   if (outcome.ok) {
     recorder.record("hook.completed", { ...about, outcome: describe(outcome.answer) }, call);
   } else {

@@ -6,6 +6,8 @@ import type { Clock } from "./ports.ts";
 export interface HeldClock extends Clock {
   /** Moves time on, firing what comes due in order, and lets what follows from it happen. */
   advance(ms: number): Promise<void>;
+  /** Sets the time of day, as someone does by hand: nothing comes due, and no time has passed. */
+  set(now: number): void;
   /** Lets everything happen that needs no time. */
   settle(): Promise<void>;
   /** Timers that have not fired: none may be left when a run has ended. */
@@ -23,11 +25,17 @@ const MICROTASKS = 200;
 
 export function createHeldClock(start = 0): HeldClock {
   let now = start;
+  /** How far the time of day is from `now`. */
+  let offset = 0;
   let order = 0;
   const timers = new Set<Timer>();
 
   return {
-    now: () => now,
+    now: () => now + offset,
+    monotonic: () => now,
+    set(time) {
+      offset = time - now;
+    },
     after(ms, callback) {
       order += 1;
       const timer: Timer = { at: now + Math.max(0, ms), order, callback };

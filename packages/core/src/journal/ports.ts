@@ -1,8 +1,10 @@
 // Time and identity as ports, so that a test can hold them both.
 
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, for people and records. Someone may set it forward or back at any time. */
   now(): number;
+  /** Whole milliseconds since some moment, never set: only the difference of two readings means something. */
+  monotonic(): number;
   /** Calls back once; the returned function takes it back. */
   after(ms: number, callback: () => void): () => void;
 }
@@ -13,6 +15,7 @@ export interface IdSource {
 }
 
 interface Platform {
+  performance?: { now(): number };
   setTimeout?: (callback: () => void, ms: number) => unknown;
   clearTimeout?: (timer: unknown) => void;
   crypto?: { getRandomValues<T extends Uint8Array>(into: T): T };
@@ -22,7 +25,13 @@ interface Platform {
 const LONGEST_DELAY = 2 ** 31 - 1;
 
 export function systemClock(): Clock {
-  return { now: Date.now, after };
+  return { now: Date.now, monotonic, after };
+
+  function monotonic(): number {
+    // Every current platform has `performance`; a bare one has only the time of day.
+    const { performance = Date } = globalThis as Platform;
+    return Math.floor(performance.now());
+  }
 
   function after(ms: number, callback: () => void): () => void {
     // Looked up when used: a test may have put its own timers in place.

@@ -12,7 +12,7 @@ export interface CallTimer {
 
 export function startCallTimer(clock: Clock, ms: number, onOver: () => void): CallTimer {
   let left = ms;
-  let startedAt = clock.now();
+  let startedAt = clock.monotonic();
   let holds = 0;
   let isStopped = false;
   let cancel: (() => void) | undefined = clock.after(left, over);
@@ -30,7 +30,7 @@ export function startCallTimer(clock: Clock, ms: number, onOver: () => void): Ca
 
   function run(): void {
     if (isStopped || holds > 0) return;
-    startedAt = clock.now();
+    startedAt = clock.monotonic();
     cancel = clock.after(left, over);
   }
 
@@ -43,7 +43,7 @@ export function startCallTimer(clock: Clock, ms: number, onOver: () => void): Ca
     hold() {
       if (holds === 0 && cancel !== undefined) {
         pause();
-        left = Math.max(0, left - (clock.now() - startedAt));
+        left = Math.max(0, left - (clock.monotonic() - startedAt));
       }
       holds += 1;
       let isHeld = true;

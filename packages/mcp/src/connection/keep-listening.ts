@@ -35,10 +35,10 @@ export function keepListening({ client, filter, clock, onGap }: ListeningParts):
       const stream = await client.listen(filter, { signal: stop.signal });
       if (wasOpen) onGap();
       wasOpen = true;
-      const since = clock.now();
+      const since = clock.monotonic();
       const end = await stream.closed;
       if (end === "local") return;
-      failures = clock.now() - since >= GOOD_MS ? 1 : failures + 1;
+      failures = clock.monotonic() - since >= GOOD_MS ? 1 : failures + 1;
     } catch (error) {
       failures += 1;
       // It answered, and will answer the same again.

@@ -37,7 +37,7 @@ export function openConnection(
       if (signal?.aborted === true) throw abortedWaiting();
       if (state.kind === "connected") return state.server;
       if (state.kind === "closed") throw new McpServerFailure("closed", `${name} was closed.`);
-      if (state.kind === "failed" && clock.now() < state.retry_at) throw state.failure;
+      if (state.kind === "failed" && clock.monotonic() < state.retry_at) throw state.failure;
       attempt ??= start().finally(() => {
         attempt = undefined;
       });
@@ -105,7 +105,7 @@ export function openConnection(
 
   function fail(failure: McpServerFailure, pauseMs: number): void {
     if (state.kind === "closed") return;
-    enter({ kind: "failed", failure, retry_at: clock.now() + pauseMs });
+    enter({ kind: "failed", failure, retry_at: clock.monotonic() + pauseMs });
   }
 
   function missingVariables(): McpServerFailure | undefined {

@@ -47,10 +47,10 @@ async function locked<T>(
   const lock = `${path}.lock`;
   const own: Holder = { pid: process.pid, key: randomUUID() };
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const giveUpAt = Date.now() + PATIENCE_MS;
+  const giveUpAt = performance.now() + PATIENCE_MS;
   while (!(await take(lock, own))) {
     signal?.throwIfAborted();
-    if (Date.now() > giveUpAt) {
+    if (performance.now() > giveUpAt) {
       throw new Error(`${lock} is held by another process for too long. If none runs, delete it`);
     }
     await delay(

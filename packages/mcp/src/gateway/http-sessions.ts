@@ -101,13 +101,13 @@ export function createHttpSessions(
       onsessionclosed: () => end(id, "the client has ended its session"),
     });
     await mcp.connect(transport);
-    const session = { transport, mcp, client, heardAt: Date.now(), streams: 0 };
+    const session = { transport, mcp, client, heardAt: performance.now(), streams: 0 };
     sessions.set(id, session);
     return [id, session];
   }
 
   async function serve(session: HttpSession, request: Request, body: unknown): Promise<Response> {
-    session.heardAt = Date.now();
+    session.heardAt = performance.now();
     const repeated = idsOf(body).find((id) => session.client.isServing(id));
     if (repeated !== undefined) {
       const message = `the id ${JSON.stringify(repeated)} is that of an open request`;
@@ -119,7 +119,7 @@ export function createHttpSessions(
       session.streams += 1;
       request.signal.addEventListener("abort", () => {
         session.streams -= 1;
-        session.heardAt = Date.now();
+        session.heardAt = performance.now();
       });
     }
     return response;
@@ -134,7 +134,7 @@ export function createHttpSessions(
   }
 
   async function expire(): Promise<void> {
-    const before = Date.now() - idleMs;
+    const before = performance.now() - idleMs;
     const old = [...sessions].filter(([, one]) => isIdle(one) && one.heardAt <= before);
     await Promise.all(old.map(([id]) => end(id, "the session has expired")));
   }

@@ -73,11 +73,11 @@ export function createServerLists(
     return {
       items() {
         if (server.capabilities[capability] === undefined) return Promise.resolve([]);
-        if (kept === undefined || clock.now() >= kept.askAgainAt) {
+        if (kept === undefined || clock.monotonic() >= kept.askAgainAt) {
           const asked: Kept<T> = { items: list(), askAgainAt: Number.POSITIVE_INFINITY };
           kept = asked;
           asked.items.catch(() => {
-            asked.askAgainAt = clock.now() + FAILED_FOR_MS;
+            asked.askAgainAt = clock.monotonic() + FAILED_FOR_MS;
           });
         }
         return kept.items.catch(() => []);

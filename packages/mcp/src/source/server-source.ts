@@ -133,7 +133,7 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
     connection?.onToolsChanged(() => {
       isStale = true;
       if (listed === undefined || relistLater !== undefined) return;
-      const early = RELIST_MS - (clock.now() - listedAt);
+      const early = RELIST_MS - (clock.monotonic() - listedAt);
       if (early <= 0) void refresh();
       else {
         relistLater = clock.after(early, () => {
@@ -188,7 +188,7 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
     const hashes = [...catalog.offered.values()].map(definitionHash);
     const fingerprint = canonicalJson({ hashes, excluded: catalog.excluded });
     listed = { server, list, catalog, fingerprint };
-    listedAt = clock.now();
+    listedAt = clock.monotonic();
     failure = undefined;
     excluded = catalog.excluded;
     known = catalog.tools.map(({ name }) => name);

@@ -3,6 +3,7 @@
 
 import {
   createKernel,
+  systemClock,
   type AnyTool,
   type Clock,
   type Kernel,
@@ -21,7 +22,7 @@ export interface KernelOnStore {
 }
 
 /** No time-out fires: a call that never ends is one that a crash interrupts. */
-const clockWithoutTimers: Clock = { now: () => Date.now(), after: () => () => {} };
+const clockWithoutTimers: Clock = { ...systemClock(), after: () => () => {} };
 
 export async function kernelOn(opened: OpenSession): Promise<KernelOnStore> {
   const executed = new Map<string, number>();

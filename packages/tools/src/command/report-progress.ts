@@ -15,7 +15,7 @@ export function reportProgress(
   [stdout, stderr]: readonly [CapturedOutput, CapturedOutput],
   { progress, redact }: Pick<ToolContext, "progress" | "redact">,
 ): () => void {
-  const started = clock.now();
+  const started = clock.monotonic();
   let cancel = (): void => {};
   report();
   return () => cancel();
@@ -25,7 +25,7 @@ export function reportProgress(
     progress({
       ...(message === undefined ? {} : { message }),
       data: {
-        elapsed_ms: clock.now() - started,
+        elapsed_ms: clock.monotonic() - started,
         stdout_bytes: stdout.bytes,
         stderr_bytes: stderr.bytes,
       },
