@@ -28,6 +28,7 @@ async function bounded(
   value: unknown,
   about: Partial<AnyTool> = {},
   options: WorldOptions = {},
+  ownArtifacts = true,
 ): Promise<Bounded> {
   const handler = typeof value === "function" ? (value as AnyTool["handler"]) : () => value;
   const world = await createWorld({
@@ -36,7 +37,7 @@ async function bounded(
   });
   const [result] = await world.execute({ name: "a.tool", arguments: {} });
   if (result === undefined) throw new Error("no result");
-  const kept = result.artifacts.map(({ artifact_id, sha256, size }) => {
+  const kept = (ownArtifacts ? result.artifacts : []).map(({ artifact_id, sha256, size }) => {
     const bytes = world.artifacts.read(artifact_id);
     expect(bytes && sha256Hex(bytes)).toBe(sha256);
     expect(bytes?.length).toBe(size);
@@ -285,3 +286,73 @@ describe("of several bounds", () => {
 function raise(message: string): never {
   throw new Error(message);
 }
+
+describe("what is not the content", () => {
+  it("a tool's own bound does not cut the kernel's error about its arguments", async () => {
+    verifies("RESULT-8");
+    const names = Array.from({ length: 20 }, (_, i) => `field_${i}`);
+    const schema = {
+      type: "object",
+      properties: Object.fromEntries(names.map((name) => [name, { type: "integer" }])),
+      required: names,
+    };
+    const world = await createWorld({
+      tools: [reader("a.tool", 0, { input_schema: schema, max_result_chars: 40 })],
+    });
+    const [result] = await world.execute({ name: "a.tool", arguments: {} });
+    expect(result?.error?.code).toBe("invalid_arguments");
+    for (const name of names.slice(0, 5)) expect(textOf(result)).toContain(name);
+    expect(result?.metadata.truncation).toBeUndefined();
+  });
+
+  it.each<[string, () => unknown, (result: ToolResult) => unknown]>([
+    [
+      "metadata",
+      () => toolResult({ content: [{ type: "text", text: "ok" }], metadata: { log: LONG } }),
+      ({ metadata }) => metadata.tool,
+    ],
+    [
+      "details of an error",
+      () => {
+        throw new ToolFailure({ code: "no", message: "no", details: { log: LONG } });
+      },
+      ({ error }) => error?.details,
+    ],
+  ])("%s over the bound is an artifact", async (_, handler, placeOf) => {
+    verifies("RESULT-8");
+    const { result, kept } = await bounded(handler);
+    expect(placeOf(result)).toEqual({
+      truncated: true,
+      original_chars: JSON.stringify({ log: LONG }).length,
+      artifact_id: result.artifacts[0]?.artifact_id,
+    });
+    expect(kept).toEqual([JSON.stringify({ log: LONG })]);
+    expect(result.content.map(({ type }) => type)).toEqual(["text"]);
+    expect(JSON.stringify(result).length).toBeLessThan(2000);
+  });
+
+  it("words about a block count, too, and labels are short", async () => {
+    verifies("RESULT-8");
+    const { result } = await bounded(
+      toolResult({
+        content: [
+          { type: "resource_link", uri: "x:y", description: LONG },
+          { type: "artifact_ref", artifact_id: "a", media_type: LONG, size: 1, name: LONG },
+          { type: "image", media_type: LONG, data: "aGk=" },
+        ],
+        artifacts: Array(5000).fill({ artifact_id: LONG, media_type: LONG, size: 1, name: LONG }),
+        error: { code: LONG, message: "no" },
+        status: "partial",
+        summary: LONG,
+      }),
+      {},
+      {},
+      false,
+    );
+    expect(JSON.stringify({ ...result, artifacts: [] }).length).toBeLessThan(70 * KIB);
+    expect(result.artifacts.length).toBeLessThanOrEqual(1001);
+    expect(JSON.stringify(result.artifacts[0]).length).toBeLessThan(1100);
+  });
+});
+
+const LONG = "m".repeat(100_000);

@@ -382,3 +382,39 @@ describe("the views of a result", () => {
     }
   });
 });
+
+describe("a result with only a summary", () => {
+  it.each<[string, unknown]>([
+    ["ok and summary", { ok: true, summary: "42 lines\nof text" }],
+    [
+      "the five fields, empty",
+      { ok: true, summary: "42 lines\nof text", data: null, artifacts: [], error: null },
+    ],
+    ["a marked result", toolResult({ summary: "42 lines\nof text" })],
+    ["blank content", { ok: true, summary: "42 lines\nof text", content: [] }],
+  ])("reads as its summary to the model: %s", async (_, value) => {
+    verifies("RESULT-8");
+    const { result } = await resultOf(() => value);
+    expect(result).toMatchObject({ status: "succeeded", summary: "42 lines" });
+    expect(result.content).toEqual([{ type: "text", text: "42 lines\nof text" }]);
+  });
+
+  it("reads as why it failed", async () => {
+    verifies("RESULT-8");
+    const { result } = await resultOf(() => ({ ok: false, summary: "the disk is full" }));
+    expect(result).toMatchObject({
+      status: "failed",
+      error: { code: "execution_failed", message: "the disk is full" },
+      content: [{ type: "text", text: "the disk is full" }],
+    });
+  });
+
+  it("says that it is empty where the summary is blank, and shows data where there is some", async () => {
+    verifies("RESULT-8", "RESULT-3");
+    const blank = await resultOf(() => ({ ok: true, summary: " " }));
+    expect(textOf(blank.result)).toBe("a.tool succeeded and returned nothing.");
+    const data = await resultOf(() => ({ ok: true, summary: "one row", data: { rows: 1 } }));
+    expect(data.result.content).toEqual([{ type: "json", json: { rows: 1 } }]);
+    expect(data.result.summary).toBe("one row");
+  });
+});

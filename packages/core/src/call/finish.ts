@@ -55,7 +55,7 @@ function finishChecked(host: CallHost, call: Call, end: Ending): Finished | Prom
   const { outcome, status } = end;
   const { tool_call_id, tool_name } = call;
   const frame = { tool_call_id, tool_name, metadata: metadataOf(host, call, status) };
-  const rules = mappingRules(host, call.tool);
+  const rules = end.executed ? mappingRules(host, call.tool) : kernelRules(host, call.tool);
   const result = mapResult(frame, status, outcome, rules);
   if (fitsInline(result, outcome, rules.limit)) return afterMapping(host, call, end, result);
   const keep: KeepOverflow = (text, about) => keepOverflow(host, call, text, about);
@@ -151,6 +151,12 @@ function mappingRules(host: CallHost, tool: RegisteredTool | undefined): Mapping
   };
   if (tool !== undefined) host.mappingRules.set(tool, rules);
   return rules;
+}
+
+/** What the tool never got to see is the kernel's to say, whatever bound the tool has of its own (RESULT-8). */
+function kernelRules(host: CallHost, tool: RegisteredTool | undefined): MappingRules {
+  const rules = mappingRules(host, tool);
+  return { ...rules, limit: { ...rules.limit, maxChars: Number.POSITIVE_INFINITY } };
 }
 
 async function keepOverflow(

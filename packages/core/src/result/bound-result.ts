@@ -2,6 +2,7 @@
 // artifact. Nothing is lost: whatever leaves the record is kept, raw.
 
 import type { ArtifactStore } from "../journal/index.ts";
+import type { JsonObject } from "../schema/index.ts";
 import {
   isMediaBlock,
   messageOf,
@@ -25,8 +26,12 @@ export type KeepOverflow = (
 /** Of base64. An image is not text: providers take these whole or not at all, and half a sound is none. */
 const MAX_MEDIA_CHARS = 5 * 1024 * 1024;
 
+/** Of what a tool puts beside the content, as JSON: it is on record with every result, and no model reads it. */
+const MAX_BESIDE_CHARS = 64 * 1024;
+
 /** Whether the result may stay as it is; if not, `boundResult` makes it fit. */
 export function fitsInline(result: ToolResult, outcome: HandlerOutcome, limit: Limit): boolean {
+  if (!besideFits(result.metadata.tool) || !besideFits(result.error?.details)) return false;
   let chars = outcome.data?.chars ?? 0;
   for (const block of result.content) {
     if (block.type === "text") chars += block.text.length;
@@ -55,6 +60,7 @@ export async function boundResult(
     metadata: { ...result.metadata },
   };
   await boundContent(result, bounded, outcome, limit, keep);
+  await boundBeside(result, bounded, outcome, keep);
   if (data === undefined || isShown(result)) return bounded;
   // Data beside the content stays where both fit; else it is kept on its own.
   const shown = textOf(bounded.content);
@@ -100,6 +106,43 @@ async function boundContent(
   }
 }
 
+function besideFits(beside: JsonObject | undefined): boolean {
+  return beside === undefined || JSON.stringify(beside).length <= MAX_BESIDE_CHARS;
+}
+
+/** RESULT-8: the tool's metadata and the details of its error. */
+async function boundBeside(
+  { tool_name, metadata, error }: ToolResult,
+  bounded: ToolResult,
+  outcome: HandlerOutcome,
+  keep: KeepOverflow,
+): Promise<void> {
+  if (metadata.tool !== undefined && !besideFits(metadata.tool)) {
+    const raw = outcome.metadata ?? metadata.tool;
+    bounded.metadata.tool = await putAside(bounded, keep, raw, `${tool_name}.metadata.json`);
+  }
+  if (error?.details !== undefined && !besideFits(error.details)) {
+    const raw = outcome.error?.details ?? error.details;
+    const details = await putAside(bounded, keep, raw, `${tool_name}.details.json`);
+    bounded.error = { ...error, details };
+  }
+}
+
+async function putAside(
+  bounded: ToolResult,
+  keep: KeepOverflow,
+  raw: JsonObject,
+  name: string,
+): Promise<JsonObject> {
+  const text = JSON.stringify(raw);
+  const ref = await store(bounded, keep, text, "application/json", name);
+  return {
+    truncated: true,
+    original_chars: text.length,
+    ...(ref === undefined ? {} : { artifact_id: ref.artifact_id }),
+  };
+}
+
 function bytesOf(block: MediaBlock): string {
   return block.type === "resource" ? block.blob : block.data;
 }
@@ -121,7 +164,22 @@ function wholeOf({ content, data }: HandlerOutcome): { text: string; media_type:
     : { text: JSON.stringify(words), media_type: "application/json" };
 }
 
+/** Kept, and shown in its place among the content. */
 async function keepAs(
+  bounded: ToolResult,
+  keep: KeepOverflow,
+  text: string,
+  media_type: string,
+  name: string,
+): Promise<ArtifactRef | undefined> {
+  const ref = await store(bounded, keep, text, media_type, name);
+  if (ref === undefined) return undefined;
+  const { artifact_id, size } = ref;
+  bounded.content.push({ type: "artifact_ref", artifact_id, media_type, size, name });
+  return ref;
+}
+
+async function store(
   bounded: ToolResult,
   keep: KeepOverflow,
   text: string,
@@ -131,7 +189,6 @@ async function keepAs(
   try {
     const { artifact_id, size, sha256 } = await keep(text, { media_type, name });
     const ref: ArtifactRef = { artifact_id, media_type, size, sha256, name };
-    bounded.content.push({ type: "artifact_ref", artifact_id, media_type, size, name });
     bounded.artifacts.push(ref);
     return ref;
   } catch (error) {

@@ -6,6 +6,7 @@ import type { JsonValue } from "../schema/index.ts";
 import {
   isErrorStatus,
   toolError,
+  type ArtifactRef,
   type ContentBlock,
   type ResultMetadata,
   type ToolError,
@@ -43,16 +44,23 @@ export function mapResult(
   const { redactor, redaction: scope } = rules;
   const before = redactor.count;
   const error = outcome.error === undefined ? undefined : redactError(outcome.error, rules);
+  const said = outcome.summary === undefined ? undefined : redactor.text(outcome.summary, scope);
+  const isSaid = said !== undefined && said.trim() !== "";
   // Lists of the right size from the start: one that grows keeps room for what never comes.
   let content = outcome.content.map((block) => redactBlock(block, rules));
   let data: JsonValue | undefined;
   if (outcome.data !== undefined) {
     data = redactor.value(outcome.data.value, { scope, sensitive: rules.sensitive });
-    if (content.length === 0) content = [{ type: "json", json: data }];
+    // Beside a summary, null is how a tool says that it has no data.
+    if (content.length === 0 && !(data === null && isSaid)) {
+      content = [{ type: "json", json: data }];
+    }
   }
   if (error !== undefined) content = [{ type: "text", text: error.message }, ...content];
   // Some providers refuse a blank text, and no model can tell it from a lost one.
-  if (content.every(isBlank)) content = [emptyBlock(frame.tool_name)];
+  if (content.every(isBlank)) {
+    content = [isSaid ? { type: "text", text: said } : emptyBlock(frame.tool_name)];
+  }
 
   const metadata: ResultMetadata =
     outcome.metadata === undefined
@@ -65,15 +73,12 @@ export function mapResult(
     is_error: isErrorStatus(status),
     content,
     summary: "",
-    artifacts: outcome.artifacts,
+    artifacts: outcome.artifacts.map((ref) => redactName(ref, redactor)),
     metadata,
   };
   if (data !== undefined) result.data = data;
   if (error !== undefined) result.error = error;
-  result.summary =
-    outcome.summary === undefined
-      ? summaryOf(result)
-      : firstLine(redactor.text(outcome.summary, scope));
+  result.summary = said === undefined ? summaryOf(result) : firstLine(said);
   if (redactor.count > before) metadata.redactions = redactor.count - before;
   return result;
 }
@@ -103,6 +108,10 @@ function redactBlock(block: ContentBlock, rules: MappingRules): ContentBlock {
   }
 }
 
+function redactName(ref: ArtifactRef, redactor: Redactor): ArtifactRef {
+  return ref.name === undefined ? ref : { ...ref, name: redactor.text(ref.name) };
+}
+
 /** Bytes are left alone, as those of an image are: text found in base64 is no text. */
 interface ResourceParts {
   type: "resource";
@@ -130,12 +139,19 @@ export function textOf(content: readonly ContentBlock[]): string {
     else if (block.type === "json") parts.push(JSON.stringify(block.json));
     else if (block.type === "image" || block.type === "audio")
       parts.push(`[${block.type} ${block.media_type}]`);
-    else if (block.type === "resource_link")
-      parts.push(`[${block.name ?? "resource"}: ${block.uri}]`);
+    else if (block.type === "resource_link") parts.push(linkText(block));
     else if (block.type === "resource") parts.push(resourceText(block));
     else parts.push(`[artifact ${block.artifact_id}, ${block.size} bytes]`);
   }
   return parts.join("\n");
+}
+
+function linkText({
+  uri,
+  name = "resource",
+  description,
+}: Extract<ContentBlock, { type: "resource_link" }>): string {
+  return description === undefined ? `[${name}: ${uri}]` : `[${name}: ${uri}] ${description}`;
 }
 
 function resourceText(block: Extract<ContentBlock, { type: "resource" }>): string {

@@ -16,6 +16,7 @@ import {
   type ContentBlock,
   type ContextModifier,
   type ContextNode,
+  type HandlerErrorStatus,
   type HandlerResult,
   type HandlerStatus,
   type ToolError,
@@ -139,7 +140,7 @@ function readFullResult(value: HandlerResult): HandlerOutcome {
     artifacts: readArtifacts(value.artifacts),
     ...(data === undefined ? {} : { data }),
     ...(typeof value.summary === "string" ? { summary: value.summary } : {}),
-    ...(isHandlerErrorStatus(status) ? { error: error ?? WITHOUT_ERROR[status] } : {}),
+    ...(isHandlerErrorStatus(status) ? { error: error ?? errorFrom(status, value.summary) } : {}),
     ...(status === "partial" && error !== undefined ? { error } : {}),
     ...(metadata === undefined ? {} : { metadata }),
     ...(Array.isArray(value.context_nodes)
@@ -177,6 +178,13 @@ const WITHOUT_ERROR = {
   }),
 } as const;
 
+/** A tool that failed and gave a summary has said why there. */
+function errorFrom(status: HandlerErrorStatus, summary: unknown): ToolError {
+  const known = WITHOUT_ERROR[status];
+  if (status !== "failed" || typeof summary !== "string" || summary.trim() === "") return known;
+  return toolError({ ...known, message: summary });
+}
+
 /** Whatever is not of the type it should be is left out, and the safer value taken. */
 function readError(error: unknown): ToolError | undefined {
   if (error === undefined || error === null) return undefined;
@@ -184,7 +192,7 @@ function readError(error: unknown): ToolError | undefined {
   const given = plainObject(error) ?? {};
   const { code, message, error_class, retryable, recovery, details } = given;
   return toolError({
-    code: typeof code === "string" && code !== "" ? code : "execution_failed",
+    code: typeof code === "string" && code !== "" ? label(code) : "execution_failed",
     message: typeof message === "string" ? message : FAILED_WITHOUT_ERROR.message,
     ...(isErrorClass(error_class) ? { error_class } : {}),
     ...(typeof retryable === "boolean" ? { retryable } : {}),
@@ -201,7 +209,24 @@ function readContent(content: unknown): ContentBlock[] | string {
   if (!Array.isArray(content)) return "content is not a list of blocks";
   const bad = content.findIndex((block) => !isContentBlock(block));
   if (bad !== -1) return `content[${bad}] is not a block of a known type`;
-  return JSON.parse(JSON.stringify(content)) as ContentBlock[];
+  return (JSON.parse(JSON.stringify(content)) as ContentBlock[]).map(shortLabels);
+}
+
+/** Words about a block that no bound of the text counts. */
+function shortLabels(block: ContentBlock): ContentBlock {
+  if (block.type === "text" || block.type === "json") return block;
+  if (block.media_type !== undefined) block.media_type = label(block.media_type);
+  if (block.type === "artifact_ref") {
+    block.artifact_id = label(block.artifact_id);
+    if (block.name !== undefined) block.name = label(block.name);
+  }
+  return block;
+}
+
+const MAX_LABEL_CHARS = 300;
+
+function label(text: unknown): string {
+  return String(text).slice(0, MAX_LABEL_CHARS);
 }
 
 export function isContentBlock(block: unknown): block is ContentBlock {
@@ -233,10 +258,22 @@ function hasOneOf(given: Record<string, unknown>, one: string, other: string): b
 
 function readArtifacts(artifacts: unknown): ArtifactRef[] {
   if (!Array.isArray(artifacts)) return [];
-  return (JSON.parse(JSON.stringify(artifacts)) as ArtifactRef[]).filter(
-    (ref) => typeof ref?.artifact_id === "string",
-  );
+  return artifacts.slice(0, MAX_ARTIFACTS).flatMap((ref: Partial<ArtifactRef> | null) => {
+    const { artifact_id, media_type = "application/octet-stream", size = 0 } = ref ?? {};
+    if (typeof artifact_id !== "string") return [];
+    const { sha256 = "", name } = ref ?? {};
+    return {
+      artifact_id: label(artifact_id),
+      media_type: label(media_type),
+      size: Number(size),
+      sha256: label(sha256),
+      ...(typeof name === "string" ? { name: label(name) } : {}),
+    };
+  });
 }
+
+/** As many as a tool can sensibly give at once; each is a fact of its own already. */
+const MAX_ARTIFACTS = 1000;
 
 function readNodes(nodes: readonly ContextNode[]): ContextNode[] {
   return (JSON.parse(JSON.stringify(nodes)) as ContextNode[]).filter(
