@@ -14,7 +14,12 @@ export function effectsUnder(policy: Policy, tool: RegisteredTool): Effects {
   });
   if (marked === worst.read_only) return worst;
   return marked
-    ? { ...worst, read_only: true, destructive: false }
+    ? {
+        ...worst,
+        read_only: true,
+        destructive: false,
+        concurrency_safe: tool.definition.concurrency_safe ?? true,
+      }
     : { ...worst, read_only: false, concurrency_safe: false };
 }
 

@@ -7,4 +7,4 @@ export { listTools, type ListedTools } from "./list-tools.ts";
 export { createPins, definitionHash, type PinRecord, type Pins, type PinStorage } from "./pins.ts";
 export { safeLine, safeText } from "./safe-text.ts";
 export { type ServerTool } from "./server-tool.ts";
-export { canonicalName, type HandlerOf } from "./tool-definition.ts";
+export { canonicalName, mayRunBeside, type HandlerOf } from "./tool-definition.ts";

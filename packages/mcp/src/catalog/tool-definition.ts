@@ -70,11 +70,14 @@ export function serverToolNameProblem(server_id: string, name: string): string |
   });
 }
 
+type DeclaredEffects = Pick<
+  AnyTool,
+  "permission" | "concurrency_safe" | "interrupt_behavior" | "destructive" | "open_world"
+>;
+
 /** What the user's word and the server's make of it together. */
-function effectsOf(
-  { readonly_tools }: McpServerEntry,
-  { name, annotations = {} }: ServerTool,
-): Pick<AnyTool, "permission" | "interrupt_behavior" | "destructive" | "open_world"> {
+function effectsOf(entry: McpServerEntry, { name, annotations = {} }: ServerTool): DeclaredEffects {
+  const { readonly_tools } = entry;
   const { readOnlyHint, destructiveHint, openWorldHint } = annotations;
   const saysItWrites = readOnlyHint === false || destructiveHint === true;
   // A name the user wrote out is theirs to vouch for; "all" does not cover what the server itself warns of.
@@ -82,10 +85,17 @@ function effectsOf(
   return {
     // Left open where neither says a word: a mark of the user in a policy still decides about that.
     ...(isReadonly ? { permission: "readonly" } : saysItWrites ? { permission: "write" } : {}),
+    // True without a word about it; what is not readonly runs alone either way (SCHED-10).
+    concurrency_safe: mayRunBeside(entry, name) && !saysItWrites,
     interrupt_behavior: isReadonly ? "cancel" : "block",
     ...(destructiveHint === true && !isReadonly ? { destructive: true } : {}),
     ...(openWorldHint === true ? { open_world: true } : {}),
   };
+}
+
+/** Whether a readonly tool of the server may run beside its siblings. */
+export function mayRunBeside({ concurrency_safe }: McpServerEntry, name: string): boolean {
+  return concurrency_safe === undefined || concurrency_safe.includes(name);
 }
 
 function describe({ server_id, description }: McpServerEntry, tool: ServerTool): string {

@@ -11,7 +11,7 @@ import {
   type ToolContext,
 } from "@soong/core";
 import { failureOf, optionsOfCall, readContent, type McpHost } from "../call/index.ts";
-import { safeLine } from "../catalog/index.ts";
+import { mayRunBeside, safeLine } from "../catalog/index.ts";
 import { McpRequestFailure, type ConnectedServer } from "../connection/index.ts";
 import type { MoreTools } from "../source/index.ts";
 import { GET_PROMPT, READ_RESOURCE, relayToolName, type RelayMethod } from "./relay-name.ts";
@@ -94,7 +94,7 @@ function relayTool(relayed: Relayed, about: About, host: McpHost | undefined): A
     input_schema,
     permission: isReadonly ? "readonly" : "write",
     destructive: false,
-    concurrency_safe: true,
+    concurrency_safe: mayRunBeside(about.entry, name),
     interrupt_behavior: "cancel",
     always_load: true,
     timeout_ms: LEFT_TO_THE_HANDLER_MS,

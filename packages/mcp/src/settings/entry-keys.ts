@@ -14,6 +14,7 @@ export const ENTRY_KEYS = [
   "disabled",
   "disabled_tools",
   "readonly",
+  "concurrency_safe",
   "tags",
   "network",
   "hosts",

@@ -56,6 +56,19 @@ describe("an entry", () => {
     });
   });
 
+  test.each([
+    [undefined, undefined],
+    [true, undefined],
+    ["all", undefined],
+    [false, []],
+    [["search"], ["search"]],
+  ])("concurrency_safe: %j means %j", (given, expected) => {
+    verifies("SCHED-10");
+    const settings = { command: "x", ...(given === undefined ? {} : { concurrency_safe: given }) };
+    expect(entryOf(settings).concurrency_safe).toEqual(expected);
+    expect(problemsOf({ command: "x", concurrency_safe: 1 })).toHaveLength(1);
+  });
+
   test("says everything that can be said of a program", () => {
     verifies("MCP-6");
     const trust = {

@@ -49,6 +49,7 @@ export function readEntry(
   const network = value("network", read.flag);
   const hosts = value("hosts", read.texts) ?? [];
   const description = value("description", read.text);
+  const parallel = value("concurrency_safe", (node, at) => namesOrAll(node, at, read));
   const contradiction = networkContradiction(network, hosts, transport?.kind);
   if (contradiction !== undefined) {
     const at = given.get("network")?.offset ?? offset;
@@ -57,7 +58,8 @@ export function readEntry(
   const entry = {
     disabled: value("disabled", read.flag) === true || isEnabled === false,
     disabled_tools: value("disabled_tools", read.texts) ?? [],
-    readonly_tools: value("readonly", (node, at) => readonlyTools(node, at, read)) ?? [],
+    readonly_tools: value("readonly", (node, at) => namesOrAll(node, at, read)) ?? [],
+    ...(parallel === undefined || parallel === "all" ? {} : { concurrency_safe: parallel }),
     tags: value("tags", read.texts) ?? [],
     network: network ?? true,
     hosts,
@@ -108,7 +110,8 @@ function keysOf(node: Node, key: string, report: EntryReport) {
   return { given, enabled };
 }
 
-function readonlyTools(
+/** `true` and `"all"` are every tool, `false` is none. */
+function namesOrAll(
   node: Node,
   at: string,
   read: ReturnType<typeof createValueReader>,

@@ -8,6 +8,8 @@ export interface McpServerEntry {
   readonly disabled_tools: readonly string[];
   /** Which of its tools the user vouches for as readonly, whatever the server says. */
   readonly readonly_tools: readonly string[] | "all";
+  /** Of the readonly ones, those that may run beside others (SCHED-10); all of them unless given. */
+  readonly concurrency_safe?: readonly string[];
   readonly tags: readonly string[];
   /** Whether its tools may reach the network: true unless the user says otherwise. */
   readonly network: boolean;

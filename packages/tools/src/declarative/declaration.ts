@@ -16,6 +16,7 @@ export interface Declaration {
   description: string;
   input_schema: JsonObject;
   permission?: Permission;
+  concurrency_safe?: boolean;
   tags?: string[];
   command_type: "exec" | "shell";
   command: string;
@@ -41,6 +42,7 @@ export function declarationRules({ maxTimeoutMs }: { maxTimeoutMs: number }): Fi
     ["description", required(nonEmptyText(16 * 1024))],
     ["input_schema", required(anObject)],
     ["permission", optional(oneOf(["readonly", "write"]))],
+    ["concurrency_safe", optional(flag)],
     ["tags", optional(listOf(tag, 32))],
     ["command_type", required(oneOf(["exec", "shell"]))],
     ["command", required(nonEmptyText(MAX_COMMAND_CHARS))],
@@ -91,6 +93,10 @@ const directoryName: FieldCheck = (value, report) => {
   if (value.startsWith("~")) report([], '"~" is not expanded; write the whole path');
   if (value.includes("{{"))
     report([], "takes no template: the model never chooses where a command runs");
+};
+
+const flag: FieldCheck = (value, report) => {
+  if (typeof value !== "boolean") report([], "is neither true nor false");
 };
 
 const anObject: FieldCheck = (value, report) => {

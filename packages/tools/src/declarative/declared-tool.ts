@@ -29,6 +29,8 @@ export function createDeclaredTool(
     description,
     input_schema,
     ...(permission === undefined ? {} : { permission }),
+    // What its author calls readonly may run beside its siblings, unless they say otherwise (SCHED-10).
+    concurrency_safe: permission === "readonly" && declaration.concurrency_safe !== false,
     ...(tags === undefined ? {} : { tags }),
     ...(timeout_ms === undefined ? {} : { timeout_ms }),
     metadata: {

@@ -117,11 +117,17 @@ function topField(field: string | undefined): string {
 }
 
 function checkTogether(
-  { command_type, tags = [], permission, args }: Declaration,
+  { command_type, tags = [], permission, concurrency_safe, args }: Declaration,
   report: Report,
 ): void {
   if (tags.includes("readonly") && permission !== "readonly") {
     report(["tags"], 'says "readonly" where permission does not');
+  }
+  if (concurrency_safe === true && permission !== "readonly") {
+    report(
+      ["concurrency_safe"],
+      "is true where permission is not readonly: what writes runs alone",
+    );
   }
   if (command_type !== "shell") return;
   if (!tags.includes("dangerous") && !tags.includes("write")) {
