@@ -259,13 +259,13 @@ function hasOneOf(given: Record<string, unknown>, one: string, other: string): b
 function readArtifacts(artifacts: unknown): ArtifactRef[] {
   if (!Array.isArray(artifacts)) return [];
   return artifacts.slice(0, MAX_ARTIFACTS).flatMap((ref: Partial<ArtifactRef> | null) => {
-    const { artifact_id, media_type = "application/octet-stream", size = 0 } = ref ?? {};
+    const { artifact_id, media_type = "application/octet-stream", size } = ref ?? {};
     if (typeof artifact_id !== "string") return [];
     const { sha256 = "", name } = ref ?? {};
     return {
       artifact_id: label(artifact_id),
       media_type: label(media_type),
-      size: Number(size),
+      size: typeof size === "number" ? size : 0,
       sha256: label(sha256),
       ...(typeof name === "string" ? { name: label(name) } : {}),
     };
