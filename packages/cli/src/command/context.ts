@@ -1,5 +1,6 @@
 // What every command is given: the surroundings of the process, and nothing it could not be given in a test.
 
+import type { Redactor } from "@soong/core";
 import type { LoadedConfig } from "../config/index.ts";
 import { UsageError, visibleLine, type Output } from "../output/index.ts";
 import type { Interrupts } from "./interrupts.ts";
@@ -31,4 +32,29 @@ export async function configOf(context: CommandContext): Promise<LoadedConfig> {
     context.output.note(`warning: ${visibleLine(describeConfigProblem(warning))}`);
   }
   return config;
+}
+
+/**
+ * Knows every secret of the home (REDACT-3), for commands that show records. With a config that cannot be read, what
+ * looks like a key is still hidden; `problem` says why.
+ */
+export async function redactorOf(
+  home: string,
+  env: CommandContext["env"],
+  problem: (text: string) => void,
+): Promise<Redactor> {
+  const { createRedactor, messageOf } = await import("@soong/core");
+  try {
+    const [{ loadConfig }, { knownSecrets }] = await Promise.all([
+      import("../config/index.ts"),
+      import("../runtime/index.ts"),
+    ]);
+    const secrets = await knownSecrets(await loadConfig({ home }), env);
+    return createRedactor({ secrets });
+  } catch (error) {
+    problem(
+      `The config cannot be read, so only what looks like a key is hidden: ${messageOf(error)}`,
+    );
+    return createRedactor();
+  }
 }

@@ -9,7 +9,7 @@ import type { LoadedConfig } from "../config/index.ts";
 import { createQuestionDesk } from "../control/index.ts";
 import { converse, openingText, openPromptHistory, openTalk } from "../conversation/index.ts";
 import { UsageError } from "../output/index.ts";
-import { mainDefinition, modelsFor, openRuntime, secretsOf } from "../runtime/index.ts";
+import { mainDefinition, modelsFor, openRuntime, knownSecrets } from "../runtime/index.ts";
 import { openTerminal } from "../terminal/index.ts";
 import { describeWaiting } from "./await-servers.ts";
 import { configOf, type CommandContext } from "./context.ts";
@@ -74,7 +74,7 @@ export async function converseCommand(
       ...(definition === undefined ? {} : { definition }),
       ...(resume === undefined ? {} : { resume }),
     });
-    const history = await openPromptHistory(config.home, secretsOf(config.values, env));
+    const history = await openPromptHistory(config.home, await knownSecrets(config, env));
     const terminal = openTerminal({ stdin, stdout, env });
     try {
       say = (text) => terminal.print(terminal.colours.dim(text));

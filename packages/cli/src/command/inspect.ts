@@ -4,11 +4,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createRedactor, type KnownSecret } from "@soong/core";
 import type { Inspector } from "@soong/inspector";
 import { openStore, type Store } from "@soong/store";
 import { CommandError, UsageError, visible, visibleLine } from "../output/index.ts";
-import type { CommandContext } from "./context.ts";
+import { redactorOf, type CommandContext } from "./context.ts";
 import { listenForEnd } from "./end-by-signal.ts";
 import { openPage } from "./inspect-open.ts";
 import { inspectedPlace, type InspectedPlace } from "./inspect-place.ts";
@@ -37,9 +36,9 @@ export async function inspectCommand(
   try {
     const { serveInspector } = await import("@soong/inspector");
     const { home, cwd } = place;
-    const redact = await redactorOf(place);
+    const redactor = await redactorOf(home, place.env, place.note);
     const about = { version: VERSION, home, cwd };
-    const served = await serveInspector({ store, ports, assets, port, redact, ...about }).catch(
+    const served = await serveInspector({ store, ports, assets, port, redactor, ...about }).catch(
       refuse,
     );
     let closePage: (() => Promise<void>) | undefined;
@@ -93,19 +92,6 @@ async function storeOf({ home }: InspectedPlace): Promise<Store> {
     await (await openStore({ directory: home })).close();
   }
   return openStore({ directory: home, readOnly: true });
-}
-
-/** With a config that cannot be read, what looks like a key is still hidden; whoever calls a tool is told of it. */
-async function redactorOf(place: InspectedPlace): Promise<(text: string) => string> {
-  let secrets: readonly KnownSecret[] = [];
-  try {
-    const { secretsOf } = await import("../runtime/index.ts");
-    secrets = secretsOf((await place.config()).values, place.env);
-  } catch (error) {
-    place.note(`The config is not used: ${(error as Error).message}`);
-  }
-  const redactor = createRedactor({ secrets });
-  return (text) => redactor.text(text);
 }
 
 function refuse(error: unknown): never {

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { openStore, type Store } from "@soong/store";
 import { CommandError, visibleLine } from "../output/index.ts";
-import { homeOf, type CommandContext } from "./context.ts";
+import { homeOf, redactorOf, type CommandContext } from "./context.ts";
 
 /** Runs with the store open for reading; `none` where nothing was ever kept. */
 export async function readingStore<T>(
@@ -14,6 +14,7 @@ export async function readingStore<T>(
 ): Promise<T> {
   const home = await homeOf(context);
   if (!existsSync(join(home, "store", "soong.db"))) return none();
+  await hideSecrets(context, home);
   return using(await openStore({ directory: home, readOnly: true }), work);
 }
 
@@ -22,7 +23,14 @@ export async function writingStore<T>(
   context: CommandContext,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  return using(await openStore({ directory: await homeOf(context) }), work);
+  const home = await homeOf(context);
+  await hideSecrets(context, home);
+  return using(await openStore({ directory: home }), work);
+}
+
+async function hideSecrets({ env, output }: CommandContext, home: string): Promise<void> {
+  const note = (text: string): void => output.note(output.noteColours.dim(visibleLine(text)));
+  output.hide(await redactorOf(home, env, note));
 }
 
 export function nothingKept(what: string): never {

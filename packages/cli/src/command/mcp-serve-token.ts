@@ -3,8 +3,9 @@
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { link, mkdir, open, rm, stat, writeFile, type FileHandle } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { CommandError, UsageError, visibleLine } from "../output/index.ts";
+import { gatewayTokenFile } from "../runtime/index.ts";
 
 const MAX_BYTES = 4096;
 /** What fits behind `Bearer`, and is not guessed. */
@@ -22,7 +23,7 @@ export async function serveToken(
   given: string | undefined,
   note: (text: string) => void,
 ): Promise<ServeToken> {
-  const file = given ?? join(home, "mcp-serve-token");
+  const file = given ?? gatewayTokenFile(home);
   await make(file);
   const { token, isSeenByOthers } = await read(file);
   if (!TOKEN.test(token)) {

@@ -47,10 +47,10 @@ export async function mcpServeCommand(
   const note = (text: string): void => output.note(output.noteColours.dim(visible(text)));
   const config = await configOf(context);
   if (server !== undefined) await refuseUnusable(server, env, config);
+  const token =
+    address === undefined ? undefined : await serveToken(config.home, options.tokenFile, note);
   const serve =
-    address === undefined
-      ? serveStdio
-      : serveHttp({ ...address, ...(await serveToken(config.home, options.tokenFile, note)) });
+    address === undefined || token === undefined ? serveStdio : serveHttp({ ...address, ...token });
   const desk = createQuestionDesk();
   const clients = createGatewayDesk({ elicit: nobodyElse });
   if (options.ask !== "attached") seatClients(desk, clients);
@@ -63,6 +63,7 @@ export async function mcpServeCommand(
       flags: { allow, deny, ...(mode === undefined ? {} : { mode }) },
       desk,
       host: clients.host,
+      ...(token === undefined ? {} : { secrets: [{ name: "gateway_token", value: token.token }] }),
       ...(server === undefined ? {} : { servers: { only: server } }),
       note,
     });

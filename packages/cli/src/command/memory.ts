@@ -15,7 +15,7 @@ import { createRedactor } from "@soong/core";
 import type { Store } from "@soong/store";
 import { defaultLockDirectory, withFileLock } from "@soong/tools";
 import { CommandError, EXIT, UsageError, visibleLine, wrap, type Output } from "../output/index.ts";
-import { archiveOf, memoryFolder, secretsOf } from "../runtime/index.ts";
+import { archiveOf, memoryFolder, knownSecrets } from "../runtime/index.ts";
 import { configOf, homeOf, type CommandContext } from "./context.ts";
 import { showProblems } from "./document-problems.ts";
 import { readingStore } from "./kept.ts";
@@ -51,14 +51,16 @@ export async function memoryExtractCommand(
   { json = false }: MemoryOptions,
 ): Promise<number> {
   const { output, env } = context;
-  const { home, values } = await configOf(context);
+  const config = await configOf(context);
+  const { home } = config;
+  const redactor = createRedactor({ secrets: await knownSecrets(config, env) });
   const report = await readingStore(
     context,
     (store) =>
       extractMemories({
         candidates: candidatesOf(archivesOf(store, home)),
         folder: memoryFolder(home),
-        redactor: createRedactor({ secrets: secretsOf(values, env) }),
+        redactor,
         isOnRecord: (source) => isOnRecord(store, source),
         exclusively,
       }),

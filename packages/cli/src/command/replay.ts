@@ -12,10 +12,9 @@ import {
   type WhatIfReport,
   type WhatIfVerdict,
 } from "@soong/agent";
-import { createRedactor } from "@soong/core";
 import type { SessionReader } from "@soong/store";
 import { CommandError, EXIT, UsageError, visibleLine, wrap, type Output } from "../output/index.ts";
-import { configOf, homeOf, type CommandContext } from "./context.ts";
+import { homeOf, redactorOf, type CommandContext } from "./context.ts";
 import { nothingKept, readingStore } from "./kept.ts";
 import { verifiedSession } from "./verified-session.ts";
 import { whatIfConfig } from "./what-if-config.ts";
@@ -152,9 +151,9 @@ async function printRun(
   source: SessionReader,
   run_id: string,
 ): Promise<number> {
-  const { secretsOf } = await import("../runtime/index.ts");
-  const { values } = await configOf(context);
-  const redactor = createRedactor({ secrets: secretsOf(values, context.env) });
+  const redactor = await redactorOf(await homeOf(context), context.env, (text) =>
+    context.output.note(visibleLine(text)),
+  );
   const { script, prompt, notes } = await scriptOfRun({
     source,
     run_id,

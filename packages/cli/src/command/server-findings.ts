@@ -5,7 +5,13 @@ import { createKernel } from "@soong/core";
 import type { McpServerStatus } from "@soong/mcp";
 import type { LoadedConfig } from "../config/index.ts";
 import { failureOf } from "../output/index.ts";
-import { ownServers, runtimeServers, serverLog, serversFile } from "../runtime/index.ts";
+import {
+  knownSecrets,
+  ownServers,
+  runtimeServers,
+  serverLog,
+  serversFile,
+} from "../runtime/index.ts";
 import type { CommandContext } from "./context.ts";
 import type { Finding } from "./finding.ts";
 
@@ -33,7 +39,7 @@ export async function* serverFindings(
   try {
     const { registry } = createKernel();
     const servers = await runtimeServers({ env, config, choice: "all", canElicit: false });
-    const { mcp, ready } = await servers.open(registry, () => {});
+    const { mcp, ready } = await servers.open(registry, await knownSecrets(config, env));
     try {
       await ready(new AbortController().signal);
       for (const status of mcp?.status() ?? []) yield findingOf(status, home);

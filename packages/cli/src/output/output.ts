@@ -2,6 +2,7 @@
 // away (`| head -1`) is no error: what is written after that is dropped, and commands may look and stop.
 
 import type { Writable } from "node:stream";
+import type { JsonObject, Redactor } from "@soong/core";
 import { coloursFor, type Colours } from "./colours.ts";
 import { visibleJson } from "./visible.ts";
 
@@ -15,6 +16,8 @@ export interface Output {
   text(text: string): void;
   /** A record of the contract, on stdout: one line of JSON. Data has no `schema` of its own. */
   record(schema: RecordSchema, data: object): void;
+  /** From now on secrets in what is printed are replaced (REDACT-3). */
+  hide(redactor: Redactor): void;
   /** On stderr: what is going on, what went wrong, what is asked. */
   note(text: string): void;
   /** For a question: no line break behind it. */
@@ -44,6 +47,7 @@ export function createOutput(
 ): Output {
   let isClosed = false;
   let lost: string | undefined;
+  let redactor: Redactor | undefined;
   stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
     isClosed = true;
     if (code !== "EPIPE") lost ??= message;
@@ -53,10 +57,16 @@ export function createOutput(
   stderr.on("error", () => {});
 
   return {
-    line: (text = "") => write(`${text}\n`),
-    text: write,
-    record: (schema, data) => write(`${visibleJson({ schema, ...data })}\n`),
-    note: (text) => void stderr.write(`${text}\n`),
+    line: (text = "") => write(`${redacted(text)}\n`),
+    text: (text) => write(redacted(text)),
+    record(schema, data) {
+      const shown = redactor === undefined ? data : redactor.value(data as JsonObject);
+      write(`${visibleJson({ schema, ...shown })}\n`);
+    },
+    hide(given) {
+      redactor = given;
+    },
+    note: (text) => void stderr.write(`${redacted(text)}\n`),
     prompt: (text) => void stderr.write(text),
     colours: coloursFor(stdout, env),
     noteColours: coloursFor(stderr, env),
@@ -82,6 +92,10 @@ export function createOutput(
       });
     },
   };
+
+  function redacted(text: string): string {
+    return redactor?.text(text) ?? text;
+  }
 
   function write(text: string): void {
     if (!isClosed) stdout.write(text);

@@ -10,6 +10,6 @@ export { hooksFile } from "./own-hooks.ts";
 export { loginsFolder, ownServers, serverLog, serversFile } from "./own-servers.ts";
 export { toolsFolder } from "./own-tools.ts";
 export { runtimeServers, type ServerChoice } from "./runtime-servers.ts";
-export { keyNamesOf, secretsOf } from "./secrets.ts";
+export { gatewayTokenFile, keyNamesOf, knownSecrets } from "./secrets.ts";
 export { systemText } from "./system-text.ts";
 export { toolSupplyOf } from "./tool-supply.ts";

@@ -3,10 +3,12 @@
 
 import {
   createKernel,
+  createRedactor,
   messageOf,
   type AskElicitation,
   type AskPermission,
   type Kernel,
+  type KnownSecret,
   type Mode,
   type PolicyInput,
   type Roots,
@@ -25,7 +27,7 @@ import {
 } from "../control/index.ts";
 import { keepRetention } from "./keep-retention.ts";
 import type { RuntimeAgents } from "./open-agents.ts";
-import { secretsOf } from "./secrets.ts";
+import { knownSecrets } from "./secrets.ts";
 import { ownHooks } from "./own-hooks.ts";
 import { ownTools } from "./own-tools.ts";
 import { placesOf } from "./places.ts";
@@ -50,6 +52,8 @@ export interface RuntimeOptions {
   readonly servers?: ServerChoice;
   /** Whether agents, tasks, skills and memory are part of it: for whatever lets a model work, or shows what one has. */
   readonly agents?: boolean;
+  /** Beside those of the home: the token of the server this runtime is part of. */
+  readonly secrets?: readonly KnownSecret[];
   /** The host that stands behind it, for what servers want of one. */
   readonly host?: McpServersOptions["host"];
   /** Told which servers a person is kept waiting by. */
@@ -117,25 +121,14 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     sources: [...sources, ...(agents?.sources ?? [])],
     config: kernelConfigOf(values),
   });
-  const secrets = [...secretsOf(values, env), ...servers.secrets];
+  const secrets = [...(await knownSecrets(config, env)), ...(options.secrets ?? [])];
   const ofEverySession: SessionOptions = { policy, roots, secrets };
   const desk = deskWith(options);
   const { ask_timeout_ms } = values.permissions;
   const open = new Set<KeptSession>();
   const used = new Set<string>();
   let opening: Promise<Store> | undefined;
-  const {
-    mcp,
-    ready,
-    watched: withServerFacts,
-  } = await servers.open(
-    kernel.registry,
-    // Hidden from now on, in runs under way too: a token that is renewed may come back in the very next answer.
-    (secret) => {
-      // Told again with every connection.
-      if (!secrets.some(({ value }) => value === secret.value)) secrets.push(secret);
-    },
-  );
+  const { mcp, ready, watched: withServerFacts } = await servers.open(kernel.registry, secrets);
   for (const warning of [...servers.warnings, ...(agents?.problems ?? [])]) {
     note(`warning: ${warning}`);
   }
@@ -153,7 +146,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       const kept =
         "resume" in which
           ? await from.openSession(which.resume)
-          : await from.createSession({ project: roots.project, ...which });
+          : await from.createSession({ project: roots.project, ...withoutSecrets(which) });
       try {
         return await hold(kept);
       } catch (error) {
@@ -232,6 +225,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     open.add(held);
     used.add(session_id);
     return held;
+  }
+
+  /** A title is often a prompt. */
+  function withoutSecrets({ title, ...rest }: NewSession): NewSession {
+    return title === undefined ? rest : { ...rest, title: createRedactor({ secrets }).text(title) };
   }
 
   function note(text: string): void {

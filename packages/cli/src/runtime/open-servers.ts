@@ -2,7 +2,7 @@
 // Nothing is connected before somebody is about to need it.
 
 import { join } from "node:path";
-import { messageOf, type Registry } from "@soong/core";
+import { messageOf, type Redactor, type Registry } from "@soong/core";
 import {
   createPins,
   openConnection,
@@ -30,12 +30,13 @@ export interface OpenServersOptions {
   readonly record?: RecordServerFact;
   /** Told every token of a login, so that none is shown. */
   readonly onSecret: (secret: McpSecret) => void;
+  /** Knows all secrets of the home, and those told to `onSecret`. */
+  readonly redactor: Redactor;
 }
 
 export async function openServers(options: OpenServersOptions): Promise<McpServers> {
-  const { home, env, entries, registry, canElicit, host, record, onSecret } = options;
+  const { home, env, entries, registry, canElicit, host, record, onSecret, redactor } = options;
   const logins = openMcpLogins(loginsFolder(home));
-  for (const secret of await logins.secrets()) onSecret(secret);
   const pins = await createPins(openPinFile(join(home, "mcp-pins.json"))).catch(refuse);
   return openMcpServers({
     entries,
@@ -50,7 +51,9 @@ export async function openServers(options: OpenServersOptions): Promise<McpServe
         canListRoots: host !== undefined,
         logins,
         onSecret,
+        redactor,
       }),
+    redactor,
     ...(host === undefined ? {} : { host }),
     ...(record === undefined ? {} : { record }),
   });

@@ -1,6 +1,6 @@
 // The part of a runtime that is about MCP servers: which of them it has, when they are ready, and their facts on record.
 
-import type { KnownSecret, Registry, Session } from "@soong/core";
+import { createRedactor, type KnownSecret, type Registry, type Session } from "@soong/core";
 import type { McpServerEntry, McpServers, McpServersOptions } from "@soong/mcp";
 import type { LoadedConfig } from "../config/index.ts";
 import { ownServers } from "./own-servers.ts";
@@ -18,11 +18,9 @@ export interface RuntimeServersOptions {
 export type ServerChoice = "all" | "none" | { readonly only: string };
 
 export interface RuntimeServers {
-  /** Of the whole file, whichever server is chosen. */
-  readonly secrets: readonly KnownSecret[];
   readonly warnings: readonly string[];
-  /** `onSecret` is told of every token that comes later. */
-  open(registry: Registry, onSecret: (secret: KnownSecret) => void): Promise<OpenedServers>;
+  /** Every token that comes later is added to the secrets. */
+  open(registry: Registry, secrets: KnownSecret[]): Promise<OpenedServers>;
 }
 
 export interface OpenedServers {
@@ -38,13 +36,12 @@ const TELL_AFTER_MS = 1000;
 export async function runtimeServers(options: RuntimeServersOptions): Promise<RuntimeServers> {
   const { env, config, choice, canElicit, host } = options;
   const { home, values } = config;
-  const { entries: all, secrets, warnings } = await ownServers(home, env, values.mcp);
+  const { entries: all, warnings } = await ownServers(home, env, values.mcp);
   const entries = chosen(all, choice);
 
   return {
-    secrets,
     warnings,
-    async open(registry, onSecret) {
+    async open(registry, secrets) {
       if (entries.length === 0) {
         return { mcp: undefined, ready: async () => {}, watched: (session) => session };
       }
@@ -52,7 +49,12 @@ export async function runtimeServers(options: RuntimeServersOptions): Promise<Ru
       const { record, watched } = createServerFacts();
       const given = { home, env, entries, registry, canElicit };
       const asked = host === undefined ? {} : { host };
-      const mcp = await openServers({ ...given, ...asked, record, onSecret });
+      // Hidden from now on, in runs under way too: a token that is renewed may come back in the very next answer.
+      const onSecret = (secret: KnownSecret): void => {
+        if (!secrets.some(({ value }) => value === secret.value)) secrets.push(secret);
+      };
+      const redactor = createRedactor({ secrets });
+      const mcp = await openServers({ ...given, ...asked, record, onSecret, redactor });
       return { mcp, ready: (signal) => ready(mcp, signal), watched };
     },
   };

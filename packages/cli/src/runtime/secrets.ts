@@ -1,9 +1,17 @@
-// The keys of models, which are never shown (REDACT-1): the config names variables, the environment has them.
+// Every value that must never be shown (REDACT-3), found in one place for all commands: keys of models, variables that
+// an allowlist hands to programs, values in mcp.json, logins, the gateway's token.
 
-import type { KnownSecret } from "@soong/core";
-import type { SoongConfig } from "../config/index.ts";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { secretVariables, type KnownSecret } from "@soong/core";
+import type { LoadedConfig, SoongConfig } from "../config/index.ts";
+import { hooksFile } from "./own-hooks.ts";
+import { loginsFolder, ownServers } from "./own-servers.ts";
+import { toolsFolder } from "./own-tools.ts";
 
-/** Where the keys of providers are looked for when a config names no other place. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variables of providers' keys when the config names no others. */
 const PROVIDER_KEYS = [
   "ANTHROPIC_API_KEY",
   "OPENAI_API_KEY",
@@ -18,12 +26,66 @@ export function keyNamesOf({ models }: SoongConfig): string[] {
   return [...new Set([...PROVIDER_KEYS, ...named])];
 }
 
-export function secretsOf(
-  values: SoongConfig,
-  env: Readonly<Record<string, string | undefined>>,
-): KnownSecret[] {
+/** What cannot be read is left to the part that uses it: that part reports the mistake. */
+export async function knownSecrets(
+  { home, values }: Pick<LoadedConfig, "home" | "values">,
+  env: Environment,
+): Promise<KnownSecret[]> {
+  const [servers, logins, token, named] = await Promise.all([
+    ownServers(home, env, values.mcp).then(
+      ({ secrets }) => secrets,
+      () => [],
+    ),
+    loginSecrets(home),
+    gatewayToken(home),
+    allowlistedNames(home),
+  ]);
+  return [
+    ...modelKeys(values, env),
+    ...secretVariables([...values.tools.env_allowlist, ...named], env),
+    ...servers,
+    ...logins,
+    ...token,
+  ];
+}
+
+/** Where `soong mcp serve --http` keeps its token. */
+export function gatewayTokenFile(home: string): string {
+  return join(home, "mcp-serve-token");
+}
+
+function modelKeys(values: SoongConfig, env: Environment): KnownSecret[] {
   return keyNamesOf(values).flatMap((name) => {
     const value = env[name];
     return value === undefined || value === "" ? [] : [{ name, value }];
+  });
+}
+
+async function loginSecrets(home: string): Promise<readonly KnownSecret[]> {
+  const folder = loginsFolder(home);
+  const names = await readdir(folder).catch((): string[] => []);
+  if (names.length === 0) return [];
+  const { openMcpLogins } = await import("@soong/mcp");
+  return openMcpLogins(folder).secrets();
+}
+
+async function gatewayToken(home: string): Promise<KnownSecret[]> {
+  const value = (await readFile(gatewayTokenFile(home), "utf8").catch(() => "")).trim();
+  return value === "" ? [] : [{ name: "gateway_token", value }];
+}
+
+/** Variables that declarative tools and hooks are given by name. */
+async function allowlistedNames(home: string): Promise<string[]> {
+  const folder = toolsFolder(home);
+  const names = await readdir(folder).catch((): string[] => []);
+  const files = names.filter((name) => name.endsWith(".json")).map((name) => join(folder, name));
+  const texts = await Promise.all(
+    [...files, hooksFile(home)].map((file) => readFile(file, "utf8").catch(() => "")),
+  );
+  return texts.flatMap((text) => {
+    const lists = text.matchAll(/"env_allowlist"\s*:\s*\[([^\]]*)\]/g);
+    return Array.from(lists, ([, list = ""]) =>
+      Array.from(list.matchAll(/"(\w+)"/g), ([, name = ""]) => name),
+    ).flat();
   });
 }

@@ -11,6 +11,11 @@ export type * from "./node.ts";
 export * from "./ports.ts";
 export * from "./recorder.ts";
 export type { RedactionScope } from "./redact/find-secrets.ts";
-export type { KnownSecret } from "./redact/known-secret.ts";
+export {
+  isSecretName,
+  isSecretShape,
+  secretVariables,
+  type KnownSecret,
+} from "./redact/known-secret.ts";
 export type { SensitivePaths } from "./redact/redact-value.ts";
 export * from "./redact/redactor.ts";

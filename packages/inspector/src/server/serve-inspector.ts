@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { createRedactor } from "@soong/core";
+import { createRedactor, type JsonValue, type Redactor } from "@soong/core";
 import type { Store } from "@soong/store";
 import { sendBytes, sendJson, sendRefusal } from "./answer.ts";
 import { createAttendance } from "./attendance.ts";
@@ -46,7 +46,7 @@ export interface InspectorOptions {
   /** How long a body may take. Left out: 10 seconds. */
   readonly bodyMs?: number;
   /** Hides secrets in what is shown of artifacts. Left out: those recognised by their format. */
-  readonly redact?: (text: string) => string;
+  readonly redactor?: Redactor;
 }
 
 export interface Inspector {
@@ -66,7 +66,8 @@ const MOST_CONNECTIONS = 256;
 export async function serveInspector(options: InspectorOptions): Promise<Inspector> {
   const { ports = {}, host = "127.0.0.1", home, cwd, version, graceMs = 90_000 } = options;
   const { assets = ownPage(), token = randomBytes(32).toString("base64url") } = options;
-  const { holdMs = 10_000, bodyMs = 10_000, redact = redactorByFormat() } = options;
+  const { holdMs = 10_000, bodyMs = 10_000, redactor = createRedactor() } = options;
+  const redact = (text: string): string => redactor.text(text);
   refuseOptions(host, token);
   const store = createHomeStore(options.store);
   const indexes = createSessionIndexes(store);
@@ -133,7 +134,8 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
   async function answerRecord(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController();
     response.once("close", () => gone.abort());
-    sendJson(response, await router.answer(request, gone.signal));
+    const answered = (await router.answer(request, gone.signal)) as JsonValue;
+    sendJson(response, redactor.value(answered, { scope: "known_values" }));
   }
 
   async function answerFile(
@@ -162,11 +164,6 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
     attendance.close();
     await store.close();
   }
-}
-
-function redactorByFormat(): (text: string) => string {
-  const redactor = createRedactor();
-  return (text) => redactor.text(text);
 }
 
 /** Beside the built package. */

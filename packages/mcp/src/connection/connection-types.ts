@@ -1,6 +1,6 @@
 // One server as its users see it: had when needed, lost, had again.
 
-import type { Clock } from "@soong/core";
+import type { Clock, Redactor } from "@soong/core";
 import type { McpLogins } from "../authorization/index.ts";
 import type { McpSecret } from "../settings/index.ts";
 import type { ConnectedServer } from "./connected-server.ts";
@@ -41,6 +41,8 @@ export interface ConnectionOptions {
   readonly cwd?: string;
   /** The server's standard error is appended here, bounded. Nowhere unless given. */
   readonly logFile?: string;
+  /** Takes secrets out of what is appended there. */
+  readonly redactor?: Redactor;
   /** Whether anybody can answer questions: only then does the server learn that it may ask (MCP-5). */
   readonly canElicit?: boolean;
   /** Whether those who call its tools may be asked for a message of their model, or for their roots. */

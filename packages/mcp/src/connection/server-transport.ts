@@ -5,7 +5,7 @@ import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client
 import type { Clock } from "@soong/core";
 import { createAccessTokens, type AccessTokens } from "../authorization/index.ts";
 import type { McpServerEntry } from "../settings/index.ts";
-import { openBoundedLog } from "./bounded-log.ts";
+import { openRedactedLog } from "./redacted-log.ts";
 import type { ConnectionOptions } from "./connection-types.ts";
 import { serverEnvironment } from "./environment.ts";
 import { createHttpTransport } from "./http-transport.ts";
@@ -48,7 +48,10 @@ export function createServerTransport(
       entry: transport.env,
     }),
     cwd: transport.cwd ?? options.cwd ?? homedir(),
-    log: options.logFile === undefined ? undefined : openBoundedLog(options.logFile),
+    log:
+      options.logFile === undefined
+        ? undefined
+        : openRedactedLog(options.logFile, options.redactor),
     secrets: secretsOf(entry),
   });
   return { kind: "stdio", transport: stdio };

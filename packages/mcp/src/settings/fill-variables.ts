@@ -1,6 +1,7 @@
-// `${NAME}` in an entry, filled in from the environment, so that a key need not stand in a file. Which
-// values are secrets is judged by the names they go by.
+// `${NAME}` in an entry, filled in from the environment, so that a key need not be in a file. A value is
+// secret by the name it goes by, or by its shape.
 
+import { isSecretName, isSecretShape } from "@soong/core";
 import type { McpSecret } from "./server-entry.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -16,9 +17,6 @@ export interface Filler {
 
 /** `${NAME}`, `${NAME:-otherwise}`, and `${env:NAME}` as some hosts write it. */
 const VARIABLE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
-
-const SECRET_NAME =
-  /token|secret|passw|passphrase|pwd|credential|cookie|session|auth|bearer|private|signature|api[-_]?key|access[-_]?key|(?:^|[-_])(?:key|pat|pass|sig)(?:$|[-_])|dsn|database_url|connection_?string/i;
 
 export function createFiller(environment: Environment): Filler {
   const secrets = new Map<string, string>();
@@ -39,11 +37,11 @@ export function createFiller(environment: Environment): Filler {
             missing.add(variable);
             return whole;
           }
-          if (isSecretName(variable)) hide(value, variable);
+          if (isSecretName(variable) || isSecretShape(value)) hide(value, variable);
           return value;
         },
       );
-      if (isSecretName(name)) hide(filled, name);
+      if (isSecretName(name) || isSecretShape(filled)) hide(filled, name);
       return filled;
     },
     hide,
@@ -54,10 +52,6 @@ export function createFiller(environment: Environment): Filler {
       return [...missing];
     },
   };
-}
-
-export function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name);
 }
 
 export function holdsVariable(text: string): boolean {

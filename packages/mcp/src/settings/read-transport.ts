@@ -2,7 +2,8 @@
 
 import { isAbsolute } from "node:path";
 import type { Node } from "jsonc-parser";
-import { holdsVariable, isSecretName, type Filler } from "./fill-variables.ts";
+import { isSecretName } from "@soong/core";
+import { holdsVariable, type Filler } from "./fill-variables.ts";
 import { readOAuth } from "./read-oauth.ts";
 import type { McpTransport } from "./server-entry.ts";
 import type { TransportInput } from "./transport-input.ts";
@@ -115,10 +116,20 @@ function readStdio(input: TransportInput, node: Node): McpTransport | undefined 
   return {
     kind: "stdio",
     command,
-    args: args.map((argument) => filler.fill(argument, "")),
+    args: args.map((argument, index) => fillArgument(argument, args[index - 1], filler)),
     env: Object.fromEntries(pairs.map(({ name, value }) => [name, filler.fill(value, name)])),
     ...(cwd === undefined ? {} : { cwd }),
   };
+}
+
+/** A secret may follow its flag, or be part of it: `--token x`, `--token=x`. */
+function fillArgument(argument: string, before: string | undefined, filler: Filler): string {
+  const flag = /^--?([\w-]+)$/.exec(before ?? "")?.[1];
+  const isValue = flag !== undefined && !argument.startsWith("-");
+  const filled = filler.fill(argument, isValue ? flag : "");
+  const [, name, value] = /^(?:--?)?([\w-]+)=(.+)$/s.exec(filled) ?? [];
+  if (name !== undefined && value !== undefined && isSecretName(name)) filler.hide(value, name);
+  return filled;
 }
 
 function readCwd({ key, given, read, refuse }: TransportInput): string | undefined {

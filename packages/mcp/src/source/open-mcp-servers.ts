@@ -1,7 +1,7 @@
 // All servers of the user at once (MCP-2): each a source of its own, connected when a run is about to need
 // tools, side by side; whatever one of them does costs only its own tools.
 
-import { systemClock, type Clock, type Registry } from "@soong/core";
+import { createRedactor, systemClock, type Clock, type Redactor, type Registry } from "@soong/core";
 import type { Pins } from "../catalog/index.ts";
 import type { McpHost } from "../call/index.ts";
 import type { McpConnection } from "../connection/index.ts";
@@ -25,6 +25,8 @@ export interface McpServersOptions {
   readonly record?: RecordServerFact;
   /** Who is asked what servers want of a host; nobody unless given, and then servers are refused it. */
   readonly host?: McpHost;
+  /** Unless given, one that knows key formats only. */
+  readonly redactor?: Redactor;
   readonly clock?: Clock;
 }
 
@@ -57,9 +59,9 @@ export interface McpServers {
 
 export function openMcpServers(options: McpServersOptions): McpServers {
   const { entries, registry, connect, pins, host } = options;
-  const { record = () => {}, clock = systemClock() } = options;
+  const { record = () => {}, clock = systemClock(), redactor = createRedactor() } = options;
   const servers = entries.map((entry) =>
-    openServerSource({ entry, registry, connect, pins, record, host, clock }),
+    openServerSource({ entry, registry, connect, pins, record, redactor, host, clock }),
   );
 
   const asked = new Set<ServerSource>();

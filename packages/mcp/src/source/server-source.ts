@@ -7,6 +7,8 @@ import {
   type AnyTool,
   type Clock,
   type ExcludedTool,
+  type JsonValue,
+  type Redactor,
   type Registry,
   type ToolContext,
 } from "@soong/core";
@@ -80,6 +82,8 @@ export interface ServerSourceParts {
   readonly connect: (entry: McpServerEntry) => McpConnection;
   readonly pins: Pins;
   readonly record: RecordServerFact;
+  /** Knows the secrets of the user: none of what a server says of itself shows one (REDACT-3). */
+  readonly redactor: Redactor;
   readonly host?: McpHost | undefined;
   readonly clock: Clock;
 }
@@ -97,7 +101,7 @@ const MAX_INSTRUCTIONS_CHARS = 8_000;
 const MAX_MESSAGE_CHARS = 1_000;
 
 export function openServerSource(parts: ServerSourceParts): ServerSource {
-  const { entry, registry, pins, clock } = parts;
+  const { entry, registry, pins, clock, redactor } = parts;
   const { server_id } = entry;
   const everyTool = canonicalName(server_id, "*");
   const handlerOf = toolHandlers({ entry, pins, current, record, host: parts.host });
@@ -175,7 +179,7 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
       if (listed?.server === server && !isStale) return;
       isStale = false;
       const list = await listInTime(server, clock, ending.signal);
-      if (closing === undefined) show(server, list);
+      if (closing === undefined) show(server, withoutSecrets(list));
     } catch (error) {
       // That the server is gone says more than that a request to it failed.
       fail(to.state.kind === "failed" ? to.state.failure : error);
@@ -199,12 +203,22 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
     if (before?.server !== server) {
       const { tools, excluded } = catalog;
       const counts = { tools: tools.length, excluded: excluded.length };
-      const data = { server_id, era: server.era, ...describeServer(server), ...counts };
+      const data = { server_id, era: server.era, ...described(server), ...counts };
       record("mcp.server.connected", data, "info");
     } else if (before.fingerprint !== fingerprint) {
       const data = { server_id, ...changesBetween(before.catalog, catalog) };
       record("mcp.server.tools_changed", data, "info");
     }
+  }
+
+  /** Before anything else sees it: registry, pins, lists and model requests hold what comes out here. */
+  function withoutSecrets(list: ListedTools): ListedTools {
+    const tools = redactor.value(list.tools as JsonValue[], { scope: "known_values" });
+    return { ...list, tools };
+  }
+
+  function described(server: ConnectedServer): ReturnType<typeof describeServer> {
+    return redactor.value(describeServer(server), { scope: "known_values" });
   }
 
   function toolsOf(server: ConnectedServer, { tools, offered }: Catalog): readonly AnyTool[] {
@@ -217,7 +231,7 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
 
   function fail(error: unknown): void {
     if (closing !== undefined) return;
-    const message = safeLine(messageOf(error), MAX_MESSAGE_CHARS);
+    const message = safeLine(redactor.text(messageOf(error)), MAX_MESSAGE_CHARS);
     const isNews = failure !== message;
     listed = undefined;
     failure = message;
@@ -273,13 +287,16 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
 
   function status(): McpServerStatus {
     const { server, catalog } = listed ?? {};
-    const instructions = safeText(server?.instructions ?? "", MAX_INSTRUCTIONS_CHARS).trim();
+    const instructions = safeText(
+      redactor.text(server?.instructions ?? ""),
+      MAX_INSTRUCTIONS_CHARS,
+    ).trim();
     return {
       server_id,
       state: stateNow(),
       tools: catalog?.tools.map(({ name }) => name) ?? [],
       excluded,
-      ...(server === undefined ? {} : { era: server.era, ...describeServer(server) }),
+      ...(server === undefined ? {} : { era: server.era, ...described(server) }),
       ...(instructions === "" ? {} : { instructions }),
       ...(failure === undefined ? {} : { message: failure }),
     };

@@ -8,6 +8,38 @@ export interface KnownSecret {
   value: string;
 }
 
+const SECRET_NAME =
+  /token|secret|passw|passphrase|pwd|credential|cookie|session|auth|bearer|private|signature|api[-_]?key|access[-_]?key|(?:^|[-_])(?:key|pat|pass|sig)(?:$|[-_])|dsn|database_url|connection_?string/i;
+
+/** Whether a variable, header or field of this name holds a secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
+/** Whether a value looks like a key: long, without words, letters and digits mixed. */
+export function isSecretShape(value: string): boolean {
+  return (
+    /^(?!\/)[A-Za-z0-9+/=_.~-]{20,512}$/.test(value) &&
+    /[0-9]/.test(value) &&
+    /[A-Za-z]/.test(value) &&
+    new Set(value).size >= 12 &&
+    !/[A-Za-z]{12}/.test(value) &&
+    !/^(?:[\w-]+\.)+[a-z]{2,}$/i.test(value)
+  );
+}
+
+/** Those of the named variables that are set and hold a secret, by name or by shape. */
+export function secretVariables(
+  names: Iterable<string>,
+  env: Readonly<Record<string, string | undefined>>,
+): KnownSecret[] {
+  return [...new Set(names)].flatMap((name) => {
+    const value = Object.hasOwn(env, name) ? env[name] : undefined;
+    if (value === undefined || value === "") return [];
+    return isSecretName(name) || isSecretShape(value) ? [{ name, value }] : [];
+  });
+}
+
 /** Without those that are too short, that are mere stand-ins, or whose value came before. */
 export function worthHiding(secrets: readonly KnownSecret[]): KnownSecret[] {
   const values = new Set<string>();

@@ -25,6 +25,22 @@ describe("known values", () => {
     expect(redactor.count).toBe(3);
   });
 
+  test("are found in hex and in another case; an ordinary word in another case is left", () => {
+    verifies("REDACT-3");
+    const redactor = createRedactor({
+      secrets: [
+        { name: "KEY", value: "aB3dE5fG7h" },
+        { name: "WORD", value: "evergreen" },
+      ],
+    });
+    expect(redactor.text("AB3DE5FG7H ab3de5fg7h")).toBe("[redacted:KEY] [redacted:KEY]");
+    expect(redactor.text("x61423364453566473768 y")).toBe("x[redacted:KEY] y");
+    expect(redactor.text("61423364453566473768".toUpperCase())).toBe("[redacted:KEY]");
+    expect(redactor.text("Evergreen EVERGREEN evergreen")).toBe(
+      "Evergreen EVERGREEN [redacted:WORD]",
+    );
+  });
+
   test("that become known later are hidden from then on, numbers too, and what was hidden before stays so", () => {
     verifies("REDACT-1");
     const secrets = [{ name: "FIRST", value: "first-value-1" }];
