@@ -35,26 +35,18 @@ export async function configOf(context: CommandContext): Promise<LoadedConfig> {
 }
 
 /**
- * Knows every secret of the home (REDACT-3), for commands that show records. With a config that cannot be read, what
- * looks like a key is still hidden; `problem` says why.
+ * Knows every secret of the home (REDACT-3), for commands that show records. Where the config cannot be read, every
+ * variable of the environment that looks like a secret counts as one.
  */
-export async function redactorOf(
-  home: string,
-  env: CommandContext["env"],
-  problem: (text: string) => void,
-): Promise<Redactor> {
-  const { createRedactor, messageOf } = await import("@soong/core");
+export async function redactorOf(home: string, env: CommandContext["env"]): Promise<Redactor> {
+  const { createRedactor, secretVariables } = await import("@soong/core");
   try {
     const [{ loadConfig }, { knownSecrets }] = await Promise.all([
       import("../config/index.ts"),
       import("../runtime/index.ts"),
     ]);
-    const secrets = await knownSecrets(await loadConfig({ home }), env);
-    return createRedactor({ secrets });
-  } catch (error) {
-    problem(
-      `The config cannot be read, so only what looks like a key is hidden: ${messageOf(error)}`,
-    );
-    return createRedactor();
+    return createRedactor({ secrets: await knownSecrets(await loadConfig({ home }), env) });
+  } catch {
+    return createRedactor({ secrets: secretVariables(Object.keys(env), env) });
   }
 }

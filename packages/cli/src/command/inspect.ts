@@ -36,7 +36,7 @@ export async function inspectCommand(
   try {
     const { serveInspector } = await import("@soong/inspector");
     const { home, cwd } = place;
-    const redactor = await redactorOf(home, place.env, place.note);
+    const redactor = await redactorOf(home, place.env);
     const about = { version: VERSION, home, cwd };
     const served = await serveInspector({ store, ports, assets, port, redactor, ...about }).catch(
       refuse,

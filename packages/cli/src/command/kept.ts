@@ -29,8 +29,7 @@ export async function writingStore<T>(
 }
 
 async function hideSecrets({ env, output }: CommandContext, home: string): Promise<void> {
-  const note = (text: string): void => output.note(output.noteColours.dim(visibleLine(text)));
-  output.hide(await redactorOf(home, env, note));
+  output.hide(await redactorOf(home, env));
 }
 
 export function nothingKept(what: string): never {

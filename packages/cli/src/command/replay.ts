@@ -151,9 +151,7 @@ async function printRun(
   source: SessionReader,
   run_id: string,
 ): Promise<number> {
-  const redactor = await redactorOf(await homeOf(context), context.env, (text) =>
-    context.output.note(visibleLine(text)),
-  );
+  const redactor = await redactorOf(await homeOf(context), context.env);
   const { script, prompt, notes } = await scriptOfRun({
     source,
     run_id,
