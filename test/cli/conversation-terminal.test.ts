@@ -1,5 +1,6 @@
 // The conversation as a person has it: the real program at a real terminal, looked at on its screen.
 
+import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -131,6 +132,40 @@ turns:
     await again.type(CTRL_D);
     expect(await exitCode(again)).toBe(0);
     expect(await factsOf(place)).toEqual([session_id]);
+  });
+
+  it("shows what would run: hidden characters, the program that was found, and all of it on demand", async () => {
+    verifies("PERM-19");
+    const lines = Array.from({ length: 60 }, (_, index) => `line ${index + 1}\\n`).join("");
+    const place = await placeWith(`
+turns:
+  - calls: [ { tool: code.run_command, input: { argv: ["./x.sh", "a\\U000E0041\\u00ADb", "\\u2800", "c\\u202Ed"] } } ]
+  - calls: [ { tool: code.write_file, input: { path: long.txt, content: "${lines}" } } ]
+  - text: Done.
+`);
+    await place.write("x.sh", "#!/bin/sh\n");
+    await chmod(join(place.project, "x.sh"), 0o755);
+    const screen = await sit(place, ["--model", "script:s.yaml"]);
+    await screen.waitFor("›");
+    await screen.type("go\r");
+    const asked = await screen.waitFor("[n]o:");
+    expect(asked).toContain(String.raw`$ ./x.sh 'a\u{E0041}\u00adb' '\u2800' 'c\u202ed'`);
+    expect(asked.replaceAll("\n", "")).toMatch(/runs \S+\/project\/x\.sh/);
+    await screen.type("n");
+    await screen.waitFor("Why not?");
+    await screen.type("\r");
+    const cut = await screen.waitFor(/show \[a\]ll: $|show \[a\]ll:$/);
+    expect(cut).toMatch(/… \d+ more lines/);
+    expect(cut).not.toContain("+line 60");
+    await screen.type("a");
+    const whole = await screen.waitFor(/\+line 60[^]*\[n\]o:$/);
+    expect(whole).not.toContain("more lines\nAsked because");
+    await screen.type("n");
+    await screen.waitFor("Why not?");
+    await screen.type("\r");
+    await screen.waitFor("Done.");
+    await screen.type(CTRL_D);
+    expect(await exitCode(screen)).toBe(0);
   });
 
   it("is stopped by Ctrl-C while the model streams, a call runs and a question is open; twice, it ends", async () => {

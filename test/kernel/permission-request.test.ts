@@ -10,6 +10,37 @@ import { createWorld, reader, takeTimeBy, writer } from "./world.ts";
 const edit = (id = "c1") => ({ id, name: "notes.edit", arguments: { text: "hello" } });
 
 describe("the request", () => {
+  test("shows all of a long preview to whoever is asked, and a cut to the record", async () => {
+    verifies("PERM-19");
+    const person = personWho("deny");
+    const text = `${"a".repeat(400_000)}HERE${"b".repeat(400_000)}`;
+    const { tool } = watchedWriter("notes.long", {
+      prepare: () => ({ resources: [], preview: { kind: "text", text } }),
+    });
+    const world = await createWorld({ tools: [tool], ask: person.ask });
+    await world.execute({ id: "c1", name: "notes.long", arguments: {} });
+    expect(person.requests[0]?.preview).toEqual({ kind: "text", text });
+    const recorded = JSON.stringify(world.facts("permission.requested"));
+    expect(recorded.length).toBeLessThan(300_000);
+  });
+
+  test("is not put at all where it is too long to be shown", async () => {
+    verifies("PERM-19");
+    const person = personWho("allow_once");
+    const { tool, inputs } = watchedWriter("notes.long", {
+      prepare: () => ({
+        resources: [],
+        preview: { kind: "diff", path: "/project/a", diff: "x".repeat(1_100_000) },
+      }),
+    });
+    const world = await createWorld({ tools: [tool], ask: person.ask });
+    const [result] = await world.execute({ id: "c1", name: "notes.long", arguments: {} });
+    expect(result).toMatchObject({ status: "denied" });
+    expect(result?.error?.message).toContain("too long to be shown");
+    expect(person.requests).toEqual([]);
+    expect(inputs).toEqual([]);
+  });
+
   test("carries everything a person needs, with nothing left to guess", async () => {
     verifies("PERM-6");
     const person = personWho("deny");

@@ -1,6 +1,11 @@
 // What each method of the protocol does. Params come from another process: each is looked at before it counts.
 
-import type { ElicitationAnswer, JsonObject, PermissionAnswer } from "@soong/core";
+import {
+  readPermissionAnswer,
+  type ElicitationAnswer,
+  type JsonObject,
+  type PermissionAnswer,
+} from "@soong/core";
 import type { Outcome, Question } from "./first-answer.ts";
 import {
   ControlError,
@@ -123,9 +128,9 @@ function answerQuestion({ subject, attending }: Client, params: Params): Record<
   const reason = optionalText(params, "reason");
   const { decision, action, content } = params;
   let isTaken: boolean;
-  if (isDecision(decision)) {
-    const answer = { decision, answered_by, ...(reason === undefined ? {} : { reason }) };
-    isTaken = subject.desk.answer(question_id, answer);
+  const answer = action === undefined ? readPermissionAnswer({ decision, reason }) : "";
+  if (typeof answer === "object") {
+    isTaken = subject.desk.answer(question_id, { ...answer, answered_by });
   } else if (isAction(action)) {
     const given = isObject(content) ? { content } : {};
     isTaken = subject.desk.answerElicitation(question_id, { action, ...given });
@@ -192,10 +197,6 @@ function settledQuestion(
   const { decision, answered_by } = answer;
   const by = answered_by === undefined ? {} : { answered_by };
   return { question_id, outcome: "answered", decision, ...by };
-}
-
-function isDecision(value: unknown): value is PermissionAnswer["decision"] {
-  return value === "allow_once" || value === "allow_for_session" || value === "deny";
 }
 
 function isAction(value: unknown): value is ElicitationAnswer["action"] {

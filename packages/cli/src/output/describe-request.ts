@@ -1,11 +1,16 @@
 // What a person is shown before they answer for a call (PERM-6): the call and whose it is, its preview, why it is
 // asked, and what "for this session" would cover.
 
-import type { PermissionRequest } from "@soong/core";
+import {
+  exactLine,
+  exactText,
+  visibleJson,
+  visibleLine,
+  type PermissionRequest,
+} from "@soong/core";
 import type { Colours } from "./colours.ts";
 import { colouredDiff } from "./diff.ts";
 import { lengthOf, wrap } from "./layout.ts";
-import { visible, visibleJson, visibleLine } from "./visible.ts";
 
 export interface DescribedRequest {
   readonly text: string;
@@ -30,11 +35,11 @@ export function describeRequest(
   const kept = screen === undefined ? preview.length : linesThatFit(preview, screen);
   const hiddenLines = preview.length - kept;
   const text = [
-    `${bold(visibleLine(request.tool_name))}${marks.length === 0 ? "" : ` ${yellow(`(${marks.join(", ")})`)}`}`,
+    `${bold(exactLine(request.tool_name))}${marks.length === 0 ? "" : ` ${yellow(`(${marks.join(", ")})`)}`}`,
     ...originLines(request, colours),
     ...preview.slice(0, kept),
     ...(hiddenLines === 0 ? [] : [dim(`… ${hiddenLines} more lines`)]),
-    ...(hosts.length === 0 ? [] : [`Network: ${hosts.map(visibleLine).join(", ")}`]),
+    ...(hosts.length === 0 ? [] : [`Network: ${hosts.map(exactLine).join(", ")}`]),
     ...prose(`Asked because: ${visibleLine(request.reason)}`),
     ...prose(
       request.scopes.length === 0
@@ -66,16 +71,27 @@ function previewLines(request: PermissionRequest, colours: Colours): string[] {
   switch (preview?.kind) {
     case "diff":
       return [
-        visibleLine(preview.path),
+        exactLine(preview.path),
         ...colouredDiff(preview.diff.replace(/\n$/, ""), colours).split("\n"),
       ];
     case "command":
-      return [`$ ${preview.argv.map(shellWord).join(" ")}`, `in ${visibleLine(preview.cwd)}`];
+      return [
+        `$ ${preview.argv.map(shellWord).join(" ")}`,
+        ...programLines(request),
+        `in ${exactLine(preview.cwd)}`,
+      ];
     case "text":
-      return visible(preview.text).split("\n");
+      return exactText(preview.text).split("\n");
     case undefined:
       return [visibleJson(request.arguments)];
   }
+}
+
+/** The name in a command says little: the program that was found may be one of the project. */
+function programLines({ resources }: PermissionRequest): string[] {
+  return resources.flatMap((one) =>
+    one.kind === "command" ? [`runs ${exactLine(one.executable)}`] : [],
+  );
 }
 
 /** Always one: a single long line is better seen whole than not at all. */
@@ -96,6 +112,6 @@ function linesThatFit(
 
 /** As it would be typed, so that one argument is not taken for two. */
 function shellWord(word: string): string {
-  const shown = visibleLine(word);
+  const shown = exactLine(word);
   return /^[\w@%+=:,./-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", `'\\''`)}'`;
 }

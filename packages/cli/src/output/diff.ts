@@ -1,10 +1,10 @@
 // A unified diff as a person reads it: lines that come green, lines that go red.
 
 import type { Colours } from "./colours.ts";
-import { visible } from "./visible.ts";
+import { exactText } from "@soong/core";
 
 export function colouredDiff(diff: string, colours: Colours): string {
-  return visible(diff)
+  return exactText(diff)
     .split("\n")
     .map((line) => {
       if (line.startsWith("+++") || line.startsWith("---")) return colours.bold(line);

@@ -1,7 +1,7 @@
 // How a command that cannot do its work says so: one sentence on stderr, with what to do next, and an exit
 // code. Anything that is not one of ours is a fault of the program, told without its insides.
 
-import { visible, visibleLine } from "./visible.ts";
+import { visible, visibleLine } from "@soong/core";
 
 /** 2: used or set up wrongly, and nothing was begun. 3: denied. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, denied: 3, interrupted: 130 } as const;

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { verifies } from "#laws";
 import { describe, expect, it } from "vitest";
-import { createOutput, failureOf, fit, visible, visibleJson, visibleLine, wrap } from "./index.ts";
+import { createOutput, failureOf, fit, wrap } from "./index.ts";
 
 function streamOf(about: { isTTY?: boolean; columns?: number } = {}) {
   return Object.assign(new PassThrough(), about);
@@ -20,25 +20,6 @@ describe("colours", () => {
     verifies("CLI-6");
     const { colours } = createOutput(streamOf({ isTTY }), streamOf(), env);
     expect(colours.red("x")).toBe(coloured ? "\u001b[31mx\u001b[39m" : "x");
-  });
-});
-
-describe("text from outside", () => {
-  it("is written out where a terminal would obey it", () => {
-    verifies("CLI-6");
-    const evil = "a\u001b[2J\u0000\u007f\u0085\u202e\u200b\ufeff\ud800é😀\r\nb\rc\td";
-    const shown = "a\\u001b[2J\\u0000\\u007f\\u0085\\u202e\\u200b\\ufeff\\ud800é😀";
-    // One picture made of two is seen; the same joiner between letters is not.
-    expect(visible("👩🏽\u200d💻 a\u200db")).toBe("👩🏽\u200d💻 a\\u200db");
-    expect(visible(evil)).toBe(`${shown}\nb\\rc\td`);
-    expect(visibleLine(evil)).toBe(`${shown}\\r\\nb\\rc\\td`);
-  });
-
-  it("comes back from JSON as it was", () => {
-    verifies("CLI-6");
-    const value = { text: "\u001b\u009b\u202e\u2028é", list: [1, null] };
-    expect(visibleJson(value)).toMatch(/^[\u0020-\u007eé]+$/);
-    expect(JSON.parse(visibleJson(value))).toEqual(value);
   });
 });
 

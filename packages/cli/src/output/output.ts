@@ -4,7 +4,7 @@
 import type { Writable } from "node:stream";
 import type { JsonObject, Redactor } from "@soong/core";
 import { coloursFor, type Colours } from "./colours.ts";
-import { visibleJson } from "./visible.ts";
+import { visibleJson } from "@soong/core";
 
 /** A stream as the process has them; a terminal knows its width. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };

@@ -1,7 +1,7 @@
 // Text with colours in it, taken apart into rows of a screen. Every row has its colours to itself: what it
 // begins it ends, so that rows can be drawn in any order.
 
-import { visibleLine } from "../output/index.ts";
+import { visible } from "../output/index.ts";
 import { graphemesOf, graphemeWidth } from "./grapheme-width.ts";
 
 export interface Row {
@@ -55,11 +55,12 @@ export function styleBehind(text: string, before: string): string {
   return style.begin();
 }
 
-/** Nothing but text, line breaks, tabs and colours: whatever else a terminal would obey is written out. */
+/** Nothing but text, line breaks, tabs and colours: whatever else a terminal would obey or hide is written out. */
 export function onlyColours(text: string): string {
   return text
-    .replaceAll("\r\n", "\n")
-    .replace(COLOUR_OR_CONTROL, (found) => (COLOUR.test(found) ? found : visibleLine(found)));
+    .split(SPLIT_AT_COLOURS)
+    .map((piece) => (COLOUR.test(piece) ? piece : visible(piece)))
+    .join("");
 }
 
 export const STYLE_OFF = "\u001b[0m";
@@ -140,5 +141,4 @@ const TAB = 8;
 const COLOURS = /\u001b\[([\d;:]*)m/g;
 const COLOUR = /^\u001b\[[\d;:]*m$/;
 const SPLIT_AT_COLOURS = /(\u001b\[[\d;:]*m)/;
-const COLOUR_OR_CONTROL = /\u001b\[[\d;:]*m|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 /* oxlint-enable no-control-regex */

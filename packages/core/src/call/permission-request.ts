@@ -65,9 +65,12 @@ export function readPermissionAnswer(given: unknown): PermissionAnswer | string 
   if (!DECISIONS.includes(answer?.decision)) {
     return `answered with the decision ${JSON.stringify(answer?.decision)}; expected allow_once, allow_for_session or deny`;
   }
+  if (answer.reason !== undefined && typeof answer.reason !== "string") {
+    return "answered with a reason that is not a text";
+  }
   return {
     decision: answer.decision,
-    ...(typeof answer.reason === "string" ? { reason: answer.reason } : {}),
+    ...(answer.reason === undefined ? {} : { reason: answer.reason }),
     ...(typeof answer.answered_by === "string" ? { answered_by: answer.answered_by } : {}),
     ...(typeof answer.metadata === "object" && answer.metadata !== null
       ? { metadata: answer.metadata }

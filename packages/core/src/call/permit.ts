@@ -109,12 +109,17 @@ async function askAPerson(
   if (host.ask === undefined) {
     return nobody(host, call, request, judgement, "there is nobody to ask");
   }
+  if (previewLength(call.plan?.preview) > MAX_SHOWN_CHARS) {
+    const why = `what it would do is too long to be shown to anybody (over ${MAX_SHOWN_CHARS} characters); do it in smaller steps`;
+    return nobody(host, call, request, judgement, why);
+  }
   host.recorder.record("permission.requested", { request: request as unknown as JsonObject }, call);
+  const shown = withWholePreview(host, call, request);
   const { ask } = host;
   const asked = Promise.resolve(
     withinCall(host.clock, call, host.config.permissions.ask_timeout_ms, () =>
       // Its own copy: whoever is asked cannot change what was asked.
-      ask(JSON.parse(JSON.stringify(request)) as PermissionRequest, {
+      ask(JSON.parse(JSON.stringify(shown)) as PermissionRequest, {
         signal: abortOf(call).signal,
       }),
     ),
@@ -313,12 +318,33 @@ function permissionRequest(
   return host.redactor.value(request as never);
 }
 
-/** Redacted, then cut: the rest of a very long diff is for the file itself to show. */
+/** For hooks and records: redacted, then cut. */
 function redactPreview(host: CallHost, preview: Preview): Preview {
-  const short = (text: string): string => redactedPreview(host.redactor, text, MAX_PREVIEW_CHARS);
-  if (preview.kind === "text") return { ...preview, text: short(preview.text) };
-  if (preview.kind === "diff") return { ...preview, diff: short(preview.diff) };
+  return mapPreview(preview, (text) => redactedPreview(host.redactor, text, MAX_PREVIEW_CHARS));
+}
+
+/** Whoever is asked sees all of it (PERM-19). */
+function withWholePreview(
+  host: CallHost,
+  call: Call,
+  request: PermissionRequest,
+): PermissionRequest {
+  const preview = call.plan?.preview;
+  if (previewLength(preview) <= MAX_PREVIEW_CHARS || preview === undefined) return request;
+  return { ...request, preview: mapPreview(preview, (text) => host.redactor.text(text)) };
+}
+
+function mapPreview(preview: Preview, change: (text: string) => string): Preview {
+  if (preview.kind === "text") return { ...preview, text: change(preview.text) };
+  if (preview.kind === "diff") return { ...preview, diff: change(preview.diff) };
   return preview;
 }
 
+function previewLength(preview: Preview | undefined): number {
+  if (preview?.kind === "text") return preview.text.length;
+  return preview?.kind === "diff" ? preview.diff.length : 0;
+}
+
 const MAX_PREVIEW_CHARS = 256 * 1024;
+/** No person reads more, and no channel has to carry more. */
+const MAX_SHOWN_CHARS = 1024 * 1024;

@@ -8,3 +8,4 @@ export * from "./preview.ts";
 export * from "./read-return.ts";
 export * from "./snapshot.ts";
 export * from "./views.ts";
+export { exactLine, exactText, visible, visibleJson, visibleLine } from "./visible.ts";

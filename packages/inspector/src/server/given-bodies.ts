@@ -1,6 +1,6 @@
 // The bodies of requests, checked by hand: they come from a page, but anything with the token can send one.
 
-import { isPlainRecord, type JsonObject, type JsonValue } from "@soong/core";
+import { isPlainRecord, readPermissionAnswer, type JsonObject, type JsonValue } from "@soong/core";
 import type { AnswerGiven, ChangedTool, PlaygroundCall, WhatIfAsked } from "../wire/index.ts";
 import { bad } from "./asked.ts";
 
@@ -41,28 +41,24 @@ export function acceptBody(given: unknown): { shown: ChangedTool[] } {
   };
 }
 
-const DECISIONS = ["allow_once", "allow_for_session", "deny"] as const;
 const ACTIONS = ["accept", "decline", "cancel"] as const;
 
 /** One answer, and nothing that could be taken for another one. */
 function answerGiven(given: unknown): AnswerGiven {
   const answer = record(given, "answer");
-  const decision = DECISIONS.find((one) => one === answer["decision"]);
   const action = ACTIONS.find((one) => one === answer["action"]);
-  if (decision !== undefined && answer["action"] === undefined) {
-    const { reason } = answer;
-    if (reason === undefined) return { decision };
-    if (typeof reason !== "string") throw bad("reason must be a text.");
-    return { decision, reason };
+  if (answer["action"] === undefined) {
+    const read = readPermissionAnswer(answer);
+    if (typeof read === "string") throw bad(`The answer was not understood: it ${read}.`);
+    const { decision, reason } = read;
+    return { decision, ...(reason === undefined ? {} : { reason }) };
   }
   if (action !== undefined && answer["decision"] === undefined) {
     const { content } = answer;
     if (content === undefined) return { action };
     return { action, content: record(content, "content") as JsonObject };
   }
-  throw bad(
-    `answer needs a decision (${DECISIONS.join(", ")}) or an action (${ACTIONS.join(", ")}).`,
-  );
+  throw bad(`answer needs either a decision or an action (${ACTIONS.join(", ")}), and not both.`);
 }
 
 function record(given: unknown, what: string): Given {

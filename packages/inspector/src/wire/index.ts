@@ -1,5 +1,5 @@
 // The wire room: what the server and the page say to each other, as types. Records are snake_case JSON. The page imports
-// nothing else of ours.
+// nothing else of ours, but for how core writes out what a reader could not see.
 
 export type * from "./call.ts";
 export type * from "./changes.ts";

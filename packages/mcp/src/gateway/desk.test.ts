@@ -121,9 +121,9 @@ it("offers to remember only what can be remembered, and takes no other answer", 
   expect(question).toMatchObject({
     requested_schema: { properties: { decision: { enum: ["allow_once", "deny"] } } },
   });
-  expect(question.message).not.toContain("allow_for_session");
-  expect(question.message).toContain('Arguments: {"text":"x"}');
-  expect(question.message).toContain("marked dangerous");
+  expect(question?.message).not.toContain("allow_for_session");
+  expect(question?.message).toContain('Arguments: {"text":"x"}');
+  expect(question?.message).toContain("marked dangerous");
   const answer = { action: "accept" as const, content: { decision: "allow_for_session" } };
   expect(readPermission(request, answer, "host").decision).toBe("deny");
   const scoped = { ...request, scopes: [{}] } as unknown as PermissionRequest;
@@ -135,12 +135,38 @@ it("offers to remember only what can be remembered, and takes no other answer", 
   expect(readPermission(scoped, answer, "host").decision).toBe("allow_for_session");
 });
 
-it("shows no characters that hide what is asked", () => {
+it("writes out characters that would hide what is asked", () => {
+  verifies("PERM-19");
   const sly = { ...request, preview: { kind: "text" as const, text: "rm \u202Egpj.exe\u001B[2J" } };
-  const { message } = permissionQuestion(sly);
-  expect(message).toContain("gpj.exe");
-  expect(message).not.toContain("\u202E");
-  expect(message).not.toContain("\u001B");
+  expect(permissionQuestion(sly)?.message).toContain("rm \\u202egpj.exe\\u001b[2J\n");
+  const argv = ["rm", "a\u{E0041}\u00ADb"];
+  const command = { kind: "command" as const, executable: "/p/bin/rm\u2800", argv, cwd: "/p" };
+  const preview = { kind: "command" as const, argv, cwd: "/p" };
+  const message = permissionQuestion({ ...request, preview, resources: [command] })?.message;
+  expect(message).toContain('["rm","a\\udb40\\udc41\\u00adb"]');
+  expect(message).toContain("Runs: /p/bin/rm\\u2800\n");
+});
+
+it("does not ask where the question cannot be shown whole, and says where to answer", async () => {
+  verifies("PERM-19");
+  let asked = 0;
+  const desk = createGatewayDesk();
+  const seats = {
+    find: () =>
+      answering(() => {
+        asked += 1;
+        return Promise.resolve({ action: "accept", content: { decision: "allow_once" } });
+      }),
+    only: () => undefined,
+  };
+  desk.seat("run", seats);
+  const argv = ["sh", "-c", `true ${" ".repeat(6_000)}; rm -rf all`];
+  const preview = { kind: "command" as const, argv, cwd: "/p" };
+  await expect(desk.ask({ ...request, preview }, context)).rejects.toThrow(
+    /too long to be shown whole in this client.*soong attach s1/u,
+  );
+  expect(asked).toBe(0);
+  expect(await desk.ask(request, context)).toMatchObject({ decision: "allow_once" });
 });
 
 it("takes a dismissed question for nobody's answer, and asks whoever else there is", async () => {

@@ -68,9 +68,11 @@ export function createGatewayDesk(options: GatewayDeskOptions = {}): GatewayDesk
     async ask(request, context) {
       const call = callOf(request);
       let why = "this client cannot show questions (it declares no elicitation)";
-      if (call?.can("form") === true) {
+      const question = permissionQuestion(request);
+      if (question === undefined) why = "it is too long to be shown whole in this client";
+      else if (call?.can("form") === true) {
         try {
-          const answer = await elicitFrom(call, permissionQuestion(request), context.signal);
+          const answer = await elicitFrom(call, question, context.signal);
           // Hosts without a person dismiss whatever they are asked: that is nobody's no.
           if (answer.action !== "cancel") return readPermission(request, answer, call.client);
           why = "the question was dismissed in the client";

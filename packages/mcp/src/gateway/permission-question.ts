@@ -1,42 +1,48 @@
 // The question to a person as a form a client can show (GATE-2), and what its answer means. Whatever is not
 // one of the offered answers is a no.
 
-import type {
-  ElicitationAnswer,
-  ElicitationRequest,
-  PermissionAnswer,
-  PermissionRequest,
-  Preview,
+import {
+  exactLine,
+  exactText,
+  readPermissionAnswer,
+  visibleJson,
+  visibleLine,
+  type ElicitationAnswer,
+  type ElicitationRequest,
+  type PermissionAnswer,
+  type PermissionRequest,
 } from "@soong/core";
-import { safeLine, safeText } from "../catalog/index.ts";
+import { safeLine } from "../catalog/index.ts";
 
-const MAX_PREVIEW_CHARS = 4_000;
-const MAX_ARGUMENT_CHARS = 2_000;
-const MAX_LINE_CHARS = 500;
+/** A client may cut or fold what is longer, so more than this is not asked there (PERM-19). */
+const MAX_QUESTION_CHARS = 4_000;
+const MAX_DESCRIPTION_CHARS = 500;
+const MAX_REASON_CHARS = 500;
 
 type Decision = PermissionAnswer["decision"];
 
-export function permissionQuestion(request: PermissionRequest): ElicitationRequest {
-  const { preview, arguments: input, reason, cwd } = request;
+/** Nothing that matters is cut: undefined where the question is too long to be sure that all of it is seen. */
+export function permissionQuestion(request: PermissionRequest): ElicitationRequest | undefined {
+  const { reason, cwd } = request;
   const lines = [
-    `Allow ${safeLine(request.tool_name, MAX_LINE_CHARS)}?`,
-    safeLine(request.description, MAX_LINE_CHARS),
+    `Allow ${exactLine(request.tool_name)}?`,
+    safeLine(request.description, MAX_DESCRIPTION_CHARS),
     ...(request.dangerous ? ["It is marked dangerous."] : []),
     ...(request.destructive ? ["It may destroy what cannot be brought back."] : []),
     "",
-    preview === undefined
-      ? `Arguments: ${safeText(JSON.stringify(input), MAX_ARGUMENT_CHARS)}`
-      : safeText(previewText(preview), MAX_PREVIEW_CHARS),
+    ...whatWouldHappen(request),
     "",
-    ...(cwd === "" ? [] : [`In: ${safeLine(cwd, MAX_LINE_CHARS)}`]),
-    `Asked because: ${safeLine(reason, MAX_LINE_CHARS)}`,
+    ...(cwd === "" ? [] : [`In: ${exactLine(cwd)}`]),
+    `Asked because: ${visibleLine(reason)}`,
     ...(isRemembered(request)
-      ? [`allow_for_session covers: ${safeLine(request.session_scope, MAX_LINE_CHARS)}`]
+      ? [`allow_for_session covers: ${visibleLine(request.session_scope)}`]
       : []),
   ];
+  const message = lines.join("\n");
+  if (message.length > MAX_QUESTION_CHARS) return undefined;
   return {
     mode: "form",
-    message: lines.join("\n"),
+    message,
     requested_schema: {
       type: "object",
       properties: {
@@ -63,13 +69,13 @@ export function readPermission(
     const reason = `declined in the client (a host that nobody sits at declines by itself). ${howToAllow(request)}`;
     return { decision: "deny", reason, answered_by };
   }
-  const decision = offered(request).find((known) => known === content?.["decision"]);
-  if (decision === undefined) {
+  const answer = readPermissionAnswer(content);
+  if (typeof answer === "string" || !offered(request).includes(answer.decision)) {
     return { decision: "deny", reason: "the answer was none of those offered", answered_by };
   }
-  const reason = content?.["reason"];
-  const said = typeof reason === "string" && reason.trim() !== "";
-  return { decision, ...(said ? { reason: safeText(reason, MAX_LINE_CHARS) } : {}), answered_by };
+  const { decision, reason = "" } = answer;
+  const said = visibleLine(reason.trim()).slice(0, MAX_REASON_CHARS);
+  return { decision, ...(said === "" ? {} : { reason: said }), answered_by };
 }
 
 /** For a call that nobody could be asked about. */
@@ -92,8 +98,17 @@ function offered(request: PermissionRequest): readonly Decision[] {
     : ["allow_once", "deny"];
 }
 
-function previewText(preview: Preview): string {
-  if (preview.kind === "diff") return preview.diff;
-  if (preview.kind === "text") return preview.text;
-  return JSON.stringify(preview);
+function whatWouldHappen({ preview, arguments: input, resources }: PermissionRequest): string[] {
+  const programs = resources.flatMap((one) => (one.kind === "command" ? [one.executable] : []));
+  const runs = programs.map((program) => `Runs: ${exactLine(program)}`);
+  switch (preview?.kind) {
+    case "diff":
+      return [exactLine(preview.path), exactText(preview.diff)];
+    case "text":
+      return [exactText(preview.text)];
+    case "command":
+      return [`Command: ${visibleJson(preview.argv)}`, ...runs];
+    case undefined:
+      return [`Arguments: ${visibleJson(input)}`, ...runs];
+  }
 }

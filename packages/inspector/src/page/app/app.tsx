@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { About } from "../../wire/index.ts";
 import type { Api } from "../api/client.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { SessionList } from "../sessions/session-list.tsx";
 import type { Connection } from "../state/connection.ts";
 import { createStore } from "../state/store.ts";

@@ -1,6 +1,6 @@
 // Says that the server does not answer, for as long as it does not.
 
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import type { Connection } from "../state/connection.ts";
 import type { Store } from "../state/store.ts";
 import { useStore } from "../state/use-store.ts";

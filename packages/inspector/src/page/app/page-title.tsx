@@ -1,7 +1,7 @@
 // The title of the tab: what is shown in it, and how many questions wait.
 
 import { useEffect } from "preact/hooks";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import type { Route } from "../route/hash-route.ts";
 import { useStore } from "../state/use-store.ts";
 import { useInspector } from "./context.ts";

@@ -2,7 +2,7 @@
 
 import type { HomeState, SessionRow } from "../../wire/index.ts";
 import { momentText } from "../parts/time-text.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 import { useStore } from "../state/use-store.ts";
 import { useInspector } from "./context.ts";

@@ -7,7 +7,7 @@ import { RequestFailed } from "../api/client.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useInspector } from "../app/context.ts";
 import { LoadState, ProblemText } from "../parts/loading.tsx";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { visible, visibleLine } from "@soong/core";
 import { CopyButton } from "./copy-button.tsx";
 import { sizeText } from "./text-slice.ts";
 

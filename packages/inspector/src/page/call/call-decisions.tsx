@@ -3,7 +3,7 @@
 import type { Decided, HookRun } from "../../wire/index.ts";
 import { CutText } from "../parts/cut-text.tsx";
 import { clockText, durationText } from "../parts/time-text.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { DecisionChain } from "./decision-chain.tsx";
 import { SignMark } from "./sign-mark.tsx";
 

@@ -4,7 +4,7 @@ import type { CallStory, Lane } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
 import { CutText } from "../parts/cut-text.tsx";
 import { clockText, durationText, instantText } from "../parts/time-text.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 import { useStore } from "../state/use-store.ts";
 import { useNow } from "../timeline/use-now.ts";

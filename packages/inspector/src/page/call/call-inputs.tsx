@@ -4,7 +4,7 @@
 import type { JsonValue } from "@soong/core";
 import { useMemo } from "preact/hooks";
 import type { CallInput, CallInputs, InputChange } from "../../wire/index.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { CopyButton } from "./copy-button.tsx";
 import { JsonCode } from "./json-code.tsx";
 import { LongText } from "./long-text.tsx";

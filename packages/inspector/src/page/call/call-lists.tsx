@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { CallStory } from "../../wire/index.ts";
 import { CutText } from "../parts/cut-text.tsx";
 import { clockText } from "../parts/time-text.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 import { ArtifactViewer } from "./artifact-viewer.tsx";
 import { sizeText } from "./text-slice.ts";

@@ -4,7 +4,7 @@ import type { ContentBlock, ToolError, ToolResult } from "@soong/core";
 import { CutText } from "../parts/cut-text.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { durationText } from "../parts/time-text.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { ContentBlocks } from "./content-blocks.tsx";
 import { SignMark } from "./sign-mark.tsx";
 import { Tabs } from "./tabs.tsx";

@@ -5,7 +5,7 @@ import type { CallStory, Lane } from "../../wire/index.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useInspector } from "../app/context.ts";
 import { LoadState } from "../parts/loading.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { callKey } from "../state/session-model.ts";
 import { useStore } from "../state/use-store.ts";
 import { CallDecisions, HookRuns } from "./call-decisions.tsx";

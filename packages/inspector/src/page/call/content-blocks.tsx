@@ -2,7 +2,7 @@
 // where it is of a plain kind and not too large.
 
 import type { ContentBlock } from "@soong/core";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { CopyButton } from "./copy-button.tsx";
 import { JsonCode } from "./json-code.tsx";
 import { LongText } from "./long-text.tsx";

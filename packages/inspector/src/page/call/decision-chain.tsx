@@ -1,7 +1,7 @@
 // Every layer and rule that was looked at: what it said, why, and where it is written. The one that decided is marked.
 
 import type { ChainEntry } from "@soong/core";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { SignMark } from "./sign-mark.tsx";
 import { originText } from "./words.ts";
 

@@ -33,6 +33,7 @@ export function JsonCode(props: {
               <CutText
                 text={"  ".repeat(Math.min(line.depth, 40)) + line.text}
                 first={LONGEST_LINE}
+                exact
               />
             </span>
           </div>

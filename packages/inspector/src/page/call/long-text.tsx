@@ -1,13 +1,20 @@
 // A text of any length: the beginning, and more of it slice by slice, each an element of its own.
 
 import { useEffect, useState } from "preact/hooks";
-import { visible } from "../parts/visible.ts";
+import { exactText, visible } from "@soong/core";
 import { nextCut, sizeText } from "./text-slice.ts";
 
 const STEP = 12_000;
 
-export function LongText(props: { text: string; step?: number; label?: string }) {
+export function LongText(props: {
+  text: string;
+  step?: number;
+  label?: string;
+  /** For what is approved: nothing is left unseen, emoji neither. */
+  exact?: boolean;
+}) {
   const { text, step = STEP } = props;
+  const show = props.exact === true ? exactText : visible;
   const [cuts, setCuts] = useState<readonly number[]>([]);
   useEffect(() => setCuts([]), [text]);
   const ends = [nextCut(text, 0, step), ...cuts];
@@ -17,7 +24,7 @@ export function LongText(props: { text: string; step?: number; label?: string })
       <pre class="code" aria-label={props.label}>
         {ends.map((end, index) => (
           <span key={end} class="slice">
-            {visible(text.slice(ends[index - 1] ?? 0, end))}
+            {show(text.slice(ends[index - 1] ?? 0, end))}
           </span>
         ))}
         {text === "" && <span class="quiet">(empty)</span>}

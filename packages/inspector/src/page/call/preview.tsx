@@ -1,8 +1,8 @@
 // What a call would do, as a person is shown it: a diff with numbered lines, a command word by word, or text.
 
-import type { Preview } from "@soong/core";
+import { exactLine, type Preview } from "@soong/core";
 import { useMemo, useState } from "preact/hooks";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { CutText } from "../parts/cut-text.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { diffLines, type DiffLine } from "./diff-lines.ts";
 import { LongText } from "./long-text.tsx";
@@ -16,7 +16,7 @@ export function PreviewView(props: { preview: Preview }) {
     case "command":
       return <Command argv={preview.argv} cwd={preview.cwd} />;
     case "text":
-      return <LongText text={preview.text} label="What it would do" />;
+      return <LongText text={preview.text} label="What it would do" exact />;
   }
 }
 
@@ -34,7 +34,7 @@ function Diff(props: { path: string; diff: string }) {
   return (
     <figure class="diff">
       <figcaption>
-        <span class="mono">{visibleLine(props.path)}</span>{" "}
+        <span class="mono">{exactLine(props.path)}</span>{" "}
         <span class="quiet">
           {added} added, {removed} removed
         </span>{" "}
@@ -77,7 +77,6 @@ const HEARD = { added: "added", removed: "removed", same: "", head: "", hunk: ""
 
 function Line(props: { line: DiffLine }) {
   const { line } = props;
-  const text = line.text.length > LONGEST_LINE ? cutLine(line.text) : line.text;
   return (
     <tr class={`diff-${line.kind}`}>
       <td class="line-number">{"old" in line ? line.old : ""}</td>
@@ -86,33 +85,36 @@ function Line(props: { line: DiffLine }) {
         <span aria-hidden="true">{SIGNS[line.kind]}</span>
         <span class="unseen">{HEARD[line.kind]}</span>
       </td>
-      <td class="line-text">{visible(text)}</td>
+      <td class="line-text">
+        <CutText text={line.text} first={LONGEST_LINE} exact />
+      </td>
     </tr>
   );
-}
-
-function cutLine(text: string): string {
-  return `${text.slice(0, LONGEST_LINE)} … (${text.length - LONGEST_LINE} characters more)`;
 }
 
 const WORDS = 200;
 
 function Command(props: { argv: readonly string[]; cwd: string }) {
   const typed = props.argv.map(shellWord).join(" ");
+  const [limit, setLimit] = useState(WORDS);
   return (
     <figure class="command">
       <figcaption>
-        Runs in <span class="mono">{visibleLine(props.cwd)}</span>{" "}
+        Runs in <span class="mono">{exactLine(props.cwd)}</span>{" "}
         <CopyButton text={typed} what="the command" />
       </figcaption>
       <ol class="argv" aria-label="The command, word by word">
-        {props.argv.slice(0, WORDS).map((word, index) => (
+        {props.argv.slice(0, limit).map((word, index) => (
           <li key={index} class="mono">
-            {visible(word.length > LONGEST_LINE ? cutLine(word) : shellWord(word))}
+            <CutText text={shellWord(exactLine(word))} first={LONGEST_LINE} exact />
           </li>
         ))}
-        {props.argv.length > WORDS && <li>… {props.argv.length - WORDS} more words</li>}
       </ol>
+      {props.argv.length > limit && (
+        <button type="button" class="link" onClick={() => setLimit(limit + WORDS * 2)}>
+          Show more: {props.argv.length - limit} of {props.argv.length} words are not shown
+        </button>
+      )}
     </figure>
   );
 }

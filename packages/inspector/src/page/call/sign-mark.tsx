@@ -1,6 +1,6 @@
 // A state as a sign, a word and a colour.
 
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { signOf } from "./words.ts";
 
 export function SignMark(props: { state: string }) {

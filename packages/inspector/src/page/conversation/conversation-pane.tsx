@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useInspector } from "../app/context.ts";
 import { LoadState, ProblemText } from "../parts/loading.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import type { SessionRoute } from "../route/hash-route.ts";
 import type { SessionModel } from "../state/session-model.ts";
 import { agentsOf, mainAgent, versionOf } from "./agents.ts";

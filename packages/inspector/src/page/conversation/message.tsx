@@ -1,7 +1,7 @@
 // One message of a conversation.
 
 import type { ConversationItem } from "../../wire/index.ts";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { visible, visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 import type { SessionRoute } from "../route/hash-route.ts";
 import { callKey } from "../state/session-model.ts";

@@ -5,7 +5,7 @@ import { useLoaded } from "../api/use-loaded.ts";
 import { CloseButton } from "../parts/close-button.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { LoadState } from "../parts/loading.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 
 export function FactDetails(props: { session_id: string; seq: number; onClose: () => void }) {

@@ -7,7 +7,7 @@ import type { FactRow } from "../../wire/index.ts";
 import { ProblemText } from "../parts/loading.tsx";
 import { clockText } from "../parts/time-text.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import type { SessionRoute } from "../route/hash-route.ts";
 import { RunPicker } from "../sessions/run-picker.tsx";
 import type { SessionModel } from "../state/session-model.ts";

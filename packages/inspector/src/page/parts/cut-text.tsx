@@ -3,7 +3,7 @@
 
 import { useState } from "preact/hooks";
 import { nextCut } from "../call/text-slice.ts";
-import { visible } from "./visible.ts";
+import { exactText, visible } from "@soong/core";
 
 const FIRST = 2_000;
 const STEP = 20_000;
@@ -11,15 +11,18 @@ const STEP = 20_000;
 export function CutText(props: {
   text: string;
   first?: number;
+  /** For what is approved: nothing is left unseen, emoji neither. */
+  exact?: boolean;
   /** In a tree the item has the focus, and its key presses the button. */
   isInTree?: boolean;
 }) {
   const { text, first = FIRST } = props;
+  const show = props.exact === true ? exactText : visible;
   const [end, setEnd] = useState(() => nextCut(text, 0, first));
-  if (text.length <= end) return <>{visible(text)}</>;
+  if (text.length <= end) return <>{show(text)}</>;
   return (
     <>
-      {visible(text.slice(0, end))}
+      {show(text.slice(0, end))}
       <button
         type="button"
         class="link"

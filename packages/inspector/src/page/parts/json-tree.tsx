@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { CutText } from "./cut-text.tsx";
 import { onTreeFocus, onTreeKey } from "./tree-keys.ts";
-import { visibleLine } from "./visible.ts";
+import { visibleLine } from "@soong/core";
 
 export function JsonTree(props: { value: unknown; label?: string; open?: number }) {
   return (

@@ -2,37 +2,6 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seenOf, topToShow, windowOf } from "./row-window.ts";
 import { durationText, instantText, momentText, zoneText } from "./time-text.ts";
-import { visible, visibleLine } from "./visible.ts";
-
-describe("text from outside", () => {
-  it("shows what could not be seen as symbols", () => {
-    expect(visibleLine("a\u0000b\u001b[31m\u007f")).toBe("a␀b␛[31m␡");
-    expect(visibleLine("user\u202Egpj.exe")).toBe("user⟨U+202E⟩gpj.exe");
-    expect(visibleLine("a\u200bb\ufeff\u2066")).toBe("a⟨U+200B⟩b⟨U+FEFF⟩⟨U+2066⟩");
-    expect(visibleLine("\ud800x\u{e0041}")).toBe("⟨U+D800⟩x⟨U+E0041⟩");
-  });
-
-  it("keeps lines and tabs where there is room for them", () => {
-    expect(visible("a\r\n\tb\rc")).toBe("a\n\tb␍c");
-    expect(visibleLine("a\n\tb")).toBe("a↵⇥b");
-  });
-
-  it("leaves what can be read as it is", () => {
-    for (const text of ["Ünïcode 漢字 العربية", "👩‍👧 🏳️‍🌈", "plain"]) {
-      expect(visible(text)).toBe(text);
-    }
-  });
-
-  it("leaves nothing behind that turns words around or is not there", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
-        expect(visibleLine(text)).not.toMatch(
-          /[\p{Cc}\u202a-\u202e\u2066-\u2069\u200b\u2028\u2029]/u,
-        );
-      }),
-    );
-  });
-});
 
 describe("the rows in sight", () => {
   const scrolled = { top: 240, height: 100, row_height: 24, count: 1_000 };

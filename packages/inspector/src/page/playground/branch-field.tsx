@@ -3,7 +3,7 @@
 
 import type { JsonValue } from "@soong/core";
 import { useRef, useState } from "preact/hooks";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { branchOf } from "./branch.ts";
 import type { Field } from "./field.ts";
 import type { Form } from "./form-parts.ts";

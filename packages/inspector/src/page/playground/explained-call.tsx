@@ -6,7 +6,7 @@ import { DecisionChain } from "../call/decision-chain.tsx";
 import { JsonCode } from "../call/json-code.tsx";
 import { PreviewView } from "../call/preview.tsx";
 import { SignMark } from "../call/sign-mark.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 
 export function ExplainedCall(props: { explained: Explained }) {
   const { explanation, session_scope, blocked } = props.explained;

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import { CutText } from "../parts/cut-text.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import type { Field } from "./field.ts";
 
 /** Those of several inputs: a label belongs to one. */

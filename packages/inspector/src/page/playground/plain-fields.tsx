@@ -2,7 +2,7 @@
 
 import type { JsonValue } from "@soong/core";
 import { useEffect, useState } from "preact/hooks";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { describedBy } from "./field-frame.tsx";
 import type { Option, TextInput } from "./field.ts";
 import { equal } from "./schema.ts";

@@ -3,7 +3,7 @@
 
 import type { JsonObject, JsonValue } from "@soong/core";
 import { useMemo } from "preact/hooks";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { Branches } from "./branch-field.tsx";
 import { FieldFrame } from "./field-frame.tsx";
 import { fieldOf, type Field } from "./field.ts";

@@ -8,7 +8,7 @@ import { CopyButton } from "../call/copy-button.tsx";
 import { LookButtons } from "../parts/look-buttons.tsx";
 import { CutText } from "../parts/cut-text.tsx";
 import { ProblemText } from "../parts/loading.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { ExplainedCall } from "./explained-call.tsx";
 import { RawField } from "./raw-field.tsx";
 import { RunningCall } from "./running-call.tsx";

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import type { Question } from "../../wire/index.ts";
 import { CutText } from "../parts/cut-text.tsx";
 import { ProblemText } from "../parts/loading.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 import { isObject } from "../playground/schema.ts";
 import { SchemaForm } from "../playground/schema-form.tsx";

@@ -6,7 +6,7 @@ import { useInspector } from "../app/context.ts";
 import { focusedOnce } from "../parts/focused.ts";
 import { ProblemText } from "../parts/loading.tsx";
 import { momentText } from "../parts/time-text.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 import { useStore } from "../state/use-store.ts";
 

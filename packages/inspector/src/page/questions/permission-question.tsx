@@ -1,7 +1,7 @@
 // A permission question with everything it carries (PERM-6): what would be done, where, by whom it is wanted, why it is
 // asked, and what each answer would cover.
 
-import type { PermissionRequest } from "@soong/core";
+import { exactLine, visibleLine, type PermissionRequest } from "@soong/core";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { AnswerGiven, Question } from "../../wire/index.ts";
@@ -12,7 +12,6 @@ import { shellWord } from "../call/words.ts";
 import { CutText } from "../parts/cut-text.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { ProblemText } from "../parts/loading.tsx";
-import { visibleLine } from "../parts/visible.ts";
 import { hashOf } from "../route/hash-route.ts";
 import type { QuestionParts } from "./question-parts.ts";
 import { WaitingSince } from "./waiting-since.tsx";
@@ -26,7 +25,7 @@ export function PermissionQuestion(
     <>
       <header class="question-head">
         <h3>
-          <span class="mono">{visibleLine(request.tool_name)}</span> asks for permission
+          <span class="mono">{exactLine(request.tool_name)}</span> asks for permission
         </h3>
         <p>
           <span class="chip">{request.permission === "write" ? "✎ write" : "read only"}</span>{" "}
@@ -63,7 +62,7 @@ function About(props: { question: Extract<Question, { kind: "permission" }> }) {
         </details>
       </Row>
       <Row name="Works in">
-        <span class="mono">{visibleLine(request.cwd)}</span>
+        <span class="mono">{exactLine(request.cwd)}</span>
       </Row>
       {request.resources.length > 0 && (
         <Row name="Touches">
@@ -127,12 +126,21 @@ const MOST_ITEMS = 30;
 
 function Listed(props: { items: readonly string[] }) {
   const { items } = props;
+  const [limit, setLimit] = useState(MOST_ITEMS);
   return (
     <ul class="plain mono">
-      {items.slice(0, MOST_ITEMS).map((item, index) => (
-        <li key={index}>{visibleLine(item)}</li>
+      {items.slice(0, limit).map((item, index) => (
+        <li key={index}>
+          <CutText text={exactLine(item)} exact />
+        </li>
       ))}
-      {items.length > MOST_ITEMS && <li>… and {items.length - MOST_ITEMS} more</li>}
+      {items.length > limit && (
+        <li>
+          <button type="button" class="link" onClick={() => setLimit(items.length)}>
+            … and {items.length - limit} more
+          </button>
+        </li>
+      )}
     </ul>
   );
 }

@@ -5,7 +5,7 @@ import type { CallStory, Question } from "../../wire/index.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useInspector } from "../app/context.ts";
 import { clockText } from "../parts/time-text.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 import type { QuestionState } from "./shown-questions.ts";
 import { answerText } from "./use-shown-questions.ts";

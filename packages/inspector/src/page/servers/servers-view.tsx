@@ -6,7 +6,7 @@ import type { ChangedTool, ServerRow } from "../../wire/index.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useInspector } from "../app/context.ts";
 import { LoadState, ProblemText } from "../parts/loading.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { isDeliberate } from "../questions/answer-guard.ts";
 import { useLastMoved } from "../questions/use-last-moved.ts";
 

@@ -6,7 +6,7 @@ import { useLoaded } from "../api/use-loaded.ts";
 import { useInspector } from "../app/context.ts";
 import { ArtifactViewer } from "../call/artifact-viewer.tsx";
 import { LoadState } from "../parts/loading.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 import { useSlowed } from "../state/use-slowed.ts";
 

@@ -3,7 +3,7 @@
 import type { RunRow } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
 import { runMark } from "../timeline/outcome.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import type { SessionRoute } from "../route/hash-route.ts";
 import type { SessionModel } from "../state/session-model.ts";
 

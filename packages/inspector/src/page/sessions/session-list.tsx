@@ -5,7 +5,7 @@ import type { SessionRow } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
 import { ProblemText } from "../parts/loading.tsx";
 import { momentText } from "../parts/time-text.ts";
-import { visible, visibleLine } from "../parts/visible.ts";
+import { visible, visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 import { useStore } from "../state/use-store.ts";
 import { lastPart, listed, projectOf } from "./session-order.ts";

@@ -6,7 +6,7 @@ import { useInspector } from "../app/context.ts";
 import { FactsView } from "../facts/facts-view.tsx";
 import { ProblemText } from "../parts/loading.tsx";
 import { instantText, momentText, zoneText } from "../parts/time-text.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { hashOf, SESSION_TABS } from "../route/hash-route.ts";
 import type { SessionRoute, SessionTab } from "../route/hash-route.ts";
 import type { SessionModel } from "../state/session-model.ts";

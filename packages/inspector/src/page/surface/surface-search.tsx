@@ -5,7 +5,7 @@ import type { SurfaceTool } from "../../wire/index.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useInspector } from "../app/context.ts";
 import { LoadState } from "../parts/loading.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 
 const PAUSE_MS = 250;
 const MOST_MATCHES = 100;

@@ -5,7 +5,7 @@ import type { SurfaceView as Surface } from "../../wire/index.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useInspector } from "../app/context.ts";
 import { LoadState } from "../parts/loading.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 import { useStore } from "../state/use-store.ts";
 import { surfaceGroups } from "./groups.ts";

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { SurfaceTool } from "../../wire/index.ts";
 import { JsonCode } from "../call/json-code.tsx";
 import { CutText } from "../parts/cut-text.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 import { flagsOf, type SurfaceGroup } from "./groups.ts";
 

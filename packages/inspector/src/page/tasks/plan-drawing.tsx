@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { StepRow } from "../../wire/index.ts";
 import { signOf } from "../call/words.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { stepBeside, type Direction } from "./beside.ts";
 import { STEP_HEIGHT, STEP_WIDTH, type Drawing, type PlacedStep } from "./layout.ts";
 

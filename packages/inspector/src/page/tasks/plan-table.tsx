@@ -2,7 +2,7 @@
 
 import type { StepRow } from "../../wire/index.ts";
 import { SignMark } from "../call/sign-mark.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 
 export function PlanTable(props: {
   steps: readonly StepRow[];

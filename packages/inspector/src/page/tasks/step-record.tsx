@@ -5,7 +5,7 @@ import type { StepRow } from "../../wire/index.ts";
 import { SignMark } from "../call/sign-mark.tsx";
 import { CutText } from "../parts/cut-text.tsx";
 import { clockText, momentText } from "../parts/time-text.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 
 export function StepRecord(props: {
   step: StepRow;

@@ -8,7 +8,7 @@ import { SignMark } from "../call/sign-mark.tsx";
 import { LookButtons } from "../parts/look-buttons.tsx";
 import { CutText } from "../parts/cut-text.tsx";
 import { LoadState } from "../parts/loading.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 import { useStore } from "../state/use-store.ts";
 import { drawPlan, type Drawing } from "./layout.ts";

@@ -5,7 +5,7 @@ import { useInspector } from "../app/context.ts";
 import { SignMark } from "../call/sign-mark.tsx";
 import { LoadState } from "../parts/loading.tsx";
 import { momentText } from "../parts/time-text.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 import { useStore } from "../state/use-store.ts";
 import { Counts } from "./counts.tsx";

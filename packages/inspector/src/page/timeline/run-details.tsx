@@ -4,7 +4,7 @@ import type { RunRow } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
 import { CutText } from "../parts/cut-text.tsx";
 import { durationText, instantText } from "../parts/time-text.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 import { runName } from "../sessions/run-picker.tsx";
 import type { SessionModel } from "../state/session-model.ts";

@@ -2,7 +2,7 @@
 
 import type { Lane, RunRow } from "../../wire/index.ts";
 import { durationText } from "../parts/time-text.ts";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { runName } from "../sessions/run-picker.tsx";
 import type { Extent } from "./axis.ts";
 import { placeOf } from "./axis.ts";

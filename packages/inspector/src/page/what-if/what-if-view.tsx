@@ -7,7 +7,7 @@ import { useInspector } from "../app/context.ts";
 import { SignMark } from "../call/sign-mark.tsx";
 import { originText } from "../call/words.ts";
 import { ProblemText } from "../parts/loading.tsx";
-import { visibleLine } from "../parts/visible.ts";
+import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 
 type State =
