@@ -13,6 +13,7 @@ import {
   says,
   texts,
   writtenModel,
+  type LoopStage,
 } from "./loop-stage.ts";
 import { ALLOW_ALL, readTool, writeTool } from "./loop-tools.ts";
 
@@ -199,6 +200,38 @@ test.each(["disconnect", "prompt_too_long"] as const)(
     ]);
   },
 );
+
+test("a write still at work when its answer breaks off ends with its result, and no model is asked again", async () => {
+  verifies("LOOP-3", "SCHED-6");
+  let runs = 0;
+  let fallback = writtenModel({} as never, []);
+  const stage: LoopStage = await openStage(
+    [[calls("a__write", {}, "1"), { wait: 10 }, failed("overloaded")]],
+    {
+      tools: [
+        {
+          ...writeTool("a.write", []),
+          handler: () =>
+            new Promise((resolve) => {
+              runs += 1;
+              stage.clock.after(5000, () => resolve("written"));
+            }),
+        },
+      ],
+      run: { policy: ALLOW_ALL },
+      config: { tools: { early_start: "all" } },
+      others: (clock) => [(fallback = writtenModel(clock, [], "test:second"))],
+    },
+  );
+  const end = await stage.ask("go");
+  expect(end).toMatchObject({ reason: "failed", error: { code: "overloaded" } });
+  expect(runs).toBe(1);
+  expect(stage.model.requests).toHaveLength(1);
+  expect(fallback.requests).toEqual([]);
+  expect(stage.facts("tool.discarded", "routing.fallback")).toEqual([]);
+  expect(stage.facts("tool.completed")).toHaveLength(1);
+  expect(stage.facts("model.failed")[0]?.data).toMatchObject({ wrote: true });
+});
 
 test("after the last attempt the next model is asked, and the run stays with it", async () => {
   verifies("MODEL-4", "LOOP-3");

@@ -7,6 +7,7 @@ import {
   createMemoryArtifacts,
   createMemoryJournal,
   defineHook,
+  sha256Hex,
   type Fact,
 } from "@soong/core";
 import {
@@ -24,6 +25,35 @@ import { describe, expect, it } from "vitest";
 import { calls, done, openStage, says, type StageOptions } from "./loop-stage.ts";
 import { ALLOW_ALL, readTool, slowTool, writeTool } from "./loop-tools.ts";
 import { recorded } from "./recorded.ts";
+
+describe("an earlier record", () => {
+  it("in which every readonly call could start early is decided the same", async () => {
+    verifies("REPLAY-1", "SCHED-5");
+    const held = { ...readTool("a.held", () => "x"), concurrency_safe: false, repeatable: true };
+    const kept = await recorded(
+      [
+        [calls("a__held", {}, "1"), { wait: 10 }, says("…"), done("tool_use")],
+        [says("ok"), done()],
+      ],
+      { tools: [held] },
+    );
+    const { data } = kept.facts.find(({ type }) => type === "run.started") as Fact;
+    const { definitions } = data as { definitions: { artifact_id: string } };
+    const bytes = await kept.source.readArtifact(definitions.artifact_id);
+    const { version, ...record } = JSON.parse(new TextDecoder().decode(bytes)) as {
+      version?: number;
+    };
+    expect(version).toBe(2);
+    const older = JSON.stringify(record).replaceAll(',"repeatable":true', "");
+    expect(older).not.toContain("repeatable");
+    Object.assign(definitions, { sha256: sha256Hex(older) });
+    const source = { ...kept.source, readArtifact: () => new TextEncoder().encode(older) };
+    expect(await replayRun({ source, run_id: kept.run_id })).toMatchObject({
+      outcome: "same",
+      left_out: [],
+    });
+  });
+});
 
 describe("a child", () => {
   it("is judged under its parent's policy, also by another config", async () => {

@@ -129,6 +129,15 @@ test("memories come into the conversation as notes, each once, and are told of w
   ]);
 });
 
+test("an answer that breaks off after a memory was proposed leaves one candidate, not two", async () => {
+  verifies("SCHED-6", "LOOP-3", "MEM-2");
+  const proposal = write({ content: "Tabs, always." });
+  const run = await stage([{ ...proposal, error: "disconnect" } as ScriptTurn, proposal, DONE]);
+  expect(await run.ask("go")).toMatchObject({ reason: "completed" });
+  expect(run.facts("tool.discarded")).toHaveLength(1);
+  expect(run.facts("memory.candidate")).toHaveLength(1);
+});
+
 test("a candidate lies in the archive of its run, is no memory yet, and becomes one by the job", async () => {
   verifies("MEM-2", "MEM-3");
   const run = await stage([
@@ -349,7 +358,7 @@ test("a stored conversation goes on from the model's call, not from the one with
   expect(inner?.data).not.toHaveProperty("parent_node_id");
   // Killed before the answer was whole: what comes back is what the model had asked for.
   const cut = facts.findIndex((fact) => fact === inner) + 1;
-  const upTo = facts.slice(0, cut);
+  const upTo = facts.slice(0, cut).filter(({ type }) => type !== "model.completed");
   const lost = await readHistory(
     {
       activePath: async () => history.slice(0, 1),

@@ -71,6 +71,7 @@ describe("a definition", () => {
     ["concurrency_safe", { concurrency_safe: "yes" }],
     ["destructive", { destructive: 0 }],
     ["open_world", { open_world: null }],
+    ["repeatable", { repeatable: "no" }],
     ["defer", { defer: 1 }],
     ["always_load", { always_load: "true" }],
     ["classify", { classify: { read_only: true } }],
@@ -108,6 +109,7 @@ describe("what an author leaves out", () => {
       concurrency_safe: false,
       destructive: true,
       open_world: false,
+      repeatable: false,
       interrupt_behavior: "block",
     };
     const assumed = Object.keys(facts).filter((fact) => fact !== "read_only");
@@ -148,7 +150,13 @@ describe("what an author leaves out", () => {
     const world = await createWorld({ tools: [{ ...bare, permission: "readonly" }] });
     await world.execute({ name: "notes.touch", arguments: {} });
     expect(effectsOf(world)).toEqual([
-      { read_only: true, concurrency_safe: false, destructive: false, open_world: false },
+      {
+        read_only: true,
+        concurrency_safe: false,
+        destructive: false,
+        open_world: false,
+        repeatable: false,
+      },
     ]);
     expect(queuedAs(world)).toEqual(["alone"]);
   });
@@ -194,6 +202,7 @@ describe("what an author leaves out", () => {
         concurrency_safe: fc.boolean(),
         destructive: fc.boolean(),
         open_world: fc.boolean(),
+        repeatable: fc.boolean(),
         interrupt_behavior: fc.constantFrom("cancel" as const, "block" as const),
       },
       { requiredKeys: [] },
@@ -210,9 +219,12 @@ describe("what an author leaves out", () => {
           "interrupt_behavior",
           "open_world",
           "permission",
+          "repeatable",
         ]);
         expect(record["read_only"]).toBe(given.permission === "readonly");
         if (given.concurrency_safe !== true) expect(record["concurrency_safe"]).toBe(false);
+        const { permission, repeatable = given.concurrency_safe === true } = given;
+        expect(record["repeatable"]).toBe(permission === "readonly" && repeatable);
         if (given.destructive !== false && given.permission !== "readonly") {
           expect(record["destructive"]).toBe(true);
         }
@@ -234,9 +246,22 @@ describe("classify", () => {
     expect(dry?.status).toBe("succeeded");
     expect(wet?.error?.code).toBe("permission_unanswered");
     expect(queuedAs(world)).toEqual(["together", "write"]);
+    const open_world = false;
     expect(effectsOf(world)).toEqual([
-      { read_only: true, concurrency_safe: true, destructive: false, open_world: false },
-      { read_only: false, concurrency_safe: false, destructive: true, open_world: false },
+      {
+        read_only: true,
+        concurrency_safe: true,
+        destructive: false,
+        open_world,
+        repeatable: true,
+      },
+      {
+        read_only: false,
+        concurrency_safe: false,
+        destructive: true,
+        open_world,
+        repeatable: false,
+      },
     ]);
     expect(inputs).toEqual([{ dry: true }]);
     expect(world.facts("error")).toEqual([]);

@@ -59,44 +59,42 @@ describe("what is committed together", () => {
   });
 
   it.each([
-    ["write", true],
-    ["readonly", false],
-  ] as const)(
-    "tool.started of a %s call is durable before it runs: %s",
-    async (permission, waits) => {
-      verifies("PIPE-3");
-      let release: (() => void) | undefined;
-      const spy = createSpyJournal({
-        onFlush: () =>
-          new Promise((resolve) => {
-            release = resolve;
-          }),
-      });
-      let startedSeq: number | undefined;
-      let durable: number | undefined;
-      const tool = writer("a.tool", 0, {
-        permission,
-        handler() {
-          startedSeq = factOf(spy, "1", "tool.started")?.seq;
-          durable = spy.durable;
-          return "done";
-        },
-      });
-      const stage = await setStage({ spy, tools: [tool], policy: allowAll });
-      const calling = stage.run.execute([{ id: "1", name: "a.tool", arguments: "{}" }]);
-      await stage.clock.advance(60_000);
-      expect(startedSeq === undefined).toBe(waits);
-      release?.();
-      await stage.clock.settle();
-      release?.();
-      const [result] = await atOnce(stage.clock, calling);
-      expect(result?.status).toBe("succeeded");
-      expect(startedSeq).toBeDefined();
-      if (waits) expect(durable).toBeGreaterThanOrEqual(startedSeq ?? Number.NaN);
-      // What the model is told is on record for good before it is told.
-      expect(spy.durable).toBeGreaterThanOrEqual(
-        factOf(spy, "1", "tool.completed")?.seq ?? Number.NaN,
-      );
-    },
-  );
+    ["a write", {}, true],
+    ["a change inside the runtime", { permission: "readonly" }, true],
+    ["a readonly call", { permission: "readonly", concurrency_safe: true }, false],
+  ] as const)("tool.started of %s (%j) is durable before it runs: %s", async (_, about, waits) => {
+    verifies("PIPE-3");
+    let release: (() => void) | undefined;
+    const spy = createSpyJournal({
+      onFlush: () =>
+        new Promise((resolve) => {
+          release = resolve;
+        }),
+    });
+    let startedSeq: number | undefined;
+    let durable: number | undefined;
+    const tool = writer("a.tool", 0, {
+      ...about,
+      handler() {
+        startedSeq = factOf(spy, "1", "tool.started")?.seq;
+        durable = spy.durable;
+        return "done";
+      },
+    });
+    const stage = await setStage({ spy, tools: [tool], policy: allowAll });
+    const calling = stage.run.execute([{ id: "1", name: "a.tool", arguments: "{}" }]);
+    await stage.clock.advance(60_000);
+    expect(startedSeq === undefined).toBe(waits);
+    release?.();
+    await stage.clock.settle();
+    release?.();
+    const [result] = await atOnce(stage.clock, calling);
+    expect(result?.status).toBe("succeeded");
+    expect(startedSeq).toBeDefined();
+    if (waits) expect(durable).toBeGreaterThanOrEqual(startedSeq ?? Number.NaN);
+    // What the model is told is on record for good before it is told.
+    expect(spy.durable).toBeGreaterThanOrEqual(
+      factOf(spy, "1", "tool.completed")?.seq ?? Number.NaN,
+    );
+  });
 });

@@ -12,7 +12,7 @@ describe("while the model still streams", () => {
   const starts: { early: "none" | "readonly" | "all"; during: string[] }[] = [
     { early: "none", during: [] },
     { early: "readonly", during: ["read", "alone"] },
-    { early: "all", during: ["read", "alone", "write"] },
+    { early: "all", during: ["read", "alone", "task", "write"] },
   ];
 
   it.each(starts)("with early_start $early, these start: $during", async ({ early, during }) => {
@@ -22,19 +22,22 @@ describe("while the model still streams", () => {
     const stage = await setStage({
       tools: [
         reader("a.read", 0, note("read")),
-        reader("a.alone", 0, { concurrency_safe: false, ...note("alone") }),
+        reader("a.alone", 0, { concurrency_safe: false, repeatable: true, ...note("alone") }),
+        reader("a.task", 0, { concurrency_safe: false, ...note("task") }),
         writer("a.write", 0, note("write")),
       ],
       policy: allowAll,
       config: { tools: { early_start: early } },
     });
     const turn = stage.run.openTurn();
-    for (const name of ["a.read", "a.alone", "a.write"]) turn.push({ name, arguments: "{}" });
+    for (const name of ["a.read", "a.alone", "a.task", "a.write"]) {
+      turn.push({ name, arguments: "{}" });
+    }
     await stage.clock.advance(1000);
     expect(log).toEqual(during);
     turn.end();
     await atOnce(stage.clock, turn.settled());
-    expect(log).toEqual(["read", "alone", "write"]);
+    expect(log).toEqual(["read", "alone", "task", "write"]);
   });
 
   it("readonly is the default", async () => {
@@ -200,6 +203,7 @@ describe("an abandoned attempt", () => {
     verifies("SCHED-6", "RESULT-7");
     const skill = reader("a.load", 0, {
       concurrency_safe: false,
+      repeatable: true,
       handler: () =>
         toolResult({
           data: { secret: "of the abandoned attempt" },
@@ -239,6 +243,55 @@ describe("an abandoned attempt", () => {
       metadata: { native_call_id: "1" },
     });
     expect(stage.storyOf("1").at(-1)).toBe("tool.yielded");
+  });
+
+  const effects: { what: string; tool: Partial<AnyTool> }[] = [
+    { what: "a write", tool: { permission: "write" } },
+    { what: "a change inside the runtime", tool: { permission: "readonly" } },
+    {
+      what: "a change inside that may run beside others",
+      tool: { permission: "readonly", concurrency_safe: true, repeatable: false },
+    },
+    { what: "a started agent", tool: { permission: "readonly", starts_agent: true } },
+  ];
+
+  it.each(effects)("under early_start all: $what that began is not discarded", async ({ tool }) => {
+    verifies("SCHED-6");
+    const held = heldTool("agent.change", { concurrency_safe: false, ...tool });
+    const stage = await setStage({
+      sources: [{ id: "own", kind: "agent", tools: [held.tool] }],
+      policy: allowAll,
+      config: { tools: { early_start: "all" } },
+    });
+    const turn = stage.run.openTurn();
+    turn.push({ id: "running", name: "agent.change", arguments: "{}" });
+    turn.push({ id: "waiting", name: "agent.change", arguments: "{}" });
+    await stage.clock.settle();
+    const began = held.calls.length;
+    const discarded = turn.discard("overloaded");
+    await stage.clock.settle();
+    expect(held.calls[0]?.context.signal.aborted).toBe(false);
+    for (const call of held.calls) call.finish("done");
+    expect(statusesOf(await atOnce(stage.clock, discarded))).toEqual([
+      "succeeded",
+      began === 2 ? "succeeded" : "discarded",
+    ]);
+    expect(held.calls).toHaveLength(began);
+  });
+
+  it("under early_start all: an abort still ends a write that outlives its attempt", async () => {
+    verifies("SCHED-6", "PIPE-7");
+    const held = heldTool("a.write", { permission: "write" });
+    const stage = await setStage({
+      tools: [held.tool],
+      policy: allowAll,
+      config: { tools: { early_start: "all" } },
+    });
+    const turn = stage.run.openTurn();
+    turn.push({ id: "1", name: "a.write", arguments: "{}" });
+    await stage.clock.settle();
+    void turn.discard("overloaded");
+    expect(statusesOf(await atOnce(stage.clock, turn.abort("enough")))).toEqual(["aborted"]);
   });
 
   it("under early_start all: what was really written stays told as it was", async () => {

@@ -37,6 +37,7 @@ const anyCall: fc.Arbitrary<ScriptedCall> = fc
       [2, "refused"],
       [1, "refused as write"],
     ),
+    repeatable: weighted<boolean>([4, true], [1, false]),
     script: fc.array(anyStep, { maxLength: 4 }),
     outcome: weighted<ScriptedCall["outcome"]>(
       [6, "ok"],

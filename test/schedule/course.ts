@@ -52,11 +52,17 @@ export function courseOf(scenario: Scenario, happenings: readonly Happening[]): 
 }
 
 /** What may go at this time by the stream alone. */
-export function streamLets(scenario: Scenario, at: number, kind: CallClass | undefined): boolean {
+export function streamLets(
+  scenario: Scenario,
+  at: number,
+  { class: kind, call }: Pick<Standing, "class"> & { readonly call?: number },
+): boolean {
   const { streamEnds, halt, early } = scenario;
   const cutAt = halt?.kind === "abort" ? halt.at : Number.POSITIVE_INFINITY;
   if (streamEnds !== "never" && streamEnds <= cutAt && streamEnds <= at) return true;
-  return early === "all" || (early === "readonly" && (kind === "together" || kind === "alone"));
+  const isRepeatable = call === undefined || scenario.calls[call]?.repeatable === true;
+  const isReadonly = kind === "together" || kind === "alone";
+  return early === "all" || (early === "readonly" && isReadonly && isRepeatable);
 }
 
 function after(happening: Happening, before: Standing): Standing {

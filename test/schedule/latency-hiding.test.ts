@@ -8,6 +8,7 @@ const tenReadonlyCalls = Array.from({ length: 10 }, (_, i) => ({
   arrives: 100 * (i + 1),
   judgedAfter: 0,
   verdict: "together" as const,
+  repeatable: true,
   script: [{ type: "work" as const, ticks: i === 0 ? 1000 : 300 }],
   outcome: "ok" as const,
   onInterrupt: "block" as const,

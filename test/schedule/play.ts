@@ -98,7 +98,7 @@ export function playWithScheduler(scenario: Scenario): readonly Happening[] {
       tell({ type: "refused", id: it.id, stops: verdict === "refused as write" });
     } else {
       become(it, verdict);
-      tell({ type: "classified", id: it.id, class: verdict });
+      tell({ type: "classified", id: it.id, class: verdict, repeatable: it.plan.repeatable });
     }
   }
 
@@ -120,7 +120,8 @@ export function playWithScheduler(scenario: Scenario): readonly Happening[] {
     } else {
       become(it, step.class);
       it.phase = "queued";
-      tell({ type: "reclassified", id: it.id, class: step.class });
+      const { repeatable } = it.plan;
+      tell({ type: "reclassified", id: it.id, class: step.class, repeatable });
     }
   }
 

@@ -69,7 +69,9 @@ export function playByDefinition(scenario: Scenario): readonly Happening[] {
     const running = calls.filter(({ state }) => state === "running").length;
     // Together: all that is unfinished before it belongs to its group. Alone: nothing is.
     if (call.class === "together") {
-      return before.every((it) => it.class === "together") && running < scenario.maxTogether;
+      const isHeldUp = before.some((it) => it.state === "queued" && !mayGoDuringTheStream(it));
+      const isGroup = before.every((it) => it.class === "together");
+      return isGroup && !isHeldUp && running < scenario.maxTogether;
     }
     if (call.class === "starter") return before.every((it) => it.class === "starter");
     return before.length === 0 && running === 0;
@@ -78,7 +80,7 @@ export function playByDefinition(scenario: Scenario): readonly Happening[] {
   function mayGoDuringTheStream(call: Call): boolean {
     const isReadonly = call.class === "together" || call.class === "alone";
     if (stream === "ended" || scenario.early === "all") return true;
-    return scenario.early === "readonly" && isReadonly;
+    return scenario.early === "readonly" && isReadonly && call.plan.repeatable;
   }
 
   // Who cannot go any more.

@@ -18,6 +18,8 @@ export interface ScriptedCall {
   /** How long after its arrival it is known what the call is. */
   readonly judgedAfter: number;
   readonly verdict: CallClass | "refused" | "refused as write";
+  /** False: it changes something inside, though it only reads outside. */
+  readonly repeatable: boolean;
   readonly script: readonly ScriptStep[];
   readonly outcome: "ok" | "fails" | "fails and cancels siblings";
   readonly onInterrupt: "cancel" | "block";
@@ -76,5 +78,6 @@ function renderCall(call: ScriptedCall): string {
     step.type === "become" ? `become ${step.class}` : `${step.type} ${step.ticks}`,
   );
   const ending = `${call.onInterrupt} on interrupt, dies after ${call.diesAfter}`;
-  return `${call.verdict} (${known}): ${[...steps, call.outcome].join(", ")} (${ending})`;
+  const inside = call.repeatable ? "" : ", changes something inside";
+  return `${call.verdict} (${known}${inside}): ${[...steps, call.outcome].join(", ")} (${ending})`;
 }

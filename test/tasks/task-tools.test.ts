@@ -70,6 +70,23 @@ describe("the task tools", () => {
     }
   });
 
+  test("change nothing while the answer can still be abandoned", async () => {
+    verifies("SCHED-5", "SCHED-6", "LOOP-3");
+    const { orchestrator, tasks } = await openDesk();
+    const main = await orchestrator();
+    const list = () => tasks.list(main.caller, {});
+    const abandoned = main.run.openTurn();
+    abandoned.push({ name: "agent.task_create", arguments: PLAN });
+    const [lost] = await abandoned.discard("the stream broke");
+    expect(lost?.status).toBe("discarded");
+    expect(await list()).toEqual([]);
+    const kept = main.run.openTurn();
+    kept.push({ name: "agent.task_create", arguments: PLAN });
+    kept.end();
+    await kept.settled();
+    expect(await list()).toHaveLength(1);
+  });
+
   test("take a task from its plan to its end, and tell each step of it as a fact", async () => {
     verifies("TASK-1", "TASK-2", "EVENT-2");
     const { orchestrator, worker, facts } = await openDesk();
@@ -248,6 +265,7 @@ interface Desk {
 
 interface Hand {
   readonly run: Run;
+  readonly caller: TaskCaller;
   call(name: string, input: object): Promise<ToolResult>;
 }
 
@@ -294,11 +312,12 @@ async function openDesk(): Promise<Desk> {
       made.run("worker", "normal", (run) => ({ kind: "worker", ...idsOf(run), task_id })),
     async run(role, mode, actorOf) {
       const run = await session.startRun({ role, mode });
-      seats.set(run.identity.run_id, {
+      const caller: TaskCaller = {
         actor: actorOf(run),
         record: (type, about) => void run.recorder.record(type, about),
-      });
-      return { run, call: (name, input) => run.call(name, input) };
+      };
+      seats.set(run.identity.run_id, caller);
+      return { run, caller, call: (name, input) => run.call(name, input) };
     },
     facts: async () => facts,
     nodes: () => written,

@@ -47,18 +47,19 @@ export function sourcesOf(record: DefinitionsRecord, stage: Stage): ToolSource[]
     ...about,
     tools: record.tools
       .filter(({ source }) => source === index)
-      .map((tool) => standIn(tool, stage)),
+      .map((tool) => standIn(tool, stage, record.version === undefined)),
   }));
   const others = sources.filter(({ id, kind }) => id !== KERNEL_SOURCE || kind !== "internal");
   const excluded = [...record.excluded];
   return [...others, { id: "replay", kind: "declarative", tools: [], excluded }];
 }
 
-function standIn(recorded: RecordedDefinition, stage: Stage): AnyTool {
+function standIn(recorded: RecordedDefinition, stage: Stage, isOlder: boolean): AnyTool {
   const { source: _source, functions, output_schema, max_result_chars, ...definition } = recorded;
   const has = (...names: string[]): boolean => names.some((name) => functions.includes(name));
   return {
     ...definition,
+    ...(isOlder ? { repeatable: true } : {}),
     // A result was bounded and checked when it was recorded. Another such definition is another one all the same.
     metadata: { ...definition.metadata, recorded: { output_schema, max_result_chars } },
     ...(has("isEnabled") ? { isEnabled: () => stage.isEnabled(recorded.name) } : {}),

@@ -136,6 +136,8 @@ function loadTool({ folder, runOf }: SkillToolParts): AnyTool {
       },
     },
     concurrency_safe: false,
+    // Its node and its change of the context go with an abandoned attempt.
+    repeatable: true,
     handler: async (input, context) => {
       const skill = await named(folder, (input as { name: string }).name);
       const calling = runOf(context);

@@ -74,7 +74,7 @@ export const toolsSection: Table<SoongConfig["tools"]> = {
     },
     early_start: {
       node: "setting",
-      says: "Which calls may start while the model still streams.",
+      says: "Which calls may start while the model still streams. `readonly`: those that leave nothing behind, inside or outside. `all`: also writes; an answer that breaks off after one is not asked for again.",
       kind: { kind: "choice", of: ["none", "readonly", "all"] },
       default: tools.early_start,
     },

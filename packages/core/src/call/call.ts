@@ -92,6 +92,7 @@ const UNKNOWN_EFFECTS: Effects = {
   concurrency_safe: false,
   destructive: true,
   open_world: true,
+  repeatable: false,
 };
 
 export function createCall(

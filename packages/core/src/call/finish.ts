@@ -41,7 +41,7 @@ export interface Finished {
   /** What the model reads, where a hook replaced it. */
   readonly replaced: ContentBlock[] | undefined;
   readonly nodes: readonly AddedNode[];
-  /** Something outside may be different now: no later event makes this undone. */
+  /** Something may be different now, inside or outside: no later event makes this undone. */
   readonly happened: boolean;
 }
 
@@ -202,7 +202,7 @@ function afterMapping(
   modifyContext(host, call, heard);
   const nodes = pendingNodes(host, call, heard);
   const event = result.is_error ? "PostToolUseFailure" : "PostToolUse";
-  const happened = end.executed && !call.effects.read_only;
+  const happened = end.executed && !call.effects.repeatable;
   const finished: Finished = { result, nodes, happened, replaced: undefined };
   return end.executed && host.hooks.has(event) ? postHooks(host, call, finished) : finished;
 }

@@ -9,7 +9,9 @@ export type Halt = { kind: "abort" | "interrupt" | "discard" | "stop"; reason: s
 /** Whether a call that is under way has to end; one that has not started its work always has. */
 export function endsRunning(halt: Halt, call: Call): boolean {
   if (!call.started) return true;
-  if (halt.kind === "abort" || halt.kind === "discard") return true;
+  if (halt.kind === "abort") return true;
+  // Whatever is at work and may have changed something ends with its own result, and is not done again.
+  if (halt.kind === "discard") return call.effects.repeatable || call.startedAt === undefined;
   return halt.kind === "interrupt" && toolOf(call).effects.interrupt_behavior === "cancel";
 }
 

@@ -53,14 +53,14 @@ function begin(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending>
   return call.class === "starter" ? asChild(host, call, gate) : start(host, call, gate);
 }
 
-/** `tool.started` is on record, for a write durably, before anything happens (PIPE-3). */
+/** `tool.started` is on record before anything happens, durably for whatever leaves something behind (PIPE-3). */
 function start(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending> {
   if (call.cancellation !== undefined) return cancelledEnding(call);
   // It may have waited long: for a person, or for its turn. What was shown is what runs (REG-3).
   const stale = staleness(host, call);
   if (stale !== undefined) return stale;
   recordStart(host, call);
-  if (call.class === "write" || call.class === "starter") {
+  if (!call.effects.repeatable) {
     const flushed = host.recorder.flush();
     if (isThenable(flushed)) return flushed.then(() => execute(host, call, gate));
   }

@@ -156,10 +156,10 @@ function notEnded(name: string, started: Fact): ToolError {
   });
 }
 
-/** Whatever does not say so is a write. A starter may say so: its child may have written all the same. */
+/** Whatever does not say so may have changed something. Earlier records say only what it does outside. */
 function onlyReads({ data }: Fact): boolean {
   const { effects, class: kind } = data as { effects?: Partial<Effects>; class?: string };
-  return effects?.read_only === true && kind !== "starter";
+  return effects?.repeatable ?? (effects?.read_only === true && kind !== "starter");
 }
 
 /** As `tool.requested` has them: how long it took, and whose the tool was, nobody knows any more. */

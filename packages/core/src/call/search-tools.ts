@@ -38,6 +38,8 @@ export function searchToolsDefinition(
     },
     permission: "readonly",
     concurrency_safe: false,
+    // What it loads can be loaded again, and shows only in the next request.
+    repeatable: true,
     destructive: false,
     always_load: true,
     interrupt_behavior: "block",

@@ -31,8 +31,9 @@ export class Slot implements Gate {
   }
 
   reclassify(to: CallClass): Promise<void> {
-    const id = this.call.tool_call_id;
-    return this.#turn.resumed(this, { type: "reclassified", id, class: to });
+    const { tool_call_id: id, effects } = this.call;
+    const { repeatable } = effects;
+    return this.#turn.resumed(this, { type: "reclassified", id, class: to, repeatable });
   }
 
   stopRun(reason: string, hook: string): void {

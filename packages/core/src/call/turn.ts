@@ -147,7 +147,8 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     } else if (arrival.ok) {
       call.phase = "queued";
       if (!recordQueued(slot)) return;
-      step({ type: "classified", id: call.tool_call_id, class: call.class });
+      const { tool_call_id: id, class: kind, effects } = call;
+      step({ type: "classified", id, class: kind, repeatable: effects.repeatable });
     } else {
       finish(slot, arrival.ending, {
         type: "refused",

@@ -13,8 +13,9 @@ const READS: Effects = {
   concurrency_safe: true,
   destructive: false,
   open_world: false,
+  repeatable: true,
 };
-const WRITES: Effects = { ...READS, read_only: false, concurrency_safe: false };
+const WRITES: Effects = { ...READS, read_only: false, concurrency_safe: false, repeatable: false };
 const DESTROYS: Effects = { ...WRITES, destructive: true };
 
 describe("defaults", () => {

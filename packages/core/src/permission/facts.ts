@@ -13,7 +13,7 @@ export interface PermissionFacts {
   readonly source_id: string;
   readonly trust?: ToolTrust;
   /** Of this call, after classify. */
-  readonly effects: Effects;
+  readonly effects: Omit<Effects, "repeatable">;
   readonly resources: readonly Resource[];
   /** From the server's url, the tool's metadata or a uri input; unknown when none could be determined. */
   readonly hosts: readonly string[] | "unknown";

@@ -6,6 +6,8 @@ import type { RegisteredTool, SourceInfo } from "./registered-tool.ts";
 import type { ExcludedTool, RegistrySnapshot } from "./registry.ts";
 
 export interface DefinitionsRecord {
+  /** Missing: recorded before `repeatable` was known; every readonly call could then start early. */
+  readonly version?: 2;
   readonly sources: readonly SourceInfo[];
   readonly tools: readonly RecordedDefinition[];
   /** What sources knew of and could not offer. */
@@ -32,6 +34,7 @@ const DATA = [
   "concurrency_safe",
   "destructive",
   "open_world",
+  "repeatable",
   "interrupt_behavior",
   "on_sibling_failure",
   "starts_agent",
@@ -83,7 +86,7 @@ function recordOf({ tools, excluded }: RegistrySnapshot): DefinitionsRecord {
     if (!sources.includes(tool.source)) sources.push(tool.source);
     return definitionOf(tool, sources.indexOf(tool.source));
   });
-  return { sources, tools: definitions, excluded };
+  return { version: 2, sources, tools: definitions, excluded };
 }
 
 function definitionOf(tool: RegisteredTool, source: number): RecordedDefinition {

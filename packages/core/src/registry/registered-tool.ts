@@ -185,6 +185,7 @@ const BOOLEANS = [
   "concurrency_safe",
   "destructive",
   "open_world",
+  "repeatable",
   "starts_agent",
   "bounds_itself",
 ];

@@ -15,7 +15,7 @@ export type CallClass =
 export type ScheduleEvent =
   /** A call arrived. Nothing after it starts before it is classified or ended. */
   | { type: "arrived"; id: string }
-  | { type: "classified"; id: string; class: CallClass }
+  | { type: "classified"; id: string; class: CallClass; repeatable?: boolean }
   /** Refused on arrival: unknown, unavailable or invalid. `stops` when it was to be a write. */
   | { type: "refused"; id: string; stops: boolean }
   /** The stream that brings calls has ended well: what waited for that may start. */
@@ -24,7 +24,7 @@ export type ScheduleEvent =
   | { type: "asking"; id: string }
   | { type: "answered"; id: string }
   /** A changed input changed what the call is; a call that runs together may have to wait to be alone. */
-  | { type: "reclassified"; id: string; class: CallClass }
+  | { type: "reclassified"; id: string; class: CallClass; repeatable?: boolean }
   | { type: "ended"; id: string; failed: boolean; cancelsSiblings?: boolean }
   /** No call starts any more. Those that run are the caller's to cancel. */
   | { type: "halted" };
@@ -43,7 +43,7 @@ export type ScheduleAction =
 export interface ScheduleOptions {
   /** How many calls of a group may run at once. */
   maxTogether: number;
-  /** What may start while the stream is still open (SCHED-5). */
+  /** What may start while the stream is still open (SCHED-5). `readonly`: only what is also repeatable. */
   early: "none" | "readonly" | "all";
 }
 
@@ -52,6 +52,8 @@ type Phase = "arrived" | "queued" | "running" | "asking" | "waiting" | "ended";
 interface Entry {
   readonly id: string;
   class: CallClass | undefined;
+  /** Leaves nothing behind, inside or outside: it may start before the stream has ended. */
+  repeatable: boolean;
   phase: Phase;
   /** Queued once more, as what it turned out to be: it goes on instead of starting. */
   begun: boolean;
@@ -94,6 +96,7 @@ export function createSchedule(options: ScheduleOptions): Schedule {
       entries.push({
         id: event.id,
         class: undefined,
+        repeatable: false,
         phase: "arrived",
         begun: false,
         cancelled: false,
@@ -120,7 +123,7 @@ export function createSchedule(options: ScheduleOptions): Schedule {
     switch (event.type) {
       case "classified":
         if (entry.phase !== "arrived") return;
-        entry.class = event.class;
+        classify(entry, event);
         entry.phase = "queued";
         if (halted) drop(entry);
         return;
@@ -137,7 +140,7 @@ export function createSchedule(options: ScheduleOptions): Schedule {
         return;
       case "reclassified":
         if (entry.class === event.class || entry.cancelled) return;
-        entry.class = event.class;
+        classify(entry, event);
         if (entry.phase !== "running") return;
         // Its neighbours may be running already: it goes on when a call of its new class could start.
         leaveSlot(entry, "queued");
@@ -153,6 +156,14 @@ export function createSchedule(options: ScheduleOptions): Schedule {
         if (event.failed && entry.class === "write") stopAfter(index, entry.id);
         return;
     }
+  }
+
+  function classify(
+    entry: Entry,
+    { class: kind, repeatable }: { class: CallClass; repeatable?: boolean },
+  ): void {
+    entry.class = kind;
+    entry.repeatable = (kind === "together" || kind === "alone") && repeatable !== false;
   }
 
   function emit(action: ScheduleAction): void {
@@ -196,8 +207,7 @@ export function createSchedule(options: ScheduleOptions): Schedule {
 
   function mayStart(entry: Entry): boolean {
     if (!streaming || options.early === "all") return true;
-    if (options.early === "none") return false;
-    return entry.class === "together" || entry.class === "alone";
+    return options.early === "readonly" && entry.repeatable;
   }
 
   function leaveSlot(entry: Entry, phase: Phase): void {

@@ -2,7 +2,7 @@
 
 import { isMarkedReadonly, type Policy, type StaticFacts } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
-import type { Effects } from "../tool/index.ts";
+import { isRepeatable, type Effects } from "../tool/index.ts";
 
 export function effectsUnder(policy: Policy, tool: RegisteredTool): Effects {
   const { worst } = tool.effects;
@@ -13,14 +13,10 @@ export function effectsUnder(policy: Policy, tool: RegisteredTool): Effects {
     ...trustOf(tool),
   });
   if (marked === worst.read_only) return worst;
-  return marked
-    ? {
-        ...worst,
-        read_only: true,
-        destructive: false,
-        concurrency_safe: tool.definition.concurrency_safe ?? true,
-      }
-    : { ...worst, read_only: false, concurrency_safe: false };
+  if (!marked) return { ...worst, read_only: false, concurrency_safe: false, repeatable: false };
+  const concurrency_safe = tool.definition.concurrency_safe ?? true;
+  const repeatable = isRepeatable(tool.definition, { read_only: true, concurrency_safe });
+  return { ...worst, read_only: true, destructive: false, concurrency_safe, repeatable };
 }
 
 /** What is known of a tool before any input, as the evaluator takes it. */

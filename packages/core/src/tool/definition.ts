@@ -30,7 +30,7 @@ export interface ToolDefinition<
   name: string;
   description: string;
   input_schema: Schema;
-  /** Left out, a tool writes (DEF-3). Speaks of outside effects only. */
+  /** Left out, a tool writes (DEF-3). Speaks of outside effects only; for those inside see `repeatable`. */
   permission?: Permission;
   tags?: readonly string[];
   metadata?: JsonObject;
@@ -55,6 +55,11 @@ export interface ToolDefinition<
   destructive?: boolean;
   /** Reaches things nobody listed. Left out: yes with the network tag. */
   open_world?: boolean;
+  /**
+   * Leaves nothing behind, inside or outside: it may start before the answer is complete, be discarded and be done
+   * again. Left out: yes for a readonly tool that is concurrency-safe.
+   */
+  repeatable?: boolean;
   /** Starts another agent: scheduled as a class of its own (SCHED-2). Agent sources only. */
   starts_agent?: boolean;
   /** Keeps its result within the inline bound on its own: no second bound on top (RESULT-6). Trusted sources only. */

@@ -10,6 +10,11 @@ export interface Effects {
   readonly concurrency_safe: boolean;
   readonly destructive: boolean;
   readonly open_world: boolean;
+  /**
+   * Leaves nothing behind, inside or outside: it may start before the answer is complete, be discarded with it and
+   * be done again (SCHED-5, SCHED-6). A readonly call may still change a task or a memory, and is not repeatable then.
+   */
+  readonly repeatable: boolean;
 }
 
 /** Of an MCP tool (MCP-6). `vouched`: readonly by the user's word. `warned`: it says itself that it writes. */
@@ -29,6 +34,7 @@ const FACTS = [
   "concurrency_safe",
   "destructive",
   "open_world",
+  "repeatable",
   "interrupt_behavior",
 ] as const;
 
@@ -39,11 +45,13 @@ export function definedEffects(
 ): DefinedEffects {
   const permission = tool.permission ?? "write";
   const read_only = permission === "readonly";
+  const concurrency_safe = read_only && (tool.concurrency_safe ?? false);
   const worst: Effects = Object.freeze({
     read_only,
-    concurrency_safe: read_only && (tool.concurrency_safe ?? false),
+    concurrency_safe,
     destructive: tool.destructive ?? !read_only,
     open_world: tool.open_world ?? tags.includes("network"),
+    repeatable: isRepeatable(tool, { read_only, concurrency_safe }),
   });
   return {
     ...worst,
@@ -54,10 +62,23 @@ export function definedEffects(
   };
 }
 
+/** Left out: what may run beside any other call has nothing that another could find changed. */
+export function isRepeatable(
+  { repeatable, starts_agent }: Pick<AnyTool, "repeatable" | "starts_agent">,
+  { read_only, concurrency_safe }: Pick<Effects, "read_only" | "concurrency_safe">,
+): boolean {
+  return read_only && starts_agent !== true && (repeatable ?? concurrency_safe);
+}
+
 export type ClassifiedEffects = { effects: Effects; problem?: string };
 
 /** What a call is treated as when its own account of itself cannot be believed. */
-const AS_A_WRITE = { read_only: false, concurrency_safe: false, destructive: true } as const;
+const AS_A_WRITE = {
+  read_only: false,
+  concurrency_safe: false,
+  destructive: true,
+  repeatable: false,
+} as const;
 
 /** The effects of one call. `trusted` is the source's; the account of any other source is not heard. */
 export function callEffects(
@@ -69,23 +90,25 @@ export function callEffects(
 ): ClassifiedEffects {
   if (tool.classify === undefined || !trusted) return { effects: defined.worst };
   try {
-    return classified(tool.classify(input, places), defined);
+    return classified(tool, tool.classify(input, places), defined);
   } catch (error) {
     return asAWrite(defined, `classify threw: ${messageOf(error)}`);
   }
 }
 
-function classified(said: CallClass, defined: DefinedEffects): ClassifiedEffects {
+function classified(tool: AnyTool, said: CallClass, defined: DefinedEffects): ClassifiedEffects {
   const problem = classProblem(said, defined);
   if (problem !== undefined) return asAWrite(defined, problem);
   const read_only = said.read_only ?? defined.read_only;
+  // What writes never runs beside others, whatever it says.
+  const concurrency_safe = read_only && (said.concurrency_safe ?? defined.concurrency_safe);
   return {
     effects: {
       read_only,
-      // What writes never runs beside others, whatever it says.
-      concurrency_safe: read_only && (said.concurrency_safe ?? defined.concurrency_safe),
+      concurrency_safe,
       destructive: said.destructive ?? (defined.destructive && !read_only),
       open_world: said.open_world ?? defined.open_world,
+      repeatable: isRepeatable(tool, { read_only, concurrency_safe }),
     },
   };
 }
