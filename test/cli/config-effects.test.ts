@@ -250,6 +250,26 @@ describe("a setting of a runtime", () => {
     expect(JSON.stringify(result)).toContain("it is blue");
   });
 
+  it("a declarative tool sees them, too", async () => {
+    verifies("CONF-3", "DECL-7");
+    vi.stubEnv("SOONG_TEST_COLOUR", "it is blue");
+    const tool = {
+      name: "test.colour",
+      description: "The colour",
+      input_schema: { type: "object" },
+      permission: "readonly",
+      command_type: "exec",
+      command: "/usr/bin/printenv",
+      args: ["SOONG_TEST_COLOUR"],
+      output: "text",
+    };
+    await mkdir(join(around, "home", "tools"), { recursive: true });
+    await writeFile(join(around, "home", "tools", "colour.json"), JSON.stringify(tool));
+    expect(await call("", "test.colour", {})).toMatchObject({ is_error: true });
+    const allowed = '[tools]\nenv_allowlist = ["SOONG_TEST_COLOUR"]';
+    expect(await call(allowed, "test.colour", {})).toMatchObject({ summary: "it is blue" });
+  });
+
   it("a further root may be written to", async () => {
     verifies("CONF-3");
     const path = join(around, "other", "a.txt");

@@ -304,6 +304,22 @@ describe("the home", () => {
     expect(ill.stdout).toMatch(/^ok +hooks/m);
   });
 
+  it("with a declared tool whose name is taken says where, to the doctor and to a check", async () => {
+    verifies("DECL-7");
+    const place = await bundle.place();
+    const file = join(place.home, "tools", "mine.json");
+    const tool = { name: "code.read_file", description: "d", input_schema: { type: "object" } };
+    const command = { command_type: "exec", command: "/bin/true" };
+    await place.write(file, JSON.stringify({ ...tool, ...command }, null, 2));
+    const [check, doctor] = await Promise.all([
+      place.run(["tools", "check", file]),
+      place.run(["doctor"]),
+    ]);
+    const taken = /mine\.json:2:\d+: name: "code\.read_file" is taken by a built-in tool/;
+    expect(check).toMatchObject({ code: 1, stdout: expect.stringMatching(taken) as string });
+    expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(taken) as string });
+  });
+
   it("that cannot be used stops everything with a sentence", async () => {
     verifies("CLI-6");
     const place = await bundle.place();

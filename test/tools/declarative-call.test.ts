@@ -211,6 +211,7 @@ describe("what the command gets", () => {
     verifies("DECL-5");
     mkdirSync(join(places.project, "sub"));
     symlinkSync(places.home, join(places.folder, "link"));
+    const roots = { project: places.project, write: [places.home] };
     for (const [name, about] of [
       ["a", {}],
       ["b", { working_dir: "sub" }],
@@ -221,7 +222,7 @@ describe("what the command gets", () => {
         declared({ name: `test.${name}`, command: process.execPath, args: ["-e", echo], ...about }),
       );
     }
-    const { call, requests } = await startDeclaredRun(places);
+    const { call, requests } = await startDeclaredRun(places, { roots });
     const expected = [places.project, join(places.project, "sub"), places.home];
     for (const [index, name] of ["a", "b", "c"].entries()) {
       expect((await call(`test.${name}`)).data).toMatchObject({ cwd: expected[index] });
@@ -234,6 +235,7 @@ describe("what the command gets", () => {
 
   test.each([
     ["a relative one that leads out", "../home", "working_dir_outside_project"],
+    ["an absolute one outside the roots", "/etc", "working_dir_outside_roots"],
     ["a link of the project that leads out", "out", "working_dir_outside_project"],
     ["one that is not there", "none", "working_dir_not_found"],
     ["a file", "file", "working_dir_not_found"],
@@ -253,6 +255,7 @@ describe("what the command gets", () => {
     mkdirSync(there);
     declare(scripted(says("x"), { working_dir: there }));
     const { call } = await startDeclaredRun(places, {
+      roots: { project: places.project, write: [there] },
       policy: { rules: [{ tool: "test.tool", decision: "allow", reason: "test" }] },
       hooks: [
         {
@@ -278,7 +281,9 @@ describe("what the command gets", () => {
       "home/tools/y.json",
       scripted(says("y"), { name: "test.placed", working_dir: places.folder }),
     );
-    const { call } = await startDeclaredRun(places, { roots: { project: "", write: [] } });
+    const { call } = await startDeclaredRun(places, {
+      roots: { project: "", write: [places.folder] },
+    });
     expect(await call("test.tool")).toMatchObject({ error: { code: "no_project" } });
     expect(await call("test.placed")).toMatchObject({ status: "succeeded" });
   });
@@ -328,7 +333,8 @@ describe("what it prints", () => {
     const { call, artifacts } = await startDeclaredRun(places);
     const got = await call("test.tool");
     const { process: about } = got.metadata.tool as { process: { stderr: string } };
-    expect(about.stderr).toMatch(/^….*line 999\n$/s);
+    expect(about.stderr).toMatch(/^line 0\n.*line 999\n$/s);
+    expect(about.stderr.length).toBeLessThanOrEqual(2000);
     const [ref] = got.artifacts;
     const bytes = artifacts.read(ref?.artifact_id ?? "", { offset: 0, length: 20 });
     expect(Buffer.from(bytes ?? []).toString()).toMatch(/^line 0\nline 1\n/);
@@ -403,7 +409,7 @@ describe("what it prints", () => {
     [
       "an artifact nobody wrote",
       `echo '{"ok":true,"artifacts":[{"artifact_id":"x"}]}'`,
-      "artifacts is not for a command to give",
+      "artifacts[0] is no artifact of this session",
     ],
     ["an unknown key", `echo '{"ok":true,"trusted":true}'`, '"trusted" is no known key'],
   ])("%s is an error that says so", async (_, script, message) => {

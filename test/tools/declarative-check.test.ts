@@ -83,3 +83,31 @@ test("what would not be loaded does not pass", async () => {
   chmodSync(places.tools, 0o777);
   expect(await checkDeclarativeTool(file)).toMatchObject({ ok: false });
 });
+
+test("a name that is taken is an error with file and line", async () => {
+  verifies("DECL-7");
+  const other = places.write("home/tools/other.json", greet);
+  const file = places.write("home/tools/x.json", greet);
+  const draft = places.write("drafts/x.json", greet);
+  const again = places.write("drafts/new.json", greet);
+  const taken = { line: 2, field: "name", message: `"test.tool" is declared in ${other} already` };
+  const { tools: directory } = places;
+  expect(await checkDeclarativeTool(file)).toMatchObject({ problems: [{ file, ...taken }] });
+  expect(await checkDeclarativeTool(draft, { directory })).toMatchObject({
+    problems: [{ file: draft, ...taken, message: expect.stringContaining("already") as string }],
+  });
+  expect(await checkDeclarativeTool(again, { directory })).toMatchObject({ ok: false });
+  const builtIn = await checkDeclarativeTool(file, { takenBy: () => "a built-in tool" });
+  expect(builtIn).toMatchObject({
+    problems: [{ file, line: 2, message: '"test.tool" is taken by a built-in tool' }],
+  });
+});
+
+test("a new version of an installed file does not take its own name", async () => {
+  verifies("DECL-7");
+  places.write("home/tools/x.json", greet);
+  const draft = places.write("drafts/x.json", greet);
+  expect(await checkDeclarativeTool(draft, { directory: places.tools })).toMatchObject({
+    ok: true,
+  });
+});

@@ -249,9 +249,11 @@ describe("what a file may hold", () => {
       'tags: has to name "dangerous" or "write" for a shell script',
     ],
     [
-      { command_type: "shell", command: "true", permission: "write" },
+      { command_type: "shell", command: "true", permission: "readonly" },
       'tags: has to name "dangerous" or "write"',
     ],
+    [{ output: "json" }, "output:"],
+    [{ concurrency_safe: "no" }, "concurrency_safe: is neither true nor false"],
     [
       { command_type: "shell", command: "true", tags: ["write"], args: [] },
       "args: is for command_type exec",

@@ -17,7 +17,10 @@ import {
   type ToolResult,
 } from "@soong/core";
 import { expect } from "vitest";
-import { loadDeclarativeTools } from "../../packages/tools/src/declarative/index.ts";
+import {
+  loadDeclarativeTools,
+  type DeclarativeToolsOptions,
+} from "../../packages/tools/src/declarative/index.ts";
 import { describeFileProblem } from "../../packages/tools/src/json/index.ts";
 
 export interface Places {
@@ -90,10 +93,13 @@ export interface DeclaredRun {
 /** Loads the tools of the places and starts a run in its project; whoever is asked says yes. */
 export async function startDeclaredRun(
   places: Places,
-  options: SessionOptions & { tools?: readonly AnyTool[] } = {},
+  options: SessionOptions & {
+    tools?: readonly AnyTool[];
+    loading?: DeclarativeToolsOptions;
+  } = {},
 ): Promise<DeclaredRun> {
-  const { tools = [], ...session } = options;
-  const loaded = await loadDeclarativeTools(places.tools);
+  const { tools = [], loading = {}, ...session } = options;
+  const loaded = await loadDeclarativeTools(places.tools, loading);
   if (!loaded.ok)
     throw new Error(loaded.problems.map((problem) => describeFileProblem(problem)).join("\n"));
   const journal = createMemoryJournal();

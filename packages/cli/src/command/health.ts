@@ -16,6 +16,7 @@ import { describeConfigProblem, loadConfig, type LoadedConfig } from "../config/
 import { failureOf } from "../output/index.ts";
 import {
   agentsFolder,
+  declarativeOptions,
   hooksFile,
   keyNamesOf,
   memoryFolder,
@@ -48,7 +49,7 @@ export async function* findingsOf(context: CommandContext): AsyncGenerator<Findi
   }
   yield await storeFinding(home);
   yield await ripgrepFinding();
-  yield await toolsFinding(home);
+  yield await toolsFinding(home, config);
   yield await hooksFinding(home, cwd);
   if (config !== undefined) yield* serverFindings(context, config);
   yield await agentsFinding(home);
@@ -176,9 +177,10 @@ async function storeFinding(home: string): Promise<Finding> {
   }
 }
 
-async function toolsFinding(home: string): Promise<Finding> {
+async function toolsFinding(home: string, config: LoadedConfig | undefined): Promise<Finding> {
   const about = "tools";
-  const loaded = await loadDeclarativeTools(toolsFolder(home));
+  const options = declarativeOptions(config?.values);
+  const loaded = await loadDeclarativeTools(toolsFolder(home), options);
   if (!loaded.ok) {
     const says = loaded.problems.map(describeFileProblem).join("\n");
     return { state: "fail", about, says, next: "`soong tools check FILE` looks at one." };

@@ -5,7 +5,8 @@ import { resolve } from "node:path";
 import type { JsonObject } from "@soong/core";
 import { checkDeclarativeTool, describeFileProblem, type CheckedTool } from "@soong/tools";
 import { EXIT, UsageError, visible, visibleLine, type Output } from "../output/index.ts";
-import type { CommandContext } from "./context.ts";
+import { declarativeOptions, toolsFolder } from "../runtime/index.ts";
+import { configOf, homeOf, type CommandContext } from "./context.ts";
 
 export interface ToolsCheckOptions {
   readonly json?: boolean;
@@ -21,11 +22,17 @@ export async function toolsCheckCommand(
   if (sample !== undefined && files.length > 1) {
     throw new UsageError("--sample runs one tool: give one FILE with it.");
   }
-  const run =
-    sample === undefined ? {} : { sample: { input: parseSample(sample), project: context.cwd } };
+  const { values } = await configOf(context);
+  const options = {
+    ...declarativeOptions(values),
+    directory: toolsFolder(await homeOf(context)),
+    ...(sample === undefined
+      ? {}
+      : { sample: { input: parseSample(sample), project: context.cwd } }),
+  };
   let exitCode: number = EXIT.ok;
   for (const file of files) {
-    const checked = await checkDeclarativeTool(resolve(context.cwd, file), run);
+    const checked = await checkDeclarativeTool(resolve(context.cwd, file), options);
     if (json) context.output.record("soong.tools_check/1", { file, ...checked });
     else show(context.output, file, checked);
     if (!checked.ok || checked.result?.is_error === true) exitCode = EXIT.failed;

@@ -8,7 +8,7 @@ export { instructionsOf } from "./instructions.ts";
 export { modelsFor } from "./models.ts";
 export { hooksFile } from "./own-hooks.ts";
 export { loginsFolder, ownServers, serverLog, serversFile } from "./own-servers.ts";
-export { toolsFolder } from "./own-tools.ts";
+export { declarativeOptions, toolsFolder } from "./own-tools.ts";
 export { runtimeServers, type ServerChoice } from "./runtime-servers.ts";
 export { gatewayTokenFile, keyNamesOf, knownSecrets } from "./secrets.ts";
 export { systemText } from "./system-text.ts";

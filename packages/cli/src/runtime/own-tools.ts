@@ -9,6 +9,7 @@ import {
   describeFileProblem,
   loadDeclarativeTools,
   readArtifactTool,
+  type DeclarativeToolsOptions,
 } from "@soong/tools";
 import { overrideTool, type SoongConfig } from "../config/index.ts";
 import { instructionLimitOf } from "./instructions.ts";
@@ -20,9 +21,7 @@ export interface OwnTools {
 }
 
 export async function ownTools(home: string, values: SoongConfig): Promise<OwnTools> {
-  const declared = await loadDeclarativeTools(toolsFolder(home), {
-    maxTimeoutMs: values.tools.max_timeout_ms,
-  });
+  const declared = await loadDeclarativeTools(toolsFolder(home), declarativeOptions(values));
   if (!declared.ok) {
     throw new SetupError(
       declared.problems.map(describeFileProblem),
@@ -40,6 +39,20 @@ export async function ownTools(home: string, values: SoongConfig): Promise<OwnTo
       { id: "artifacts", kind: "internal", tools: [readArtifactTool()].map(asConfigured) },
       { ...source, tools: source.tools.map(asConfigured) },
     ],
+  };
+}
+
+/** How the files in the home are read; without a config that can be read, as with an empty one. */
+export function declarativeOptions(values: SoongConfig | undefined): DeclarativeToolsOptions {
+  const builtIn = new Set([...codeTools(), readArtifactTool()].map(({ name }) => name));
+  return {
+    takenBy: (name) => (builtIn.has(name) ? "a built-in tool" : undefined),
+    ...(values === undefined
+      ? {}
+      : {
+          maxTimeoutMs: values.tools.max_timeout_ms,
+          envAllowlist: values.tools.env_allowlist,
+        }),
   };
 }
 

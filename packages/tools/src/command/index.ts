@@ -1,4 +1,8 @@
 // The command room: running one program for a model, and which programs are known to only read. It plans
-// and judges nothing by itself: what a command would touch goes into its plan, the evaluator decides.
+// and judges nothing by itself: what a command would touch goes into its plan, the evaluator decides. Declared commands use its
+// capture of output and its progress.
 
+export { captureOutput, type CapturedOutput, type KeptOutput } from "./captured-output.ts";
+export { reportProgress } from "./report-progress.ts";
 export { runCommandTool, type RunCommandOptions } from "./run-command.ts";
+export { showOutput } from "./shown-output.ts";

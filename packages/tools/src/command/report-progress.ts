@@ -12,22 +12,24 @@ const EVERY_MS = 1500;
 export function reportProgress(
   clock: Clock,
   description: string | undefined,
-  [stdout, stderr]: readonly [CapturedOutput, CapturedOutput],
+  /** The last line of the first that has one is shown. */
+  streams: readonly CapturedOutput[],
   { progress, redact }: Pick<ToolContext, "progress" | "redact">,
+  { atOnce = true }: { readonly atOnce?: boolean } = {},
 ): () => void {
   const started = clock.monotonic();
   let cancel = (): void => {};
-  report();
+  if (atOnce) report();
+  else cancel = clock.after(EVERY_MS, report);
   return () => cancel();
 
   function report(): void {
-    const message = description ?? lastLine([stdout, stderr], redact);
+    const message = description ?? lastLine(streams, redact);
     progress({
       ...(message === undefined ? {} : { message }),
       data: {
         elapsed_ms: clock.monotonic() - started,
-        stdout_bytes: stdout.bytes,
-        stderr_bytes: stderr.bytes,
+        ...Object.fromEntries(streams.map(({ name, bytes }) => [`${name}_bytes`, bytes])),
       },
     });
     cancel = clock.after(EVERY_MS, report);

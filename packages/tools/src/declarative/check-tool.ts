@@ -9,11 +9,24 @@ import {
   type SessionOptions,
   type ToolResult,
 } from "@soong/core";
-import { directoryTrustProblem, type FileProblem } from "../json/index.ts";
-import { MAX_TIMEOUT_MS, sourceOf, type DeclarativeToolsOptions } from "./load-tools.ts";
-import { readDeclaration } from "./read-declaration.ts";
+import {
+  directoryTrustProblem,
+  isObject,
+  problemAt,
+  readJsonFile,
+  type FileProblem,
+} from "../json/index.ts";
+import {
+  declarationFiles,
+  MAX_TIMEOUT_MS,
+  sourceOf,
+  type DeclarativeToolsOptions,
+} from "./load-tools.ts";
+import { MAX_FILE_BYTES, readDeclaration, type DeclaredTool } from "./read-declaration.ts";
 
 export interface CheckOptions extends DeclarativeToolsOptions {
+  /** Where the tools of the user are: no other file there may have its name. */
+  readonly directory?: string;
   /** Run it once with this input, in this project. */
   readonly sample?: {
     readonly input: JsonObject;
@@ -32,7 +45,8 @@ export async function checkDeclarativeTool(
   file: string,
   options: CheckOptions = {},
 ): Promise<CheckedTool> {
-  const { maxTimeoutMs = MAX_TIMEOUT_MS, sample } = options;
+  const { sample, directory, ...given } = options;
+  const reading = { maxTimeoutMs: MAX_TIMEOUT_MS, ...given };
   const refused = (message: string): CheckedTool => ({ ok: false, problems: [{ file, message }] });
   let canonical: string;
   try {
@@ -42,15 +56,17 @@ export async function checkDeclarativeTool(
   } catch (error) {
     return refused(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
-  const read = await readDeclaration(canonical, { maxTimeoutMs });
+  const read = await readDeclaration(canonical, reading);
   if (!read.ok) return read;
   const { declared } = read;
+  const taken = await takenByAnother(declared, [dirname(canonical), directory ?? ""]);
+  if (taken !== undefined) return { ok: false, problems: [taken] };
   if (declared.missing !== undefined) return refused(declared.missing);
   const { name: tool_name } = declared.definition;
   if (sample === undefined) return { ok: true, tool_name };
   const kernel = createKernel({
     sources: [sourceOf(canonical, [declared])],
-    config: { tools: { max_timeout_ms: maxTimeoutMs } },
+    config: { tools: { max_timeout_ms: reading.maxTimeoutMs } },
   });
   const run = await kernel.startRun({
     roots: { project: await realpath(sample.project), write: [] },
@@ -58,4 +74,23 @@ export async function checkDeclarativeTool(
     ...(sample.secrets === undefined ? {} : { secrets: sample.secrets }),
   });
   return { ok: true, tool_name, result: await run.call(tool_name, sample.input) };
+}
+
+/** Another version of the same file elsewhere is no other tool. */
+async function takenByAnother(
+  { file, document, definition: { name } }: DeclaredTool,
+  directories: readonly string[],
+): Promise<FileProblem | undefined> {
+  for (const directory of new Set(directories)) {
+    const found = directory === "" ? undefined : await declarationFiles(directory);
+    for (const other of found?.ok === true ? found.files : []) {
+      if (basename(other) === basename(file)) continue;
+      const read = await readJsonFile(other, { maxBytes: MAX_FILE_BYTES });
+      if (!read.ok || !isObject(read.document.value)) continue;
+      if (read.document.value["name"] === name) {
+        return problemAt(file, document, ["name"], `"${name}" is declared in ${other} already`);
+      }
+    }
+  }
+  return undefined;
 }

@@ -23,6 +23,8 @@ export interface Declaration {
   args?: string[];
   working_dir?: string;
   env_allowlist?: string[];
+  /** How stdout is read: a ToolResult as JSON unless given, or any text. */
+  output?: "result" | "text";
   timeout_ms?: number;
   stdout_limit_bytes?: number;
   stderr_limit_bytes?: number;
@@ -49,6 +51,7 @@ export function declarationRules({ maxTimeoutMs }: { maxTimeoutMs: number }): Fi
     ["args", optional(listOf(argument, MAX_ITEMS))],
     ["working_dir", optional(directoryName)],
     ["env_allowlist", optional(listOf(variableName, MAX_ITEMS))],
+    ["output", optional(oneOf(["result", "text"]))],
     ["timeout_ms", optional(wholeNumber(1, maxTimeoutMs))],
     ["stdout_limit_bytes", optional(outputLimit)],
     ["stderr_limit_bytes", optional(outputLimit)],

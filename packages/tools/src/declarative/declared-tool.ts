@@ -1,7 +1,14 @@
 // A declaration as a tool of the kernel: how its command is planned (DECL-5) and what a person is shown of it.
 
 import { realpath } from "node:fs/promises";
-import { ToolFailure, type AnyTool, type JsonObject, type ToolContext } from "@soong/core";
+import {
+  systemClock,
+  ToolFailure,
+  type AnyTool,
+  type Clock,
+  type JsonObject,
+  type ToolContext,
+} from "@soong/core";
 import { DEFAULT_ENV_ALLOWLIST } from "../process/index.ts";
 import { renderArgv, type ArgvTemplate, type Rendered } from "./argv-template.ts";
 import { DEFAULT_OUTPUT_LIMIT_BYTES, type Declaration } from "./declaration.ts";
@@ -14,16 +21,24 @@ export type CommandTemplate =
   | { type: "exec"; program: string; args: ArgvTemplate }
   | { type: "shell"; script: ShellTemplate };
 
+export interface DeclaredToolOptions {
+  /** Names of variables every command sees, beside the default ones: tools.env_allowlist of the config. */
+  readonly envAllowlist?: readonly string[];
+  /** For progress. */
+  readonly clock?: Clock;
+}
+
 /** `directory`: where the declaration stands, canonical. */
 export function createDeclaredTool(
   file: string,
   directory: string,
   declaration: Declaration,
   template: CommandTemplate,
+  { envAllowlist = [], clock = systemClock() }: DeclaredToolOptions = {},
 ): AnyTool {
   const { name, description, input_schema, permission, tags, timeout_ms, working_dir } =
     declaration;
-  const allowlist = declaration.env_allowlist ?? [];
+  const allowlist = [...new Set([...envAllowlist, ...(declaration.env_allowlist ?? [])])];
   return {
     name,
     description,
@@ -68,15 +83,17 @@ export function createDeclaredTool(
 
     async handler(input: JsonObject, context) {
       const command = await judgedCommand(context);
-      return runCommand(context, {
+      const run = {
         command,
         env: programEnvironment(allowlist, context.roots),
         input,
+        output: declaration.output ?? "result",
         limits: {
           stdout: declaration.stdout_limit_bytes ?? DEFAULT_OUTPUT_LIMIT_BYTES,
           stderr: declaration.stderr_limit_bytes ?? DEFAULT_OUTPUT_LIMIT_BYTES,
         },
-      });
+      };
+      return runCommand(context, run, clock);
     },
   };
 }

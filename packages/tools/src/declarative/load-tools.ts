@@ -5,12 +5,15 @@ import { readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolSource } from "@soong/core";
 import { directoryTrustProblem, problemAt, type FileProblem } from "../json/index.ts";
-import { readDeclaration, SOURCE, type DeclaredTool } from "./read-declaration.ts";
+import {
+  readDeclaration,
+  SOURCE,
+  type DeclaredTool,
+  type ReadOptions,
+} from "./read-declaration.ts";
 
-export interface DeclarativeToolsOptions {
-  /** The largest timeout_ms a file may name: tools.max_timeout_ms of the config. */
-  readonly maxTimeoutMs?: number;
-}
+/** `maxTimeoutMs`: the largest timeout_ms a file may name, tools.max_timeout_ms of the config. */
+export type DeclarativeToolsOptions = Partial<ReadOptions>;
 
 export type LoadedTools =
   | { ok: true; source: ToolSource }
@@ -25,11 +28,10 @@ export async function loadDeclarativeTools(
 ): Promise<LoadedTools> {
   const found = await declarationFiles(directory);
   if (!found.ok) return found;
-  const { maxTimeoutMs = MAX_TIMEOUT_MS } = options;
   const problems: FileProblem[] = [];
   const declared: DeclaredTool[] = [];
   for (const file of found.files) {
-    const read = await readDeclaration(file, { maxTimeoutMs });
+    const read = await readDeclaration(file, { maxTimeoutMs: MAX_TIMEOUT_MS, ...options });
     if (read.ok) declared.push(read.declared);
     else problems.push(...read.problems);
   }
@@ -57,7 +59,7 @@ export function sourceOf(file: string, declared: readonly DeclaredTool[]): ToolS
 
 type Files = { ok: true; files: readonly string[] } | { ok: false; problems: FileProblem[] };
 
-async function declarationFiles(directory: string): Promise<Files> {
+export async function declarationFiles(directory: string): Promise<Files> {
   const refused = (message: string): Files => ({
     ok: false,
     problems: [{ file: directory, message }],

@@ -19,7 +19,12 @@ import {
 } from "../json/index.ts";
 import { compileArgv } from "./argv-template.ts";
 import { declarationRules, type Declaration } from "./declaration.ts";
-import { createDeclaredTool, programOf, type CommandTemplate } from "./declared-tool.ts";
+import {
+  createDeclaredTool,
+  programOf,
+  type CommandTemplate,
+  type DeclaredToolOptions,
+} from "./declared-tool.ts";
 import { findProgram, ownProgramProblem, programEnvironment } from "./program.ts";
 import { findSchemaField, type FoundField } from "./schema-field.ts";
 import { compileShell } from "./shell-template.ts";
@@ -40,12 +45,18 @@ export type ReadDeclaration =
 export const SOURCE = { id: "user-tools", kind: "declarative", trusted: true } as const;
 
 /** Nobody writes more by hand. */
-const MAX_FILE_BYTES = 256 * 1024;
+export const MAX_FILE_BYTES = 256 * 1024;
+
+export interface ReadOptions extends DeclaredToolOptions {
+  readonly maxTimeoutMs: number;
+  /** What has this name already, as in `a built-in tool`. */
+  readonly takenBy?: (name: string) => string | undefined;
+}
 
 /** `file` is canonical but for its last segment. */
 export async function readDeclaration(
   file: string,
-  options: { maxTimeoutMs: number },
+  options: ReadOptions,
 ): Promise<ReadDeclaration> {
   const read = await readJsonFile(file, { maxBytes: MAX_FILE_BYTES });
   if (!read.ok) return read;
@@ -65,6 +76,7 @@ export async function readDeclaration(
   const template = wrong.has("command_type")
     ? undefined
     : compile(declaration, kernel.tool, { isWrong: (field) => wrong.has(field), report });
+  if (!wrong.has("name")) checkName(declaration, options, report);
   if (!wrong.has("working_dir")) await checkWorkingDir(declaration, report);
   if (!wrong.has("command")) await checkOwnProgram(declaration, dirname(file), report);
   if (problems.length > 0 || template === undefined) {
@@ -76,7 +88,7 @@ export async function readDeclaration(
     declared: {
       file,
       document,
-      definition: createDeclaredTool(file, directory, declaration, template),
+      definition: createDeclaredTool(file, directory, declaration, template, options),
       missing: missingProgram(template, directory),
     },
   };
@@ -116,6 +128,11 @@ function topField(field: string | undefined): string {
   return field?.split(/[/.[]/)[0] ?? "";
 }
 
+function checkName({ name }: Declaration, { takenBy }: ReadOptions, report: Report): void {
+  const holder = takenBy?.(name);
+  if (holder !== undefined) report(["name"], `"${name}" is taken by ${holder}`);
+}
+
 function checkTogether(
   { command_type, tags = [], permission, concurrency_safe, args }: Declaration,
   report: Report,
@@ -130,8 +147,11 @@ function checkTogether(
     );
   }
   if (command_type !== "shell") return;
-  if (!tags.includes("dangerous") && !tags.includes("write")) {
-    report(["tags"], 'has to name "dangerous" or "write" for a shell script');
+  if (permission !== "write" && !tags.includes("dangerous") && !tags.includes("write")) {
+    report(
+      ["tags"],
+      'has to name "dangerous" or "write" for a shell script without permission "write"',
+    );
   }
   if (args !== undefined) {
     report(["args"], "is for command_type exec; a shell script has its templates in command");

@@ -20,6 +20,45 @@ test.each([
   expect(read(text)).toEqual({
     ok: true,
     result: JSON.parse(text.replace("\uFEFF", "")) as object,
+    artifacts: [],
+  });
+});
+
+test.each<[string, object]>([
+  [
+    '{"ok":true,"summary":"42 lines","data":null,"artifacts":[],"error":null}',
+    { ok: true, summary: "42 lines" },
+  ],
+  [
+    '{"tool_call_id":"c","tool_name":"a.b","status":"succeeded","is_error":false,"content":[],"summary":"s","data":1,"artifacts":[],"error":null,"metadata":{}}',
+    { status: "succeeded", content: [], summary: "s", data: 1, metadata: {} },
+  ],
+  ['{"is_error":true,"summary":"s"}', { ok: false, summary: "s" }],
+  ['{"status":"timed_out","error":null}', { status: "timed_out" }],
+  [
+    '{"ok":false,"error":{"code":"a","message":"b","details":null,"recovery":null}}',
+    { ok: false, error: { code: "a", message: "b" } },
+  ],
+])("%s is the whole ToolResult, or seed 002's, null and empty fields too", (text, result) => {
+  verifies("DECL-7");
+  expect(read(text)).toEqual({ ok: true, result, artifacts: [] });
+});
+
+test("artifacts are content to keep, or named", () => {
+  verifies("DECL-7");
+  const artifacts = [
+    "a1",
+    { artifact_id: "a2", size: 3 },
+    { name: "n", text: "t" },
+    { blob: "aGk=" },
+  ];
+  expect(read(JSON.stringify({ ok: true, artifacts }))).toMatchObject({
+    artifacts: [
+      { artifact_id: "a1" },
+      { artifact_id: "a2" },
+      { name: "n", media_type: "text/plain", bytes: "t" },
+      { name: "artifact", bytes: new TextEncoder().encode("hi") },
+    ],
   });
 });
 
@@ -37,8 +76,11 @@ test.each([
   ['{"ok":"yes"}', "ok is not true or false"],
   ['{"ok":true,"okay":1}', '"okay" is no known key'],
   ['{"ok":true,"__proto__":{}}', '"__proto__" is no known key'],
-  ['{"ok":true,"is_error":false}', '"is_error" is no known key'],
-  ['{"status":"denied"}', 'status is not "succeeded", "partial" or "failed"'],
+  ['{"ok":true,"is_error":1}', "is_error is not true or false"],
+  [
+    '{"status":"denied"}',
+    'status is not "succeeded", "partial", "failed", "timed_out" or "unknown"',
+  ],
   ['{"ok":true,"content":"text"}', "content is not a list of blocks"],
   [
     '{"ok":true,"content":[{"type":"text","text":"a"},{"type":"video"}]}',
@@ -68,7 +110,10 @@ test.each([
     "error.recovery is no known recovery",
   ],
   ['{"ok":false,"error":{"code":"a","message":"b","stack":"x"}}', '"error.stack" is no known key'],
-  ['{"ok":true,"artifacts":[]}', "artifacts is not for a command to give"],
+  ['{"ok":true,"artifacts":{}}', "artifacts is not a list"],
+  ['{"ok":true,"artifacts":[{"path":"/etc/passwd"}]}', 'artifacts[0] has the unknown key "path"'],
+  ['{"ok":true,"artifacts":[{}]}', 'artifacts[0] has neither "artifact_id", "text" nor "blob"'],
+  ['{"ok":true,"artifacts":[{"blob":"?"}]}', "artifacts[0] has a blob that is not base64"],
   ['{"ok":true,"context_nodes":[]}', "context_nodes is not for a command to give"],
   ['{"ok":true,"modify_context":{}}', "modify_context is not for a command to give"],
 ])("%s is refused in words", (text, message) => {

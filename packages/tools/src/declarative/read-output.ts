@@ -1,17 +1,19 @@
-// What a declared command may say on stdout (DECL-4): one ToolResult as JSON. Unknown keys are refused, and
-// so is what only code inside the runtime may give: nodes for the conversation, changes of the run's context,
-// artifacts. A process that claimed one of those would claim trust it has not got.
+// What a declared command may say on stdout (DECL-4, DECL-7): one ToolResult as JSON, where null is the same as
+// nothing. Unknown keys are refused, and so is what only code inside the runtime may give: nodes for the
+// conversation, changes of the run's context. A process that claimed one of those would claim trust it has not got.
 
 import {
   isContentBlock,
   isErrorClass,
+  isHandlerStatus,
   isRecovery,
   type ContentBlock,
   type HandlerResult,
 } from "@soong/core";
+import { readArtifacts, type GivenArtifact } from "./given-artifacts.ts";
 
 export type ReadOutput =
-  | { ok: true; result: HandlerResult }
+  | { ok: true; result: HandlerResult; artifacts: readonly GivenArtifact[] }
   /** What came instead, as a clause behind "the tool". */
   | { ok: false; message: string };
 
@@ -26,8 +28,34 @@ export function readOutput(stdout: Uint8Array): ReadOutput {
     return refused("printed something that is not JSON");
   }
   if (!isRecord(value)) return refused(`printed ${kindOf(value)} where an object belongs`);
-  const problem = resultProblem(value);
-  return problem === undefined ? { ok: true, result: value } : refused(problem);
+  const given = withoutNulls(value);
+  const problem = resultProblem(given);
+  if (problem !== undefined) return refused(problem);
+  const { artifacts = [], is_error, tool_call_id: _id, tool_name: _name, ...result } = given;
+  const listed = readArtifacts(artifacts);
+  if (typeof listed === "string")
+    return refused(
+      `printed a result in which artifacts${listed.startsWith("[") ? "" : " "}${listed}`,
+    );
+  // `ok` and `status` say more than `is_error` does.
+  const isFailure =
+    is_error === true && result["ok"] === undefined && result["status"] === undefined;
+  return {
+    ok: true,
+    result: isFailure ? { ...result, ok: false } : result,
+    artifacts: listed,
+  };
+}
+
+/** A program that fills in every field writes null into those it has nothing for. */
+function withoutNulls(value: Record<string, unknown>): Record<string, unknown> {
+  const given = Object.entries(value).filter(([, held]) => held !== null);
+  return Object.fromEntries(
+    given.map(([key, held]) => [
+      key,
+      key === "error" && isRecord(held) ? withoutNulls(held) : held,
+    ]),
+  );
 }
 
 type Check = (value: unknown) => string | undefined;
@@ -46,16 +74,20 @@ const RESULT_KEYS: ReadonlyMap<string, Check> = new Map<string, Check>([
   [
     "status",
     (value) =>
-      ["succeeded", "partial", "failed"].includes(value as string)
+      isHandlerStatus(value)
         ? undefined
-        : 'is not "succeeded", "partial" or "failed"',
+        : 'is not "succeeded", "partial", "failed", "timed_out" or "unknown"',
   ],
   ["content", contentProblem],
   ["summary", isText],
   ["data", isAnything],
   ["error", errorProblem],
   ["metadata", isObject],
-  ["artifacts", never("print the text itself; what is too long is kept as an artifact")],
+  ["artifacts", isAnything],
+  ["is_error", isFlag],
+  // Of the call, which the program read on its stdin: there is nothing in them to take.
+  ["tool_call_id", isText],
+  ["tool_name", isText],
   ["context_nodes", never("only code inside the runtime adds to the conversation")],
   ["modify_context", never("only code inside the runtime changes the context of a run")],
 ]);
@@ -84,7 +116,8 @@ function resultProblem(value: Record<string, unknown>): string | undefined {
   if (problem !== undefined) return `printed a result in which ${problem}`;
   return value["ok"] === undefined &&
     value["status"] === undefined &&
-    value["content"] === undefined
+    value["content"] === undefined &&
+    value["is_error"] === undefined
     ? 'printed an object without "ok", "status" or "content"'
     : undefined;
 }

@@ -1,18 +1,26 @@
-// Runs one declared command and makes a result of it (DECL-4): JSON on stdin, a ToolResult as JSON on stdout,
-// stderr as log. Both streams are bounded while they come; who prints more is stopped.
+// Runs one declared command and makes a result of it (DECL-4, DECL-7): JSON on stdin, a ToolResult as JSON or any
+// text on stdout, stderr as log. What is over a limit goes on into an artifact; the command is never stopped for it.
 
-import { StringDecoder } from "node:string_decoder";
 import {
   toolResult,
-  ToolFailure,
+  type ArtifactRef,
+  type Clock,
   type ContentBlock,
   type HandlerResult,
   type JsonObject,
   type Resource,
   type ToolContext,
 } from "@soong/core";
-import { startProcess, type OutputConsumer, type ProcessEnd } from "../process/index.ts";
-import { readOutput } from "./read-output.ts";
+import {
+  captureOutput,
+  reportProgress,
+  showOutput,
+  type CapturedOutput,
+  type KeptOutput,
+} from "../command/index.ts";
+import { startProcess, type ProcessEnd } from "../process/index.ts";
+import { keepArtifacts } from "./given-artifacts.ts";
+import { readOutput, type ReadOutput } from "./read-output.ts";
 
 export type Command = Extract<Resource, { kind: "command" }>;
 
@@ -20,16 +28,20 @@ export interface CommandRun {
   readonly command: Command;
   readonly env: Readonly<Record<string, string>>;
   readonly input: JsonObject;
+  readonly output: "result" | "text";
   readonly limits: { readonly stdout: number; readonly stderr: number };
 }
 
 export async function runCommand(
   context: ToolContext,
-  { command, env, input, limits }: CommandRun,
+  run: CommandRun,
+  clock: Clock,
 ): Promise<HandlerResult> {
+  const { command, env, input, limits } = run;
   const { argv, cwd } = command;
-  const stdout = collect("stdout", limits.stdout, context);
-  const stderr = collect("stderr", limits.stderr, context);
+  const { artifacts, signal } = context;
+  const stdout = captureOutput("stdout", { artifacts, inlineLimitBytes: limits.stdout });
+  const stderr = captureOutput("stderr", { artifacts, inlineLimitBytes: limits.stderr });
   const running = startProcess({
     // By the name it was found by, which was just seen to lead to what was judged: some look at their name.
     executable: argv[0] ?? command.executable,
@@ -37,22 +49,30 @@ export async function runCommand(
     cwd,
     env,
     stdin: `${JSON.stringify(requestOf(context, cwd, input))}\n`,
-    onStdout: stdout.take,
-    onStderr: stderr.take,
-    signal: context.signal,
+    onStdout: (chunk) => stdout.push(chunk),
+    onStderr: (chunk) => stderr.push(chunk),
+    signal,
   });
-  const ended = running.end;
+  const streams = [stderr, stdout];
+  const stopProgress = reportProgress(clock, undefined, streams, context, { atOnce: false });
+  // The signal comes first: afterwards nothing a handler says is heard.
+  const keepPartial = (): void => {
+    const blocks = streamBlocks(context, [stdout, stderr]);
+    if (blocks.length > 0) context.output(blocks.map(({ text }) => text).join("\n"));
+  };
+  signal.addEventListener("abort", keepPartial);
+  const finished = (async () => {
+    try {
+      return await resultOf(context, run, { end: await running.end, stdout, stderr });
+    } finally {
+      stopProgress();
+      signal.removeEventListener("abort", keepPartial);
+    }
+  })();
   context.onCancel(async () => {
-    await ended.catch(() => {});
+    await finished.catch(() => {});
   });
-  let end: ProcessEnd;
-  try {
-    end = await ended;
-  } catch (error) {
-    if (!(error instanceof ToolFailure)) throw error;
-    throw new ToolFailure(error.error, outputBlocks(stdout.text(), stderr.text()));
-  }
-  return resultOf(context, end, stdout, stderr);
+  return finished;
 }
 
 /** What the command reads on its stdin. */
@@ -66,51 +86,17 @@ function requestOf(context: ToolContext, cwd: string, input: JsonObject): JsonOb
   };
 }
 
-interface Collected {
-  readonly take: OutputConsumer;
-  bytes(): Buffer;
-  text(): string;
-}
-
-function collect(stream: "stdout" | "stderr", limit: number, context: ToolContext): Collected {
-  const chunks: Buffer[] = [];
-  const decoder = new StringDecoder("utf8");
-  let size = 0;
-  let isCut = false;
-  const bytes = (): Buffer => Buffer.concat(chunks);
-  return {
-    bytes,
-    text() {
-      const text = bytes().toString("utf8");
-      // In whole lines: what is left of a cut one could be half a secret.
-      return isCut ? text.slice(0, text.lastIndexOf("\n") + 1) : text;
-    },
-    take(chunk) {
-      const kept = chunk.subarray(0, limit - size);
-      chunks.push(kept);
-      size += kept.length;
-      // What is left of a call that is cut short.
-      context.output(decoder.write(kept));
-      if (kept.length === chunk.length) return;
-      isCut = true;
-      throw new ToolFailure({
-        code: "output_too_large",
-        error_class: "result_too_large",
-        message: `${context.toolName} printed more than ${limit} bytes on ${stream} and was stopped.`,
-        recovery: "change_arguments",
-        details: { stream, limit_bytes: limit },
-      });
-    },
-  };
+interface EndedCommand {
+  readonly end: ProcessEnd;
+  readonly stdout: CapturedOutput;
+  readonly stderr: CapturedOutput;
 }
 
 async function resultOf(
   context: ToolContext,
-  end: ProcessEnd,
-  stdout: Collected,
-  stderr: Collected,
+  { output, limits }: CommandRun,
+  { end, stdout, stderr }: EndedCommand,
 ): Promise<HandlerResult> {
-  const output = readOutput(stdout.bytes());
   const log = await keepLog(context, stderr);
   const process: JsonObject = {
     exit_code: end.exit_code,
@@ -118,51 +104,94 @@ async function resultOf(
     ...(end.leftovers === 0 ? {} : { leftovers: end.leftovers }),
     ...log.metadata,
   };
-  if (end.exit_code === 0 && output.ok) {
-    const { result } = output;
-    const failed = result.ok === false || result.status === "failed" || result.error !== undefined;
-    return toolResult({
-      ...result,
-      ...(failed
-        ? { content: [...(result.content ?? []), ...outputBlocks("", stderr.text())] }
-        : {}),
-      artifacts: log.artifacts,
-      metadata: { ...result.metadata, process },
-    });
+  const isWhole = "whole" in stdout.ends && stdout.bytes <= limits.stdout;
+  const printed = await printedBy(context, stdout, isWhole);
+  const read =
+    output === "text" ? textOutput(printed.blocks) : jsonOutput(stdout, isWhole, limits.stdout);
+  const given = read.ok ? await keepArtifacts(read.artifacts, context) : [];
+  const own = read.ok && typeof given !== "string" ? read.result : undefined;
+  const refused = typeof given === "string" ? `printed a result in which ${given}` : undefined;
+  const artifacts = [
+    ...(typeof given === "string" ? [] : given),
+    ...printed.artifacts,
+    ...log.artifacts,
+  ];
+  const metadata = { ...own?.metadata, process };
+  if (end.exit_code === 0 && own !== undefined) {
+    const failed = own.ok === false || own.status === "failed" || own.error !== undefined;
+    const content = [...(own.content ?? []), ...(failed ? streamBlocks(context, [stderr]) : [])];
+    return toolResult({ ...own, content, artifacts, metadata });
   }
-  const own = output.ok ? output.result : undefined;
+  const why = read.ok ? (refused ?? "") : read.message;
   return toolResult({
     ok: false,
     error:
       own?.error ??
-      (end.exit_code === 0 && !output.ok
-        ? badOutput(context, output.message, stdout.text())
-        : badExit(context, end, stderr.text())),
+      (end.exit_code === 0 ? badOutput(context, why, stdout) : badExit(context, end, stderr)),
     content: [
-      ...(own?.content ?? []),
-      ...outputBlocks(own === undefined ? stdout.text() : "", stderr.text()),
+      ...(own !== undefined && output === "result" ? (own.content ?? []) : labelled(printed)),
+      ...streamBlocks(context, [stderr]),
     ],
     ...(own?.data === undefined ? {} : { data: own.data }),
-    artifacts: log.artifacts,
-    metadata: { ...own?.metadata, process },
+    artifacts,
+    metadata,
   });
 }
 
-function badOutput({ toolName, redact }: ToolContext, message: string, printed: string) {
-  const shown =
-    printed.trim() === "" ? "" : ` It began with ${JSON.stringify(head(redact(printed)))}.`;
+interface Printed {
+  readonly blocks: readonly ContentBlock[];
+  readonly artifacts: readonly ArtifactRef[];
+}
+
+/** stdout as text: whole, or its ends and the artifact that has all of it. */
+async function printedBy(
+  context: ToolContext,
+  stdout: CapturedOutput,
+  isWhole: boolean,
+): Promise<Printed> {
+  const kept = await stdout.keep(false);
+  const room = isWhole ? Number.POSITIVE_INFINITY : Math.floor(context.inlineLimitBytes / 2);
+  const { text } = showOutput(stdout.ends, stdout.bytes, room, context.redact);
+  return {
+    blocks: [...(text.trim() === "" ? [] : [textBlock(text)]), ...keptBlocks(kept)],
+    artifacts: kept.kind === "artifact" ? [kept.ref] : [],
+  };
+}
+
+function labelled({ blocks }: Printed): ContentBlock[] {
+  return blocks.map((block) =>
+    block.type === "text" ? textBlock(`stdout:\n${block.text}`) : block,
+  );
+}
+
+function textOutput(content: readonly ContentBlock[]): ReadOutput {
+  return { ok: true, result: { ok: true, content: [...content] }, artifacts: [] };
+}
+
+function jsonOutput(stdout: CapturedOutput, isWhole: boolean, limit: number): ReadOutput {
+  if (isWhole && "whole" in stdout.ends) return readOutput(stdout.ends.whole);
+  return {
+    ok: false,
+    message: `printed ${stdout.bytes} bytes where stdout_limit_bytes is ${limit}, so its result was not read; all of it is in the artifact`,
+  };
+}
+
+function badOutput({ toolName, redact }: ToolContext, message: string, stdout: CapturedOutput) {
+  const { text } = showOutput(stdout.ends, stdout.bytes, MAX_SHOWN, redact);
+  const shown = text.trim() === "" ? "" : ` It began with ${JSON.stringify(head(text))}.`;
   return {
     code: "bad_tool_output",
-    message: `${toolName} ${message}; its stdout has to be one ToolResult as JSON, such as {"ok":true,"content":[{"type":"text","text":"…"}]}.${shown}`,
+    message: `${toolName} ${message}; its stdout has to be one ToolResult as JSON, such as {"ok":true,"content":[{"type":"text","text":"…"}]}, or its file has to say "output": "text".${shown}`,
     recovery: "use_another_tool" as const,
   };
 }
 
-function badExit({ toolName, redact }: ToolContext, end: ProcessEnd, log: string) {
+function badExit({ toolName, redact }: ToolContext, end: ProcessEnd, stderr: CapturedOutput) {
   const how =
     end.exit_code === null
       ? `was ended by ${end.signal ?? "a signal"}`
       : `exited with code ${end.exit_code}`;
+  const log = showOutput(stderr.ends, stderr.bytes, MAX_LOG_CHARS, redact).text;
   const [last] = redact(log).trimEnd().split("\n").slice(-1);
   const words = last === undefined || last.trim() === "" ? "." : `: ${head(last.trim())}`;
   return {
@@ -174,28 +203,45 @@ function badExit({ toolName, redact }: ToolContext, end: ProcessEnd, log: string
 
 /** The log of a call: its end with the result, and all of it as an artifact where that is not all. */
 async function keepLog(
-  context: ToolContext,
-  stderr: Collected,
-): Promise<Required<Pick<HandlerResult, "artifacts" | "metadata">>> {
+  { redact }: ToolContext,
+  stderr: CapturedOutput,
+): Promise<{ metadata: JsonObject; artifacts: readonly ArtifactRef[] }> {
+  const isLong = stderr.bytes > MAX_LOG_CHARS;
+  const kept = await stderr.keep(isLong);
   // Redacted before it is cut: half a secret is not recognised.
-  const text = context.redact(stderr.text());
-  if (text.trim() === "") return { artifacts: [], metadata: {} };
-  if (text.length <= MAX_INLINE_LOG) return { artifacts: [], metadata: { stderr: text } };
-  const about = { media_type: "text/plain", name: `${context.toolName}.stderr.txt` };
-  const ref = await context.artifacts.write(stderr.bytes(), about);
-  return { artifacts: [ref], metadata: { stderr: `…${text.slice(-MAX_INLINE_LOG)}` } };
+  const { text } = showOutput(stderr.ends, stderr.bytes, MAX_LOG_CHARS, redact);
+  return {
+    metadata: {
+      ...(text.trim() === "" ? {} : { stderr: redact(text) }),
+      ...(kept.kind === "lost" ? { stderr_lost: kept.why } : {}),
+    },
+    artifacts: kept.kind === "artifact" ? [kept.ref] : [],
+  };
 }
 
-const MAX_INLINE_LOG = 2000;
+const MAX_LOG_CHARS = 2000;
 const MAX_SHOWN = 200;
 
-function outputBlocks(stdout: string, stderr: string): ContentBlock[] {
-  return [
-    { name: "stdout", text: stdout },
-    { name: "stderr", text: stderr },
-  ].flatMap(({ name, text }) =>
-    text.trim() === "" ? [] : [{ type: "text" as const, text: `${name}:\n${text}` }],
-  );
+/** Streams of a call that failed, each with its name; half of the room for each, so that both fit. */
+function streamBlocks(
+  { inlineLimitBytes, redact }: ToolContext,
+  streams: readonly CapturedOutput[],
+): { type: "text"; text: string }[] {
+  return streams.flatMap(({ name, ends, bytes }) => {
+    const { text } = showOutput(ends, bytes, Math.floor(inlineLimitBytes / 2), redact);
+    return text.trim() === "" ? [] : [textBlock(`${name}:\n${text}`)];
+  });
+}
+
+function keptBlocks(kept: KeptOutput): ContentBlock[] {
+  if (kept.kind === "inline") return [];
+  if (kept.kind === "lost") return [textBlock(`(The rest could not be kept: ${kept.why})`)];
+  const { artifact_id, media_type, size, name = "stdout" } = kept.ref;
+  return [{ type: "artifact_ref", artifact_id, media_type, size, name }];
+}
+
+function textBlock(text: string): { type: "text"; text: string } {
+  return { type: "text", text };
 }
 
 function head(text: string): string {

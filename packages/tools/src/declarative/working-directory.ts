@@ -7,7 +7,7 @@ import { ToolFailure, type Roots } from "@soong/core";
 import { resolvePath } from "../path/index.ts";
 import { isWithin } from "./program.ts";
 
-/** The canonical directory. `working_dir` is absolute, or relative to the project and inside it. */
+/** The canonical directory: inside the project or, if `working_dir` is absolute, inside a root of the run. */
 export async function workingDirectory(
   working_dir: string | undefined,
   roots: Roots,
@@ -22,21 +22,28 @@ export async function workingDirectory(
     roots.project === "" ? "/" : roots.project,
     working_dir ?? ".",
   );
-  if (
-    working_dir !== undefined &&
-    !isAbsolute(working_dir) &&
-    !isWithin(roots.project, directory)
-  ) {
-    throw failure(
-      "working_dir_outside_project",
-      `working_dir ${JSON.stringify(working_dir)} leads out of the project, to ${directory}.`,
-    );
-  }
+  if (working_dir !== undefined) refuseOutside(working_dir, directory, roots);
   const problem = await directoryProblem(directory);
   if (problem !== undefined) {
     throw failure("working_dir_not_found", `The working directory ${directory} ${problem}.`);
   }
   return directory;
+}
+
+function refuseOutside(working_dir: string, directory: string, { project, write }: Roots): void {
+  const isInProject = project !== "" && isWithin(project, directory);
+  if (isInProject) return;
+  if (!isAbsolute(working_dir)) {
+    throw failure(
+      "working_dir_outside_project",
+      `working_dir ${JSON.stringify(working_dir)} leads out of the project, to ${directory}.`,
+    );
+  }
+  if (write.some((root) => isWithin(root, directory))) return;
+  throw failure(
+    "working_dir_outside_roots",
+    `working_dir ${directory} is neither in the project nor in one of tools.write_roots of the config; add it there if the tool may work in it.`,
+  );
 }
 
 /** As a clause; undefined when it is a directory. */

@@ -1,0 +1,179 @@
+// DECL-7: what a declared command may print, how much of it, and what its log becomes.
+
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createHeldClock, type JsonObject } from "@soong/core";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { verifies } from "#laws";
+import {
+  createPlaces,
+  declared,
+  eventually,
+  says,
+  scripted,
+  startDeclaredRun,
+  textOf,
+  type Places,
+} from "./declarative-world.ts";
+
+let places: Places;
+beforeEach(() => {
+  places = createPlaces();
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  places.remove();
+});
+
+function declare(declaration: JsonObject): void {
+  places.write("home/tools/x.json", declaration);
+}
+
+function print(value: unknown): string {
+  return `printf '%s' '${JSON.stringify(value)}'`;
+}
+
+const MEGABYTES = (count: number): string =>
+  `head -c ${count * 1024 * 1024} /dev/zero | tr '\\0' x`;
+
+describe("a result", () => {
+  test("with only ok and summary, or with every field empty, reads as its summary", async () => {
+    verifies("DECL-7", "RESULT-8");
+    const empty = { data: null, artifacts: [], error: null };
+    for (const more of [{}, empty]) {
+      declare(scripted(print({ ok: true, summary: "42 lines", ...more })));
+      const { call } = await startDeclaredRun(places);
+      const result = await call("test.tool");
+      expect(result).toMatchObject({ status: "succeeded", summary: "42 lines" });
+      expect(textOf(result)).toBe("42 lines");
+    }
+  });
+
+  test("keeps the artifacts it gives, and names one of the session", async () => {
+    verifies("DECL-7");
+    const artifacts = [
+      { name: "report.txt", text: "all of it" },
+      { name: "b", blob: "aGk=" },
+    ];
+    declare(scripted(print({ ok: true, summary: "two", artifacts })));
+    const schema = { type: "object", properties: { id: { type: "string" } }, required: ["id"] };
+    places.write(
+      "home/tools/y.json",
+      declared({
+        name: "test.again",
+        input_schema: schema,
+        args: ["-c", `printf '{"ok":true,"artifacts":["%s"]}' "$1"`, "sh", "{{args.id}}"],
+      }),
+    );
+    const { call, artifacts: kept } = await startDeclaredRun(places);
+    const result = await call("test.tool");
+    const texts = result.artifacts.map(({ artifact_id }) =>
+      Buffer.from(kept.read(artifact_id) ?? []).toString(),
+    );
+    expect(texts).toEqual(["all of it", "hi"]);
+    const [first] = result.artifacts;
+    const again = await call("test.again", { id: first?.artifact_id ?? "" });
+    expect(again.artifacts).toEqual([first]);
+    const unknown = await call("test.again", { id: "none" });
+    expect(unknown.error).toMatchObject({ code: "bad_tool_output" });
+  });
+});
+
+describe('"output": "text"', () => {
+  test("takes any program's stdout", async () => {
+    verifies("DECL-7");
+    declare(declared({ command: "/bin/echo", args: ["{not json}"], output: "text" }));
+    const { call } = await startDeclaredRun(places);
+    const result = await call("test.tool");
+    expect(result).toMatchObject({ status: "succeeded", summary: "{not json}" });
+    expect(textOf(result)).toBe("{not json}\n");
+  });
+
+  test("nothing printed is an empty success; another exit code is a failure with both streams", async () => {
+    verifies("DECL-7");
+    declare(scripted("true", { output: "text" }));
+    places.write(
+      "home/tools/y.json",
+      scripted("echo out; echo err >&2; exit 3", { name: "test.bad", output: "text" }),
+    );
+    const { call } = await startDeclaredRun(places);
+    expect(textOf(await call("test.tool"))).toBe("test.tool succeeded and returned nothing.");
+    const bad = await call("test.bad");
+    expect(bad).toMatchObject({ status: "failed", error: { code: "command_failed" } });
+    expect(textOf(bad)).toContain("stdout:\nout");
+    expect(textOf(bad)).toContain("stderr:\nerr");
+  });
+
+  test("over the limit: both ends inline, all of it in an artifact, and the program goes on", async () => {
+    verifies("DECL-7");
+    const script = `echo first; ${MEGABYTES(3)}; echo; echo last; touch done`;
+    declare(scripted(script, { output: "text", stdout_limit_bytes: 100_000 }));
+    const { call, artifacts } = await startDeclaredRun(places);
+    const result = await call("test.tool");
+    expect(result.status).toBe("succeeded");
+    expect(textOf(result)).toMatch(/^first\n/);
+    expect(textOf(result)).toContain("\nlast\n");
+    expect(textOf(result).length).toBeLessThan(64 * 1024);
+    expect(result.artifacts).toHaveLength(1);
+    const [{ artifact_id, size } = { artifact_id: "", size: 0 }] = result.artifacts;
+    expect(size).toBe(3 * 1024 * 1024 + "first\n\nlast\n".length);
+    expect(artifacts.read(artifact_id)?.length).toBe(size);
+    expect(existsSync(join(places.project, "done"))).toBe(true);
+  });
+});
+
+describe("a log", () => {
+  test("of megabytes on stderr is an artifact, and the tool ends well", async () => {
+    verifies("DECL-7");
+    declare(scripted(`echo begin >&2; { ${MEGABYTES(2)}; } >&2; echo end >&2; ${says("fine")}`));
+    const { call } = await startDeclaredRun(places);
+    const result = await call("test.tool");
+    expect(result).toMatchObject({ status: "succeeded", summary: "fine" });
+    expect(textOf(result)).toBe("fine");
+    expect(result.artifacts).toMatchObject([{ name: "stderr.txt" }]);
+    expect(result.artifacts[0]?.size).toBeGreaterThan(2 * 1024 * 1024);
+    expect(JSON.stringify(result).length).toBeLessThan(5000);
+  });
+
+  test("is progress while the tool runs, at least every two seconds", async () => {
+    verifies("DECL-7");
+    const clock = createHeldClock();
+    declare(scripted(`echo step one >&2; until [ -e go ]; do sleep 0.01; done; ${says("done")}`));
+    const { call, journal } = await startDeclaredRun(places, { loading: { clock } });
+    const progress = (): unknown[] =>
+      journal.facts.filter(({ type }) => type === "tool.progress").map(({ data }) => data);
+    const calling = call("test.tool");
+    await eventually(() => {
+      void clock.advance(2000);
+      return JSON.stringify(progress()).includes("step one");
+    });
+    const before = progress().length;
+    await clock.advance(2000);
+    expect(progress().length).toBeGreaterThan(before);
+    expect(progress().at(-1)).toMatchObject({
+      message: "step one",
+      data: { stderr_bytes: "step one\n".length, stdout_bytes: 0 },
+    });
+    writeFileSync(join(places.project, "go"), "");
+    expect(await calling).toMatchObject({ status: "succeeded" });
+  });
+});
+
+describe("the rest of a declaration", () => {
+  test("permission write is enough for a shell tool", async () => {
+    verifies("DECL-7");
+    declare(declared({ command_type: "shell", command: says("x"), permission: "write" }));
+    const { call } = await startDeclaredRun(places);
+    expect(await call("test.tool")).toMatchObject({ status: "succeeded" });
+  });
+
+  test("variables the config allows to commands are there, too, and are named in the question", async () => {
+    verifies("DECL-7");
+    vi.stubEnv("SOONG_TEST_PROXY", "p1");
+    declare(scripted('printf \'{"ok":true,"summary":"%s"}\' "$SOONG_TEST_PROXY"'));
+    const loading = { envAllowlist: ["SOONG_TEST_PROXY"] };
+    const { call, requests } = await startDeclaredRun(places, { loading });
+    expect(await call("test.tool")).toMatchObject({ summary: "p1" });
+    expect(requests[0]?.env_summary).toContain("SOONG_TEST_PROXY");
+  });
+});
