@@ -15,6 +15,8 @@ export interface PackagePlan {
 }
 
 export interface House {
+  /** Modules of Node that one package alone may use, so that there is one place for what they do. */
+  readonly only?: Readonly<Record<string, string>>;
   readonly packages: Readonly<Record<string, PackagePlan>>;
 }
 

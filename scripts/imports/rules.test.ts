@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
+import { verifies } from "#laws";
 import type { House } from "../house.ts";
 import { checkTree } from "./rules.ts";
 import { readSourceFile } from "./source-file.ts";
 
 const house: House = {
+  only: { "node:child_process": "tools" },
   packages: {
     core: { runs: "anywhere", imports: [], rooms: ["schema", "tool", "call"] },
     tools: { runs: "node", imports: ["core"] },
@@ -153,4 +155,18 @@ test.each([
 test("what only looks like an import is none", () => {
   const text = '// import "zod"\nconst sample = `import "zod"`;';
   expect(check({ "core/src/x.ts": text })).toEqual([]);
+});
+
+test("a module of Node that one package owns is used there alone", () => {
+  verifies("CMD-7");
+  const spawning = 'import { spawn } from "node:child_process";';
+  expect(
+    check({
+      "tools/src/run.ts": spawning,
+      "cli/src/main.ts": spawning,
+      "cli/src/main.test.ts": spawning,
+    }),
+  ).toEqual([
+    'packages/cli/src/main.ts:1: "node:child_process" is used by "tools" alone; call what that offers',
+  ]);
 });

@@ -76,6 +76,10 @@ function judgeBare(
   }
   if (isTest(from.path)) return undefined;
   if (specifier.startsWith("node:")) {
+    const owner = house.only?.[specifier];
+    if (owner !== undefined && owner !== from.package) {
+      return `"${specifier}" is used by "${owner}" alone; call what that offers`;
+    }
     return plan.runs === "node" ? undefined : `"${specifier}" in a package that runs anywhere`;
   }
   return declared.includes(name) ? undefined : `"${name}" is not among the package's dependencies`;

@@ -215,7 +215,7 @@ describe("a server that cannot be had", () => {
   test("in a folder that is not there says so", async () => {
     const transport = { ...plainTransport(), cwd: "/no/such/folder" };
     const failure = await failureOf(world.connection(entryFor(transport)).connected());
-    expect(failure.message).toContain("its folder /no/such/folder does not exist");
+    expect(failure.message).toContain("/no/such/folder does not exist");
   });
 });
 

@@ -29,7 +29,7 @@ export async function bundleProcessRoom(): Promise<ProcessBundle> {
     (name) => join(folder, name),
   ) as [string, string, string];
   await build({
-    entryPoints: [here("../../packages/tools/src/process/index.ts")],
+    entryPoints: [here("../../packages/platform/src/process/index.ts")],
     outfile: room,
     bundle: true,
     format: "esm",

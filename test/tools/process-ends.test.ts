@@ -2,8 +2,8 @@
 
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { commandEnvironment, startProcess } from "../../packages/tools/src/process/index.ts";
-import type { ProcessOptions, RunningProcess } from "../../packages/tools/src/process/index.ts";
+import { commandEnvironment, startProcess } from "../../packages/platform/src/process/index.ts";
+import type { ProcessOptions, RunningProcess } from "../../packages/platform/src/process/index.ts";
 import { bundleProcessRoom } from "./process-bundle.ts";
 import type { ProcessBundle } from "./process-bundle.ts";
 import { isAlive, pidsIn, startRuntime } from "./process-watching.ts";

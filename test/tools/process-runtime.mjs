@@ -6,9 +6,10 @@ import { readdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const [bundle = "", deed = "", ...rest] = process.argv.slice(2);
-const { startProcess } = /** @type {typeof import("../../packages/tools/src/process/index.ts")} */ (
-  await import(pathToFileURL(bundle).href)
-);
+const { startProcess } =
+  /** @type {typeof import("../../packages/platform/src/process/index.ts")} */ (
+    await import(pathToFileURL(bundle).href)
+  );
 
 const env = { PATH: process.env.PATH ?? "", TEST_MARK: process.env.TEST_MARK ?? "" };
 

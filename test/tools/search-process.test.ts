@@ -1,6 +1,7 @@
 // What becomes of ripgrep's process (CODE-3): ended on abort, heard when it fails, never in the way.
 
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -70,15 +71,38 @@ test("a ripgrep that cannot be started is a clear error", async () => {
     status: "failed",
     error: { code: "ripgrep_failed", error_class: "dependency_unavailable" },
   });
-  expect(result.error?.message).toContain("ENOENT");
+  expect(result.error?.message).toContain("could not be started");
 });
 
 test("ripgrep gets no configuration, no environment and no input", async () => {
   verifies("CODE-3");
   const seen = join(desk.base, "seen");
   pretend(
-    `{ echo "$1"; env | grep -v '^\\(PWD\\|SHLVL\\|_\\|OLDPWD\\)='; cat; } > ${seen}; exit 2`,
+    `{ echo "$1"; env | grep -v '^\\(SOONG_PROCESS\\|PWD\\|SHLVL\\|_\\|OLDPWD\\)='; cat; } > ${seen}; exit 2`,
   );
   await desk.call("code.search", { query: "needle" });
   expect(readFileSync(seen, "utf8")).toBe("--no-config\n");
 });
+
+test.each([".gitignore", "deep/down/.gitignore", ".git/info/exclude", ".ignore", ".rgignore"])(
+  "a FIFO in the place of %s holds up neither engine",
+  async (name) => {
+    verifies("PATH-4", "CODE-3");
+    const real = await openDesk();
+    try {
+      real.plant({
+        "project/a": "needle",
+        "project/deep/down/b": "needle",
+        "project/.git/HEAD": "",
+      });
+      mkdirSync(join(real.project, ".git/info"));
+      execFileSync("mkfifo", [join(real.project, name)]);
+      const found = await real.call("code.search", { query: "needle" });
+      expect(found).toMatchObject({ status: "succeeded", data: { files_with_matches: 2 } });
+      const listed = await real.call("code.list_dir", { recursive: true, hidden: false });
+      expect(listed).toMatchObject({ status: "succeeded" });
+    } finally {
+      real.close();
+    }
+  },
+);

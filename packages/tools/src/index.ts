@@ -8,5 +8,4 @@ export * from "./declarative/index.ts";
 export * from "./file/index.ts";
 export * from "./hook/index.ts";
 export * from "./path/index.ts";
-export * from "./process/index.ts";
 export * from "./search/index.ts";

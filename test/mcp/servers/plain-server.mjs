@@ -161,7 +161,7 @@ function call(id, params) {
     const child = spawn(
       process.execPath,
       ["-e", "process.on('SIGTERM', () => {}); console.log('ready'); setInterval(() => {}, 1000);"],
-      { stdio: ["ignore", "pipe", "ignore"] },
+      { stdio: ["ignore", "pipe", "ignore"], detached: input.detached === true },
     );
     child.stdout.once("data", () => {
       answer(id, { content: [], structuredContent: { pid: child.pid } });

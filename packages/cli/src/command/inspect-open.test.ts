@@ -15,7 +15,6 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  vi.unstubAllEnvs();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -27,9 +26,9 @@ test("the browser is started without the token, which every user could read, and
     await writeFile(program, `#!/bin/sh\nprintf '%s\\n' "$*" >> '${heard}'\n`);
     await chmod(program, 0o755);
   }
-  vi.stubEnv("PATH", `${folder}:${process.env["PATH"] ?? ""}`);
+  const env = { DISPLAY: ":0", PATH: `${folder}:${process.env["PATH"] ?? ""}` };
   const url = "http://127.0.0.1:4711/#token=a-secret-of-this-test";
-  const close = await openPage(url, { DISPLAY: ":0" });
+  const close = await openPage(url, { cwd: join(folder, "project"), env });
   const given = await vi.waitFor(async () => {
     const text = await readFile(heard, "utf8");
     expect(text).toMatch(/\n$/);

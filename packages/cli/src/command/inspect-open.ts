@@ -5,17 +5,18 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { CommandContext } from "./context.ts";
 import { openBrowser } from "./open-browser.ts";
 
 /** The function takes the file away. */
 export async function openPage(
   url: string,
-  env: Readonly<Record<string, string | undefined>>,
+  context: Pick<CommandContext, "cwd" | "env">,
 ): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "soong-inspect-"));
   const file = join(folder, "open.html");
   await writeFile(file, leadingTo(url), { mode: 0o600 });
-  openBrowser(pathToFileURL(file).href, env);
+  openBrowser(pathToFileURL(file).href, context);
   return () => rm(folder, { recursive: true, force: true });
 }
 

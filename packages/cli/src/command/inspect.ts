@@ -45,7 +45,7 @@ export async function inspectCommand(
     try {
       show(context, served, json);
       // Not needed: the address is on the screen.
-      if (open) closePage = await openPage(served.url, context.env).catch(() => undefined);
+      if (open) closePage = await openPage(served.url, context).catch(() => undefined);
       return await end.bySignal;
     } finally {
       await closePage?.();

@@ -29,7 +29,7 @@ export async function mcpLoginCommand(
       signal: interrupted.signal,
       show(url) {
         output.note(`To log in to ${visibleLine(server)}, go to:\n\n  ${visibleLine(url)}\n`);
-        if (browser && context.isInteractive) openBrowser(url, context.env);
+        if (browser && context.isInteractive) openBrowser(url, context);
       },
     });
     if (json) output.record("soong.mcp_login/1", report);

@@ -8,6 +8,7 @@ import { failureOf } from "../output/index.ts";
 import {
   knownSecrets,
   ownServers,
+  placesOf,
   runtimeServers,
   serverLog,
   serversFile,
@@ -18,7 +19,7 @@ import type { Finding } from "./finding.ts";
 const ABOUT = "mcp.json";
 
 export async function* serverFindings(
-  { env }: Pick<CommandContext, "env">,
+  { cwd, env }: Pick<CommandContext, "cwd" | "env">,
   config: LoadedConfig,
 ): AsyncGenerator<Finding> {
   const { home, values } = config;
@@ -38,7 +39,8 @@ export async function* serverFindings(
   if (entries.length === 0) return;
   try {
     const { registry } = createKernel();
-    const servers = await runtimeServers({ env, config, choice: "all", canElicit: false });
+    const { roots } = await placesOf(cwd, home, values.tools.write_roots);
+    const servers = await runtimeServers({ env, config, roots, choice: "all", canElicit: false });
     const { mcp, ready } = await servers.open(registry, await knownSecrets(config, env));
     try {
       await ready(new AbortController().signal);

@@ -7,6 +7,7 @@ export { mainDefinition } from "./main-definition.ts";
 export { instructionsOf } from "./instructions.ts";
 export { modelsFor } from "./models.ts";
 export { hooksFile } from "./own-hooks.ts";
+export { placesOf } from "./places.ts";
 export { loginsFolder, ownServers, serverLog, serversFile } from "./own-servers.ts";
 export { declarativeOptions, toolsFolder } from "./own-tools.ts";
 export { runtimeServers, type ServerChoice } from "./runtime-servers.ts";

@@ -104,6 +104,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const servers = await runtimeServers({
     env,
     config,
+    roots,
     choice: options.servers ?? "all",
     canElicit: options.elicit !== undefined || options.desk !== undefined,
     ...(options.host === undefined ? {} : { host: options.host }),

@@ -2,7 +2,7 @@
 // Nothing is connected before somebody is about to need it.
 
 import { join } from "node:path";
-import { messageOf, type Redactor, type Registry } from "@soong/core";
+import { messageOf, type Redactor, type Registry, type Roots } from "@soong/core";
 import {
   createPins,
   openConnection,
@@ -21,6 +21,8 @@ import { SetupError } from "./setup-error.ts";
 export interface OpenServersOptions {
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where the agent works: no program of a server is taken from there (MCP-11). */
+  readonly roots: Roots;
   readonly entries: readonly McpServerEntry[];
   readonly registry: Registry;
   /** Somebody is there whom a server may ask (MCP-5). */
@@ -35,7 +37,8 @@ export interface OpenServersOptions {
 }
 
 export async function openServers(options: OpenServersOptions): Promise<McpServers> {
-  const { home, env, entries, registry, canElicit, host, record, onSecret, redactor } = options;
+  const { home, env, roots, entries, registry, canElicit, host } = options;
+  const { record, onSecret, redactor } = options;
   const logins = openMcpLogins(loginsFolder(home));
   const pins = await createPins(openPinFile(join(home, "mcp-pins.json"))).catch(refuse);
   return openMcpServers({
@@ -45,6 +48,7 @@ export async function openServers(options: OpenServersOptions): Promise<McpServe
     connect: (entry) =>
       openConnection(entry, {
         environment: env,
+        roots,
         logFile: serverLog(home, entry.server_id),
         canElicit,
         canSample: host !== undefined,

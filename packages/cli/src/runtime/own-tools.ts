@@ -3,9 +3,9 @@
 
 import { join } from "node:path";
 import type { AnyTool, ToolSource } from "@soong/core";
+import { DEFAULT_ENV_ALLOWLIST } from "@soong/platform";
 import {
   codeTools,
-  DEFAULT_ENV_ALLOWLIST,
   describeFileProblem,
   loadDeclarativeTools,
   readArtifactTool,

@@ -1,6 +1,12 @@
 // The part of a runtime that is about MCP servers: which of them it has, when they are ready, and their facts on record.
 
-import { createRedactor, type KnownSecret, type Registry, type Session } from "@soong/core";
+import {
+  createRedactor,
+  type KnownSecret,
+  type Registry,
+  type Roots,
+  type Session,
+} from "@soong/core";
 import type { McpServerEntry, McpServers, McpServersOptions } from "@soong/mcp";
 import type { LoadedConfig } from "../config/index.ts";
 import { ownServers } from "./own-servers.ts";
@@ -9,6 +15,7 @@ import { createServerFacts } from "./server-facts.ts";
 export interface RuntimeServersOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly config: LoadedConfig;
+  readonly roots: Roots;
   readonly choice: ServerChoice;
   readonly canElicit: boolean;
   readonly host?: McpServersOptions["host"];
@@ -34,7 +41,7 @@ export interface OpenedServers {
 const TELL_AFTER_MS = 1000;
 
 export async function runtimeServers(options: RuntimeServersOptions): Promise<RuntimeServers> {
-  const { env, config, choice, canElicit, host } = options;
+  const { env, config, roots, choice, canElicit, host } = options;
   const { home, values } = config;
   const { entries: all, warnings } = await ownServers(home, env, values.mcp);
   const entries = chosen(all, choice);
@@ -47,7 +54,7 @@ export async function runtimeServers(options: RuntimeServersOptions): Promise<Ru
       }
       const { openServers } = await import("./open-servers.ts");
       const { record, watched } = createServerFacts();
-      const given = { home, env, entries, registry, canElicit };
+      const given = { home, env, roots, entries, registry, canElicit };
       const asked = host === undefined ? {} : { host };
       // Hidden from now on, in runs under way too: a token that is renewed may come back in the very next answer.
       const onSecret = (secret: KnownSecret): void => {

@@ -1,6 +1,6 @@
 // One server as its users see it: had when needed, lost, had again.
 
-import type { Clock, Redactor } from "@soong/core";
+import type { Clock, Redactor, Roots } from "@soong/core";
 import type { McpLogins } from "../authorization/index.ts";
 import type { McpSecret } from "../settings/index.ts";
 import type { ConnectedServer } from "./connected-server.ts";
@@ -39,6 +39,8 @@ export interface ConnectionOptions {
   readonly envAllowlist?: readonly string[];
   /** Where a server runs whose entry says nothing; the user's home unless given, never the project. */
   readonly cwd?: string;
+  /** Where the agent works: a server's program is never taken from there (MCP-11). */
+  readonly roots?: Roots;
   /** The server's standard error is appended here, bounded. Nowhere unless given. */
   readonly logFile?: string;
   /** Takes secrets out of what is appended there. */

@@ -3,11 +3,11 @@
 import { homedir } from "node:os";
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Clock } from "@soong/core";
+import { environmentOutside } from "@soong/platform";
 import { createAccessTokens, type AccessTokens } from "../authorization/index.ts";
 import type { McpServerEntry } from "../settings/index.ts";
 import { openRedactedLog } from "./redacted-log.ts";
 import type { ConnectionOptions } from "./connection-types.ts";
-import { serverEnvironment } from "./environment.ts";
 import { createHttpTransport } from "./http-transport.ts";
 import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
 
@@ -39,15 +39,18 @@ export function createServerTransport(
       tokens,
     };
   }
+  const { roots } = options;
   const stdio = createStdioTransport({
     command: transport.command,
     args: transport.args,
-    env: serverEnvironment({
+    // An allowlist of names and what its entry sets, never the rest (MCP-8).
+    env: environmentOutside(roots, {
       from: options.environment ?? process.env,
-      allowlist: options.envAllowlist,
-      entry: transport.env,
+      ...(options.envAllowlist === undefined ? {} : { allowlist: options.envAllowlist }),
+      extra: transport.env,
     }),
     cwd: transport.cwd ?? options.cwd ?? homedir(),
+    roots,
     log:
       options.logFile === undefined
         ? undefined

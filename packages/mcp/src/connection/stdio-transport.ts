@@ -1,18 +1,20 @@
 // A server as a program of ours: JSON lines on its standard input and output. The SDK's own transport gives
 // its child neither a group nor an end to what the child started, so this one stands in its place.
 
-import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
-import { once } from "node:events";
-import { existsSync } from "node:fs";
-import type { Readable } from "node:stream";
-import { setImmediate as immediately, setTimeout as delay } from "node:timers/promises";
+import { setImmediate as immediately } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { messageOf, ToolFailure, type Roots } from "@soong/core";
+import {
+  findProgram,
+  OPEN_INPUT,
+  startProcess,
+  type ProcessOptions,
+  type RunningProcess,
+} from "@soong/platform";
 import type { BoundedLog } from "./bounded-log.ts";
 import { McpServerFailure } from "./failure.ts";
 import { createLineSplitter, LineTooLong } from "./line-splitter.ts";
 import { oneLine } from "../authorization/index.ts";
-import { endGroup } from "./process-group.ts";
-import { unwatchGroup, watchGroup } from "./watchdog.ts";
 
 export interface StdioTransport extends Transport {
   // The SDK knows a pipe by these two: on one, silence means a server of the older era.
@@ -22,7 +24,7 @@ export interface StdioTransport extends Transport {
   readonly garbageLines: number;
   /** Why it is over, where that was not our doing. */
   readonly end: string | undefined;
-  /** Settles when nobody of its group is left. */
+  /** Settles when nothing of it is left. */
   readonly gone: Promise<void>;
 }
 
@@ -31,6 +33,8 @@ export interface StdioOptions {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
+  /** Where the agent works: no program is taken from there. */
+  readonly roots: Roots | undefined;
   readonly log: BoundedLog | undefined;
   /** Not to appear in what is said about its end. */
   readonly secrets: readonly string[];
@@ -39,14 +43,13 @@ export interface StdioOptions {
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
 const MAX_LOGGED_GARBAGE = 100;
 const LAST_WORDS_BYTES = 2000;
-/** A child of the server may hold its pipes open; it is not waited for longer than this. */
-const DRAIN_MS = 1000;
-const PATIENCE = { politeMs: 1000, graceMs: 1000 };
-/** One that ended by itself had its time; what it left behind is only asked once. */
-const LEFT_BEHIND = { politeMs: 0, graceMs: 1000 };
+/** How long its end may take to be known after its input broke. */
+const END_KNOWN_MS = 1000;
+/** A server ends by itself when its input ends; then it is asked to, then killed. */
+const POLITE_MS = 1000;
 
 export function createStdioTransport(options: StdioOptions): StdioTransport {
-  let child: ChildProcessWithoutNullStreams | undefined;
+  let running: RunningProcess | undefined;
   let isOver = false;
   let end: string | undefined;
   let garbageLines = 0;
@@ -54,7 +57,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
   let gone = Promise.resolve();
   const transport: StdioTransport = {
     get pid() {
-      return child?.pid;
+      return running?.pid;
     },
     stderr: null,
     get garbageLines() {
@@ -66,54 +69,38 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     get gone() {
       return gone;
     },
-    start,
+    // A failure to start rejects; it is not thrown.
+    start: async () => start(),
     send,
     close() {
-      finish(undefined, PATIENCE);
+      finish(undefined);
       return gone;
     },
   };
   return transport;
 
-  async function start(): Promise<void> {
-    const started = spawnGroup(options);
-    child = started;
-    // Before anything is waited for: we may be killed at any moment.
-    if (started.pid !== undefined) watchGroup(started.pid);
-    started.stderr.on("data", (bytes: Buffer) => {
-      options.log?.append(bytes);
-      lastWords = (lastWords + bytes.toString("utf8")).slice(-LAST_WORDS_BYTES);
-    });
-    for (const emitter of [started, started.stdin, started.stdout, started.stderr]) {
-      emitter.on("error", () => {});
-    }
-    await new Promise<void>((resolve, reject) => {
-      started.once("spawn", resolve);
-      started.once("error", (error: NodeJS.ErrnoException) => {
-        reject(startFailure(options, error));
-      });
-    });
-    const isRead = read(started.stdout);
-    started.once("exit", (code, signal) => {
-      // What it wrote before is still in the pipes: an answer there counts, and so do its last words.
-      const isDrained = Promise.all([isRead, once(started, "close")]);
-      void Promise.race([isDrained, delay(DRAIN_MS)]).then(() => {
-        finish(describeExit(code, signal), LEFT_BEHIND);
-      });
-    });
-  }
-
-  async function read(stdout: Readable): Promise<void> {
+  function start(): void {
     const lines = createLineSplitter(MAX_LINE_BYTES);
-    try {
-      for await (const bytes of stdout) {
-        for (const line of lines.push(bytes as Buffer)) await takeLine(line);
-      }
-    } catch (error) {
-      if (error instanceof LineTooLong) {
-        finish(`it sent a line of more than ${MAX_LINE_BYTES} bytes`, LEFT_BEHIND);
-      }
-    }
+    running = startServer(options, {
+      async onStdout(bytes) {
+        for (const line of lines.push(bytes)) await takeLine(line);
+      },
+      onStderr(bytes) {
+        options.log?.append(bytes);
+        lastWords = (lastWords + bytes.toString("utf8")).slice(-LAST_WORDS_BYTES);
+      },
+    });
+    running.end.then(
+      // All it wrote before was taken: an answer there counts, and so do its last words.
+      ({ exit_code, signal }) => finish(describeExit(exit_code, signal)),
+      (error: unknown) => {
+        finish(
+          error instanceof LineTooLong
+            ? `it sent a line of more than ${MAX_LINE_BYTES} bytes`
+            : oneLine(messageOf(error), options.secrets),
+        );
+      },
+    );
   }
 
   async function takeLine(line: string): Promise<void> {
@@ -134,67 +121,57 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
 
   function send(message: JSONRPCMessage): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (child === undefined || isOver) {
+      if (running?.input === undefined || isOver) {
         reject(new Error("the server is gone"));
         return;
       }
-      child.stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+      running.input.write(`${JSON.stringify(message)}\n`, (error) => {
         if (error === null || error === undefined) resolve();
         // Its end is about to be known, and says more than a broken pipe.
-        else setTimeout(reject, DRAIN_MS, error);
+        else setTimeout(reject, END_KNOWN_MS, error);
       });
     });
   }
 
-  /** The first reason counts. Whoever waits for an answer learns of it now, not when the group is gone. */
-  function finish(why: string | undefined, patience: typeof PATIENCE): void {
+  /** The first reason counts. Whoever waits for an answer learns of it now, not when all of it is gone. */
+  function finish(why: string | undefined): void {
     if (isOver) return;
     isOver = true;
     const words = oneLine(lastWords, options.secrets);
     end = why === undefined || words === "" ? why : `${why}; its last words: ${words}`;
-    const { pid } = child ?? {};
-    if (child !== undefined && pid !== undefined) {
-      const ending = child;
-      ending.stdin.end();
-      gone = endGroup(pid, patience).then(() => {
-        unwatchGroup(pid);
-        for (const stream of [ending.stdin, ending.stdout, ending.stderr]) stream.destroy();
-        return options.log?.close();
-      });
-    } else {
-      gone = options.log?.close() ?? gone;
-    }
+    gone = Promise.resolve(running?.stop("abort"))
+      .catch(() => {})
+      .then(() => options.log?.close());
     transport.onclose?.();
   }
 }
 
-function spawnGroup(options: StdioOptions): ChildProcessWithoutNullStreams {
+/** As a hook's program is found: on the PATH it is given, and never in the project (MCP-11). */
+function startServer(
+  { command, args, env, cwd, roots }: StdioOptions,
+  consumers: Required<Pick<ProcessOptions, "onStdout" | "onStderr">>,
+): RunningProcess {
   try {
-    return spawn(options.command, options.args, {
-      cwd: options.cwd,
-      // Node would add its coverage variable by itself where it is not mentioned.
-      env: { NODE_V8_COVERAGE: undefined, ...options.env },
-      detached: true,
-      stdio: ["pipe", "pipe", "pipe"],
+    const { found } = findProgram(command, { directory: cwd, roots }, env);
+    return startProcess({
+      executable: found,
+      argv: [found, ...args],
+      cwd,
+      env,
+      stdin: OPEN_INPUT,
+      politeMs: POLITE_MS,
+      ...consumers,
     });
   } catch (error) {
-    throw startFailure(options, error as NodeJS.ErrnoException);
+    const why = error instanceof ToolFailure ? error.message : messageOf(error);
+    throw new McpServerFailure(
+      "unreachable",
+      `"${oneLine(command)}" could not be started: ${oneLine(why)}`,
+    );
   }
 }
 
-function startFailure(options: StdioOptions, error: NodeJS.ErrnoException): McpServerFailure {
-  const { command, cwd } = options;
-  const why = existsSync(cwd) ? reasonOf(error.code) : `its folder ${cwd} does not exist`;
-  return new McpServerFailure("unreachable", `"${oneLine(command)}" could not be started: ${why}.`);
-}
-
-function reasonOf(code: string | undefined): string {
-  if (code === "ENOENT") return "there is no such program on the PATH it is given";
-  if (code === "EACCES") return "it may not be executed";
-  return `the system says ${code ?? "nothing about why"}`;
-}
-
-function describeExit(code: number | null, signal: NodeJS.Signals | null): string {
+function describeExit(code: number | null, signal: string | null): string {
   return signal === null ? `it ended with code ${String(code)}` : `it was ended by ${signal}`;
 }
 

@@ -5,7 +5,7 @@ import { relative } from "node:path";
 import { ToolFailure, type Clock, type HandlerResult, type ToolContext } from "@soong/core";
 import type { FilesRead } from "../file/index.ts";
 import { resolvePath } from "../path/index.ts";
-import { findExecutable, startProcess } from "../process/index.ts";
+import { findExecutable, startProcess } from "@soong/platform";
 import { captureOutput } from "./captured-output.ts";
 import { describeEnd, partialText } from "./describe-end.ts";
 import { isWithin } from "./places-of-command.ts";

@@ -2,7 +2,7 @@
 // and an error where it failed, which still shows everything it wrote.
 
 import { toolResult, type ArtifactRef, type ContentBlock, type HandlerResult } from "@soong/core";
-import type { ProcessEnd } from "../process/index.ts";
+import type { ProcessEnd } from "@soong/platform";
 import type { CapturedOutput, KeptOutput } from "./captured-output.ts";
 import { showOutput, wholeLength, type ShownOutput } from "./shown-output.ts";
 

@@ -3,7 +3,7 @@
 
 import { readdirSync } from "node:fs";
 import { nearestName, ToolFailure } from "@soong/core";
-import { findExecutable } from "../process/index.ts";
+import { findExecutable } from "@soong/platform";
 
 export function executableNotFound(
   argv: readonly string[],

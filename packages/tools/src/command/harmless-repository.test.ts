@@ -17,7 +17,7 @@ import { dirname, join } from "node:path";
 import type { Places } from "@soong/core";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { findExecutable } from "../process/index.ts";
+import { findExecutable } from "@soong/platform";
 import { repositoryOf } from "./harmless-repository.ts";
 import { proveReadOnly, type ReadOnlyProof } from "./prove-read-only.ts";
 

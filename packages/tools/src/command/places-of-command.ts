@@ -2,11 +2,10 @@
 
 import { resolve } from "node:path";
 import type { Places, Roots } from "@soong/core";
+import { isWithin } from "@soong/platform";
 import { resolvePathNow } from "../path/index.ts";
 
-export function isWithin(root: string, path: string): boolean {
-  return root === "/" || path === root || path.startsWith(`${root}/`);
-}
+export { isWithin };
 
 /** In the project or one of the roots the run may write to. */
 export function isWithinRoots({ project, write }: Roots, path: string): boolean {

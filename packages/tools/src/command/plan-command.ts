@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { ToolFailure, type Plan, type PrepareContext } from "@soong/core";
 import { resolvePath, stampOf } from "../path/index.ts";
-import { findExecutable, type FoundExecutable } from "../process/index.ts";
+import { findExecutable, type FoundExecutable } from "@soong/platform";
 import { executableNotFound } from "./executable-not-found.ts";
 import { isWithinRoots } from "./places-of-command.ts";
 import { proveReadOnly } from "./prove-read-only.ts";

@@ -5,7 +5,7 @@ import { lstatSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Places } from "@soong/core";
-import { findExecutable } from "../process/index.ts";
+import { findExecutable } from "@soong/platform";
 import { isHarmlessGitFormat } from "./git-format.ts";
 import { repositoryOf } from "./harmless-repository.ts";
 import { hasOneOf, matchArguments, type MatchedArguments } from "./match-arguments.ts";

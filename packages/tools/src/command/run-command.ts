@@ -2,7 +2,7 @@
 
 import { defineTool, systemClock, type AnyTool, type Clock } from "@soong/core";
 import type { FilesRead } from "../file/index.ts";
-import { commandEnvironment } from "../process/index.ts";
+import { commandEnvironment } from "@soong/platform";
 import { changed, conductCommand } from "./conduct-command.ts";
 import { canonicalPath } from "./places-of-command.ts";
 import { planCommand, type CommandInput, type Environment } from "./plan-command.ts";

@@ -4,7 +4,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Roots } from "@soong/core";
-import type { FoundExecutable } from "../process/index.ts";
+import type { FoundExecutable } from "@soong/platform";
 import { isWithin, isWithinRoots } from "./places-of-command.ts";
 
 /** Where programs are found, and where their links may lead. */

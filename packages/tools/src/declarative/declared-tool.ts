@@ -9,10 +9,9 @@ import {
   type JsonObject,
   type ToolContext,
 } from "@soong/core";
-import { DEFAULT_ENV_ALLOWLIST } from "../process/index.ts";
+import { DEFAULT_ENV_ALLOWLIST, findProgram, programEnvironment } from "@soong/platform";
 import { renderArgv, type ArgvTemplate, type Rendered } from "./argv-template.ts";
 import { DEFAULT_OUTPUT_LIMIT_BYTES, type Declaration } from "./declaration.ts";
-import { findProgram, programEnvironment } from "./program.ts";
 import { runCommand, type Command } from "./run-command.ts";
 import { renderShell, type ShellTemplate } from "./shell-template.ts";
 import { workingDirectory } from "./working-directory.ts";
@@ -73,7 +72,11 @@ export function createDeclaredTool(
       const cwd = await workingDirectory(working_dir, roots);
       const { program, rest } = rendered.value;
       const env = programEnvironment(allowlist, roots);
-      const { found, resolved } = findProgram(program, { directory, roots }, env);
+      const { found, resolved } = findProgram(
+        program,
+        { directory, trusted: directory, roots },
+        env,
+      );
       const argv = [found, ...rest];
       return {
         resources: [{ kind: "command", executable: resolved, argv, cwd }],

@@ -9,9 +9,4 @@ export {
   type DeclarativeToolsOptions,
   type LoadedTools,
 } from "./load-tools.ts";
-export {
-  findProgram,
-  ownProgramProblem,
-  programEnvironment,
-  type ProgramPlaces,
-} from "./program.ts";
+export { ownProgramProblem } from "./own-program.ts";

@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type RegisteredTool,
 } from "@soong/core";
+import { findProgram, programEnvironment } from "@soong/platform";
 import {
   fieldProblems,
   isObject,
@@ -25,7 +26,7 @@ import {
   type CommandTemplate,
   type DeclaredToolOptions,
 } from "./declared-tool.ts";
-import { findProgram, ownProgramProblem, programEnvironment } from "./program.ts";
+import { ownProgramProblem } from "./own-program.ts";
 import { findSchemaField, type FoundField } from "./schema-field.ts";
 import { compileShell } from "./shell-template.ts";
 import { directoryProblem } from "./working-directory.ts";

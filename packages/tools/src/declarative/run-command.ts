@@ -11,6 +11,7 @@ import {
   type Resource,
   type ToolContext,
 } from "@soong/core";
+import { startProcess, type ProcessEnd } from "@soong/platform";
 import {
   captureOutput,
   reportProgress,
@@ -18,7 +19,6 @@ import {
   type CapturedOutput,
   type KeptOutput,
 } from "../command/index.ts";
-import { startProcess, type ProcessEnd } from "../process/index.ts";
 import { keepArtifacts } from "./given-artifacts.ts";
 import { readOutput, type ReadOutput } from "./read-output.ts";
 

@@ -4,8 +4,8 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { ToolFailure, type Roots } from "@soong/core";
+import { isWithin } from "@soong/platform";
 import { resolvePath } from "../path/index.ts";
-import { isWithin } from "./program.ts";
 
 /** The canonical directory: inside the project or, if `working_dir` is absolute, inside a root of the run. */
 export async function workingDirectory(

@@ -2,8 +2,13 @@
 // stdout, stderr as log. Whatever goes wrong is thrown: for a guard the kernel makes a deny or a question of it.
 
 import type { AnyHook, Hook, HookEvent, NamePattern, Signal } from "@soong/core";
-import { findProgram, programEnvironment, type ProgramPlaces } from "../declarative/index.ts";
-import { startProcess, type ProcessEnd } from "../process/index.ts";
+import {
+  findProgram,
+  programEnvironment,
+  startProcess,
+  type ProcessEnd,
+  type ProgramPlaces,
+} from "@soong/platform";
 
 export interface CommandHook {
   readonly id: string;
@@ -52,6 +57,7 @@ export function placesOfHook(options: Pick<CommandHook, "cwd" | "project">): Pro
   const { cwd, project } = options;
   return {
     directory: cwd,
+    trusted: cwd,
     roots: project === undefined ? undefined : { project, write: [] },
   };
 }

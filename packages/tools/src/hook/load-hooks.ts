@@ -11,12 +11,8 @@ import {
   type HookEvent,
   type JsonObject,
 } from "@soong/core";
-import {
-  findProgram,
-  ownProgramProblem,
-  programEnvironment,
-  variableName,
-} from "../declarative/index.ts";
+import { findProgram, programEnvironment } from "@soong/platform";
+import { ownProgramProblem, variableName } from "../declarative/index.ts";
 import {
   directoryTrustProblem,
   fieldProblems,

@@ -1,24 +1,21 @@
 // Where ripgrep is: the one that came with us, else one on PATH, but never a program that the project or
 // anything the agent may write could have put there. Undefined: none, and the plain walk serves.
 
-import { accessSync, constants } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Roots } from "@soong/core";
-import { findExecutable } from "../process/index.ts";
+import { findExecutable, rootOfProgram } from "@soong/platform";
 import { runRipgrep } from "./ripgrep-process.ts";
 import { TREE_FLAGS } from "./ripgrep-query.ts";
 
 export async function locateRipgrep(roots: Roots): Promise<string | undefined> {
-  return (await bundledRipgrep()) ?? ripgrepOnPath(roots, process.env.PATH ?? "");
+  return (await bundledRipgrep(roots)) ?? ripgrepOnPath(roots, process.env.PATH ?? "");
 }
 
 /** The first one that does what is expected of it. */
 export async function ripgrepOnPath(roots: Roots, path: string): Promise<string | undefined> {
-  const isOurs = (place: string): boolean =>
-    [roots.project, ...roots.write].some((root) => place === root || place.startsWith(`${root}/`));
   for (const directory of path.split(":")) {
     const rg = findExecutable("rg", { path: directory, cwd: "/" });
-    if (rg === undefined || isOurs(rg.found) || isOurs(rg.resolved)) continue;
+    if (rg === undefined || rootOfProgram(rg, roots) !== undefined) continue;
     let fit = proven.get(rg.resolved);
     if (fit === undefined) {
       fit = namesWhatItExcludes(rg.resolved);
@@ -29,11 +26,11 @@ export async function ripgrepOnPath(roots: Roots, path: string): Promise<string 
   return undefined;
 }
 
-async function bundledRipgrep(): Promise<string | undefined> {
+async function bundledRipgrep(roots: Roots): Promise<string | undefined> {
   try {
     const { rgPath } = await import("@vscode/ripgrep");
-    accessSync(rgPath, constants.X_OK);
-    return rgPath;
+    const rg = findExecutable(rgPath, { path: "", cwd: "/" });
+    return rg === undefined || rootOfProgram(rg, roots) !== undefined ? undefined : rgPath;
   } catch {
     return undefined;
   }

@@ -1,9 +1,10 @@
 // Runs ripgrep once: no configuration, no environment, no input. Its output is handed on piece by piece,
 // and it is gone when the promise settles, however that comes about.
 
-import { spawn } from "node:child_process";
 import { ToolFailure } from "@soong/core";
+import { startProcess, type ProcessOptions, type RunningProcess } from "@soong/platform";
 import { createRipgrepMessages } from "./ripgrep-messages.ts";
+import { watchForStall } from "./ripgrep-stall.ts";
 
 export interface RipgrepRun {
   readonly executable: string;
@@ -27,61 +28,73 @@ export interface RipgrepEnd {
   readonly unreadable: number;
 }
 
-export function runRipgrep(run: RipgrepRun): Promise<RipgrepEnd> {
-  const { signal } = run;
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const child = spawn(run.executable, ["--no-config", ...run.argv], {
-      cwd: run.cwd,
-      env: {},
-      stdio: ["ignore", "pipe", "pipe", ...(run.descriptors ?? [])],
-    });
-    let enough = false;
-    let failure: Error | undefined;
-    const messages = createRipgrepMessages(run.onExcluded ?? (() => {}));
-    const end = (): void => {
-      child.kill("SIGKILL");
-    };
-    signal.addEventListener("abort", end, { once: true });
-    child.stdout?.on("data", (chunk: Buffer) => {
-      if (enough) return;
-      try {
-        enough = run.onOutput(chunk) === "enough";
-      } catch (error) {
-        failure = error instanceof Error ? error : new Error(String(error));
-        enough = true;
-      }
-      if (enough) end();
-    });
-    child.stderr?.on("data", (chunk: Buffer) => messages.add(chunk));
-    child.on("error", (error) => {
-      failure ??= startFailure(run.executable, error);
-      if (child.pid === undefined) settle(null, null);
-    });
-    child.on("close", settle);
-
-    function settle(exitCode: number | null, endedBy: NodeJS.Signals | null): void {
-      signal.removeEventListener("abort", end);
-      messages.end();
-      if (signal.aborted) reject(signal.reason as Error);
-      else if (failure !== undefined) reject(failure);
-      else if (endedBy !== null && !enough) reject(endedFailure(endedBy));
-      else resolve({ exitCode, complaint: messages.complaint, unreadable: messages.unreadable });
-    }
-  });
+/** It waits for something that may never come: a FIFO in the place of an ignore file, which ripgrep opens (PATH-4). */
+export class RipgrepStalled extends Error {
+  constructor() {
+    super("ripgrep waits for something that is no regular file");
+    this.name = "RipgrepStalled";
+  }
 }
 
-function startFailure(executable: string, error: Error): ToolFailure {
-  const why = "code" in error ? String(error.code) : error.message;
+export async function runRipgrep(run: RipgrepRun): Promise<RipgrepEnd> {
+  const { signal } = run;
+  signal.throwIfAborted();
+  const messages = createRipgrepMessages(run.onExcluded ?? (() => {}));
+  let stopped: "enough" | "stalled" | undefined;
+  const stop = (why: typeof stopped): void => {
+    stopped ??= why;
+    void running.stop("abort");
+  };
+  const running = start(run, {
+    onStdout(chunk) {
+      if (stopped === undefined && run.onOutput(chunk) === "enough") stop("enough");
+    },
+    onStderr: (chunk) => messages.add(chunk),
+  });
+  const unwatch = watchForStall(running.pid, () => stop("stalled"));
+  const end = await running.end.finally(unwatch);
+  messages.end();
+  signal.throwIfAborted();
+  if (stopped === "stalled") throw new RipgrepStalled();
+  if (end.signal !== null && stopped === undefined) throw endedFailure(end.signal);
+  return {
+    exitCode: end.exit_code,
+    complaint: messages.complaint,
+    unreadable: messages.unreadable,
+  };
+}
+
+function start(
+  { executable, argv, cwd, descriptors = [], signal }: RipgrepRun,
+  consumers: Required<Pick<ProcessOptions, "onStdout" | "onStderr">>,
+): RunningProcess {
+  try {
+    return startProcess({
+      executable,
+      argv: [executable, "--no-config", ...argv],
+      cwd,
+      env: {},
+      descriptors,
+      signal,
+      // It only reads: there is nothing it would have to put in order.
+      graceMs: 0,
+      ...consumers,
+    });
+  } catch (error) {
+    throw error instanceof ToolFailure ? startFailure(executable, error) : error;
+  }
+}
+
+function startFailure(executable: string, { message }: ToolFailure): ToolFailure {
   return new ToolFailure({
     code: "ripgrep_failed",
     error_class: "dependency_unavailable",
-    message: `ripgrep (${JSON.stringify(executable)}) could not be started: ${why}. Check that it may be executed.`,
+    message: `ripgrep (${JSON.stringify(executable)}) could not be started: ${message}`,
     recovery: "set_up_first",
   });
 }
 
-function endedFailure(endedBy: NodeJS.Signals): ToolFailure {
+function endedFailure(endedBy: string): ToolFailure {
   return new ToolFailure({
     code: "ripgrep_failed",
     message: `ripgrep was ended by ${endedBy} before it was done. Search in a smaller directory, or try again.`,

@@ -13,6 +13,7 @@ import {
 import { parsePathGlob } from "./path-glob.ts";
 import { planPlace, plannedPlace, type Place } from "./planned-place.ts";
 import { locateRipgrep } from "./ripgrep-locator.ts";
+import { RipgrepStalled } from "./ripgrep-process.ts";
 import { searchPlainly } from "./search-plain.ts";
 import { searchWithRipgrep } from "./search-ripgrep.ts";
 import { searchText, type SearchData } from "./search-text.ts";
@@ -154,8 +155,18 @@ async function search(
     context.sensitivePaths.length > 0 && place.kind === "directory"
       ? undefined
       : await (options.locateRipgrep ?? locateRipgrep)(context.roots);
-  const answering =
-    ripgrep === undefined ? searchPlainly(request) : searchWithRipgrep(ripgrep, request);
+  let engine: SearchData["engine"] = "plain_walk";
+  const answering = (async () => {
+    if (ripgrep === undefined) return searchPlainly(request);
+    try {
+      const found = await searchWithRipgrep(ripgrep, request);
+      engine = "ripgrep";
+      return found;
+    } catch (error) {
+      if (!(error instanceof RipgrepStalled)) throw error;
+      return searchPlainly(request);
+    }
+  })();
   // A cancelled call waits until nothing of it runs any more.
   context.onCancel(async () => {
     await Promise.allSettled([answering]);
@@ -168,7 +179,7 @@ async function search(
     files_with_matches: answer.filesWithMatches,
     sensitive_files_left_out: answer.sensitiveFilesLeftOut,
     unreadable: answer.unreadable,
-    engine: ripgrep === undefined ? "plain_walk" : "ripgrep",
+    engine,
   };
   const { all, summary } = searchText(data, request.contextLines);
   return toolResult({ content: [{ type: "text", text: all }], summary, data });

@@ -9,10 +9,15 @@ import { deliverOutput } from "./output.ts";
 import type { OutputConsumer } from "./output.ts";
 import type { Stop, StopReason } from "./stop.ts";
 
+/** As `stdin`: the caller writes the input, and it ends when the process is stopped. */
+export const OPEN_INPUT = Symbol("open input");
+export type OpenInput = typeof OPEN_INPUT;
+
 export interface FollowOptions {
-  stdin?: string | Uint8Array;
+  stdin?: string | Uint8Array | OpenInput;
   onStdout?: OutputConsumer;
   onStderr?: OutputConsumer;
+  politeMs?: number;
   graceMs?: number;
 }
 
@@ -30,6 +35,7 @@ export interface ProcessEnd {
 
 const DEFAULT_GRACE_MS = 1000;
 const LONGEST_GRACE_MS = 2000;
+const LONGEST_POLITENESS_MS = 1000;
 
 /** For what a program leaves behind when it ends by itself: a moment to do so too, then when asked. */
 const LEFTOVER_PATIENCE_MS = 100;
@@ -64,10 +70,11 @@ export async function followProcess(
   });
   // A program need not read what it is given.
   child.stdin?.on("error", () => {});
-  child.stdin?.end(options.stdin);
+  if (options.stdin !== OPEN_INPUT) child.stdin?.end(options.stdin);
 
   try {
     await Promise.race([exit, stop.requested]);
+    child.stdin?.end();
     const { ended, survivors } = await endFamily(family, patienceFor(options, stop));
     const status = survivors.includes(child.pid) ? UNKNOWN_EXIT : await exit;
     const drained = await Promise.all(
@@ -100,6 +107,7 @@ const UNKNOWN_EXIT: Exit = { code: null, signal: null, wasStopped: true };
 
 function patienceFor(options: FollowOptions, stop: Stop): { patienceMs: number; graceMs: number } {
   const graceMs = Math.min(options.graceMs ?? DEFAULT_GRACE_MS, LONGEST_GRACE_MS);
-  if (stop.reason() !== undefined) return { patienceMs: 0, graceMs };
+  const patienceMs = Math.min(options.politeMs ?? 0, LONGEST_POLITENESS_MS);
+  if (stop.reason() !== undefined) return { patienceMs, graceMs };
   return { patienceMs: LEFTOVER_PATIENCE_MS, graceMs: Math.min(graceMs, LEFTOVER_GRACE_MS) };
 }

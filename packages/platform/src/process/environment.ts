@@ -42,9 +42,14 @@ export function commandEnvironment(options: EnvironmentOptions = {}): Record<str
   return environment;
 }
 
+/** What the runtime itself is told, such as where its home is: given to others only by its whole name. */
+const OWN_PREFIX = "SOONG_";
+
 function isAllowed(name: string, allowlist: readonly string[]): boolean {
   return allowlist.some((entry) =>
-    entry.endsWith("*") ? name.startsWith(entry.slice(0, -1)) : name === entry,
+    entry.endsWith("*")
+      ? name.startsWith(entry.slice(0, -1)) && !name.startsWith(OWN_PREFIX)
+      : name === entry,
   );
 }
 

@@ -43,7 +43,11 @@ function find(command: string, ...path: string[]): string {
   vi.stubEnv("PATH", path.map((name) => join(folder, name)).join(delimiter));
   const roots = { project, write: [join(folder, "more")] };
   try {
-    return findProgram(command, { directory: tools, roots }, programEnvironment([], roots)).found;
+    return findProgram(
+      command,
+      { directory: tools, trusted: tools, roots },
+      programEnvironment([], roots),
+    ).found;
   } catch (error) {
     return error instanceof ToolFailure ? error.error.code : String(error);
   }

@@ -3,10 +3,11 @@
 
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import type { Writable } from "node:stream";
 import { ToolFailure } from "@soong/core";
 import { createFamily } from "./family.ts";
-import { followProcess } from "./follow.ts";
-import type { ProcessEnd } from "./follow.ts";
+import { followProcess, OPEN_INPUT } from "./follow.ts";
+import type { OpenInput, ProcessEnd } from "./follow.ts";
 import { MARKER_NAME, nextMarker } from "./marker.ts";
 import type { Marker } from "./marker.ts";
 import type { OutputConsumer } from "./output.ts";
@@ -23,19 +24,25 @@ export interface ProcessOptions {
   cwd: string;
   /** All of it but the marker, and SHLVL with stdin: nothing of the runtime's own is added. */
   env: Readonly<Record<string, string>>;
-  /** Written and closed; without it the program reads an end of file at once. */
-  stdin?: string | Uint8Array;
+  /** Written and closed, or left open for the caller; without it the program reads an end of file at once. */
+  stdin?: string | Uint8Array | OpenInput;
+  /** Descriptors it gets as 3, 4, …; they stay the caller's to close. */
+  descriptors?: readonly number[];
   /** A pending promise holds that stream back; one that rejects stops the process and rejects `end`. */
   onStdout?: OutputConsumer;
   onStderr?: OutputConsumer;
   signal?: AbortSignal;
   timeoutMs?: number;
+  /** When it is stopped: between the end of its input and SIGTERM; 0 unless given, 1000 at most. */
+  politeMs?: number;
   /** Between SIGTERM and SIGKILL; 1000 unless given, 2000 at most. */
   graceMs?: number;
 }
 
 export interface RunningProcess {
   readonly pid: number;
+  /** With the input left open: where the caller writes. */
+  readonly input: Writable | undefined;
   /** Resolves when nothing of it is left. Rejects only with what a consumer of its output threw. */
   readonly end: Promise<ProcessEnd>;
   stop(why: StopReason): Promise<ProcessEnd>;
@@ -60,6 +67,7 @@ export function startProcess(options: ProcessOptions): RunningProcess {
   end.catch(() => {});
   return {
     pid,
+    input: options.stdin === OPEN_INPUT ? (child.stdin ?? undefined) : undefined,
     end,
     stop(why) {
       stop.request(why);
@@ -69,7 +77,7 @@ export function startProcess(options: ProcessOptions): RunningProcess {
 }
 
 function spawnChild(options: ProcessOptions, marker: Marker): ChildProcess & { pid: number } {
-  const { executable, argv, cwd, env, stdin, onStdout, onStderr } = options;
+  const { executable, argv, cwd, env, stdin, onStdout, onStderr, descriptors = [] } = options;
   let child: ChildProcess;
   try {
     child = spawn(executable, argv.slice(1), {
@@ -77,7 +85,7 @@ function spawnChild(options: ProcessOptions, marker: Marker): ChildProcess & { p
       cwd,
       env: { ...unlessGiven(stdin), ...env, [MARKER_NAME]: marker.value },
       detached: true,
-      stdio: [pipeIf(stdin), pipeIf(onStdout), pipeIf(onStderr)],
+      stdio: [pipeIf(stdin), pipeIf(onStdout), pipeIf(onStderr), ...descriptors],
     });
   } catch (error) {
     throw startFailure(options, (error as NodeJS.ErrnoException).code);

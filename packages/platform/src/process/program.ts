@@ -1,0 +1,116 @@
+// Which program the runtime itself starts for a declaration, a hook, an MCP server or a search, and the PATH it is
+// found on (MCP-11). A program the agent could have written is never one of them: nothing of the project is looked
+// at, on no PATH and by no relative name.
+
+import { realpathSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { ToolFailure, type Roots } from "@soong/core";
+import { commandEnvironment, DEFAULT_ENV_ALLOWLIST } from "./environment.ts";
+import type { EnvironmentOptions } from "./environment.ts";
+import { findExecutable } from "./executable.ts";
+import type { FoundExecutable } from "./executable.ts";
+
+export interface ProgramPlaces {
+  /** From where a relative name with a slash is meant. */
+  readonly directory: string;
+  /** What is in here is as trusted as the declaration beside it, also where it is inside a root. */
+  readonly trusted?: string;
+  /** Where the agent works; undefined before anyone knows. */
+  readonly roots: Roots | undefined;
+}
+
+/** Throws a ToolFailure that says why the program cannot be run. */
+export function findProgram(
+  command: string,
+  places: ProgramPlaces,
+  env: Readonly<Record<string, string>>,
+): FoundExecutable {
+  const name = isBesideDeclaration(command) ? join(places.directory, command) : command;
+  const path = env["PATH"] ?? SYSTEM_PATH;
+  const program = findExecutable(name, { path, cwd: places.directory });
+  if (program === undefined) {
+    const where = name.includes("/")
+      ? `${name} is not there or not executable`
+      : `no directory of PATH has an executable "${name}"`;
+    throw new ToolFailure({
+      code: "executable_not_found",
+      error_class: "setup_required",
+      message: `The program cannot be run: ${where}.`,
+      recovery: "set_up_first",
+    });
+  }
+  const root = rootOfProgram(program, places.roots, places.trusted);
+  if (root === undefined) return program;
+  throw new ToolFailure({
+    code: "executable_in_project",
+    error_class: "policy_blocked",
+    message: `${program.found} is inside ${root}, where the agent may write; the runtime starts no program from there. Install it elsewhere.`,
+    recovery: "ask_the_user",
+  });
+}
+
+/** The minimal environment (DECL-5): the default names, those listed, and a PATH without the project. */
+export function programEnvironment(
+  allowlist: readonly string[],
+  roots: Roots | undefined,
+): Record<string, string> {
+  const env = environmentOutside(roots, { allowlist: [...DEFAULT_ENV_ALLOWLIST, ...allowlist] });
+  // Node's pipes are sockets, and bash takes a socket on its stdin for a remote login unless it is told that
+  // a shell is around it: it would read ~/.bashrc first.
+  return { ...env, SHLVL: "1", PATH: env["PATH"] ?? SYSTEM_PATH };
+}
+
+/** What the list lets through, with a PATH without the project; a PATH that had nothing else is the system's. */
+export function environmentOutside(
+  roots: Roots | undefined,
+  options: EnvironmentOptions,
+): Record<string, string> {
+  const env = commandEnvironment(options);
+  if (env["PATH"] === undefined) return env;
+  const kept = env["PATH"].split(":").filter((entry) => rootAround(entry, roots) === undefined);
+  return { ...env, PATH: kept.length === 0 ? SYSTEM_PATH : kept.join(":") };
+}
+
+/**
+ * The root of the agent's that a program is in, by the name it is found by or by the file behind it: either could
+ * be planted. What is in the `trusted` directory is as trusted as that, also where it is inside a root.
+ */
+export function rootOfProgram(
+  { found, resolved }: FoundExecutable,
+  roots: Roots | undefined,
+  trusted?: string,
+): string | undefined {
+  for (const path of [found, resolved]) {
+    if (trusted !== undefined && isWithin(trusted, path)) continue;
+    const root = rootAround(path, roots);
+    if (root !== undefined) return root;
+  }
+  return undefined;
+}
+
+export function isWithin(root: string, path: string): boolean {
+  return root === "/" || path === root || path.startsWith(`${root}/`);
+}
+
+export function isBesideDeclaration(command: string): boolean {
+  return command.includes("/") && !isAbsolute(command);
+}
+
+const SYSTEM_PATH = "/usr/bin:/bin";
+
+function rootsOf(roots: Roots | undefined): readonly string[] {
+  return [roots?.project ?? "", ...(roots?.write ?? [])].filter((root) => root !== "");
+}
+
+function rootAround(path: string, roots: Roots | undefined): string | undefined {
+  return rootsOf(roots).find((root) => liesIn(root, path));
+}
+
+function liesIn(root: string, path: string): boolean {
+  if (isWithin(root, path)) return true;
+  try {
+    return isWithin(root, realpathSync.native(path));
+  } catch {
+    return false;
+  }
+}
