@@ -11,9 +11,9 @@ it("names as sensitive what is so to the run or to its parent", async () => {
   if (!parent.ok) throw new Error("the parent's policy does not compile");
   const told: unknown[] = [];
   const tool = reader("notes.read", 0, {
-    handler(_input: unknown, { sensitiveBy, sensitivePaths }: ToolContext) {
+    handler(_input: unknown, { sensitiveBy, restrictedGlobs }: ToolContext) {
       told.push(
-        new Set(sensitivePaths),
+        new Set(restrictedGlobs("read")),
         ["/a.vault", "/b.own", "/c/.env", "/d.txt"].map(sensitiveBy),
       );
     },
@@ -21,5 +21,8 @@ it("names as sensitive what is so to the run or to its parent", async () => {
   const policy = { sensitive_paths: ["*.own"], ceiling: parent.policy };
   const world = await createWorld({ tools: [tool], policy });
   await world.execute({ id: "1", name: "notes.read", arguments: {} });
-  expect(told).toEqual([new Set(["*.own", "*.vault"]), ["*.vault", "*.own", ".env", undefined]]);
+  expect(told).toEqual([
+    new Set(["/**/*.own", "/**/*.own/**", "/**/*.vault", "/**/*.vault/**"]),
+    ["*.vault", "*.own", ".env", undefined],
+  ]);
 });

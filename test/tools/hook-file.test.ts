@@ -128,6 +128,8 @@ describe("a mistake", () => {
       "hooks[0].env_allowlist[0]: is not the name of an environment variable",
     ],
     [{ tags: [1] }, "hooks[0].tags[0]: is 1; text is expected"],
+    [{ path: "~me/secrets" }, 'hooks[0].path: begins with "~"'],
+    [{ path: "a//b" }, "hooks[0].path: has an empty segment"],
     [{ path: "" }, "hooks[0].path: is empty"],
     [{ event: "SessionStart", tool: "x.*" }, "hooks[0].tool: says nothing for SessionStart"],
     [{ event: "Stop", tags: ["write"] }, "hooks[0].tags: says nothing for Stop"],

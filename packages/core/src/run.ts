@@ -7,6 +7,7 @@ import {
   Deadlines,
   frozenContext,
   explainCall,
+  placesOfReading,
   type AdmitContext,
   type CallHost,
   type Explanation,
@@ -25,6 +26,7 @@ import {
 } from "./journal/index.ts";
 import {
   compilePolicy,
+  linkedPaths,
   mergePolicies,
   type Mode,
   type Policy,
@@ -46,7 +48,13 @@ import {
 import { runRecord, type KeptDefinitions } from "./run-record.ts";
 import type { JsonObject } from "./schema/index.ts";
 import type { SessionParts } from "./session-parts.ts";
-import { messageOf, type Roots, type RunContext, type ToolResult } from "./tool/index.ts";
+import {
+  messageOf,
+  type Places,
+  type Roots,
+  type RunContext,
+  type ToolResult,
+} from "./tool/index.ts";
 
 export interface RunOptions {
   readonly run_id?: string;
@@ -98,6 +106,8 @@ export interface Run {
   execute(calls: readonly ToolCall[]): Promise<ToolResult[]>;
   call(name: string, input: unknown): Promise<ToolResult>;
   explain(call: ToolCall): Promise<Explanation>;
+  /** The places of the run, for whoever reads a file for the model without a call: what is restricted holds there, too (PERM-15). */
+  readonly places: Places;
   /** HOOK-6: a prompt may be blocked or given context before the model sees it. */
   submitPrompt(prompt: string): Promise<{ blocked?: string; context: string[] }>;
   /** HOOK-6: asked once whether to go on when the model is done. */
@@ -132,6 +142,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
   const mode = options.parent?.policy?.mode === "plan" ? "plan" : (options.mode ?? "normal");
   const roots = options.roots ?? parts.roots;
   const policy = effectivePolicy(parts, options, mode, roots);
+  const hooks = roots === parts.roots ? parts.hooks : parts.hooksIn(roots);
   // One a run: placeholders are stable within it (REDACT-1).
   const redactor = parts.redactor();
   const recorder = parts.recorder.forRun(identity, redactor);
@@ -164,7 +175,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
     recorder,
     redactor,
     artifacts: parts.artifacts,
-    hooks: parts.hooks,
+    hooks,
     policy,
     grants: parts.grants,
     roots,
@@ -230,6 +241,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
       return result as ToolResult;
     },
     explain: (call) => explainCall(host, call),
+    places: placesOfReading(host),
     submitPrompt,
     stopping,
     async abort(reason) {
@@ -358,15 +370,32 @@ function effectivePolicy(
   mode: Mode,
   roots: Roots,
 ): Policy {
-  const compiled = compilePolicy({
+  const input: PolicyInput = {
     ...mergePolicies(parts.policy, options.policy ?? {}),
     mode,
     ...(roots.project === "" ? {} : { roots }),
+  };
+  const compiled = compilePolicy({
+    ...input,
+    ...(parts.resolvePath === undefined ? {} : { links: linksOf(input, parts.resolvePath) }),
     ...(options.parent?.policy === undefined ? {} : { ceiling: options.parent.policy }),
   });
   if (compiled.ok) return compiled.policy;
   const lines = compiled.problems.map(({ field, message }) => `permissions: ${field} ${message}`);
   throw new Error(lines.join("\n"));
+}
+
+/** Where the paths of rules lead now. It is recorded with the policy: a replay judges by the same places. */
+function linksOf(
+  input: PolicyInput,
+  resolvePath: (path: string) => string | undefined,
+): Record<string, string> {
+  const links: Record<string, string> = {};
+  for (const path of linkedPaths(input)) {
+    const real = resolvePath(path);
+    if (real !== undefined && real !== path) links[path] = real;
+  }
+  return { ...input.links, ...links };
 }
 
 /** REG-4: whatever is not a clear yes is a no, with the reason. */

@@ -31,6 +31,9 @@ export interface SessionParts {
   readonly redactor: () => Redactor;
   readonly artifacts: ArtifactStore;
   readonly hooks: Hooks;
+  /** The same hooks for a run with roots of its own: their relative paths mean another place. */
+  hooksIn(roots: Roots): Hooks;
+  readonly resolvePath: ((path: string) => string | undefined) | undefined;
   readonly grants: Grants;
   readonly policy: PolicyInput;
   readonly roots: Roots;

@@ -7,7 +7,7 @@ import {
   type DeferredTools,
   type KernelConfig,
 } from "./call/index.ts";
-import { createHooks, type AnyHook } from "./hook/index.ts";
+import { createHooks, type AnyHook, type Hooks } from "./hook/index.ts";
 import {
   createMemoryArtifacts,
   createMemoryJournal,
@@ -48,6 +48,8 @@ export interface SessionOptions {
    */
   readonly secrets?: readonly { name: string; value: string }[];
   readonly roots?: Roots;
+  /** Where the links in an absolute path lead; undefined where that is not known. With it, rules hold through links on either side (PERM-15). */
+  readonly resolvePath?: (path: string) => string | undefined;
   /** The book to keep grants in. Left out: a new one. */
   readonly grants?: Grants;
 }
@@ -93,13 +95,23 @@ export async function openSession(
   const recorder = createRecorder(session_id, journal, clock, ofSession, options.lastSeq);
   const grants = options.grants ?? createGrants();
   const instructions = new Map<RegisteredTool["name"], Promise<string | undefined>>();
+  const { home, case_insensitive_paths: caseInsensitive = false } = options.policy ?? {};
+  const hooksIn = ({ project }: Roots): Hooks =>
+    createHooks(options.hooks ?? [], {
+      caseInsensitive,
+      ...(project === "" ? {} : { project }),
+      ...(home === undefined ? {} : { home }),
+      ...(options.resolvePath === undefined ? {} : { resolvePath: options.resolvePath }),
+    });
   const parts: SessionParts = {
     ...kernel,
     session_id,
     recorder,
     redactor,
     artifacts,
-    hooks: createHooks(options.hooks ?? []),
+    hooks: hooksIn(options.roots ?? NO_ROOTS),
+    hooksIn,
+    resolvePath: options.resolvePath,
     grants,
     policy: options.policy ?? {},
     roots: options.roots ?? NO_ROOTS,

@@ -1,7 +1,7 @@
 // The instruction blocks of a conversation (INSTR-1, INSTR-2): what it begins with and what calls read, each content
 // once. They become nodes; nothing of a file is ever read again from disk.
 
-import type { AddedNode, ConversationNode } from "@soong/core";
+import type { AddedNode, ConversationNode, Places } from "@soong/core";
 import { instructionsOn, readInstructions, withHash } from "../context/index.ts";
 
 /** As `instructionFiles` of `@soong/tools` gives them, or anybody else who keeps such texts. */
@@ -23,7 +23,11 @@ export interface SkippedInstructions {
   readonly why: string;
 }
 
-export type InstructionSource = (redact: (text: string) => string) => Promise<InstructionTexts>;
+/** Told how secrets are hidden, and which paths the run may not read (PERM-15). */
+export type InstructionSource = (
+  redact: (text: string) => string,
+  places: Places,
+) => Promise<InstructionTexts>;
 
 export interface InstructionDesk {
   /** What the conversation is to begin with; gone once it is loaded. */

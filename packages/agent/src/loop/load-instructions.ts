@@ -10,7 +10,9 @@ export async function loadInstructions(running: Running): Promise<void> {
   const { run, control, instructions: desk } = running;
   const { source } = desk;
   if (source === undefined) return;
-  const loading = Promise.resolve().then(() => source((text) => run.redactor.text(text)));
+  const loading = Promise.resolve().then(() =>
+    source((text) => run.redactor.text(text), run.places),
+  );
   const loaded = await control.unlessAborted(loading.catch(unreadable));
   if (loaded === "aborted") return;
   desk.source = undefined;

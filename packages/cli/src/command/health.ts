@@ -12,7 +12,7 @@ import {
   type DocumentProblem,
 } from "@soong/agent";
 import { describeFileProblem, loadDeclarativeTools, loadHooks } from "@soong/tools";
-import { describeConfigProblem, loadConfig, type LoadedConfig } from "../config/index.ts";
+import { describeConfigProblem, loadConfig, userHome, type LoadedConfig } from "../config/index.ts";
 import { failureOf } from "../output/index.ts";
 import {
   agentsFolder,
@@ -194,7 +194,10 @@ async function toolsFinding(home: string, config: LoadedConfig | undefined): Pro
 
 async function hooksFinding(home: string, project: string): Promise<Finding> {
   const about = "hooks";
-  const loaded = await loadHooks(hooksFile(home), { project });
+  const loaded = await loadHooks(hooksFile(home), {
+    project,
+    userHome: userHome(process.env),
+  });
   if (loaded.ok) return { state: "ok", about, says: `${loaded.hooks.length} in hooks.json` };
   const says = loaded.problems.map(describeFileProblem).join("\n");
   return { state: "fail", about, says, next: "Mend hooks.json, or move it away." };

@@ -30,7 +30,7 @@ import type { RuntimeAgents } from "./open-agents.ts";
 import { knownSecrets } from "./secrets.ts";
 import { ownHooks } from "./own-hooks.ts";
 import { ownTools } from "./own-tools.ts";
-import { placesOf } from "./places.ts";
+import { placesOf, resolveLinks } from "./places.ts";
 import { runtimeServers, type ServerChoice } from "./runtime-servers.ts";
 
 export interface RuntimeOptions {
@@ -123,7 +123,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     config: kernelConfigOf(values),
   });
   const secrets = [...(await knownSecrets(config, env)), ...(options.secrets ?? [])];
-  const ofEverySession: SessionOptions = { policy, roots, secrets };
+  const ofEverySession: SessionOptions = { policy, roots, secrets, resolvePath: resolveLinks };
   const desk = deskWith(options);
   const { ask_timeout_ms } = values.permissions;
   const open = new Set<KeptSession>();

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import type { AnyHook } from "@soong/core";
 import { describeFileProblem, loadHooks } from "@soong/tools";
-import type { SoongConfig } from "../config/index.ts";
+import { userHome, type SoongConfig } from "../config/index.ts";
 import { SetupError } from "./setup-error.ts";
 
 export async function ownHooks(
@@ -11,7 +11,11 @@ export async function ownHooks(
   project: string,
   { timeout_ms }: SoongConfig["hooks"],
 ): Promise<readonly AnyHook[]> {
-  const loaded = await loadHooks(hooksFile(home), { project, timeout_ms });
+  const loaded = await loadHooks(hooksFile(home), {
+    project,
+    userHome: userHome(process.env),
+    timeout_ms,
+  });
   if (loaded.ok) return loaded.hooks;
   throw new SetupError(
     loaded.problems.map(describeFileProblem),

@@ -177,7 +177,7 @@ function classify(host: CallHost, call: Call): undefined {
     tool.effects,
     call.input,
     tool.source.trusted,
-    placesOf(host),
+    placesOf(host, tool),
   );
   if (problem !== undefined) {
     const message = `${tool.name}: ${problem}; the call is treated as a write`;

@@ -1,7 +1,16 @@
 // What a planner and a handler are given (DEF-7). Parts are made when they are looked at, because most
 // handlers look at few; each can be taken out of the object and used by itself.
 
-import type { Policy } from "../permission/index.ts";
+import {
+  READING_SUBJECT,
+  restrictedGlobs,
+  restrictionOf,
+  type Policy,
+  type RestrictedPath,
+  type ToolFacts,
+} from "../permission/index.ts";
+import type { RegisteredTool } from "../registry/index.ts";
+import { toolFacts } from "../surface/index.ts";
 import type {
   ArtifactAccess,
   ArtifactRef,
@@ -9,6 +18,7 @@ import type {
   Places,
   PrepareContext,
   PreparedPlan,
+  Restriction,
   Roots,
   RunContext,
   Signal,
@@ -21,23 +31,45 @@ import { createPartialOutput, type PartialOutput } from "./partial-output.ts";
 import { createProgress, type Progress } from "./progress.ts";
 
 /** What a tool may know of the places of its run before it is judged. */
-export function placesOf({ roots, policy }: CallHost): Places {
+export function placesOf(host: CallHost, tool: RegisteredTool): Places {
+  let facts: ToolFacts | undefined;
+  return placesFor(host, () => (facts ??= toolFacts(host.policy, tool)));
+}
+
+/** The same for whatever reads for the model without a call. */
+export function placesOfReading(host: CallHost): Places {
+  return placesFor(host, () => READING_SUBJECT.tool);
+}
+
+function placesFor({ roots, policy, hooks }: CallHost, asking: () => ToolFacts): Places {
   return {
     roots,
     sensitiveBy: (path) => sensitiveUnder(policy, path),
-    sensitivePaths: patternsUnder(policy),
+    restrictedBy: (path, access, ignoresCase = false) =>
+      restrictedBy({ policy, hooks }, asking(), { path, access, ignoresCase }),
+    restrictedGlobs: (access) => [
+      ...restrictedGlobs(policy, asking(), access),
+      ...hooks.guardedGlobs(asking(), access),
+    ],
   };
+}
+
+/** Rules, sensitive patterns and guards: a parent's hold for its children, too (PERM-12, PERM-15). */
+function restrictedBy(
+  { policy, hooks }: Pick<CallHost, "policy" | "hooks">,
+  asking: ToolFacts,
+  given: RestrictedPath,
+): Restriction | undefined {
+  const found = restrictionOf(policy, asking, given);
+  if (found?.kind === "rule") return found;
+  const guard = hooks.guardOf(given, asking);
+  return guard === undefined ? found : { kind: "hook", decision: "ask", by: guard.id };
 }
 
 /** What is sensitive to a parent is so to its children, whatever they were given (PERM-12). */
 function sensitiveUnder(policy: Policy, path: string): string | undefined {
   const own = policy.boundary.sensitiveBy(path);
   return own ?? (policy.ceiling && sensitiveUnder(policy.ceiling, path));
-}
-
-function patternsUnder({ input, ceiling }: Policy): readonly string[] {
-  const own = input.sensitive_paths ?? [];
-  return ceiling === undefined ? own : [...own, ...patternsUnder(ceiling)];
 }
 
 export function prepareContext(host: CallHost, call: Call): PrepareContext {
@@ -48,7 +80,7 @@ export function prepareContext(host: CallHost, call: Call): PrepareContext {
     sessionId: session_id,
     runId: run_id,
     agentId: agent_id,
-    ...placesOf(host),
+    ...placesOf(host, toolOf(call)),
     runContext: host.runContext(),
     get signal() {
       return abortOf(call).signal;
@@ -111,10 +143,13 @@ export class CallContext implements ToolContext {
     return `${this.sessionId}/${this.toolCallId}`;
   }
   get sensitiveBy(): ToolContext["sensitiveBy"] {
-    return placesOf(this.#host).sensitiveBy;
+    return placesOf(this.#host, toolOf(this.#call)).sensitiveBy;
   }
-  get sensitivePaths(): readonly string[] {
-    return placesOf(this.#host).sensitivePaths;
+  get restrictedBy(): ToolContext["restrictedBy"] {
+    return placesOf(this.#host, toolOf(this.#call)).restrictedBy;
+  }
+  get restrictedGlobs(): ToolContext["restrictedGlobs"] {
+    return placesOf(this.#host, toolOf(this.#call)).restrictedGlobs;
   }
   get artifacts(): ArtifactAccess {
     return artifactAccess(this.#host, this.#call, (ref) => {

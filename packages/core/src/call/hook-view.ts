@@ -8,7 +8,11 @@ import type { CallHost } from "./host.ts";
 
 export function hookSubject(call: Call): HookSubject {
   const paths = (call.plan?.resources ?? []).flatMap((resource) =>
-    resource.kind === "path" ? [resource.path] : resource.kind === "command" ? [resource.cwd] : [],
+    resource.kind === "path"
+      ? [resource.path, ...(resource.also ?? [])]
+      : resource.kind === "command"
+        ? [resource.cwd, ...(resource.may_reach ?? [])]
+        : [],
   );
   return { tool_name: call.tool_name, tags: toolOf(call).tags, paths };
 }

@@ -5,6 +5,7 @@ export { ARGUMENTS_NAME } from "./arrive.ts";
 export type { Call, ToolCall } from "./call.ts";
 export * from "./children.ts";
 export * from "./config.ts";
+export { placesOfReading } from "./context.ts";
 export { Deadlines } from "./deadlines.ts";
 export * from "./explain.ts";
 export type * from "./host.ts";

@@ -1,15 +1,23 @@
 // Runs the hooks of one event, one after the other, each within its own time. Every outcome is a fact.
 
 import type { Clock, FactCall, GivenUp, Recorder, Redactor, Waited } from "../journal/index.ts";
-import { compileGlob, globProblem } from "../permission/index.ts";
+import {
+  compilePathPattern,
+  pathPatternProblem,
+  READING_SUBJECT,
+  type PathPattern,
+  type PatternPlaces,
+  type RestrictedPath,
+} from "../permission/index.ts";
 import type { JsonObject } from "../schema/index.ts";
-import { matchesName, messageOf, type Signal } from "../tool/index.ts";
+import { matchesName, messageOf, type RestrictedAccess, type Signal } from "../tool/index.ts";
 import { readAnswer } from "./answer.ts";
 import type { AnyHook, HookAnswers, HookEvent, HookPayloads } from "./hook.ts";
 
 export interface HookSubject {
   tool_name: string;
   tags: readonly string[];
+  /** Every name of every path it touches. */
   paths: readonly string[];
 }
 
@@ -36,35 +44,68 @@ export interface Hooks {
   has(event: HookEvent): boolean;
   /** Those of this event that match, in the order given. */
   matching(event: HookEvent, subject?: HookSubject): readonly AnyHook[];
+  /** The guard that a call of this tool on this path, or plain reading of it, would be shown to (PERM-15). */
+  guardOf(path: RestrictedPath, tool: Omit<HookSubject, "paths">): AnyHook | undefined;
+  /** The paths of all such guards, as absolute globs. */
+  guardedGlobs(tool: Omit<HookSubject, "paths">, access: RestrictedAccess): readonly string[];
 }
 
-export function createHooks(hooks: readonly AnyHook[]): Hooks {
-  const byEvent = new Map<
-    HookEvent,
-    { hook: AnyHook; matchesPath?: (path: string) => boolean }[]
-  >();
+/** Throws a TypeError on a hook whose path cannot be compiled. */
+export function createHooks(hooks: readonly AnyHook[], places: PatternPlaces = {}): Hooks {
+  const byEvent = new Map<HookEvent, CompiledHook[]>();
   for (const hook of hooks) {
-    const problem = hook.path === undefined ? undefined : globProblem(hook.path);
+    const problem = hook.path === undefined ? undefined : pathPatternProblem(hook.path, places);
     if (problem !== undefined) throw new TypeError(`hook "${hook.id}": path ${problem}`);
-    const entry =
-      hook.path === undefined ? { hook } : { hook, matchesPath: compileGlob(hook.path) };
-    byEvent.set(hook.event, [...(byEvent.get(hook.event) ?? []), entry]);
+    const path =
+      hook.path === undefined ? undefined : compilePathPattern(hook.path, "restricts", places);
+    byEvent.set(hook.event, [...(byEvent.get(hook.event) ?? []), { hook, path }]);
   }
+  // The other guards, of questions, see only calls that policy asks about.
+  const guards = (byEvent.get("PreToolUse") ?? []).filter(({ path }) => path !== undefined);
   return {
     has: (event) => byEvent.has(event),
     matching(event, subject) {
       const candidates = byEvent.get(event);
       if (candidates === undefined) return [];
       return candidates
-        .filter(({ hook, matchesPath }) => {
+        .filter(({ hook, path }) => {
           if (subject === undefined) return true;
-          if (hook.tool !== undefined && !matchesName(hook.tool, subject.tool_name)) return false;
-          if (hook.tags?.every((tag) => subject.tags.includes(tag)) === false) return false;
-          return matchesPath === undefined || subject.paths.some((path) => matchesPath(path));
+          if (!isAbout(hook, subject)) return false;
+          return path === undefined || subject.paths.some((one) => path.matches(one));
         })
         .map(({ hook }) => hook);
     },
+    guardOf({ path, access, ignoresCase }, tool) {
+      return guards.find(
+        (guard) =>
+          guard.path?.matches(path, ignoresCase) === true && guardsAccess(guard.hook, tool, access),
+      )?.hook;
+    },
+    guardedGlobs: (tool, access) =>
+      guards.flatMap(({ hook, path }) =>
+        guardsAccess(hook, tool, access) ? (path?.globs ?? []) : [],
+      ),
   };
+}
+
+interface CompiledHook {
+  readonly hook: AnyHook;
+  readonly path: PathPattern | undefined;
+}
+
+/** A guard of reading is one of all that shows what is in a file (PERM-15). */
+function guardsAccess(
+  hook: AnyHook,
+  tool: Omit<HookSubject, "paths">,
+  access: RestrictedAccess,
+): boolean {
+  const reads = access === "read" || access === "search";
+  return isAbout(hook, tool) || (reads && isAbout(hook, READING_SUBJECT.tool));
+}
+
+function isAbout(hook: AnyHook, tool: Omit<HookSubject, "paths">): boolean {
+  if (hook.tool !== undefined && !matchesName(hook.tool, tool.tool_name)) return false;
+  return hook.tags?.every((tag) => tool.tags.includes(tag)) !== false;
 }
 
 export async function runHook<Event extends HookEvent>(

@@ -2,6 +2,7 @@
 // sensitive (PATH-2, PATH-3, PERM-14). Plain string comparison on canonical paths.
 
 import type { Roots } from "../tool/index.ts";
+import { escapeGlob } from "./glob.ts";
 import { foldCase, isWithin } from "./path.ts";
 import { compileSensitivePaths } from "./sensitive-paths.ts";
 
@@ -15,6 +16,8 @@ export interface Boundary {
   protectedRoot(path: string): string | undefined;
   /** The pattern that makes `path` sensitive. */
   sensitiveBy(path: string): string | undefined;
+  /** What is sensitive beside the built-in list, as absolute globs. */
+  readonly sensitiveGlobs: readonly string[];
 }
 
 export interface BoundaryInput {
@@ -24,10 +27,12 @@ export interface BoundaryInput {
   readonly home?: string;
   readonly case_insensitive_paths?: boolean;
   readonly tmp_dir?: string;
+  readonly links?: Readonly<Record<string, string>>;
 }
 
 export function compileBoundary(input: BoundaryInput): Boundary {
   const caseInsensitive = input.case_insensitive_paths === true;
+  const { links } = input;
   const fold = caseInsensitive ? foldCase : same;
   const project = input.roots === undefined ? undefined : fold(input.roots.project);
   const writable = [project, ...(input.roots?.write ?? []), input.tmp_dir]
@@ -37,8 +42,9 @@ export function compileBoundary(input: BoundaryInput): Boundary {
     root,
     folded: fold(root),
   }));
-  const sensitiveBy = compileSensitivePaths({
+  const sensitive = compileSensitivePaths({
     caseInsensitive,
+    ...(links === undefined ? {} : { resolvePath: (path: string) => links[path] }),
     ...(input.sensitive_paths === undefined ? {} : { extra: input.sensitive_paths }),
     ...(input.home === undefined ? {} : { home: input.home }),
     ...(input.roots === undefined ? {} : { project: input.roots.project }),
@@ -46,7 +52,13 @@ export function compileBoundary(input: BoundaryInput): Boundary {
 
   return Object.freeze({
     fold,
-    sensitiveBy,
+    // What no tool may write holds tokens, journals and the contents of other projects (PATH-6).
+    sensitiveBy(path: string) {
+      const folded = fold(path);
+      const own = protectedRoots.find((entry) => isWithin(entry.folded, folded));
+      return own === undefined ? sensitive(path) : own.root;
+    },
+    sensitiveGlobs: [...sensitive.globs, ...protectedRoots.map(({ root }) => escapeGlob(root))],
     inProject: (path: string) =>
       project === undefined ? undefined : isWithin(project, fold(path)),
     isOrdinaryWrite(path: string) {

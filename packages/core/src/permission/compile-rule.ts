@@ -1,58 +1,154 @@
 // When a permission rule matches a call (CONF-4). Rules that restrict are read broadly and rules that
 // allow narrowly, so that doubt never opens anything.
 
-import type { Resource } from "../tool/index.ts";
+import type { Resource, RestrictedAccess } from "../tool/index.ts";
 import { isExactName, matchesName } from "../tool/index.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Decision } from "./decision.ts";
 import type { Subject } from "./facts.ts";
-import { compileGlob, escapeGlob, isLiteralGlob } from "./glob.ts";
 import { matchesHost } from "./host.ts";
-import { baseName, joined } from "./path.ts";
+import { baseName } from "./path.ts";
+import type { PathPattern, PatternPlaces } from "./path-pattern.ts";
+import { compilePathPattern } from "./path-pattern.ts";
 import type { PermissionRule, RuleEntries } from "./permission-rule.ts";
 import { entriesOfRule } from "./permission-rule.ts";
 
 export interface CompiledRule {
   readonly rule: PermissionRule;
   readonly entries: RuleEntries;
-  /** `maybe`: only a host that is not known stands between this rule and the call. */
-  matches(subject: Subject): "yes" | "no" | "maybe";
+  /** Of a rule with a path. */
+  readonly path: PathPattern | undefined;
+  matches(subject: Subject): RuleMatch;
+  /** Whether it restricts its paths for calls of this tool: what it says of reading, it says of all that shows contents. */
+  restricts(tool: Subject, access: RestrictedAccess): boolean;
+  /** Which of its conditions the call does not meet; undefined where it matches. */
+  mismatch(subject: Subject): RuleCondition | undefined;
   /** Names this very tool, which is what a dangerous one needs (PERM-7). */
   names(toolName: string): boolean;
 }
+
+/**
+ * `maybe`: only a host that is not known stands between this rule and the call. `reach`: the call runs a
+ * program that may get at a path of this rule, and nobody can tell whether it does.
+ */
+export type RuleMatch = "yes" | "no" | "maybe" | "reach";
+
+export type RuleCondition = "tool" | "tags" | "path" | "argv" | "host" | "other targets";
 
 /** Compiles a rule that `ruleProblems` finds nothing wrong with. */
 export function compileRule(
   rule: PermissionRule,
   id: string,
-  places: { boundary: Boundary; project?: string; home?: string },
+  places: PatternPlaces & { boundary: Boundary },
 ): CompiledRule {
   const { tool, tags, argv, host, decision } = rule;
-  const holds = decision === "allow" ? ofEvery : ofAny;
+  const restricts = decision !== "allow";
+  const holds = restricts ? ofAny : ofEvery;
   // Most rules speak of another tool, which the beginning of the pattern mostly tells.
   const toolHead = tool?.split("*", 1)[0] ?? "";
-  const pathFits = rule.path === undefined ? undefined : compilePath(rule.path, decision, places);
+  const path =
+    rule.path === undefined
+      ? undefined
+      : compilePathPattern(rule.path, restricts ? "restricts" : "allows", places);
   const commandFits =
     argv === undefined
       ? undefined
       : (command: Command) => argvFits(argv, command, decision, places.boundary);
 
+  const nameFits = (name: string): boolean =>
+    name.startsWith(toolHead) && (tool === undefined || matchesName(tool, name));
+  const tagsFit = (subject: Subject): boolean =>
+    tags === undefined || tags.every((tag) => hasTag(subject, tag, decision));
+
+  /** All but the path: of the call itself, or, where a rule restricts reading, of all that reads. */
+  const mismatchOfTool = (subject: Subject): RuleCondition | undefined => {
+    if (!nameFits(subject.tool.tool_name)) return "tool";
+    return tagsFit(subject) ? undefined : "tags";
+  };
+
+  const unmet = (subject: Subject): { condition: RuleCondition } | { match: RuleMatch } => {
+    const ofTool = mismatchOfTool(subject);
+    // A rule about reading a path holds for whatever shows what is in it (PERM-15).
+    const ofReading =
+      ofTool === undefined || !restricts || path === undefined
+        ? ofTool
+        : mismatchOfTool(READING_SUBJECT);
+    if (ofTool !== undefined && ofReading !== undefined) return { condition: ofTool };
+    if (path !== undefined) {
+      const targets = subject.resources.filter(isPath);
+      const counting = ofTool === undefined ? targets : targets.filter(showsContent);
+      if (!holds(counting, (target) => pathFits(path, target, restricts))) {
+        const reached = restricts && subject.resources.some((one) => mayReach(path, one));
+        if (!reached) return { condition: ofTool ?? "path" };
+        return argv === undefined ? { match: "reach" } : { condition: "argv" };
+      }
+    }
+    if (commandFits !== undefined && !holds(subject.resources.filter(isCommand), commandFits)) {
+      return { condition: "argv" };
+    }
+    if (decision === "allow" && leavesTargetsOpen(rule, subject)) {
+      return { condition: "other targets" };
+    }
+    const match = host === undefined ? "yes" : hostFits(host, subject, decision);
+    return match === "no" ? { condition: "host" } : { match };
+  };
+
   return Object.freeze({
     rule,
+    path,
     entries: entriesOfRule(rule, id),
     names: (toolName: string) => tool !== undefined && isExactName(tool) && tool === toolName,
     matches(subject: Subject) {
-      if (!subject.tool.tool_name.startsWith(toolHead)) return "no";
-      if (tool !== undefined && !matchesName(tool, subject.tool.tool_name)) return "no";
-      if (tags !== undefined && !tags.every((tag) => hasTag(subject, tag, decision))) return "no";
-      if (pathFits !== undefined && !holds(subject.resources.filter(isPath), pathFits)) return "no";
-      if (commandFits !== undefined && !holds(subject.resources.filter(isCommand), commandFits)) {
-        return "no";
-      }
-      if (decision === "allow" && leavesTargetsOpen(rule, subject)) return "no";
-      return host === undefined ? "yes" : hostFits(host, subject, decision);
+      const found = unmet(subject);
+      return "match" in found ? found.match : "no";
+    },
+    restricts(subject: Subject, access: RestrictedAccess) {
+      if (!restricts || path === undefined || argv !== undefined || host !== undefined)
+        return false;
+      if (mismatchOfTool(subject) === undefined) return true;
+      return showsContent({ access }) && mismatchOfTool(READING_SUBJECT) === undefined;
+    },
+    mismatch(subject: Subject) {
+      const found = unmet(subject);
+      return "match" in found ? undefined : found.condition;
     },
   });
+}
+
+/** A call that reads one path and does nothing else: what a rule says of it, it says of every way to read. */
+export const READING_SUBJECT: Subject = Object.freeze<Subject>({
+  tool: {
+    tool_name: "code.read_file",
+    permission: "readonly",
+    tags: ["code", "readonly", "filesystem"],
+    source_kind: "code",
+    source_id: "code",
+    effects: { read_only: true, concurrency_safe: true, destructive: false, open_world: false },
+  },
+  readOnly: true,
+  destructive: false,
+  dangerous: false,
+  network: false,
+  resources: [],
+  malformed: undefined,
+  hosts: { known: [], unknown: false },
+});
+
+function showsContent({ access }: Pick<PathResource, "access">): boolean {
+  return access === "read" || access === "search";
+}
+
+function pathFits(pattern: PathPattern, target: PathResource, restricts: boolean): boolean {
+  if (pattern.matches(target.path, target.ignores_case)) return true;
+  return (
+    restricts && (target.also ?? []).some((name) => pattern.matches(name, target.ignores_case))
+  );
+}
+
+function mayReach(pattern: PathPattern, resource: Resource): boolean {
+  return (
+    resource.kind === "command" && (resource.may_reach ?? []).some((path) => pattern.matches(path))
+  );
 }
 
 /**
@@ -95,30 +191,6 @@ function hasTag(subject: Subject, tag: string, decision: Decision): boolean {
   if (tag === "readonly" && decision === "allow") return false;
   if (tag === "write" && !subject.readOnly) return true;
   return tag === subject.tool.source_kind || subject.tool.tags.includes(tag);
-}
-
-function compilePath(
-  pattern: string,
-  decision: Decision,
-  places: { boundary: Boundary; project?: string; home?: string },
-): (resource: PathResource) => boolean {
-  const glob = absoluteGlob(pattern, places);
-  const { fold } = places.boundary;
-  const matches = compileGlob(fold(glob));
-  // To restrict a directory is to restrict what is in it.
-  const below =
-    decision !== "allow" && isLiteralGlob(glob) ? compileGlob(fold(`${glob}/**`)) : undefined;
-  return (resource) => {
-    const path = fold(resource.path);
-    return matches(path) || (below?.(path) ?? false);
-  };
-}
-
-export function absoluteGlob(pattern: string, places: { project?: string; home?: string }): string {
-  if (pattern.startsWith("/")) return pattern;
-  return pattern.startsWith("~/")
-    ? joined(escapeGlob(places.home ?? "/"), pattern.slice(2))
-    : joined(escapeGlob(places.project ?? "/"), pattern);
 }
 
 function argvFits(

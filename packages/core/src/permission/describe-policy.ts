@@ -20,6 +20,7 @@ export function describePolicy(policy: Policy): JsonObject {
     sensitive_paths: input.sensitive_paths ?? [],
     built_in_sensitive_paths: builtInSensitivePaths(),
     home: input.home ?? null,
+    links: input.links ?? {},
     case_insensitive_paths: input.case_insensitive_paths ?? false,
     readonly_mcp: input.readonly_mcp ?? [],
     ceiling: policy.ceiling === undefined ? null : describePolicy(policy.ceiling),

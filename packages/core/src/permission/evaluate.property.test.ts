@@ -264,21 +264,33 @@ function decisionByTheLaw(input: PolicyInput, facts: PermissionFacts): Decision 
     if (access === "write" && (covered("/h/.soong") || path === "/h")) said.runtime!.add("deny");
     if (access === "write" && !covered("/p") && !covered("/w")) said.runtime!.add("ask");
     if (access === "search" && !covered("/p")) said.runtime!.add("ask");
-    if (SENSITIVE.includes(path) || resource.sensitive === true) said.runtime!.add("ask");
+    if (SENSITIVE.includes(path) || covered("/h/.soong") || resource.sensitive === true)
+      said.runtime!.add("ask");
   }
 
   for (const rule of input.rules ?? []) {
     const every = rule.decision === "allow";
     const of = <T>(items: T[], fits: (item: T) => boolean): boolean =>
       every ? items.length > 0 && items.every(fits) : items.some(fits);
-    if (rule.tool !== undefined && !likeName(rule.tool, facts.tool_name)) continue;
+    const named = (name: string): boolean => rule.tool === undefined || likeName(rule.tool, name);
     const hasTag = (tag: string): boolean => {
       if (tag === "readonly") return readOnly || (!every && facts.tags.includes(tag));
       if (tag === "write") return !readOnly || facts.tags.includes(tag);
       return facts.tags.includes(tag) || facts.source_kind === tag;
     };
-    if (rule.tags !== undefined && !rule.tags.every(hasTag)) continue;
-    const paths = good.flatMap((resource) => (resource.kind === "path" ? [resource.path] : []));
+    const { tags = [] } = rule;
+    const ofCall = named(facts.tool_name) && tags.every(hasTag);
+    // PERM-15: to restrict reading a path is to restrict all that shows what is in it.
+    const ofReading =
+      !every &&
+      rule.path !== undefined &&
+      named("code.read_file") &&
+      tags.every((tag) => ["code", "readonly", "filesystem"].includes(tag));
+    if (!ofCall && !ofReading) continue;
+    const shown = good.filter(
+      (one) => ofCall || (one.kind === "path" && ["read", "search"].includes(one.access)),
+    );
+    const paths = shown.flatMap((resource) => (resource.kind === "path" ? [resource.path] : []));
     if (rule.path !== undefined && !of(paths, (path) => likePath(rule.path!, path, every)))
       continue;
     const commands = good.flatMap((resource) => (resource.kind === "command" ? [resource] : []));
@@ -331,7 +343,7 @@ function likePath(pattern: string, path: string, every: boolean): boolean {
       part === "**" ? "(?:/[^/]+)*" : `/${part.replaceAll(".", "\\.").replaceAll("*", "[^/]*")}`,
     )
     .join("");
-  const below = !every && !pattern.includes("*") ? "(?:/.*)?" : "";
+  const below = every ? "" : "(?:/.*)?";
   return new RegExp(`^${source}${below}$`).test(path);
 }
 

@@ -239,7 +239,8 @@ describe("the path boundary", () => {
       expect([judged.decision, judged.code], path).toEqual(["deny", "protected_path"]);
     }
     expect(evaluate(open, write("/h/.soong-agents/x"), NO_GRANTS).decision).toBe("allow");
-    expect(evaluate(open, read("/h/.soong-agent/config.toml"), NO_GRANTS).decision).toBe("allow");
+    const own = evaluate(open, read("/h/.soong-agent/config.toml"), NO_GRANTS);
+    expect([own.decision, own.code]).toEqual(["ask", "sensitive_path"]);
     const folded = policy({ rules, case_insensitive_paths: true });
     expect(evaluate(folded, write("/H/.Soong-Agent/x"), NO_GRANTS).decision).toBe("deny");
   });

@@ -28,10 +28,15 @@ export function escapeGlob(path: string): string {
   return path.replace(/[\\*?[\]{}]/g, "\\$&");
 }
 
-/** Whether a glob names one path only. */
-export function isLiteralGlob(glob: string): boolean {
+/** The literal path a glob begins with, and what follows it; `rest` is empty for a literal glob. */
+export function literalPrefix(glob: string): { path: string; rest: string } {
   const parsed = parseGlob(glob);
-  return typeof parsed !== "string" && parsed.every((segment) => typeof segment === "string");
+  const segments = typeof parsed === "string" ? [] : parsed;
+  const wild = segments.findIndex((segment) => typeof segment !== "string");
+  const literal = (wild === -1 ? segments : segments.slice(0, wild)).join("/");
+  const rest = wild === -1 ? "" : glob.split("/").slice(wild).join("/");
+  // A directory written with its slash means what is in it.
+  return { path: literal === "" ? "/" : literal, rest: wild !== -1 && rest === "" ? "**" : rest };
 }
 
 const ANY_RUN = Symbol("*");

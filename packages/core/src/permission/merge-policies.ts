@@ -14,6 +14,9 @@ export function mergePolicies(session: PolicyInput, run: PolicyInput): PolicyInp
     ...(network === undefined ? {} : { network }),
     protected_roots: [...(session.protected_roots ?? []), ...(run.protected_roots ?? [])],
     sensitive_paths: [...(session.sensitive_paths ?? []), ...(run.sensitive_paths ?? [])],
+    ...(session.links === undefined && run.links === undefined
+      ? {}
+      : { links: { ...run.links, ...session.links } }),
     ...(readonlyMcp === undefined ? {} : { readonly_mcp: readonlyMcp }),
     case_insensitive_paths:
       session.case_insensitive_paths === true || run.case_insensitive_paths === true,

@@ -21,8 +21,8 @@ export interface PermissionRule {
   readonly origin?: RuleOrigin;
 }
 
-/** What a rule says of a call it matches, might match, or matches without weight (PERM-7). */
-export type RuleEntries = Readonly<Record<"yes" | "maybe" | "insufficient", ChainEntry>>;
+/** What a rule says of a call it matches, might match, could be reached by, or matches without weight (PERM-7). */
+export type RuleEntries = Readonly<Record<"yes" | "maybe" | "reach" | "insufficient", ChainEntry>>;
 
 export function entriesOfRule(rule: PermissionRule, id: string): RuleEntries {
   const { decision } = rule;
@@ -44,6 +44,12 @@ export function entriesOfRule(rule: PermissionRule, id: string): RuleEntries {
       ...about,
       verdict: "ask",
       reason: `${says} where that host is reached, and the host of this call is not known.`,
+    }),
+    reach: Object.freeze({
+      ...about,
+      verdict: "ask",
+      reason: `This program could reach what a rule restricts (${summaryOf(rule)}), and what it reads cannot be judged.`,
+      code: "restricted_path",
     }),
     insufficient: Object.freeze({
       ...about,

@@ -38,6 +38,14 @@ export function policyProblems(
   );
   check("home", input.home, pathProblem);
   check("tmp_dir", input.tmp_dir, pathProblem);
+  check("links", input.links, (value) =>
+    isRecord(value)
+      ? Object.entries(value)
+          .flat()
+          .map(pathProblem)
+          .find((problem) => problem !== undefined)
+      : `is ${kindOf(value)}, not an object of paths`,
+  );
   check("ceiling", input.ceiling, (value) =>
     isPolicy(value) ? undefined : "is not a compiled policy",
   );
@@ -88,6 +96,7 @@ const KEYS = [
   "home",
   "case_insensitive_paths",
   "readonly_mcp",
+  "links",
   "tmp_dir",
   "ceiling",
 ] as const;

@@ -8,6 +8,8 @@ import { compileBoundary } from "./boundary.ts";
 import type { Mode } from "./decision.ts";
 import type { ToolFacts } from "./facts.ts";
 import type { PolicyProblem } from "./field-problems.ts";
+import { linkedPrefix, pathPatternProblem } from "./path-pattern.ts";
+import { linkedSensitivePrefixes, sensitivePatternProblem } from "./sensitive-paths.ts";
 import { policyProblems } from "./policy-problems.ts";
 import type { PermissionRule } from "./permission-rule.ts";
 import type { CompiledRule } from "./compile-rule.ts";
@@ -27,6 +29,8 @@ export interface PolicyInput {
   readonly case_insensitive_paths?: boolean;
   /** MCP tools the user marked readonly. A pattern does not reach a tool that warns of itself; its name does. */
   readonly readonly_mcp?: readonly NamePattern[];
+  /** Where the links in the literal part of a rule's path lead (PERM-15), by that part: see `linkedPaths`. */
+  readonly links?: Readonly<Record<string, string>>;
   /** Given when writing there is ordinary. */
   readonly tmp_dir?: string;
   /** The parent's policy: a child is never judged more leniently (PERM-12). */
@@ -61,8 +65,11 @@ export function compilePolicy(input: PolicyInput): CompiledPolicy {
   const { ceiling, ...own } = input;
   const kept: PolicyInput = deepFreeze(copyOf(own));
   const boundary = compileBoundary(kept);
+  const { links } = kept;
   const places = {
     boundary,
+    caseInsensitive: kept.case_insensitive_paths === true,
+    ...(links === undefined ? {} : { resolvePath: (path: string) => links[path] }),
     ...(kept.roots === undefined ? {} : { project: kept.roots.project }),
     ...(kept.home === undefined ? {} : { home: kept.home }),
   };
@@ -82,6 +89,28 @@ export function compilePolicy(input: PolicyInput): CompiledPolicy {
   });
   compiled.add(policy);
   return { ok: true, policy };
+}
+
+/** The literal parts of the paths of all that restricts: what they lead to goes into `links`. */
+export function linkedPaths({
+  rules = [],
+  roots,
+  home,
+  sensitive_paths: extra = [],
+}: PolicyInput): string[] {
+  const places = {
+    ...(roots === undefined ? {} : { project: roots.project }),
+    ...(home === undefined ? {} : { home }),
+  };
+  const paths = rules.flatMap(({ path, decision }) =>
+    typeof path !== "string" ||
+    decision === "allow" ||
+    pathPatternProblem(path, places) !== undefined
+      ? []
+      : [linkedPrefix(path, places)],
+  );
+  const valid = extra.filter((pattern) => sensitivePatternProblem(pattern, places) === undefined);
+  return [...new Set([...paths, ...linkedSensitivePrefixes({ ...places, extra: valid })])];
 }
 
 export function isPolicy(value: unknown): value is Policy {

@@ -16,24 +16,37 @@ export function resourceProblem(resource: unknown): string | undefined {
     : "a host is not text";
 }
 
-function pathResourceProblem(resource: { path?: unknown; access?: unknown }): string | undefined {
-  const { path, access } = resource;
+function pathResourceProblem(resource: {
+  path?: unknown;
+  access?: unknown;
+  also?: unknown;
+}): string | undefined {
+  const { path, access, also } = resource;
   if (access !== "read" && access !== "write" && access !== "list" && access !== "search") {
     return "a path comes with no known kind of access";
   }
-  return named("the path", path);
+  if (also !== undefined && !Array.isArray(also)) return "further names of a path are not a list";
+  return [path, ...((also ?? []) as unknown[])]
+    .map((name) => named("the path", name))
+    .find((problem) => problem !== undefined);
 }
 
 function commandProblem(resource: {
   executable?: unknown;
   argv?: unknown;
   cwd?: unknown;
+  may_reach?: unknown;
 }): string | undefined {
-  const { executable, argv, cwd } = resource;
+  const { executable, argv, cwd, may_reach: reached = [] } = resource;
+  if (!Array.isArray(reached)) return "what a command may reach is not a list";
   if (!Array.isArray(argv) || argv.length === 0) return "a command has no argv";
   if (!argv.every((item) => typeof item === "string"))
     return "a command has an item that is not text";
-  return named("the executable", executable) ?? named("the working directory", cwd);
+  return (
+    named("the executable", executable) ??
+    named("the working directory", cwd) ??
+    reached.map((path: unknown) => named("the path", path)).find((problem) => problem !== undefined)
+  );
 }
 
 function named(what: string, path: unknown): string | undefined {

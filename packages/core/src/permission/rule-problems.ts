@@ -10,9 +10,8 @@ import {
   unknownKeys,
   wordsProblem,
 } from "./field-problems.ts";
-import { globProblem } from "./glob.ts";
 import { hostPatternProblem } from "./host.ts";
-import { absoluteGlob } from "./compile-rule.ts";
+import { pathPatternProblem } from "./path-pattern.ts";
 
 export function ruleProblems(
   rule: unknown,
@@ -27,7 +26,11 @@ export function ruleProblems(
   check("decision", oneOfProblem(rule.decision, DECISIONS));
   if (rule.tool !== undefined) check("tool", toolPatternProblem(rule.tool));
   if (rule.tags !== undefined) check("tags", wordsProblem(rule.tags));
-  if (rule.path !== undefined) check("path", pathPatternProblem(rule.path, places));
+  if (rule.path !== undefined)
+    check(
+      "path",
+      textProblem(rule.path, (text) => pathPatternProblem(text, places)),
+    );
   if (rule.argv !== undefined) check("argv", argvProblem(rule.argv));
   if (rule.host !== undefined) check("host", textProblem(rule.host, hostPatternProblem));
   if (rule.reason !== undefined) check("reason", textProblem(rule.reason));
@@ -50,27 +53,6 @@ export function toolPatternProblem(pattern: unknown): string | undefined {
 const DECISIONS = ["allow", "ask", "deny"] as const;
 const CONDITIONS = ["tool", "tags", "path", "argv", "host"] as const;
 const RULE_KEYS = [...CONDITIONS, "decision", "reason", "every_time", "origin"] as const;
-
-function pathPatternProblem(
-  value: unknown,
-  places: { project?: string; home?: string },
-): string | undefined {
-  return textProblem(value, (pattern) => {
-    if (pattern.startsWith("~/") && places.home === undefined) {
-      return 'begins with "~/", and the home directory is not known';
-    }
-    if (pattern.startsWith("~") && !pattern.startsWith("~/")) {
-      return 'begins with "~"; only "~/" stands for the home directory';
-    }
-    const anchored = pattern.startsWith("/") || pattern.startsWith("~/");
-    if (!anchored && places.project === undefined) {
-      return "is relative, and there is no project directory";
-    }
-    if (pattern.startsWith("!"))
-      return 'begins with "!"; write a rule with the other decision instead';
-    return globProblem(absoluteGlob(pattern, places));
-  });
-}
 
 function argvProblem(value: unknown): string | undefined {
   const problem = wordsProblem(value);

@@ -6,7 +6,7 @@ import type { Subject } from "./facts.ts";
 import { matchesHost } from "./host.ts";
 import type { Policy } from "./policy.ts";
 import { quote } from "./quote.ts";
-import type { CompiledRule } from "./compile-rule.ts";
+import type { CompiledRule, RuleMatch } from "./compile-rule.ts";
 
 export function rulesEntries(policy: Policy, subject: Subject): ChainEntry[] {
   const entries: ChainEntry[] = [];
@@ -28,8 +28,12 @@ export function reachesListedHostsOnly(policy: Policy, subject: Subject): boolea
   return hosts.length > 0 && firstUnlistedHost(hosts, subject) === undefined;
 }
 
-function ruleEntry(compiled: CompiledRule, subject: Subject, match: "yes" | "maybe"): ChainEntry {
-  if (match === "maybe") return compiled.entries.maybe;
+function ruleEntry(
+  compiled: CompiledRule,
+  subject: Subject,
+  match: Exclude<RuleMatch, "no">,
+): ChainEntry {
+  if (match !== "yes") return compiled.entries[match];
   const mustName = compiled.rule.decision === "allow" && subject.dangerous;
   return mustName && !compiled.names(subject.tool.tool_name)
     ? compiled.entries.insufficient

@@ -51,7 +51,11 @@ function entryOf(finding: Finding, others: number): ChainEntry {
 
 function addFindings(findings: Finding[], boundary: Boundary, resource: PathResource): void {
   const { path, access } = resource;
-  const sensitive = boundary.sensitiveBy(path);
+  const sensitive =
+    boundary.sensitiveBy(path) ??
+    resource.also
+      ?.map((name) => boundary.sensitiveBy(name))
+      .find((pattern) => pattern !== undefined);
   const protectedRoot = access === "write" ? boundary.protectedRoot(path) : undefined;
   if (protectedRoot !== undefined) {
     findings.push({

@@ -62,6 +62,8 @@ function isOrdinary(policy: Policy, path: string, access: "read" | "write"): boo
 function scopeOfCommand(policy: Policy, command: Command): GrantScope {
   const { executable, argv, cwd } = command;
   const anything =
+    // What it may reach without naming it was allowed for these arguments only.
+    (command.may_reach ?? []).length > 0 ||
     runsOtherPrograms(executable) ||
     runsOtherPrograms(argv[0] ?? "") ||
     // A program the agent may write can become any program.

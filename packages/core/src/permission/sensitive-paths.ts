@@ -1,7 +1,8 @@
 // Which paths hold secrets (PATH-3): a built-in list and the user's own. The evaluator asks here, and
 // so does whoever leaves sensitive files out of a search: there is one list.
 
-import { compileGlob, escapeGlob, globProblem } from "./glob.ts";
+import { compileGlob, escapeGlob, globProblem, literalPrefix } from "./glob.ts";
+import { composed, throughLinks } from "./path-pattern.ts";
 import { baseName, foldCase, isWithin, joined } from "./path.ts";
 
 export interface SensitivePathOptions {
@@ -10,22 +11,34 @@ export interface SensitivePathOptions {
   readonly home?: string;
   readonly project?: string;
   readonly caseInsensitive?: boolean;
+  /** Where the links in a path lead; undefined where they are not known. */
+  readonly resolvePath?: (path: string) => string | undefined;
 }
 
-/** Finds the pattern a canonical path falls under. Check `extra` with `sensitivePatternProblem` first. */
-export function compileSensitivePaths(
-  options: SensitivePathOptions,
-): (path: string) => string | undefined {
-  const fold = options.caseInsensitive === true ? foldCase : (path: string) => path;
+/** Finds the pattern a canonical path falls under. */
+export interface SensitivePaths {
+  (path: string): string | undefined;
+  /** The `extra` patterns as absolute globs. */
+  readonly globs: readonly string[];
+}
+
+/** Check `extra` with `sensitivePatternProblem` first. */
+export function compileSensitivePaths(options: SensitivePathOptions): SensitivePaths {
+  const fold = options.caseInsensitive === true ? foldCase : composed;
   const home = options.home === undefined ? undefined : fold(options.home);
   const underHome = UNDER_HOME.map((pattern) => ({ pattern: `~/${pattern}`, path: fold(pattern) }));
   const names = new Set(NAMES);
   const extensions = new Set(EXTENSIONS);
+  const globsOf = (pattern: string): string[] =>
+    anchored(pattern, options).flatMap((glob) => [glob, ...throughLinks(glob, options)]);
+  const extra = (options.extra ?? []).flatMap(globsOf);
   const globs = [...SYSTEM, ...(options.extra ?? [])].flatMap((pattern) =>
-    anchored(pattern, options).map((glob) => ({ pattern, matches: compileGlob(fold(glob)) })),
+    globsOf(pattern).map((glob) => ({ pattern, matches: compileGlob(fold(glob)) })),
   );
 
-  return function sensitiveBy(given) {
+  return Object.assign(sensitiveBy, { globs: extra });
+
+  function sensitiveBy(given: string): string | undefined {
     const path = fold(given);
     const name = baseName(path);
     if (names.has(name)) return name;
@@ -40,7 +53,14 @@ export function compileSensitivePaths(
       }
     }
     return globs.find((glob) => glob.matches(path))?.pattern;
-  };
+  }
+}
+
+/** The literal parts of `extra` whose links decide what they mean. */
+export function linkedSensitivePrefixes(options: SensitivePathOptions): string[] {
+  return (options.extra ?? [])
+    .flatMap((pattern) => anchored(pattern, options))
+    .map((glob) => literalPrefix(glob).path);
 }
 
 export function sensitivePatternProblem(

@@ -40,8 +40,26 @@ export interface Places {
   readonly roots: Roots;
   /** The pattern that makes a canonical path sensitive (PATH-3), by the list the run is judged by. */
   readonly sensitiveBy: (path: string) => string | undefined;
-  /** The user's own patterns on that list, beside the built-in ones. */
-  readonly sensitivePaths: readonly string[];
+  /**
+   * What restricts a canonical path for this tool: a deny or ask rule, a guard with such a path, or a sensitive
+   * pattern (PERM-15). A tool leaves out what it would show of such a path, unless the call was judged by that path.
+   */
+  readonly restrictedBy: (
+    path: string,
+    access: RestrictedAccess,
+    ignoresCase?: boolean,
+  ) => Restriction | undefined;
+  /** Absolute globs of what that may name beside the built-in list. */
+  readonly restrictedGlobs: (access: RestrictedAccess) => readonly string[];
+}
+
+export type RestrictedAccess = "read" | "list" | "search" | "write";
+
+export interface Restriction {
+  readonly kind: "rule" | "hook" | "sensitive";
+  readonly decision: "ask" | "deny";
+  /** The rule, the hook, or the pattern. */
+  readonly by: string;
 }
 
 export interface PrepareContext extends CallIds, Places {

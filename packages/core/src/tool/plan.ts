@@ -10,8 +10,19 @@ export type Resource =
       path: string;
       /** The tool found it to be of the sensitive kind by a rule of its own (a disk's case, a link). */
       sensitive?: boolean;
+      /** Further names of the same file, canonical: as it was given, or another hard link. Only what restricts looks at them. */
+      also?: string[];
+      /** Its disk takes any case of the name for the same. */
+      ignores_case?: boolean;
     }
-  | { kind: "command"; executable: string; argv: string[]; cwd: string }
+  | {
+      kind: "command";
+      executable: string;
+      argv: string[];
+      cwd: string;
+      /** Restricted paths that the program could get at without naming them: nobody can tell (PERM-15). */
+      may_reach?: string[];
+    }
   | { kind: "host"; host: string };
 
 export type Preview =

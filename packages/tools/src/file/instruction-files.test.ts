@@ -154,3 +154,25 @@ test("no cut breaks a character, and none shows a part of a secret", async () =>
   writeFileSync(path, "exactly so");
   expect((await load({ limitBytes: 10 })).files).toMatchObject([{ cut: false, bytes: 10 }]);
 });
+
+test.each([
+  [{ kind: "rule", decision: "deny", by: "rules[0]" }, "rules[0] restricts reading it"],
+  [{ kind: "rule", decision: "ask", by: "rules[1]" }, "rules[1] restricts reading it"],
+  [{ kind: "hook", decision: "ask", by: "guard" }, 'the hook "guard" restricts reading it'],
+] as const)("a file that %j is about is left out, with the reason", async (restriction, why) => {
+  verifies("PERM-15", "INSTR-2");
+  mkdirSync(join(project, "secrets"));
+  writeFileSync(join(project, "secrets/real.md"), "the secret");
+  symlinkSync("secrets/real.md", join(project, "AGENTS.md"));
+  writeFileSync(join(user, "AGENTS.md"), "also secret");
+  const loaded = await instructionFiles({ project, user })((text) => text, {
+    restrictedBy: (path) =>
+      /secrets|home/.test(path.slice(base.length)) ? restriction : undefined,
+    restrictedGlobs: () => [],
+  });
+  expect(loaded.files).toEqual([]);
+  expect(loaded.skipped).toEqual([
+    { origin: "user", path: join(user, "AGENTS.md"), why },
+    { origin: "project", path: join(project, "AGENTS.md"), why },
+  ]);
+});

@@ -3,8 +3,8 @@
 // whatever stands there instead of a text is passed over, with the reason.
 
 import { join } from "node:path";
-import { compileSensitivePaths, messageOf } from "@soong/core";
-import { openRegularFile, resolvePath, type VerifiedFile } from "../path/index.ts";
+import { compileSensitivePaths, messageOf, type Places } from "@soong/core";
+import { judgedPath, openRegularFile, resolvePath, type VerifiedFile } from "../path/index.ts";
 import {
   INSTRUCTION_FILES,
   INSTRUCTION_LIMIT_BYTES,
@@ -42,8 +42,13 @@ export interface InstructionFiles {
   readonly skipped: readonly SkippedInstructionFile[];
 }
 
-/** To be called with what hides secrets; never rejects. */
-export type LoadInstructionFiles = (redact: (text: string) => string) => Promise<InstructionFiles>;
+/** To be called with what hides secrets, and with what restricts the run; never rejects. */
+export type LoadInstructionFiles = (
+  redact: (text: string) => string,
+  places?: ReadingPlaces,
+) => Promise<InstructionFiles>;
+
+type ReadingPlaces = Pick<Places, "restrictedBy" | "restrictedGlobs">;
 
 export function instructionFiles(options: InstructionFilesOptions): LoadInstructionFiles {
   const { project, user, limitBytes = INSTRUCTION_LIMIT_BYTES, sensitivePaths = [] } = options;
@@ -55,10 +60,10 @@ export function instructionFiles(options: InstructionFilesOptions): LoadInstruct
     ...(options.home === undefined ? {} : { home: options.home }),
   });
 
-  return async (redact) => {
+  return async (redact, places) => {
     const found = [
-      ...(user === undefined ? [] : [await look("user", user, redact)]),
-      ...(project === undefined ? [] : [await look("project", project, redact)]),
+      ...(user === undefined ? [] : [await look("user", user, redact, places)]),
+      ...(project === undefined ? [] : [await look("project", project, redact, places)]),
     ];
     return {
       files: found.flatMap((one) => (one !== undefined && "text" in one ? [one] : [])),
@@ -70,12 +75,15 @@ export function instructionFiles(options: InstructionFilesOptions): LoadInstruct
     origin: InstructionFile["origin"],
     directory: string,
     redact: (text: string) => string,
+    places: ReadingPlaces | undefined,
   ): Promise<InstructionFile | SkippedInstructionFile | undefined> {
     for (const name of INSTRUCTION_FILES) {
       const path = join(directory, name);
       try {
         const canonical = await resolvePath(directory, name);
-        const refused = origin === "project" ? await outOfBounds(directory, canonical) : undefined;
+        const refused =
+          (origin === "project" ? await outOfBounds(directory, canonical) : undefined) ??
+          (places === undefined ? undefined : await restrictionAt(directory, name, places));
         if (refused !== undefined) return { origin, path, why: refused };
         const read = await readFrom(canonical, redact);
         if (read === undefined) continue;
@@ -109,6 +117,22 @@ export function instructionFiles(options: InstructionFilesOptions): LoadInstruct
     const pattern = sensitiveBy(path);
     return pattern === undefined ? undefined : `it leads to a sensitive file (${pattern})`;
   }
+}
+
+/** No call is judged here and nobody is asked: what a rule asks about is as closed as what it denies. */
+async function restrictionAt(
+  directory: string,
+  name: string,
+  places: ReadingPlaces,
+): Promise<string | undefined> {
+  const roots = { project: directory, write: [] };
+  const { path, also = [], ignores_case } = await judgedPath("read", name, { ...places, roots });
+  const found = [path, ...also]
+    .map((one) => places.restrictedBy(one, "read", ignores_case))
+    .find((restriction) => restriction !== undefined && restriction.kind !== "sensitive");
+  if (found === undefined) return undefined;
+  const by = found.kind === "hook" ? `the hook ${JSON.stringify(found.by)}` : found.by;
+  return `${by} restricts reading it`;
 }
 
 function isNotFound(error: unknown): boolean {

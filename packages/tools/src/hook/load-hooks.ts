@@ -4,8 +4,8 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import {
-  globProblem,
   isGuard,
+  pathPatternProblem,
   ToolFailure,
   type AnyHook,
   type HookEvent,
@@ -31,8 +31,10 @@ import {
 import { commandHook, placesOfHook, type CommandHook } from "./command-hook.ts";
 
 export interface LoadHooksOptions {
-  /** Told to every hook; no program is taken from there. */
+  /** Told to every hook; no program is taken from there. Relative paths of hooks begin here. */
   readonly project?: string;
+  /** What "~/" means in the path of a hook. */
+  readonly userHome?: string;
   readonly log?: CommandHook["log"];
   /** For hooks that set no time of their own. */
   readonly timeout_ms?: number;
@@ -65,7 +67,8 @@ export async function loadHooks(
   const problems = await problemsOf(canonical, read.document, { cwd, ...options });
   if (problems.length > 0) return { ok: false, problems };
   const { hooks } = read.document.value as unknown as { hooks: CommandHook[] };
-  return { ok: true, hooks: hooks.map((entry) => commandHook({ ...options, ...entry, cwd })) };
+  const { userHome: _, ...ofEvery } = options;
+  return { ok: true, hooks: hooks.map((entry) => commandHook({ ...ofEvery, ...entry, cwd })) };
 }
 
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -83,12 +86,6 @@ const EVENTS: Readonly<Record<HookEvent, "of a call" | "of a run">> = {
   Elicitation: "of a call",
   ElicitationResult: "of a call",
   Stop: "of a run",
-};
-
-const pathGlob: FieldCheck = (value, report) => {
-  const problem = typeof value === "string" && value !== "" ? globProblem(value) : undefined;
-  if (problem === undefined) nonEmptyText(4096)(value, report);
-  else report([], problem);
 };
 
 const text: FieldCheck = (value, report) => {
@@ -109,7 +106,7 @@ const RULES: FieldRules = new Map([
   ["command", { required: true, check: argv }],
   ["tool", { required: false, check: nonEmptyText(256) }],
   ["tags", { required: false, check: listOf(nonEmptyText(64), 32) }],
-  ["path", { required: false, check: pathGlob }],
+  ["path", { required: false, check: nonEmptyText(4096) }],
   ["timeout_ms", { required: false, check: wholeNumber(1, MAX_TIMEOUT_MS) }],
   ["on_failure", { required: false, check: oneOf(["continue"]) }],
   ["env_allowlist", { required: false, check: listOf(variableName, 256) }],
@@ -119,10 +116,12 @@ const FILE_RULES: FieldRules = new Map([
   ["hooks", { required: true, check: listOf(() => {}, MAX_HOOKS) }],
 ]);
 
+type HookPlaces = Pick<CommandHook, "cwd" | "project"> & Pick<LoadHooksOptions, "userHome">;
+
 async function problemsOf(
   file: string,
   document: JsonDocument,
-  places: Pick<CommandHook, "cwd" | "project">,
+  places: HookPlaces,
 ): Promise<FileProblem[]> {
   const problems = fieldProblems(file, document, [], document.value, FILE_RULES);
   if (!isObject(document.value) || !Array.isArray(document.value["hooks"])) return problems;
@@ -145,10 +144,19 @@ async function problemsOf(
 
 async function togetherProblems(
   entry: JsonObject,
-  places: Pick<CommandHook, "cwd" | "project">,
+  places: HookPlaces,
 ): Promise<{ field: string; message: string }[]> {
-  const { event, command } = entry as unknown as CommandHook;
+  const { event, command, path } = entry as unknown as CommandHook;
   const problems: { field: string; message: string }[] = [];
+  const { project, userHome: home } = places;
+  const wrong =
+    path === undefined
+      ? undefined
+      : pathPatternProblem(path, {
+          ...(project === undefined ? {} : { project }),
+          ...(home === undefined ? {} : { home }),
+        });
+  if (wrong !== undefined) problems.push({ field: "path", message: wrong });
   if (EVENTS[event] === "of a run") {
     for (const field of ["tool", "tags", "path"]) {
       if (entry[field] !== undefined) {

@@ -18,3 +18,6 @@ export type { FileRemoval } from "./remove-file.ts";
 export { withFileLock } from "./file-lock.ts";
 export { defaultLockDirectory } from "./lock-directory.ts";
 export { isCaseInsensitive } from "./case-insensitive.ts";
+export { judgedPath } from "./judged-path.ts";
+export type { JudgedPath } from "./judged-path.ts";
+export { restrictedHardLinks } from "./restricted-hard-links.ts";

@@ -21,6 +21,8 @@ export interface DirectoryListing {
   ignored_left_out: number;
   unreadable_directories: number;
   sensitive_directories_left_out: number;
+  /** Entries, with all that is in them, by a rule or a guard. */
+  restricted_left_out: number;
 }
 
 export function listedText(
@@ -79,6 +81,9 @@ function notesOf(
     notes.push(
       `(Sensitive directories not looked into: ${listing.sensitive_directories_left_out}. List one by itself to ask for it.)`,
     );
+  }
+  if (listing.restricted_left_out > 0) {
+    notes.push(`(Left out because a rule restricts them: ${listing.restricted_left_out}.)`);
   }
   if (listing.entries.some(({ path }) => path.includes("\ufffd"))) {
     notes.push(

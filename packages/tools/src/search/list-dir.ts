@@ -7,6 +7,7 @@ import { createBreather } from "./breather.ts";
 import { listedText, type DirectoryListing, type ListedEntry } from "./list-dir-text.ts";
 import { parsePathGlob, type PathGlob } from "./path-glob.ts";
 import { planPlace, plannedPlace } from "./planned-place.ts";
+import { restrictedFilesBelow } from "./restricted-files.ts";
 import { walkTree, type WalkedEntry } from "./walk.ts";
 
 interface ListDirInput {
@@ -98,13 +99,9 @@ async function listDirectory(input: ListDirInput, context: ToolContext): Promise
       ignored_left_out: 0,
       unreadable_directories: 0,
       sensitive_directories_left_out: 0,
+      restricted_left_out: 0,
     };
-    // A person who allowed a sensitive directory allowed what is in it.
-    const isSensitive =
-      context.sensitiveBy(root) === undefined
-        ? (path: string) =>
-            context.sensitiveBy(root === "/" ? `/${path}` : `${root}/${path}`) !== undefined
-        : () => false;
+    const restricted = restrictedFilesBelow(root, "list", context);
     const breather = createBreather(context.signal);
     const walk = walkTree({
       root,
@@ -119,7 +116,14 @@ async function listDirectory(input: ListDirInput, context: ToolContext): Promise
       if (!recursive) entry.descend = false;
       if (entry.leftOut === "ignored") listing.ignored_left_out += 1;
       if (entry.leftOut !== undefined || isExcluded(entry, glob)) continue;
-      if (entry.descend && isSensitive(entry.path)) {
+      const reason = restricted.reasonFor(entry.path);
+      if (reason === "restricted") {
+        entry.descend = false;
+        listing.restricted_left_out += 1;
+        continue;
+      }
+      // A sensitive name in an ordinary directory is listed; what is in it is not.
+      if (entry.descend && reason === "sensitive") {
         entry.descend = false;
         listing.sensitive_directories_left_out += 1;
       }

@@ -28,7 +28,7 @@ export function queryFlags({ literal, caseSensitive, query }: SearchRequest): st
 
 /** The walk of a search: what is hidden, ignored or sensitive is not opened. */
 export function walkFlags(request: SearchRequest): string[] {
-  const excluded = request.sensitive.excluded.map((pattern) => `!${pattern}`);
+  const excluded = (request.restricted.excluded ?? []).map((pattern) => `!${pattern}`);
   const hidden = request.hidden ? [] : ["!.*"];
   return [...treeFlags(request), ...globFlags(request, [...hidden, ...excluded, ...NEVER_ENTERED])];
 }
@@ -59,8 +59,8 @@ function treeFlags({ place, hidden, ignored }: SearchRequest): string[] {
   return flags;
 }
 
-function globFlags({ place, sensitive }: SearchRequest, globs: readonly string[]): string[] {
-  const option = sensitive.caseInsensitive ? "--iglob" : "--glob";
+function globFlags({ place, restricted }: SearchRequest, globs: readonly string[]): string[] {
+  const option = restricted.caseInsensitive ? "--iglob" : "--glob";
   const all = place.path === "/" ? [...globs, ...NO_FILES] : globs;
   return all.map((glob) => `${option}=${glob}`);
 }

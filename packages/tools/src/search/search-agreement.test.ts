@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compileSensitivePaths } from "@soong/core";
+import { compilePolicy, READING_SUBJECT, restrictedGlobs, restrictionOf } from "@soong/core";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
@@ -11,7 +11,7 @@ import { locateRipgrep } from "./ripgrep-locator.ts";
 import { searchPlainly } from "./search-plain.ts";
 import { searchWithRipgrep } from "./search-ripgrep.ts";
 import type { SearchRequest } from "./search-types.ts";
-import { sensitiveFilesBelow } from "./sensitive-files.ts";
+import { restrictedFilesBelow } from "./restricted-files.ts";
 
 const NAMES = ["a", "b.ts", "c.js", "id_work", "id_map.ts", "id_rsa.old", ".env", ".env.x", ".hid"];
 const MORE_NAMES = [
@@ -130,9 +130,33 @@ const asked = fc.record({
   hidden: fc.boolean(),
   ignored: fc.boolean(),
   below: fc.constantFrom("", "", "a"),
+  rulePaths: fc.subarray(
+    ["a/b.ts", "**/c.js", "a/d e/**", "*/a", "build", "a-b/", "**/id_*", "\\[q\\].ts", "a/?"],
+    { maxLength: 2 },
+  ),
 });
 
 const ripgrep = (await locateRipgrep({ project: "/nowhere", write: [] })) ?? "no ripgrep";
+
+/** As a run with these denies is told them. */
+function placesUnder(paths: readonly string[], project: string) {
+  const rules = paths.map((path) => ({ path, decision: "deny" as const }));
+  const compiled = compilePolicy({
+    home: "/nobody",
+    roots: { project, write: [] },
+    rules,
+    protected_roots: [join(project, "home")],
+  });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+  const { policy } = compiled;
+  const asking = READING_SUBJECT.tool;
+  return {
+    restrictedBy: (path: string, access: "read" | "list" | "search" | "write") =>
+      restrictionOf(policy, asking, { path, access }),
+    restrictedGlobs: (access: "read" | "list" | "search" | "write") =>
+      restrictedGlobs(policy, asking, access),
+  };
+}
 
 describe("the two ways of searching", () => {
   let base: string;
@@ -143,7 +167,11 @@ describe("the two ways of searching", () => {
 
   afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-  function requestOf(root: string, input: Partial<SearchRequest>): SearchRequest {
+  function requestOf(
+    root: string,
+    input: Partial<SearchRequest>,
+    { rulePaths = [], project = root }: { rulePaths?: readonly string[]; project?: string } = {},
+  ): SearchRequest {
     return {
       place: { path: root, kind: "directory" },
       query: "needle",
@@ -154,25 +182,30 @@ describe("the two ways of searching", () => {
       contextLines: 0,
       hidden: false,
       ignored: false,
-      sensitive: sensitiveFilesBelow(root, compileSensitivePaths({ home: "/nobody" })),
+      restricted: restrictedFilesBelow(root, "search", placesUnder(rulePaths, project)),
       redact: (whole) => whole,
       signal: new AbortController().signal,
       ...input,
     };
   }
 
-  test("agree on files, lines, columns, context and the count of sensitive files", async () => {
+  test("agree on files, lines, columns, context and the count of what is left out", async () => {
     verifies("CODE-3");
-    verifies("PATH-3");
+    verifies("PATH-3", "PERM-15");
+    let told = 0;
     let count = 0;
     await fc.assert(
-      fc.asyncProperty(tree, asked, async (planted, { below, glob, ...input }) => {
+      fc.asyncProperty(tree, asked, async (planted, { below, glob, rulePaths, ...input }) => {
         const project = join(base, String((count += 1)));
         plantFiles(project, filesOf(planted));
-        const request = requestOf(join(project, below), {
-          ...input,
-          glob: glob === undefined ? undefined : parsePathGlob(glob),
-        });
+        const request = requestOf(
+          join(project, below),
+          { ...input, glob: glob === undefined ? undefined : parsePathGlob(glob) },
+          { rulePaths, project },
+        );
+        // What ripgrep cannot be told is searched plainly.
+        if (request.restricted.excluded === undefined) return;
+        told += rulePaths.length;
         const [plain, fast] = await Promise.all([
           searchPlainly(request),
           searchWithRipgrep(ripgrep, request),
@@ -184,8 +217,9 @@ describe("the two ways of searching", () => {
         expect(filesSearched).toBeGreaterThanOrEqual(plainly);
         if (glob === undefined) expect(filesSearched).toBe(plainly);
       }),
-      { numRuns: process.env.SOONG_TEST_FULL === "1" ? 2000 : 40 },
+      { numRuns: process.env.SOONG_TEST_FULL === "1" ? 2000 : 60 },
     );
+    expect(told).toBeGreaterThan(10);
   });
 
   test("both keep an answer within bounds where matches have many neighbours", async () => {

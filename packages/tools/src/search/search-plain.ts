@@ -8,7 +8,7 @@ import { openRegularFile } from "../path/index.ts";
 import { createBreather } from "./breather.ts";
 import { codePointsBefore, MOST_ANSWER_CHARS, shownContext, shownMatch } from "./line-text.ts";
 import { invalidRegex } from "./regex-problem.ts";
-import type { FoundLine, SearchAnswer, SearchRequest } from "./search-types.ts";
+import type { FoundLine, LeftOut, SearchAnswer, SearchRequest } from "./search-types.ts";
 import { openWalkedFile, type DiskPath } from "./walked-nodes.ts";
 import { walkTree } from "./walk.ts";
 
@@ -21,7 +21,7 @@ export async function searchPlainly(request: SearchRequest): Promise<SearchAnswe
       return answerOf(request, lines, {
         searched: 1,
         withMatches: matched ? 1 : 0,
-        leftOut: 0,
+        leftOut: { sensitive: 0, restricted: 0 },
         unreadable: 0,
       });
     } finally {
@@ -34,7 +34,7 @@ export async function searchPlainly(request: SearchRequest): Promise<SearchAnswe
 interface Counts {
   searched: number;
   withMatches: number;
-  leftOut: number;
+  readonly leftOut: LeftOut;
   unreadable: number;
 }
 
@@ -45,7 +45,7 @@ function answerOf(request: SearchRequest, lines: FoundLine[], counts: Counts): S
     truncated: shown.length < lines.length,
     filesSearched: counts.searched,
     filesWithMatches: counts.withMatches,
-    sensitiveFilesLeftOut: counts.leftOut,
+    leftOut: counts.leftOut,
     unreadable: counts.unreadable,
   };
 }
@@ -60,7 +60,12 @@ function withinBounds(lines: readonly FoundLine[], limit: number): FoundLine[] {
 }
 
 async function searchTree(regex: LinearRegex, request: SearchRequest): Promise<SearchAnswer> {
-  const counts: Counts = { searched: 0, withMatches: 0, leftOut: 0, unreadable: 0 };
+  const counts: Counts = {
+    searched: 0,
+    withMatches: 0,
+    leftOut: { sensitive: 0, restricted: 0 },
+    unreadable: 0,
+  };
   const lines: FoundLine[] = [];
   for (const { path, disk } of await filesToSearch(request, counts)) {
     const fd = openWalkedFile(disk);
@@ -84,7 +89,7 @@ async function filesToSearch(
   request: SearchRequest,
   counts: Counts,
 ): Promise<{ path: string; disk: DiskPath }[]> {
-  const { glob, sensitive, place } = request;
+  const { glob, restricted, place } = request;
   const files: { path: string; disk: DiskPath; bytes: Buffer }[] = [];
   const breather = createBreather(request.signal);
   const walk = walkTree({
@@ -98,9 +103,9 @@ async function filesToSearch(
   for (const entry of walk) {
     if (breather.isDue()) await breather.pause();
     const isMeant = glob?.admits(entry.path) !== false;
-    const isSensitive = sensitive.isLeftOut(entry.path);
-    if (isSensitive && isMeant) counts.leftOut += 1;
-    if (isSensitive || (glob?.kind === "exclude" && !isMeant)) entry.descend = false;
+    const reason = restricted.reasonFor(entry.path);
+    if (reason !== undefined && isMeant) counts.leftOut[reason] += 1;
+    if (reason !== undefined || (glob?.kind === "exclude" && !isMeant)) entry.descend = false;
     else if (place.path === "/" && NO_FILES.includes(entry.path)) entry.descend = false;
     else if (entry.type === "file" && isMeant && entry.leftOut === undefined) {
       files.push({ path: entry.path, disk: entry.disk, bytes: Buffer.from(entry.path) });

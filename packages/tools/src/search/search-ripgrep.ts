@@ -11,7 +11,7 @@ import { matchingLines } from "./matching-lines.ts";
 import { createPieces } from "./pieces.ts";
 import { queryFlags, queryRefused, walkFlags } from "./ripgrep-query.ts";
 import { runRipgrep } from "./ripgrep-process.ts";
-import type { SearchAnswer, SearchRequest } from "./search-types.ts";
+import type { LeftOut, SearchAnswer, SearchRequest } from "./search-types.ts";
 import { createSmallestPaths } from "./smallest-paths.ts";
 import { joinDisk, openWalkedFile } from "./walked-nodes.ts";
 
@@ -34,7 +34,7 @@ async function searchFile(executable: string, request: SearchRequest): Promise<S
       ...shown,
       filesSearched: 1,
       filesWithMatches: Math.min(1, shown.lines.length),
-      sensitiveFilesLeftOut: 0,
+      leftOut: { sensitive: 0, restricted: 0 },
       unreadable: 0,
     };
   } finally {
@@ -63,7 +63,7 @@ async function searchTree(executable: string, request: SearchRequest): Promise<S
       truncated: truncated || found.count > found.first.length,
       filesSearched: found.searched,
       filesWithMatches: found.count,
-      sensitiveFilesLeftOut: found.leftOut,
+      leftOut: found.leftOut,
       unreadable: found.unreadable,
     };
   } finally {
@@ -76,7 +76,7 @@ interface FilesWithMatches {
   readonly first: Buffer[];
   readonly count: number;
   readonly searched: number;
-  readonly leftOut: number;
+  readonly leftOut: LeftOut;
   readonly unreadable: number;
 }
 
@@ -87,12 +87,14 @@ async function filesWithMatches(
 ): Promise<FilesWithMatches> {
   const smallest = createSmallestPaths(request.limit);
   let count = 0;
-  let leftOut = 0;
+  const leftOut: LeftOut = { sensitive: 0, restricted: 0 };
   const pieces = createPieces(0, (record) => {
     const bytes = withoutDotSlash(record);
     const path = bytes.toString();
     // An ignore file that takes a file back in outranks the glob.
-    if (request.glob?.admits(path) === false || request.sensitive.isLeftOut(path)) return;
+    if (request.glob?.admits(path) === false || request.restricted.reasonFor(path) !== undefined) {
+      return;
+    }
     count += 1;
     smallest.add(bytes);
   });
@@ -120,7 +122,8 @@ async function filesWithMatches(
       },
       onExcluded(path) {
         // Hidden entries are excluded by a glob, too.
-        if (request.sensitive.isLeftOut(path) && request.glob?.admits(path) !== false) leftOut += 1;
+        const reason = request.restricted.reasonFor(path);
+        if (reason !== undefined && request.glob?.admits(path) !== false) leftOut[reason] += 1;
       },
       signal: request.signal,
     });

@@ -19,6 +19,8 @@ export interface SearchData {
   files_searched: number;
   files_with_matches: number;
   sensitive_files_left_out: number;
+  /** By a rule or a guard. */
+  restricted_files_left_out: number;
   /** Files and directories. */
   unreadable: number;
   engine: "ripgrep" | "plain_walk";
@@ -83,6 +85,9 @@ function notesOf(data: SearchData, summary: string): string[] {
     notes.push(
       `(Sensitive files left out: ${data.sensitive_files_left_out}. Search one by itself to ask for it.)`,
     );
+  }
+  if (data.restricted_files_left_out > 0) {
+    notes.push(`(Left out because a rule restricts them: ${data.restricted_files_left_out}.)`);
   }
   if (data.unreadable > 0) notes.push(`(Could not be read: ${data.unreadable}.)`);
   return notes;

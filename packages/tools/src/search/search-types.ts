@@ -2,7 +2,7 @@
 
 import type { Place } from "./planned-place.ts";
 import type { PathGlob } from "./path-glob.ts";
-import type { SensitiveFiles } from "./sensitive-files.ts";
+import type { ReasonLeftOut, RestrictedFiles } from "./restricted-files.ts";
 
 export interface SearchRequest {
   readonly place: Place;
@@ -14,7 +14,7 @@ export interface SearchRequest {
   readonly contextLines: number;
   readonly hidden: boolean;
   readonly ignored: boolean;
-  readonly sensitive: SensitiveFiles;
+  readonly restricted: RestrictedFiles;
   /** Hides what must not leave, before a line is cut. */
   readonly redact: (text: string) => string;
   readonly signal: AbortSignal;
@@ -39,6 +39,9 @@ export interface SearchAnswer {
   readonly truncated: boolean;
   readonly filesSearched: number;
   readonly filesWithMatches: number;
-  readonly sensitiveFilesLeftOut: number;
+  readonly leftOut: LeftOut;
   readonly unreadable: number;
 }
+
+/** How many entries were left out, and why. */
+export type LeftOut = Record<ReasonLeftOut, number>;

@@ -1,5 +1,5 @@
 // code.search (CODE-3): the lines of files that match a regular expression or hold a text. Of a directory
-// the sensitive files are left out and counted; a sensitive file or directory named by itself is asked for.
+// the sensitive and restricted files are left out and counted; one that is named by itself is judged by itself.
 
 import { relative } from "node:path";
 import {
@@ -18,7 +18,7 @@ import { searchPlainly } from "./search-plain.ts";
 import { searchWithRipgrep } from "./search-ripgrep.ts";
 import { searchText, type SearchData } from "./search-text.ts";
 import type { FoundLine, SearchRequest } from "./search-types.ts";
-import { sensitiveFilesBelow } from "./sensitive-files.ts";
+import { restrictedFilesBelow } from "./restricted-files.ts";
 
 export interface SearchToolOptions {
   /** Where ripgrep is. Undefined: nowhere, and a slower walk of our own serves. */
@@ -49,8 +49,8 @@ export function searchTool(options: SearchToolOptions = {}) {
     description:
       `Find lines that match a regular expression (Rust syntax, within one line) in a file or in all files of ` +
       `a directory. Matches come by path and line; column counts characters from 1. Left out: binary files, ` +
-      `links, and, unless asked for, hidden files and what .gitignore leaves out. Sensitive files are left out, ` +
-      `too, and counted.`,
+      `links, and, unless asked for, hidden files and what .gitignore leaves out. Sensitive files, and those a ` +
+      `rule restricts, are left out, too, and counted.`,
     input_schema: {
       type: "object",
       properties: {
@@ -146,13 +146,13 @@ async function search(
     contextLines: input.context_lines ?? 0,
     hidden: input.hidden ?? false,
     ignored: input.ignored ?? false,
-    sensitive: sensitiveFilesBelow(place.path, context.sensitiveBy),
+    restricted: restrictedFilesBelow(place.path, "search", context),
     redact: context.redact,
     signal: context.signal,
   };
-  // Ripgrep can be told to leave the built-in list unread and to count it, but not the user's own patterns.
+  // Ripgrep can be told to leave most patterns unread and to count them, but not all.
   const ripgrep =
-    context.sensitivePaths.length > 0 && place.kind === "directory"
+    request.restricted.excluded === undefined && place.kind === "directory"
       ? undefined
       : await (options.locateRipgrep ?? locateRipgrep)(context.roots);
   let engine: SearchData["engine"] = "plain_walk";
@@ -177,7 +177,8 @@ async function search(
     truncated: answer.truncated,
     files_searched: answer.filesSearched,
     files_with_matches: answer.filesWithMatches,
-    sensitive_files_left_out: answer.sensitiveFilesLeftOut,
+    sensitive_files_left_out: answer.leftOut.sensitive,
+    restricted_files_left_out: answer.leftOut.restricted,
     unreadable: answer.unreadable,
     engine,
   };

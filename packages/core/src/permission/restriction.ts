@@ -1,0 +1,61 @@
+// Which rule, or which sensitive pattern, restricts a path (PERM-15): the one question of every tool that would
+// show a name or a content nobody named in a call. It looks at this policy and at its ceilings; grants do not count.
+
+import type { Restriction, RestrictedAccess } from "../tool/index.ts";
+import { isStricter } from "./decision.ts";
+import type { Subject, ToolFacts } from "./facts.ts";
+import { subjectOfTool } from "./facts.ts";
+import type { Policy } from "./policy.ts";
+import { isMarkedReadonly } from "./policy.ts";
+
+/**
+ * The tool that asks, and how it would touch the path: what holds for reading holds for all that shows contents.
+ * `ignoresCase`: the disk of the path takes any case for the same name.
+ */
+export function restrictionOf(
+  policy: Policy,
+  asking: ToolFacts,
+  { path, access, ignoresCase = false }: RestrictedPath,
+): Restriction | undefined {
+  let found: Restriction | undefined;
+  let above = "";
+  for (let judging: Policy | undefined = policy; judging; judging = judging.ceiling) {
+    for (const compiled of judging.rules) {
+      const { decision } = compiled.rule;
+      if (decision === "allow" || compiled.path?.matches(path, ignoresCase) !== true) continue;
+      if (found !== undefined && !isStricter(decision, found.decision)) continue;
+      if (!compiled.restricts(subjectUnder(judging, asking), access)) continue;
+      found = { kind: "rule", decision, by: above + compiled.entries.yes.rule };
+    }
+    const sensitive = judging.boundary.sensitiveBy(ignoresCase ? path.toLowerCase() : path);
+    if (sensitive !== undefined) found ??= { kind: "sensitive", decision: "ask", by: sensitive };
+    above += "ceiling/";
+  }
+  return found;
+}
+
+export interface RestrictedPath {
+  readonly path: string;
+  readonly access: RestrictedAccess;
+  readonly ignoresCase?: boolean;
+}
+
+/** Absolute globs of all that `restrictionOf` can find beside the built-in list: to look for it, not to judge. */
+export function restrictedGlobs(
+  policy: Policy,
+  asking: ToolFacts,
+  access: RestrictedAccess,
+): readonly string[] {
+  const subject = subjectUnder(policy, asking);
+  const own = policy.rules.flatMap((compiled) =>
+    compiled.restricts(subject, access) ? (compiled.path?.globs ?? []) : [],
+  );
+  const all = [...own, ...policy.boundary.sensitiveGlobs];
+  const { ceiling } = policy;
+  return ceiling === undefined ? all : [...all, ...restrictedGlobs(ceiling, asking, access)];
+}
+
+function subjectUnder(policy: Policy, asking: ToolFacts): Subject {
+  const markedReadonly = isMarkedReadonly(policy, asking);
+  return subjectOfTool(asking, { markedReadonly, effectsFixed: true });
+}
