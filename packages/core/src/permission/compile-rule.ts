@@ -3,11 +3,12 @@
 
 import type { Resource, RestrictedAccess } from "../tool/index.ts";
 import { isExactName, matchesName } from "../tool/index.ts";
+import type { ArgvMatch } from "./argv-pattern.ts";
+import { compileArgv } from "./argv-pattern.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Decision } from "./decision.ts";
 import type { Subject } from "./facts.ts";
 import { matchesHost } from "./host.ts";
-import { baseName } from "./path.ts";
 import type { PathPattern, PatternPlaces } from "./path-pattern.ts";
 import { compilePathPattern } from "./path-pattern.ts";
 import type { PermissionRule, RuleEntries } from "./permission-rule.ts";
@@ -31,7 +32,7 @@ export interface CompiledRule {
  * `maybe`: only a host that is not known stands between this rule and the call. `reach`: the call runs a
  * program that may get at a path of this rule, and nobody can tell whether it does.
  */
-export type RuleMatch = "yes" | "no" | "maybe" | "reach";
+export type RuleMatch = ArgvMatch | "maybe" | "reach";
 
 export type RuleCondition = "tool" | "tags" | "path" | "argv" | "host" | "other targets";
 
@@ -50,10 +51,8 @@ export function compileRule(
     rule.path === undefined
       ? undefined
       : compilePathPattern(rule.path, restricts ? "restricts" : "allows", places);
-  const commandFits =
-    argv === undefined
-      ? undefined
-      : (command: Command) => argvFits(argv, command, decision, places.boundary);
+  const matchCommand =
+    argv === undefined ? undefined : compileArgv(argv, decision, places.boundary);
 
   const nameFits = (name: string): boolean =>
     name.startsWith(toolHead) && (tool === undefined || matchesName(tool, name));
@@ -83,14 +82,15 @@ export function compileRule(
         return argv === undefined ? { match: "reach" } : { condition: "argv" };
       }
     }
-    if (commandFits !== undefined && !holds(subject.resources.filter(isCommand), commandFits)) {
-      return { condition: "argv" };
-    }
+    const ofCommands =
+      matchCommand === undefined ? "yes" : matchCommands(subject, decision, matchCommand);
+    if (ofCommands === "no") return { condition: "argv" };
     if (decision === "allow" && leavesTargetsOpen(rule, subject)) {
       return { condition: "other targets" };
     }
-    const match = host === undefined ? "yes" : hostFits(host, subject, decision);
-    return match === "no" ? { condition: "host" } : { match };
+    const ofHosts = host === undefined ? "yes" : hostFits(host, subject, decision);
+    if (ofHosts === "no") return { condition: "host" };
+    return { match: ofHosts === "yes" ? ofCommands : ofHosts };
   };
 
   return Object.freeze({
@@ -177,6 +177,20 @@ function isCommand(resource: Resource): resource is Command {
   return resource.kind === "command";
 }
 
+/** An allow holds of every command, what restricts of any. */
+function matchCommands(
+  subject: Subject,
+  decision: Decision,
+  matchCommand: (command: Command) => ArgvMatch,
+): ArgvMatch {
+  const matches = subject.resources.filter(isCommand).map(matchCommand);
+  const weakestFirst: readonly ArgvMatch[] =
+    decision === "allow" ? ["no", "uncovered", "yes", "spelled"] : ["yes", "opaque"];
+  const match = weakestFirst.find((one) => matches.includes(one)) ?? "no";
+  // What is known to only read is known to run nothing else.
+  return match === "opaque" && subject.readOnly ? "no" : match;
+}
+
 function ofEvery<T>(items: readonly T[], fits: (item: T) => boolean): boolean {
   return items.length > 0 && items.every(fits);
 }
@@ -191,36 +205,6 @@ function hasTag(subject: Subject, tag: string, decision: Decision): boolean {
   if (tag === "readonly" && decision === "allow") return false;
   if (tag === "write" && !subject.readOnly) return true;
   return tag === subject.tool.source_kind || subject.tool.tags.includes(tag);
-}
-
-function argvFits(
-  pattern: readonly string[],
-  command: Command,
-  decision: Decision,
-  boundary: Boundary,
-): boolean {
-  const wanted = pattern.at(-1) === "**" ? pattern.slice(0, -1) : pattern;
-  if (command.argv.length < wanted.length) return false;
-  const [program = "*", ...rest] = wanted;
-  const programFits = decision === "allow" ? isSurelyProgram : isPossiblyProgram;
-  if (!programFits(program, command, boundary)) return false;
-  return rest.every((item, index) => item === "*" || item === command.argv[index + 1]);
-}
-
-/** For an allow: a bare word found on the PATH, outside every place the agent itself may write to. */
-function isSurelyProgram(pattern: string, command: Command, boundary: Boundary): boolean {
-  const given = command.argv[0] ?? "";
-  if (pattern.startsWith("/")) return pattern === given;
-  if (given.includes("/") || boundary.isOrdinaryWrite(command.executable) === true) return false;
-  return pattern === "*" || pattern === given;
-}
-
-/** For ask and deny: whatever name the program was given or really has. */
-function isPossiblyProgram(pattern: string, command: Command, boundary: Boundary): boolean {
-  if (pattern === "*") return true;
-  const given = command.argv[0] ?? "";
-  const names = [given, baseName(given), command.executable, baseName(command.executable)];
-  return names.some((name) => boundary.fold(name) === boundary.fold(pattern));
 }
 
 function hostFits(pattern: string, subject: Subject, decision: Decision): "yes" | "no" | "maybe" {

@@ -21,18 +21,23 @@ export interface PermissionRule {
   readonly origin?: RuleOrigin;
 }
 
-/** What a rule says of a call it matches, might match, could be reached by, or matches without weight (PERM-7). */
-export type RuleEntries = Readonly<Record<"yes" | "maybe" | "reach" | "insufficient", ChainEntry>>;
+/** What a rule says of a call it matches, might match, could be reached by, or matches without weight (PERM-7, PERM-16). */
+export type RuleEntries = Readonly<
+  Record<
+    "yes" | "maybe" | "reach" | "insufficient" | "uncovered" | "opaque" | "outspoken",
+    ChainEntry
+  >
+>;
 
 export function entriesOfRule(rule: PermissionRule, id: string): RuleEntries {
   const { decision } = rule;
   const says = `${SAYS[decision]} (${summaryOf(rule)})`;
-  const about = {
+  const place = {
     layer: "rules",
     rule: id,
     ...(rule.origin === undefined ? {} : { origin: rule.origin }),
-    ...(rule.every_time === true ? { every_time: true as const } : {}),
   } as const;
+  const about = { ...place, ...(rule.every_time === true ? { every_time: true as const } : {}) };
   return {
     yes: Object.freeze({
       ...about,
@@ -55,6 +60,22 @@ export function entriesOfRule(rule: PermissionRule, id: string): RuleEntries {
       ...about,
       verdict: "insufficient",
       reason: `${says}, but a dangerous tool needs a rule that names it exactly.`,
+    }),
+    uncovered: Object.freeze({
+      ...about,
+      verdict: "insufficient",
+      reason: `${says}, but its wildcard does not cover arguments that run another program. A rule that spells them out does.`,
+    }),
+    // A person who grants this very argv has seen it, so `every_time` is not needed here.
+    opaque: Object.freeze({
+      ...place,
+      verdict: "ask",
+      reason: `${says} where that program is run, and what this command runs cannot be determined.`,
+    }),
+    outspoken: Object.freeze({
+      ...place,
+      verdict: "no_opinion",
+      reason: `${says} where that program is run. What this command runs cannot be determined, but another rule spells this command out.`,
     }),
   };
 }

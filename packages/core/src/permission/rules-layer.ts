@@ -10,10 +10,20 @@ import type { CompiledRule, RuleMatch } from "./compile-rule.ts";
 
 export function rulesEntries(policy: Policy, subject: Subject): ChainEntry[] {
   const entries: ChainEntry[] = [];
+  const opaque: { at: number; instead: ChainEntry }[] = [];
+  let isSpelledOut = false;
   for (const compiled of policy.rules) {
     const match = compiled.matches(subject);
-    if (match !== "no") entries.push(ruleEntry(compiled, subject, match));
+    if (match === "no") continue;
+    const entry = ruleEntry(compiled, subject, match);
+    if (match === "spelled" && entry.verdict === "allow") isSpelledOut = true;
+    if (match === "opaque") {
+      opaque.push({ at: entries.length, instead: compiled.entries.outspoken });
+    }
+    entries.push(entry);
   }
+  // Whoever wrote down this very command knows what it runs (PERM-16).
+  if (isSpelledOut) for (const { at, instead } of opaque) entries[at] = instead;
   if (policy.destructive === "deny" && subject.destructive) entries.push(DESTRUCTIVE_DENIED);
   if (subject.network) {
     const entry = networkEntry(policy, subject);
@@ -33,7 +43,7 @@ function ruleEntry(
   subject: Subject,
   match: Exclude<RuleMatch, "no">,
 ): ChainEntry {
-  if (match !== "yes") return compiled.entries[match];
+  if (match !== "yes" && match !== "spelled") return compiled.entries[match];
   const mustName = compiled.rule.decision === "allow" && subject.dangerous;
   return mustName && !compiled.names(subject.tool.tool_name)
     ? compiled.entries.insufficient

@@ -8,7 +8,7 @@ import type { GrantScope } from "./grant-scope.ts";
 import { scopeKey } from "./grant-scope.ts";
 import { parentOf } from "./path.ts";
 import type { Policy } from "./policy.ts";
-import { runsOtherPrograms } from "./programs-that-run-others.ts";
+import { isPlainCommand } from "./argv/index.ts";
 
 /** Empty when the call has no target that could be named: then nothing can be granted. */
 export function scopesOf(policy: Policy, facts: PermissionFacts): readonly GrantScope[] {
@@ -64,8 +64,7 @@ function scopeOfCommand(policy: Policy, command: Command): GrantScope {
   const anything =
     // What it may reach without naming it was allowed for these arguments only.
     (command.may_reach ?? []).length > 0 ||
-    runsOtherPrograms(executable) ||
-    runsOtherPrograms(argv[0] ?? "") ||
+    !isPlainCommand(argv[0] ?? "", executable) ||
     // A program the agent may write can become any program.
     policy.boundary.isOrdinaryWrite(executable) === true;
   return anything

@@ -1,0 +1,61 @@
+// A command as far as its words are known, and what a look at one found inside it.
+
+/** The words known from the front; `open` where others that are not known may follow. */
+export interface KnownCommand {
+  readonly words: readonly string[];
+  readonly open: boolean;
+}
+
+/** What a command runs besides itself. */
+export interface InnerCommands {
+  /** The commands it names. */
+  readonly commands: readonly KnownCommand[];
+  /** It may run something that it does not name. */
+  readonly opaque: boolean;
+  /** The arguments that say what else is run: an allow has to spell them out. */
+  readonly told: readonly number[] | "all";
+  /** To run what it is given is what the program is for: whoever allows it by name allows that. */
+  readonly by_nature: boolean;
+}
+
+export const RUNS_NOTHING: InnerCommands = Object.freeze({
+  commands: [],
+  opaque: false,
+  told: [],
+  by_nature: false,
+});
+
+/** An option or operand that could not be read: anything may follow from it. */
+export const NOT_UNDERSTOOD: InnerCommands = Object.freeze({
+  commands: [],
+  opaque: true,
+  told: "all",
+  by_nature: false,
+});
+
+export function mergeInner(all: readonly InnerCommands[]): InnerCommands {
+  const told = all.map((one) => one.told);
+  return {
+    commands: all.flatMap((one) => one.commands),
+    opaque: all.some((one) => one.opaque),
+    told: told.includes("all") ? "all" : [...new Set(told.flat() as number[])],
+    by_nature: all.every((one) => one.by_nature || one.told.length === 0),
+  };
+}
+
+/** The indexes from `start` up to, not including, `end`. */
+export function indexes(start: number, end: number): number[] {
+  return Array.from({ length: Math.max(0, end - start) }, (_, index) => start + index);
+}
+
+/** Variables that change no more than how a program's output looks. */
+export function isHarmlessVariable(name: string): boolean {
+  return /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|CI|DEBUG|NODE_ENV)$/.test(
+    name,
+  );
+}
+
+/** The name in `NAME=value`. */
+export function assignedName(word: string): string | undefined {
+  return /^([A-Za-z_][A-Za-z0-9_]*)\+?=/.exec(word)?.[1];
+}

@@ -1,0 +1,47 @@
+// Programs that run no other program, whatever their arguments: the only ones of which a session grant
+// covers any arguments (PERM-16). What is not listed here may run anything, which costs one more question.
+
+import { baseName } from "../path.ts";
+
+/** By the name it was called by and by the file that would really run. */
+export function isPlainCommand(given: string, executable: string): boolean {
+  return namesOfProgram(given, executable).every(isPlainProgram);
+}
+
+export function isPlainProgram(name: string): boolean {
+  return PLAIN.has(name);
+}
+
+/** The names a program may act by. One that is many programs acts by the name it is called by. */
+export function namesOfProgram(given: string, executable: string): string[] {
+  const [called, real] = [programName(given), programName(executable)];
+  return called === real || MULTI_CALL.has(real) ? [called] : [called, real];
+}
+
+/** Without its folder and a Windows suffix. */
+export function programName(path: string): string {
+  return baseName(path.replaceAll("\\", "/"))
+    .toLowerCase()
+    .replace(/\.(?:exe|cmd|bat|com|ps1)$/, "");
+}
+
+export const MULTI_CALL: ReadonlySet<string> = new Set(["busybox", "toybox", "coreutils"]);
+
+const READ = `ls dir vdir cat tac rev head tail nl wc grep egrep fgrep uniq cut tr paste comm join fold fmt
+  expand unexpand column od hexdump xxd strings base32 base64 basenc cksum sum md5sum sha1sum sha224sum
+  sha256sum sha384sum sha512sum b2sum cmp diff stat readlink realpath basename dirname tree du df jq
+  which which.debianutils whereis tsort ptx`;
+
+const SAY = `pwd whoami id groups users who uname arch hostname hostid nproc uptime date cal echo
+  true false test expr seq factor numfmt yes sleep tty logname printenv pathchk free ps pgrep`;
+
+const WRITE = `rm rmdir mkdir touch cp mv ln link unlink chmod chown chgrp tee truncate mktemp mkfifo dd
+  shred sync shuf csplit gzip gunzip bzip2 bunzip2 xz unxz kill pkill killall`;
+
+/** Of a shell; a program of such a name does no more. */
+const BUILTIN = `: [ [[ cd pushd popd dirs exit return break continue shift wait umask set times type jobs
+  ulimit`;
+
+const PLAIN: ReadonlySet<string> = new Set(
+  [READ, SAY, WRITE, BUILTIN].flatMap((names) => names.split(/\s+/)),
+);
