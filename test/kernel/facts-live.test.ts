@@ -43,6 +43,36 @@ describe("a reader of the live stream", () => {
     expect(seen).toEqual(stage.facts());
   });
 
+  it("sees nothing before it is committed", async () => {
+    verifies("EVENT-4");
+    const listeners = new Set<() => void>();
+    const committed = {
+      seq: 0,
+      subscribe(listener: () => void) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    };
+    const spy = { ...createSpyJournal(), committed };
+    const stage = await setStage({ spy, tools: [reader("a.read")] });
+    const seen: Fact[] = [];
+    const reading = (async () => {
+      for await (const fact of stage.session.facts()) seen.push(fact);
+    })();
+    await callMany(stage, 3);
+    await stage.clock.settle();
+    expect(seen).toEqual([]);
+    committed.seq = 5;
+    for (const listener of listeners) listener();
+    await stage.clock.settle();
+    expect(seqs(seen)).toEqual([1, 2, 3, 4, 5]);
+    // What could never be committed is not shown when it ends either.
+    await stage.session.close();
+    await atOnce(stage.clock, reading);
+    expect(seqs(seen)).toEqual([1, 2, 3, 4, 5]);
+    expect(listeners.size).toBe(0);
+  });
+
   it("who is never there, or asks for the stream and never reads it, is not missed", async () => {
     verifies("EVENT-4");
     const stage = await readers();

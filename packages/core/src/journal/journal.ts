@@ -20,6 +20,15 @@ export interface Journal {
   flush(): void | Promise<void>;
   /** Facts after `seq`, oldest first; includes what is appended but not yet durable. */
   read(after: number, limit: number): readonly Fact[] | Promise<readonly Fact[]>;
+  /** How far it is committed. Absent where an entry is committed as soon as it is taken. */
+  readonly committed?: CommittedFacts;
+}
+
+export interface CommittedFacts {
+  /** Of the last fact that a crash can no longer take back. */
+  readonly seq: number;
+  /** Calls back whenever that has moved, until unsubscribed. */
+  subscribe(listener: () => void): () => void;
 }
 
 export interface MemoryJournal extends Journal {

@@ -1,5 +1,6 @@
 // The live stream of facts (EVENT-4). A reader holds nothing but the seq it has seen and pages the
 // journal from there, so reading late, slowly or never costs the run nothing and nothing is dropped.
+// It shows what is committed: a fact that a crash took back would come again, as another one under the same id.
 
 import type { Fact } from "./fact.ts";
 import type { Journal } from "./journal.ts";
@@ -16,7 +17,7 @@ const PAGE = 256;
 
 /** Ends when the session is closed and everything in it has been read. */
 export function liveFacts(
-  journal: Pick<Journal, "read">,
+  journal: Pick<Journal, "read" | "committed">,
   recorder: Pick<SessionRecorder, "subscribe" | "closed">,
   options: LiveFactsOptions = {},
 ): AsyncIterableIterator<Fact> {
@@ -52,7 +53,7 @@ export function liveFacts(
   };
 
   async function read(): Promise<IteratorResult<Fact, undefined>> {
-    unsubscribe ??= recorder.subscribe(ring);
+    unsubscribe ??= subscribe();
     while (!ended) {
       const fact = page[at];
       if (fact !== undefined) {
@@ -64,7 +65,9 @@ export function liveFacts(
       } else if (unread) {
         // Cleared before reading: a fact appended meanwhile must not be slept through.
         unread = false;
-        page = await journal.read(seen, PAGE);
+        const read = await journal.read(seen, PAGE);
+        const until = journal.committed?.seq ?? Number.POSITIVE_INFINITY;
+        page = read.filter(({ seq }) => seq <= until);
         at = 0;
         unread ||= page.length > 0;
       } else if (recorder.closed) {
@@ -76,6 +79,13 @@ export function liveFacts(
       }
     }
     return { done: true, value: undefined };
+  }
+
+  function subscribe(): () => void {
+    const subscribed = [recorder.subscribe(ring), journal.committed?.subscribe(ring)];
+    return () => {
+      for (const cancel of subscribed) cancel?.();
+    };
   }
 
   function ring(): void {

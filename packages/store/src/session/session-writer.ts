@@ -1,7 +1,13 @@
 // The one writer of a session: checks an entry, links its facts into the chain, and keeps in memory what
 // the next commit writes. Takes an entry whole or not at all.
 
-import type { ArtifactRecord, ConversationNode, Fact, JournalEntry } from "@soong/core";
+import type {
+  ArtifactRecord,
+  CommittedFacts,
+  ConversationNode,
+  Fact,
+  JournalEntry,
+} from "@soong/core";
 import { chainLine, hashLine, nodeDigest, nodeText } from "../chain/index.ts";
 import { StoreError, type AtCrashPoint } from "../contract/index.ts";
 import type { CommittedFact } from "../folder/index.ts";
@@ -22,6 +28,7 @@ export interface SessionWriter {
   abandon(): void;
   /** Set when what it took can never be committed; from then on it takes nothing. */
   readonly refusal: StoreError | undefined;
+  readonly committed: CommittedFacts;
   /** Taken, not committed yet; oldest first. */
   pendingFacts(): readonly CommittedFact[];
   readonly row: Readonly<SessionRow>;
@@ -72,6 +79,8 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
   let nodes = new Map<string, NodeRow>();
   let artifacts = new Map<string, ArtifactRecord>();
   let refusal: StoreError | undefined;
+  let committedSeq = row.last_seq;
+  const listeners = new Set<() => void>();
   const pending: Pending = {
     write,
     committed,
@@ -95,6 +104,15 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
       committer.note(pending, 0);
     },
     findArtifact: (artifact_id) => artifacts.get(artifact_id) ?? tables.artifact(artifact_id),
+    committed: {
+      get seq() {
+        return committedSeq;
+      },
+      subscribe(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
     pendingFacts: () => facts,
     abandon() {
       committer.drop(pending);
@@ -240,6 +258,8 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
   function committed(): void {
     const lines = facts;
     forget();
+    committedSeq = lines.at(-1)?.fact.seq ?? committedSeq;
+    for (const listener of listeners) listener();
     options.onCommitted(lines);
   }
 
