@@ -1,7 +1,7 @@
 // What stays after a command: sessions, facts, changes that can be taken back; and how commands look after it.
 
 import { existsSync } from "node:fs";
-import { mkdir, readdir, realpath, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, realpath, stat, symlink, writeFile } from "node:fs/promises";
 import { homedir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { verifies } from "#laws";
@@ -108,6 +108,46 @@ describe("sessions", () => {
       { session_id: recordsOf(call)[0]?.["session_id"], ok: true },
       { session_id: old.session_id, ok: true, removed: { reason: "more than 1 bytes in all" } },
     ]);
+  });
+
+  it("in a store that cannot be entered are not taken for none", async () => {
+    verifies("EVENT-6", "CLI-4");
+    const place = await bundle.place();
+    await mkdir(place.home, { recursive: true });
+    // As for a user without rights: what is there cannot be told, whoever runs this.
+    await symlink("store", join(place.home, "store"));
+    for (const command of ["verify", "sessions"]) {
+      const looked = await place.run([command]);
+      expect(looked).toMatchObject({ code: 1, stdout: "" });
+      expect(looked.stderr).toContain(join(place.home, "store"));
+    }
+  });
+
+  it("that lose their store while they are written run nothing more, and end as failed", async () => {
+    verifies("STORE-1", "STORE-3", "PIPE-3");
+    const place = await bundle.place();
+    const steps = ["rm -rf $SOONG_TEST_HOME", "touch after"].map(
+      (line) => `{ tool: code.run_command, input: { argv: [sh, -c, "${line}"] } }`,
+    );
+    await place.write(
+      "s.yaml",
+      `turns: [ ${steps.map((call) => `{ calls: [ ${call} ] }`).join(", ")}, { text: Done. } ]`.replace(
+        "$SOONG_TEST_HOME",
+        place.home,
+      ),
+    );
+    const run = await place.run([
+      "run",
+      "--model",
+      "script:s.yaml",
+      "--allow",
+      "code.run_command",
+      "go",
+    ]);
+    expect(run.code).toBe(1);
+    expect(run.stderr).toMatch(/store.*soong\.db was removed or moved away while this process/);
+    expect(run.stdout).not.toContain("Done.");
+    await expect(place.read("after")).rejects.toThrow("ENOENT");
   });
 
   it("that somebody edited are found out, with the fact", async () => {

@@ -2,7 +2,7 @@
 // looked at, and none of them changes anything.
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import {
   describeDocumentProblem,
   listMemories,
@@ -25,6 +25,7 @@ import {
 } from "../runtime/index.ts";
 import { homeOf, type CommandContext } from "./context.ts";
 import type { Finding } from "./finding.ts";
+import { hasStore } from "./kept.ts";
 import { ripgrepFinding } from "./ripgrep.ts";
 import { serverFindings } from "./server-findings.ts";
 
@@ -147,10 +148,8 @@ function configFinding({ file, warnings }: LoadedConfig): Finding {
 /** The newest session is looked through; `soong verify` does it for all of them. */
 async function storeFinding(home: string): Promise<Finding> {
   const about = "store";
-  if (!existsSync(join(home, "store", "soong.db"))) {
-    return { state: "ok", about, says: "nothing is kept yet" };
-  }
   try {
+    if (!hasStore(home)) return { state: "ok", about, says: "nothing is kept yet" };
     const { openStore } = await import("@soong/store");
     const store = await openStore({ directory: home, readOnly: true });
     try {

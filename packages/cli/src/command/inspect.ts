@@ -12,6 +12,7 @@ import { listenForEnd } from "./end-by-signal.ts";
 import { openPage } from "./inspect-open.ts";
 import { inspectedPlace, type InspectedPlace } from "./inspect-place.ts";
 import { openPorts } from "./inspect-ports.ts";
+import { hasStore } from "./kept.ts";
 import { VERSION } from "./version.ts";
 
 export interface InspectOptions {
@@ -88,7 +89,7 @@ function pageFolder(): string {
 
 /** Only read; where nothing was ever kept, an empty one is made, for what comes. */
 async function storeOf({ home }: InspectedPlace): Promise<Store> {
-  if (!existsSync(join(home, "store", "soong.db"))) {
+  if (!hasStore(home)) {
     await (await openStore({ directory: home })).close();
   }
   return openStore({ directory: home, readOnly: true });

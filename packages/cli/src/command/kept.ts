@@ -1,6 +1,6 @@
 // Reading what is kept: the store of the home, for commands that look and change nothing.
 
-import { existsSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { openStore, type Store } from "@soong/store";
 import { CommandError, visibleLine } from "../output/index.ts";
@@ -13,9 +13,14 @@ export async function readingStore<T>(
   none: () => T,
 ): Promise<T> {
   const home = await homeOf(context);
-  if (!existsSync(join(home, "store", "soong.db"))) return none();
+  if (!hasStore(home)) return none();
   await hideSecrets(context, home);
   return using(await openStore({ directory: home, readOnly: true }), work);
+}
+
+/** Whether anything was ever kept. Throws where that cannot be told: a store no one may enter is not an empty one. */
+export function hasStore(home: string): boolean {
+  return lstatSync(join(home, "store", "soong.db"), { throwIfNoEntry: false }) !== undefined;
 }
 
 /** The same for writing. */
