@@ -76,6 +76,37 @@ const deeds: Readonly<Record<string, () => Promise<void>>> = {
     await store.close();
   },
 
+  /** Short visits one after the other, each with a session of its own and one call, and tells how the calls ended. */
+  async visit() {
+    tell({ ready: true });
+    await word();
+    for (let i = 0; i < about.entries; i += 1) {
+      const store = await openStore({ directory });
+      const session = await store.createSession();
+      const run = await (await kernelOn(session)).startRun();
+      const { status } = await run.call("demo.write", {});
+      run.end("completed");
+      await session.close();
+      await store.close();
+      tell({ status });
+    }
+  },
+
+  /** Makes calls without end and tells every fact as the live stream has it. */
+  async live() {
+    const store = await openStore({ directory });
+    const session = await store.createSession({ session_id });
+    const kernel = await kernelOn(session);
+    void (async () => {
+      for await (const fact of kernel.session.facts()) tell(fact);
+    })();
+    const run = await kernel.startRun();
+    for (;;) {
+      for (const tool of ["demo.read", "demo.read", "demo.write"]) await run.call(tool, {});
+      await delay(1);
+    }
+  },
+
   /** Holds a session until told to let go. */
   async hold() {
     const store = await openStore({ directory });

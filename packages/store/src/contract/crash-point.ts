@@ -2,6 +2,9 @@
 // gives no `at` pays one comparison.
 
 export const CRASH_POINTS = [
+  "create.file",
+  "create.wal",
+  "create.tables",
   "session.locked",
   "session.held",
   "recovery.before",

@@ -8,6 +8,8 @@ export type StoreErrorCode =
   | "store_locked"
   /** What is on disk is not what was written. Nothing more is written to it. */
   | "store_corrupted"
+  /** It was removed, moved, replaced or cut short while it was open. Nothing more is written. */
+  | "store_lost"
   /** A newer Soong made it. */
   | "store_too_new"
   /** There is something, and it is not a store. */

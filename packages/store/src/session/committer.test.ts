@@ -4,6 +4,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { verifies } from "#laws";
 import { StoreError, type CrashPoint } from "../contract/index.ts";
@@ -17,6 +18,8 @@ let other: Database;
 let committer: Committer;
 let executed: string[];
 let points: CrashPoint[];
+/** What became of the file under us. */
+let lost: StoreError | undefined;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "soong-committer-"));
@@ -28,19 +31,31 @@ beforeEach(async () => {
   other = open(path, { timeout: 0 });
   executed = [];
   points = [];
-  committer = createCommitter({
-    database: {
-      exec(sql) {
-        executed.push(sql);
-        database.exec(sql);
+  lost = undefined;
+  committer = committerWith(0);
+});
+
+function committerWith(busyTimeoutMs: number): Committer {
+  const exec = (sql: string): void => {
+    executed.push(sql);
+    database.exec(sql);
+  };
+  const begin = (): void => exec("BEGIN IMMEDIATE");
+  return createCommitter({
+    database: { exec, prepare: (sql) => database.prepare(sql), close: () => database.close() },
+    path: join(directory, "soong.db"),
+    turn: { begin, tryBegin: begin },
+    files: {
+      check() {
+        if (lost !== undefined) throw lost;
       },
-      prepare: (sql) => database.prepare(sql),
-      close: () => database.close(),
+      watch: () => () => {},
     },
-    path,
+    checkRoom() {},
+    busyTimeoutMs,
     at: (point) => void points.push(point),
   });
-});
+}
 afterEach(async () => {
   vi.useRealTimers();
   committer.stop();
@@ -131,6 +146,47 @@ describe("what nobody waits for", () => {
     expect(vi.getTimerCount()).toBe(0);
     expect(said()).toEqual([]);
   });
+});
+
+describe("a commit while another process is writing", () => {
+  test("waits for its turn without blocking, and no one hears of it", async () => {
+    verifies("STORE-1");
+    committer = committerWith(60_000);
+    const a = speaker("a");
+    a.say("one");
+    other.exec("BEGIN IMMEDIATE");
+    const flushed = [1, 2].map(async () => committer.flush());
+    while (executed.length < 3) await nextTurn();
+    expect([committer.failure, a.heard]).toEqual([undefined, 0]);
+    other.exec("ROLLBACK");
+    await Promise.all(flushed);
+    expect([said(), a.heard]).toEqual([["one"], 1]);
+  });
+
+  test("waits also when no one waits for it", () => {
+    verifies("STORE-1");
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    committer = committerWith(60_000);
+    const a = speaker("a");
+    a.say("one");
+    other.exec("BEGIN IMMEDIATE");
+    vi.advanceTimersByTime(100);
+    expect([committer.failure, vi.getTimerCount()]).toEqual([undefined, 1]);
+    other.exec("ROLLBACK");
+    vi.advanceTimersByTime(100);
+    expect([said(), a.heard, vi.getTimerCount()]).toEqual([["one"], 1, 0]);
+  });
+});
+
+test("a commit to a file that is gone is none, and nothing more is committed", async () => {
+  verifies("STORE-1");
+  const a = speaker("a");
+  a.say("one");
+  lost = new StoreError("store_lost", "it was removed");
+  await expect(committer.flush()).rejects.toBe(lost);
+  lost = undefined;
+  expect(() => committer.commit()).toThrow("it was removed");
+  expect(a.heard).toBe(0);
 });
 
 describe("a commit that fails", () => {

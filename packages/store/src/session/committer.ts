@@ -1,8 +1,15 @@
 // Group commit: what all sessions of a store have taken goes to disk in one transaction, when somebody
 // waits for it, or soon. Whoever asks in the same turn of the event loop shares it.
 
+import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 import { StoreError, type AtCrashPoint } from "../contract/index.ts";
-import { asStoreError, isConstraint, rollBack, type Database } from "../sqlite/index.ts";
+import {
+  asStoreError,
+  isConstraint,
+  pauseMs,
+  rollBack,
+  type OpenedDatabase,
+} from "../sqlite/index.ts";
 
 /** A session with something to commit. */
 export interface Pending {
@@ -21,6 +28,8 @@ export interface Committer {
   flush(): void | Promise<void>;
   /** All of it, now. Throws when the store cannot, and then everything is still there to be tried again. */
   commit(): void;
+  /** Throws when what was committed is not at its place any more. */
+  check(): void;
   /** Gives up what it has: its session is let go without having been committed. */
   drop(pending: Pending): void;
   /** Why the last attempt failed, until one succeeds. */
@@ -28,9 +37,12 @@ export interface Committer {
   stop(): void;
 }
 
-export interface CommitterOptions {
-  readonly database: Database;
-  readonly path: string;
+export interface CommitterOptions extends Pick<
+  OpenedDatabase,
+  "database" | "path" | "turn" | "files" | "checkRoom"
+> {
+  /** How long those who need not block the process wait for another one that is writing. */
+  readonly busyTimeoutMs: number;
   readonly at?: AtCrashPoint | undefined;
 }
 
@@ -40,37 +52,37 @@ const SOON_MS = 50;
 /** More than this is not held back. */
 const LARGE = 4 * 1024 * 1024;
 
-export function createCommitter({ database, path, at }: CommitterOptions): Committer {
+export function createCommitter(options: CommitterOptions): Committer {
+  const { database, path, turn, files, checkRoom, busyTimeoutMs, at } = options;
   const waiting = new Set<Pending>();
   let held = 0;
   let failure: StoreError | undefined;
   let timer: NodeJS.Timeout | undefined;
   let shared: Promise<void> | undefined;
+  /** Since when another process has kept us waiting. */
+  let waitingSince: number | undefined;
 
   return {
     note(pending, bytes) {
       waiting.add(pending);
       held += bytes;
-      if (held > LARGE) attempt();
+      if (held > LARGE) attemptSoon();
       // Not taken off the event loop: a program that just ends has its last facts on disk.
-      else timer ??= setTimeout(attempt, SOON_MS);
+      else timer ??= setTimeout(attemptSoon, SOON_MS);
     },
     flush() {
       if (waiting.size === 0) return;
-      shared ??= new Promise((resolve, reject) => {
-        setImmediate(() => {
-          shared = undefined;
-          try {
-            commit();
-            resolve();
-          } catch (error) {
-            reject(error instanceof Error ? error : new Error(String(error)));
-          }
-        });
-      });
+      shared ??= inTurn();
       return shared;
     },
-    commit,
+    commit: () => commit(turn.begin),
+    check() {
+      try {
+        files.check();
+      } catch (error) {
+        fail(error);
+      }
+    },
     drop(pending) {
       waiting.delete(pending);
       if (waiting.size === 0) failure = undefined;
@@ -84,34 +96,60 @@ export function createCommitter({ database, path, at }: CommitterOptions): Commi
     },
   };
 
-  /** For nobody in particular: the failure is told to whoever comes next. */
-  function attempt(): void {
+  async function inTurn(): Promise<void> {
+    await nextTurn();
+    while (tryCommit() === "busy") await delay(pauseMs());
+  }
+
+  /** For no one in particular: the failure is reported to the next caller. */
+  function attemptSoon(): void {
     try {
-      commit();
+      if (tryCommit() === "busy") timer = setTimeout(attemptSoon, pauseMs());
     } catch {
       // Kept in `failure`.
     }
   }
 
-  function commit(): void {
+  /** Without blocking the process, which has heartbeats to send and calls to run. */
+  function tryCommit(): "done" | "busy" {
+    // Whoever comes from now on may bring something that is not part of this one.
+    const joined = shared;
+    shared = undefined;
+    try {
+      commit(turn.tryBegin);
+      return "done";
+    } catch (error) {
+      const isBusy = error instanceof StoreError && error.code === "store_locked";
+      waitingSince ??= performance.now();
+      if (!isBusy || performance.now() - waitingSince >= busyTimeoutMs) throw error;
+      failure = undefined;
+      shared = joined;
+      return "busy";
+    }
+  }
+
+  function commit(begin: () => void): void {
     clearTimeout(timer);
     timer = undefined;
     if (waiting.size === 0) return;
-    // Nothing more is written to what is damaged.
-    if (failure?.code === "store_corrupted") throw failure;
+    // Nothing more is written to what is damaged or gone.
+    if (failure?.code === "store_corrupted" || failure?.code === "store_lost") throw failure;
     try {
-      write([...waiting]);
+      write([...waiting], begin);
     } catch (error) {
       if (!isConstraint(error)) fail(error);
       // One of them is at fault; the others must not suffer for it.
       for (const pending of waiting) writeAlone(pending);
     }
     failure = undefined;
+    waitingSince = undefined;
   }
 
-  function write(together: readonly Pending[]): void {
+  function write(together: readonly Pending[], begin: () => void): void {
     at?.("commit.before");
-    database.exec("BEGIN IMMEDIATE");
+    checkRoom();
+    files.check();
+    begin();
     try {
       for (const pending of together) pending.write();
       at?.("commit.written");
@@ -120,6 +158,8 @@ export function createCommitter({ database, path, at }: CommitterOptions): Commi
       rollBack(database);
       throw error;
     }
+    // Once more: a fact counts as recorded when the file it went to was in its place afterwards.
+    files.check();
     held = 0;
     for (const pending of together) waiting.delete(pending);
     at?.("commit.after");
@@ -137,7 +177,7 @@ export function createCommitter({ database, path, at }: CommitterOptions): Commi
 
   function writeAlone(pending: Pending): void {
     try {
-      write([pending]);
+      write([pending], turn.begin);
     } catch (error) {
       if (!isConstraint(error)) fail(error);
       waiting.delete(pending);

@@ -4,7 +4,7 @@ import type { Clock, Fact, IdSource, Journal, JournalEntry } from "@soong/core";
 import { sessionArtifacts, sweepArtifacts } from "../artifacts/index.ts";
 import { StoreError, type AtCrashPoint, type OpenSession } from "../contract/index.ts";
 import type { CommittedFact, FolderQueue, RunFolders } from "../folder/index.ts";
-import { asColumn, type Database, type SessionLock } from "../sqlite/index.ts";
+import { asColumn, type Database, type OpenedFiles, type SessionLock } from "../sqlite/index.ts";
 import type { Committer } from "./committer.ts";
 import { findLost } from "./recover.ts";
 import { placeOfSession, type RunRow, type SessionRow } from "./rows.ts";
@@ -16,6 +16,8 @@ import { sessionTables } from "./tables.ts";
 export interface HeldSessionParts {
   readonly database: Database;
   readonly committer: Committer;
+  readonly transaction: <T>(work: () => T) => T;
+  readonly files: Pick<OpenedFiles, "watch">;
   readonly statements: WriteStatements;
   readonly folders: RunFolders;
   readonly folderQueue: FolderQueue;
@@ -64,6 +66,8 @@ export async function holdSession(
     find: (artifact_id) => tables.artifact(artifact_id),
   });
   let isOpen = true;
+  /** From the first artifact on its directory is part of the record. */
+  let unwatch: (() => void) | undefined;
 
   const journal: Journal = {
     append(given) {
@@ -76,6 +80,7 @@ export async function holdSession(
       return flushed === undefined ? refuseRefused() : flushed.then(refuseRefused);
     },
     read: (after, limit) => read(asCount(after), asCount(limit)),
+    committed: writer.committed,
   };
 
   const session: OpenSession = {
@@ -88,6 +93,7 @@ export async function holdSession(
       rows: {
         add(record) {
           refuseClosed();
+          unwatch ??= parts.files.watch(place.artifactDirectory);
           writer.addArtifact(record);
         },
         find: (artifact_id) => writer.findArtifact(artifact_id),
@@ -115,11 +121,13 @@ export async function holdSession(
       refuseClosed();
       if (title !== undefined) row.title = asColumn(title);
       if (project !== undefined) row.project = asColumn(project);
-      place.query(
-        "UPDATE sessions SET title = ?, project = ? WHERE session_no = ?",
-        row.title,
-        row.project,
-        row.session_no,
+      parts.transaction(() =>
+        place.query(
+          "UPDATE sessions SET title = ?, project = ? WHERE session_no = ?",
+          row.title,
+          row.project,
+          row.session_no,
+        ),
       );
     },
     close,
@@ -150,14 +158,18 @@ export async function holdSession(
   async function close(): Promise<void> {
     if (!isOpen) return;
     committer.commit();
+    committer.check();
     folderQueue.write();
-    place.query("UPDATE sessions SET holder = NULL WHERE session_no = ?", row.session_no);
+    parts.transaction(() =>
+      place.query("UPDATE sessions SET holder = NULL WHERE session_no = ?", row.session_no),
+    );
     letGo();
   }
 
   function letGo(): void {
     if (!isOpen) return;
     isOpen = false;
+    unwatch?.();
     lock.release();
     onClose();
   }

@@ -4,6 +4,8 @@
 export type { Database, SqlValue, Statement } from "./driver.ts";
 export { rollBack } from "./migrate.ts";
 export * from "./open-database.ts";
+export type { OpenedFiles } from "./opened-files.ts";
 export * from "./session-lock.ts";
 export { asStoreError, isConstraint } from "./sqlite-error.ts";
 export * from "./text-column.ts";
+export { createWriteTurn, pauseMs, type WriteTurn } from "./write-turn.ts";

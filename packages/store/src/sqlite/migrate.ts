@@ -3,6 +3,7 @@
 import { StoreError } from "../contract/index.ts";
 import type { Database } from "./driver.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
+import type { WriteTurn } from "./write-turn.ts";
 
 /** "Soon", in the place where SQLite keeps whose file it is. */
 export const APPLICATION_ID = 0x536f6f6e;
@@ -11,12 +12,13 @@ export function migrate(
   database: Database,
   path: string,
   migrations: readonly Migration[] = MIGRATIONS,
+  turn: Pick<WriteTurn, "begin"> = { begin: () => database.exec("BEGIN IMMEDIATE") },
 ): void {
   const latest = migrations.at(-1)?.version ?? 0;
   if (refuseForeign(database, path, latest) === latest) return;
   for (const { version, sql } of migrations) {
     // Another process may have been faster: looked at again under the lock.
-    database.exec("BEGIN IMMEDIATE");
+    turn.begin();
     try {
       if (refuseForeign(database, path, latest) < version) {
         database.exec(sql);
@@ -30,6 +32,22 @@ export function migrate(
       throw error;
     }
   }
+}
+
+/**
+ * Lets a reader, who changes nothing, use a store of an older version: the tables it lacks are there for this
+ * connection alone, and empty. Version 0 is a store whose making did not finish.
+ */
+export function addMissingTables(database: Database, version: number): void {
+  for (const migration of MIGRATIONS) {
+    if (migration.version > version) database.exec(forThisConnection(migration.sql));
+  }
+}
+
+function forThisConnection(sql: string): string {
+  return sql
+    .replaceAll("CREATE TABLE ", "CREATE TEMP TABLE ")
+    .replaceAll("CREATE INDEX ", "CREATE INDEX temp.");
 }
 
 /** Its version, once it is sure to be ours. */

@@ -5,6 +5,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   symlinkSync,
   writeFileSync,
@@ -14,8 +15,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
+import type { CrashPoint } from "../contract/index.ts";
 import { loadSqlite, type OpenDatabase } from "./driver.ts";
-import { latestVersion } from "./migrate.ts";
+import { latestVersion, migrate } from "./migrate.ts";
+import { MIGRATIONS } from "./migrations.ts";
 import { openDatabase } from "./open-database.ts";
 
 let directory: string;
@@ -100,15 +103,81 @@ describe("a database that is not ours", () => {
   });
 });
 
-test("an older version waits for a writer to bring it up to date", async () => {
-  verifies("STORE-4");
-  const { database } = await openDatabase(place());
-  database.exec(`PRAGMA user_version = ${latestVersion() - 1}`);
-  database.close();
-  await expect(openDatabase(place(true))).rejects.toMatchObject({
-    code: "store_unavailable",
-    message: expect.stringContaining("opened for writing") as string,
+describe("a store of an older version", () => {
+  const versions = [0, ...MIGRATIONS.map(({ version }) => version)];
+
+  test.each(versions)("%i is read as it is, without what it does not have yet", async (version) => {
+    verifies("STORE-4");
+    const older = open(path);
+    older.exec("PRAGMA journal_mode = WAL");
+    migrate(
+      older,
+      path,
+      MIGRATIONS.filter((one) => one.version <= version),
+    );
+    if (version > 0) {
+      older.exec("INSERT INTO leavings VALUES ('a session', 'a run')");
+    }
+    older.close();
+    const before = readFileSync(path);
+    const { database } = await openDatabase(place(true));
+    for (const [, table = ""] of allTables()) {
+      const rows = database.prepare(`SELECT * FROM ${table}`).all();
+      expect([table, rows.length]).toEqual([table, version > 0 && table === "leavings" ? 1 : 0]);
+    }
+    database.close();
+    expect(readFileSync(path)).toEqual(before);
   });
+
+  function allTables(): RegExpMatchArray[] {
+    return MIGRATIONS.flatMap(({ sql }) => [...sql.matchAll(/CREATE TABLE (\w+)/g)]);
+  }
+});
+
+describe("a store whose making did not finish", () => {
+  const points: readonly CrashPoint[] = ["create.file", "create.wal", "create.tables"];
+
+  test.each(points)("at %s is empty for a reader, and made by the next writer", async (killed) => {
+    verifies("STORE-3", "STORE-4");
+    const copy = join(directory, "killed");
+    await openDatabase({
+      ...place(),
+      at(point) {
+        // What a kill leaves: everything that was written, and nothing that comes later.
+        if (point === killed) copyTo(copy);
+      },
+    }).then(({ database }) => database.close());
+    directory = copy;
+    await expectEmpty(true);
+    await expectEmpty(false);
+  });
+
+  test("with a half-written first page is empty as well", async () => {
+    verifies("STORE-3");
+    // As SQLite leaves it when it is killed before the page it has saved is on disk.
+    const journal = Buffer.alloc(512);
+    Buffer.from("d9d505f920a163d7", "hex").copy(journal);
+    journal.writeUInt32BE(0, 8);
+    journal.writeUInt32BE(0, 16);
+    journal.writeUInt32BE(512, 20);
+    journal.writeUInt32BE(4096, 24);
+    writeFileSync(`${path}-journal`, journal);
+    writeFileSync(path, Buffer.alloc(4096, 7));
+    await expectEmpty(true);
+    await expectEmpty(false);
+  });
+
+  function copyTo(copy: string): void {
+    const names = readdirSync(directory);
+    mkdirSync(copy);
+    for (const name of names) copyFileSync(join(directory, name), join(copy, name));
+  }
+
+  async function expectEmpty(readOnly: boolean): Promise<void> {
+    const { database } = await openDatabase(place(readOnly));
+    expect(database.prepare("SELECT * FROM sessions").all()).toEqual([]);
+    database.close();
+  }
 });
 
 test("a name with every sign a path can hold is a name", async () => {

@@ -3,16 +3,23 @@
 import { accessSync, constants, existsSync, lstatSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { StoreError } from "../contract/index.ts";
+import { StoreError, type AtCrashPoint } from "../contract/index.ts";
 import { loadSqlite, type Database, type OpenDatabase } from "./driver.ts";
-import { latestVersion, migrate, refuseForeign } from "./migrate.ts";
+import { addMissingTables, latestVersion, migrate, refuseForeign } from "./migrate.ts";
+import { watchOpenedFiles, type OpenedFiles } from "./opened-files.ts";
 import { makePrivateFile, refuseUnlessFile } from "./private-file.ts";
-import { asStoreError, isCannotOpen, isLocked, isReadOnly } from "./sqlite-error.ts";
+import { createRoomCheck } from "./room.ts";
+import { asStoreError, isCannotOpen, isReadOnly } from "./sqlite-error.ts";
+import { createWriteTurn, patiently, type WriteTurn } from "./write-turn.ts";
 
 export interface OpenedDatabase {
   readonly database: Database;
   readonly path: string;
   readonly open: OpenDatabase;
+  readonly turn: WriteTurn;
+  readonly files: OpenedFiles;
+  /** Throws `store_full` where writing on would be dangerous. */
+  readonly checkRoom: () => void;
 }
 
 export interface DatabasePlace {
@@ -20,20 +27,26 @@ export interface DatabasePlace {
   readonly directory: string;
   readonly readOnly: boolean;
   readonly busyTimeoutMs: number;
+  readonly at?: AtCrashPoint | undefined;
 }
 
 export async function openDatabase(place: DatabasePlace): Promise<OpenedDatabase> {
   const open = await loadSqlite();
   const path = join(place.directory, "soong.db");
   try {
+    const checkRoom = existsSync(place.directory) ? createRoomCheck(place.directory) : () => {};
+    checkRoom();
     const openFor = place.readOnly ? openForReading : openForWriting;
-    return { database: openFor(open, path, place.busyTimeoutMs), path, open };
+    const database = openFor(open, path, place);
+    const turn = createWriteTurn(database, place.busyTimeoutMs);
+    return { database, path, open, turn, files: watchOpenedFiles(path, open), checkRoom };
   } catch (error) {
     throw asStoreError(error, path);
   }
 }
 
-function openForWriting(open: OpenDatabase, path: string, timeout: number): Database {
+function openForWriting(open: OpenDatabase, path: string, place: DatabasePlace): Database {
+  const { busyTimeoutMs: timeout, at } = place;
   makePrivateFile(path);
   // Asked first: SQLite only says that it cannot be opened.
   for (const needed of [path, dirname(path)]) accessSync(needed, constants.W_OK);
@@ -41,24 +54,34 @@ function openForWriting(open: OpenDatabase, path: string, timeout: number): Data
   const version = versionOf(open, path, timeout);
   return closedOnFailure(open(path, { timeout }), (database) => {
     // Only a file without tables can still take this up: then removed sessions give their room back.
-    if (version === 0) database.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    if (version === 0) {
+      at?.("create.file");
+      database.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    }
     useWal(database, path, timeout);
+    if (version === 0) at?.("create.wal");
     database.exec(
       "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA trusted_schema = OFF",
     );
-    migrate(database, path);
+    const turn = createWriteTurn(database, timeout);
+    migrate(database, path, undefined, turn);
+    if (version === 0) at?.("create.tables");
     // A file that can only be read opens all the same: better to know now than at the first fact.
-    database.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${latestVersion()}`);
-    database.exec("ROLLBACK");
+    turn.begin();
+    database.exec(`PRAGMA user_version = ${latestVersion()}; ROLLBACK`);
   });
 }
 
-function openForReading(open: OpenDatabase, path: string, timeout: number): Database {
+function openForReading(open: OpenDatabase, path: string, place: DatabasePlace): Database {
+  const { busyTimeoutMs: timeout } = place;
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) throw missing(path);
   refuseUnlessFile(path);
   try {
     return openAs(path);
   } catch (error) {
+    if (isReadOnly(error) && isUnfinished(path)) {
+      return closedOnFailure(open(":memory:"), (database) => addMissingTables(database, 0));
+    }
     // Readers keep a note for writers beside the file. Where they may not, and no writer has left one,
     // there is nobody to keep it for: the file is all there is.
     if (!(isCannotOpen(error) || isReadOnly(error)) || existsSync(`${path}-wal`)) throw error;
@@ -68,7 +91,7 @@ function openForReading(open: OpenDatabase, path: string, timeout: number): Data
   function openAs(name: string): Database {
     return closedOnFailure(open(name, { readOnly: true, timeout }), (database) => {
       const version = refuseForeign(database, path);
-      if (version < latestVersion()) throw tooOld(path, version);
+      if (version < latestVersion()) addMissingTables(database, version);
     });
   }
 }
@@ -99,32 +122,24 @@ function closedOnFailure(database: Database, work: (database: Database) => void)
 
 /** Changing the mode does not wait for others who open a new file at the same time; so we do. */
 function useWal(database: Database, path: string, busyTimeoutMs: number): void {
-  const until = Date.now() + busyTimeoutMs;
-  for (;;) {
-    try {
-      const row = database.prepare("PRAGMA journal_mode = WAL").get() as { journal_mode: string };
-      if (row.journal_mode === "wal") return;
-      throw new StoreError(
-        "store_unavailable",
-        `The store ${path} cannot be kept there: that disk does not let processes share memory. Give a directory on a local disk.`,
-      );
-    } catch (error) {
-      if (!isLocked(error) || Date.now() >= until) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    }
-  }
+  patiently(busyTimeoutMs, () => {
+    const row = database.prepare("PRAGMA journal_mode = WAL").get() as { journal_mode: string };
+    if (row.journal_mode === "wal") return;
+    throw new StoreError(
+      "store_unavailable",
+      `The store ${path} cannot be kept there: that disk does not let processes share memory. Give a directory on a local disk.`,
+    );
+  });
+}
+
+/** Only while it is made does it have a file of this name beside it: whoever made it was killed, and it holds nothing. */
+function isUnfinished(path: string): boolean {
+  return existsSync(`${path}-journal`);
 }
 
 function missing(path: string): StoreError {
   return new StoreError(
     "store_unavailable",
     `There is no store at ${path}. Give the directory of one, or open it for writing, which makes one.`,
-  );
-}
-
-function tooOld(path: string, version: number): StoreError {
-  return new StoreError(
-    "store_unavailable",
-    `The store ${path} has version ${version} and can be read once it was opened for writing, which brings it up to ${latestVersion()}.`,
   );
 }

@@ -13,6 +13,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -32,6 +33,7 @@ import { loadSqlite } from "../sqlite/driver.ts";
 import { openStore } from "./open-store.ts";
 
 const FACTS = 300;
+const RECURSIVE = { recursive: true, force: true };
 
 let bundle: StoreBundle;
 /** All in the database file, nobody has it open. */
@@ -352,6 +354,128 @@ describe("a store another process has locked", () => {
     await session.journal.flush();
     expect((await session.reader.facts()).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
     await store.close();
+  });
+});
+
+describe("a store that goes away while it is open", () => {
+  const faults: [string, RegExp, (home: string) => void][] = [
+    [
+      "its database is removed",
+      /soong\.db was removed or moved/,
+      (home) => rmSync(databaseOf(home)),
+    ],
+    [
+      "its folder is moved",
+      /soong\.db was removed or moved/,
+      (home) => renameSync(join(home, "store"), join(home, "elsewhere")),
+    ],
+    ["the home is removed", /soong\.db was removed or moved/, (home) => rmSync(home, RECURSIVE)],
+    [
+      "the home is moved",
+      /soong\.db was removed or moved/,
+      (home) => renameSync(home, `${home}-moved`),
+    ],
+    [
+      "its database is replaced",
+      /soong\.db was replaced/,
+      (home) => {
+        cpSync(databaseOf(home), `${databaseOf(home)}.copy`);
+        renameSync(`${databaseOf(home)}.copy`, databaseOf(home));
+      },
+    ],
+    [
+      "its database is emptied",
+      /soong\.db was cut short/,
+      (home) => truncateSync(databaseOf(home), 0),
+    ],
+    [
+      "its database is cut off",
+      /soong\.db was cut short/,
+      (home) => truncateSync(databaseOf(home), 8192),
+    ],
+    [
+      "its WAL is removed",
+      /soong\.db-wal, .* was removed/,
+      (home) => rmSync(`${databaseOf(home)}-wal`),
+    ],
+    [
+      "its WAL is emptied",
+      /soong\.db-wal, .* was cut short/,
+      (home) => truncateSync(`${databaseOf(home)}-wal`, 0),
+    ],
+    [
+      "its artifacts are removed",
+      /artifacts.*, which is part of the store, was removed/,
+      (home) => rmSync(join(home, "artifacts"), RECURSIVE),
+    ],
+  ];
+
+  test.each(faults)("because %s runs nothing more and says so", async (_how, message, spoil) => {
+    verifies("STORE-1", "STORE-3", "PIPE-3");
+    const home = copyOf(seeded);
+    const store = await openStore({ directory: home });
+    const session = await store.openSession("other");
+    const { startRun, executed } = await kernelOn(session);
+    const run = await startRun();
+    expect((await run.call("demo.write", {})).status).toBe("succeeded");
+    await session.artifacts.write("kept", {
+      session_id: "other",
+      run_id: run.identity.run_id,
+      media_type: "text/plain",
+    });
+    await session.journal.flush();
+    spoil(home);
+
+    const result = await run.call("demo.write", {});
+    expect(result.error).toMatchObject({
+      code: "journal_unavailable",
+      message: expect.stringMatching(message) as string,
+    });
+    expect(executed.get("demo.write")).toBe(1);
+    expect((await refusal(() => session.close())).code).toBe("store_lost");
+    expect((await refusal(() => store.close())).code).toBe("store_lost");
+  });
+
+  test("is noticed when it is closed, though nothing was left to commit", async () => {
+    verifies("STORE-1");
+    const home = copyOf(seeded);
+    const store = await openStore({ directory: home });
+    const session = await store.openSession("other");
+    createPen(session).add();
+    await session.journal.flush();
+    rmSync(home, RECURSIVE);
+    expect((await refusal(() => session.close())).code).toBe("store_lost");
+    await refusal(() => store.close());
+  });
+
+  test("is not suspected when another process gives room back", async () => {
+    verifies("STORE-1", "ART-4");
+    const home = copyOf(seeded);
+    const store = await openStore({ directory: home });
+    const session = await store.openSession("other");
+    const pen = createPen(session);
+    const big = await store.createSession({ session_id: "big" });
+    const filler = createPen(big);
+    for (let i = 0; i < 100; i += 1) filler.add({ data: { text: "x".repeat(100_000) } });
+    await big.close();
+    const database = (await loadSqlite())(databaseOf(home));
+    const sizes = [sizeOnDisk()];
+    pen.add();
+    await session.journal.flush();
+    const other = await openStore({ directory: home });
+    await other.removeSession("big");
+    sizes.push(sizeOnDisk());
+    await other.close();
+    expect(sizes[1]).toBeLessThan((sizes[0] ?? 0) / 2);
+    pen.add();
+    await session.journal.flush();
+    database.close();
+    await store.close();
+
+    function sizeOnDisk(): number {
+      database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+      return statSync(databaseOf(home)).size;
+    }
   });
 });
 

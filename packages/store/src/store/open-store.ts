@@ -19,13 +19,14 @@ export interface StoreOptions {
   readonly readOnly?: boolean;
   readonly clock?: Pick<Clock, "now">;
   readonly ids?: IdSource;
-  /** How long to wait for another process that is writing. Left out: 5 seconds. */
+  /** How long to wait for other processes that are writing. Default: 2 minutes. */
   readonly busyTimeoutMs?: number;
   /** For tests that kill the process at the worst moment. */
   readonly at?: AtCrashPoint;
 }
 
-const DEFAULT_BUSY_TIMEOUT_MS = 5000;
+/** Among a hundred processes that start at once the last one waits its turn for many seconds. */
+const DEFAULT_BUSY_TIMEOUT_MS = 120_000;
 
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { readOnly = false, at, ids = randomIds(), clock = systemClock() } = options;
@@ -33,7 +34,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const directory = join(home, "store");
   if (!readOnly) await makeDirectories(home, directory);
   const busyTimeoutMs = options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS;
-  const opened = await openDatabase({ directory, readOnly, busyTimeoutMs });
+  const opened = await openDatabase({ directory, readOnly, busyTimeoutMs, at });
   const { database, path } = opened;
   /** By their text, of which there are a few dozen. */
   const statements = new Map<string, Statement>();

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { bundleStore, type StoreBundle } from "../../../../test/store/store-bundle.ts";
+import { bundleStore, type StoreBundle, type Told } from "../../../../test/store/store-bundle.ts";
 import { createPen } from "../conformance/pen.ts";
 import { StoreError, type OpenSession, type Store } from "../contract/index.ts";
 import { loadSqlite } from "../sqlite/driver.ts";
@@ -16,6 +16,8 @@ import { openStore } from "./open-store.ts";
 const WRITERS = process.env.SOONG_TEST_FULL === "1" ? 6 : 4;
 const ENTRIES = process.env.SOONG_TEST_FULL === "1" ? 400 : 40;
 const OPENERS = 8;
+const VISITORS = process.env.SOONG_TEST_FULL === "1" ? 50 : 16;
+const VISITS = 4;
 
 let bundle: StoreBundle;
 beforeAll(async () => {
@@ -71,6 +73,29 @@ describe("several processes", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
+  test("many of them, with many short visits, all get their turn", async () => {
+    verifies("STORE-1", "PIPE-3");
+    const directory = join(await bundle.place(), "home");
+    const visitors = Array.from({ length: VISITORS }, () =>
+      bundle.start("visit", { directory, entries: VISITS }),
+    );
+    for (const visitor of visitors) expect(await visitor.next()).toEqual({ ready: true });
+    for (const visitor of visitors) visitor.say("go");
+    for (const visitor of visitors) {
+      expect(await visitor.ended()).toMatchObject({ code: 0, errors: "" });
+      for (let i = 0; i < VISITS; i += 1) {
+        expect(await visitor.next()).toEqual({ status: "succeeded" });
+      }
+    }
+    const store = await openStore({ directory, readOnly: true });
+    const sessions = await store.sessions({ limit: 1000 });
+    expect(sessions).toHaveLength(VISITORS * VISITS);
+    for (const { session_id } of sessions) {
+      expect(await store.verify(session_id)).toMatchObject({ ok: true });
+    }
+    await store.close();
+  });
+
   test("may come and go while one has the store open twice", async () => {
     verifies("STORE-1", "STORE-3");
     const directory = join(await bundle.place(), "home");
@@ -89,6 +114,35 @@ describe("several processes", () => {
     await session.close();
     await Promise.all([first.close(), second.close()]);
   });
+});
+
+test("what the live stream has shown is there after a kill, at whatever instant", async () => {
+  verifies("EVENT-4", "EVENT-6", "STORE-3");
+  const directory = join(await bundle.place(), "home");
+  await (await openStore({ directory })).close();
+  for (const count of [2, 3, 7, 12, 20, 33, 60]) {
+    const session_id = `s${count}`;
+    const runtime = bundle.start("live", { directory, session_id });
+    const shown: Told[] = [];
+    while (shown.length < count) shown.push(await runtime.next());
+    runtime.child.kill("SIGKILL");
+    for (;;) {
+      // A line that was cut off was not shown.
+      const fact = await runtime.next().catch(() => undefined);
+      if (fact === undefined) break;
+      shown.push(fact);
+    }
+    const store = await openStore({ directory, readOnly: true });
+    const kept = await (await store.readSession(session_id)).facts({ limit: shown.length });
+    expect(kept).toEqual(shown);
+    await store.close();
+    // Whoever goes on with it uses no id again.
+    const writing = await openStore({ directory });
+    await (await writing.openSession(session_id)).close();
+    const head = String(shown.at(-1)?.["prev_hash"]);
+    expect(await writing.verify(session_id, { head })).toMatchObject({ ok: true });
+    await writing.close();
+  }
 });
 
 describe("a session another process holds", () => {

@@ -57,9 +57,6 @@ export interface StoreWriterParts extends OpenedDatabase {
   readonly at?: AtCrashPoint | undefined;
 }
 
-/** How long SQLite itself waits for others before the process goes on with something else. */
-const TRY_MS = 25;
-
 /** Who holds a session, and from which fact on. */
 interface Holder {
   pid: number;
@@ -68,10 +65,10 @@ interface Holder {
 }
 
 export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreWriter> {
-  const { database, path, query, tables, home, ids, clock, at } = parts;
+  const { database, path, query, tables, home, ids, clock, turn, files, at } = parts;
   const folders = openRunFolders({ directory: join(home, "runs"), ...(at ? { at } : {}) });
   const folderQueue = createFolderQueue(folders);
-  const committer = createCommitter({ database, path, at });
+  const committer = createCommitter(parts);
   const statements = writeStatements(database);
   const held = new Set<SessionInHand>();
   const opening = new Set<Promise<unknown>>();
@@ -176,14 +173,27 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
         seq: before?.seq ?? row.last_seq,
       };
       const { session_no } = row;
-      query(
-        "UPDATE sessions SET holder = ? WHERE session_no = ?",
-        JSON.stringify(here),
-        session_no,
+      transaction(() =>
+        query(
+          "UPDATE sessions SET holder = ? WHERE session_no = ?",
+          JSON.stringify(here),
+          session_no,
+        ),
       );
       at?.("session.held");
       const inHand: SessionInHand = await holdSession(
-        { database, committer, statements, folders, folderQueue, ids, clock, at },
+        {
+          database,
+          committer,
+          transaction,
+          files,
+          statements,
+          folders,
+          folderQueue,
+          ids,
+          clock,
+          at,
+        },
         {
           row,
           place: tables.placeOf(row),
@@ -221,22 +231,20 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
   /** Everything the work does, or nothing. What sessions have taken goes first, to keep the order of things. */
   function transaction<T>(work: () => T): T {
     committer.commit();
-    query("BEGIN IMMEDIATE");
-    return begun(work);
+    return within(turn.begin, work);
   }
 
   function tryTransaction<T>(work: () => T): T {
     committer.commit();
-    query(`PRAGMA busy_timeout = ${TRY_MS}`);
-    try {
-      query("BEGIN IMMEDIATE");
-    } finally {
-      query(`PRAGMA busy_timeout = ${parts.busyTimeoutMs}`);
-    }
-    return begun(work);
+    return within(turn.tryBegin, work);
   }
 
-  function begun<T>(work: () => T): T {
+  function within<T>(begin: () => void, work: () => T): T {
+    try {
+      begin();
+    } catch (error) {
+      throw asStoreError(error, path);
+    }
     try {
       const done = work();
       query("COMMIT");

@@ -43,13 +43,13 @@ export function createTaskTables(parts: TaskTablesParts): TaskStorage {
 
   /** Without holding up the process, which has heartbeats to send and calls to run. */
   async function inTurn<T>(attempt: () => T): Promise<T> {
-    const until = Date.now() + busyTimeoutMs;
+    const until = performance.now() + busyTimeoutMs;
     for (;;) {
       try {
         return attempt();
       } catch (error) {
         const isBusy = error instanceof StoreError && error.code === "store_locked";
-        if (!isBusy || Date.now() >= until) throw error;
+        if (!isBusy || performance.now() >= until) throw error;
       }
       await delay(1 + Math.random() * LONGEST_PAUSE_MS);
     }
