@@ -4,7 +4,13 @@
 import { join } from "node:path";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundleCli, type CliBundle } from "./cli-bundle.ts";
+import { fileURLToPath } from "node:url";
+import { bundleCli, recordsOf, type CliBundle, type Place } from "./cli-bundle.ts";
+import { node } from "./mcp-stage.ts";
+
+const MEMORY = fileURLToPath(
+  new URL("../../node_modules/@modelcontextprotocol/server-memory/dist/index.js", import.meta.url),
+);
 
 let bundle: CliBundle;
 
@@ -18,6 +24,7 @@ describe("soong memory", () => {
   it("remembers what a run proposed, recalls it in another, and forgets it", async () => {
     verifies("MEM-1", "MEM-2", "MEM-3");
     const place = await bundle.place();
+    await place.write(join(place.home, "config.toml"), "[memory]\nstart_tokens = 0\n");
     await place.write(
       "write.yaml",
       `
@@ -96,6 +103,121 @@ turns:
     const found = await there.call("internal.recall_memory", { query: "moon cheese" });
     expect(found.data).toMatchObject({ left_out: 0 });
     await plain.close();
+  });
+});
+
+describe("memory of a project", () => {
+  const begin = (place: Place, config: string) =>
+    place.write(join(place.home, "config.toml"), `[memory]\n${config}`);
+
+  it("is what a run begins with, within the budget, each memory once", async () => {
+    verifies("MEM-4");
+    const place = await bundle.place();
+    const { loadConfig, openRuntime } = await bundle.rooms();
+    const runtime = await openRuntime({
+      env: {},
+      cwd: place.project,
+      config: await loadConfig({ home: place.home }),
+      agents: true,
+    });
+    const { project } = runtime.roots;
+    await runtime.close();
+    const memory = (text: string) => `---\nproject: ${JSON.stringify(project)}\n---\n\n${text}\n`;
+    const { projectKey } = await import("../../packages/agent/src/memory/memory-folder.ts");
+    const own = join(place.home, "memory", "projects", projectKey(project));
+    await place.write(join(own, "m-build.md"), memory("The build needs make."));
+    await place.write(join(own, "m-long.md"), memory("The moon is far away. ".repeat(150)));
+    await place.write(
+      join(place.home, "memory", "user", "m-tabs.md"),
+      "The user indents with tabs.\n",
+    );
+    await place.write(
+      "begin.yaml",
+      'turns:\n  - calls: [ { tool: internal.recall_memory, input: { query: make } } ]\n  - expect: [ { result: 0, contains: "In the conversation already: m-build" } ]\n    text: Done.\n',
+    );
+    const ask = (prompt: string) =>
+      place.run(["run", "--model", "script:begin.yaml", "--json", prompt]);
+
+    await begin(place, "start_tokens = 500\n");
+    const facts = recordsOf(await ask("Shall I indent?"));
+    expect(facts.filter(({ type }) => type === "memory.recalled")[0]).toMatchObject({
+      data: { at: "start", memories: [{ id: "m-tabs" }, { id: "m-build" }], left_out: 1 },
+    });
+
+    await begin(place, "start_tokens = 0\n");
+    expect((await ask("Shall I indent?")).stdout).not.toContain('"at":"start"');
+    await begin(place, "enabled = false\n");
+    expect((await ask("Shall I indent?")).stdout).not.toContain("m-build");
+    const tools = await place.run(["tools", "internal.recall_memory"]);
+    expect(tools.stdout).toContain("memory.enabled is false in the config");
+  });
+
+  it("is kept and recalled by the reference memory server, as the config maps the fields", async () => {
+    verifies("MEM-4", "MEM-2");
+    const place = await bundle.place();
+    const file = join(place.home, "..", "graph.jsonl");
+    const entry = node([MEMORY], { env: { MEMORY_FILE_PATH: file }, readonly: ["search_nodes"] });
+    await place.write(
+      join(place.home, "mcp.json"),
+      JSON.stringify({ mcpServers: { memory: entry } }),
+    );
+    await begin(
+      place,
+      `provider = "external"
+write_mode = "external"
+external_tool = "mcp.memory.create_entities"
+write_arguments = '{"entities": [{"name": "{{id}}", "entityType": "{{scope}}", "observations": ["{{content}}", "tags: {{tags}}"]}]}'
+recall_tool = "mcp.memory.search_nodes"
+recall_arguments = '{"query": "{{query}}"}'
+[mcp]
+wait_ms = 60_000
+`,
+    );
+    await place.write(
+      "both.yaml",
+      `
+turns:
+  - calls:
+      - { tool: internal.write_memory, input: { content: The user indents with tabs., scope: user, tags: [style] } }
+  - calls: [ { tool: internal.recall_memory, input: { query: indents } } ]
+  - expect: [ { result: 0, contains: "mcp.memory.search_nodes has answered" } ]
+    text: Tabs.
+`,
+    );
+    const ran = await place.run([
+      ...["run", "--model", "script:both.yaml", "--json"],
+      ...[
+        "--allow",
+        "mcp.memory.create_entities",
+        "--allow",
+        "mcp.memory.search_nodes",
+        "Remember",
+      ],
+    ]);
+    expect(ran.code, ran.stdout.slice(-3000)).toBe(0);
+    const kept = JSON.parse(await place.read(file)) as object;
+    expect(kept).toMatchObject({
+      entityType: "user",
+      observations: ["The user indents with tabs.", 'tags: ["style"]'],
+    });
+    const facts = recordsOf(ran);
+    const recalled = facts.filter(({ type }) => type === "memory.recalled");
+    expect(recalled).toMatchObject([{ data: { tool_name: "mcp.memory.search_nodes" } }]);
+    const run_id = String(facts.find(({ type }) => type === "run.started")?.["run_id"]);
+    const events = await place.run(["replay", run_id]);
+    expect(events.code, events.stdout + events.stderr).toBe(0);
+  });
+
+  it("is refused with its place where the config maps a field that is not there", async () => {
+    verifies("MEM-4", "CONF-2");
+    const place = await bundle.place();
+    await begin(place, 'recall_arguments = \'{"query": "{{qeury}}"}\'\nprovider = "external"\n');
+    const { code, stderr } = await place.run(["tools"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("config.toml:2");
+    expect(stderr).toContain('has the unknown field "qeury"; did you mean query?');
+    await begin(place, 'provider = "external"\n');
+    expect((await place.run(["tools"])).stderr).toContain("recall_tool does not say which tool");
   });
 });
 

@@ -32,12 +32,31 @@ export async function conductRun(
       record(running, "error", { code: "prompt_blocked", message: blocked }, "warn");
       return ended("failed", "prompt_blocked", `The prompt was blocked by a hook: ${blocked}`);
     }
+    await recallMemories(running, prompt);
     return await repeat(running, createBackoff(running.run.identity.run_id));
   } catch (error) {
     return failedEnding(running, error);
   } finally {
     running.control.turn = undefined;
   }
+}
+
+/** A memory that cannot be read costs the run nothing but itself. */
+async function recallMemories(running: Running, prompt: readonly ContentBlock[]): Promise<void> {
+  const { recall, run, control, path } = running;
+  if (recall === undefined) return;
+  const recalling = recall(run.redactor.text(textOf(prompt)), path).catch((error: unknown) => {
+    const message = run.redactor.text(`Memories could not be read: ${messageOf(error)}`);
+    record(running, "error", { code: "memory_unreadable", message }, "warn");
+  });
+  const recalled = await control.unlessAborted(recalling);
+  if (recalled === undefined || recalled === "aborted") return;
+  const { kind, text, data } = recalled.node;
+  const { parent_id, ...place } = placeOf(running);
+  const content = [{ type: "text" as const, text: run.redactor.text(text) }];
+  const node = { kind, content, ...(data === undefined ? {} : { data }) };
+  addNode(running, { ...place, ...(parent_id === undefined ? {} : { parent_id }), ...node });
+  record(running, "memory.recalled", recalled.about);
 }
 
 /** An answer that a crash cut off goes on record, and its agent goes on below its results. */

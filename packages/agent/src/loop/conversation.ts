@@ -12,6 +12,7 @@ import {
   type Session,
 } from "@soong/core";
 import { loadedToolsOn } from "../context/index.ts";
+import type { StartRecall } from "../memory/index.ts";
 import type { Model } from "../model/index.ts";
 import { beginRun, type LoopRun } from "./begin-run.ts";
 import { createInstructionDesk, type InstructionSource } from "./instruction-desk.ts";
@@ -32,6 +33,8 @@ export interface LoopOptions {
   readonly system?: readonly string[];
   /** Instruction files to begin with, below that text (INSTR-2): `instructionFiles(…)` of `@soong/tools`. */
   readonly instructions?: InstructionSource;
+  /** What is remembered and fits the prompt, added to it (MEM-4): `startRecall(…)`. */
+  readonly recall?: StartRecall;
   /** Whoever brings tools that may be late or change: waited for before a run and each of its turns (MCP-3). */
   readonly supply?: ToolSupply;
   /** Told of each run as it begins and ends. */
@@ -77,6 +80,7 @@ export async function openConversation(options: LoopOptions): Promise<Conversati
     path: [...history],
     unrecorded: [...(options.unrecorded ?? [])],
     instructions: createInstructionDesk(options.instructions, history),
+    recall: options.recall,
     supply: options.supply,
     seats: options.seats,
     board: options.board,

@@ -11,6 +11,7 @@ import type {
   Run,
   Session,
 } from "@soong/core";
+import type { StartRecall } from "../memory/index.ts";
 import type { Cost, Model, ModelUsage } from "../model/index.ts";
 import type { NodePlace } from "../context/index.ts";
 import type { EventLog } from "./event-log.ts";
@@ -43,6 +44,7 @@ export interface ConversationState {
   /** On the path and not on record: what a crash took from the history (STORE-3). The next run records it. */
   readonly unrecorded: ConversationNode[];
   readonly instructions: InstructionDesk;
+  readonly recall: StartRecall | undefined;
   readonly supply: ToolSupply | undefined;
   readonly seats: RunSeats | undefined;
   readonly board: RunBoard | undefined;

@@ -1,15 +1,31 @@
-// The memory of somebody else (MEM-2): the text goes to the configured tool as a call of this run, judged, asked for and on
-// record as any call the model makes.
+// A memory kept by an MCP server (MEM-2, MEM-4): recalling and writing are calls of this run to the configured tools, judged,
+// asked for and on record as any call the model makes.
 
-import { ToolFailure, toolResult, type ToolContext, type ToolResult } from "@soong/core";
+import { ToolFailure, type JsonObject, type ToolContext, type ToolResult } from "@soong/core";
 import type { CallingRun } from "../skill/index.ts";
-import type { MemoryNote } from "./memory-entry.ts";
 
-export async function callExternalTool(
-  tool: string,
-  { content, tags, owner }: MemoryNote,
+/** A tool of an MCP server, and what it is given for the fields of ours. */
+export interface ExternalTool<Fields> {
+  /** Such as `mcp.notes.add`. */
+  readonly tool: string;
+  /** Without it the fields themselves. */
+  readonly argumentsOf?: (fields: Fields) => JsonObject;
+}
+
+/** Throws where the tool is none of a server's: it could be one that calls itself. */
+export function checkExternalTool(setting: string, tool: string): void {
+  if (/^mcp\.[^.]+\../.test(tool)) return;
+  throw new TypeError(
+    `${setting} is ${JSON.stringify(tool)}; it is the name of an MCP server's tool, such as "mcp.notes.add"`,
+  );
+}
+
+/** The result of a call that worked; anything else is a ToolFailure. */
+export async function callExternalTool<Fields extends JsonObject>(
+  { tool, argumentsOf = (fields) => fields }: ExternalTool<Fields>,
+  fields: Fields,
   { context, calling }: { context: ToolContext; calling: CallingRun | undefined },
-): Promise<unknown> {
+): Promise<ToolResult> {
   if (calling === undefined) {
     throw new ToolFailure({
       code: "no_conversation",
@@ -23,27 +39,28 @@ export async function callExternalTool(
   context.onCancel(async () => {
     await turn.abort(`${context.toolName} was cancelled`);
   });
-  const within = context.toolCallId;
-  turn.push({ name: tool, arguments: { content, ...owner, tags }, within });
+  turn.push({ name: tool, arguments: argumentsOf(fields), within: context.toolCallId });
   turn.end();
   // It has a time of its own, and may wait for a person.
   const [result] = await context.waitForPerson(turn.settled());
-  return answerOf(tool, result as ToolResult);
+  if (result === undefined || result.is_error) throw failureOf(tool, context, result);
+  return result;
 }
 
-function answerOf(tool: string, { tool_call_id, status, is_error, error, content }: ToolResult) {
-  const data = { tool_name: tool, tool_call_id, status };
-  if (!is_error) {
-    const said = { type: "text" as const, text: `${tool} has taken it. What it answered:` };
-    return toolResult({ content: [said, ...content], data });
-  }
+function failureOf(
+  tool: string,
+  { toolName }: ToolContext,
+  result: ToolResult | undefined,
+): ToolFailure {
+  const { tool_call_id, status = "failed", error } = result ?? {};
   const { code = "external_memory_failed", message = "it gave no reason", ...more } = error ?? {};
-  throw new ToolFailure(
+  const did = toolName === "internal.write_memory" ? "did not take it" : "did not answer";
+  return new ToolFailure(
     {
       ...more,
       code,
-      message: `${tool}, the configured memory, did not take it (${status}): ${message}`,
-      details: data,
+      message: `${tool}, the configured memory, ${did} (${status}): ${message}`,
+      details: { tool_name: tool, status, ...(tool_call_id === undefined ? {} : { tool_call_id }) },
     },
     [],
     status === "timed_out" || status === "unknown" ? status : "failed",

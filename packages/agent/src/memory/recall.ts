@@ -86,7 +86,7 @@ function ranked(entries: readonly MemoryEntry[], query: string): Match[] {
 /** Characters without a meaning, as names for the index: nothing that is asked for should match a name. */
 const UNWORDED = 0xf_0000;
 
-function newerFirst(a: MemoryEntry, b: MemoryEntry): number {
+export function newerFirst(a: MemoryEntry, b: MemoryEntry): number {
   const [left, right] = [Date.parse(a.created_at), Date.parse(b.created_at)];
   return right - left || (a.id < b.id ? -1 : 1);
 }

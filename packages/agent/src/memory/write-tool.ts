@@ -15,9 +15,10 @@ import {
 import type { RunOf } from "../skill/index.ts";
 import { candidateIdOf, tagsProblem, writeCandidate, type CandidateRecord } from "./candidate.ts";
 import { contentProblem } from "./entry-file.ts";
-import { callExternalTool } from "./external-tool.ts";
+import { callExternalTool, type ExternalTool } from "./external-tool.ts";
 import {
   MEMORY_LIMITS,
+  memoryIdOf,
   sha256,
   type MemoryNote,
   type MemoryOwner,
@@ -32,8 +33,16 @@ export type MemoryWriting =
       /** `runs/<run-id>/archive` of the run of a call; undefined where runs leave nothing behind. */
       readonly archiveOf: (ids: CallIds) => string | undefined;
     }
-  /** `tool`: such as `mcp.notes.add`. It is given content, scope, tags and, for a project, its path. */
-  | { readonly mode: "external"; readonly tool: string };
+  /** Given content, scope, tags, an id and, for a project, its path. */
+  | ({ readonly mode: "external" } & ExternalTool<WrittenFields>);
+
+export type WrittenFields = {
+  readonly id: string;
+  readonly content: string;
+  readonly scope: MemoryScope;
+  readonly project?: string;
+  readonly tags: string[];
+};
 
 export interface WriteParts {
   readonly runOf: RunOf;
@@ -92,7 +101,7 @@ export function writeTool(parts: WriteParts): AnyTool {
       const owner = ownerIn(scope, context);
       const note = { content: content.trim(), tags: [...new Set(tags)], owner };
       return writing.mode === "external"
-        ? callExternalTool(writing.tool, note, { context, calling: runOf(context) })
+        ? handOn(writing, note, { context, calling: runOf(context) })
         : keepCandidate(note, context, { ...parts, archive: writing.archiveOf(context) });
     },
   });
@@ -102,6 +111,24 @@ interface WriteInput {
   readonly content: string;
   readonly scope: MemoryScope;
   readonly tags?: readonly string[];
+}
+
+async function handOn(
+  external: ExternalTool<WrittenFields>,
+  { content, tags, owner }: MemoryNote,
+  where: Parameters<typeof callExternalTool>[2],
+): Promise<unknown> {
+  const fields = { content, ...owner, tags: [...tags] };
+  // The id is for tools that want a name; a tool that is given the fields as they are does not know it.
+  const given =
+    external.argumentsOf === undefined ? fields : { id: memoryIdOf(owner, content), ...fields };
+  const result = await callExternalTool(external, given as WrittenFields, where);
+  const { tool_call_id, status } = result;
+  const said = { type: "text" as const, text: `${external.tool} has taken it. What it answered:` };
+  return toolResult({
+    content: [said, ...result.content],
+    data: { tool_name: external.tool, tool_call_id, status },
+  });
 }
 
 async function keepCandidate(

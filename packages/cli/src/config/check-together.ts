@@ -53,6 +53,12 @@ export function checkTogether(values: SoongConfig): Finding[] {
       'is "external", and external_tool does not say which tool of an MCP server keeps memories',
     );
   }
+  if (memory.provider === "external" && memory.recall_tool === undefined) {
+    problem(
+      ["memory", "provider"],
+      'is "external", and recall_tool does not say which tool of an MCP server recalls memories',
+    );
+  }
   const references: [TomlPath, string | undefined][] = [
     [["model", "default"], model.default],
     ...Object.entries(agents.worker_pools).map(([name, pool]): [TomlPath, string | undefined] => [

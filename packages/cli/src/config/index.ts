@@ -2,6 +2,7 @@
 // It reads the agent's home and nothing else; no file of a project is ever opened here (CONF-1).
 
 export { agentHome, userHome } from "./agent-home.ts";
+export { fillArguments } from "./argument-template.ts";
 export { commentedConfig } from "./commented-config.ts";
 export { ConfigError, describeConfigProblem } from "./config-error.ts";
 export { kernelConfigOf } from "./kernel-config-of.ts";

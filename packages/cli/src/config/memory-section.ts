@@ -1,5 +1,7 @@
-// The section `memory`: what becomes of what a model wants to remember, and how much of it it is reminded of (MEM-1, MEM-2).
+// The section `memory`: where memories are, what becomes of what a model wants to remember, and how much of it is
+// recalled (MEM-1, MEM-2, MEM-4).
 
+import { argumentTemplate, RECALL_FIELDS, WRITE_FIELDS } from "./argument-template.ts";
 import type { Table } from "./definition.ts";
 import type { SoongConfig } from "./soong-config.ts";
 import { plainText, type TextForm } from "./value-kinds.ts";
@@ -16,6 +18,18 @@ export const memorySection: Table<SoongConfig["memory"]> = {
   node: "table",
   says: "Long-term memory.",
   keys: {
+    enabled: {
+      node: "setting",
+      says: "Whether there is a memory at all: its tools, and what a run begins with.",
+      kind: { kind: "true_or_false" },
+      default: true,
+    },
+    provider: {
+      node: "setting",
+      says: "Where memories are recalled from: `memory/` of the home, or a call of `recall_tool`.",
+      kind: { kind: "choice", of: ["local", "external"] },
+      default: "local",
+    },
     write_mode: {
       node: "setting",
       says: "What becomes of a memory the model wants to keep: nothing, a candidate that `soong memory extract` looks at, or a call of `external_tool`.",
@@ -29,11 +43,38 @@ export const memorySection: Table<SoongConfig["memory"]> = {
       default: undefined,
       example: '"mcp.notes.add"',
     },
+    write_arguments: {
+      node: "setting",
+      says: "What `external_tool` is given, as JSON with fields in it; without it the fields content, scope, project and tags.",
+      kind: { kind: "text", form: argumentTemplate(WRITE_FIELDS) },
+      default: undefined,
+      example: `'{"entities": [{"name": "{{id}}", "entityType": "{{scope}}", "observations": ["{{content}}"]}]}'`,
+    },
+    recall_tool: {
+      node: "setting",
+      says: 'The tool of an MCP server that recalls memories when `provider` is "external".',
+      kind: { kind: "text", form: SERVER_TOOL },
+      default: undefined,
+      example: '"mcp.notes.search"',
+    },
+    recall_arguments: {
+      node: "setting",
+      says: "What `recall_tool` is given, as JSON with fields in it; without it the fields query, scope, limit and project.",
+      kind: { kind: "text", form: argumentTemplate(RECALL_FIELDS) },
+      default: undefined,
+      example: `'{"query": "{{query}}"}'`,
+    },
     recall_tokens: {
       node: "setting",
       says: "How many tokens the memories that one call recalls may take, by estimate.",
       kind: { kind: "whole_number", min: 100, max: 1_000_000 },
       default: 2000,
+    },
+    start_tokens: {
+      node: "setting",
+      says: "How many tokens the memories a run begins with may take, by estimate; 0: none. An external memory is asked by calls only.",
+      kind: { kind: "whole_number", min: 0, max: 1_000_000 },
+      default: 1000,
     },
   },
 };

@@ -50,9 +50,15 @@ export interface SoongConfig {
     readonly max_attempts: number;
   };
   readonly memory: {
+    readonly enabled: boolean;
+    readonly provider: "local" | "external";
     readonly write_mode: "disabled" | "candidate" | "external";
     readonly external_tool: string | undefined;
+    readonly write_arguments: string | undefined;
+    readonly recall_tool: string | undefined;
+    readonly recall_arguments: string | undefined;
     readonly recall_tokens: number;
+    readonly start_tokens: number;
   };
   readonly context: {
     readonly max_tokens: number | undefined;

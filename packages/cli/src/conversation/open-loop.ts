@@ -52,6 +52,7 @@ export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
     ...(runtime.agents === undefined
       ? {}
       : { seats: runtime.agents.agents.seats, board: runtime.agents.agents.board }),
+    ...(runtime.agents?.recall === undefined ? {} : { recall: runtime.agents.recall }),
     ...(instructions === undefined ? {} : { instructions }),
     ...(supply === undefined ? {} : { supply }),
     limits: definedOnly(limitsOf(config, definition)),
@@ -83,9 +84,12 @@ function limitsOf(
 /** What a definition asks for and forbids; it grants nothing (SURF-4). */
 function wishesOf({ values }: LoadedConfig, definition: AgentDefinition | undefined): RunOptions {
   const { suggested_tools = [], allowed_tools, rules } = definition ?? {};
-  const { write_mode, external_tool } = values.memory;
-  // Called from within a call, it cannot be searched for first.
-  const forMemory = write_mode === "external" ? [external_tool ?? []].flat() : [];
+  const { write_mode, external_tool, provider, recall_tool } = values.memory;
+  // Called from within a call, they cannot be searched for first.
+  const forMemory = [
+    ...(write_mode === "external" ? [external_tool ?? []].flat() : []),
+    ...(provider === "external" ? [recall_tool ?? []].flat() : []),
+  ];
   const suggestedTools = [...suggested_tools, ...forMemory];
   return {
     ...(suggestedTools.length === 0 ? {} : { suggestedTools }),

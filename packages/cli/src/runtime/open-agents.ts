@@ -10,19 +10,26 @@ import {
   loadSkills,
   memoryTools,
   skillTools,
+  startRecall,
   taskTools,
   type AgentCatalog,
   type Agents,
   type ClaimKeeper,
   type Model,
   type ModelsPort,
+  type StartRecall,
   type Tasks,
   type TaskStorage,
   type WorkerPool,
 } from "@soong/agent";
-import type { CallIds, Roots, ToolSource } from "@soong/core";
+import type { CallIds, JsonObject, Roots, ToolSource } from "@soong/core";
 import type { Store } from "@soong/store";
-import { overrideTool, type LoadedConfig, type SoongConfig } from "../config/index.ts";
+import {
+  fillArguments,
+  overrideTool,
+  type LoadedConfig,
+  type SoongConfig,
+} from "../config/index.ts";
 import { agentsFolder, archiveOf, memoryFolder, skillsFolder } from "./agent-places.ts";
 import { instructionsOf } from "./instructions.ts";
 import { modelsFor, type Environment } from "./models.ts";
@@ -33,6 +40,8 @@ export interface RuntimeAgents {
   readonly catalog: AgentCatalog;
   readonly tasks: Tasks;
   readonly keeper: ClaimKeeper;
+  /** The memories a run begins with (MEM-4). */
+  readonly recall: StartRecall | undefined;
   /** For the kernel. */
   readonly sources: readonly ToolSource[];
   /** Files of the home that cannot be used, each a sentence with its place. */
@@ -75,7 +84,9 @@ export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAge
     memoryTools({
       folder: memoryFolder(home),
       runOf,
+      enabled: values.memory.enabled,
       recallTokens: values.memory.recall_tokens,
+      ...recallingOf(values),
       writing: writingOf(values, home),
     }),
   ];
@@ -84,6 +95,7 @@ export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAge
     catalog,
     tasks,
     keeper,
+    recall: startRecallOf(config, roots),
     sources: sources.map((source) => ({
       ...source,
       tools: source.tools.map((tool) => overrideTool(tool, values)),
@@ -132,10 +144,33 @@ function writingOf(
   { memory }: SoongConfig,
   home: string,
 ): Parameters<typeof memoryTools>[0]["writing"] {
-  const { write_mode, external_tool } = memory;
+  const { write_mode, external_tool, write_arguments } = memory;
   if (write_mode === "disabled") return { mode: "disabled" };
   if (write_mode === "external" && external_tool !== undefined) {
-    return { mode: "external", tool: external_tool };
+    return { mode: "external", tool: external_tool, ...argumentsBy(write_arguments) };
   }
   return { mode: "candidate", archiveOf: ({ runId }) => archiveOf(home, runId) };
+}
+
+function recallingOf({ memory }: SoongConfig): Pick<Parameters<typeof memoryTools>[0], "external"> {
+  const { provider, recall_tool, recall_arguments } = memory;
+  if (provider !== "external" || recall_tool === undefined) return {};
+  return { external: { tool: recall_tool, ...argumentsBy(recall_arguments) } };
+}
+
+type Fields = Parameters<typeof fillArguments>[1];
+
+function argumentsBy(template: string | undefined): {
+  argumentsOf?: (fields: Fields) => JsonObject;
+} {
+  return template === undefined ? {} : { argumentsOf: (fields) => fillArguments(template, fields) };
+}
+
+function startRecallOf(
+  { home, values }: LoadedConfig,
+  { project }: Roots,
+): StartRecall | undefined {
+  const { enabled, provider, start_tokens: tokens } = values.memory;
+  if (!enabled || provider === "external" || tokens === 0) return undefined;
+  return startRecall({ folder: memoryFolder(home), project, tokens });
 }
