@@ -147,7 +147,7 @@ describe("memory of a project", () => {
     await begin(place, "start_tokens = 0\n");
     expect((await ask("Shall I indent?")).stdout).not.toContain('"at":"start"');
     await begin(place, "enabled = false\n");
-    expect((await ask("Shall I indent?")).stdout).not.toContain("m-build");
+    expect((await ask("Shall I indent?")).stdout).not.toContain("memory.recalled");
     const tools = await place.run(["tools", "internal.recall_memory"]);
     expect(tools.stdout).toContain("memory.enabled is false in the config");
   });
