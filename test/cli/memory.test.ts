@@ -148,7 +148,7 @@ describe("memory of a project", () => {
     expect((await ask("Shall I indent?")).stdout).not.toContain('"at":"start"');
     await begin(place, "enabled = false\n");
     expect((await ask("Shall I indent?")).stdout).not.toContain("memory.recalled");
-    const tools = await place.run(["tools", "internal.recall_memory"]);
+    const tools = await place.run(["tools", "--json"]);
     expect(tools.stdout).toContain("memory.enabled is false in the config");
   });
 
@@ -184,16 +184,12 @@ turns:
     text: Tabs.
 `,
     );
-    const ran = await place.run([
-      ...["run", "--model", "script:both.yaml", "--json"],
-      ...[
-        "--allow",
-        "mcp.memory.create_entities",
-        "--allow",
-        "mcp.memory.search_nodes",
-        "Remember",
-      ],
+    const allowed = ["create_entities", "search_nodes"].flatMap((name) => [
+      "--allow",
+      `mcp.memory.${name}`,
     ]);
+    const args = ["run", "--model", "script:both.yaml", "--json", ...allowed, "Remember"];
+    const ran = await place.run(args);
     expect(ran.code, ran.stdout.slice(-3000)).toBe(0);
     const kept = JSON.parse(await place.read(file)) as object;
     expect(kept).toMatchObject({
