@@ -29,8 +29,8 @@ test("what is left out of the samples is left out on purpose", () => {
     "packages/agent/README.md: installs",
     "packages/cli/README.md: installs",
     "packages/core/README.md: installs",
-    "packages/store/README.md: installs",
     "packages/platform/README.md: installs",
+    "packages/store/README.md: installs",
     "packages/tools/README.md: installs",
   ]);
 });
