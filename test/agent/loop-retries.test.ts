@@ -122,6 +122,101 @@ test("a stream that says nothing, breaks off, throws or ends inside a call has f
   ]);
 });
 
+test("empty pieces are no answer: a model that sends nothing else is idle, and is told to let go", async () => {
+  verifies("LOOP-3");
+  const empty: ModelEvent[] = [
+    says(""),
+    { type: "reasoning_delta", text: "" },
+    { type: "call_delta", key: "1", arguments: "" },
+  ];
+  const signals: AbortSignal[] = [];
+  const stage = await openStage([], {
+    limits: { retries: 0, idle_timeout_ms: 60_000 },
+    models: (clock) => [
+      {
+        id: "test:empty",
+        profile: PORTABLE_PROFILE,
+        async *stream(_request, signal) {
+          signals.push(signal);
+          yield says("so far");
+          for (;;) {
+            await new Promise<void>((resolve) => {
+              clock.after(1000, resolve);
+            });
+            yield* empty;
+          }
+        },
+      },
+    ],
+  });
+  const run = stage.conversation.send("go");
+  await stage.clock.advance(59_000);
+  expect(signals[0]?.aborted).toBe(false);
+  const end = await stage.finish(run);
+  expect(end).toMatchObject({ reason: "failed", error: { code: "timeout" } });
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+});
+
+test("a model that thinks aloud for long is not idle", async () => {
+  verifies("LOOP-3");
+  const thinks: ModelEvent = { type: "reasoning_delta", text: "hm" };
+  const stage = await openStage(
+    [[...Array.from({ length: 9 }, () => [thinks, { wait: 50_000 }]).flat(), says("ok"), done()]],
+    { limits: { idle_timeout_ms: 60_000 } },
+  );
+  expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "ok" });
+});
+
+test("an answer is cut off after max_answer_ms, however busy it is, and is not asked for again", async () => {
+  verifies("LOOP-3", "LOOP-1");
+  let fallback = writtenModel({} as never, []);
+  const stage = await openStage(
+    [Array.from({ length: 1000 }, () => [says("more "), { wait: 1000 }]).flat()],
+    {
+      limits: { max_answer_ms: 90_000 },
+      others: (clock) => [(fallback = writtenModel(clock, [], "test:second"))],
+    },
+  );
+  const end = await stage.ask("go");
+  expect(end).toMatchObject({ reason: "failed", error: { code: "answer_too_slow" } });
+  expect(end.error?.message).toContain("model.max_answer_ms");
+  expect(stage.model.requests).toHaveLength(1);
+  expect(fallback.requests).toEqual([]);
+  expect(stage.clock.pending).toBe(0);
+});
+
+const ENDLESS: readonly [what: string, piece: (i: number) => ModelEvent][] = [
+  ["text", () => says("x".repeat(100))],
+  ["tiny pieces of text", () => says("x")],
+  ["empty pieces", () => says("")],
+  ["reasoning", () => ({ type: "reasoning_delta", text: "x".repeat(100) })],
+  ["arguments", () => ({ type: "call_delta", key: "1", arguments: "x".repeat(100) })],
+  ["calls", (i) => calls("a__read", {}, `${i}`)],
+];
+
+test.each(ENDLESS)("%s without end: cut off at max_answer_bytes", async (_what, piece) => {
+  verifies("LOOP-3", "LOOP-1");
+  let made = 0;
+  const stage = await openStage([], {
+    tools: [readTool("a.read", () => "x")],
+    limits: { max_answer_bytes: 64 * 1024 },
+    models: () => [
+      {
+        id: "test:endless",
+        profile: PORTABLE_PROFILE,
+        async *stream() {
+          for (;;) yield piece((made += 1));
+        },
+      },
+    ],
+  });
+  const end = await stage.ask("go");
+  expect(end).toMatchObject({ reason: "failed", error: { code: "answer_too_large" } });
+  expect(end.error?.message).toContain("model.max_answer_bytes");
+  expect(made).toBeLessThanOrEqual(1025);
+  expect(stage.facts("model.started")).toHaveLength(1);
+});
+
 test.each([
   null,
   "text",

@@ -52,6 +52,8 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   "model.max_output_tokens": [WIRED, ["test/providers/requests.test.ts", "max_output_tokens"]],
   "model.retries": [WIRED, [RETRIES, "waits double, vary by run and not by time"]],
   "model.idle_timeout_ms": [WIRED, [RETRIES, "idle_timeout_ms"]],
+  "model.max_answer_ms": [WIRED, [RETRIES, "max_answer_ms"]],
+  "model.max_answer_bytes": [WIRED, [RETRIES, "max_answer_bytes"]],
   "model.max_retry_after_ms": [WIRED, [ROUTING, "a model that is limited for long is passed"]],
   "model.budget.max_tokens": [WIRED, [ROUTING, "a run ends before the request that its budget"]],
   "model.budget.max_cost": [["test/cli/models.test.ts", "ends the run where the budget"]],

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { languageModel, OPENAI_PROFILE } from "@soong/agent";
+import { createHeldClock, createKernel } from "@soong/core";
+import { languageModel, openConversation, OPENAI_PROFILE } from "@soong/agent";
 import { anthropicWire } from "./anthropic-wire.ts";
 import { chunk, compatibleWire } from "./compatible-wire.ts";
 import { googleWire } from "./google-wire.ts";
@@ -17,7 +18,7 @@ import {
   requestOf,
   WIRES,
 } from "./provider-desk.ts";
-import { cut, events, hang, status } from "./replay-server.ts";
+import { cut, endless, events, hang, status, type Reply } from "./replay-server.ts";
 import { eventFrame } from "./wire.ts";
 
 const STATUSES = {
@@ -145,6 +146,44 @@ describe.each(WIRES)("a failure of $name", (wire) => {
     }
     expect(kinds).toEqual(["text_delta", "aborted"]);
     await server.hungUp;
+  });
+
+  test("of a stream that hangs ends the run, and nothing of the connection stays", async () => {
+    verifies("LOOP-3", "MODEL-1");
+    const begun = [wire.begin, ...wire.steps([{ text: "Look" }])];
+    const comments = ": still here\n\n";
+    const replies: Record<string, Reply> = {
+      "says nothing at all": () => {},
+      "answers with nothing": hang(": nothing yet\n\n"),
+      "stops in the middle": hang(...begun),
+      "sends comments for ever": endless(comments, ...begun),
+      "sends a line without end": endless("x".repeat(64), 'data: {"'),
+    };
+    for (const [what, reply] of Object.entries(replies)) {
+      const { server, model } = await openDesk(wire);
+      server.reply(reply);
+      const clock = createHeldClock(0);
+      const session = await createKernel({ clock }).openSession({});
+      const limits = { retries: 0, idle_timeout_ms: 1000 };
+      const conversation = await openConversation({ session, models: [model], clock, limits });
+      const run = conversation.send("go");
+      await server.answering;
+      await clock.advance(1000);
+      expect(await run.end, what).toMatchObject({ reason: "failed", error: { code: "timeout" } });
+      await server.hungUp;
+    }
+  });
+
+  test("is bounded, also where the package would hold all of it: a line, or the body of a failure", async () => {
+    verifies("LOOP-3", "MODEL-1");
+    const { server, ask } = await openDesk(wire);
+    const megabyte = "x".repeat(1024 * 1024);
+    server.reply(endless(megabyte, wire.begin, 'data: {"'), (response) => {
+      response.writeHead(500, { "content-type": "application/json" });
+      return endless(megabyte)(response);
+    });
+    expect(errorOf(await ask()).kind).toBe("answer_too_large");
+    expect(errorOf(await ask()).kind).toBe("server_error");
   });
 
   test("is an abort when the signal fires before the first event, or had fired before", async () => {

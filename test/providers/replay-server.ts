@@ -17,6 +17,8 @@ export interface ReplayServer {
   readonly url: string;
   readonly requests: readonly Received[];
   reply(...replies: Reply[]): void;
+  /** Resolves when the reply to the first request has been begun. */
+  readonly answering: Promise<void>;
   /** Resolves when a connection that was answered has been closed by the other side. */
   readonly hungUp: Promise<void>;
   close(): Promise<void>;
@@ -28,6 +30,10 @@ export async function startReplayServer(): Promise<ReplayServer> {
   let noteHangUp = () => {};
   const hungUp = new Promise<void>((resolve) => {
     noteHangUp = resolve;
+  });
+  let noteAnswer = () => {};
+  const answering = new Promise<void>((resolve) => {
+    noteAnswer = resolve;
   });
   const server = createServer((request, response) => {
     response.on("close", () => {
@@ -43,12 +49,15 @@ export async function startReplayServer(): Promise<ReplayServer> {
     const body = JSON.parse(await text(request)) as Record<string, unknown>;
     requests.push({ path: request.url ?? "", headers: request.headers, body });
     const reply = replies.shift() ?? status(500, "no reply left");
-    await reply(response);
+    const replied = reply(response);
+    noteAnswer();
+    await replied;
   }
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    answering,
     hungUp,
     reply: (...more) => void replies.push(...more),
     close: async () => {
@@ -79,6 +88,18 @@ export function cut(...frames: readonly string[]): Reply {
 /** Some events, then nothing for ever. */
 export function hang(...frames: readonly string[]): Reply {
   return (response) => write(response, frames);
+}
+
+/** Some events, then the same piece over and over, as fast as it is read. */
+export function endless(piece: string, ...frames: readonly string[]): Reply {
+  return async (response) => {
+    await write(response, frames);
+    while (!response.destroyed) {
+      await new Promise<void>((resolve) => {
+        response.write(piece, () => setImmediate(resolve));
+      });
+    }
+  };
 }
 
 /** Some events, and the rest once the gate opens. */

@@ -12,8 +12,12 @@ export interface LoopLimits {
   readonly instruction_bytes: number;
   /** Further attempts at one model after a failure that may pass. */
   readonly retries: number;
-  /** A stream that says nothing for so long has failed. */
+  /** A stream that says nothing for so long has failed; empty pieces say nothing. */
   readonly idle_timeout_ms: number;
+  /** One answer, from the request to its last piece. */
+  readonly max_answer_ms: number;
+  /** One answer: text, reasoning and arguments; a piece counts for at least 64 bytes, a call for 1024. */
+  readonly max_answer_bytes: number;
   /** A provider that asks for a longer wait than this is given up. */
   readonly max_retry_after_ms: number;
   /** How long `abort` waits for the run's end. */
@@ -28,6 +32,8 @@ const DEFAULTS: LoopLimits = {
   instruction_bytes: 128 * 1024,
   retries: 3,
   idle_timeout_ms: 300_000,
+  max_answer_ms: 3_600_000,
+  max_answer_bytes: 16 * 1024 * 1024,
   max_retry_after_ms: 120_000,
   abort_wait_ms: 10_000,
   budget: undefined,

@@ -1,5 +1,6 @@
-// A model's stream, read to its end however the model keeps to its port: a throw, a hang, an end that is missing and
-// an event that is none are failures like any other.
+// A model's stream, read to its end however the model keeps to its port: a throw, a hang, an end that is missing, an
+// answer without end and an event that is none are failures like any other. Whatever ends it, the model is told by its
+// signal to let go of its connection: an iterator that waits for the network cannot be ended otherwise.
 
 import { messageOf } from "@soong/core";
 import type { Model, ModelError, ModelEvent, ModelRequest } from "../model/index.ts";
@@ -14,34 +15,74 @@ export async function readStream(
   take: (event: ModelEvent) => void,
 ): Promise<StreamEnd | "aborted"> {
   if (control.aborted !== undefined) return "aborted";
-  let iterator: AsyncIterator<ModelEvent>;
+  const { idle_timeout_ms, max_answer_ms, max_answer_bytes } = limits;
+  const attempt = new AbortController();
+  const forward = (): void => attempt.abort(control.signal.reason);
+  control.signal.addEventListener("abort", forward);
+  /** Set once its time is up; `tell` wakes whoever waits for the next event then. */
+  let late: "idle" | "too_slow" | undefined;
+  let tell = (): void => {};
+  const timeUp = (why: "idle" | "too_slow") => (): void => {
+    late ??= why;
+    tell();
+  };
+  let forgetIdle = clock.after(idle_timeout_ms, timeUp("idle"));
+  const forgetTotal = clock.after(max_answer_ms, timeUp("too_slow"));
+  let iterator: AsyncIterator<ModelEvent> | undefined;
   try {
-    iterator = model.stream(request, control.signal)[Symbol.asyncIterator]();
+    iterator = opened();
+    return await readAll(iterator);
   } catch (error) {
-    return threw(error);
+    if (iterator === undefined) return threw(error);
+    throw error;
+  } finally {
+    forgetIdle();
+    forgetTotal();
+    control.signal.removeEventListener("abort", forward);
+    leave(iterator);
   }
-  for (;;) {
-    const next = await nextEvent(iterator);
-    if (next.kind === "aborted") return leave("aborted");
-    if (next.kind === "threw") return threw(next.error);
-    if (next.kind === "idle") {
-      const message = `${model.id} said nothing for ${limits.idle_timeout_ms} ms.`;
-      return leave(failure("timeout", message));
-    }
-    if (next.result.done === true) {
-      if (control.aborted !== undefined) return "aborted";
-      return failure("disconnect", `${model.id} stopped in the middle of its answer.`);
-    }
-    const event: unknown = next.result.value;
-    if (!isModelEvent(event)) {
-      return leave(failure("malformed_stream", `${model.id} told something that is no event.`));
-    }
-    if (event.type === "completed" || event.type === "failed") return leave(event);
-    try {
+
+  function opened(): AsyncIterator<ModelEvent> {
+    return model.stream(request, attempt.signal)[Symbol.asyncIterator]();
+  }
+
+  async function readAll(from: AsyncIterator<ModelEvent>): Promise<StreamEnd | "aborted"> {
+    let bytes = 0;
+    for (;;) {
+      const next = await nextEvent(from);
+      if (next.kind === "aborted") return "aborted";
+      if (next.kind === "threw") return threw(next.error);
+      if (next.kind === "idle") {
+        return failure("timeout", `${model.id} said nothing for ${idle_timeout_ms} ms.`);
+      }
+      if (next.kind === "too_slow") {
+        return failure(
+          "answer_too_slow",
+          `${model.id} had not ended its answer after ${max_answer_ms} ms, so it was cut off. Raise model.max_answer_ms if such answers are wanted.`,
+        );
+      }
+      const { result } = next;
+      if (result.done === true) {
+        if (control.aborted !== undefined) return "aborted";
+        return failure("disconnect", `${model.id} stopped in the middle of its answer.`);
+      }
+      const event: unknown = result.value;
+      if (!isModelEvent(event)) {
+        return failure("malformed_stream", `${model.id} told something that is no event.`);
+      }
+      if (event.type === "completed" || event.type === "failed") return event;
+      bytes += sizeOf(event);
+      if (bytes > max_answer_bytes) {
+        return failure(
+          "answer_too_large",
+          `The answer of ${model.id} is longer than ${max_answer_bytes} bytes, so it was cut off. Raise model.max_answer_bytes if such answers are wanted.`,
+        );
+      }
+      if (saysSomething(event)) {
+        forgetIdle();
+        forgetIdle = clock.after(idle_timeout_ms, timeUp("idle"));
+      }
       take(event);
-    } catch (error) {
-      leave(error);
-      throw error;
     }
   }
 
@@ -49,32 +90,32 @@ export async function readStream(
     | { kind: "event"; result: IteratorResult<ModelEvent> }
     | { kind: "threw"; error: unknown }
     | { kind: "idle" }
+    | { kind: "too_slow" }
     | { kind: "aborted" };
 
-  async function nextEvent(of: AsyncIterator<ModelEvent>): Promise<Next> {
-    let forget = (): void => {};
-    const idle = new Promise<Next>((resolve) => {
-      forget = clock.after(limits.idle_timeout_ms, () => resolve({ kind: "idle" }));
-    });
+  async function nextEvent(from: AsyncIterator<ModelEvent>): Promise<Next> {
     const event = Promise.resolve()
-      .then(() => of.next())
+      .then(() => from.next())
       .then(
         (result): Next => ({ kind: "event", result }),
         (error: unknown): Next => ({ kind: "threw", error }),
       );
-    const next = await control.unlessAborted(Promise.race([event, idle]));
-    forget();
+    const outOfTime = new Promise<void>((resolve) => {
+      tell = resolve;
+      if (late !== undefined) resolve();
+    }).then((): Next => ({ kind: late ?? "idle" }));
+    const next = await control.unlessAborted(Promise.race([event, outOfTime]));
     return next === "aborted" ? { kind: "aborted" } : next;
   }
 
   /** Nobody waits for a model to tidy up. */
-  function leave<T>(end: T): T {
+  function leave(of: AsyncIterator<ModelEvent> | undefined): void {
+    attempt.abort(new Error("the answer is no longer read"));
     try {
-      iterator.return?.().then(undefined, () => {});
+      of?.return?.().then(undefined, () => {});
     } catch {
       // It has been left all the same.
     }
-    return end;
   }
 
   function threw(error: unknown): StreamEnd {
@@ -86,8 +127,25 @@ function failure(kind: ModelError["kind"], message: string): StreamEnd {
   return { type: "failed", error: { kind, message } };
 }
 
+/** What a piece costs at the least, however little it holds: the events of an answer are kept, too. */
+const LEAST_BYTES = { text_delta: 64, reasoning_delta: 64, call_delta: 64, call_complete: 1024 };
+
+function sizeOf(event: AnswerEvent): number {
+  const text = "text" in event ? event.text : event.arguments;
+  return Math.max(LEAST_BYTES[event.type], Buffer.byteLength(text));
+}
+
+/** An empty piece keeps a connection busy, not an answer. */
+function saysSomething(event: AnswerEvent): boolean {
+  if ("text" in event) return event.text !== "";
+  return event.type === "call_complete" || event.arguments !== "" || event.name !== undefined;
+}
+
+type AnswerEvent = Exclude<ModelEvent, StreamEnd>;
+
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
   text_delta: ["text"],
+  reasoning_delta: ["text"],
   call_delta: ["key", "arguments"],
   call_complete: ["key", "name", "arguments"],
   completed: ["stop"],

@@ -70,6 +70,8 @@ export interface ModelResult {
 
 export type ModelEvent =
   | { readonly type: "text_delta"; readonly text: string }
+  /** What it thinks aloud: a sign of life that counts for the length of the answer, and is no part of it. */
+  | { readonly type: "reasoning_delta"; readonly text: string }
   /** A piece of a call's arguments. `key` tells calls of one answer apart; the name may come first or late. */
   | {
       readonly type: "call_delta";

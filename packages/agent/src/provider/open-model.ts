@@ -4,6 +4,7 @@
 import type { KnownSecret } from "@soong/core";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import type { ModelPrices } from "../model/index.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
 import { addressFrom, type AddressVariable } from "./base-address.ts";
 import { firstListedModel } from "./first-listed.ts";
 import { languageModel, type ProviderModel } from "./language-model.ts";
@@ -44,7 +45,7 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
   const server = {
     baseURL,
     ...(key === undefined ? {} : { apiKey: key.value }),
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    fetch: boundedFetch(options.fetch),
   };
   const isAnyone = provider === COMPATIBLE && given === FIRST_LISTED;
   const model = isAnyone ? await firstListedModel(server) : given;
@@ -97,7 +98,7 @@ interface LoadSettings {
   readonly model: string;
   readonly baseURL: string;
   readonly apiKey?: string;
-  readonly fetch?: typeof fetch;
+  readonly fetch: typeof fetch;
 }
 
 const OWN_ADDRESS = "SOONG_OPENAI_BASE_URL";

@@ -59,8 +59,9 @@ export function createPartReader(context: Omit<ErrorContext, "begun">): PartRead
         return [];
       case "reasoning-delta": {
         const block = blockOf("reasoning", part);
-        if (block.type === "reasoning") block.text += textOf(part["delta"]);
-        return [];
+        const text = textOf(part["delta"]);
+        if (block.type === "reasoning") block.text += text;
+        return text === "" ? [] : [{ type: "reasoning_delta", text }];
       }
       case "tool-input-start":
         return callStart(part);

@@ -2,6 +2,7 @@
 // packages are known by the shape of their errors alone; nothing of them is imported.
 
 import type { ModelError, ModelErrorKind } from "../model/index.ts";
+import { ANSWER_TOO_LARGE } from "./bounded-fetch.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 export interface ErrorContext {
@@ -38,6 +39,8 @@ const EXPLANATIONS: Readonly<Record<ModelErrorKind, string>> = {
   network: "the provider could not be reached; check the network and the base URL.",
   timeout: "the provider did not answer in time.",
   server_error: "the provider failed on its side.",
+  answer_too_slow: "the answer took too long.",
+  answer_too_large: "the answer is too long.",
   malformed_stream: "the provider sent something that is not of its own format.",
   prompt_too_long: "the conversation is longer than the model takes.",
   unsupported_capability: "the request asks for what this model cannot do.",
@@ -82,6 +85,7 @@ function inspect(error: unknown): Seen {
 
 function kindOf(seen: Seen, { begun }: ErrorContext): ModelErrorKind {
   if (seen.aborted) return "aborted";
+  if (seen.codes.includes(ANSWER_TOO_LARGE)) return "answer_too_large";
   if (isMalformed(seen)) return "malformed_stream";
   return (
     tooLong(seen) ??

@@ -8,6 +8,7 @@ type LoopSettings = Omit<LoopLimits, "abort_wait_ms">;
 
 export function loopLimitsOf({ model, agents, context }: SoongConfig): LoopSettings {
   const { max_output_tokens, retries, idle_timeout_ms, max_retry_after_ms } = model;
+  const { max_answer_ms, max_answer_bytes } = model;
   return {
     max_turns: agents.max_turns,
     max_output_tokens,
@@ -15,6 +16,8 @@ export function loopLimitsOf({ model, agents, context }: SoongConfig): LoopSetti
     instruction_bytes: 4 * context.instruction_limit_bytes,
     retries,
     idle_timeout_ms,
+    max_answer_ms,
+    max_answer_bytes,
     max_retry_after_ms,
     budget: budgetOf(model.budget),
   };

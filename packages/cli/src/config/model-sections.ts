@@ -48,9 +48,21 @@ export const modelSection: Table<SoongConfig["model"]> = {
     },
     idle_timeout_ms: {
       node: "setting",
-      says: "A model that says nothing for so long has failed.",
+      says: "A model that says nothing for so long has failed; comments and empty pieces of a stream say nothing.",
       kind: milliseconds(),
       default: 300_000,
+    },
+    max_answer_ms: {
+      node: "setting",
+      says: "How long one answer may take in all. A longer one is cut off, and the run ends as failed with `answer_too_slow`.",
+      kind: milliseconds(),
+      default: 3_600_000,
+    },
+    max_answer_bytes: {
+      node: "setting",
+      says: "How many bytes of text, reasoning and arguments one answer may have; a piece of the stream counts for at least 64, a call for 1024. A longer one is cut off, and the run ends as failed with `answer_too_large`.",
+      kind: { kind: "whole_number", min: 1024, max: 1024 ** 3 },
+      default: 16 * 1024 * 1024,
     },
     max_retry_after_ms: {
       node: "setting",

@@ -48,6 +48,8 @@ describe("a config", () => {
       max_output_tokens = 100
       retries = 0
       idle_timeout_ms = 1
+      max_answer_ms = 3
+      max_answer_bytes = 4096
       max_retry_after_ms = 2
       [model.budget]
       max_tokens = 20
@@ -112,6 +114,8 @@ describe("a config", () => {
       instruction_bytes: 1200,
       retries: 0,
       idle_timeout_ms: 1,
+      max_answer_ms: 3,
+      max_answer_bytes: 4096,
       max_retry_after_ms: 2,
       budget: { tokens: 20, cost: { currency: "EUR", micros: 2_500_000 } },
     });

@@ -11,6 +11,8 @@ export interface SoongConfig {
     readonly max_output_tokens: number | undefined;
     readonly retries: number;
     readonly idle_timeout_ms: number;
+    readonly max_answer_ms: number;
+    readonly max_answer_bytes: number;
     readonly max_retry_after_ms: number;
     readonly budget: {
       readonly max_tokens: number | undefined;
