@@ -253,7 +253,7 @@ describe("a plan", () => {
       destructive: false,
       digest,
     });
-    expect(world.facts("permission.evaluated")[0]?.data).toMatchObject({
+    expect(world.facts("permission.evaluated").at(-1)?.data).toMatchObject({
       resources: plan.resources,
       digest,
     });

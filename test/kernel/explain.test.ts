@@ -102,15 +102,19 @@ describe("explain", () => {
     const world = await explaining({ ask: personWho("deny").ask });
     const explained = await world.run.explain({ name, arguments: input });
     const result = await world.run.call(name, input);
-    const [evaluated] = world.facts("permission.evaluated");
+    const evaluated = world.facts("permission.evaluated");
     if (explained.outcome === "refused") {
       expect(result.error).toEqual(explained.error);
       expect(result.status).toBe(explained.status);
-      expect(evaluated).toBeUndefined();
+      const judged = explained.judgements ?? [];
+      expect(evaluated.map(({ data }) => data)).toMatchObject(judged);
       return;
     }
     expect(result.tool_name).toBe(explained.tool_name);
-    expect(evaluated?.data).toMatchObject({
+    expect(evaluated.map(({ data }) => data["decision"])).toEqual(
+      explained.judgements.map(({ decision }) => decision),
+    );
+    expect(evaluated.at(-1)?.data).toMatchObject({
       decision: explained.outcome,
       reason: explained.reason,
       chain: explained.chain,

@@ -23,7 +23,7 @@ describe("a replaced input", () => {
 
   test("is what is planned, judged, shown and executed, and the change is on record", async () => {
     verifies("HOOK-2", "PIPE-2", "SCHEMA-6");
-    const tool = watchedWriter("notes.edit", { prepare: planByInput() });
+    const tool = watchedWriter("notes.edit", { targets: planByInput() });
     const person = personWho("allow_once");
     const hooks = [
       pre("move", ({ path }) => (path === "/project/a" ? { input: { path: "/project/b" } } : {})),

@@ -71,7 +71,8 @@ describe("what was approved", () => {
     expect(plan?.preview).toEqual(request?.preview);
     expect(plan?.digest).toBe(request?.digest);
     for (const type of ["permission.evaluated", "permission.resolved", "tool.started"] as const) {
-      expect(world.facts(type)[0]?.data, type).toMatchObject({ digest: plan?.digest });
+      const facts = world.facts(type).filter(({ tool_call_id }) => tool_call_id === "c1");
+      expect(facts.at(-1)?.data, type).toMatchObject({ digest: plan?.digest });
     }
   });
 

@@ -35,7 +35,7 @@ function chainOf(world: World): JsonObject[] {
 describe("what is recorded", () => {
   test("facts and decision are both in the journal, apart from each other, before the start", async () => {
     verifies("PERM-1");
-    const edit = watchedWriter("notes.edit", { prepare: planOf(writes("/project/a.txt")) });
+    const edit = watchedWriter("notes.edit", { targets: planOf(writes("/project/a.txt")) });
     const { world } = await callOnce(edit, { text: "x" }, { roots: ROOTS });
 
     const [evaluated] = world.facts("permission.evaluated");

@@ -29,6 +29,10 @@ describe("an input that a hook changed", () => {
             return { text: text.toLowerCase() };
           },
           validate: note("validate"),
+          targets(input: unknown) {
+            note("targets")(input);
+            return { resources: [] };
+          },
           prepare(input: unknown) {
             note("prepare")(input);
             return { resources: [], facts: { text: (input as { text: string }).text } };
@@ -50,9 +54,11 @@ describe("an input that a hook changed", () => {
     expect(result?.status).toBe("succeeded");
     expect(log).toEqual([
       "validate old",
-      "prepare old",
+      "targets old",
       "validate new",
+      "targets new",
       "prepare new",
+      "targets new",
       "prepare new",
       "handler new",
     ]);

@@ -38,11 +38,13 @@ describe("the stages of a call", () => {
       "normalise",
       "validate",
       "classify",
-      "prepare",
+      "targets",
       "PreToolUse",
+      "prepare",
       "PermissionRequest",
       "ask",
       // Planned again after the wait for a person, so that what was approved is what happens.
+      "targets",
       "prepare",
       "handler",
       "PostToolUse",
@@ -54,6 +56,8 @@ describe("the stages of a call", () => {
       "tool.queued",
       "hook.started",
       "hook.completed",
+      // Of the targets, and of the plan: it may destroy something.
+      "permission.evaluated",
       "permission.evaluated",
       "hook.started",
       "hook.completed",
@@ -114,10 +118,10 @@ describe("the stages of a call", () => {
       fact: "tool.failed",
     },
     {
-      stage: "plan",
+      stage: "targets",
       tool: {
-        prepare() {
-          throw new Error("no plan");
+        targets() {
+          throw new Error("no targets");
         },
       },
       reached: ["normalise", "validate", "classify"],
@@ -131,7 +135,7 @@ describe("the stages of a call", () => {
           defineHook({ id: "no", event: "PreToolUse", run: () => ({ decision: "deny" as const }) }),
         ],
       },
-      reached: ["normalise", "validate", "classify", "prepare"],
+      reached: ["normalise", "validate", "classify", "targets"],
       code: "hook_denied",
       fact: "tool.denied",
     },
@@ -143,9 +147,34 @@ describe("the stages of a call", () => {
         roots: { project: "/", write: ["/"] },
       },
       tool: {
-        prepare: () => ({ resources: [{ kind: "path", access: "write", path: "/secret/a" }] }),
+        targets: () => ({ resources: [{ kind: "path", access: "write", path: "/secret/a" }] }),
       },
       reached: ["normalise", "validate", "classify"],
+      code: "policy_denied",
+      fact: "tool.denied",
+    },
+    {
+      stage: "plan",
+      options: { policy: allowAll },
+      tool: {
+        prepare() {
+          throw new Error("no plan");
+        },
+      },
+      reached: ["normalise", "validate", "classify", "targets"],
+      code: "execution_failed",
+      fact: "tool.failed",
+    },
+    {
+      stage: "permission for what the plan added",
+      options: {
+        policy: { rules: [{ path: "/secret/**", decision: "deny" }] },
+        roots: { project: "/", write: ["/"] },
+      },
+      tool: {
+        prepare: () => ({ resources: [{ kind: "path", access: "write", path: "/secret/a" }] }),
+      },
+      reached: ["normalise", "validate", "classify", "targets"],
       code: "policy_denied",
       fact: "tool.denied",
     },
@@ -203,7 +232,7 @@ describe("the stages of a call", () => {
     expect(stage.storyOf("2")).toEqual(["tool.requested", "tool.validated", "tool.queued"]);
     first.calls[0]?.finish("done");
     await atOnce(stage.clock, turn.settled());
-    expect(log).toEqual(["normalise", "validate", "classify", "prepare", "handler"]);
+    expect(log).toEqual(["normalise", "validate", "classify", "targets", "prepare", "handler"]);
   });
 
   it("plan the second edit of a file on what the first one left", async () => {

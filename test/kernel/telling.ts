@@ -18,6 +18,10 @@ export function telling(log: string[], about: Partial<AnyTool> = {}): AnyTool {
       log.push("classify");
       return {};
     },
+    targets() {
+      log.push("targets");
+      return { resources: [] };
+    },
     prepare() {
       log.push("prepare");
       return { resources: [] };

@@ -8,11 +8,20 @@ import {
   type GivenUp,
   type Waited,
 } from "../journal/index.ts";
+import type { AnyHook } from "../hook/index.ts";
+import type { Judgement, PermissionFacts } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import type { HandlerOutcome } from "../result/index.ts";
 import type { CallClass } from "../schedule/index.ts";
 import type { JsonObject, JsonValue } from "../schema/index.ts";
-import type { Effects, PreparedPlan, ToolError, ToolStatus } from "../tool/index.ts";
+import type {
+  Effects,
+  PreparedPlan,
+  Resource,
+  Targets,
+  ToolError,
+  ToolStatus,
+} from "../tool/index.ts";
 import { createAbort, type CallAbort } from "./signal.ts";
 
 /** A call as a model or a program makes it. */
@@ -33,6 +42,8 @@ export interface Ending {
   outcome: HandlerOutcome;
   /** The handler was called. */
   executed: boolean;
+  /** It passed hooks and permission and could not be planned: PostToolUseFailure fires for it (PIPE-9). */
+  unplannable?: true;
 }
 
 /** An end from outside: abort, interrupt, a sibling, an abandoned attempt. */
@@ -60,7 +71,15 @@ export interface Call extends FactCall {
   observable: JsonObject | undefined;
   effects: Effects;
   class: CallClass;
+  targets: Targets | undefined;
   plan: PreparedPlan | undefined;
+  /** Why there is no plan. It is not reported before the call has passed permission (PIPE-9). */
+  planFailure: Ending | undefined;
+  /** The last judgement, and what it was made on. */
+  judged: { facts: PermissionFacts; judgement: Judgement } | undefined;
+  /** The PreToolUse hooks that have seen the input as it is now. */
+  guardedBy: Set<AnyHook> | undefined;
+  guardRounds: number;
   hookVerdict: HookVerdict | undefined;
   /** Something changed the input on its way: then it is recorded again where it is judged and used. */
   mutated: boolean;
@@ -110,7 +129,12 @@ export function createCall(
     observable: undefined,
     effects: UNKNOWN_EFFECTS,
     class: "write",
+    targets: undefined,
     plan: undefined,
+    planFailure: undefined,
+    judged: undefined,
+    guardedBy: undefined,
+    guardRounds: 0,
     hookVerdict: undefined,
     mutated: false,
     hookResults: undefined,
@@ -134,6 +158,13 @@ export function toolOf(call: Call): RegisteredTool {
   if (call.tool === undefined) throw new Error(`call ${call.tool_call_id} has no tool`);
   return call.tool;
 }
+
+/** What the call would touch, as far as is known. */
+export function resourcesOf({ plan, targets }: Call): readonly Resource[] {
+  return (plan ?? targets)?.resources ?? NO_RESOURCES;
+}
+
+const NO_RESOURCES: readonly Resource[] = [];
 
 export function abortOf(call: Call): CallAbort {
   return (call.abort ??= createAbort());

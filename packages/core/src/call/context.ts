@@ -16,12 +16,12 @@ import type {
   ArtifactRef,
   ArtifactWriter,
   Places,
-  PrepareContext,
   PreparedPlan,
   Restriction,
   Roots,
   RunContext,
   Signal,
+  TargetsContext,
   ToolContext,
 } from "../tool/index.ts";
 import { abortOf, toolOf, type Call } from "./call.ts";
@@ -72,7 +72,7 @@ function sensitiveUnder(policy: Policy, path: string): string | undefined {
   return own ?? (policy.ceiling && sensitiveUnder(policy.ceiling, path));
 }
 
-export function prepareContext(host: CallHost, call: Call): PrepareContext {
+export function targetsContext(host: CallHost, call: Call): TargetsContext {
   const { session_id, run_id, agent_id } = host.identity;
   return {
     toolCallId: call.tool_call_id,

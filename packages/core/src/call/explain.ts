@@ -1,16 +1,22 @@
 // `explain` (PERM-11): what would happen to a call, without running it. The same stages as a real call,
 // up to the decision, on a recorder that keeps nothing.
 
-import { createMemoryArtifacts, isThenable, type Fact, type Recorder } from "../journal/index.ts";
-import { evaluate, type ChainEntry, type Decision, type GrantScope } from "../permission/index.ts";
+import { createMemoryArtifacts, type Fact, type Recorder } from "../journal/index.ts";
+import {
+  evaluate,
+  type ChainEntry,
+  type Decision,
+  type GrantScope,
+  type Judgement,
+} from "../permission/index.ts";
 import type { JsonValue } from "../schema/index.ts";
 import type { Effects, Plan, ToolError } from "../tool/index.ts";
 import { arrive, resolveName } from "./arrive.ts";
 import { createCall, type Ending, type ToolCall } from "./call.ts";
 import { hookSubject, seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
-import { callDigest, permissionFacts } from "./permission-facts.ts";
-import { prepareCall } from "./prepare.ts";
+import { callDigest, permissionFacts, planAdds } from "./permission-facts.ts";
+import { planCall, resolveTargets } from "./prepare.ts";
 
 export type Explanation =
   | {
@@ -18,6 +24,8 @@ export type Explanation =
       tool_name: string;
       status: string;
       error: ToolError;
+      /** Left out where it did not come to that. */
+      judgements?: readonly ExplainedJudgement[];
     }
   | {
       outcome: Decision;
@@ -25,6 +33,8 @@ export type Explanation =
       reason: string;
       /** Every layer and rule that was looked at, with where it stands. */
       chain: readonly ChainEntry[];
+      /** Of the targets, and of the plan where it added something: the last one decides. */
+      judgements: readonly ExplainedJudgement[];
       effects: Effects;
       observable_input: JsonValue;
       plan?: Plan;
@@ -33,6 +43,10 @@ export type Explanation =
       /** Hooks that would be asked first; they are not run here, and may only tighten the decision. */
       hooks: readonly string[];
     };
+
+export interface ExplainedJudgement extends Pick<Judgement, "decision" | "reason" | "chain"> {
+  stage: "targets" | "plan";
+}
 
 export async function explainCall(host: CallHost, given: ToolCall): Promise<Explanation> {
   const quiet: CallHost = {
@@ -52,10 +66,24 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
   resolveName(quiet, call);
   const arrival = await arrive(quiet, call);
   if (!arrival.ok) return refusal(host, call.tool_name, arrival.ending);
-  const prepared = prepareCall(quiet, call);
-  const problem = isThenable(prepared) ? await prepared : prepared;
+  const problem = await resolveTargets(quiet, call);
   if (problem !== undefined) return refusal(host, call.tool_name, problem);
-  const judgement = evaluate(host.policy, permissionFacts(call), host.grants);
+  let facts = permissionFacts(call);
+  let judgement = evaluate(host.policy, facts, host.grants);
+  const judgements = [explained("targets", judgement)];
+  if (judgement.decision !== "deny") {
+    const end = (await planCall(quiet, call)) ?? call.planFailure;
+    if (end !== undefined)
+      return {
+        ...refusal(host, call.tool_name, end),
+        judgements: host.redactor.value(judgements as never),
+      };
+    if (planAdds(call, facts)) {
+      facts = permissionFacts(call);
+      judgement = evaluate(host.policy, facts, host.grants);
+      judgements.push(explained("plan", judgement));
+    }
+  }
   const subject = hookSubject(call);
   const hooks = [...host.hooks.matching("PreToolUse", subject)];
   if (judgement.decision === "ask")
@@ -65,6 +93,7 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
     tool_name: call.tool_name,
     reason: judgement.reason,
     chain: judgement.chain,
+    judgements,
     effects: call.effects,
     observable_input: seenInput(host, call).redacted,
     ...(call.plan === undefined ? {} : { plan: call.plan }),
@@ -75,7 +104,18 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
   return host.redactor.value(explanation as never);
 }
 
-function refusal(host: CallHost, tool_name: string, end: Ending): Explanation {
+function explained(
+  stage: ExplainedJudgement["stage"],
+  { decision, reason, chain }: Judgement,
+): ExplainedJudgement {
+  return { stage, decision, reason, chain };
+}
+
+function refusal(
+  host: CallHost,
+  tool_name: string,
+  end: Ending,
+): Extract<Explanation, { outcome: "refused" }> {
   const { error } = end.outcome;
   if (error === undefined) throw new Error(`the refusal of ${tool_name} has no error`);
   const redacted = host.redactor.value(error as never) as ToolError;

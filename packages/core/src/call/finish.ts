@@ -204,7 +204,8 @@ function afterMapping(
   const event = result.is_error ? "PostToolUseFailure" : "PostToolUse";
   const happened = end.executed && !call.effects.repeatable;
   const finished: Finished = { result, nodes, happened, replaced: undefined };
-  return end.executed && host.hooks.has(event) ? postHooks(host, call, finished) : finished;
+  const isObserved = end.executed || end.unplannable === true;
+  return isObserved && host.hooks.has(event) ? postHooks(host, call, finished) : finished;
 }
 
 /** A source that is not trusted answers calls; it adds nothing to the conversation or the context. */

@@ -1,7 +1,7 @@
 // PreToolUse hooks (HOOK-2…4): they may deny, ask, add context, stop the run, or replace the input. A
-// replaced input is validated and planned anew and every guard sees it again, until nothing changes.
+// replaced input is validated, its targets are resolved anew, and every guard sees it again, until nothing changes.
 
-import { runHook, type HookAnswers, type HookOutcome } from "../hook/index.ts";
+import { runHook, type AnyHook, type HookAnswers, type HookOutcome } from "../hook/index.ts";
 import type { JsonObject } from "../schema/index.ts";
 import { toolError } from "../tool/index.ts";
 import { admitInput, recordMutation } from "./admit-input.ts";
@@ -16,7 +16,7 @@ import {
 import type { Gate } from "./gate.ts";
 import { hookIdentity, hookPorts, hookSubject, observableInput, seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
-import { prepareCall } from "./prepare.ts";
+import { addedResources, resolveTargets } from "./prepare.ts";
 
 /** Hooks that still change the input after this many rounds do not agree with each other. */
 const MAX_ROUNDS = 4;
@@ -26,26 +26,50 @@ export async function guardCall(
   call: Call,
   gate: Gate,
 ): Promise<Ending | undefined> {
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    let changed = false;
-    for (const hook of host.hooks.matching("PreToolUse", hookSubject(call))) {
-      const seen = seenInput(host, call);
-      const payload = { ...hookIdentity(host, call), input: seen.redacted };
-      const outcome = await runHook(hook, "PreToolUse", payload, hookPorts(host, call), call);
-      if (call.cancellation !== undefined) return cancelledEnding(call);
-      const stopped = verdictOf(host, call, gate, outcome);
-      if (stopped !== undefined) return stopped;
-      const replacement = outcome.ok ? outcome.answer.input : undefined;
-      if (replacement === undefined) continue;
-      const input = seen.restore(replacement) as JsonObject;
-      if (sameJson(input, observableInput(call))) continue;
-      changed = true;
-      const problem = await takeReplacement(host, call, gate, hook.id, input);
-      if (problem !== undefined) return problem;
-    }
-    if (!changed) return undefined;
+  while (call.guardRounds < MAX_ROUNDS) {
+    call.guardRounds += 1;
+    const guards = host.hooks.matching("PreToolUse", hookSubject(call));
+    const end = await runGuards(host, call, gate, guards);
+    if (end !== "changed") return end;
   }
   return denied(host, call, "PreToolUse", `hooks keep changing the input of ${call.tool_name}`);
+}
+
+/** Those of a path that only the plan named: they have not seen this call yet. */
+export function lateGuards(host: CallHost, call: Call): readonly AnyHook[] {
+  if (!host.hooks.has("PreToolUse") || addedResources(call).length === 0) return NO_HOOKS;
+  return host.hooks
+    .matching("PreToolUse", hookSubject(call))
+    .filter((hook) => call.guardedBy?.has(hook) !== true);
+}
+
+const NO_HOOKS: readonly AnyHook[] = [];
+
+/** How the call ends, if it does; or that its input is another one now. */
+export async function runGuards(
+  host: CallHost,
+  call: Call,
+  gate: Gate,
+  hooks: readonly AnyHook[],
+): Promise<Ending | "changed" | undefined> {
+  let changed = false;
+  for (const hook of hooks) {
+    const seen = seenInput(host, call);
+    const payload = { ...hookIdentity(host, call), input: seen.redacted };
+    const outcome = await runHook(hook, "PreToolUse", payload, hookPorts(host, call), call);
+    (call.guardedBy ??= new Set()).add(hook);
+    if (call.cancellation !== undefined) return cancelledEnding(call);
+    const stopped = verdictOf(host, call, gate, outcome);
+    if (stopped !== undefined) return stopped;
+    const replacement = outcome.ok ? outcome.answer.input : undefined;
+    if (replacement === undefined) continue;
+    const input = seen.restore(replacement) as JsonObject;
+    if (sameJson(input, observableInput(call))) continue;
+    changed = true;
+    const problem = await takeReplacement(host, call, gate, hook.id, input);
+    if (problem !== undefined) return problem;
+  }
+  return changed ? "changed" : undefined;
 }
 
 function verdictOf(
@@ -105,8 +129,9 @@ async function takeReplacement(
 ): Promise<Ending | undefined> {
   recordMutation(host, call, `hook:${hook}`, "replaced by a PreToolUse hook", call.input, input);
   const scheduledAs = call.class;
+  call.guardedBy = undefined;
   const problem =
-    (await admitInput(host, call, input)) ?? (await replan(host, call, gate, scheduledAs));
+    (await admitInput(host, call, input)) ?? (await retarget(host, call, gate, scheduledAs));
   const { error } = problem?.outcome ?? {};
   if (error !== undefined && problem?.status === "failed") {
     error.message = `After the hook "${hook}" changed the input: ${error.message}`;
@@ -114,8 +139,8 @@ async function takeReplacement(
   return problem;
 }
 
-/** Planned when the call may go on as what it now is: what ran before it may have changed its target. */
-async function replan(
+/** When the call may go on as what it now is: what ran before it may have changed where its names lead. */
+async function retarget(
   host: CallHost,
   call: Call,
   gate: Gate,
@@ -125,7 +150,7 @@ async function replan(
     const waited = await unlessCancelled(call, gate.reclassify(call.class));
     if (waited.cancelled) return cancelledEnding(call);
   }
-  return prepareCall(host, call);
+  return resolveTargets(host, call);
 }
 
 export function denied(host: CallHost, call: Call, hook: string, reason: string): Ending {

@@ -3,11 +3,11 @@
 import type { HookPorts, HookSubject } from "../hook/index.ts";
 import { recordable } from "../result/index.ts";
 import type { JsonValue } from "../schema/index.ts";
-import { abortOf, toolOf, withinCall, type Call } from "./call.ts";
+import { abortOf, resourcesOf, toolOf, withinCall, type Call } from "./call.ts";
 import type { CallHost } from "./host.ts";
 
 export function hookSubject(call: Call): HookSubject {
-  const paths = (call.plan?.resources ?? []).flatMap((resource) =>
+  const paths = resourcesOf(call).flatMap((resource) =>
     resource.kind === "path"
       ? [resource.path, ...(resource.also ?? [])]
       : resource.kind === "command"

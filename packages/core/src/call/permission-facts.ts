@@ -4,11 +4,13 @@ import { hostOf, type PermissionFacts } from "../permission/index.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../schema/index.ts";
 import { recordable } from "../result/index.ts";
 import { digestOf } from "../tool/index.ts";
-import { toolOf, type Call } from "./call.ts";
+import { resourcesOf, toolOf, type Call } from "./call.ts";
+import { addedResources } from "./prepare.ts";
 
 export function permissionFacts(call: Call): PermissionFacts {
   const tool = toolOf(call);
-  const { plan, effects } = call;
+  const { effects } = call;
+  const destructive = plannedDestructive(call);
   return {
     tool_name: tool.name,
     permission: effects.read_only ? "readonly" : "write",
@@ -17,12 +19,31 @@ export function permissionFacts(call: Call): PermissionFacts {
     source_id: tool.source.id,
     ...(tool.trust === undefined ? {} : { trust: tool.trust }),
     effects,
-    resources: plan?.resources ?? [],
+    resources: resourcesOf(call),
     hosts: hostsOf(call),
-    ...(plan?.destructive === undefined ? {} : { planned_destructive: plan.destructive }),
+    ...(destructive === undefined ? {} : { planned_destructive: destructive }),
     ...(call.hookVerdict === undefined ? {} : { hook: call.hookVerdict }),
     input_digest: () => inputDigest(call),
   };
+}
+
+/** Until there is a plan nothing is held against the call that only the plan can tell. */
+function plannedDestructive({ plan, targets, effects, tool }: Call): boolean | undefined {
+  if (plan !== undefined) return plan.destructive;
+  if (targets?.destructive !== undefined) return targets.destructive;
+  const isPending = tool?.definition.prepare !== undefined && !effects.read_only;
+  return isPending ? false : undefined;
+}
+
+/** Whether the plan, or a guard that ran after it, is something to judge that was not judged yet. */
+export function planAdds(call: Call, judged: PermissionFacts): boolean {
+  const { plan, effects } = call;
+  return (
+    call.hookVerdict !== judged.hook ||
+    addedResources(call).length > 0 ||
+    (plan?.destructive ?? effects.destructive) !==
+      (judged.planned_destructive ?? effects.destructive)
+  );
 }
 
 /** The digest an approval is bound to: the plan's, or that of the input for a tool without one. */
@@ -40,7 +61,7 @@ const NO_HOSTS: readonly string[] = [];
 function hostsOf(call: Call): readonly string[] | "unknown" {
   const tool = toolOf(call);
   const isNetwork = tool.tags.includes("network");
-  const planned = call.plan?.resources ?? [];
+  const planned = resourcesOf(call);
   if (!isNetwork && !planned.some(({ kind }) => kind === "host")) return NO_HOSTS;
   const hosts = new Set<string>();
   for (const resource of planned) if (resource.kind === "host") hosts.add(resource.host);

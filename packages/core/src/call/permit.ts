@@ -2,7 +2,6 @@
 // No other place in Soong asks.
 
 import { runHook } from "../hook/index.ts";
-import { isThenable } from "../journal/index.ts";
 import {
   describeScopes,
   evaluate,
@@ -26,34 +25,51 @@ import type { Gate } from "./gate.ts";
 import { denied as deniedByHook } from "./guard.ts";
 import { hookPorts, hookSubject, seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
-import { callDigest, permissionFacts } from "./permission-facts.ts";
+import { callDigest, permissionFacts, planAdds } from "./permission-facts.ts";
 import {
   NobodyToAsk,
   readPermissionAnswer,
   type PermissionAnswer,
   type PermissionRequest,
 } from "./permission-request.ts";
-import { planCall } from "./prepare.ts";
+import { planAgain } from "./prepare.ts";
+import { mayReadTargets } from "./readable-targets.ts";
 
-/** Nothing when the call may happen; else how it ends. */
-export function permitCall(
+/** The first judgement, on what the input names: a deny ends the call before anything is read. */
+export function authorizeTargets(host: CallHost, call: Call): Ending | undefined {
+  const { judgement } = judgeCall(host, call, call.plan === undefined ? "targets" : "plan");
+  return judgement.decision === "deny" ? deniedByPolicy(call, judgement) : undefined;
+}
+
+/** Judges again what the plan added, and asks where a person has to decide. */
+export function authorizePlan(
   host: CallHost,
   call: Call,
   gate: Gate,
 ): Ending | undefined | Promise<Ending | undefined> {
-  const facts = permissionFacts(call);
-  const judgement = evaluate(host.policy, facts, host.grants);
-  recordJudgement(host, call, facts, judgement);
+  const first = call.judged ?? judgeCall(host, call, "plan");
+  if (call.planFailure !== undefined) return failToPlan(host, call, gate, call.planFailure);
+  const { judgement } = planAdds(call, first.facts) ? judgeCall(host, call, "plan") : first;
   if (judgement.decision === "allow") return undefined;
   if (judgement.decision === "deny") return deniedByPolicy(call, judgement);
-  return askAPerson(host, call, gate, facts, judgement);
+  return askAPerson(host, call, gate);
 }
 
-export function recordJudgement(
+type Judged = NonNullable<Call["judged"]>;
+
+function judgeCall(host: CallHost, call: Call, stage: "targets" | "plan"): Judged {
+  const facts = permissionFacts(call);
+  const judgement = evaluate(host.policy, facts, host.grants);
+  recordJudgement(host, call, facts, judgement, stage);
+  return (call.judged = { facts, judgement });
+}
+
+function recordJudgement(
   host: CallHost,
   call: Call,
   facts: PermissionFacts,
   judgement: Judgement,
+  stage: "targets" | "plan",
 ): void {
   const { decision, reason, chain, grant_id } = judgement;
   const { permission, effects, resources, hosts, planned_destructive } = facts;
@@ -70,6 +86,8 @@ export function recordJudgement(
     permission_input: call.mutated ? seenInput(host, call).redacted : undefined,
     grant_id,
     digest: call.plan?.digest,
+    // Left out for a tool that plans nothing: it is judged once.
+    stage: toolOf(call).definition.prepare === undefined ? undefined : stage,
   };
   // Without targets there is nothing in it but the words of rules and our own.
   const isOurs =
@@ -93,13 +111,23 @@ function deniedByPolicy(call: Call, judgement: Judgement): Ending {
   );
 }
 
-async function askAPerson(
+/**
+ * A call that cannot be planned has passed hooks and the first judgement. Where that let it through, or where the
+ * model may read the targets anyway, it is told why; else a person has to say yes first (PIPE-9).
+ */
+function failToPlan(
   host: CallHost,
   call: Call,
   gate: Gate,
-  facts: PermissionFacts,
-  judgement: Judgement,
-): Promise<Ending | undefined> {
+  failure: Ending,
+): Ending | Promise<Ending> {
+  const isAllowed = call.judged?.judgement.decision === "allow";
+  if (isAllowed || mayReadTargets(host, call)) return failure;
+  return askAPerson(host, call, gate).then((refused) => refused ?? failure);
+}
+
+async function askAPerson(host: CallHost, call: Call, gate: Gate): Promise<Ending | undefined> {
+  const { facts, judgement } = call.judged as Judged;
   const request = permissionRequest(host, call, facts, judgement);
   const guarded = host.hooks.has("PermissionRequest")
     ? await permissionHooks(host, call, request)
@@ -187,14 +215,13 @@ async function changedSinceApproval(
   approved: string,
 ): Promise<Ending | undefined> {
   if (call.plan === undefined) return undefined;
-  const planned = planCall(host, call);
-  const again = isThenable(planned) ? await planned : planned;
+  const again = await planAgain(host, call);
   if (call.cancellation !== undefined) return cancelledEnding(call);
-  if (again.ok && again.plan?.digest === approved) return undefined;
+  if (again.ok && again.value === approved) return undefined;
   const why = again.ok
     ? ""
     : ` (${again.ending.outcome.error?.message ?? "it can no longer be planned"})`;
-  return ending(
+  const end = ending(
     "failed",
     toolError({
       code: "changed_since_approval",
@@ -204,6 +231,7 @@ async function changedSinceApproval(
       recovery: "retry",
     }),
   );
+  return { ...end, unplannable: true };
 }
 
 function remember(
@@ -285,7 +313,7 @@ function permissionRequest(
   const destructive = facts.planned_destructive ?? call.effects.destructive;
   const command = facts.resources.find(({ kind }) => kind === "command");
   const env = tool.definition.metadata?.["env"];
-  const preview = call.plan?.preview;
+  const preview = call.planFailure === undefined ? call.plan?.preview : CANNOT_BE_MADE;
   const request: PermissionRequest = {
     request_id: host.ids.next("ask"),
     session_id,
@@ -317,6 +345,12 @@ function permissionRequest(
   };
   return host.redactor.value(request as never);
 }
+
+/** Why is said after the yes: it would say what is there. */
+const CANNOT_BE_MADE: Preview = {
+  kind: "text",
+  text: "This change cannot be made as given; the reason is reported once the call is approved.",
+};
 
 /** For hooks and records: redacted, then cut. */
 function redactPreview(host: CallHost, preview: Preview): Preview {

@@ -1,5 +1,6 @@
-// The pipeline of one call, in the order of PIPE-1: prepare → pre-hooks → permission → execute. What comes
-// before it is in arrive.ts, what comes after in finish.ts. This is the only way a call is ever executed.
+// The pipeline of one call, in the order of PIPE-1: targets → pre-hooks → permission → plan → permission for what the
+// plan added → execute. What comes before it is in arrive.ts, what comes after in finish.ts. This is the only way a call
+// is ever executed.
 
 import { isThenable } from "../journal/index.ts";
 import { toolError } from "../tool/index.ts";
@@ -14,11 +15,11 @@ import {
 import { staleness } from "./arrive.ts";
 import { executeCall } from "./execute.ts";
 import type { Gate } from "./gate.ts";
-import { guardCall } from "./guard.ts";
+import { guardCall, lateGuards, runGuards } from "./guard.ts";
 import { seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
-import { permitCall } from "./permit.ts";
-import { prepareCall } from "./prepare.ts";
+import { authorizePlan, authorizeTargets } from "./permit.ts";
+import { planCall, resolveTargets } from "./prepare.ts";
 
 /** A stage ends in the next one, or in how the call ends. */
 type Stage = (
@@ -27,7 +28,16 @@ type Stage = (
   gate: Gate,
 ) => Ending | undefined | Promise<Ending | undefined>;
 
-const STAGES: readonly Stage[] = [prepareCall, guard, permitCall, begin];
+const STAGES: readonly Stage[] = [
+  resolveTargets,
+  guard,
+  authorizeTargets,
+  planCall,
+  guardPlan,
+  authorizePlan,
+  begin,
+];
+const GUARD = STAGES.indexOf(guard);
 
 /** Waits only for what has to be waited for: a plain call goes through in one go. */
 export function conductCall(
@@ -47,6 +57,15 @@ export function conductCall(
 
 function guard(host: CallHost, call: Call, gate: Gate): ReturnType<Stage> {
   return host.hooks.has("PreToolUse") ? guardCall(host, call, gate) : undefined;
+}
+
+/** A plan may name paths that its targets did not: guards of such a path run now, before anything executes. */
+function guardPlan(host: CallHost, call: Call, gate: Gate): ReturnType<Stage> {
+  const late = lateGuards(host, call);
+  if (late.length === 0) return undefined;
+  return runGuards(host, call, gate, late).then((end) =>
+    end === "changed" ? conductCall(host, call, gate, GUARD) : end,
+  );
 }
 
 function begin(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending> {

@@ -1,49 +1,116 @@
-// Planning a call (DEF-5): what it will touch, what a person is shown, and the digest over all of it.
+// What a call would touch (DEF-5), found out in two steps: its targets, which hooks and permission judge first, and
+// its plan, which may look into them: content, preview, pre-images, and the digest over all of it (PIPE-1, PIPE-9).
 
 import { isThenable, type GivenUp, type Waited } from "../journal/index.ts";
 import { readThrown, recordable } from "../result/index.ts";
-import { digestOf, toolError, type Plan, type PreparedPlan, type Resource } from "../tool/index.ts";
+import {
+  canonicalJson,
+  digestOf,
+  toolError,
+  type Plan,
+  type PreparedPlan,
+  type Resource,
+  type Targets,
+} from "../tool/index.ts";
 import { cancelledEnding, ending, toolOf, withinCall, type Call, type Ending } from "./call.ts";
-import { prepareContext } from "./context.ts";
+import { targetsContext } from "./context.ts";
 import type { CallHost } from "./host.ts";
 
-/** Sets the call's plan; or ends it. A tool without prepare has no plan and pays nothing for it. */
-export function prepareCall(
+/** Sets the call's targets; or ends it. A tool that names none pays nothing for it. */
+export function resolveTargets(
   host: CallHost,
   call: Call,
 ): Ending | undefined | Promise<Ending | undefined> {
-  const planned = planCall(host, call);
-  const take = (plan: Planned): Ending | undefined => {
-    if (!plan.ok) return plan.ending;
-    call.plan = plan.plan;
+  call.targets = undefined;
+  call.plan = undefined;
+  call.planFailure = undefined;
+  const read = readTargets(host, call);
+  const take = (targets: Read<Targets | undefined>): Ending | undefined => {
+    if (!targets.ok) return targets.ending;
+    call.targets = targets.value;
+    // Without a planner they are all there is to approve.
+    if (targets.value !== undefined && toolOf(call).definition.prepare === undefined) {
+      call.plan = withDigest(call, targets.value);
+    }
     return undefined;
   };
-  return isThenable(planned) ? planned.then(take) : take(planned);
+  return isThenable(read) ? read.then(take) : take(read);
 }
 
-export type Planned = { ok: true; plan: PreparedPlan | undefined } | { ok: false; ending: Ending };
+/** Sets the call's plan, or why there is none. */
+export function planCall(
+  host: CallHost,
+  call: Call,
+): Ending | undefined | Promise<Ending | undefined> {
+  if (toolOf(call).definition.prepare === undefined) return undefined;
+  const read = readPlan(host, call, call.targets);
+  const take = (plan: Read<PreparedPlan>): Ending | undefined => {
+    if (plan.ok) call.plan = plan.value;
+    else if (call.cancellation !== undefined) return plan.ending;
+    else call.planFailure = { ...plan.ending, unplannable: true };
+    return undefined;
+  };
+  return isThenable(read) ? read.then(take) : take(read);
+}
 
-export function planCall(host: CallHost, call: Call): Planned | Promise<Planned> {
+/** The digest the call would have now, or why it has none. */
+export async function planAgain(host: CallHost, call: Call): Promise<Read<string>> {
+  const targets = await readTargets(host, call);
+  if (!targets.ok) return targets;
+  if (toolOf(call).definition.prepare === undefined) {
+    return { ok: true, value: withDigest(call, targets.value ?? { resources: [] }).digest };
+  }
+  const plan = await readPlan(host, call, targets.value);
+  return plan.ok ? { ok: true, value: plan.value.digest } : plan;
+}
+
+/** What the plan has and the targets had not. */
+export function addedResources({ plan, targets }: Call): readonly Resource[] {
+  return plan === undefined ? [] : withoutKnown(plan.resources, targets?.resources ?? []);
+}
+
+type Read<T> = { ok: true; value: T } | { ok: false; ending: Ending };
+
+function readTargets(
+  host: CallHost,
+  call: Call,
+): Read<Targets | undefined> | Promise<Read<Targets | undefined>> {
   const { definition } = toolOf(call);
-  if (definition.prepare === undefined) return { ok: true, plan: undefined };
+  if (definition.targets === undefined) return { ok: true, value: undefined };
   const waited = withinCall(host.clock, call, host.config.tools.default_timeout_ms, () =>
-    definition.prepare?.(call.input, prepareContext(host, call)),
+    definition.targets?.(call.input, targetsContext(host, call)),
   );
-  const take = (answer: Waited<unknown> | GivenUp): Planned => readPlanned(call, answer);
+  const take = (answer: Waited<unknown> | GivenUp) => readAnswer(call, answer, "targets");
   return isThenable(waited) ? waited.then(take) : take(waited);
 }
 
-function readPlanned(call: Call, waited: Waited<unknown> | GivenUp): Planned {
-  if (waited.kind === "given_up") return { ok: false, ending: cancelledEnding(call) };
-  if (waited.kind === "threw") {
-    const outcome = readThrown(waited.error);
-    return { ok: false, ending: { status: "failed", outcome, executed: false } };
-  }
-  if (waited.kind === "timed_out") {
-    return failed(call, `did not plan its call within ${waited.ms} ms`);
-  }
-  const plan = readPlan(waited.value);
-  if (typeof plan === "string") return failed(call, `planned its call badly: ${plan}`);
+function readPlan(
+  host: CallHost,
+  call: Call,
+  targets: Targets | undefined,
+): Read<PreparedPlan> | Promise<Read<PreparedPlan>> {
+  const { definition } = toolOf(call);
+  const named = targets?.resources ?? [];
+  const waited = withinCall(host.clock, call, host.config.tools.default_timeout_ms, () =>
+    definition.prepare?.(call.input, Object.assign(targetsContext(host, call), { targets: named })),
+  );
+  const take = (answer: Waited<unknown> | GivenUp): Read<PreparedPlan> => {
+    const plan = readAnswer(call, answer, "plan");
+    if (!plan.ok) return plan;
+    // What was judged stays judged, whether the plan repeats it or not.
+    const resources = [...named, ...withoutKnown(plan.value.resources, named)];
+    const destructive = plan.value.destructive ?? targets?.destructive;
+    const whole = {
+      ...plan.value,
+      resources,
+      ...(destructive === undefined ? {} : { destructive }),
+    };
+    return { ok: true, value: withDigest(call, whole) };
+  };
+  return isThenable(waited) ? waited.then(take) : take(waited);
+}
+
+function withDigest(call: Call, plan: Plan): PreparedPlan {
   const tool = toolOf(call);
   const digest = digestOf({
     tool_name: tool.name,
@@ -51,16 +118,47 @@ function readPlanned(call: Call, waited: Waited<unknown> | GivenUp): Planned {
     input: recordable(call.input),
     plan,
   });
-  return { ok: true, plan: { ...plan, digest } };
+  return { ...plan, digest };
 }
 
-function failed(call: Call, what: string): Planned {
+function withoutKnown(
+  resources: readonly Resource[],
+  known: readonly Resource[],
+): readonly Resource[] {
+  if (known.length === 0 || resources.length === 0) return resources;
+  const texts = new Set(known.map(canonicalJson));
+  return resources.filter((resource) => !texts.has(canonicalJson(resource)));
+}
+
+function readAnswer(
+  call: Call,
+  waited: Waited<unknown> | GivenUp,
+  what: "targets" | "plan",
+): Read<Plan> {
+  if (waited.kind === "given_up") return { ok: false, ending: cancelledEnding(call) };
+  if (waited.kind === "threw") {
+    const outcome = readThrown(waited.error);
+    return { ok: false, ending: { status: "failed", outcome, executed: false } };
+  }
+  if (waited.kind === "timed_out") {
+    const verb = what === "plan" ? "plan its call" : "name its targets";
+    return failed(call, `did not ${verb} within ${waited.ms} ms`);
+  }
+  const plan = copyPlan(waited.value);
+  if (typeof plan !== "string") return { ok: true, value: plan };
+  return failed(
+    call,
+    `${what === "plan" ? "planned its call" : "named its targets"} badly: ${plan}`,
+  );
+}
+
+function failed(call: Call, what: string): Read<never> {
   const error = toolError({ code: "prepare_failed", message: `${call.tool_name} ${what}.` });
   return { ok: false, ending: ending("failed", error) };
 }
 
 /** A copy of the plan as data, or what is wrong with it. */
-function readPlan(given: unknown): Plan | string {
+function copyPlan(given: unknown): Plan | string {
   if (typeof given !== "object" || given === null) return "it is not an object";
   let plan: Plan;
   try {

@@ -57,6 +57,7 @@ const FUNCTIONS = [
   "prepare",
   "prompt",
   "render",
+  "targets",
   "timeoutFor",
   "validate",
 ] as const satisfies readonly (keyof AnyTool)[];

@@ -175,6 +175,7 @@ const FUNCTIONS = [
   "normalise",
   "validate",
   "classify",
+  "targets",
   "prepare",
   "timeoutFor",
   "render",

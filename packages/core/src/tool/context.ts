@@ -1,7 +1,7 @@
 // What a handler and a planner are given (DEF-7). Everything that touches the outside is a port here.
 
 import type { JsonObject, JsonValue } from "../schema/index.ts";
-import type { PreparedPlan } from "./plan.ts";
+import type { PreparedPlan, Resource } from "./plan.ts";
 import type { ArtifactRef } from "./result.ts";
 
 /** The platform's AbortSignal where there is one (so it fits `fetch`), else the same few members. */
@@ -62,14 +62,19 @@ export interface Restriction {
   readonly by: string;
 }
 
-export interface PrepareContext extends CallIds, Places {
+export interface TargetsContext extends CallIds, Places {
   readonly signal: Signal;
   readonly runContext: RunContext;
 }
 
+export interface PrepareContext extends TargetsContext {
+  /** The resources `targets` named, as they were judged. Empty for a tool without it. */
+  readonly targets: readonly Resource[];
+}
+
 /** Each member can be taken out of the object and used by itself. */
-export interface ToolContext extends PrepareContext {
-  /** The plan that was judged and, if a person was asked, shown. Undefined for a tool without prepare. */
+export interface ToolContext extends TargetsContext {
+  /** What was judged and, if a person was asked, shown. Undefined for a tool without targets and prepare. */
   readonly plan: PreparedPlan | undefined;
   /** The same for every attempt to carry out this one call. */
   readonly idempotencyKey: string;

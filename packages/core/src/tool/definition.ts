@@ -2,8 +2,14 @@
 // exported as records; functions are camelCase.
 
 import type { InferOutput, JsonObject, SchemaLike } from "../schema/index.ts";
-import type { ContextModifier, Places, PrepareContext, ToolContext } from "./context.ts";
-import type { Plan } from "./plan.ts";
+import type {
+  ContextModifier,
+  Places,
+  PrepareContext,
+  TargetsContext,
+  ToolContext,
+} from "./context.ts";
+import type { Plan, Targets } from "./plan.ts";
 import type { ArtifactRef, ContentBlock, HandlerStatus, ToolError, ToolResult } from "./result.ts";
 
 export type Permission = "readonly" | "write";
@@ -76,7 +82,15 @@ export interface ToolDefinition<
   validate?(input: Input): ValueProblem | Promise<ValueProblem>;
   /** The effects of this very call; may only report less than the definition (DEF-4). */
   classify?(input: Input, places: Places): CallClass;
-  /** Plans the call without side effects. A tool never asks for permission: it says what it would touch. */
+  /**
+   * What the input names, resolved: paths through links, the executable, hosts. Reads no content and does
+   * not fail because something is missing: neither hooks nor permission have run yet (PIPE-9).
+   */
+  targets?(input: Input, context: TargetsContext): Targets | Promise<Targets>;
+  /**
+   * Plans the call without side effects, after hooks and permission let its targets pass: content, preview,
+   * pre-images, further resources. A tool never asks for permission: it says what it would touch.
+   */
   prepare?(input: Input, context: PrepareContext): Plan | Promise<Plan>;
   /** Where the model may choose the time itself, within the maximum (PIPE-5). */
   timeoutFor?(input: Input): number | undefined;

@@ -30,7 +30,11 @@ export type Preview =
   | { kind: "diff"; path: string; diff: string }
   | { kind: "command"; argv: string[]; cwd: string };
 
+/** What the input names, resolved, and nothing that only a look into it tells: hooks and rules judge it first. */
+export type Targets = Pick<Plan, "resources" | "destructive" | "facts">;
+
 export interface Plan {
+  /** All that the call would touch: its targets, and whatever planning found beside them. */
   resources: Resource[];
   preview?: Preview;
   /** sha256 of what is there now, null where nothing is. */

@@ -8,6 +8,7 @@ import {
   type Plan,
   type PrepareContext,
   type PreparedPlan,
+  type TargetsContext,
   type Roots,
   type ToolContext,
 } from "@soong/core";
@@ -120,7 +121,7 @@ function isJudged(
   );
 }
 
-function keyOf({ sessionId, toolCallId }: PrepareContext): string {
+function keyOf({ sessionId, toolCallId }: TargetsContext): string {
   return `${sessionId}/${toolCallId}`;
 }
 
