@@ -10,13 +10,14 @@ export interface LiveCall {
   /** Its arguments are on record, where they are kept apart. */
   readonly kept: Gate<void>;
   readonly admitted: Gate<void>;
+  readonly targeted: Gate<Plan>;
   readonly planned: Gate<Plan>;
   readonly answered: Gate<void>;
   readonly returned: Gate<HandlerResult>;
   /** The scheduler has let it begin. */
   begun: boolean;
   admissions: number;
-  plans: number;
+  targets: number;
   guarded: number;
   tool_name?: string;
   validated?: Fact;
@@ -41,12 +42,13 @@ export function liveCall(recorded: RecordedCall, turn: number): LiveCall {
     turn,
     kept: createGate(),
     admitted: createGate(),
+    targeted: createGate(),
     planned: createGate(),
     answered: createGate(),
     returned: createGate(),
     begun: false,
     admissions: 0,
-    plans: 0,
+    targets: 0,
     guarded: 0,
     asked: false,
     started: false,

@@ -23,6 +23,11 @@ export interface RecordedCall {
   queued?: Fact;
   /** The first sign that the scheduler had let it begin. */
   begun?: Fact;
+  /** The judgement of what its last input names. Older records have one judgement only, of the plan. */
+  judged?: Fact;
+  /** The seq of the first of all. */
+  firstJudged?: number;
+  /** The judgement that counted. */
   evaluated?: Fact;
   resolved?: Fact;
   started?: Fact;
@@ -82,6 +87,9 @@ function take(call: RecordedCall, fact: Fact, guardedBy: Map<string, number>): v
   else if (type === "permission.evaluated") {
     call.begun ??= fact;
     call.evaluated = fact;
+    call.firstJudged ??= seq;
+    if (call.judged !== undefined) return;
+    call.judged = fact;
     const asked = chainOf(fact).find(({ layer }) => layer === "hook");
     if (asked !== undefined || by > 0) {
       const answer =
@@ -114,6 +122,7 @@ function takeMutation(call: RecordedCall, data: JsonObject, by: number): void {
   if (typeof source === "string" && source.startsWith("hook:")) {
     call.guards.push({ by, answer: { input } });
     call.admissions.push({});
+    delete call.judged;
   } else {
     const last = call.admissions.at(-1);
     if (last !== undefined) last.mutatedTo = input;
@@ -139,23 +148,39 @@ export function effectsOf(fact: Fact | undefined): Effects | undefined {
   return isObject(effects) ? (effects as unknown as Effects) : undefined;
 }
 
-/** What it would touch. What a person was shown of it, and what was there before, decides nothing. */
-export function planOf(call: RecordedCall): Plan {
-  const data = (call.evaluated?.data ?? {}) as JsonObject;
+/** What a judgement was made on. What a person was shown of it, and what was there before, decides nothing. */
+export function planOf(judgement: Fact | undefined): Plan {
+  const data = (judgement?.data ?? {}) as JsonObject;
   const { resources, planned_destructive } = data;
+  const destructive = planned_destructive ?? effectsOf(judgement)?.destructive;
   return {
     resources: Array.isArray(resources) ? (resources as unknown as Resource[]) : [],
-    ...(typeof planned_destructive === "boolean" ? { destructive: planned_destructive } : {}),
+    ...(typeof destructive === "boolean" ? { destructive } : {}),
   };
 }
 
-/** Its plan, not its guards nor its judge, is what ended it. */
-export function failedToPlan(call: RecordedCall): boolean {
+/** What it names, not its guards nor its judge, is what ended it. In older records: its plan. */
+export function failedBeforeJudgement(call: RecordedCall): boolean {
   const { guards, queued, evaluated } = call;
   const wasRefused = guards.some(({ answer }) => answer.decision === "deny" || answer.stop);
   const status = resultOf(call)?.status;
   return queued !== undefined && evaluated === undefined && !wasRefused && status === "failed";
 }
+
+/** It was judged, and then it could not be planned. */
+export function failedToPlan(call: RecordedCall): boolean {
+  const { evaluated, started } = call;
+  const isPlanned = (evaluated?.data as { stage?: unknown } | undefined)?.stage !== undefined;
+  const { status, error } = resultOf(call) ?? {};
+  const isOther = NOT_OF_ITS_PLAN.has(error?.code ?? "");
+  return isPlanned && started === undefined && status === "failed" && !isOther;
+}
+
+const NOT_OF_ITS_PLAN: ReadonlySet<string> = new Set([
+  "changed_since_approval",
+  "child_agent_limit_exceeded",
+  "tool_definition_changed",
+]);
 
 /** Its tool changed, or went, under the model. */
 export function wentStale(call: RecordedCall): boolean {

@@ -17,7 +17,7 @@ import type { RecordPlace } from "./record-place.ts";
 import type { RegisteredTools } from "./registered-tools.ts";
 import { NotComparable } from "./replay-error.ts";
 import { beginsTooLate } from "./schedule.ts";
-import { openPlan, returnOf } from "./stand-ins.ts";
+import { openPlan, openTargets, returnOf } from "./stand-ins.ts";
 import { haltOf, type Halt, type SegmentTurns } from "./turns.ts";
 import { releaseEnded, releaseParked } from "./unrecorded-end.ts";
 
@@ -52,6 +52,9 @@ export function createCallStep(around: CallSurroundings): CallStep {
         return;
       case "hook.started":
         if (fact === call.recorded.begun) await begin(call, fact, plan);
+        if (isLateGuard(call, fact)) {
+          throw new NotComparable(fact, "a guard ran on a path that only its plan named");
+        }
         return;
       case "hook.completed":
       case "hook.failed":
@@ -96,7 +99,7 @@ export function createCallStep(around: CallSurroundings): CallStep {
         "its answer broke off, and with it went how calls before it ended",
       );
     }
-    openPlan(call, false);
+    openTargets(call, false);
     await settle();
   }
 
@@ -107,6 +110,8 @@ export function createCallStep(around: CallSurroundings): CallStep {
     place.release(fact.seq);
     await settle();
     comparePermission(fact, call);
+    openPlan(call, false);
+    await settle();
   }
 
   async function end(call: LiveCall, fact: Fact, plan: SegmentTurns): Promise<void> {
@@ -140,6 +145,7 @@ export function createCallStep(around: CallSurroundings): CallStep {
     call.admitted.open();
     call.answered.open();
     place.release(fact.seq);
+    openTargets(call, true);
     openPlan(call, true);
     if (call.recorded.started !== undefined && !endedFromOutside(result)) {
       call.returned.open(returnOf(result));
@@ -156,6 +162,11 @@ export function createCallStep(around: CallSurroundings): CallStep {
       else turn?.interrupt("as recorded");
     });
   }
+}
+
+function isLateGuard({ recorded }: LiveCall, { seq, data }: Fact): boolean {
+  const isGuard = (data as { event?: unknown }).event === "PreToolUse";
+  return isGuard && recorded.firstJudged !== undefined && recorded.firstJudged < seq;
 }
 
 /** Ends that are of the runtime and its surroundings, not of a decision. */

@@ -16,8 +16,10 @@ import {
   type ContentBlock,
   type DefinitionsRecord,
   type HandlerResult,
+  type CallIds,
   type JsonObject,
   type PermissionAnswer,
+  type Plan,
   type RecordedDefinition,
   type ToolError,
   type ToolResult,
@@ -25,7 +27,14 @@ import {
 } from "@soong/core";
 import type { LiveCall } from "./live-call.ts";
 import { textIn } from "./recorded-run.ts";
-import { effectsOf, errorOf, failedToPlan, planOf, type RecordedCall } from "./recorded-call.ts";
+import {
+  effectsOf,
+  errorOf,
+  failedBeforeJudgement,
+  failedToPlan,
+  planOf,
+  type RecordedCall,
+} from "./recorded-call.ts";
 
 /** What the stand-ins ask the replay. */
 export interface Stage {
@@ -70,11 +79,12 @@ function standIn(recorded: RecordedDefinition, stage: Stage, isOlder: boolean): 
       ? { validate: () => validated(stage.admitting, functions) }
       : {}),
     ...(has("classify") ? { classify: () => classified(stage.admitting) } : {}),
+    // A tool that only plans was judged by its plan in older records: that is what it names here.
+    ...(has("targets", "prepare")
+      ? { targets: (_input: unknown, { toolCallId }: CallIds) => targeted(stage, toolCallId) }
+      : {}),
     ...(has("prepare")
-      ? {
-          prepare: (_input: unknown, { toolCallId }: { toolCallId: string }) =>
-            planned(stage, stage.call(toolCallId)),
-        }
+      ? { prepare: (_input: unknown, { toolCallId }: CallIds) => planned(stage.call(toolCallId)) }
       : {}),
     handler: (_input, { toolCallId }) => stage.call(toolCallId).returned.promise,
   } as AnyTool;
@@ -128,21 +138,39 @@ function classified(call: LiveCall | undefined): JsonObject {
   return { ...effects };
 }
 
-async function planned(stage: Stage, call: LiveCall): Promise<unknown> {
+async function targeted(stage: Stage, toolCallId: string): Promise<unknown> {
+  const call = stage.call(toolCallId);
   stage.begun(call);
-  call.plans += 1;
+  call.targets += 1;
   const { recorded } = call;
   const error = errorOf(recorded);
-  if (failedToPlan(recorded) && call.plans > 1 && error !== undefined) throw new ToolFailure(error);
-  const plan = await call.planned.promise;
-  const changed = error?.code === "changed_since_approval" && call.answered.isOpen;
+  if (failedBeforeJudgement(recorded) && call.targets > 1 && error !== undefined) {
+    throw new ToolFailure(error);
+  }
+  return asItWasThen(call, await call.targeted.promise);
+}
+
+async function planned(call: LiveCall): Promise<unknown> {
+  return asItWasThen(call, await call.planned.promise);
+}
+
+function asItWasThen({ recorded, answered }: LiveCall, plan: Plan): Plan {
+  const changed = errorOf(recorded)?.code === "changed_since_approval" && answered.isOpen;
   return changed ? { ...plan, facts: { changed: true } } : plan;
 }
 
+export function openTargets({ recorded, targeted: gate }: LiveCall, isOver: boolean): void {
+  const error = errorOf(recorded);
+  const hasFailed = isOver && failedBeforeJudgement(recorded) && error !== undefined;
+  if (hasFailed) gate.fail(new ToolFailure(error));
+  else gate.open(planOf(recorded.judged));
+}
+
+/** One that failed is told of when the record has its end, or had a person asked first. */
 export function openPlan({ recorded, planned: gate }: LiveCall, isOver: boolean): void {
   const error = errorOf(recorded);
-  if (isOver && failedToPlan(recorded) && error !== undefined) gate.fail(new ToolFailure(error));
-  else gate.open(planOf(recorded));
+  if (!failedToPlan(recorded) || error === undefined) gate.open(planOf(recorded.evaluated));
+  else if (isOver || recorded.resolved !== undefined) gate.fail(new ToolFailure(error));
 }
 
 /** One guard for each event: it says what all of the recorded ones said together, change by change. */

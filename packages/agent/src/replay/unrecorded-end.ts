@@ -8,11 +8,12 @@ import {
   effectsOf,
   endedFromOutside,
   errorOf,
+  failedBeforeJudgement,
   failedToPlan,
   resultOf,
   type RecordedCall,
 } from "./recorded-call.ts";
-import { openPlan, returnOf } from "./stand-ins.ts";
+import { openPlan, openTargets, returnOf } from "./stand-ins.ts";
 
 /** Those beside a call that must have ended are ended, the one that took least first, until it is enough. */
 export async function releaseEnded(
@@ -94,6 +95,7 @@ function letEnd(call: LiveCall): void {
       kept.open();
       admitted.open();
     }
+    if (failedBeforeJudgement(recorded)) openTargets(call, true);
     if (failedToPlan(recorded)) openPlan(call, true);
   } else if (result !== undefined) {
     // What it had returned went with its answer.

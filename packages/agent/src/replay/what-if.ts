@@ -112,10 +112,11 @@ export async function whatIf(options: WhatIfOptions): Promise<WhatIfReport> {
   const surface = surfaceChanges(catalogEntries(recorded.catalog), run);
   const grants = createGrants();
   const history = createGrantHistory(source, grants);
-  const calls: WhatIfCall[] = [];
-  let unchanged = 0;
+  /** By call: of two judgements the one of the plan knows all that the one of the targets did. */
+  const judged = new Map<string, WhatIfCall>();
   for await (const fact of factsOf(source, run_id)) await take(fact);
-  return { ...about, surface, calls, unchanged };
+  const calls = [...judged.values()].filter(({ was, now }) => was.decision !== now.decision);
+  return { ...about, surface, calls, unchanged: judged.size - calls.length };
 
   async function take(fact: Fact): Promise<void> {
     const { type, data, seq } = fact;
@@ -143,8 +144,8 @@ export async function whatIf(options: WhatIfOptions): Promise<WhatIfReport> {
 
   function compare(fact: Fact, was: WhatIfVerdict, now: WhatIfVerdict): void {
     const { tool_call_id = "", tool_name = "", seq } = fact;
-    if (was.decision === now.decision) unchanged += 1;
-    else calls.push({ tool_call_id, tool_name, seq, was, now });
+    judged.delete(tool_call_id);
+    judged.set(tool_call_id, { tool_call_id, tool_name, seq, was, now });
   }
 }
 
