@@ -132,7 +132,7 @@ describe("a replay decides the same", () => {
     expect(plans).toHaveLength(planned);
     // Without its grant a call is asked about; with the grant never taken back, one is not.
     const decisions = journal.facts
-      .filter(({ type }) => type === "permission.evaluated")
+      .filter(({ type, data }) => type === "permission.evaluated" && data["stage"] === "plan")
       .map(({ data }) => data["decision"]);
     expect(decisions).toEqual(["ask", "ask", "ask", "ask", "allow", "ask", "ask", "ask"]);
     const facts = journal.facts.filter(({ type }) => type !== "grant.revoked");

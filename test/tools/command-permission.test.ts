@@ -297,7 +297,6 @@ describe("between the judgement and the start", () => {
         symlinkSync("elsewhere", join(project, "tool"));
       },
     ],
-    ["no program any more", ["./tool"], ".", (project) => rmSync(join(project, "tool"))],
     [
       "another directory to run in",
       ["../tool"],
@@ -319,7 +318,7 @@ describe("between the judgement and the start", () => {
   ];
   test.each(swaps)("%s is noticed, also after a rule's yes", async (_, argv, cwd, swap) => {
     verifies("PERM-8", "CMD-1");
-    // A guard runs after the plan was made.
+    // A guard runs after the targets were resolved.
     const hook: Hook<"PreToolUse"> = {
       id: "swap",
       event: "PreToolUse",
@@ -337,6 +336,24 @@ describe("between the judgement and the start", () => {
     expect(result.error?.recovery).toBe("retry");
     expect(existsSync(join(project, "ran"))).toBe(false);
     expect(textOf(result)).not.toContain("PASSWORD");
+  });
+
+  test("no program any more is told as such", async () => {
+    verifies("PERM-8", "CMD-1");
+    const { command, write } = await open({
+      session: {
+        hooks: [
+          {
+            id: "swap",
+            event: "PreToolUse",
+            run: () => rmSync(join(desk?.project ?? "", "tool")),
+          } satisfies Hook<"PreToolUse">,
+        ],
+      },
+    });
+    write("tool", "#!/bin/sh\ntouch ran\n", 0o755);
+    const result = await command(["./tool"]);
+    expect(result.error?.code).toBe("executable_not_found");
   });
 });
 

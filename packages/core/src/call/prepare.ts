@@ -100,10 +100,12 @@ function readPlan(
     // What was judged stays judged, whether the plan repeats it or not.
     const resources = [...named, ...withoutKnown(plan.value.resources, named)];
     const destructive = plan.value.destructive ?? targets?.destructive;
+    const facts = plan.value.facts ?? targets?.facts;
     const whole = {
       ...plan.value,
       resources,
       ...(destructive === undefined ? {} : { destructive }),
+      ...(facts === undefined ? {} : { facts }),
     };
     return { ok: true, value: withDigest(call, whole) };
   };

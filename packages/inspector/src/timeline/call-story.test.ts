@@ -208,7 +208,7 @@ describe("the four inputs of a call", () => {
 
 describe("the decisions about a call", () => {
   const write = {
-    tools: [writer("a.write", 0, { prepare: planByInput() })],
+    tools: [writer("a.write", 0, { targets: planByInput() })],
     roots: { project: "/project", write: ["/project"] },
   };
 

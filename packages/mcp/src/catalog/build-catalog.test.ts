@@ -277,10 +277,10 @@ describe("trust", () => {
   test("hosts of the entry are what a call is judged by", async () => {
     verifies("MCP-6");
     const { definition } = registered({}, { network: true, hosts: ["API.example.org"] });
-    expect(await definition.prepare!({}, {} as never)).toEqual({
+    expect(await definition.targets!({}, {} as never)).toEqual({
       resources: [{ kind: "host", host: "api.example.org" }],
     });
-    expect("prepare" in registered({}, { network: true }).definition).toBe(false);
+    expect("targets" in registered({}, { network: true }).definition).toBe(false);
   });
 });
 

@@ -49,7 +49,7 @@ export function toolDefinition(
       ...(tool.annotations === undefined ? {} : { annotations: knownHints(tool.annotations) }),
       ...("ignored" in output ? { output_schema_ignored: output.ignored } : {}),
     },
-    ...(entry.network && entry.hosts.length > 0 ? { prepare: () => hostsOf(entry) } : {}),
+    ...(entry.network && entry.hosts.length > 0 ? { targets: () => hostsOf(entry) } : {}),
     handler: (input, context) => handler(input as JsonObject, context),
   };
 }
@@ -130,6 +130,6 @@ function knownHints(annotations: JsonObject): JsonObject {
   );
 }
 
-function hostsOf({ hosts }: McpServerEntry): ReturnType<NonNullable<AnyTool["prepare"]>> {
+function hostsOf({ hosts }: McpServerEntry): ReturnType<NonNullable<AnyTool["targets"]>> {
   return { resources: hosts.map((host) => ({ kind: "host", host: host.toLowerCase() })) };
 }

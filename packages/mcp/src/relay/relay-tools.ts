@@ -101,7 +101,7 @@ function relayTool(relayed: Relayed, about: About, host: McpHost | undefined): A
     metadata: { server_id, server_method: method },
     ...(network && hosts.length > 0
       ? {
-          prepare: () => ({
+          targets: () => ({
             resources: hosts.map((one) => ({ kind: "host", host: one.toLowerCase() }) as const),
           }),
         }

@@ -1,12 +1,20 @@
-// What a command would run and touch, found out before anybody judges it (CMD-1, PATH-3).
+// What a command would run and touch, found out before anybody judges it (CMD-1, PATH-3), and what only a look at
+// the disk tells, found out after.
 
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
-import { ToolFailure, type Plan, type PrepareContext } from "@soong/core";
+import { join } from "node:path";
+import {
+  ToolFailure,
+  type Plan,
+  type PrepareContext,
+  type Targets,
+  type TargetsContext,
+} from "@soong/core";
 import { resolvePath, stampOf } from "../path/index.ts";
 import { findExecutable, type FoundExecutable } from "@soong/platform";
 import { executableNotFound } from "./executable-not-found.ts";
-import { isWithinRoots } from "./places-of-command.ts";
+import { canonicalPath, isWithinRoots } from "./places-of-command.ts";
 import { proveReadOnly } from "./prove-read-only.ts";
 import { sensitiveArguments } from "./sensitive-arguments.ts";
 
@@ -21,43 +29,61 @@ export type Environment = Readonly<Record<string, string>>;
 
 /** The facts of a plan: what the handler runs, and what must still be so when it does. */
 export type CommandFacts = {
-  /** The executable under the name it was found by; the resource has the one it leads to. */
+  /** The executable under the name it was found by, empty if it was not; the resource has the one it leads to. */
   found: string;
   stamp: string;
   read_only: boolean;
 };
 
-export async function planCommand(
+export async function targetsOfCommand(
   input: CommandInput,
-  context: PrepareContext,
+  context: TargetsContext,
   env: Environment,
-): Promise<Plan> {
+): Promise<Targets> {
   const { argv } = input;
   const cwd = await workingDirectory(input.cwd, context);
-  const executable = findExecutable(argv[0] ?? "", { path: env["PATH"] ?? "", cwd });
-  if (executable === undefined) throw executableNotFound(argv, { path: env["PATH"] ?? "", cwd });
+  const path = env["PATH"] ?? "";
+  const executable = findExecutable(argv[0] ?? "", { path, cwd });
   const places = { roots: context.roots, sensitiveBy: context.sensitiveBy };
   const read_only = proveReadOnly({ argv, cwd, env, places }) !== undefined;
   const home = env["HOME"] ?? homedir();
   // Where it runs counts as one: `cat config` in ~/.ssh names no sensitive path.
   const sensitive = sensitiveArguments({ argv: [...argv, cwd], cwd, home }, context.sensitiveBy);
   const facts: CommandFacts = {
-    found: executable.found,
-    stamp: await stampText(executable),
+    found: executable?.found ?? "",
+    stamp: executable === undefined ? "" : await stampText(executable),
     read_only,
   };
+  const resolved = executable?.resolved ?? wouldBe(argv[0] ?? "", { path, cwd });
   return {
     resources: [
-      { kind: "command", executable: executable.resolved, argv, cwd },
+      { kind: "command", executable: resolved, argv, cwd },
       ...sensitive.map(
         (path) => ({ kind: "path", access: "read", path, sensitive: true }) as const,
       ),
     ],
-    preview: { kind: "command", argv, cwd },
     // Whatever is not proven to read only may destroy something (PERM-9).
     destructive: !read_only,
     facts,
   };
+}
+
+/** Fails where the command cannot run as it was judged. */
+export function planCommand({ targets }: PrepareContext, env: Environment): Plan {
+  const command = targets.find((target) => target.kind === "command");
+  if (command === undefined) throw new TypeError("A command is planned by its targets.");
+  const { argv, cwd } = command;
+  if (!isDirectory(cwd)) throw cwdNotFound(cwd);
+  const where = { path: env["PATH"] ?? "", cwd };
+  if (findExecutable(argv[0] ?? "", where) === undefined) throw executableNotFound(argv, where);
+  return { resources: [...targets], preview: { kind: "command", argv, cwd } };
+}
+
+/** Where a program that is not there would be found first: rules may speak of it all the same. */
+function wouldBe(name: string, { path, cwd }: { path: string; cwd: string }): string {
+  if (name.includes("/")) return canonicalPath(cwd, name) ?? cwd;
+  const first = path.split(":").find((directory) => directory.startsWith("/"));
+  return canonicalPath(join(first ?? "/", name), ".") ?? cwd;
 }
 
 /** The version of an executable: an approved script that is edited meanwhile is another command. */
@@ -67,7 +93,7 @@ export async function stampText({ resolved }: FoundExecutable): Promise<string> 
 
 async function workingDirectory(
   given: string | undefined,
-  { roots }: PrepareContext,
+  { roots }: TargetsContext,
 ): Promise<string> {
   const { project } = roots;
   if (project === "") {
@@ -90,16 +116,17 @@ async function workingDirectory(
       details: { cwd },
     });
   }
-  if (!isDirectory(cwd)) {
-    throw new ToolFailure({
-      code: "cwd_not_found",
-      error_class: "invalid_arguments",
-      message: `There is no directory at ${JSON.stringify(cwd)} to run the command in. Check cwd, or leave it out.`,
-      recovery: "change_arguments",
-      details: { cwd },
-    });
-  }
   return cwd;
+}
+
+function cwdNotFound(cwd: string): ToolFailure {
+  return new ToolFailure({
+    code: "cwd_not_found",
+    error_class: "invalid_arguments",
+    message: `There is no directory at ${JSON.stringify(cwd)} to run the command in. Check cwd, or leave it out.`,
+    recovery: "change_arguments",
+    details: { cwd },
+  });
 }
 
 function isDirectory(path: string): boolean {

@@ -5,7 +5,12 @@ import type { FilesRead } from "../file/index.ts";
 import { commandEnvironment } from "@soong/platform";
 import { changed, conductCommand } from "./conduct-command.ts";
 import { canonicalPath } from "./places-of-command.ts";
-import { planCommand, type CommandInput, type Environment } from "./plan-command.ts";
+import {
+  planCommand,
+  targetsOfCommand,
+  type CommandInput,
+  type Environment,
+} from "./plan-command.ts";
 import { proveReadOnly } from "./prove-read-only.ts";
 
 export interface RunCommandOptions {
@@ -79,14 +84,15 @@ export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
       proven.add(input);
       return { read_only: true, concurrency_safe: true, destructive: false, open_world: false };
     },
-    async prepare(input: CommandInput, context) {
-      const plan = await planCommand(input, context, environment());
+    async targets(input: CommandInput, context) {
+      const targets = await targetsOfCommand(input, context, environment());
       // It would be judged by what it was when it arrived.
-      if (plan.destructive === true && proven.has(input)) {
+      if (targets.destructive === true && proven.has(input)) {
         throw changed("an earlier call has changed what it would touch");
       }
-      return plan;
+      return targets;
     },
+    prepare: (_input: CommandInput, context) => planCommand(context, environment()),
     handler: (input: CommandInput, context) =>
       conductCommand(input, context, {
         env: environment(),

@@ -59,7 +59,7 @@ export function createDeclaredTool(
       return rendered.ok ? undefined : rendered.message;
     },
 
-    async prepare(input: JsonObject, { roots }) {
+    async targets(input: JsonObject, { roots }) {
       const rendered = render(template, input);
       if (!rendered.ok) {
         throw new ToolFailure({
@@ -78,10 +78,14 @@ export function createDeclaredTool(
         env,
       );
       const argv = [found, ...rest];
-      return {
-        resources: [{ kind: "command", executable: resolved, argv, cwd }],
-        preview: { kind: "command", argv, cwd },
-      };
+      return { resources: [{ kind: "command", executable: resolved, argv, cwd }] };
+    },
+
+    prepare(_input, { targets }) {
+      const [command] = targets;
+      if (command?.kind !== "command") throw new Error(`${name} is planned by its targets`);
+      const { argv, cwd } = command;
+      return { resources: [command], preview: { kind: "command", argv, cwd } };
     },
 
     async handler(input: JsonObject, context) {
