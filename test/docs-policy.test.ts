@@ -37,7 +37,7 @@ const webFetch = defineTool({
   input_schema: { type: "object", properties: { url: { type: "string" } }, required: ["url"] },
   permission: "readonly",
   tags: ["network"],
-  prepare: ({ url }) => ({ resources: [{ kind: "host", host: new URL(url).hostname }] }),
+  targets: ({ url }) => ({ resources: [{ kind: "host", host: new URL(url).hostname }] }),
   handler: () => "a page",
 });
 

@@ -161,6 +161,20 @@ describe("a tool that only plans", () => {
     ]);
   });
 
+  test.each([
+    ["example.org", "succeeded"],
+    ["example.com", "denied"],
+  ])("may name its host in its plan: %s", async (host, expected) => {
+    verifies("PERM-10");
+    const tool = watchedReader("web.get", { prepare: planByInput(), tags: ["network"] });
+    const policy = {
+      rules: allowAll.rules,
+      network: { mode: "hosts" as const, hosts: ["example.org"] },
+    };
+    const { status } = await callOnce(tool, { host }, { policy, roots: ROOTS });
+    expect(status).toBe(expected);
+  });
+
   test("meets the guards of a path that its plan adds, each of them once", async () => {
     verifies("PIPE-1", "HOOK-4");
     const ran: string[] = [];

@@ -15,7 +15,7 @@ import { arrive, resolveName } from "./arrive.ts";
 import { createCall, type Ending, type ToolCall } from "./call.ts";
 import { hookSubject, seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
-import { callDigest, permissionFacts, planAdds } from "./permission-facts.ts";
+import { callDigest, isFinalDeny, permissionFacts, planAdds } from "./permission-facts.ts";
 import { planCall, resolveTargets } from "./prepare.ts";
 
 export type Explanation =
@@ -71,7 +71,7 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
   let facts = permissionFacts(call);
   let judgement = evaluate(host.policy, facts, host.grants);
   const judgements = [explained("targets", judgement)];
-  if (judgement.decision !== "deny") {
+  if (!isFinalDeny(call, { facts, judgement })) {
     const end = (await planCall(quiet, call)) ?? call.planFailure;
     if (end !== undefined)
       return {

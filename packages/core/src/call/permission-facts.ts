@@ -35,6 +35,17 @@ function plannedDestructive({ plan, targets, effects, tool }: Call): boolean | u
   return isPending ? false : undefined;
 }
 
+/** A tool without targets names its host in its plan: that it is not known yet is not held against it. */
+export function isFinalDeny(
+  call: Call,
+  { facts, judgement }: NonNullable<Call["judged"]>,
+): boolean {
+  const { targets, prepare } = toolOf(call).definition;
+  const isPending = call.plan === undefined && targets === undefined && prepare !== undefined;
+  const isAboutHost = judgement.code === "host_not_allowed" && facts.hosts === "unknown";
+  return judgement.decision === "deny" && !(isPending && isAboutHost);
+}
+
 /** Whether the plan, or a guard that ran after it, is something to judge that was not judged yet. */
 export function planAdds(call: Call, judged: PermissionFacts): boolean {
   const { plan, effects } = call;

@@ -25,7 +25,7 @@ import type { Gate } from "./gate.ts";
 import { denied as deniedByHook } from "./guard.ts";
 import { hookPorts, hookSubject, seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
-import { callDigest, permissionFacts, planAdds } from "./permission-facts.ts";
+import { callDigest, isFinalDeny, permissionFacts, planAdds } from "./permission-facts.ts";
 import {
   NobodyToAsk,
   readPermissionAnswer,
@@ -37,8 +37,8 @@ import { mayReadTargets } from "./readable-targets.ts";
 
 /** The first judgement, on what the input names: a deny ends the call before anything is read. */
 export function authorizeTargets(host: CallHost, call: Call): Ending | undefined {
-  const { judgement } = judgeCall(host, call, call.plan === undefined ? "targets" : "plan");
-  return judgement.decision === "deny" ? deniedByPolicy(call, judgement) : undefined;
+  const judged = judgeCall(host, call, call.plan === undefined ? "targets" : "plan");
+  return isFinalDeny(call, judged) ? deniedByPolicy(call, judged.judgement) : undefined;
 }
 
 /** Judges again what the plan added, and asks where a person has to decide. */
@@ -121,8 +121,9 @@ function failToPlan(
   gate: Gate,
   failure: Ending,
 ): Ending | Promise<Ending> {
-  const isAllowed = call.judged?.judgement.decision === "allow";
-  if (isAllowed || mayReadTargets(host, call)) return failure;
+  const { judgement } = call.judged as Judged;
+  if (judgement.decision === "deny") return deniedByPolicy(call, judgement);
+  if (judgement.decision === "allow" || mayReadTargets(host, call)) return failure;
   return askAPerson(host, call, gate).then((refused) => refused ?? failure);
 }
 
