@@ -40,8 +40,9 @@ export function isFinalDeny(
   call: Call,
   { facts, judgement }: NonNullable<Call["judged"]>,
 ): boolean {
-  const { targets, prepare } = toolOf(call).definition;
-  const isPending = call.plan === undefined && targets === undefined && prepare !== undefined;
+  const { definition } = toolOf(call);
+  const isPlanner = definition.targets === undefined && definition.prepare !== undefined;
+  const isPending = call.plan === undefined && isPlanner;
   const isAboutHost = judgement.code === "host_not_allowed" && facts.hosts === "unknown";
   return judgement.decision === "deny" && !(isPending && isAboutHost);
 }
