@@ -3,11 +3,13 @@
 import {
   createKernel,
   createRegistry,
+  lowerSchema,
   PORTABLE_PROFILE,
   RegistrationError,
   RunRefused,
   toolRecord,
   type AnyTool,
+  type CatalogEntry,
   type JsonSchema,
   type ModelProfile,
 } from "@soong/core";
@@ -166,20 +168,81 @@ describe("a schema that cannot be brought inside", () => {
     });
   });
 
-  it("is offered to models that take it, as it is, and kept from the others with the reason", async () => {
-    verifies("SCHEMA-3", "SCHEMA-5");
+  it("is offered to models that take it, as it is, and relaxed to the others, with the places", async () => {
+    verifies("SCHEMA-3", "SCHEMA-5", "MCP-10");
     const sources = [server("s", [tool("mcp.s.find", either), "list"])];
     const portable = await createWorld({ sources });
-    expect(portable.run.surface.standing.get("mcp.s.find")).toMatchObject({
-      state: "excluded",
-      reason: "model_unsupported",
-      detail: expect.stringContaining("oneOf") as string,
-    });
-    expect((await portable.run.tools()).tools.map(({ name }) => name)).toEqual(["mcp__s__list"]);
+    const [catalog] = portable.facts("tool.catalog.resolved");
+    expect(catalog?.data["tools"]).toContainEqual(
+      expect.objectContaining({
+        tool_name: "mcp.s.find",
+        schema: "relaxed",
+        relaxed: ["/properties/target/oneOf"],
+      }),
+    );
+    const [found] = (await portable.run.tools()).tools;
+    expect(found).toMatchObject({ name: "mcp__s__find", input_schema: { type: "object" } });
+    const { target } = (found?.input_schema["properties"] ?? {}) as Record<string, JsonSchema>;
+    expect(target).toMatchObject({ type: "object", properties: { id: {}, name: {} } });
+    expect(target).not.toHaveProperty("oneOf");
+    expect(target?.["description"]).toContain('{"oneOf":[');
     const able = await createWorld({ sources, profile: wide });
     const { tools } = await able.run.tools();
     expect(tools.map(({ name }) => name)).toEqual(["mcp__s__find", "mcp__s__list"]);
     expect(tools[0]?.input_schema).toEqual(either);
+  });
+
+  it.each(outside)(
+    "with %s is offered relaxed by a server, and its place is named",
+    async (_, schema, at) => {
+      verifies("MCP-10");
+      const world = await createWorld({ sources: [server("s", [tool("mcp.s.tool", schema)])] });
+      const [catalog] = world.facts("tool.catalog.resolved");
+      const [entry] = (catalog?.data["tools"] ?? []) as CatalogEntry[];
+      expect(entry).toMatchObject({
+        state: "loaded",
+        schema: "relaxed",
+        relaxed: expect.arrayContaining([at]) as string[],
+      });
+      const [offered] = (await world.run.tools()).tools;
+      expect(lowerSchema(offered?.input_schema ?? {}).kind).toBe("core");
+    },
+  );
+
+  it("is checked when it was relaxed: an invalid argument is refused by us, field by field", async () => {
+    verifies("MCP-10", "SCHEMA-4");
+    const calls: unknown[] = [];
+    const handler = (input: unknown) => calls.push(input);
+    const sources = [server("s", [tool("mcp.s.find", either, { handler })])];
+    const world = await createWorld({ sources, policy: allowAll });
+    const [bad] = await world.execute({ name: "mcp.s.find", arguments: { target: { id: "1" } } });
+    expect(bad?.error?.code).toBe("invalid_arguments");
+    expect(textOf(bad)).toContain("target");
+    expect(calls).toEqual([]);
+    const [good] = await world.execute({ name: "mcp.s.find", arguments: { target: { id: 1 } } });
+    expect(good?.status).toBe("succeeded");
+  });
+
+  it("is relaxed at its root only, for a model that takes it elsewhere", async () => {
+    verifies("MCP-10");
+    const root = { ...objectOf({ a: either }), anyOf: [{ required: ["a"] }, { required: ["b"] }] };
+    const profile = { ...wide, refused_at_root: ["anyOf"] };
+    const world = await createWorld({ sources: [server("s", [tool("mcp.s.x", root)])], profile });
+    const [offered] = (await world.run.tools()).tools;
+    expect(offered?.input_schema).not.toHaveProperty("anyOf");
+    expect(offered?.input_schema).toMatchObject({ properties: { a: either } });
+  });
+
+  it("a server's tool without a description takes its title, or its name", async () => {
+    verifies("MCP-10");
+    const about = { description: undefined as never };
+    const tools = [
+      tool("mcp.s.one", objectOf({}), { ...about, title: "One of them" }),
+      tool("mcp.s.two", objectOf({}), about),
+    ];
+    const world = await createWorld({ sources: [server("s", tools)] });
+    const shown = (await world.run.tools()).tools.map(({ description }) => description);
+    expect(shown).toEqual(["One of them", "two"]);
   });
 
   it("is what the arguments are checked against, wherever it came from", async () => {
@@ -294,19 +357,23 @@ describe("a schema the chosen model cannot take", () => {
       { sources: [{ id: "i", kind: "internal", tools: [tool("internal.x", patterned)] }] },
     ],
     [
-      "a server's tool that was asked for by name",
-      { sources: [server("s", [tool("mcp.s.tool", patterned)])], allowedTools: ["mcp.s.tool"] },
+      "a server's tool that was asked for by name, of which nothing can be offered",
+      {
+        sources: [server("s", [tool("mcp.s.tool", { type: "object", not: {}, pattern: "" })])],
+        allowedTools: ["mcp.s.tool"],
+      },
     ],
   ])("ends the run before it starts, for %s", async (_, options) => {
     verifies("SCHEMA-5");
     const { problems, message } = await refusalOf({ ...options, profile: picky });
     expect(problems).toEqual([expect.objectContaining({ code: "unsupported_capability" })]);
-    expect(message).toContain("pattern");
+    expect(message).toMatch(/its schema uses (pattern|not)/);
   });
 
-  it("leaves out a server's tool, with the reason, and the rest goes on", async () => {
-    verifies("SCHEMA-5", "SURF-3");
-    const sources = [server("s", [tool("mcp.s.bad", patterned), "good"])];
+  it("relaxes a server's tool; one of which nothing can be offered is left out, and the rest goes on", async () => {
+    verifies("SCHEMA-5", "SURF-3", "MCP-10");
+    const nothing = { type: "object", not: {}, properties: { v: { pattern: "^a" } } };
+    const sources = [server("s", [tool("mcp.s.bad", nothing), tool("mcp.s.good", patterned)])];
     for (const allowedTools of [undefined, ["mcp.s.*"]]) {
       const world = await createWorld({
         sources,

@@ -61,9 +61,9 @@ describe("the boundary", () => {
           detail: "why",
         }),
       );
-      const wide = { not: { required: ["a"] }, type: "object" };
+      const wide = { not: {}, type: "object" };
       const tools = [
-        reader("mcp.s.bad", 0, { description: "" }),
+        reader("mcp.s.bad", 0, { title: 7 as never }),
         reader("mcp.s.wide", 0, { input_schema: wide }),
       ];
       const world = await createWorld({

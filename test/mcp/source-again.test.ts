@@ -122,7 +122,7 @@ describe("a list", () => {
 
   test("whose reasons alone have changed is a change", async () => {
     const { clock, connection, excluded, facts, listing, ready } = await stage();
-    listing.tools = [{ name: "log" }, { name: "odd name" }];
+    listing.tools = [{ name: "log" }, { name: "odd  name" }];
     await ready();
     expect(excluded()).toMatchObject([{ reason: "invalid_definition" }]);
     listing.tools = [{ name: "log" }];

@@ -31,11 +31,8 @@ function toolViolation(tool: ModelTool, profile: ProviderProfile): string | unde
   return schemaViolation(tool, profile);
 }
 
-/** What of a profile is about schemas. */
-type SchemaProfile = ModelProfile & Pick<Partial<ProviderProfile>, "refused_at_root">;
-
 /** A clause that names the tool and the keyword. */
-export function schemaViolation(tool: ModelTool, profile: SchemaProfile): string | undefined {
+export function schemaViolation(tool: ModelTool, profile: ModelProfile): string | undefined {
   const { refused_keywords = [], refused_at_root = [], extended_schemas } = profile;
   const used = keywordsOf(tool.input_schema);
   const refused = refused_keywords.find((keyword) => used.has(keyword));

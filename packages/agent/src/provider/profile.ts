@@ -7,8 +7,6 @@ export interface ProviderProfile extends ModelProfile {
   /** Whether one answer may hold several calls. */
   readonly parallel_calls: boolean;
   readonly strict: StrictRules;
-  /** Keywords taken further inside a schema, but not where it begins. */
-  readonly refused_at_root?: readonly string[];
   /**
    * `native`: the provider itself can hold back tools until they are searched for. `search`: only our own
    * search tools can.

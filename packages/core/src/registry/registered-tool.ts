@@ -80,11 +80,12 @@ export type Registered =
 
 /** `before`: a tool of this name that was registered already; what is the same is taken over from it. */
 export function readDefinition(
-  definition: AnyTool,
+  given: AnyTool,
   source: SourceInfo,
   before?: RegisteredTool,
 ): Registered {
   const problems: DefinitionProblem[] = [];
+  const definition = describedDefinition(given, source);
   const name: unknown = definition?.name;
   const tool_name = typeof name === "string" ? name : "(no name)";
   const report = (field: string, message: string): void => {
@@ -111,9 +112,9 @@ export function readDefinition(
         readToolSchema(definition.output_schema, "output_schema", undefined, report));
   if (problems.length > 0 || input === undefined) return { ok: false, problems };
 
-  const given = [...(definition.tags ?? []), ...(source.tags ?? [])];
-  const effects = definedEffects(definition, given);
-  const tags = tagsOf(given, source, effects);
+  const givenTags = [...(definition.tags ?? []), ...(source.tags ?? [])];
+  const effects = definedEffects(definition, givenTags);
+  const tags = tagsOf(givenTags, source, effects);
   let digest: string | undefined;
   const tool: RegisteredTool = {
     name: tool_name,
@@ -129,6 +130,18 @@ export function readDefinition(
     digest: () => (digest ??= digestOf({ ...toolRecord(tool), source: source.kind })),
   };
   return { ok: true, tool };
+}
+
+/** A server's tool is not lost for want of a description: its title or name takes the place (MCP-10). */
+function describedDefinition(given: AnyTool, { kind, id }: SourceInfo): AnyTool {
+  if (kind !== "mcp" || typeof given?.name !== "string") return given;
+  if (typeof given.description === "string" && given.description.trim() !== "") return given;
+  const { title } = given;
+  const description =
+    typeof title === "string" && title.trim() !== ""
+      ? title
+      : given.name.slice(`mcp.${id}.`.length);
+  return { ...given, description };
 }
 
 /** The tool as a record: what was declared, what was assumed, and the schemas (DEF-3). */

@@ -22,6 +22,8 @@ export {
 export { unenforcedPatterns } from "./prepare-schema.ts";
 export { readSchema, type OwnCheck, type ReadSchema } from "./read-schema.ts";
 export { createRegex, type LinearRegex, type RegexMatch, type RegexResult } from "./regex.ts";
+export { isTaken, relaxSchema, type RelaxedSchema, type SchemaTerms } from "./relax-schema.ts";
+export { repairSchema, type RepairedSchema } from "./repair-schema.ts";
 export { isSensitive, sensitivePaths, type SensitivePath } from "./sensitive-paths.ts";
 export {
   type InferInput,

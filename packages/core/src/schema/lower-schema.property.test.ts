@@ -2,7 +2,15 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { compileSchema, lowerSchema, type JsonSchema, type JsonValue } from "./index.ts";
+import {
+  compileSchema,
+  isTaken,
+  lowerSchema,
+  relaxSchema,
+  type JsonSchema,
+  type JsonValue,
+  type SchemaTerms,
+} from "./index.ts";
 
 const numRuns = process.env["SOONG_TEST_FULL"] === "1" ? 5_000 : 120;
 
@@ -294,6 +302,59 @@ describe("lowering, over random schemas and values", () => {
           const checked = check(value);
           if (valid !== "overflow") expect({ value, valid: checked.ok }).toEqual({ value, valid });
           if (!checked.ok) expect(checked.issues.length).toBeGreaterThan(0);
+        }
+      }),
+      { numRuns },
+    );
+  });
+});
+
+/** The judge takes items for scalars where `items` says so, also those a tuple covers. */
+function withoutUniqueItems(schema: JsonSchema): JsonSchema {
+  const text = JSON.stringify(schema, (key, held: unknown) =>
+    key === "uniqueItems" ? undefined : held,
+  );
+  return JSON.parse(text) as JsonSchema;
+}
+
+describe("relaxing, over random schemas and values", () => {
+  const terms: readonly SchemaTerms[] = [
+    { extended: false },
+    { extended: false, refused: ["pattern", "type:list", "uniqueItems"] },
+    { extended: true, refusedAtRoot: ["anyOf", "oneOf", "allOf"] },
+    { extended: true, refused: ["anyOf", "prefixItems", "properties", "type:null"] },
+    { extended: true, refused: ["enum", "minimum", "$ref", "not"] },
+  ];
+
+  test.each(terms)("%j: nothing valid is lost, and what is offered is taken", (taken) => {
+    verifies("MCP-10");
+    const anyRoot = fc.oneof(
+      anyInputSchema("acyclic"),
+      anyInputSchema("recursive"),
+      // A union or an intersection as the root, as some servers have it.
+      fc
+        .tuple(
+          anyInputSchema("acyclic"),
+          anyInputSchema("acyclic"),
+          fc.constantFrom("anyOf", "oneOf", "allOf"),
+        )
+        .map(([one, { $defs: _defs, ...other }, union]) => ({
+          ...one,
+          additionalProperties: true,
+          [union]: [other, { required: ["x"] }],
+        })),
+    );
+    fc.assert(
+      fc.property(anyRoot.map(withoutUniqueItems), someArguments, (schema, values) => {
+        const { schema: given } = lowerSchema(schema);
+        const relaxed = relaxSchema(given, taken);
+        if (relaxed === undefined) return;
+        expect(isTaken(relaxed.schema, taken)).toBe(true);
+        const original = judge(schema);
+        const after = judge(relaxed.schema);
+        for (const value of values) {
+          if (original(value) === true)
+            expect({ value, valid: after(value) }).toEqual({ value, valid: true });
         }
       }),
       { numRuns },

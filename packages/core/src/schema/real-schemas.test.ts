@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { compileSchema, lowerSchema, readSchema, type JsonSchema } from "./index.ts";
+import { compileSchema, lowerSchema, readSchema, relaxSchema, type JsonSchema } from "./index.ts";
 
 /** Schemas in the manner of tool servers people run, with arguments that must and must not pass. */
 type Fixture = {
@@ -569,5 +569,14 @@ describe.each(Object.entries(fixtures))("%s", (_, { kind, schema, yes, no }) => 
       for (const value of yes) expect({ value, ...check(value) }).toEqual({ value, ok: true });
       for (const value of no) expect({ value, ok: check(value).ok }).toEqual({ value, ok: false });
     }
+  });
+
+  test("is offered to the portable profile, relaxed where it has to be, and loses nothing valid", () => {
+    verifies("MCP-10");
+    const relaxed = relaxSchema(lowered.schema, { extended: false });
+    expect(relaxed?.pointers.length === 0).toBe(kind === "core");
+    expect(lowerSchema(relaxed?.schema ?? {}).kind).toBe("core");
+    const check = compileSchema(relaxed?.schema ?? {});
+    for (const value of yes) expect({ value, ...check(value) }).toEqual({ value, ok: true });
   });
 });

@@ -5,6 +5,7 @@ import { staticVerdict, type Policy } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import type { JsonObject, JsonSchema } from "../schema/index.ts";
 import { toolFacts } from "./effects-under.ts";
+import { offeredSchema, type ModelProfile } from "./profile.ts";
 import type { Surface } from "./surface.ts";
 import { wireNames, type WireNames } from "./wire-name.ts";
 
@@ -36,14 +37,16 @@ export function modelTools(
   const names = wireNames(named, surface.profile.names);
   return {
     names,
-    tools: surface.loaded.map(({ name, definition, input }) => {
+    tools: surface.loaded.map((tool) => {
+      const { name, definition } = tool;
       const long = instructions.get(name);
+      const offer = offeredSchema(tool, surface.profile);
       return {
         name: names.toWire(name),
         description: redact(
           long === undefined ? definition.description : `${definition.description}\n\n${long}`,
         ),
-        input_schema: input.lowered.schema,
+        input_schema: offer.kind === "refused" ? tool.input.lowered.schema : offer.schema,
       };
     }),
     deferred: surface.deferred.map(({ name, definition }) => ({
@@ -60,7 +63,9 @@ export interface CatalogEntry {
   state: "loaded" | "deferred" | "excluded";
   description?: string;
   input_schema?: JsonObject;
-  schema?: "core" | "extended";
+  schema?: "core" | "extended" | "relaxed";
+  /** Places of the input schema that the model was shown looser than they are; calls are checked against it. */
+  relaxed?: readonly string[];
   capabilities?: string[];
   policy: CatalogPolicy;
   runtime_owner?: string;
@@ -109,19 +114,24 @@ export function catalogRecord(surface: Surface, policy: Policy, base?: Surface):
 
 export function catalogEntries(surface: Surface, policy: Policy): CatalogEntry[] {
   return [
-    ...surface.loaded.map((tool) => entryOf(tool, "loaded", policy)),
-    ...surface.deferred.map((tool) => entryOf(tool, "deferred", policy)),
+    ...surface.loaded.map((tool) => entryOf(tool, "loaded", policy, surface)),
+    ...surface.deferred.map((tool) => entryOf(tool, "deferred", policy, surface)),
     ...surface.excluded.map(({ tool_name, reason, detail }) => {
       const standing = surface.standing.get(tool_name);
       const tool = standing?.state === "excluded" ? standing.tool : undefined;
       const blocked: CatalogPolicy = reason === "policy_blocked" ? "denied" : "unavailable";
-      const known = tool === undefined ? undefined : entryOf(tool, "excluded", policy);
+      const known = tool === undefined ? undefined : entryOf(tool, "excluded", policy, surface);
       return { ...known, tool_name, state: "excluded" as const, policy: blocked, reason, detail };
     }),
   ];
 }
 
-function entryOf(tool: RegisteredTool, state: CatalogEntry["state"], policy: Policy): CatalogEntry {
+function entryOf(
+  tool: RegisteredTool,
+  state: CatalogEntry["state"],
+  policy: Policy,
+  { profile }: Surface,
+): CatalogEntry {
   const { input, definition } = tool;
   const facts = toolFacts(policy, tool);
   const { effects } = facts;
@@ -132,7 +142,7 @@ function entryOf(tool: RegisteredTool, state: CatalogEntry["state"], policy: Pol
     description: definition.description,
     // A deferred tool's schema was not sent; it is found by its ref.
     ...(state === "loaded" ? { input_schema: input.original as JsonObject } : {}),
-    schema: input.lowered.kind,
+    ...schemaMark(tool, profile),
     capabilities: capabilitiesOf(tool.tags),
     policy: verdict.verdict,
     runtime_owner: ownerOf(tool),
@@ -144,6 +154,15 @@ function entryOf(tool: RegisteredTool, state: CatalogEntry["state"], policy: Pol
     declared: tool.effects.declared,
     metadata_ref: `tool:${tool.name}@${tool.generation}`,
   };
+}
+
+function schemaMark(
+  tool: RegisteredTool,
+  profile: ModelProfile,
+): Pick<CatalogEntry, "schema" | "relaxed"> {
+  const offer = offeredSchema(tool, profile);
+  if (offer.kind === "relaxed") return { schema: "relaxed", relaxed: offer.pointers };
+  return { schema: tool.input.lowered.kind };
 }
 
 function isNews(name: string, surface: Surface, base: Surface): boolean {

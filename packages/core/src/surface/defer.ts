@@ -1,7 +1,8 @@
 // Which of the included tools are sent with their schema, and in which order (SURF-7, SEARCH-1).
 
 import type { ExcludedTool, RegisteredTool } from "../registry/index.ts";
-import type { ModelProfile } from "./profile.ts";
+import { offeredSchema, type ModelProfile } from "./profile.ts";
+import type { JsonSchema } from "../schema/index.ts";
 import type { Surface, SurfaceProblem } from "./surface.ts";
 
 export const SEARCH_TOOLS = "internal.search_tools";
@@ -63,22 +64,24 @@ export function chooseLoaded(
 }
 
 /** What it costs to send a tool, in tokens of about four characters. */
-export function estimateTokens(tool: RegisteredTool): number {
+export function estimateTokens(tool: RegisteredTool, profile?: ModelProfile): number {
   const { name, definition, input } = tool;
-  return Math.ceil((name.length + definition.description.length + charsOf(input)) / 4);
+  const offer = profile === undefined ? undefined : offeredSchema(tool, profile);
+  const schema = offer?.kind === "relaxed" ? offer.schema : input.lowered.schema;
+  return Math.ceil((name.length + definition.description.length + charsOf(schema)) / 4);
 }
 
 /** By the schema: it outlives the tool where a source lists the same again. */
-function charsOf(input: RegisteredTool["input"]): number {
-  let chars = lengths.get(input);
+function charsOf(schema: JsonSchema): number {
+  let chars = lengths.get(schema);
   if (chars === undefined) {
-    chars = JSON.stringify(input.lowered.schema).length;
-    lengths.set(input, chars);
+    chars = JSON.stringify(schema).length;
+    lengths.set(schema, chars);
   }
   return chars;
 }
 
-const lengths = new WeakMap<RegisteredTool["input"], number>();
+const lengths = new WeakMap<JsonSchema, number>();
 
 const KIND_RANK = { internal: 0, agent: 0, code: 0, declarative: 1, mcp: 2 } as const;
 
@@ -98,17 +101,18 @@ function deferOverBudget(
 ): void {
   const { deferBudgetTokens, profile, suggestedTools = [] } = request;
   const maxTools = profile.max_tools ?? Number.POSITIVE_INFINITY;
-  let tokens = estimateTokens(search);
+  const costOf = (tool: RegisteredTool): number => estimateTokens(tool, profile);
+  let tokens = costOf(search);
   let count = 1;
   for (const tool of ordered) {
     if (deferred.has(tool)) continue;
-    tokens += estimateTokens(tool);
+    tokens += costOf(tool);
     count += 1;
   }
   const fits = (): boolean => tokens <= deferBudgetTokens && count <= maxTools;
   // Without anything deferred the search tool itself is not sent.
   if (deferred.size === 0) {
-    const withoutSearch = tokens - estimateTokens(search);
+    const withoutSearch = tokens - costOf(search);
     if (withoutSearch <= deferBudgetTokens && count - 1 <= maxTools) return;
   } else if (fits()) return;
 
@@ -119,12 +123,12 @@ function deferOverBudget(
       const preference = Number(suggested.has(a.name)) - Number(suggested.has(b.name));
       if (preference !== 0) return preference;
       const rank = KIND_RANK[b.source.kind] - KIND_RANK[a.source.kind];
-      return rank !== 0 ? rank : estimateTokens(b) - estimateTokens(a) || inFixedOrder(a, b);
+      return rank !== 0 ? rank : costOf(b) - costOf(a) || inFixedOrder(a, b);
     });
   for (const tool of candidates) {
     if (fits()) return;
     deferred.add(tool);
-    tokens -= estimateTokens(tool);
+    tokens -= costOf(tool);
     count -= 1;
   }
 }

@@ -1,6 +1,12 @@
 // What a model can be sent (SCHEMA-5, MODEL-2): data, chosen by the adapter before anything is sent.
 
-import { keywordsOf } from "../schema/index.ts";
+import {
+  isTaken,
+  keywordsOf,
+  relaxSchema,
+  type JsonSchema,
+  type SchemaTerms,
+} from "../schema/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import { PORTABLE_NAMES, type NameProfile } from "./wire-name.ts";
 
@@ -11,6 +17,8 @@ export interface ModelProfile {
   /** Takes schemas outside the core subset (`schema: extended`). */
   readonly extended_schemas: boolean;
   readonly refused_keywords?: readonly string[];
+  /** Keywords taken further inside a schema, but not where it begins. */
+  readonly refused_at_root?: readonly string[];
 }
 
 /** Fits every provider we know: portable names, the core schema subset. */
@@ -21,18 +29,92 @@ export const PORTABLE_PROFILE: ModelProfile = {
   extended_schemas: false,
 };
 
+export type OfferedSchema =
+  | { readonly kind: "core" | "extended"; readonly schema: JsonSchema }
+  /** Looser at these places of the tool's own schema, against which every call is still checked (MCP-10). */
+  | {
+      readonly kind: "relaxed";
+      readonly schema: JsonSchema;
+      readonly pointers: readonly string[];
+    }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** The schema a model of this profile is sent for the tool; of a server's tool, relaxed where it has to be. */
+export function offeredSchema(tool: RegisteredTool, profile: ModelProfile): OfferedSchema {
+  const { input, definition } = tool;
+  if (isPlain(input, profile) && definition.metadata?.[LOST] === undefined) return input.lowered;
+  const known = offers.get(input) ?? new WeakMap<ModelProfile, OfferedSchema>();
+  offers.set(input, known);
+  let offer = known.get(profile);
+  if (offer === undefined) {
+    offer = offerOf(tool, profile);
+    known.set(profile, offer);
+  }
+  return offer;
+}
+
+/** In the metadata of a server's tool: places of its schema that could not be read. */
+const LOST = "input_schema_relaxed";
+
+/** Nearly every tool: nothing has to be looked at. */
+function isPlain({ lowered }: RegisteredTool["input"], profile: ModelProfile): boolean {
+  const { refused_keywords = [], refused_at_root = [] } = profile;
+  return lowered.kind === "core" && refused_keywords.length + refused_at_root.length === 0;
+}
+
+/** By the schema: it outlives the tool where a source lists the same again. */
+const offers = new WeakMap<RegisteredTool["input"], WeakMap<ModelProfile, OfferedSchema>>();
+
+function offerOf(
+  { input, source, definition }: RegisteredTool,
+  profile: ModelProfile,
+): OfferedSchema {
+  const { kind, schema } = input.lowered;
+  const terms = termsOf(profile);
+  const lost = pointersIn(definition.metadata?.[LOST]);
+  const isInside = terms.extended || kind === "core";
+  if (isInside && isTaken(schema, { ...terms, extended: true })) {
+    return lost.length === 0 ? { kind, schema } : { kind: "relaxed", schema, pointers: lost };
+  }
+  const relaxed = source.kind === "mcp" ? relaxSchema(schema, terms) : undefined;
+  if (relaxed === undefined) return { kind: "refused", reason: refusalOf(input, profile) };
+  const outside = input.lowered.kind === "extended" ? input.lowered.outside : [];
+  const pointers = terms.extended ? relaxed.pointers : outside.map(({ pointer }) => pointer);
+  return {
+    kind: "relaxed",
+    schema: relaxed.schema,
+    pointers: [...lost, ...(pointers.length === 0 ? relaxed.pointers : pointers)],
+  };
+}
+
+function termsOf(profile: ModelProfile): SchemaTerms {
+  return {
+    extended: profile.extended_schemas,
+    refused: profile.refused_keywords ?? [],
+    refusedAtRoot: profile.refused_at_root ?? [],
+  };
+}
+
+function pointersIn(given: unknown): string[] {
+  return Array.isArray(given) ? given.filter((one) => typeof one === "string") : [];
+}
+
+function refusalOf({ lowered }: RegisteredTool["input"], { id, ...profile }: ModelProfile): string {
+  const first =
+    lowered.kind === "extended" && !profile.extended_schemas ? lowered.outside[0] : undefined;
+  if (first !== undefined) {
+    return `its schema uses ${first.keyword} at ${first.pointer || "/"}, which the model profile "${id}" does not take`;
+  }
+  const used = keywordsOf(lowered.schema);
+  const keyword =
+    profile.refused_keywords?.find((candidate) => used.has(candidate)) ??
+    profile.refused_at_root?.find((candidate) => candidate in lowered.schema) ??
+    "keywords";
+  return `its schema uses ${keyword}, which the model profile "${id}" does not take`;
+}
+
 /** Why this model cannot be sent this tool; undefined when it can. */
 export function schemaRefusal(tool: RegisteredTool, profile: ModelProfile): string | undefined {
-  const { lowered } = tool.input;
-  if (lowered.kind === "extended" && !profile.extended_schemas) {
-    const first = lowered.outside[0];
-    return `its schema uses ${first?.keyword ?? "keywords"} at ${first?.pointer || "/"}, which the model profile "${profile.id}" does not take`;
-  }
-  const refused = profile.refused_keywords;
-  if (refused === undefined || refused.length === 0) return undefined;
-  const used = keywordsOf(lowered.schema);
-  const keyword = refused.find((candidate) => used.has(candidate));
-  return keyword === undefined
-    ? undefined
-    : `its schema uses ${keyword}, which the model profile "${profile.id}" does not take`;
+  const offer = offeredSchema(tool, profile);
+  return offer.kind === "refused" ? offer.reason : undefined;
 }

@@ -11,8 +11,8 @@ const RESERVED: ReadonlyMap<string, SourceKind> = new Map([
 ]);
 
 const SEGMENT = /^[A-Za-z_][A-Za-z0-9_-]*$/;
-/** What a server calls its tool is not ours to choose: anything visible goes, length aside. */
-const MCP_TOOL = /^[^\s\p{C}]+$/u;
+/** What a server calls its tool is not ours to choose: words of anything visible go, length aside. */
+const MCP_TOOL = /^[^\s\p{C}]+(?: [^\s\p{C}]+)*$/u;
 const ALIAS = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 export const MAX_NAME_LENGTH = 256;
 
@@ -38,7 +38,7 @@ export function nameProblem(
     const prefix = `mcp.${source.id}.`;
     return name.startsWith(prefix) && MCP_TOOL.test(name.slice(prefix.length))
       ? undefined
-      : `must be "${prefix}" followed by the server's own name for the tool, without spaces`;
+      : `must be "${prefix}" followed by the server's own name for the tool, with single spaces at most`;
   }
   if (owner === undefined && (source.kind === "agent" || source.kind === "internal")) {
     return `must begin with "${source.kind}."`;

@@ -66,18 +66,24 @@ describe("arguments in headers", () => {
 describe("names", () => {
   test("a tool is called mcp.<server_id>.<tool_name>, whatever visible characters the server uses", () => {
     verifies("MCP-1");
-    const { tools } = catalogOf([{ name: "log" }, { name: "a.b/c-d" }, { name: "検索" }]);
+    const { tools } = catalogOf([
+      { name: "log" },
+      { name: "a.b/c-d" },
+      { name: "検索" },
+      { name: "Hello Tool" },
+    ]);
     expect(tools.map(({ name }) => name)).toEqual([
       "mcp.git.log",
       "mcp.git.a.b/c-d",
       "mcp.git.検索",
+      "mcp.git.Hello Tool",
     ]);
   });
 
   test("a name that cannot be is excluded with its reason, shown without what it hides", () => {
     const { tools, excluded } = catalogOf([
       { name: "a\u001B[2Jb" },
-      { name: "two words" },
+      { name: "two  spaces" },
       { name: "x".repeat(300) },
       { name: "zero\u200Bwidth" },
       { name: "" },
@@ -91,7 +97,7 @@ describe("names", () => {
     expect(excluded).toHaveLength(10);
     expect(excluded.every(({ reason }) => reason === "invalid_definition")).toBe(true);
     expect(excluded[0]!.tool_name).toBe("mcp.git.a\uFFFD[2Jb");
-    expect(excluded[1]!.detail).toContain("without spaces");
+    expect(excluded[1]!.detail).toContain("with single spaces at most");
     expect(excluded[2]!.detail).toContain("308 characters long");
     expect(excluded[2]!.tool_name.length).toBeLessThan(200);
     expect(excluded[5]).toMatchObject({
@@ -197,29 +203,50 @@ describe("schemas", () => {
     expect(input.check({ path: "a", id: 1 }).ok).toBe(false);
   });
 
-  test("a schema for something else than an object, a huge one and a broken one cost the tool alone", () => {
-    const huge = { type: "object", description: "x".repeat(10 * 1024 * 1024) };
+  test("a schema for something else than an object, or with parts that are none, is offered without them", () => {
+    verifies("MCP-10");
+    const properties = {
+      key: { type: "string" },
+      value: { type: "any" },
+      odd: "a string",
+      near: { $ref: "#/nowhere", minLength: "3" },
+    };
     const { tools, excluded } = catalogOf([
       { name: "list", inputSchema: { type: "array" } },
       { name: "text", inputSchema: "object" },
+      { name: "parts", inputSchema: { type: "object", properties, required: ["key", 7] } },
+    ]);
+    expect(excluded).toEqual([]);
+    const registry = createRegistry();
+    registry.open({ id: "git", kind: "mcp", tools });
+    const parts = registry.current("mcp.git.parts");
+    expect(parts?.definition.metadata?.["input_schema_relaxed"]).toEqual(
+      expect.arrayContaining(["/properties", "/properties/value/type", "/properties/near/$ref"]),
+    );
+    expect(parts?.input.lowered.schema).toMatchObject({
+      properties: {
+        key: { type: "string" },
+        value: {},
+        odd: { description: '"a string"' },
+        near: {},
+      },
+    });
+    expect(parts?.input.check({ key: 1 }).ok).toBe(false);
+    expect(registry.current("mcp.git.list")?.input.check({}).ok).toBe(true);
+    expect(registry.current("mcp.git.list")?.definition.metadata).toMatchObject({
+      input_schema_relaxed: ["/type"],
+    });
+  });
+
+  test("a huge definition costs its tool alone", () => {
+    const huge = { type: "object", description: "x".repeat(10 * 1024 * 1024) };
+    const { tools, excluded } = catalogOf([
       { name: "huge", inputSchema: huge },
       { name: "fine", inputSchema: { type: ["object", "null"] } },
     ]);
     expect(tools.map(({ name }) => name)).toEqual(["mcp.git.fine"]);
     expect(excluded.map(({ detail }) => detail)).toEqual([
-      'it is left out: its inputSchema is for "array", and arguments are an object',
-      "it is left out: its inputSchema is not an object",
       "it is left out: its definition is larger than 1048576 characters",
-    ]);
-    const registry = createRegistry();
-    const broken = catalogOf([
-      { name: "bad", inputSchema: { $ref: "#/nowhere" } },
-      { name: "log" },
-    ]);
-    registry.open({ id: "git", kind: "mcp", tools: broken.tools });
-    expect([...registry.snapshot().tools.keys()]).toEqual(["mcp.git.log"]);
-    expect(registry.snapshot().excluded).toMatchObject([
-      { tool_name: "mcp.git.bad", reason: "invalid_definition" },
     ]);
   });
 

@@ -29,12 +29,7 @@ export function readServerTool(given: unknown): ReadServerTool {
   if (jsonSize(given, MAX_TOOL_CHARS + 1) > MAX_TOOL_CHARS) {
     return refuse(`its definition is larger than ${MAX_TOOL_CHARS} characters`);
   }
-  const input = inputSchema ?? {};
-  if (!isJsonObject(input)) return refuse("its inputSchema is not an object");
-  const { type = "object" } = input;
-  if (type !== "object" && !(Array.isArray(type) && type.includes("object"))) {
-    return refuse(`its inputSchema is for ${JSON.stringify(type)}, and arguments are an object`);
-  }
+  const input = isJsonObject(inputSchema) ? inputSchema : {};
   return {
     ok: true,
     tool: {

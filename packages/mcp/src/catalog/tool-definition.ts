@@ -4,6 +4,7 @@
 import {
   nameProblem,
   readSchema,
+  repairSchema,
   type AnyTool,
   type JsonObject,
   type ToolContext,
@@ -35,10 +36,11 @@ export function toolDefinition(
   const handler = handlerOf(tool, { isReadonly: effects.permission === "readonly" });
   const output = outputSchema(tool);
   const title = titleOf(tool);
+  const input = repairSchema(safeSchema(tool.input_schema) as JsonObject);
   return {
     name: canonicalName(server_id, tool.name),
     description: describe(entry, tool),
-    input_schema: safeSchema(tool.input_schema) as JsonObject,
+    input_schema: input.schema,
     ...(title === undefined ? {} : { title }),
     ...("schema" in output ? { output_schema: output.schema } : {}),
     ...effects,
@@ -47,6 +49,8 @@ export function toolDefinition(
       server_id,
       server_tool: tool.name,
       ...(tool.annotations === undefined ? {} : { annotations: knownHints(tool.annotations) }),
+      // Places that are no schema, which a model is not shown and a call is not held to (MCP-10).
+      ...(input.pointers.length === 0 ? {} : { input_schema_relaxed: [...input.pointers] }),
       ...("ignored" in output ? { output_schema_ignored: output.ignored } : {}),
     },
     ...(entry.network && entry.hosts.length > 0 ? { targets: () => hostsOf(entry) } : {}),
