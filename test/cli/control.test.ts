@@ -185,7 +185,7 @@ describe.skipIf(!canMakeTerminals())("a second terminal (needs python3)", () => 
   it("shows what the run does, asks with the preview, and leaves the run alone at Ctrl-C", async () => {
     verifies("CLI-8", "PERM-6");
     const place = await waiting(WRITES);
-    const run = place.start(RUN);
+    const run = place.start([...RUN, "--json"]);
     await vi.waitFor(() => expect(socketsIn(join(place.home, "control"))).toHaveLength(1), WAIT);
     const attachedAt = (exchanges: Parameters<typeof atTerminal>[1]) =>
       atTerminal([process.execPath, bundle.program, "attach"], exchanges, {
@@ -214,6 +214,11 @@ describe.skipIf(!canMakeTerminals())("a second terminal (needs python3)", () => 
       /Then I write\..*And once more\..*Done\..*The session has ended\./s,
     );
     expect(existsSync(join(place.project, "c.txt"))).toBe(true);
+    const answers = recordsOf(end).filter(({ type }) => type === "permission.resolved");
+    expect(answers.map(({ data }) => data)).toMatchObject([
+      { answered_by: "control:terminal" },
+      { answered_by: "control:terminal" },
+    ]);
   });
 });
 

@@ -30,7 +30,7 @@ export async function attachedTerminal(
   let isLineOpen = false;
 
   if (isInteractive) {
-    await client.request("questions.attend", { name: "attach" }).catch(unlessGone);
+    await client.request("questions.attend", { name: "terminal" }).catch(unlessGone);
   } else
     output.note("Nobody can be asked here: questions are left to others. --json is for programs.");
 

@@ -7,6 +7,7 @@ import {
   type PermissionAnswer,
 } from "@soong/core";
 import type { Outcome, Question } from "./first-answer.ts";
+import type { Challenge, Peer } from "./peer.ts";
 import {
   ControlError,
   type ControlEvent,
@@ -23,6 +24,10 @@ export interface Client {
   /** When it has taken what was sent, or is gone. */
   drained(): Promise<void>;
   isGone(): boolean;
+  /** How it shows who it is; undefined where the system could not tell. */
+  challenge(): Challenge | undefined;
+  /** Known by now, or turned away. */
+  peer: Peer | ControlError | undefined;
   attending: { readonly name: string; stop(): void } | undefined;
   following: { readonly done: Promise<void>; stop(): void } | undefined;
 }
@@ -48,9 +53,12 @@ type Methods = {
 
 const BY_NAME: Methods = {
   hello: ({ subject }) => subject.hello(),
+  identify,
   "grants.list": ({ subject }) => ({ grants: subject.grants() }),
-  "grants.revoke"({ subject }, params) {
-    const grant = subject.revokeGrant(text(params, "grant_id"));
+  "grants.revoke"(client, params) {
+    const grant_id = text(params, "grant_id");
+    requirePeer(client);
+    const grant = client.subject.revokeGrant(grant_id);
     if (grant === undefined) throw new ControlError("not_found", "There is no such grant.");
     return { grant };
   },
@@ -68,9 +76,11 @@ const BY_NAME: Methods = {
   },
   "questions.answer": answerQuestion,
   "facts.follow": follow,
-  "run.abort"({ subject }, params) {
+  "run.abort"(client, params) {
     const reason = optionalText(params, "reason") ?? "aborted from another terminal";
-    const run_ids = subject.abort(optionalText(params, "run_id"), reason);
+    const run_id = optionalText(params, "run_id");
+    requirePeer(client);
+    const run_ids = client.subject.abort(run_id, reason);
     if (run_ids.length > 0) return { run_ids };
     throw new ControlError("not_found", "There is no such run under way.");
   },
@@ -89,6 +99,7 @@ function attend(client: Client, params: Params): Record<string, never> {
   if (!Array.isArray(kinds) || !kinds.every((kind) => KINDS.includes(kind))) {
     throw new ControlError("bad_params", `kinds is a list of ${KINDS.join(" and ")}.`);
   }
+  requirePeer(client);
   client.attending?.stop();
   let isHere = true;
   const stop = client.subject.desk.attend({
@@ -121,17 +132,55 @@ function attend(client: Client, params: Params): Record<string, never> {
   }
 }
 
-function answerQuestion({ subject, attending }: Client, params: Params): Record<string, never> {
+/** Once: it stays the same process. */
+function identify(client: Client, { pid, descriptor }: Params): { open?: string } {
+  const challenge = client.challenge();
+  if (challenge === undefined) client.peer = { isTerminal: false };
+  if (client.peer instanceof ControlError) throw client.peer;
+  if (challenge === undefined || client.peer !== undefined) return {};
+  if (pid === undefined && descriptor === undefined) return { open: challenge.path };
+  if (!Number.isSafeInteger(pid) || !Number.isSafeInteger(descriptor)) {
+    throw new ControlError("bad_params", "pid and descriptor are whole numbers.");
+  }
+  try {
+    client.peer = challenge.identify(pid as number, descriptor as number);
+  } catch (error) {
+    if (error instanceof ControlError && error.code === "refused") client.peer = error;
+    throw error;
+  }
+  return {};
+}
+
+/** Only who is known acts: a program that the runtime has started would act for a person. */
+function requirePeer({ peer }: Client): Peer {
+  if (peer instanceof ControlError) throw peer;
+  if (peer !== undefined) return peer;
+  throw new ControlError(
+    "not_identified",
+    "Say who you are first: `identify` names a file; open it, then give your pid and the descriptor.",
+  );
+}
+
+/** On record: only what is at a terminal is called one. */
+function responderOf(client: Client, params: Params): string {
+  const { isTerminal } = requirePeer(client);
+  const name = nameOf(params) || (client.attending?.name ?? "");
+  if (name === "") return "control";
+  return `control:${/terminal/i.test(name) && !isTerminal ? "program" : name}`;
+}
+
+function answerQuestion(client: Client, params: Params): Record<string, never> {
+  const { subject } = client;
   const question_id = text(params, "question_id");
-  const name = nameOf(params) || (attending?.name ?? "");
-  const answered_by = name === "" ? "control" : `control:${name}`;
   const reason = optionalText(params, "reason");
   const { decision, action, content } = params;
   let isTaken: boolean;
   const answer = action === undefined ? readPermissionAnswer({ decision, reason }) : "";
   if (typeof answer === "object") {
+    const answered_by = responderOf(client, params);
     isTaken = subject.desk.answer(question_id, { ...answer, answered_by });
   } else if (isAction(action)) {
+    requirePeer(client);
     const given = isObject(content) ? { content } : {};
     isTaken = subject.desk.answerElicitation(question_id, { action, ...given });
   } else {

@@ -1,7 +1,7 @@
 // The other end of a socket: what a second terminal, `grants` and a program say to a live runtime, and hear.
 
 import { once } from "node:events";
-import { lstatSync } from "node:fs";
+import { closeSync, lstatSync, openSync } from "node:fs";
 import { connect as openConnection, type Socket } from "node:net";
 import { basename, dirname } from "node:path";
 import { ControlUnavailable, findControlDirectory, isOwn } from "./control-directory.ts";
@@ -47,6 +47,7 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
   const lines = createLineReader(MAX_ANSWER_BYTES);
   const asked = new Map<number, Asked>();
   let count = 0;
+  let identified: Promise<void> | undefined;
   let greeted: (hello: ControlHello) => void = () => {};
   let refused: (error: Error) => void = () => {};
   const greeting = new Promise<ControlHello>((resolve, reject) => {
@@ -87,20 +88,45 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
   return {
     hello,
     closed,
-    request: (method, params) =>
-      new Promise((resolve, reject) => {
-        if (socket.destroyed) {
-          reject(new ControlError("unreachable", "The runtime is gone."));
-          return;
-        }
-        const id = (count += 1);
-        asked.set(id, { resolve, reject });
-        socket.write(`${JSON.stringify({ id, method, params })}\n`);
-      }),
+    async request(method, params) {
+      identified ??= identify();
+      await identified;
+      return ask(method, params);
+    },
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
     close: () => void socket.destroy(),
   };
+
+  function ask<Method extends ControlMethod>(
+    method: Method,
+    params: ControlMethods[Method]["params"],
+  ): Promise<ControlMethods[Method]["result"]> {
+    return new Promise((resolve, reject) => {
+      if (socket.destroyed) {
+        reject(new ControlError("unreachable", "The runtime is gone."));
+        return;
+      }
+      const id = (count += 1);
+      asked.set(id, { resolve, reject });
+      socket.write(`${JSON.stringify({ id, method, params })}\n`);
+    });
+  }
+
+  /** Shows who we are: without that, a runtime lets us look and not act. */
+  async function identify(): Promise<void> {
+    let descriptor: number | undefined;
+    try {
+      const { open } = await ask("identify", {});
+      if (open === undefined) return;
+      descriptor = openSync(open, "r");
+      await ask("identify", { pid: process.pid, descriptor });
+    } catch {
+      // It will be said again when we act.
+    } finally {
+      if (descriptor !== undefined) closeSync(descriptor);
+    }
+  }
 
   function heard(record: ControlAnswer | ControlEvent): void {
     if ("event" in record) {

@@ -21,6 +21,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createKernel, defineTool, type Run, type Session } from "@soong/core";
+import { commandEnvironment, startProcess } from "@soong/platform";
 import { verifies } from "#laws";
 import { expect, it, onTestFinished, vi } from "vitest";
 import {
@@ -137,7 +138,7 @@ it("puts a question to whoever attends, and the first answer is on record with i
     connected(path, (event) => events.push(event)),
     connected(path),
   ]);
-  await one.request("questions.attend", { name: "second terminal" });
+  await one.request("questions.attend", { name: "second window" });
   expect((await other.request("hello", {})).attendants).toBe(1);
   const called = run.call("notes.add", { text: "milk" });
   await vi.waitFor(() => expect(events).toHaveLength(1));
@@ -160,13 +161,13 @@ it("puts a question to whoever attends, and the first answer is on record with i
       question_id,
       outcome: "answered",
       decision: "allow_for_session",
-      answered_by: "control:second terminal",
+      answered_by: "control:second window",
     },
   });
 
   const { grants } = await other.request("grants.list", {});
   expect(grants).toMatchObject([
-    { tool_name: "notes.add", granted_by: "control:second terminal", session_id: "s" },
+    { tool_name: "notes.add", granted_by: "control:second window", session_id: "s" },
   ]);
   expect(grants[0]?.covers).toMatch(/^For the rest of the session, /);
   expect((await run.call("notes.add", { text: "milk" })).status).toBe("succeeded");
@@ -295,7 +296,7 @@ const MISTAKES: readonly (readonly [string, string])[] = [
   ],
   [
     '{"id":1,"method":"questions.answer","params":{"question_id":"x","decision":"deny"}}',
-    "not_found",
+    "not_identified",
   ],
 ];
 
@@ -390,14 +391,94 @@ it("neither waits for a client that never reads nor keeps what it asks for", asy
 it("lets go of whoever attends and takes no question, and that is nobody", async () => {
   verifies("CLI-8", "PERM-4");
   const { path, desk } = await live();
-  await neverReading(path, `{"id":0,"method":"questions.attend"}\n`);
-  await vi.waitFor(() => expect(desk.attendants()).toBe(1));
+  const client = await connected(path);
+  await client.request("questions.attend", {});
+  client.pause();
+  expect(desk.attendants()).toBe(1);
   const request = { chain: [], tool_name: "x", reason: "r".repeat(1024 * 1024) } as never;
   const { signal } = new AbortController();
   const asked = Array.from({ length: 10 }, () => Promise.resolve(desk.ask(request, { signal })));
   const outcomes = await Promise.allSettled(asked);
   expect(outcomes.map(({ status }) => status)).toEqual(asked.map(() => "rejected"));
   expect(desk.attendants()).toBe(0);
+});
+
+/** Identifies itself as it should, attends under a name that is not its own, and says what came of it. */
+const WOULD_ANSWER = `
+  import { openSync } from "node:fs";
+  import { connect } from "node:net";
+  import { createInterface } from "node:readline";
+  const socket = connect(process.argv[1]);
+  const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+  const next = async () => JSON.parse((await lines.next()).value);
+  const ask = async (method, params = {}) => {
+    socket.write(JSON.stringify({ id: 1, method, params }) + "\\n");
+    const { error, result } = await next();
+    if (error !== undefined) console.log(method, error.code);
+    return result;
+  };
+  await next();
+  await ask("questions.attend", { name: "terminal" });
+  const { open } = await ask("identify");
+  const descriptor = openSync(open, "r");
+  await ask("identify", { pid: 1, descriptor });
+  await ask("identify", { pid: process.pid, descriptor });
+  await ask("identify", { pid: process.ppid, descriptor });
+  await ask("questions.attend", { name: "terminal" });
+  await ask("questions.answer", { question_id: "x", decision: "allow_once" });
+  await ask("grants.revoke", { grant_id: "x" });
+  await ask("run.abort");
+  socket.destroy();
+`;
+
+it.each([
+  ["as it was started", ""],
+  ["without its environment", "env -i"],
+  ["in a session of its own", "setsid -w"],
+  ["in a session of its own, its parents gone", "setsid --fork"],
+])("lets nothing that the runtime has started act on it, %s", async (_how, prefix) => {
+  verifies("MCP-11", "PERM-4");
+  const { path, folder, desk } = await live();
+  const program = join(folder, "..", "client.mjs");
+  const said = join(folder, "..", "said");
+  writeFileSync(program, WOULD_ANSWER.replace("process.argv[1]", JSON.stringify(path)));
+  const inner = `'${process.execPath}' '${program}' > '${said}.new'; mv '${said}.new' '${said}'`;
+  const { end } = startProcess({
+    executable: "/bin/sh",
+    argv: ["sh", "-c", `${prefix} sh -c "$0"; until [ -e '${said}' ]; do sleep 0.05; done`, inner],
+    cwd: "/",
+    env: commandEnvironment(),
+  });
+  await end;
+  expect(readFileSync(said, "utf8").split("\n")).toEqual([
+    "questions.attend not_identified",
+    "identify not_identified",
+    "identify refused",
+    "identify refused",
+    "questions.attend refused",
+    "questions.answer refused",
+    "grants.revoke refused",
+    "run.abort refused",
+    "",
+  ]);
+  expect(desk.attendants()).toBe(0);
+});
+
+it("calls a terminal on record only what is at one", async () => {
+  verifies("PERM-4");
+  const { run, path, desk } = await live();
+  const client = await connected(path);
+  await client.request("questions.attend", { name: "Terminal" });
+  const called = run.call("notes.add", { text: "milk" });
+  await vi.waitFor(() => expect(desk.open()).toHaveLength(1));
+  const [question] = desk.open();
+  await client.request("questions.answer", {
+    question_id: question!.question_id,
+    decision: "allow_for_session",
+  });
+  await called;
+  const { grants } = await client.request("grants.list", {});
+  expect(grants).toMatchObject([{ granted_by: "control:program" }]);
 });
 
 it("is not taken for a runtime when it speaks something else", async () => {

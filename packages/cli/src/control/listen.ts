@@ -74,7 +74,7 @@ export async function listen(home: string, subject: ControlSubject): Promise<Con
     clients.set(socket, () => Promise.resolve());
     // Loaded by the first who comes: most runtimes are never looked at.
     void import("./serve-client.ts").then(({ serveClient }) => {
-      if (clients.has(socket)) clients.set(socket, serveClient(socket, subject));
+      if (clients.has(socket)) clients.set(socket, serveClient(socket, subject, directory.path));
     });
   }
 

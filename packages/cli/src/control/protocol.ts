@@ -67,6 +67,14 @@ export interface SettledQuestion {
 
 export interface ControlMethods {
   hello: { params: NoParams; result: ControlHello };
+  /**
+   * Who the client is, before it acts. Without params: which file to open (none where the system could not tell who holds
+   * it). With them: that this process holds it open under this descriptor.
+   */
+  identify: {
+    params: { pid?: number; descriptor?: number };
+    result: { open?: string };
+  };
   "grants.list": { params: NoParams; result: { grants: readonly ListedGrant[] } };
   "grants.revoke": { params: { grant_id: string }; result: { grant: ListedGrant } };
   "questions.list": { params: NoParams; result: { questions: readonly ListedQuestion[] } };
@@ -119,6 +127,10 @@ export interface ControlProblem {
     | "unknown_method"
     | "bad_params"
     | "not_found"
+    /** It has to say who it is first: see `identify`. */
+    | "not_identified"
+    /** The runtime itself has started it. */
+    | "refused"
     | "line_too_long"
     | "too_many_clients"
     | "failed";

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { answerRequest, type Client } from "./answer-request.ts";
 import { createLineReader, LineTooLong } from "./lines.ts";
+import { createChallenge, type Challenge } from "./peer.ts";
 import {
   ControlError,
   MAX_REQUEST_BYTES,
@@ -21,8 +22,16 @@ const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 const HANG_UP_MS = 1000;
 
 /** Answers with how to finish: says the rest to whoever takes it. */
-export function serveClient(socket: Socket, subject: ControlSubject): () => Promise<void> {
+export function serveClient(
+  socket: Socket,
+  subject: ControlSubject,
+  folder: string,
+): () => Promise<void> {
+  let challenge: Challenge | undefined;
+  socket.once("close", () => challenge?.close());
   const client: Client = {
+    challenge: () => (challenge ??= socket.destroyed ? undefined : createChallenge(folder)),
+    peer: undefined,
     subject,
     push,
     drained,

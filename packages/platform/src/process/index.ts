@@ -18,5 +18,6 @@ export {
   rootOfProgram,
 } from "./program.ts";
 export type { ProgramPlaces } from "./program.ts";
+export { isStartedHere } from "./started-here.ts";
 export { startProcess } from "./start-process.ts";
 export type { ProcessOptions, RunningProcess } from "./start-process.ts";

@@ -33,6 +33,11 @@ export function unwatchGroup(group: number): void {
   tell(`-${group}\n`);
 }
 
+/** A process group, or session, of a program that runs now. */
+export function isWatchedGroup(number: number): boolean {
+  return groups.has(number);
+}
+
 function tell(line: string): void {
   watchdog?.stdin?.write(line);
 }
