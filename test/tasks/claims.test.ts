@@ -209,6 +209,12 @@ describe("a step given back", () => {
     await expectStep("ready", 1);
     await give("ended");
     await expectStep("failed", 2);
+    const { earlier } = await stage.step(task_id, "a");
+    expect(earlier).toMatchObject([
+      { attempt: 1, outcome: "stopped", run_id: "run_w", worker: "w1" },
+      { attempt: 1, outcome: "released", message: "its worker ended without finishing it" },
+      { attempt: 2, outcome: "released" },
+    ]);
     const released = stage.facts.filter(({ type }) => type === "task.step.released");
     expect(released).toHaveLength(3);
     expect(released[0]?.data).toMatchObject({ counted: false, status: "ready" });
@@ -260,6 +266,53 @@ describe("the keeper of claims", () => {
     await keeper.close();
     expect(await stage.statuses(task_id)).toEqual({ a: "completed", b: "ready", c: "ready" });
     expect(clock.pending).toBe(0);
+  });
+
+  test.each(["the clock is set forward", "the process stands still"])(
+    "keeps the claims of a worker that lives when %s, and repeats nothing",
+    async (how) => {
+      verifies("TASK-4");
+      const stage = createTaskStage();
+      const { tasks, clock } = stage;
+      const task_id = await stage.create({ a: [] });
+      const keeper = createClaimKeeper({ tasks, clock });
+      const worker = stage.worker("run_1", task_id);
+      const lost: string[] = [];
+      keeper.watch("run_1", (_claim, why) => lost.push(why));
+      await keeper.claim(worker, { task_id, start: true });
+      const held = keeper.claimOf("run_1");
+      if (held === undefined) throw new Error("not held");
+      // No timer fires meanwhile; then everybody looks at once.
+      clock.set(clock.now() + LEASE_MS * 100);
+      if (how === "the process stands still") await clock.advance(LEASE_MS / 3);
+      await tasks.get(stage.orchestrator, task_id);
+      const other = stage.worker("run_2", task_id);
+      expect((await keeper.claim(other, { task_id })).kind).toBe("nothing_ready");
+      await tasks.updateStep(worker, { ...held, status: "completed", summary: "s" });
+      keeper.forget(held);
+      expect(lost).toEqual([]);
+      expect(stage.facts.map(({ type }) => type)).not.toContain("task.step.lease_lost");
+      expect(await stage.step(task_id, "a")).toMatchObject({ status: "completed", attempts: 1 });
+      expect(clock.pending).toBe(0);
+    },
+  );
+
+  test("loses a claim that another process took while this one stood still", async () => {
+    verifies("TASK-4");
+    const storage = createMemoryTasks();
+    const here = createTaskStage(storage);
+    const there = createTaskStage(storage);
+    const task_id = await here.create({ a: [] });
+    const keeper = createClaimKeeper({ tasks: here.tasks, clock: here.clock });
+    const lost: string[] = [];
+    keeper.watch("run_1", (_claim, why) => lost.push(why));
+    await keeper.claim(here.worker("run_1", task_id), { task_id, start: true });
+    await there.clock.advance(LEASE_MS);
+    await there.run(there.worker("run_2", task_id), task_id);
+    await here.clock.advance(LEASE_MS);
+    expect(lost).toHaveLength(1);
+    expect((await here.step(task_id, "a")).claim?.run_id).toBe("run_2");
+    await keeper.close();
   });
 
   test("tries again when the store cannot be reached for a moment", async () => {

@@ -8,6 +8,7 @@ import type { AgentCatalog } from "./agent-catalog.ts";
 import type { AgentParts, TaskParts } from "./agent-parts.ts";
 import { createChildBook } from "./child-book.ts";
 import type { ChildSurroundings } from "./child-run.ts";
+import { earlierCalls } from "./earlier-calls.ts";
 import { inspectAgentTool, listDefinitionsTool } from "./looking-tools.ts";
 import { planTemplateTool } from "./plan-template.ts";
 import { createSeats, type Seats } from "./seats.ts";
@@ -92,6 +93,7 @@ export function createAgents(options: AgentsOptions): Agents {
     const { recorder } = seat.run;
     return {
       actor: actorOf(),
+      callsOf: (run_ids) => earlierCalls(seat.session.journal, run_ids),
       record(type, data) {
         const { step_id } = data;
         if (typeof step_id === "string") workers.ofRun(run_id)?.touched.add(step_id);

@@ -9,7 +9,7 @@ import {
   type ToolContext,
 } from "@soong/core";
 import type { RunSeat } from "../loop/index.ts";
-import { TaskRefused, type StepRecord, type Tasks } from "../task/index.ts";
+import { describeEarlier, TaskRefused, type StepRecord, type Tasks } from "../task/index.ts";
 import type { AgentParts, TaskParts } from "./agent-parts.ts";
 import { DEFAULT_WORKER_AGENT } from "./built-in-definitions.ts";
 import { handlerResult } from "./child-result.ts";
@@ -104,6 +104,7 @@ async function work(
   const asked = namesOf(pool.allowed_tools, input.allowed_tools);
   const allowed = toolsFor(seat, definition, asked);
   const step = await claimFor(parts, context, assignment);
+  const before = step === undefined ? undefined : await describeEarlier(step, caller.callsOf);
   const about = { pool: pool.name, worker, task_id, ...(step_id === undefined ? {} : { step_id }) };
   let ended: EndedChild | undefined;
   try {
@@ -112,7 +113,7 @@ async function work(
       definition,
       agent_id,
       run_id,
-      task: taskText(task.title, assignment, step),
+      task: taskText(task.title, assignment, step, before),
       timeoutMs: timeoutFor(definition, undefined, parts.childTimeoutMs),
       about,
       ...(input.instructions === undefined ? {} : { context: input.instructions }),
@@ -174,6 +175,7 @@ function taskText(
   title: string,
   { worker, task_id }: Assignment,
   step: StepRecord | undefined,
+  before: string | undefined,
 ): string {
   const lines = [`You are the worker ${worker}. You work on the task ${task_id}: ${title}`];
   if (step === undefined)
@@ -184,6 +186,7 @@ function taskText(
     `The step ${step_id} is claimed for you already: ${what}`,
     instructions,
     ...(expected_output === undefined ? [] : [`What is expected of it: ${expected_output}`]),
+    ...(before === undefined ? [] : [before]),
     "When you are done, update the step with what came of it.",
   ].join("\n");
 }

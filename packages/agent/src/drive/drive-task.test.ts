@@ -1,4 +1,10 @@
-import { createKernel, createMemoryJournal, type Fact, type PolicyInput } from "@soong/core";
+import {
+  createKernel,
+  createMemoryJournal,
+  defineTool,
+  type Fact,
+  type PolicyInput,
+} from "@soong/core";
 import { verifies } from "#laws";
 import { afterEach, expect, test } from "vitest";
 import { createAgents, loadAgentCatalog, type WorkerPool } from "../child/index.ts";
@@ -28,6 +34,7 @@ async function stage(steps: Steps, luck: Luck, given: StageOptions = {}) {
   const catalog = await loadAgentCatalog();
   const agents = createAgents({ catalog, childTimeoutMs: 60_000, pools, tasks: { tasks, keeper } });
   const kernel = createKernel({
+    tools: DEMO,
     sources: [agents.source, taskTools({ tasks, keeper, callerOf: (ids) => agents.callerOf(ids) })],
     config: { agents: { max_concurrent_children_per_session: 8, max_children_per_run: 1 } },
   });
@@ -92,6 +99,8 @@ interface StageOptions {
 function luckyModel(luck: Luck) {
   const attempts = new Map<string, number>();
   const byRun = new Map<string, Model>();
+  /** Of each worker, the first it was told. */
+  const prompts: string[] = [];
   const plain = scriptedModel({ turns: [] });
   let waits = 0;
   let told = (): void => {};
@@ -99,6 +108,7 @@ function luckyModel(luck: Luck) {
     ...plain,
     stream(request, signal) {
       const { run_id = "" } = request;
+      if (request.index === 1) prompts.push(promptIn(request));
       const playing = byRun.get(run_id) ?? playerFor(stepIn(request));
       byRun.set(run_id, playing);
       return playing.stream(request, signal);
@@ -107,6 +117,7 @@ function luckyModel(luck: Luck) {
   return {
     model,
     attempts,
+    prompts,
     /** When so many wait. */
     waiting(count: number): Promise<void> {
       return new Promise((resolve) => {
@@ -140,7 +151,8 @@ function luckyModel(luck: Luck) {
 function turnsFor(outcome: Outcome): ScriptTurn[] {
   const end: Readonly<Record<string, string>> =
     outcome === "completed" ? { summary: "It is." } : { reason: `it ${outcome}` };
-  const running = { calls: [update({ status: "running" })] };
+  const looks = { tool: "agent.task_query_steps", input: {}, id: "looks" };
+  const running = { calls: [update({ status: "running" }), looks] };
   if (outcome === "nothing") return [{ text: "I did not bother." }];
   if (outcome === "waits") return [running, { parts: [{ text: "…", after_ms: 2 ** 30 }] }];
   return [running, { calls: [update({ status: outcome, ...end })] }, { text: "That was it." }];
@@ -148,6 +160,11 @@ function turnsFor(outcome: Outcome): ScriptTurn[] {
 
 function update(input: Readonly<Record<string, string>>) {
   return { tool: "agent.task_update_step", input };
+}
+
+function promptIn({ messages: [first] }: ModelRequest): string {
+  const content = first?.role === "user" ? first.content : [];
+  return content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 }
 
 function stepIn({ messages }: ModelRequest): string {
@@ -204,6 +221,66 @@ test("a step that fails is tried again while it has attempts left, however it fa
   expect(done).toHaveLength(4);
   expect(new Set(done)).toEqual(new Set(["bottom", "left", "right", "top"]));
 });
+
+test("whoever takes over a step is told what was tried, how it ended and what it may have changed", async () => {
+  verifies("TASK-6", "TASK-4");
+  const at = await stage({ a: [] }, {});
+  const { session, task_id, tasks } = at;
+  // A worker of a runtime that was killed: one call done, one under way, and its lease ran out.
+  const gone = await session.startRun({ run_id: "run_gone", policy: ALLOW });
+  await gone.call("demo.write", { path: "done.txt" });
+  const turn = gone.openTurn();
+  turn.push({ id: "hanging", name: "demo.hang", arguments: { path: "half.txt" } });
+  turn.end();
+  const { session_id } = session;
+  const actor = { kind: "worker", session_id, run_id: "run_gone", agent_id: "g", task_id } as const;
+  const claimed = await tasks.claim({ actor }, { task_id, step_id: "a", start: true });
+  if (claimed.kind !== "claimed") throw new Error("not claimed");
+  await tasks.release(claimed.claim, "ended");
+  expect(await at.drive()).toMatchObject({ kind: "completed" });
+  const [prompt = ""] = at.prompts;
+  expect(prompt).toContain("This step was tried before.");
+  expect(prompt).toContain("- Attempt 1 ended as released: its worker ended without finishing it");
+  expect(prompt).toContain("  - demo.hang half.txt: unknown, it may or may not have happened");
+  expect(prompt).toContain("  - demo.write done.txt: succeeded");
+  const call = at.facts("tool.requested").find(({ tool_call_id }) => tool_call_id === "looks");
+  const ended = at.facts("tool.completed").find(({ tool_call_id }) => tool_call_id === "looks");
+  expect(call).toBeDefined();
+  expect(ended?.data).toMatchObject({
+    result: {
+      data: {
+        steps: [
+          {
+            step_id: "a",
+            earlier: [
+              {
+                attempt: 1,
+                outcome: "released",
+                calls: [
+                  { tool_name: "demo.hang", status: "unknown", targets: ["half.txt"] },
+                  { tool_name: "demo.write", status: "succeeded" },
+                ],
+              },
+            ],
+          },
+        ],
+      },
+    },
+  });
+  await turn.abort("the test is over");
+});
+
+const ALLOW = { rules: [{ tool: "demo.*", decision: "allow" as const }] };
+
+/** What a worker before did. */
+const DEMO = ["demo.write", "demo.hang"].map((name) =>
+  defineTool({
+    name,
+    description: "Does what a worker before has done",
+    input_schema: { type: "object" },
+    handler: () => (name === "demo.hang" ? new Promise(() => {}) : "done"),
+  }),
+);
 
 test("a step without luck fails the task with the reason, after all else that could be done", async () => {
   verifies("TASK-6");

@@ -3,6 +3,7 @@
 import type { FactData } from "@soong/core";
 import type { TaskActor } from "./actor.ts";
 import type { TaskFactType } from "./draft.ts";
+import type { EarlierCalls } from "./earlier-attempts.ts";
 import type { NewTask } from "./new-task.ts";
 import type { Claimed, ClaimRequest, HeldClaim } from "./plan-claim.ts";
 import type { TaskCompletion, TaskEnding } from "./plan-end.ts";
@@ -17,6 +18,8 @@ export type RecordTaskFact = (type: TaskFactType, data: FactData) => void;
 export interface TaskCaller {
   readonly actor: TaskActor;
   readonly record?: RecordTaskFact | undefined;
+  /** What earlier runs of the session did, for whoever takes over a step of theirs. */
+  readonly callsOf?: EarlierCalls | undefined;
 }
 
 /** Whatever is refused is thrown as a `TaskRefused`. */
@@ -24,6 +27,8 @@ export interface Tasks {
   readonly leaseMs: number;
   /** The runtime's own eyes: without an actor, and changing nothing. */
   readonly reader: TaskReader;
+  /** Tokens of claims whose workers live in this process: whoever looks at a task here renews them. */
+  readonly alive: Set<string>;
   create(caller: TaskCaller, task: NewTask): Promise<TaskWithCounts>;
   get(caller: TaskCaller, task_id: string): Promise<TaskWithCounts>;
   /** Those of the orchestrator's session, newest first. */

@@ -38,7 +38,7 @@ const UNREACHED = "Its lease ran out, and the store could not be reached to rene
 interface Kept {
   readonly claim: HeldClaim;
   readonly record: RecordTaskFact | undefined;
-  /** By our own clock: the lease was renewed no earlier than a lease before it. */
+  /** By our own clock, which nobody sets: the lease was renewed no earlier than a lease before it. */
   leaseEndsAt: number;
   /** Updates under way. */
   updates: number;
@@ -55,7 +55,7 @@ export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
 
   return {
     async claim(caller, request) {
-      const since = clock.now();
+      const since = clock.monotonic();
       const claimed = await tasks.claim(caller, request);
       if (claimed.kind === "claimed") keep(claimed.claim, caller.record, since);
       return claimed;
@@ -87,29 +87,33 @@ export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
   };
 
   function keep(claim: HeldClaim, record: RecordTaskFact | undefined, since: number): void {
-    kept.get(claim.run_id)?.stop();
+    const before = kept.get(claim.run_id);
+    if (before !== undefined) forget(before.claim);
     const leaseEndsAt = since + tasks.leaseMs;
     const one: Kept = { claim, record, leaseEndsAt, updates: 0, lost: undefined, stop: () => {} };
     kept.set(claim.run_id, one);
+    tasks.alive.add(claim.token);
     schedule(one);
   }
 
   function schedule(one: Kept): void {
-    const ms = Math.min(heartbeatMs, one.leaseEndsAt - clock.now());
+    const ms = Math.min(heartbeatMs, one.leaseEndsAt - clock.monotonic());
     one.stop = clock.after(Math.max(0, ms), () => void beat(one));
   }
 
   async function beat(one: Kept): Promise<void> {
-    const since = clock.now();
-    // Whether the store answers or not: past its lease a claim may be somebody else's.
-    one.stop = clock.after(Math.max(0, one.leaseEndsAt - since), () => lose(one, UNREACHED));
+    const since = clock.monotonic();
+    // Whether the store answers or not: past its lease a claim may be somebody else's. A process that stood still for
+    // longer than its lease asks first: the claim may still be its own.
+    const patienceMs = since < one.leaseEndsAt ? one.leaseEndsAt - since : heartbeatMs;
+    one.stop = clock.after(patienceMs, () => lose(one, UNREACHED));
     try {
       await tasks.renew(one.claim, one.record);
       one.leaseEndsAt = since + tasks.leaseMs;
     } catch (error) {
       // A store that is busy or gone for a moment: the lease has room for another try.
       if (!(error instanceof TaskRefused)) {
-        if (clock.now() >= one.leaseEndsAt) lose(one, UNREACHED);
+        if (clock.monotonic() >= one.leaseEndsAt) lose(one, UNREACHED);
       } else if (one.updates === 0) lose(one, error.message);
     }
     if (!isKept(one) || one.lost !== undefined) return;
@@ -120,6 +124,7 @@ export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
   function lose(one: Kept, why: string): void {
     if (!isKept(one) || one.lost !== undefined) return;
     one.stop();
+    tasks.alive.delete(one.claim.token);
     one.lost = why;
     watchers.get(one.claim.run_id)?.(one.claim, why);
   }
@@ -133,13 +138,19 @@ export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
     const one = kept.get(run_id);
     if (one?.claim.token !== token) return;
     one.stop();
+    tasks.alive.delete(token);
     kept.delete(run_id);
   }
 
   async function leave(run_id: string, how: ReleaseReason, record?: RecordTaskFact): Promise<void> {
     const one = kept.get(run_id);
     if (one === undefined) return;
-    forget(one.claim);
-    await tasks.release(one.claim, how, record ?? one.record);
+    one.stop();
+    kept.delete(run_id);
+    try {
+      await tasks.release(one.claim, how, record ?? one.record);
+    } finally {
+      tasks.alive.delete(one.claim.token);
+    }
   }
 }

@@ -20,6 +20,9 @@ export interface Draft {
   readonly at: string;
   /** Of new steps that say nothing of it. */
   readonly maxAttempts: number;
+  readonly leaseMs: number;
+  /** Whether the worker of a claim lives in this process: then its lease is renewed, however late that is. */
+  isAlive(token: string): boolean;
   readonly found: FoundRows;
   readonly facts: readonly TaskFact[];
   task(): TaskRecord | undefined;
@@ -37,7 +40,9 @@ export interface Draft {
   writes(): Omit<PlannedChange<never>, "answer">;
 }
 
-export function createDraft(found: FoundRows, now: number, maxAttempts: number): Draft {
+export interface DraftRules extends Pick<Draft, "maxAttempts" | "leaseMs" | "isAlive"> {}
+
+export function createDraft(found: FoundRows, now: number, rules: DraftRules): Draft {
   const at = new Date(now).toISOString();
   let task = found.task === undefined ? undefined : taskOf(found.task);
   let taskChanged = false;
@@ -48,9 +53,9 @@ export function createDraft(found: FoundRows, now: number, maxAttempts: number):
   const facts: TaskFact[] = [];
 
   return {
+    ...rules,
     now,
     at,
-    maxAttempts,
     found,
     facts,
     task: () => task,

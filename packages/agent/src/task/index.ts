@@ -3,6 +3,7 @@
 export type { ReleaseReason, StepQuery, TaskCaller, Tasks } from "./acting.ts";
 export type { TaskActor } from "./actor.ts";
 export { createClaimKeeper, type ClaimKeeper, type ClaimKeeperOptions } from "./claim-keeper.ts";
+export { describeEarlier, type EarlierCall } from "./earlier-attempts.ts";
 export { createMemoryTasks } from "./memory-tasks.ts";
 export type { NewStep, NewTask } from "./new-task.ts";
 export type { TaskOperation } from "./operation.ts";
@@ -12,6 +13,7 @@ export type { StepUpdate } from "./plan-step.ts";
 export type { TaskUpdate } from "./plan-update.ts";
 export type {
   ClaimRecord,
+  EarlierAttempt,
   StepCounts,
   StepFailure,
   StepRecord,

@@ -3,16 +3,29 @@
 // kills whoever works on it must not do so for ever.
 
 import type { Draft } from "./draft.ts";
-import { describeClaim, withoutClaim } from "./draft.ts";
+import { describeClaim } from "./draft.ts";
+import { withEarlier } from "./earlier-attempts.ts";
 import type { StepRecord } from "./records.ts";
 
-/** Whoever looks at a task first makes the steps of lost workers ready again. */
+/**
+ * Whoever looks at a task first makes the steps of lost workers ready again. One whose worker lives in this process is
+ * not lost: the clock was set, or the process stood still, and nobody else has taken the step meanwhile.
+ */
 export function loseLeases(draft: Draft): void {
   for (const step of draft.allSteps()) {
-    if (!isLapsed(step, draft.now)) continue;
+    const { claim } = step;
+    if (claim === undefined || !isLapsed(step, draft.now)) continue;
+    if (draft.isAlive(claim.token)) {
+      draft.putStep({ ...step, claim: { ...claim, lease_expires_at: leaseFrom(draft) } });
+      continue;
+    }
     const until = step.claim?.lease_expires_at ?? draft.at;
     endClaim(draft, step, "lease_lost", `its worker gave no sign of life until ${until}`);
   }
+}
+
+export function leaseFrom({ now, leaseMs }: Draft): string {
+  return new Date(now + leaseMs).toISOString();
 }
 
 function isLapsed({ claim }: StepRecord, now: number): boolean {
@@ -37,7 +50,7 @@ export function endClaim(
   const data = { reason: why, attempt: attempts, max_attempts, claim: describeClaim(claim) };
   const hasFailed = attempts >= max_attempts;
   draft.tell(`task.step.${code}`, step, { ...data, status: hasFailed ? "failed" : "ready" });
-  const free = { ...withoutClaim(step), failure };
+  const free = { ...withEarlier(draft, step, code, why), failure };
   if (!hasFailed) return draft.putStep({ ...free, status: "ready" });
   draft.putStep({ ...free, status: "failed", ended_at: draft.at });
   const message = `${why}, and that was attempt ${attempts} of ${max_attempts}`;
@@ -48,7 +61,7 @@ export function endClaim(
 export function giveBack(draft: Draft, step: StepRecord, why: string): void {
   if (step.claim === undefined) return;
   const attempts = step.attempts - 1;
-  draft.putStep({ ...withoutClaim(step), status: "ready", attempts });
+  draft.putStep({ ...withEarlier(draft, step, "stopped", why), status: "ready", attempts });
   draft.tell("task.step.released", step, {
     reason: why,
     attempt: step.attempts,

@@ -4,6 +4,7 @@
 import type { TaskActor } from "./actor.ts";
 import { artifactsProblem, textProblem } from "./check-texts.ts";
 import { describeClaim, told, withoutClaim, type Draft } from "./draft.ts";
+import { withEarlier } from "./earlier-attempts.ts";
 import { endClaim, loseLeases } from "./leases.ts";
 import { TASK_LIMITS } from "./limits.ts";
 import { attemptProblem, reopen } from "./apply-operation.ts";
@@ -122,13 +123,19 @@ function move(
     case "failed": {
       const run_id = step.claim?.run_id ?? actor.run_id;
       const failure = { code: to, message: reason, attempt, run_id, at: draft.at };
-      draft.putStep({ ...free, status: to, failure, ended_at: draft.at });
+      const tried = withEarlier(draft, step, to, reason);
+      draft.putStep({ ...tried, status: to, failure, ended_at: draft.at });
       draft.tell("task.step.failed", step, { attempt, max_attempts, ...by, reason: told(reason) });
       return undefined;
     }
     case "blocked":
       // Not a failure of the step: it will need this attempt when what blocks it is gone.
-      draft.putStep({ ...free, status: to, reason, attempts: attempt - 1 });
+      draft.putStep({
+        ...withEarlier(draft, step, to, reason),
+        status: to,
+        reason,
+        attempts: attempt - 1,
+      });
       draft.tell("task.step.blocked", step, { ...by, reason: told(reason) });
       return undefined;
     case "ready":

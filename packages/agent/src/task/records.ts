@@ -61,6 +61,8 @@ export interface StepRecord {
   result?: WorkResult;
   /** Of the last attempt that failed or was lost; stays when it is tried again. */
   failure?: StepFailure;
+  /** Every claim that ended without a result, oldest first; the last ten. */
+  earlier?: readonly EarlierAttempt[];
   /** Why it is blocked or cancelled. */
   reason?: string;
   /** The last word of whoever works on it. */
@@ -94,6 +96,16 @@ export interface StepFailure {
   /** Which attempt it was. */
   attempt: number;
   run_id: string;
+  at: string;
+}
+
+export interface EarlierAttempt {
+  attempt: number;
+  /** `stopped`: its worker was stopped from outside, which is no attempt of the step. */
+  outcome: "failed" | "blocked" | "lease_lost" | "released" | "stopped";
+  message: string;
+  run_id: string;
+  worker?: string;
   at: string;
 }
 

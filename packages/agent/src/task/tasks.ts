@@ -5,7 +5,7 @@ import { randomIds, systemClock, type Clock, type IdSource } from "@soong/core";
 import type { RecordTaskFact, TaskCaller, Tasks } from "./acting.ts";
 import { isVisibleTo, mayAct, type TaskAction, type TaskActor } from "./actor.ts";
 import { createDraft, type Draft, type TaskFact } from "./draft.ts";
-import { endClaim, giveBack, loseLeases } from "./leases.ts";
+import { endClaim, giveBack, leaseFrom, loseLeases } from "./leases.ts";
 import { DEFAULT_LEASE_MS, DEFAULT_MAX_ATTEMPTS, MIN_LEASE_MS } from "./limits.ts";
 import { planCreate } from "./new-task.ts";
 import { planClaim, stepGivenTo, type HeldClaim } from "./plan-claim.ts";
@@ -37,10 +37,13 @@ export function createTasks(options: TasksOptions): Tasks {
   const reader = taskReader(storage);
   /** Tasks in which there was nothing to claim: whoever comes again only looks, and holds up nobody who works. */
   const idle = new Set<string>();
+  const alive = new Set<string>();
+  const rules = { maxAttempts, leaseMs, isAlive: (token: string) => alive.has(token) };
 
   return {
     leaseMs,
     reader,
+    alive,
     async create(caller, given) {
       const task_id = ids.next("task");
       const selection = { task_id, tasks_of_session: caller.actor.session_id };
@@ -114,7 +117,7 @@ export function createTasks(options: TasksOptions): Tasks {
     },
     renew(claim, record) {
       return onClaim(claim, record, (draft, step) => {
-        const lease_expires_at = new Date(draft.now + leaseMs).toISOString();
+        const lease_expires_at = leaseFrom(draft);
         if (step.claim !== undefined) {
           draft.putStep({ ...step, claim: { ...step.claim, lease_expires_at } });
         }
@@ -196,7 +199,7 @@ export function createTasks(options: TasksOptions): Tasks {
   ): Promise<Value> {
     const { outcome, facts } = await storage.change(selection, (found) => {
       // Asked for in the transaction: whoever waited for it must not judge leases by the time before.
-      const draft = createDraft(found, clock.now(), maxAttempts);
+      const draft = createDraft(found, clock.now(), rules);
       const planned = plan(draft);
       const answer: { outcome: Outcome<Value>; facts: readonly TaskFact[] } = {
         outcome: planned,

@@ -1,7 +1,15 @@
 // The tools a worker shares with the orchestrator (TASK-1): look at a task, take a step, say what became of it. Which
 // task and which claim are the run's own come from the run (TASK-5).
 
-import { defineTool, ToolFailure, toolResult, type AnyTool, type CallIds } from "@soong/core";
+import {
+  defineTool,
+  ToolFailure,
+  toolResult,
+  type AnyTool,
+  type CallIds,
+  type JsonObject,
+} from "@soong/core";
+import { earlierAttempts } from "./earlier-attempts.ts";
 import type { ClaimKeeper } from "./claim-keeper.ts";
 import { TASK_LIMITS } from "./limits.ts";
 import type { StepUpdate } from "./plan-step.ts";
@@ -61,7 +69,7 @@ function queryTool({ tasks, callerOf }: WorkerToolParts): AnyTool {
     name: "agent.task_query_steps",
     title: "Look at steps",
     description:
-      "Look at steps of a task, in their order: by status, or by id. brief has id, title, status, dependencies, attempts and the result in short; full also has instructions, expected output, the whole result and the claim.",
+      "Look at steps of a task, in their order: by status, or by id. brief has id, title, status, dependencies, attempts (with how earlier ones ended and what they may have changed) and the result in short; full also has instructions, expected output, the whole result and the claim.",
     input_schema: {
       type: "object",
       properties: {
@@ -103,17 +111,34 @@ function queryTool({ tasks, callerOf }: WorkerToolParts): AnyTool {
         const steps = await tasks.querySteps(caller, { ...query, task_id, limit });
         const { counts } = await tasks.get(caller, task_id);
         const view = detail === "full" ? viewStep : viewStepBriefly;
+        // The journal is read once for all of them.
+        const runs = steps.flatMap(({ earlier = [] }) => earlier.map(({ run_id }) => run_id));
+        const calls = runs.length === 0 ? [] : ((await caller.callsOf?.(runs)) ?? []);
+        const known = { callsOf: async () => calls };
+        const shown = steps.map(async (step) => ({
+          ...view(step),
+          ...(await viewEarlier(step, known)),
+        }));
         return toolResult({
           summary: `${steps.length} steps of task ${task_id}.`,
           data: {
             task_id,
             steps_in_all: viewCounts(counts),
-            steps: steps.map(view),
+            steps: await Promise.all(shown),
             complete: query.step_ids !== undefined || steps.length < limit,
           },
         });
       }),
   });
+}
+
+/** What was tried before, with the calls of it that changed something or may have. */
+async function viewEarlier(
+  step: StepRecord,
+  { callsOf }: Pick<TaskCaller, "callsOf">,
+): Promise<JsonObject> {
+  const earlier = await earlierAttempts(step, callsOf);
+  return earlier.length === 0 ? {} : { earlier: earlier as unknown as JsonObject[] };
 }
 
 type QueryInput = Omit<StepQuery, "task_id"> & {
@@ -155,7 +180,11 @@ function claimTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
         const { step, task } = claimed;
         return toolResult({
           summary: `Step ${step.step_id} is yours and ${step.status}.`,
-          data: { claimed: true, step: viewStep(step), goal: task.goal },
+          data: {
+            claimed: true,
+            step: { ...viewStep(step), ...(await viewEarlier(step, caller)) },
+            goal: task.goal,
+          },
         });
       }),
   });
