@@ -39,6 +39,8 @@ const SERVERS: Proof = [
   "has the times of the config where it says none",
 ];
 const POOLS: Proof = ["test/cli/agents.test.ts", "are the workers of pools that name them"];
+const START: Proof = ["test/cli/memory.test.ts", "is what a run begins with, within the budget"];
+const OUTSIDE: Proof = ["test/cli/memory.test.ts", "recalled by the reference memory server"];
 const MEMORY: Proof = ["test/cli/memory.test.ts", "is written and recalled as the config says"];
 const kernel = (file: string, name: string): readonly Proof[] => [
   WIRED,
@@ -115,6 +117,12 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   "agents.worker_pools.*.allowed_tools": [POOLS],
   "task.lease_ms": [["test/cli/tasks.test.ts", "stops cleanly at Ctrl-C"]],
   "task.max_attempts": [["test/cli/tasks.test.ts", "drives a task to its end with the workers"]],
+  "memory.enabled": [START],
+  "memory.provider": [OUTSIDE],
+  "memory.write_arguments": [OUTSIDE],
+  "memory.recall_tool": [OUTSIDE],
+  "memory.recall_arguments": [OUTSIDE],
+  "memory.start_tokens": [START],
   "memory.write_mode": [MEMORY],
   "memory.external_tool": [MEMORY],
   "memory.recall_tokens": [MEMORY],

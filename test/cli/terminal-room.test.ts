@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { verifies } from "#laws";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { sourceAlias } from "../../scripts/source-alias.mjs";
 import { atTerminal, canMakeTerminals } from "./pseudo-terminal.ts";
 import { canUseTmux, openTmux, type Tmux } from "./tmux.ts";
 
@@ -25,6 +26,7 @@ beforeAll(async () => {
     platform: "node",
     target: "node20",
     packages: "external",
+    alias: sourceAlias(),
     logLevel: "error",
   });
 });

@@ -42,15 +42,15 @@ export function commandEnvironment(options: EnvironmentOptions = {}): Record<str
   return environment;
 }
 
-/** What the runtime itself is told, such as where its home is: given to others only by its whole name. */
+/** What the runtime itself is told, such as where its home is: no wildcard gives it on that does not name more than this. */
 const OWN_PREFIX = "SOONG_";
 
 function isAllowed(name: string, allowlist: readonly string[]): boolean {
-  return allowlist.some((entry) =>
-    entry.endsWith("*")
-      ? name.startsWith(entry.slice(0, -1)) && !name.startsWith(OWN_PREFIX)
-      : name === entry,
-  );
+  return allowlist.some((entry) => {
+    if (!entry.endsWith("*")) return name === entry;
+    const start = entry.slice(0, -1);
+    return name.startsWith(start) && !(name.startsWith(OWN_PREFIX) && OWN_PREFIX.startsWith(start));
+  });
 }
 
 /** A relative or empty entry means "wherever the command happens to be": the project could plant programs. */
