@@ -39,14 +39,17 @@ export interface LoopRun {
 export function beginRun(
   state: ConversationState,
   options: GivenRun,
-  prompt: string | readonly ContentBlock[],
+  /** Undefined: the run continues where the path ends. */
+  prompt: string | readonly ContentBlock[] | undefined,
   closed: boolean,
 ): LoopRun {
   const { clock, limits } = state;
   const { run_id } = options;
   const control = createRunControl(clock);
   const log = createEventLog();
-  const given = closed ? "The conversation is closed. Open it again." : readPrompt(prompt);
+  const given = closed
+    ? "The conversation is closed. Open it again."
+    : readPrompt(prompt, state.path.length === 0);
   const refused = closed ? "conversation_closed" : "invalid_prompt";
   const end =
     typeof given === "string"
@@ -74,7 +77,7 @@ type GivenRun = RunOptions & { readonly run_id: string };
 async function inTurn(
   state: ConversationState,
   options: GivenRun,
-  prompt: readonly ContentBlock[],
+  prompt: readonly ContentBlock[] | undefined,
   control: RunControl,
   log: EventLog,
 ): Promise<RunEnd> {
@@ -102,7 +105,7 @@ async function inTurn(
 async function started(
   state: ConversationState,
   options: GivenRun,
-  prompt: readonly ContentBlock[],
+  prompt: readonly ContentBlock[] | undefined,
   control: RunControl,
   log: EventLog,
   after: number,
@@ -151,7 +154,7 @@ async function started(
 
 async function conducted(
   running: Running,
-  prompt: readonly ContentBlock[],
+  prompt: readonly ContentBlock[] | undefined,
   after: number,
 ): Promise<RunEnd> {
   const { session, run, control, log } = running;
@@ -260,7 +263,13 @@ function recordOutside(
 }
 
 /** The prompt's blocks, or what is wrong with it. */
-function readPrompt(prompt: string | readonly ContentBlock[]): readonly ContentBlock[] | string {
+function readPrompt(
+  prompt: string | readonly ContentBlock[] | undefined,
+  isFirst: boolean,
+): readonly ContentBlock[] | undefined | string {
+  if (prompt === undefined) {
+    return isFirst ? "There is nothing to continue: no prompt was sent yet." : undefined;
+  }
   const blocks: unknown = typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt;
   if (!Array.isArray(blocks) || !blocks.every(isContentBlock)) {
     return "The prompt is neither text nor a list of content blocks.";

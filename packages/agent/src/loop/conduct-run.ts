@@ -22,12 +22,12 @@ import { awaitSupply } from "./tool-supply.ts";
 
 export async function conductRun(
   running: Running,
-  prompt: readonly ContentBlock[],
+  prompt: readonly ContentBlock[] | undefined,
 ): Promise<Ending> {
   try {
     recordRecovered(running);
     await loadInstructions(running);
-    const blocked = await submit(running, prompt);
+    const blocked = prompt === undefined ? undefined : await submit(running, prompt);
     if (blocked !== undefined) {
       record(running, "error", { code: "prompt_blocked", message: blocked }, "warn");
       return ended("failed", "prompt_blocked", `The prompt was blocked by a hook: ${blocked}`);

@@ -59,6 +59,8 @@ export interface Conversation {
   readonly agent_id: string;
   /** One root run of a session at a time: later ones queue, and are told so. */
   send(prompt: string | readonly ContentBlock[]): LoopRun;
+  /** A run without a prompt: the model is asked again where the last one was cut off (STORE-5). */
+  resume(): LoopRun;
   /** Aborts what is under way or queued, and waits for its end. The session stays open. */
   close(): Promise<void>;
 }
@@ -94,18 +96,21 @@ export async function openConversation(options: LoopOptions): Promise<Conversati
 
   return {
     agent_id,
-    send(prompt) {
-      // A given id is one run's.
-      const run_id = givenRunId ?? ids.next("run");
-      givenRunId = undefined;
-      const sent = beginRun(state, { ...options.run, run_id, agent_id }, prompt, closed);
-      open.add(sent);
-      void sent.end.then(() => open.delete(sent));
-      return sent;
-    },
+    send: begin,
+    resume: () => begin(undefined),
     async close() {
       closed = true;
       await Promise.all([...open].map((one) => one.abort("the conversation was closed")));
     },
   };
+
+  function begin(prompt: string | readonly ContentBlock[] | undefined): LoopRun {
+    // A given id is one run's.
+    const run_id = givenRunId ?? ids.next("run");
+    givenRunId = undefined;
+    const begun = beginRun(state, { ...options.run, run_id, agent_id }, prompt, closed);
+    open.add(begun);
+    void begun.end.then(() => open.delete(begun));
+    return begun;
+  }
 }

@@ -40,9 +40,12 @@ export function addRuns(program: Command, context: CommandContext, ended: Ended)
 
   const resume = program
     .command("resume")
-    .description("go on with a session that is kept, where it left off")
+    .description("continue a session where it left off, also a run that was cut off")
     .argument("<session>", "its id, as `soong sessions` lists it")
-    .argument("[prompt]", "what to do next; left out: a conversation, or stdin")
+    .argument(
+      "[prompt]",
+      "what to do next; default: stdin, else the interrupted run continues, in a conversation on a terminal",
+    )
     .option("--model <model>", "provider:model, script:FILE, or a profile of the config")
     .option("--json", "print the facts, one a line, and nothing else");
   rulesAndPlace(agentAndMode(resume)).action(

@@ -24,7 +24,7 @@ export interface RunCommandOptions {
   readonly json?: boolean;
 }
 
-/** `resume`: the session to go on with. */
+/** `resume`: the session to go on with; without a prompt its interrupted run continues. */
 export async function runCommand(
   context: CommandContext,
   prompt: string | undefined,
@@ -32,6 +32,9 @@ export async function runCommand(
   resume?: string,
 ): Promise<number> {
   const asked = await promptOf(context, prompt);
+  if (asked === undefined && resume === undefined) {
+    throw new UsageError("There is no prompt: give one as an argument, or on stdin.");
+  }
   const { output } = context;
   const { allow = [], deny = [], cwd = "" } = options;
   const config = await configOf(context);
@@ -52,21 +55,31 @@ export async function runCommand(
   });
   try {
     const held = await runtime.openSession(
-      resume === undefined ? { title: titleOf(asked) } : { resume },
+      resume === undefined ? { title: titleOf(asked ?? "") } : { resume },
     );
-    const { conversation } = await openLoop({ held, runtime, config, models, mode, definition });
-    return await followRun(context, held, conversation.send(asked), options.json === true);
+    const loop = await openLoop({ held, runtime, config, models, mode, definition });
+    if (asked === undefined && loop.interrupted === undefined) {
+      throw new UsageError(
+        `Nothing was interrupted in ${visibleLine(held.session.session_id)}: give a prompt, as an argument or on stdin.`,
+      );
+    }
+    const { conversation } = loop;
+    const run = asked === undefined ? conversation.resume() : conversation.send(asked);
+    return await followRun(context, held, run, options.json === true);
   } finally {
     await runtime.close();
   }
 }
 
-async function promptOf(context: CommandContext, given: string | undefined): Promise<string> {
+/** Undefined: there is none. */
+async function promptOf(
+  context: CommandContext,
+  given: string | undefined,
+): Promise<string | undefined> {
   const isPiped = !context.stdin.isTTY;
   const text =
     given === undefined || given === "-" ? (isPiped ? await readStdin(context) : "") : given;
-  if (text.trim() !== "") return text;
-  throw new UsageError("There is no prompt: give one as an argument, or on stdin.");
+  return text.trim() === "" ? undefined : text;
 }
 
 /** Whoever sits there is asked about calls, and what tools want to know. */

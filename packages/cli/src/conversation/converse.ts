@@ -62,6 +62,10 @@ export async function converse(options: ConverseOptions): Promise<number> {
     options.onTermination((code) => leave(code)),
   ];
   try {
+    if (talk.wasInterrupted) {
+      terminal.print(dim("The runtime was stopped in the middle of this run; it continues now."));
+      begin("", () => talk.resume());
+    }
     while (!leaving.signal.aborted) {
       const typed = await keyboard.readInput({
         prompt: cyan("› "),
@@ -138,8 +142,12 @@ export async function converse(options: ConverseOptions): Promise<number> {
       if (end === "unknown" || end === "not_now") keyboard.giveBack(text);
       return;
     }
-    if (turn === undefined) begin(text, line.text, line.mentions);
-    else await join(turn, text, line.text, line.mentions);
+    if (turn === undefined) {
+      begin(text, async (isStopping) => {
+        const blocks = await withFiles(line.text, line.mentions);
+        return blocks === undefined || isStopping() ? undefined : talk.send(blocks);
+      });
+    } else await join(turn, text, line.text, line.mentions);
   }
 
   async function remember(text: string): Promise<void> {
@@ -147,7 +155,11 @@ export async function converse(options: ConverseOptions): Promise<number> {
     if (problem !== undefined) terminal.print(dim(visible(problem)));
   }
 
-  function begin(typed: string, prompt: string, mentions: readonly string[]): void {
+  /** `start` answers with nothing where there is nothing to send. */
+  function begin(
+    typed: string,
+    start: (isStopping: () => boolean) => Promise<LoopRun | undefined>,
+  ): void {
     const begun: Turn = {
       isStopping: false,
       hasEnded: false,
@@ -161,10 +173,9 @@ export async function converse(options: ConverseOptions): Promise<number> {
       // After `turn` is set, whatever happens at once.
       await Promise.resolve();
       try {
-        const blocks = await withFiles(prompt, mentions);
-        if (blocks === undefined || begun.isStopping) return keyboard.giveBack(typed);
+        const run = await start(() => begun.isStopping);
+        if (run === undefined) return keyboard.giveBack(typed);
         const since = clock.monotonic();
-        const run = await talk.send(blocks);
         begun.run = run;
         void run.end.then(() => {
           begun.hasEnded = true;

@@ -8,7 +8,7 @@ import {
   type History,
   type Model,
 } from "@soong/agent";
-import type { ConversationNode, Mode, RunOptions } from "@soong/core";
+import { RUNTIME_RESTARTED, type ConversationNode, type Mode, type RunOptions } from "@soong/core";
 import { loopLimitsOf, type LoadedConfig } from "../config/index.ts";
 import {
   instructionsOf,
@@ -63,13 +63,42 @@ export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
       ...(run_id === undefined ? {} : { run_id }),
     },
   });
-  return { conversation, history };
+  const interrupted =
+    agent_id === undefined ? undefined : await interruptionOf(held, agent_id, history);
+  return { conversation, history, interrupted };
 }
 
 export interface OpenedLoop {
   readonly conversation: Conversation;
   /** What was said before, root first. */
   readonly history: readonly ConversationNode[];
+  /** Set where the last run of the agent left something for the model to go on with (STORE-5). */
+  readonly interrupted: Interruption | undefined;
+}
+
+/** `restarted`: the runtime was stopped in the middle of it. `ended`: it failed or was aborted, and that is on record. */
+export type Interruption = "restarted" | "ended";
+
+async function interruptionOf(
+  { kept }: KeptSession,
+  agent_id: string,
+  history: readonly ConversationNode[],
+): Promise<Interruption | undefined> {
+  const last = (await kept.reader.runs()).findLast((run) => run.agent_id === agent_id);
+  if (last === undefined || last.status === "completed" || isFinalAnswer(history.at(-1))) {
+    return undefined;
+  }
+  const [end] = await kept.reader.facts({
+    run_id: last.run_id,
+    before: Number.MAX_SAFE_INTEGER,
+    limit: 1,
+  });
+  return end?.data["reason"] === RUNTIME_RESTARTED ? "restarted" : "ended";
+}
+
+/** The model has said what it had to say: there is nothing to ask it again. */
+function isFinalAnswer(node: ConversationNode | undefined): boolean {
+  return node === undefined || (node.kind === "message" && node.data?.["role"] === "assistant");
 }
 
 function limitsOf(

@@ -23,7 +23,11 @@ export interface Talk {
   readonly mode: Mode;
   /** What was said before this conversation began, root first. */
   history(): Promise<readonly ConversationNode[]>;
+  /** The runtime was stopped in the middle of its last run. */
+  readonly wasInterrupted: boolean;
   send(prompt: readonly ContentBlock[]): Promise<LoopRun>;
+  /** The run that was cut off continues. */
+  resume(): Promise<LoopRun>;
   /** Through the whole pipeline, on record in the session. */
   readFile(path: string): Promise<ToolResult>;
   /** From the next prompt on. Throws a sentence. */
@@ -75,16 +79,14 @@ export async function openTalk(options: OpenTalkOptions): Promise<Talk> {
       return mode;
     },
     history: async () => loop?.history ?? [],
-    async send(prompt) {
-      const first = prompt.find((block) => block.type === "text")?.text ?? "";
-      const { conversation } = await loopNow(first);
-      const session = await sessionNow(first);
-      const run = conversation.send(prompt);
-      const stopListening = session.onAbort((reason) => void run.abort(reason));
-      void run.end.then(stopListening);
-      run_id = await run.run_id;
-      return run;
+    get wasInterrupted() {
+      return loop?.interrupted === "restarted";
     },
+    send: (prompt) =>
+      begin(prompt.find((block) => block.type === "text")?.text ?? "", ({ conversation }) =>
+        conversation.send(prompt),
+      ),
+    resume: () => begin("", ({ conversation }) => conversation.resume()),
     async readFile(path) {
       const { conversation } = await loopNow(`@${path}`);
       const { session } = await sessionNow("");
@@ -113,6 +115,16 @@ export async function openTalk(options: OpenTalkOptions): Promise<Talk> {
       run_id = ids.next("run");
     },
   };
+
+  async function begin(about: string, start: (loop: OpenedLoop) => LoopRun): Promise<LoopRun> {
+    const opened = await loopNow(about);
+    const session = await sessionNow(about);
+    const run = start(opened);
+    const stopListening = session.onAbort((reason) => void run.abort(reason));
+    void run.end.then(stopListening);
+    run_id = await run.run_id;
+    return run;
+  }
 
   async function sessionNow(about: string): Promise<KeptSession> {
     held ??= await runtime.openSession(
