@@ -169,7 +169,7 @@ turns:
   await person.until("not-on-a-Monday");
   await person.until("away/e.txt");
   const [open] = desk.open();
-  desk.answer(open?.question_id ?? "", {
+  await desk.answer(open?.question_id ?? "", {
     decision: "allow_once",
     answered_by: "a second terminal",
   });

@@ -90,7 +90,8 @@ describe("soong resume without a prompt", () => {
 
   it.skipIf(!canUseTmux())("continues in a conversation (needs tmux)", async () => {
     verifies("STORE-5");
-    const { home, project, session_id, read } = await cutOff();
+    const place = await cutOff();
+    const { home, project, session_id } = place;
     const screen = await openTmux({
       columns: 100,
       rows: 40,
@@ -108,8 +109,8 @@ describe("soong resume without a prompt", () => {
     });
     await screen.waitFor(/stopped in the middle of this run; it continues now[^]*Now it is done\./);
     await screen.waitFor(/›$/);
-    expect(await read("ran")).toBe("x\n");
-    expect(await read("later.txt")).toBe("later");
+    expect(await place.read("ran")).toBe("x\n");
+    expect(await place.read("later.txt")).toBe("later");
     await screen.type("\u0004");
   });
 });

@@ -184,6 +184,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
     children: parts.children.forRun(config.agents.max_children_per_run),
     ask: parts.ask,
     elicit: parts.elicit,
+    findRequestId: parts.findRequestId,
     surface: () => surface,
     modelTools: () => shown,
     current: (name) => registry.current(name),

@@ -4,6 +4,7 @@ import type {
   AskElicitation,
   AskPermission,
   DeferredTools,
+  FindRequestId,
   KernelConfig,
   SessionChildren,
 } from "./call/index.ts";
@@ -40,6 +41,7 @@ export interface SessionParts {
   readonly children: SessionChildren;
   readonly ask: AskPermission | undefined;
   readonly elicit: AskElicitation | undefined;
+  readonly findRequestId: FindRequestId | undefined;
   readonly keepDefinitions: KeepDefinitions;
   /** Runs that are under way, for the tools that act on their own run. */
   readonly runs: Map<string, DeferredTools>;

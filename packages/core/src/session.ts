@@ -5,6 +5,7 @@ import {
   type AskElicitation,
   type AskPermission,
   type DeferredTools,
+  type FindRequestId,
   type KernelConfig,
 } from "./call/index.ts";
 import { createHooks, type AnyHook, type Hooks } from "./hook/index.ts";
@@ -40,6 +41,8 @@ export interface SessionOptions {
   /** The person to ask (PERM-4). Nobody: whatever needs asking is denied. */
   readonly ask?: AskPermission;
   readonly elicit?: AskElicitation;
+  /** Left out: every question has an id of its own. */
+  readonly findRequestId?: FindRequestId;
   readonly hooks?: readonly AnyHook[];
   readonly policy?: PolicyInput;
   /**
@@ -119,6 +122,7 @@ export async function openSession(
     children: createSessionChildren(config.agents.max_concurrent_children_per_session),
     ask: options.ask,
     elicit: options.elicit,
+    findRequestId: options.findRequestId,
     instructionsOf(tool, runRecorder) {
       const key = `${tool.name}@${tool.generation}`;
       const known = instructions.get(key) ?? askForInstructions(kernel, tool, runRecorder);

@@ -32,7 +32,7 @@ export async function conductRun(
       record(running, "error", { code: "prompt_blocked", message: blocked }, "warn");
       return ended("failed", "prompt_blocked", `The prompt was blocked by a hook: ${blocked}`);
     }
-    await recallMemories(running, prompt);
+    if (prompt !== undefined) await recallMemories(running, prompt);
     return await repeat(running, createBackoff(running.run.identity.run_id));
   } catch (error) {
     return failedEnding(running, error);

@@ -7,6 +7,7 @@ import type { EventsOptions } from "./events.ts";
 import type { GrantsOptions } from "./grants.ts";
 import type { InspectOptions } from "./inspect.ts";
 import { examples, exits, JSON_FLAG, type Ended } from "./options.ts";
+import type { AnswerOptions, QuestionsOptions } from "./questions.ts";
 import type { ReplayCommandOptions } from "./replay.ts";
 import type { SessionsRmOptions } from "./sessions.ts";
 import type { UndoOptions } from "./undo.ts";
@@ -86,6 +87,32 @@ export function addLive(program: Command, context: CommandContext, ended: Ended)
     });
   examples(revoke, ["soong grants revoke grant_0abc"]);
   exits(revoke, "0 it is taken back, 1 no live session has it");
+
+  const questions = program
+    .command("questions")
+    .description("list the questions that are open, also those of a runtime that was stopped")
+    .option(...JSON_FLAG)
+    .action(async (options: QuestionsOptions) => {
+      const { questionsCommand } = await import("./questions.ts");
+      ended(await questionsCommand(context, options));
+    });
+  examples(questions, ["soong questions", "soong questions answer ask_0abc"]);
+
+  const answer = questions
+    .command("answer")
+    .description("answer one; a stopped session uses the answer when it is resumed")
+    .argument("<id>", "id or unique prefix, as `soong questions` lists it")
+    .argument("[decision]", "allow, session or deny; default: ask at this terminal")
+    .option("--reason <text>", "sent to the model")
+    .action(async (id: string, decision: string | undefined, options: AnswerOptions) => {
+      const { questionsAnswerCommand } = await import("./questions.ts");
+      ended(await questionsAnswerCommand(context, id, decision, options));
+    });
+  examples(answer, [
+    "soong questions answer ask_0abc",
+    `soong questions answer ask_0abc deny --reason "not on main"`,
+  ]);
+  exits(answer, "0 answered, 1 it is not open any more, 2 used wrongly");
 }
 
 export function addRecords(program: Command, context: CommandContext, ended: Ended): void {

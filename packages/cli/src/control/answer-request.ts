@@ -48,7 +48,10 @@ export function answerRequest(
 }
 
 type Methods = {
-  readonly [M in ControlMethod]: (client: Client, params: Params) => ControlMethods[M]["result"];
+  readonly [M in ControlMethod]: (
+    client: Client,
+    params: Params,
+  ) => ControlMethods[M]["result"] | Promise<ControlMethods[M]["result"]>;
 };
 
 const BY_NAME: Methods = {
@@ -86,9 +89,8 @@ const BY_NAME: Methods = {
   },
 };
 
-const METHODS: ReadonlyMap<string, (client: Client, params: Params) => object> = new Map(
-  Object.entries(BY_NAME),
-);
+const METHODS: ReadonlyMap<string, (client: Client, params: Params) => object | Promise<object>> =
+  new Map(Object.entries(BY_NAME));
 
 const KINDS: readonly unknown[] = ["permission", "elicitation"] satisfies ListedQuestion["kind"][];
 
@@ -169,7 +171,7 @@ function responderOf(client: Client, params: Params): string {
   return `control:${/terminal/i.test(name) && !isTerminal ? "program" : name}`;
 }
 
-function answerQuestion(client: Client, params: Params): Record<string, never> {
+async function answerQuestion(client: Client, params: Params): Promise<Record<string, never>> {
   const { subject } = client;
   const question_id = text(params, "question_id");
   const reason = optionalText(params, "reason");
@@ -178,11 +180,11 @@ function answerQuestion(client: Client, params: Params): Record<string, never> {
   const answer = action === undefined ? readPermissionAnswer({ decision, reason }) : "";
   if (typeof answer === "object") {
     const answered_by = responderOf(client, params);
-    isTaken = subject.desk.answer(question_id, { ...answer, answered_by });
+    isTaken = await subject.desk.answer(question_id, { ...answer, answered_by });
   } else if (isAction(action)) {
     requirePeer(client);
     const given = isObject(content) ? { content } : {};
-    isTaken = subject.desk.answerElicitation(question_id, { action, ...given });
+    isTaken = await subject.desk.answerElicitation(question_id, { action, ...given });
   } else {
     throw new ControlError(
       "bad_params",
@@ -190,9 +192,12 @@ function answerQuestion(client: Client, params: Params): Record<string, never> {
     );
   }
   if (isTaken) return {};
+  const by = await subject.answeredBy(question_id);
   throw new ControlError(
     "not_found",
-    "No such question is open: somebody has answered it, or its call is gone.",
+    by === undefined
+      ? "No such question is open: somebody has answered it, or its call is gone."
+      : `This question was answered already, by ${by}.`,
   );
 }
 

@@ -23,13 +23,20 @@ export type Outcome<Answer> =
   | { readonly kind: "cancelled" }
   | { readonly kind: "nobody" };
 
+/** A question that other processes may answer, too. */
+export interface SharedQuestion<Answer> {
+  readonly question_id: string;
+  /** The answer that counts: the given one, or one that came first. */
+  claim(answer: Answer): Promise<Answer>;
+}
+
 export interface FirstAnswer<Request, Answer> {
   /** Rejects when nobody attends, or nobody is left who could still answer. */
-  ask(request: Request, cancelled: AbortSignal): Promise<Answer>;
+  ask(request: Request, cancelled: AbortSignal, shared?: SharedQuestion<Answer>): Promise<Answer>;
   open(): readonly Question<Request>[];
   attendants(): number;
-  /** False: there is no such question, or it is settled. */
-  answer(question_id: string, answer: Answer): boolean;
+  /** False: there is no such question, or another answer counts. */
+  answer(question_id: string, answer: Answer): Promise<boolean>;
   /** From now on asked, also what is open already. The function ends it. */
   attend(attending: Attending<Request, Answer>): () => void;
 }
@@ -42,9 +49,10 @@ export function createFirstAnswer<Request, Answer>(
   const waiting = new Map<string, Waiting<Request, Answer>>();
 
   return {
-    ask: (request, cancelled) =>
+    ask: (request, cancelled, shared) =>
       new Promise((resolve, reject) => {
-        const question = { question_id: randomUUID(), request, asked_at: Date.now() };
+        const question_id = shared?.question_id ?? randomUUID();
+        const question = { question_id, request, asked_at: Date.now() };
         const settled = new AbortController();
         const cancel = (): void => one.settle({ kind: "cancelled" });
         const one: Waiting<Request, Answer> = {
@@ -52,6 +60,8 @@ export function createFirstAnswer<Request, Answer>(
           settled: settled.signal,
           asking: new Set(),
           failure: undefined,
+          shared,
+          isTaken: false,
           settle(outcome) {
             if (!waiting.delete(question.question_id)) return;
             cancelled.removeEventListener("abort", cancel);
@@ -71,10 +81,9 @@ export function createFirstAnswer<Request, Answer>(
       }),
     open: () => [...waiting.values()].map(({ question }) => question),
     attendants: () => attendants.size,
-    answer(question_id, answer) {
+    async answer(question_id, answer) {
       const one = waiting.get(question_id);
-      one?.settle({ kind: "answered", answer });
-      return one !== undefined;
+      return one !== undefined && take(one, answer);
     },
     attend(attendant) {
       attendants.add(attendant);
@@ -94,13 +103,29 @@ export function createFirstAnswer<Request, Answer>(
     }).then(
       (answer) => {
         if (answer === undefined) withdraw(one, attendant);
-        else one.settle({ kind: "answered", answer });
+        // What it says of a failure, whoever asked is told.
+        else take(one, answer).catch(() => {});
       },
       (error: unknown) => {
-        one.failure = error instanceof Error ? error : new Error(String(error));
+        one.failure = asError(error);
         withdraw(one, attendant);
       },
     );
+  }
+
+  /** Whether this answer counts. One that cannot be recorded does not, and is a no. */
+  async function take(one: Waiting<Request, Answer>, answer: Answer): Promise<boolean> {
+    if (one.isTaken) return false;
+    one.isTaken = true;
+    try {
+      const counts = one.shared === undefined ? answer : await one.shared.claim(answer);
+      one.settle({ kind: "answered", answer: counts });
+      return counts === answer;
+    } catch (error) {
+      one.failure = asError(error);
+      one.settle({ kind: "nobody" });
+      throw error;
+    }
   }
 
   function withdraw(one: Waiting<Request, Answer>, attendant: Attending<Request, Answer>): void {
@@ -109,7 +134,7 @@ export function createFirstAnswer<Request, Answer>(
   }
 
   function endIfNobody(one: Waiting<Request, Answer>): void {
-    if (one.asking.size === 0) one.settle({ kind: "nobody" });
+    if (one.asking.size === 0 && !one.isTaken) one.settle({ kind: "nobody" });
   }
 }
 
@@ -120,5 +145,12 @@ interface Waiting<Request, Answer> {
   readonly asking: Set<Attending<Request, Answer>>;
   /** Why the last one who could not answer could not. */
   failure: Error | undefined;
+  readonly shared: SharedQuestion<Answer> | undefined;
+  /** An answer is on its way. */
+  isTaken: boolean;
   settle(outcome: Outcome<Answer>): void;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

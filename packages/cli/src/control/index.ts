@@ -11,6 +11,12 @@ export type { ControlClient } from "./connect.ts";
 export type { LiveRuntime } from "./list-live.ts";
 export type { ControlEvent, ListedGrant, ListedQuestion } from "./protocol.ts";
 export {
+  describeAnswer,
+  keepQuestions,
+  type KeptQuestions,
+  type KeptRequest,
+} from "./kept-questions.ts";
+export {
   answeredBy,
   createQuestionDesk,
   type Attendant,

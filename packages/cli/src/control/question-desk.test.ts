@@ -30,7 +30,7 @@ it("takes the first answer, and tells the others who gave it", async () => {
   expect(answeredBy(right.asked[0]!.settled)).toBe("left");
   right.asked[0]!.answer(NO);
   expect(desk.open()).toEqual([]);
-  expect(desk.answer(left.asked[0]!.question.question_id, NO)).toBe(false);
+  expect(await desk.answer(left.asked[0]!.question.question_id, NO)).toBe(false);
 });
 
 it("lets somebody answer who was never asked, once", async () => {
@@ -40,9 +40,9 @@ it("lets somebody answer who was never asked, once", async () => {
   const { answered } = ask(desk);
   const [question] = desk.open();
   expect(question?.request.tool_name).toBe("code.write_file");
-  expect(desk.answer("no such question", YES)).toBe(false);
-  expect(desk.answer(question!.question_id, NO)).toBe(true);
-  expect(desk.answer(question!.question_id, YES)).toBe(false);
+  expect(await desk.answer("no such question", YES)).toBe(false);
+  expect(await desk.answer(question!.question_id, NO)).toBe(true);
+  expect(await desk.answer(question!.question_id, YES)).toBe(false);
   expect(await answered).toEqual(NO);
 });
 

@@ -3,12 +3,16 @@
 
 import type {
   AskElicitation,
-  AskPermission,
   ElicitationAnswer,
   PermissionAnswer,
   PermissionRequest,
 } from "@soong/core";
-import { createFirstAnswer, type Outcome, type Question } from "./first-answer.ts";
+import {
+  createFirstAnswer,
+  type Outcome,
+  type Question,
+  type SharedQuestion,
+} from "./first-answer.ts";
 
 /** Whether a call may happen. */
 export type OpenQuestion = Question<PermissionRequest>;
@@ -26,15 +30,25 @@ export interface Attendant {
 
 export interface QuestionDesk {
   /** For the kernel. With nobody attending, or when the last one leaves, it rejects, and that is a no. */
-  readonly ask: AskPermission;
-  readonly elicit: AskElicitation;
+  ask(
+    request: PermissionRequest,
+    context: { readonly signal: AbortSignal },
+    shared?: SharedQuestion<PermissionAnswer>,
+  ): Promise<PermissionAnswer>;
+  elicit(
+    request: Parameters<AskElicitation>[0],
+    context: { readonly signal: AbortSignal },
+    shared?: SharedQuestion<ElicitationAnswer>,
+  ): Promise<ElicitationAnswer>;
   open(): readonly OpenQuestion[];
   /** How many would be asked whether a call may happen. */
   attendants(): number;
+  /** How many would be asked what a tool wants to know. */
+  elicitationAttendants(): number;
   openElicitations(): readonly OpenElicitation[];
-  /** False: there is no such question, or it is settled. */
-  answer(question_id: string, answer: PermissionAnswer): boolean;
-  answerElicitation(question_id: string, answer: ElicitationAnswer): boolean;
+  /** False: there is no such question, or another answer counts. */
+  answer(question_id: string, answer: PermissionAnswer): Promise<boolean>;
+  answerElicitation(question_id: string, answer: ElicitationAnswer): Promise<boolean>;
   /** From now on asked, also what is open already. The function ends it. */
   attend(attendant: Attendant): () => void;
 }
@@ -46,10 +60,11 @@ export function createQuestionDesk(): QuestionDesk {
   );
 
   return {
-    ask: (request, { signal }) => permissions.ask(request, signal),
-    elicit: (request, { signal }) => elicitations.ask(request, signal),
+    ask: (request, { signal }, shared) => permissions.ask(request, signal, shared),
+    elicit: (request, { signal }, shared) => elicitations.ask(request, signal, shared),
     open: () => permissions.open(),
     attendants: () => permissions.attendants(),
+    elicitationAttendants: () => elicitations.attendants(),
     openElicitations: () => elicitations.open(),
     answer: (question_id, answer) => permissions.answer(question_id, answer),
     answerElicitation: (question_id, answer) => elicitations.answer(question_id, answer),

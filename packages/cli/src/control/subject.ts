@@ -17,10 +17,13 @@ import {
   type ListedGrant,
   type RunUnderWay,
 } from "./protocol.ts";
+import type { KeptQuestions } from "./kept-questions.ts";
 import type { QuestionDesk } from "./question-desk.ts";
 
 export interface ControlSubject {
   readonly desk: QuestionDesk;
+  /** Of a question that is settled: who answered, and how. */
+  answeredBy(question_id: string): Promise<string | undefined>;
   hello(): ControlHello;
   grants(): readonly ListedGrant[];
   /** Undefined when there is no such grant. */
@@ -45,10 +48,12 @@ export interface WatchOptions {
   readonly project: string;
   readonly desk: QuestionDesk;
   readonly secrets: readonly KnownSecret[];
+  /** Where its questions are kept, if they are. */
+  readonly questions?: Pick<KeptQuestions, "answered">;
 }
 
 export function watchSession(session: Session, options: WatchOptions): WatchedSession {
-  const { project, desk, secrets } = options;
+  const { project, desk, secrets, questions } = options;
   const underWay = new Map<string, { readonly run: Run; readonly listed: RunUnderWay }>();
   const listeners = new Set<AbortListener>();
 
@@ -61,6 +66,7 @@ export function watchSession(session: Session, options: WatchOptions): WatchedSe
     },
     subject: {
       desk,
+      answeredBy: async (question_id) => questions?.answered(question_id),
       hello: () => ({
         protocol: CONTROL_PROTOCOL,
         version: PROGRAM_VERSION,

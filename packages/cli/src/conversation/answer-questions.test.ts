@@ -156,8 +156,8 @@ test("one that somebody else answers goes from the screen, and one that waits is
   const answers = [ask(), ask({ tool_name: "b.c" }), ask({ tool_name: "d.e" })];
   await question(1);
   const [first, second] = desk.open();
-  desk.answer(second!.question_id, { decision: "deny", answered_by: "elsewhere" });
-  desk.answer(first!.question_id, { decision: "allow_once", answered_by: "elsewhere" });
+  await desk.answer(second!.question_id, { decision: "deny", answered_by: "elsewhere" });
+  await desk.answer(first!.question_id, { decision: "allow_once", answered_by: "elsewhere" });
   const third = await question(2);
   expect(asked[0]?.signal?.aborted).toBe(true);
   third.press({ kind: "key", key: "y" });
@@ -249,7 +249,7 @@ test("a form ends with Ctrl-C, which stops the turn, and goes when somebody else
   const answered = elicit();
   await question(2);
   const [open] = desk.openElicitations();
-  desk.answerElicitation(open!.question_id, { action: "decline" });
+  await desk.answerElicitation(open!.question_id, { action: "decline" });
   expect(await answered).toEqual({ action: "decline" });
   expect(asked[1]?.signal?.aborted).toBe(true);
   const givenUp = elicit();

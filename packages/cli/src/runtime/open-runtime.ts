@@ -20,6 +20,7 @@ import type { NewSession, OpenSession, Store } from "@soong/store";
 import { kernelConfigOf, policyOf, type LoadedConfig } from "../config/index.ts";
 import {
   createQuestionDesk,
+  keepQuestions,
   serveControl,
   watchSession,
   type AbortListener,
@@ -189,6 +190,12 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
 
   async function hold(kept: OpenSession): Promise<KeptSession> {
     const { session_id, journal, artifacts, lastSeq } = kept;
+    const questions = keepQuestions({
+      storage: (await store()).questions(),
+      session_id,
+      desk,
+      redact: (value) => createRedactor({ secrets }).value(value),
+    });
     const opened = await kernel.openSession({
       ...ofEverySession,
       session_id,
@@ -196,13 +203,17 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       artifacts,
       ...(lastSeq === undefined ? {} : { lastSeq }),
       hooks,
-      ask: (request, { signal }) => desk.ask(request, noLongerThan(ask_timeout_ms, signal)),
-      elicit: (request, { signal }) => desk.elicit(request, noLongerThan(ask_timeout_ms, signal)),
+      findRequestId: questions.findRequestId,
+      ask: (request, { signal, ...more }) =>
+        questions.ask(request, { ...more, ...noLongerThan(ask_timeout_ms, signal) }),
+      elicit: (request, { signal }) =>
+        questions.elicit(request, noLongerThan(ask_timeout_ms, signal)),
     });
     const watched = watchSession(opened, {
       project: roots.project,
       desk,
       secrets,
+      questions,
     });
     // Not waited for: what the session is for does not need it.
     const serving = serveControl(home, watched.subject).catch((error: unknown) => {
@@ -219,6 +230,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
           await opened.close();
         } finally {
           await (await serving)?.close();
+          await questions.close();
           await kept.close();
         }
       },

@@ -54,6 +54,7 @@ export interface CallHost {
   readonly children: ChildSlots;
   readonly ask: AskPermission | undefined;
   readonly elicit: AskElicitation | undefined;
+  readonly findRequestId: FindRequestId | undefined;
   surface(): Surface;
   modelTools(): ModelTools;
   /** The tool as registered now. */
@@ -93,8 +94,17 @@ export interface DeferredTools {
 /** The person's side of PERM-4. It can answer, nothing else. */
 export type AskPermission = (
   request: PermissionRequest,
-  context: { signal: Signal },
+  context: {
+    signal: Signal;
+    /** The request as the journal has it: what may be kept of it elsewhere (PIPE-9). */
+    recorded?: PermissionRequest;
+  },
 ) => PermissionAnswer | Promise<PermissionAnswer>;
+
+/** The id under which a runtime before this one asked about the same plan, and was stopped (PERM-20). */
+export type FindRequestId = (
+  request: PermissionRequest,
+) => string | undefined | Promise<string | undefined>;
 
 export type AskElicitation = (
   request: ElicitationRequest & { tool_name: string; tool_call_id: string },

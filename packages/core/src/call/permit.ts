@@ -129,7 +129,9 @@ function failToPlan(
 
 async function askAPerson(host: CallHost, call: Call, gate: Gate): Promise<Ending | undefined> {
   const { facts, judgement } = call.judged as Judged;
-  const request = permissionRequest(host, call, facts, judgement);
+  const made = permissionRequest(host, call, facts, judgement);
+  const request_id = await host.findRequestId?.(made);
+  const request = request_id === undefined ? made : { ...made, request_id };
   const guarded = host.hooks.has("PermissionRequest")
     ? await permissionHooks(host, call, request)
     : undefined;
@@ -150,6 +152,7 @@ async function askAPerson(host: CallHost, call: Call, gate: Gate): Promise<Endin
       // Its own copy: whoever is asked cannot change what was asked.
       ask(JSON.parse(JSON.stringify(shown)) as PermissionRequest, {
         signal: abortOf(call).signal,
+        recorded: request,
       }),
     ),
   );

@@ -11,6 +11,7 @@ import { journalChecks } from "./journal-checks.ts";
 import { journalOfStore } from "./journal.ts";
 import { oddNames } from "./odd-names.ts";
 import { paging } from "./paging.ts";
+import { questions } from "./questions.ts";
 import { recovery } from "./recovery.ts";
 import { removal } from "./removal.ts";
 import { sessions } from "./sessions.ts";
@@ -29,6 +30,7 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...under("recovery", recovery),
   ...under("chain", chain),
   ...under("removal", removal),
+  ...under("questions", questions),
 ];
 
 function under(subject: string, checks: readonly ConformanceCheck[]): ConformanceCheck[] {

@@ -1,6 +1,7 @@
 // The contract room: what a store is and how it fails, for those who build one and those who use one.
 
 export * from "./crash-point.ts";
+export type * from "./question-storage.ts";
 export * from "./store-error.ts";
 export type * from "./store.ts";
 export type * from "./task-storage.ts";

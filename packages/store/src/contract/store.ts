@@ -10,6 +10,7 @@ import type {
   Journal,
   Recorder,
 } from "@soong/core";
+import type { QuestionStorage } from "./question-storage.ts";
 import type { TaskStorage } from "./task-storage.ts";
 
 export interface Store {
@@ -30,6 +31,8 @@ export interface Store {
   verify(session_id: string, options?: VerifyOptions): Promise<Verification>;
   /** The tasks of all sessions. Those of a session that is removed go with it. */
   tasks(): TaskStorage;
+  /** What people were asked in all sessions, and have not answered, or not in vain (PERM-20). */
+  questions(): QuestionStorage;
   /**
    * Facts, conversation, artifacts, tasks and run folders go; a tombstone stays. Refused while somebody
    * holds the session (ART-4).

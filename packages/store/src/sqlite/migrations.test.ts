@@ -18,6 +18,7 @@ import { MIGRATIONS } from "./migrations.ts";
 const RELEASED: Readonly<Record<number, string>> = {
   1: "46b33cab94bb1c0cdf2a2490aa631a3ffe1b5295789a7e283279590a1489e9c7",
   2: "7f789e9021cc3e1b6ee75f09f70186a7f1fee7e61c06b9c642d6b906c104a7fb",
+  3: "af149414e16b8220368bbacdd04b4b6e9c7f4721fdc1ad0cab9b5af159c88563",
 };
 
 const FIXTURES = fileURLToPath(new URL("./fixtures/", import.meta.url));
@@ -159,6 +160,32 @@ describe.each(MIGRATIONS.map(({ version }) => version))("a store of version %i",
     expect((await tasks.list({ limit: 9 })).map(({ task_id }) => task_id)).toEqual(
       version === 1 ? ["new"] : ["new", "task_kept"],
     );
+    await store.close();
+  });
+
+  test("has its questions, and takes new ones", async () => {
+    verifies("STORE-4", "PERM-20");
+    const store = await openStore({ directory: home });
+    const questions = store.questions();
+    const kept = (await questions.list()).map(({ question_id, state }) => [question_id, state]);
+    expect(kept).toEqual(
+      version < 3
+        ? []
+        : [
+            ["ask_open", "open"],
+            ["ask_answered", "answered"],
+          ],
+    );
+    const about = {
+      session_id: "kept",
+      agent_id: "a",
+      kind: "permission",
+      tool_name: "t",
+    } as const;
+    const where = { question_id: "new", run_id: "r", tool_call_id: "c" };
+    const asked_at = "2020-01-01T00:00:00.000Z";
+    await questions.ask({ ...about, ...where, digest: "d", asked_at, request: {} });
+    expect((await questions.list()).map(({ question_id }) => question_id)[0]).toBe("new");
     await store.close();
   });
 

@@ -154,4 +154,28 @@ CREATE TABLE task_dependencies (
 ) WITHOUT ROWID;
 `,
   },
+  {
+    version: 3,
+    sql: `
+CREATE TABLE questions (
+  session_no INTEGER NOT NULL,
+  question_id TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  tool_call_id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  tool_name TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  asked_at TEXT NOT NULL,
+  state TEXT NOT NULL,
+  request TEXT,
+  answer TEXT,
+  answered_by TEXT,
+  answered_at TEXT,
+  PRIMARY KEY (session_no, question_id)
+) WITHOUT ROWID;
+CREATE INDEX questions_by_state ON questions (state, session_no)
+  WHERE state IN ('open', 'answered');
+`,
+  },
 ];

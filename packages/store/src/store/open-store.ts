@@ -8,6 +8,7 @@ import { privateDirectory } from "../artifacts/index.ts";
 import { StoreError, type AtCrashPoint, type Store } from "../contract/index.ts";
 import type { Query } from "../session/index.ts";
 import { asStoreError, isPlain, openDatabase, type Statement } from "../sqlite/index.ts";
+import { createQuestionTable } from "../questions/index.ts";
 import { createTaskTables } from "../tasks/index.ts";
 import { storeTables } from "./store-tables.ts";
 import { createStoreWriter, type StoreWriter } from "./store-writer.ts";
@@ -47,6 +48,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     sessionNumber: (session_id) => tables.knownRow(session_id).session_no,
     busyTimeoutMs,
   });
+  const questions = createQuestionTable({
+    query,
+    transaction: (work) => writing().transaction(work),
+    sessionNumber: (session_id) => tables.knownRow(session_id).session_no,
+  });
   let writer: StoreWriter | undefined;
   try {
     if (!readOnly) {
@@ -61,6 +67,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return {
     ...tables,
     tasks: () => tasks,
+    questions: () => questions,
     createSession: async (session) => writing().createSession(session),
     openSession: async (session_id) => writing().openSession(session_id),
     removeSession: async (session_id, reason) => writing().removeSession(session_id, reason),

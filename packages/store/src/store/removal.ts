@@ -34,7 +34,16 @@ export interface RemovalParts {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const TABLES = ["nodes", "calls", "runs", "agents", "artifacts", "tasks", "sessions"] as const;
+const TABLES = [
+  "nodes",
+  "calls",
+  "runs",
+  "agents",
+  "artifacts",
+  "tasks",
+  "questions",
+  "sessions",
+] as const;
 const TABLES_OF_TASKS = ["task_steps", "task_step_definitions", "task_dependencies"] as const;
 
 export function createRemoval(parts: RemovalParts): Removal {

@@ -43,7 +43,9 @@ export interface StoreWriter extends Pick<
   | "runFolderProblems"
   | "close"
 > {
-  /** Everything the work does, or nothing; refused soon while somebody else writes. */
+  /** Everything the work does, or nothing; waits for others who write. */
+  transaction<T>(work: () => T): T;
+  /** The same; refused soon while somebody else writes. */
   tryTransaction<T>(work: () => T): T;
 }
 
@@ -93,6 +95,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
       return folders.rebuild(run_id, (after) => committedFacts(place, run_id, after));
     },
     runFolderProblems: () => folders.problems(),
+    transaction,
     tryTransaction,
     async close() {
       try {
