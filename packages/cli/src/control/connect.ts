@@ -47,7 +47,8 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
   const lines = createLineReader(MAX_ANSWER_BYTES);
   const asked = new Map<number, Asked>();
   let count = 0;
-  let identified: Promise<void> | undefined;
+  let identifying: Promise<void> | undefined;
+  let isIdentified = false;
   let greeted: (hello: ControlHello) => void = () => {};
   let refused: (error: Error) => void = () => {};
   const greeting = new Promise<ControlHello>((resolve, reject) => {
@@ -88,10 +89,13 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
   return {
     hello,
     closed,
-    async request(method, params) {
-      identified ??= identify();
-      await identified;
-      return ask(method, params);
+    request(method, params) {
+      // Without a detour once that is done: what is answered is taken up in the order it came.
+      if (isIdentified) return ask(method, params);
+      identifying ??= identify().then(() => {
+        isIdentified = true;
+      });
+      return identifying.then(() => ask(method, params));
     },
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
