@@ -24,6 +24,7 @@ import type {
   TargetsContext,
   ToolContext,
 } from "../tool/index.ts";
+import { PRE_IMAGE } from "../tool/index.ts";
 import { abortOf, toolOf, type Call } from "./call.ts";
 import { elicit, type ElicitingExecution } from "./elicit.ts";
 import type { CallHost } from "./host.ts";
@@ -229,7 +230,8 @@ function artifactAccess(
 ): ArtifactAccess {
   const stat = async (artifact_id: string): Promise<ArtifactRef | undefined> => {
     const record = await host.artifacts.stat(artifact_id);
-    return record?.session_id === host.identity.session_id ? refOf(record) : undefined;
+    const isOwn = record?.session_id === host.identity.session_id;
+    return isOwn && record.media_type !== PRE_IMAGE ? refOf(record) : undefined;
   };
   return {
     ...artifactWriter(host, call, onCreated),

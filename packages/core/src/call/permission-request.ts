@@ -20,6 +20,8 @@ export interface PermissionRequest {
   /** Redacted. */
   arguments: JsonValue;
   preview?: Preview;
+  /** It shows a restricted file: a live question to a person may show it, and nothing may keep or relay it (PIPE-9). */
+  preview_is_private?: boolean;
   resources: readonly Resource[];
   scopes: readonly GrantScope[];
   /** In words: what allow_for_session would cover. */

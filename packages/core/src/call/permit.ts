@@ -33,7 +33,7 @@ import {
   type PermissionRequest,
 } from "./permission-request.ts";
 import { planAgain } from "./prepare.ts";
-import { mayReadTargets } from "./readable-targets.ts";
+import { isPrivatePreview, mayReadTargets } from "./readable-targets.ts";
 
 /** The first judgement, on what the input names: a deny ends the call before anything is read. */
 export function authorizeTargets(host: CallHost, call: Call): Ending | undefined {
@@ -318,6 +318,8 @@ function permissionRequest(
   const command = facts.resources.find(({ kind }) => kind === "command");
   const env = tool.definition.metadata?.["env"];
   const preview = call.planFailure === undefined ? call.plan?.preview : CANNOT_BE_MADE;
+  const planned = call.plan?.preview;
+  const isPrivate = planned !== undefined && isPrivatePreview(host, call, planned);
   const request: PermissionRequest = {
     request_id: host.ids.next("ask"),
     session_id,
@@ -333,6 +335,7 @@ function permissionRequest(
     tags: tool.tags,
     arguments: seenInput(host, call).redacted,
     ...(preview === undefined ? {} : { preview: redactPreview(host, preview) }),
+    ...(isPrivate ? { preview: PRIVATE, preview_is_private: true } : {}),
     resources: facts.resources,
     scopes: judgement.scopes,
     session_scope: describeScopes(call.tool_name, judgement.scopes),
@@ -356,6 +359,12 @@ const CANNOT_BE_MADE: Preview = {
   text: "This change cannot be made as given; the reason is reported once the call is approved.",
 };
 
+/** What hooks, records and relays have instead of a preview that shows a restricted file (PIPE-9). */
+const PRIVATE: Preview = {
+  kind: "text",
+  text: "The preview shows content of a restricted file; only the person who is asked sees it.",
+};
+
 /** For hooks and records: redacted, then cut. */
 function redactPreview(host: CallHost, preview: Preview): Preview {
   return mapPreview(preview, (text) => redactedPreview(host.redactor, text, MAX_PREVIEW_CHARS));
@@ -368,7 +377,8 @@ function withWholePreview(
   request: PermissionRequest,
 ): PermissionRequest {
   const preview = call.plan?.preview;
-  if (previewLength(preview) <= MAX_PREVIEW_CHARS || preview === undefined) return request;
+  const isWhole = previewLength(preview) <= MAX_PREVIEW_CHARS && !request.preview_is_private;
+  if (isWhole || preview === undefined) return request;
   return { ...request, preview: mapPreview(preview, (text) => host.redactor.text(text)) };
 }
 

@@ -1,53 +1,77 @@
-// Whether the model may know of a call's targets what planning found out about them: it may, if it could read them
-// itself without anybody being asked (PIPE-9).
+// Whether the model may know what planning found out about a call's targets: it may, if it could read them itself
+// without anybody being asked (PIPE-9).
 
-import { evaluate, type PermissionFacts } from "../permission/index.ts";
-import type { Resource } from "../tool/index.ts";
-import type { Call } from "./call.ts";
+import { evaluate, NO_GRANTS, type PermissionFacts } from "../permission/index.ts";
+import type { RegisteredTool } from "../registry/index.ts";
+import type { Preview, Resource } from "../tool/index.ts";
+import { resourcesOf, toolOf, type Call } from "./call.ts";
+import { placesOf } from "./context.ts";
 import type { CallHost } from "./host.ts";
 import { permissionFacts } from "./permission-facts.ts";
 
 /** The tools by which a model reads and lists; rules may speak of them by name. */
 const READERS = ["code.read_file", "code.list_dir", "code.search"];
 
+/** Why a call cannot be planned may be told at once: neither a rule, a guard nor the boundary restricts its targets. */
 export function mayReadTargets(host: CallHost, call: Call): boolean {
-  const places = placesIn(call.targets?.resources ?? []);
-  if (places === undefined || places.length === 0) return false;
-  const own = permissionFacts(call);
-  const tools: Pick<PermissionFacts, "tool_name" | "tags" | "source_kind" | "source_id">[] = [
-    { ...own, tags: own.tags.filter((tag) => tag !== "write" && tag !== "dangerous") },
-  ];
-  for (const name of READERS) {
-    const tool = host.current(name);
-    if (tool === undefined) continue;
-    const { tags, source } = tool;
-    tools.push({ tool_name: name, tags, source_kind: source.kind, source_id: source.id });
-  }
-  const effects = { ...call.effects, read_only: true, destructive: false };
-  return tools.every((tool) =>
-    (["read", "list"] as const).every((access) => {
-      const resources = places.map(({ path, sensitive }): Resource => {
-        const kept = sensitive === undefined ? {} : { sensitive };
-        return { kind: "path", access, path, ...kept };
-      });
-      const facts = { ...own, ...tool, permission: "readonly", effects, resources } as const;
-      return evaluate(host.policy, { ...facts, hosts: [] }, host.grants).decision === "allow";
-    }),
-  );
+  const { resources = [] } = call.targets ?? {};
+  const places = resources.flatMap(placesOfResource);
+  // A host cannot be looked at first.
+  const isAll = resources.length > 0 && resources.every(({ kind }) => kind !== "host");
+  return isAll && call.hookVerdict === undefined && mayRead(host, call, places);
 }
 
-type Path = Pick<Extract<Resource, { kind: "path" }>, "path" | "sensitive">;
+/** What the preview shows is for the eyes of the person who is asked, and for no record, hook or relay. */
+export function isPrivatePreview(host: CallHost, call: Call, preview: Preview): boolean {
+  if (preview.kind === "command") return false;
+  const places = resourcesOf(call).filter((resource) => resource.kind === "path");
+  return places.length > 0 && !mayRead(host, call, places);
+}
 
-/** Undefined where there is more to it than reading: a host cannot be looked at first. */
-function placesIn(resources: readonly Resource[]): Path[] | undefined {
-  const places: Path[] = [];
-  for (const resource of resources) {
-    if (resource.kind === "host") return undefined;
-    if (resource.kind === "path") places.push(resource);
-    else {
-      places.push({ path: resource.cwd });
-      if (resource.executable.startsWith("/")) places.push({ path: resource.executable });
-    }
-  }
-  return places;
+type Path = Extract<Resource, { kind: "path" }>;
+
+function placesOfResource(resource: Resource): Path[] {
+  if (resource.kind === "path") return [resource];
+  if (resource.kind === "host") return [];
+  return [resource.cwd, resource.executable].map((path) => ({
+    kind: "path",
+    access: "list",
+    path,
+  }));
+}
+
+function mayRead(host: CallHost, call: Call, places: readonly Path[]): boolean {
+  const own = toolOf(call);
+  const readers = READERS.flatMap((name) => host.current(name) ?? []);
+  return [own, ...readers].every((tool) => {
+    const { restrictedBy } = placesOf(host, tool);
+    return (["read", "list"] as const).every((access) => {
+      const isRestricted = places.some(
+        ({ path, ignores_case }) => restrictedBy(path, access, ignores_case) !== undefined,
+      );
+      const facts = readingFacts(call, tool, access, places);
+      return !isRestricted && evaluate(host.policy, facts, NO_GRANTS).decision === "allow";
+    });
+  });
+}
+
+/** The same places, read by this tool: a yes to a change is none to reading, so no grant counts. */
+function readingFacts(
+  call: Call,
+  tool: RegisteredTool,
+  access: "read" | "list",
+  places: readonly Path[],
+): PermissionFacts {
+  const { hook: _hook, ...facts } = permissionFacts(call);
+  return {
+    ...facts,
+    tool_name: tool.name,
+    tags: tool.tags.filter((tag) => tag !== "write" && tag !== "dangerous"),
+    source_kind: tool.source.kind,
+    source_id: tool.source.id,
+    permission: "readonly",
+    effects: { ...call.effects, read_only: true, destructive: false },
+    resources: places.map((place) => ({ ...place, access })),
+    hosts: [],
+  };
 }

@@ -65,6 +65,9 @@ export function isMediaBlock(block: ContentBlock): block is MediaBlock {
   return block.type === "image" || block.type === "audio" || "blob" in block;
 }
 
+/** The media type of what a file held before a call changed it: kept to take the change back, for no tool to read. */
+export const PRE_IMAGE = "application/vnd.soong.pre-image";
+
 export interface ArtifactRef {
   artifact_id: string;
   media_type: string;

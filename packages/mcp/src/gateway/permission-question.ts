@@ -98,7 +98,10 @@ function offered(request: PermissionRequest): readonly Decision[] {
     : ["allow_once", "deny"];
 }
 
-function whatWouldHappen({ preview, arguments: input, resources }: PermissionRequest): string[] {
+function whatWouldHappen(request: PermissionRequest): string[] {
+  const { arguments: input, resources } = request;
+  // The client is a program: what a restricted file holds is not for it. The arguments say what would be done.
+  const preview = request.preview_is_private === true ? undefined : request.preview;
   const programs = resources.flatMap((one) => (one.kind === "command" ? [one.executable] : []));
   const runs = programs.map((program) => `Runs: ${exactLine(program)}`);
   switch (preview?.kind) {

@@ -1,7 +1,7 @@
 // Carries a planned change out: the pre-image is kept as an artifact first (CODE-6), then the file is
 // replaced at once, and the run remembers what it left there (CODE-5).
 
-import { toolResult, type ToolContext } from "@soong/core";
+import { PRE_IMAGE, toolResult, type ToolContext } from "@soong/core";
 import type { FilesRead } from "../file/index.ts";
 import { commitFile, defaultLockDirectory } from "../path/index.ts";
 import { judgedChange, type KeptChanges, type Planner } from "./planned-change.ts";
@@ -37,7 +37,7 @@ export async function commitChange(
     before === undefined
       ? null
       : await context.artifacts.write(before.bytes, {
-          media_type: "application/octet-stream",
+          media_type: PRE_IMAGE,
           name: `${name}.before`,
         });
   const { stamp } = await commitFile({
@@ -64,10 +64,22 @@ export async function commitChange(
       created: before === undefined,
       size: after.length,
       sha256: after_sha256,
-      ...(diff.length > MAX_DIFF_CHARS ? {} : { diff }),
+      ...(diff.length > MAX_DIFF_CHARS || isRestricted(path, context) ? {} : { diff }),
     },
     metadata: { undo: { ...undo } },
   });
+}
+
+/** A yes to a change of a file is not a yes for the model to read what was in it. */
+function isRestricted(path: string, { plan, restrictedBy, sensitiveBy }: ToolContext): boolean {
+  const isSensitive = plan?.resources.some(
+    (resource) => resource.kind === "path" && resource.sensitive === true,
+  );
+  return (
+    isSensitive === true ||
+    sensitiveBy(path) !== undefined ||
+    restrictedBy(path, "read") !== undefined
+  );
 }
 
 /** What a person sees: the diff, as long as the result holds it. */

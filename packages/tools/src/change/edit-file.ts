@@ -9,7 +9,7 @@ import {
 } from "@soong/core";
 import { diffOf, planEdits, planPatch, type PlannedText, type TextEdit } from "../edit/index.ts";
 import { commitChange, renderChange, type ChangeToolOptions } from "./commit-change.ts";
-import { planChange, type KeptChanges, type Planner } from "./planned-change.ts";
+import { planChange, targetsOfChange, type KeptChanges, type Planner } from "./planned-change.ts";
 
 type EditFileInput = {
   path: string;
@@ -83,10 +83,8 @@ export function editFileTool(options: ChangeToolOptions = {}): AnyTool {
       }
       return undefined;
     },
-    prepare(input, context) {
-      const given = input as EditFileInput;
-      return planChange({ path: given.path, planner: plannerFor(given) }, context, kept);
-    },
+    targets: (input, context) => targetsOfChange((input as EditFileInput).path, context),
+    prepare: (input, context) => planChange(plannerFor(input as EditFileInput), context, kept),
     handler: (input, context) =>
       commitChange(plannerFor(input as EditFileInput), context, {
         ...options,

@@ -8,8 +8,10 @@ import {
   type Plan,
   type PrepareContext,
   type PreparedPlan,
-  type TargetsContext,
+  type Resource,
   type Roots,
+  type Targets,
+  type TargetsContext,
   type ToolContext,
 } from "@soong/core";
 import { readWholeFile, resolvePath, type WholeFile } from "../path/index.ts";
@@ -33,11 +35,6 @@ export interface ChangeTarget {
   readonly name: string;
 }
 
-export interface ChangeRequest {
-  readonly path: string;
-  readonly planner: Planner;
-}
-
 export interface ReadyChange extends PlannedChange {
   readonly path: string;
   readonly name: string;
@@ -50,32 +47,28 @@ export type KeptChanges = Map<string, ReadyChange>;
 
 const MOST_KEPT = 4;
 
+export async function targetsOfChange(given: string, { roots }: TargetsContext): Promise<Targets> {
+  const path = await resolvePath(roots.project, given);
+  return { resources: [{ kind: "path", access: "write", path }] };
+}
+
 export async function planChange(
-  request: ChangeRequest,
+  planner: Planner,
   context: PrepareContext,
   kept: KeptChanges,
 ): Promise<Plan> {
-  const path = await resolvePath(context.roots.project, request.path);
-  const target = { kind: "path", access: "write", path } as const;
+  const { targets, roots } = context;
+  const path = pathOf(targets);
   const before = await readWholeFile(path, { maxBytes: MAX_FILE_BYTES });
-  const pre_images = [{ path, sha256: before?.sha256 ?? null }];
-  try {
-    const change = readyChange(request.planner, path, before, context.roots);
-    keep(kept, keyOf(context), change);
-    return {
-      resources: [target],
-      preview: { kind: "diff", path, diff: change.diff },
-      pre_images,
-      destructive: change.destructive,
-      facts: { after_sha256: change.after_sha256, bytes: change.after.length },
-    };
-  } catch (error) {
-    // Why a change of a sensitive file cannot be made says what is in it. It is said after the yes.
-    if (!(error instanceof ToolFailure) || context.sensitiveBy(path) === undefined) throw error;
-    const text =
-      "This change cannot be made as it is given; why is said once the file may be seen.";
-    return { resources: [target], preview: { kind: "text", text }, pre_images };
-  }
+  const change = readyChange(planner, path, before, roots);
+  keep(kept, keyOf(context), change);
+  return {
+    resources: [...targets],
+    preview: { kind: "diff", path, diff: change.diff },
+    pre_images: [{ path, sha256: before?.sha256 ?? null }],
+    destructive: change.destructive,
+    facts: { after_sha256: change.after_sha256, bytes: change.after.length },
+  };
 }
 
 /** The change that was judged; made once more on the file as it is now, if it is not kept any more. */
@@ -85,7 +78,7 @@ export async function judgedChange(
   kept: KeptChanges,
 ): Promise<ReadyChange> {
   const { plan } = context;
-  const path = plannedPath(plan);
+  const path = pathOf(plan?.resources);
   const { after_sha256 } = (plan?.facts ?? {}) as { after_sha256?: string };
   const known = kept.get(keyOf(context));
   kept.delete(keyOf(context));
@@ -139,8 +132,8 @@ export function sha256Of(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-function plannedPath(plan: PreparedPlan | undefined): string {
-  const [target] = plan?.resources ?? [];
+function pathOf(resources: readonly Resource[] | undefined): string {
+  const [target] = resources ?? [];
   if (target?.kind !== "path") throw new Error("a change is carried out only as it was planned");
   return target.path;
 }

@@ -3,7 +3,7 @@
 import { defineTool, ToolFailure, type AnyTool } from "@soong/core";
 import { wholeFileDiff } from "../edit/index.ts";
 import { commitChange, renderChange, type ChangeToolOptions } from "./commit-change.ts";
-import { planChange, type KeptChanges, type Planner } from "./planned-change.ts";
+import { planChange, targetsOfChange, type KeptChanges, type Planner } from "./planned-change.ts";
 
 interface WriteFileInput {
   path: string;
@@ -49,10 +49,8 @@ export function writeFileTool(options: ChangeToolOptions = {}): AnyTool {
     tags: ["code", "write", "filesystem"],
     concurrency_safe: false,
     open_world: false,
-    prepare(input, context) {
-      const given = input as WriteFileInput;
-      return planChange({ path: given.path, planner: plannerFor(given) }, context, kept);
-    },
+    targets: (input, context) => targetsOfChange((input as WriteFileInput).path, context),
+    prepare: (input, context) => planChange(plannerFor(input as WriteFileInput), context, kept),
     handler(input, context) {
       const given = input as WriteFileInput;
       return commitChange(plannerFor(given), context, {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { compileSensitivePaths } from "@soong/core";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { planRead } from "./read-file-plan.ts";
+import { targetsOfRead } from "./read-file-plan.ts";
 
 let project: string;
 
@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 const plan = (path: string, ignoresCase: boolean) =>
-  planRead(
+  targetsOfRead(
     path,
     { roots: { project, write: [] }, sensitiveBy: compileSensitivePaths({}) },
     async () => ignoresCase,

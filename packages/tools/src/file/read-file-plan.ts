@@ -1,16 +1,16 @@
-// What a read would touch, before anything is opened: one canonical path, and whether its name in any
-// spelling is of the sensitive kind (PATH-3).
+// What a read would touch, before anything is looked at: one canonical path, and whether its name in any spelling is of
+// the sensitive kind (PATH-3). That there is no such file is found out when it is opened, by a call that may know it.
 
 import { dirname, resolve } from "node:path";
-import { ToolFailure, type Plan, type PrepareContext } from "@soong/core";
+import { ToolFailure, type Targets, type TargetsContext, type ToolContext } from "@soong/core";
 import { isCaseInsensitive, resolvePath, stampOf } from "../path/index.ts";
 import { nearNames } from "./near-names.ts";
 
-export async function planRead(
+export async function targetsOfRead(
   given: string,
-  context: Pick<PrepareContext, "roots" | "sensitiveBy">,
+  context: Pick<TargetsContext, "roots" | "sensitiveBy">,
   ignoresCase = isCaseInsensitive,
-): Promise<Plan> {
+): Promise<Targets> {
   const { roots, sensitiveBy } = context;
   const path = await resolvePath(roots.project, given);
   const sensitive = await hasSensitiveName(
@@ -18,23 +18,26 @@ export async function planRead(
     sensitiveBy,
     ignoresCase,
   );
-  // Whether a sensitive file is there is for those to know who may read it.
-  if (!sensitive && (await stampOf(path)) === undefined) {
-    throw fileNotFound(
-      given,
-      path,
-      await nearNames(path, (near) => sensitiveBy(near) !== undefined),
-    );
-  }
   return {
     resources: [{ kind: "path", access: "read", path, ...(sensitive ? { sensitive } : {}) }],
   };
 }
 
+/** With the names beside it that the model may know of: a restricted one is not among them. */
+export async function refuseMissing(
+  given: string,
+  path: string,
+  { restrictedBy }: Pick<ToolContext, "restrictedBy">,
+): Promise<void> {
+  if ((await stampOf(path)) !== undefined) return;
+  const near = await nearNames(path, (other) => restrictedBy(other, "list") !== undefined);
+  throw fileNotFound(given, path, near);
+}
+
 /** By the name the file has, by that of a link to it, or by another case where the disk takes any. */
 async function hasSensitiveName(
   paths: readonly string[],
-  sensitiveBy: PrepareContext["sensitiveBy"],
+  sensitiveBy: TargetsContext["sensitiveBy"],
   ignoresCase: typeof isCaseInsensitive,
 ): Promise<boolean> {
   for (const path of paths) {

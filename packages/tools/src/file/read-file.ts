@@ -21,7 +21,7 @@ import {
 import { createLineReader, MAX_LINE_BYTES, type LineReader } from "./line-reader.ts";
 import { isShownImage, mediaTypeOf } from "./media-type.ts";
 import { readChunks } from "./read-chunks.ts";
-import { planRead } from "./read-file-plan.ts";
+import { refuseMissing, targetsOfRead } from "./read-file-plan.ts";
 import { binaryResult, emptyResult, imageResult, linesResult } from "./read-file-result.ts";
 
 export interface ReadFileOptions {
@@ -81,7 +81,7 @@ export function readFileTool(options: ReadFileOptions = {}): AnyTool {
     open_world: false,
     bounds_itself: true,
     redaction: "known_values",
-    prepare: (input, context) => planRead((input as ReadFileInput).path, context),
+    targets: (input, context) => targetsOfRead((input as ReadFileInput).path, context),
     handler: (input, context) => readFile(input as ReadFileInput, context, options),
   });
 }
@@ -92,6 +92,7 @@ async function readFile(
   { filesRead, instructionLimitBytes = INSTRUCTION_LIMIT_BYTES }: ReadFileOptions,
 ): Promise<HandlerResult> {
   const planned = plannedFile(context.plan);
+  await refuseMissing(input.path, planned.path, context);
   const file = await openRegularFile(planned.path);
   try {
     const result = await readOpened(file, input, context);

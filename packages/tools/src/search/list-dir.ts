@@ -6,7 +6,7 @@ import { openDirectory } from "../path/index.ts";
 import { createBreather } from "./breather.ts";
 import { listedText, type DirectoryListing, type ListedEntry } from "./list-dir-text.ts";
 import { parsePathGlob, type PathGlob } from "./path-glob.ts";
-import { planPlace, plannedPlace } from "./planned-place.ts";
+import { judgedPlace, targetsOfPlace } from "./planned-place.ts";
 import { restrictedFilesBelow } from "./restricted-files.ts";
 import { walkTree, type WalkedEntry } from "./walk.ts";
 
@@ -77,17 +77,17 @@ export function listDirTool() {
     destructive: false,
     open_world: false,
     interrupt_behavior: "cancel",
-    prepare(input, context) {
+    targets(input, context) {
       const { path = ".", glob } = input as ListDirInput;
       if (glob !== undefined) parsePathGlob(glob);
-      return planPlace("list", path, context);
+      return targetsOfPlace("list", path, context);
     },
     handler: (input, context) => listDirectory(input as ListDirInput, context),
   });
 }
 
 async function listDirectory(input: ListDirInput, context: ToolContext): Promise<HandlerResult> {
-  const { path: root } = plannedPlace(context.plan);
+  const { path: root } = await judgedPlace(context.plan);
   const { recursive = false, hidden = true, ignored = false, limit = DEFAULT_LIMIT } = input;
   const glob = input.glob === undefined ? undefined : parsePathGlob(input.glob);
   const holding = await openDirectory(root);

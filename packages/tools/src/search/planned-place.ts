@@ -1,7 +1,7 @@
-// What a listing or a search would look at: the place as it is judged, and again as it was judged.
+// What a listing or a search would look at: the place as it is judged, and what is found there once it may be looked at.
 
 import { lstat } from "node:fs/promises";
-import { ToolFailure, type Plan, type PrepareContext, type PreparedPlan } from "@soong/core";
+import { ToolFailure, type PreparedPlan, type Targets, type TargetsContext } from "@soong/core";
 import { openDirectory, openRegularFile, resolvePath } from "../path/index.ts";
 
 export interface Place {
@@ -9,12 +9,18 @@ export interface Place {
   readonly kind: "directory" | "file";
 }
 
-export async function planPlace(
+export async function targetsOfPlace(
   access: "list" | "search",
   given: string,
-  context: PrepareContext,
-): Promise<Plan> {
-  const path = await resolvePath(context.roots.project, given);
+  { roots }: TargetsContext,
+): Promise<Targets> {
+  return { resources: [{ kind: "path", access, path: await resolvePath(roots.project, given) }] };
+}
+
+export async function judgedPlace(plan: PreparedPlan | undefined): Promise<Place> {
+  const [resource] = plan?.resources ?? [];
+  if (resource?.kind !== "path") throw new Error("a directory is walked only as it was judged");
+  const { path, access } = resource;
   const kind = await kindAt(path);
   if (kind === "file" && access === "list") {
     throw new ToolFailure({
@@ -24,17 +30,7 @@ export async function planPlace(
       details: { path },
     });
   }
-  return { resources: [{ kind: "path", access, path }], facts: { kind } };
-}
-
-export function plannedPlace(plan: PreparedPlan | undefined): Place {
-  const [resource] = plan?.resources ?? [];
-  const facts = plan?.facts;
-  if (resource?.kind !== "path" || typeof facts !== "object" || facts === null) {
-    throw new Error("a directory is walked only as it was planned");
-  }
-  const kind = "kind" in facts && facts.kind === "file" ? "file" : "directory";
-  return { path: resource.path, kind };
+  return { path, kind };
 }
 
 /** Refuses what is neither file nor directory, and what cannot be reached, each with its own error. */

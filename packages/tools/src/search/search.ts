@@ -11,7 +11,7 @@ import {
   type ToolContext,
 } from "@soong/core";
 import { parsePathGlob } from "./path-glob.ts";
-import { planPlace, plannedPlace, type Place } from "./planned-place.ts";
+import { judgedPlace, targetsOfPlace, type Place } from "./planned-place.ts";
 import { locateRipgrep } from "./ripgrep-locator.ts";
 import { RipgrepStalled } from "./ripgrep-process.ts";
 import { searchPlainly } from "./search-plain.ts";
@@ -120,11 +120,11 @@ export function searchTool(options: SearchToolOptions = {}) {
     open_world: false,
     interrupt_behavior: "cancel",
     redaction: "known_values",
-    prepare(input, context) {
+    targets(input, context) {
       const { path = ".", glob, query } = input as SearchInput;
       if (glob !== undefined) parsePathGlob(glob);
       refuseUnsearchable(query);
-      return planPlace("search", path, context);
+      return targetsOfPlace("search", path, context);
     },
     handler: (input, context) => search(input as SearchInput, context, options),
   });
@@ -135,7 +135,7 @@ async function search(
   context: ToolContext,
   options: SearchToolOptions,
 ): Promise<HandlerResult> {
-  const place = plannedPlace(context.plan);
+  const place = await judgedPlace(context.plan);
   const request: SearchRequest = {
     place,
     query: input.query,
