@@ -85,6 +85,7 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   "tools.resolve_timeout_ms": [WIRED, [HERE, "a tool that does not come to a decision in time"]],
   "tools.env_allowlist": [[HERE, "a command sees the variables that are allowed, and no others"]],
   "tools.write_roots": [[HERE, "a further root may be written to"]],
+  "tools.tmp_dir": [[HERE, "under TMPDIR writing is ordinary where its switch says so"]],
   "tools.sensitive_paths": [POLICY],
   "tools.overrides.*.timeout_ms": [
     ["packages/cli/src/config/override-tool.test.ts", "bounds its calls in a run"],
@@ -289,6 +290,38 @@ describe("a setting of a runtime", () => {
     const roots = `[tools]\nwrite_roots = ["${join(around, "other")}"]`;
     expect(await call(roots, "code.write_file", input)).toMatchObject({ is_error: false });
     expect(existsSync(path)).toBe(true);
+  });
+
+  it("the write roots are accepted under the name allowed_write_roots", async () => {
+    verifies("PATH-7", "CONF-3");
+    const path = join(around, "other-name", "a.txt");
+    const roots = `[tools]\nallowed_write_roots = ["${join(around, "other-name")}"]`;
+    const written = await call(roots, "code.write_file", { path, content: "x" });
+    expect([written.is_error, existsSync(path)]).toEqual([false, true]);
+  });
+
+  it("under TMPDIR writing is ordinary where its switch says so", async () => {
+    verifies("PATH-7", "CONF-3");
+    const tmp = join(around, "tmp");
+    await mkdir(tmp);
+    vi.stubEnv("TMPDIR", tmp);
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
+    const path = join(tmp, "a.txt");
+    for (const config of ["", "[tools]\ntmp_dir = false"]) {
+      const refused = await call(config, "code.write_file", { path, content: "x" });
+      expect([refused.is_error, refused.error?.code, existsSync(path)]).toEqual([
+        true,
+        "write_outside_allowed_roots",
+        false,
+      ]);
+    }
+    const written = await call("[tools]\ntmp_dir = true", "code.write_file", {
+      path,
+      content: "x",
+    });
+    expect([written.is_error, existsSync(path)]).toEqual([false, true]);
   });
 
   it("a hook that takes too long is not waited for", async () => {

@@ -39,7 +39,7 @@ export async function* serverFindings(
   if (entries.length === 0) return;
   try {
     const { registry } = createKernel();
-    const { roots } = await placesOf(cwd, home, values.tools.write_roots);
+    const { roots } = await placesOf(cwd, home, values.tools);
     const servers = await runtimeServers({ env, config, roots, choice: "all", canElicit: false });
     const { mcp, ready } = await servers.open(registry, await knownSecrets(config, env));
     try {

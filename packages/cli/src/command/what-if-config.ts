@@ -1,5 +1,6 @@
 // A kept run judged by another config (REPLAY-2): that config's rules and tools in place of the recorded ones.
 
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { whatIf, type WhatIfReport } from "@soong/agent";
 import type { PolicyInput } from "@soong/core";
@@ -38,9 +39,11 @@ async function policyUnder(values: SoongConfig): Promise<(recorded: PolicyInput)
       const path = root === "~" || root.startsWith("~/") ? join(home, root.slice(1)) : root;
       return resolve(roots?.project ?? "/", path);
     });
+    const { tmp_dir: _tmp, ...kept } = recorded;
     return {
-      ...recorded,
+      ...kept,
       ...others,
+      ...(values.tools.tmp_dir ? { tmp_dir: recorded.tmp_dir ?? tmpdir() } : {}),
       rules: [...rules, ...said],
       ...(roots === undefined ? {} : { roots: { ...roots, write } }),
     };

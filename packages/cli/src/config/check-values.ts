@@ -50,7 +50,7 @@ export function checkValues(sections: AnyTable, document: unknown): Checked {
   }
 
   function readTable(table: AnyTable, value: unknown, path: TomlPath): unknown {
-    const given = tableOrNothing(value, path);
+    const given = withoutAliases(table, tableOrNothing(value, path), path);
     const values: [string, unknown][] = [];
     for (const key of Object.keys(given)) {
       if (Object.hasOwn(table.keys, key)) continue;
@@ -63,6 +63,30 @@ export function checkValues(sections: AnyTable, document: unknown): Checked {
       ]);
     }
     return withoutPrototype(values);
+  }
+
+  /** A setting under another of its names is the same setting; findings are told at the name that was written. */
+  function withoutAliases(
+    table: AnyTable,
+    given: Record<string, unknown>,
+    path: TomlPath,
+  ): Record<string, unknown> {
+    const named = { ...given };
+    for (const [key, node] of Object.entries(table.keys)) {
+      for (const alias of (node.node === "setting" ? node.aliases : undefined) ?? []) {
+        if (!Object.hasOwn(given, alias)) continue;
+        const at = [...path, alias];
+        delete named[alias];
+        const wrong = node.node === "setting" ? valueProblems(node.kind, given[alias]) : [];
+        for (const { index, message } of wrong) {
+          problem(index === undefined ? at : [...at, index], "value", message);
+        }
+        if (Object.hasOwn(given, key)) {
+          problem(at, "key", `is another name of ${key}; write one of them`);
+        } else if (wrong.length === 0) named[key] = given[alias];
+      }
+    }
+    return named;
   }
 
   function readNamedTables(named: AnyNamedTables, value: unknown, path: TomlPath): unknown {

@@ -127,6 +127,17 @@ describe("a bad value", () => {
       "2:18: tools.env_allowlist[0]",
       "is not the name of an environment variable",
     ],
+    [
+      "[tools]\nallowed_write_roots = ['build']",
+      "2:24: tools.allowed_write_roots[0]",
+      "is not absolute",
+    ],
+    [
+      "[tools]\nwrite_roots = []\nallowed_write_roots = []",
+      "3:1: tools.allowed_write_roots",
+      "is another name of write_roots; write one of them",
+    ],
+    ["[tools]\ntmp_dir = '/tmp'", "2:11: tools.tmp_dir", "not true or false"],
     ["[tools]\nwrite_roots = ['build']", "2:16: tools.write_roots[0]", "is not absolute"],
     ["[tools]\nsensitive_paths = ['a/{b}']", "2:20: tools.sensitive_paths[0]", 'uses "{"'],
     [

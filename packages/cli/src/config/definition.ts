@@ -11,6 +11,8 @@ export interface Setting<T> {
   readonly needed?: true;
   /** It is checked and kept, and nothing reads it so far. */
   readonly effect?: "none_yet";
+  /** Further names it is accepted under. */
+  readonly aliases?: readonly string[];
   /** As it would stand in the file; for settings whose default is to be left out. */
   readonly example?: string;
   /** Written as tables of its own: lines that show some. */

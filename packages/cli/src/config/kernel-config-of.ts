@@ -8,6 +8,7 @@ export function kernelConfigOf({ tools, permissions, hooks, agents }: SoongConfi
     overrides: _o,
     env_allowlist: _e,
     write_roots: _w,
+    tmp_dir: _t,
     sensitive_paths: _s,
     ...ofTools
   } = tools;

@@ -28,6 +28,7 @@ export interface SoongConfig {
     readonly overrides: Readonly<Record<string, ToolOverride>>;
     readonly env_allowlist: readonly string[];
     readonly write_roots: readonly string[];
+    readonly tmp_dir: boolean;
     readonly sensitive_paths: readonly string[];
   };
   readonly permissions: KernelConfig["permissions"] & {

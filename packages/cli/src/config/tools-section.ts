@@ -104,9 +104,16 @@ export const toolsSection: Table<SoongConfig["tools"]> = {
     },
     write_roots: {
       node: "setting",
-      says: "Directories besides the project where writing is as ordinary as in it.",
+      says: "Directories besides the project where writing is as ordinary as in it. Also accepted as `allowed_write_roots`.",
       kind: { kind: "texts", form: DIRECTORY },
       default: [],
+      aliases: ["allowed_write_roots"],
+    },
+    tmp_dir: {
+      node: "setting",
+      says: "Whether writing under the directory for temporary files (`TMPDIR`) is as ordinary as in the project.",
+      kind: { kind: "true_or_false" },
+      default: false,
     },
     sensitive_paths: {
       node: "setting",

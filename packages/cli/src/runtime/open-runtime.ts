@@ -99,7 +99,7 @@ export interface KeptSession {
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { env, config, flags = {} } = options;
   const { values, home } = config;
-  const places = await placesOf(options.cwd, home, values.tools.write_roots);
+  const places = await placesOf(options.cwd, home, values.tools);
   const { roots } = places;
   const { allow = [], deny = [], mode } = flags;
   const servers = await runtimeServers({

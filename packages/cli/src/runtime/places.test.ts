@@ -5,9 +5,9 @@ import { placesOf } from "./places.ts";
 
 test("Windows is told plainly that it does not work there yet, whatever was asked for", async () => {
   verifies("DOC-3");
-  await expect(placesOf("C:\\project", "C:\\home", [], "win32")).rejects.toThrow(
-    "Soong does not run on Windows yet.\nUse WSL 2",
-  );
+  await expect(
+    placesOf("C:\\project", "C:\\home", { write_roots: [], tmp_dir: false }, "win32"),
+  ).rejects.toThrow("Soong does not run on Windows yet.\nUse WSL 2");
   expect(platformFinding("win32")).toMatchObject({
     state: "fail",
     next: expect.stringContaining("WSL 2") as string,

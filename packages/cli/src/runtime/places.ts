@@ -2,23 +2,27 @@
 // and what belongs to Soong itself (PERM-14).
 
 import { stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type { PolicyInput, Roots } from "@soong/core";
 import { defaultLockDirectory, isCaseInsensitive, resolvePath, resolvePathNow } from "@soong/tools";
-import { userHome } from "../config/index.ts";
+import { userHome, type SoongConfig } from "../config/index.ts";
 import { SetupError } from "./setup-error.ts";
 
 export interface Places {
   readonly roots: Roots;
   readonly policy: Required<
     Pick<PolicyInput, "protected_roots" | "case_insensitive_paths" | "home">
-  >;
+  > &
+    Pick<PolicyInput, "tmp_dir">;
 }
+
+export type WritableSettings = Pick<SoongConfig["tools"], "write_roots" | "tmp_dir">;
 
 export async function placesOf(
   cwd: string,
   home: string,
-  writeRoots: readonly string[],
+  { write_roots: writeRoots, tmp_dir: writesToTmp }: WritableSettings,
   platform: string = process.platform,
 ): Promise<Places> {
   if (platform === "win32") {
@@ -40,6 +44,7 @@ export async function placesOf(
       protected_roots: await protectedRoots(home),
       case_insensitive_paths: await isCaseInsensitive(project),
       home: user,
+      ...(writesToTmp ? { tmp_dir: await resolvePath("/", tmpdir()) } : {}),
     },
   };
 }
