@@ -53,6 +53,39 @@ test.each<[string, PolicyInput, Partial<StaticFacts>, string, string]>([
     "defaults.network_asks",
   ],
   [
+    "a reader that reaches hosts, under a list of them",
+    { network: { mode: "hosts", hosts: ["a.org"] } },
+    { tags: ["network"] },
+    "ask",
+    "permissions.network",
+  ],
+  [
+    "a reader that reaches hosts, some of them listed",
+    { network: { mode: "default", hosts: ["a.org"] } },
+    { tags: ["network"] },
+    "ask",
+    "permissions.network",
+  ],
+  [
+    "a tool that is allowed, but for a host",
+    {
+      rules: [
+        { tool: "a.*", decision: "allow" },
+        { host: "a.org", decision: "deny" },
+      ],
+    },
+    { tags: ["network"] },
+    "ask",
+    "rules[1]",
+  ],
+  [
+    "a tool without the network, under a list of hosts",
+    { network: { mode: "hosts", hosts: ["a.org"] } },
+    {},
+    "allowed",
+    "defaults.readonly_allowed",
+  ],
+  [
     "a tool allowed for some paths",
     { rules: [{ path: "/x", decision: "allow" }] },
     { effects: DESTROYS },
@@ -83,13 +116,6 @@ test.each<[string, PolicyInput, Partial<StaticFacts>, string, string]>([
     "permissions.network",
   ],
   [
-    "a network tool under a list",
-    { network: { mode: "hosts", hosts: ["a.org"] } },
-    { tags: ["network"] },
-    "allowed",
-    "defaults.readonly_allowed",
-  ],
-  [
     "what may destroy",
     { destructive: "deny" },
     { effects: DESTROYS },
@@ -112,7 +138,7 @@ test.each<[string, PolicyInput, Partial<StaticFacts>, string, string]>([
     "defaults.readonly_allowed",
   ],
 ])("before any input: %s", (_what, input, facts, verdict, rule) => {
-  verifies("SURF-3", "SURF-9");
+  verifies("SURF-3", "SURF-8", "SURF-9");
   expect(staticVerdict(compiled(input), tool(facts))).toMatchObject({ verdict, rule });
 });
 
