@@ -245,6 +245,45 @@ describe("the path boundary", () => {
     expect(evaluate(folded, write("/H/.Soong-Agent/x"), NO_GRANTS).decision).toBe("deny");
   });
 
+  test.each([
+    "/p/.git/hooks/pre-commit",
+    "/p/.git/config",
+    "/p/sub/.git/HEAD",
+    "/p/.husky/pre-push",
+    "/p/.vscode/tasks.json",
+    "/p/.VSCode/settings.json",
+    "/p/.envrc",
+    "/p/.npmrc",
+    "/p/.pre-commit-config.yaml",
+    "/p/.bashrc",
+    "/p/a/.profile",
+    "/p/.mcp.json",
+  ])(
+    "writing %s, which something runs by itself, is asked about whatever a rule allows",
+    (path) => {
+      verifies("PATH-6");
+      const open = policy({
+        rules: [
+          { path: "**", decision: "allow" },
+          { tool: "code.write_file", path: "**", decision: "allow" },
+        ],
+      });
+      const judged = evaluate(open, write(path), NO_GRANTS);
+      expect(judged.decision).toBe("ask");
+      expect(judged.chain.map(({ rule }) => rule)).toContain("runtime.runs_by_itself");
+      expect(judged.scopes).toEqual([{ kind: "path", access: "write", path }]);
+    },
+  );
+
+  test.each(["/p/package.json", "/p/Makefile", "/p/.github/workflows/a.yml", "/p/.gitignore"])(
+    "writing %s is as ordinary as any write",
+    (path) => {
+      verifies("PATH-6");
+      const open = policy({ rules: [{ path: "**", decision: "allow" }] });
+      expect(evaluate(open, write(path), NO_GRANTS).decision).toBe("allow");
+    },
+  );
+
   test("writing outside the project and the write roots asks, in spite of an allow", () => {
     verifies("PATH-2");
     const rules = [{ tool: "code.write_file", decision: "allow" }] as const;

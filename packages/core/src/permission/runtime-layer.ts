@@ -6,6 +6,7 @@ import type { Boundary } from "./boundary.ts";
 import type { ChainEntry } from "./decision.ts";
 import type { Subject } from "./facts.ts";
 import { quote } from "./quote.ts";
+import { selfRunningBy } from "./self-running-files.ts";
 
 /** One entry for each kind of finding, however many paths share it. */
 export function runtimeEntries(boundary: Boundary, subject: Subject): readonly ChainEntry[] {
@@ -81,6 +82,15 @@ function addFindings(findings: Finding[], boundary: Boundary, resource: PathReso
       verdict: "ask",
       code: "sensitive_path",
       sentence: `${quote(path)} is sensitive: ${why}.`,
+    });
+  }
+  const runner = access === "write" ? selfRunningBy(path) : undefined;
+  if (runner !== undefined) {
+    findings.push({
+      rule: "runtime.runs_by_itself",
+      verdict: "ask",
+      code: "runs_by_itself",
+      sentence: `${quote(path)} is run by other programs without anybody asking (${quote(runner)}).`,
     });
   }
   if (access === "search" && boundary.inProject(path) === false) {

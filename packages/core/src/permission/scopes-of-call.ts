@@ -9,6 +9,7 @@ import { scopeKey } from "./grant-scope.ts";
 import { parentOf } from "./path.ts";
 import type { Policy } from "./policy.ts";
 import { isPlainCommand } from "./argv/index.ts";
+import { selfRunningBy } from "./self-running-files.ts";
 
 /** Empty when the call has no target that could be named: then nothing can be granted. */
 export function scopesOf(policy: Policy, facts: PermissionFacts): readonly GrantScope[] {
@@ -55,6 +56,7 @@ function scopeOfPath(policy: Policy, resource: PathResource): GrantScope {
 function isOrdinary(policy: Policy, path: string, access: "read" | "write"): boolean {
   const { boundary, ceiling } = policy;
   if (boundary.sensitiveBy(path) !== undefined) return false;
+  if (access === "write" && selfRunningBy(path) !== undefined) return false;
   const inside = access === "read" ? boundary.inProject(path) : boundary.isOrdinaryWrite(path);
   return inside !== false && (ceiling === undefined || isOrdinary(ceiling, path, access));
 }

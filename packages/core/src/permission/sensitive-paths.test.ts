@@ -32,8 +32,22 @@ describe("sensitive paths", () => {
     "/etc/ssl/private/x",
     "/proc/self/environ",
     "/proc/12/task/13/environ",
+    "/p/.git/config",
+    "/p/.git/modules/a/b/config",
+    "/p/infra/terraform.tfstate",
+    "/p/service-account-prod.json",
+    "/p/client_secret_1.json",
+    "/srv/homes/u/.bash_history",
+    "/srv/homes/u/.local/share/fish/fish_history",
+    "/srv/homes/u/.codex/auth.json",
+    "/srv/homes/u/.claude/.credentials.json",
+    "/srv/homes/u/.claude.json",
+    "/srv/homes/u/.gemini/oauth_creds.json",
+    "/srv/homes/u/.local/share/opencode/auth.json",
+    "/srv/homes/u/.config/gh/hosts.yml",
+    "/home/other/.soong-agent/store.db",
   ])("%s is one", (path) => {
-    verifies("PATH-3");
+    verifies("PATH-3", "PATH-6");
     expect(sensitive(path)).toBeTypeOf("string");
   });
 
@@ -54,6 +68,9 @@ describe("sensitive paths", () => {
     "/home/other",
     "/etc/shadows",
     "/proc/self/status",
+    "/p/.git/HEAD",
+    "/p/service-accounts.ts",
+    "/srv/homes/u/.codex/config.toml",
   ])("%s is none", (path) => {
     verifies("PATH-3");
     expect(sensitive(path)).toBeUndefined();

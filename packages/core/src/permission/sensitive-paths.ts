@@ -45,6 +45,10 @@ export function compileSensitivePaths(options: SensitivePathOptions): SensitiveP
     const dot = name.lastIndexOf(".");
     if (dot !== -1 && extensions.has(name.slice(dot))) return `*${name.slice(dot)}`;
     if (name.startsWith(".env.")) return ".env.*";
+    if (name.endsWith(".json")) {
+      const key = KEY_FILES.find((begin) => name.startsWith(begin));
+      if (key !== undefined) return `${key}*.json`;
+    }
     if (name.startsWith("id_") && isKeyName(name, dot)) return "id_*";
     if (path.includes("/.")) {
       for (const rest of pathsBelowAHome(path, home)) {
@@ -84,6 +88,7 @@ export function builtInSensitivePaths(): string[] {
     ...NAMES,
     ".env.*",
     "id_*",
+    ...KEY_FILES.map((begin) => `${begin}*.json`),
     ...EXTENSIONS.map((extension) => `*${extension}`),
     ...UNDER_HOME.map((path) => `~/${path}`),
     ...SYSTEM,
@@ -105,6 +110,23 @@ const NAMES: readonly string[] = [
   ".vault-token",
   ".terraformrc",
   "credentials.tfrc.json",
+  "terraform.tfstate.backup",
+  ".s3cfg",
+  ".boto",
+  ".bash_history",
+  ".zsh_history",
+  ".sh_history",
+  ".ash_history",
+  ".ksh_history",
+  "fish_history",
+  ".python_history",
+  ".node_repl_history",
+  ".irb_history",
+  ".psql_history",
+  ".mysql_history",
+  ".sqlite_history",
+  ".rediscli_history",
+  "application_default_credentials.json",
 ];
 
 const EXTENSIONS: readonly string[] = [
@@ -116,7 +138,11 @@ const EXTENSIONS: readonly string[] = [
   ".keystore",
   ".kdbx",
   ".ppk",
+  ".tfstate",
 ];
+
+/** JSON files that begin like this are keys of a service: `service-account-prod.json`. */
+const KEY_FILES: readonly string[] = ["service-account", "service_account", "client_secret"];
 
 /** Directories with all that is in them, and single files. All of them begin with a dot. */
 const UNDER_HOME: readonly string[] = [
@@ -135,9 +161,41 @@ const UNDER_HOME: readonly string[] = [
   ".config/git/credentials",
   ".config/op",
   ".local/share/keyrings",
+  // Other agents.
+  ".soong-agent",
+  ".codex/auth.json",
+  ".claude/.credentials.json",
+  ".claude.json",
+  ".gemini/oauth_creds.json",
+  ".local/share/opencode/auth.json",
+  ".config/github-copilot",
+  ".cursor/mcp.json",
+  // Further tools that keep tokens and passwords.
+  ".config/glab-cli",
+  ".config/hub",
+  ".config/doctl",
+  ".config/hcloud",
+  ".config/rclone",
+  ".config/containers/auth.json",
+  ".config/composer/auth.json",
+  ".composer/auth.json",
+  ".config/stripe",
+  ".config/sops",
+  ".config/google-chrome",
+  ".config/chromium",
+  ".mozilla",
+  ".thunderbird",
+  ".m2/settings.xml",
+  ".gradle/gradle.properties",
+  ".pulumi/credentials.json",
+  ".huggingface/token",
+  ".cache/huggingface/token",
 ];
 
 const SYSTEM: readonly string[] = [
+  // The address of a remote may hold a password.
+  "/**/.git/config",
+  "/**/.git/modules/**/config",
   "/etc/shadow",
   "/etc/gshadow",
   "/etc/ssl/private/**",

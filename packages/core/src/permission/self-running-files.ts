@@ -1,0 +1,88 @@
+// Files that something runs by itself (PATH-6): a shell when it starts, an editor that opens a folder, git or a package
+// manager on its next command. To write one is to run a program later, unasked; so writing one is asked about,
+// whatever a rule about its path allows. Files that run only when somebody runs them (Makefile, package.json) are not here.
+
+import { baseName, foldCase } from "./path.ts";
+
+/** The part of a canonical path that makes it such a file. Case is ignored: some disks ignore it. */
+export function selfRunningBy(given: string): string | undefined {
+  const path = foldCase(given);
+  const name = baseName(path);
+  if (NAMES.has(name)) return name;
+  return PLACES.find((place) => `${path}/`.includes(`${place}/`))?.slice(1);
+}
+
+const NAMES: ReadonlySet<string> = new Set([
+  ".bashrc",
+  ".bash_profile",
+  ".bash_login",
+  ".bash_logout",
+  ".profile",
+  ".zshrc",
+  ".zshenv",
+  ".zprofile",
+  ".zlogin",
+  ".zlogout",
+  ".kshrc",
+  ".cshrc",
+  ".tcshrc",
+  ".login",
+  ".xprofile",
+  ".xinitrc",
+  ".xsession",
+  ".envrc",
+  ".gitconfig",
+  ".npmrc",
+  ".yarnrc",
+  ".yarnrc.yml",
+  ".pnpmfile.cjs",
+  ".pnpmfile.mjs",
+  ".pre-commit-config.yaml",
+  ".pre-commit-config.yml",
+  "lefthook.yml",
+  "lefthook.yaml",
+  ".lefthook.yml",
+  ".vimrc",
+  ".gvimrc",
+  ".exrc",
+  ".nvimrc",
+  ".nvim.lua",
+  ".emacs",
+  ".dir-locals.el",
+  ".gdbinit",
+  ".lldbinit",
+  ".pdbrc",
+  ".irbrc",
+  ".rprofile",
+  ".tmux.conf",
+  ".screenrc",
+  "sitecustomize.py",
+  "usercustomize.py",
+  ".mcp.json",
+]);
+
+/** Files, and directories with all that is in them. */
+const PLACES: readonly string[] = [
+  // Hooks, config, and where both are looked for.
+  "/.git",
+  "/.husky",
+  "/.vscode/tasks.json",
+  "/.vscode/settings.json",
+  "/.vscode/launch.json",
+  "/.idea",
+  "/.devcontainer",
+  "/.emacs.d",
+  "/.vim",
+  "/.config/nvim",
+  "/.config/fish",
+  "/.config/git",
+  "/.config/autostart",
+  "/.config/systemd",
+  "/library/launchagents",
+  "/.claude/settings.json",
+  "/.claude/settings.local.json",
+  "/.claude/hooks",
+  "/.codex/config.toml",
+  "/.gemini/settings.json",
+  "/.cursor",
+];
