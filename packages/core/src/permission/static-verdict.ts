@@ -43,7 +43,7 @@ function hostRuleOf(
   if (policy.network.hosts.length > 0) return "permissions.network";
   const unknown = { ...subject, hosts: { known: [], unknown: true } };
   const restricting = policy.rules.find(
-    ({ rule, matches }) => rule.host !== undefined && matches(unknown) === "maybe",
+    (compiled) => compiled.rule.host !== undefined && compiled.matches(unknown) === "maybe",
   );
   if (restricting !== undefined) return restricting.entries.yes.rule;
   return policy.ceiling === undefined ? undefined : hostRuleOf(policy.ceiling, subjectUnder);
