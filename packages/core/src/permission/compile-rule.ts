@@ -57,7 +57,13 @@ export function compileRule(
   const nameFits = (name: string): boolean =>
     name.startsWith(toolHead) && (tool === undefined || matchesName(tool, name));
   const tagsFit = (subject: Subject): boolean =>
-    tags === undefined || tags.every((tag) => hasTag(subject, tag, decision));
+    tags === undefined ||
+    tags.every((tag) =>
+      // To write a path is more than to be a tool that could: a call that only reads does not.
+      tag === "write" && path !== undefined && restricts
+        ? !subject.readOnly
+        : hasTag(subject, tag, decision),
+    );
 
   /** All but the path: of the call itself, or, where a rule restricts reading, of all that reads. */
   const mismatchOfTool = (subject: Subject): RuleCondition | undefined => {
@@ -77,7 +83,11 @@ export function compileRule(
       const targets = subject.resources.filter(isPath);
       const counting = ofTool === undefined ? targets : targets.filter(showsContent);
       if (!holds(counting, (target) => pathFits(path, target, restricts))) {
-        const reached = restricts && subject.resources.some((one) => mayReach(path, one));
+        const reached =
+          restricts &&
+          // Of a rule about writing nothing is promised for a program that nobody can judge.
+          mismatchOfTool(READING_SUBJECT) === undefined &&
+          subject.resources.some((one) => mayReach(path, one));
         if (!reached) return { condition: ofTool ?? "path" };
         return argv === undefined ? { match: "reach" } : { condition: "argv" };
       }

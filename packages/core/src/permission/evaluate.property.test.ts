@@ -275,6 +275,7 @@ function decisionByTheLaw(input: PolicyInput, facts: PermissionFacts): Decision 
     const named = (name: string): boolean => rule.tool === undefined || likeName(rule.tool, name);
     const hasTag = (tag: string): boolean => {
       if (tag === "readonly") return readOnly || (!every && facts.tags.includes(tag));
+      if (tag === "write" && !every && rule.path !== undefined) return !readOnly;
       if (tag === "write") return !readOnly || facts.tags.includes(tag);
       return facts.tags.includes(tag) || facts.source_kind === tag;
     };

@@ -20,6 +20,7 @@ export type { CompiledPolicy, NetworkPolicy, Policy, PolicyInput } from "./polic
 export { compilePolicy, isMarkedReadonly, linkedPaths } from "./policy.ts";
 export type { PathPattern, PatternPlaces } from "./path-pattern.ts";
 export { compilePathPattern, linkedPrefix, pathPatternProblem } from "./path-pattern.ts";
+export { isPlainCommand } from "./argv/index.ts";
 export { quote } from "./quote.ts";
 export type { PermissionRule } from "./permission-rule.ts";
 export { READING_SUBJECT } from "./compile-rule.ts";

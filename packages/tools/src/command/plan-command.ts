@@ -3,7 +3,7 @@
 
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import {
   ToolFailure,
   type Plan,
@@ -14,9 +14,10 @@ import {
 import { resolvePath, stampOf } from "../path/index.ts";
 import { findExecutable, type FoundExecutable } from "@soong/platform";
 import { executableNotFound } from "./executable-not-found.ts";
+import { pathsInReach } from "./paths-in-reach.ts";
 import { canonicalPath, isWithinRoots } from "./places-of-command.ts";
 import { proveReadOnly } from "./prove-read-only.ts";
-import { sensitiveArguments } from "./sensitive-arguments.ts";
+import { restrictedArguments } from "./restricted-arguments.ts";
 
 export interface CommandInput {
   argv: string[];
@@ -48,19 +49,26 @@ export async function targetsOfCommand(
   const read_only = proveReadOnly({ argv, cwd, env, places }) !== undefined;
   const home = env["HOME"] ?? homedir();
   // Where it runs counts as one: `cat config` in ~/.ssh names no sensitive path.
-  const sensitive = sensitiveArguments({ argv: [...argv, cwd], cwd, home }, context.sensitiveBy);
+  const { project } = context.roots;
+  const named = [...argv, cwd, ...(input.cwd === undefined ? [] : [resolve(project, input.cwd)])];
+  const restricted = restrictedArguments({ argv: named, cwd, home }, context);
   const facts: CommandFacts = {
     found: executable?.found ?? "",
     stamp: executable === undefined ? "" : await stampText(executable),
     read_only,
   };
   const resolved = executable?.resolved ?? wouldBe(argv[0] ?? "", { path, cwd });
+  const may_reach = pathsInReach({ argv, cwd, executable: resolved, read_only }, context);
   return {
     resources: [
-      { kind: "command", executable: resolved, argv, cwd },
-      ...sensitive.map(
-        (path) => ({ kind: "path", access: "read", path, sensitive: true }) as const,
-      ),
+      {
+        kind: "command",
+        executable: resolved,
+        argv,
+        cwd,
+        ...(may_reach.length === 0 ? {} : { may_reach }),
+      },
+      ...restricted,
     ],
     // Whatever is not proven to read only may destroy something (PERM-9).
     destructive: !read_only,

@@ -5,12 +5,22 @@ import { compileSensitivePaths } from "@soong/core";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { sensitiveArguments } from "./sensitive-arguments.ts";
+import { restrictedArguments, type CommandArguments } from "./restricted-arguments.ts";
 
 const ground = realpathSync(mkdtempSync(join(tmpdir(), "soong-sensitive-")));
 const home = join(ground, "home");
 const project = join(ground, "project");
 const sensitiveBy = compileSensitivePaths({ home, project });
+
+function sensitiveArguments(command: CommandArguments, sensitive = sensitiveBy): string[] {
+  return restrictedArguments(command, {
+    restrictedBy(path) {
+      const by = sensitive(path);
+      return by === undefined ? undefined : { kind: "sensitive", decision: "ask", by };
+    },
+    restrictedGlobs: () => [],
+  }).map(({ path }) => path);
+}
 
 beforeAll(() => {
   mkdirSync(join(home, ".ssh"), { recursive: true });

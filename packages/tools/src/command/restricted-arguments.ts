@@ -1,9 +1,10 @@
-// Sensitive paths that occur anywhere in a command's arguments (PATH-3), also inside one: `--file=.env`,
-// `HEAD:.env`, `@.env`, or the script of a shell. What a program puts together by itself is not found.
+// Sensitive and restricted paths that occur anywhere in a command's arguments (PATH-3, PERM-15), also inside one:
+// `--file=.env`, `HEAD:.env`, `@.env`, or the script of a shell. What a program puts together by itself is not found.
 
 import { lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { compileGlob, globProblem, type Places } from "@soong/core";
+import { restrictedHardLinks, type JudgedPath } from "../path/index.ts";
 import { canonicalPath } from "./places-of-command.ts";
 
 export interface CommandArguments {
@@ -14,23 +15,43 @@ export interface CommandArguments {
 }
 
 /** Canonical paths, each once. */
-export function sensitiveArguments(
+export function restrictedArguments(
   { argv, cwd, home }: CommandArguments,
-  sensitiveBy: Places["sensitiveBy"],
-): string[] {
+  places: Pick<Places, "restrictedBy" | "restrictedGlobs">,
+): JudgedPath[] {
   const pieces = new Set(
     argv
       .flatMap((argument) => piecesOf(argument.replaceAll(/\$HOME\b|\$\{HOME\}/g, home)))
       .map((piece) => piece.replace(/^~(?=\/|$)/, home)),
   );
-  const found = new Set<string>();
+  const hardLinkOf = hardLinkFinder(places);
+  const found = new Map<string, JudgedPath>();
   for (const piece of pieces) {
     if (piece === "" || piece.includes("\0") || piece.length > MOST_PATH_CHARS) continue;
-    for (const path of pathsOf(cwd, piece)) {
-      if (sensitiveBy(path) !== undefined) found.add(path);
+    for (const named of pathsOf(cwd, piece)) {
+      for (const path of [named, ...hardLinkOf(named)]) {
+        const restriction = places.restrictedBy(path, "read");
+        if (restriction === undefined) continue;
+        const sensitive = restriction.kind === "sensitive" ? { sensitive: true } : {};
+        found.set(path, { kind: "path", access: "read", path, ...sensitive });
+      }
     }
   }
-  return [...found];
+  return [...found.values()];
+}
+
+/** The restricted name of a file that an argument names by another one. */
+function hardLinkFinder(
+  places: Pick<Places, "restrictedBy" | "restrictedGlobs">,
+): (path: string) => string[] {
+  let links: ReturnType<typeof restrictedHardLinks> | undefined;
+  return (path) => {
+    const node = nodeAt(path);
+    if (node?.isFile() !== true || node.nlink < 2n) return [];
+    links ??= restrictedHardLinks(places, "read");
+    const name = links.nameOf(node);
+    return name === undefined ? [] : [name];
+  };
 }
 
 const MOST_PATH_CHARS = 4096;
@@ -80,9 +101,13 @@ function shellGlob(pattern: string): (name: string) => boolean {
 }
 
 function exists(path: string): boolean {
+  return nodeAt(path) !== undefined;
+}
+
+function nodeAt(path: string) {
   try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    return lstatSync(path, { throwIfNoEntry: false, bigint: true });
   } catch {
-    return false;
+    return undefined;
   }
 }
