@@ -82,6 +82,7 @@ async function talkIn(project: string, home: string, options: Options & { resume
       return () => {};
     },
     quitNow: (exitCode) => void hurried.push(exitCode),
+    quitSoon() {},
   });
   /** The facts of the session, in order. */
   const facts = async (): Promise<Fact[]> => {

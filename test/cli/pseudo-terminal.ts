@@ -8,6 +8,8 @@ export interface Exchange {
   /** Typed once this has appeared, after what was typed before. */
   readonly after: string;
   readonly type: string;
+  /** The terminal goes away then: its window is closed, or somebody says so. */
+  readonly goes?: "closed" | "SIGHUP";
 }
 
 export interface TerminalEnd {
@@ -51,13 +53,14 @@ export async function atTerminal(
 const LONGEST_MS = 45_000;
 
 const DRIVER = `
-import json, os, pty, sys
+import json, os, pty, signal, sys
 told = json.loads(sys.argv[1])
 pid, fd = pty.fork()
 if pid == 0:
     os.execvp(told["argv"][0], told["argv"])
 screen, seen, waiting = b"", 0, list(told["exchanges"])
-while True:
+isThere = True
+while isThere:
     try:
         chunk = os.read(fd, 65536)
     except OSError:
@@ -70,7 +73,14 @@ while True:
         if at < 0:
             break
         seen = at + len(waiting[0]["after"].encode())
-        os.write(fd, waiting.pop(0)["type"].encode())
+        exchange = waiting.pop(0)
+        os.write(fd, exchange["type"].encode())
+        if exchange.get("goes") == "closed":
+            os.close(fd)
+            isThere = False
+            break
+        if exchange.get("goes") == "SIGHUP":
+            os.kill(pid, signal.SIGHUP)
 _, status = os.waitpid(pid, 0)
 code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
 print(json.dumps({"code": code, "screen": screen.decode("utf8", "replace")}))

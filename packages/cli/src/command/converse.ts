@@ -27,6 +27,8 @@ export interface ConverseCommandOptions {
 
 /** How long a person who leaves in a hurry waits for the disk. */
 const HURRY_MS = 1000;
+/** How long what is under way may take to end before that. */
+const LEAVING_MS = 1000;
 const USUAL_ROWS = 24;
 
 export async function converseCommand(
@@ -79,6 +81,13 @@ export async function converseCommand(
     try {
       say = (text) => terminal.print(terminal.colours.dim(text));
       terminal.print(await openingText(terminal, talk, project));
+      const quitNow = (exitCode: number): void => {
+        terminal.close();
+        // What is on its way to the disk may arrive; what hangs may not hold anybody up.
+        void Promise.resolve(within(clock, HURRY_MS, () => runtime.close())).finally(() =>
+          process.exit(exitCode),
+        );
+      };
       return await converse({
         terminal,
         clock,
@@ -89,12 +98,10 @@ export async function converseCommand(
         own: ownCommands({ runtime, config, env, terminal }),
         rows: () => stdout.rows ?? USUAL_ROWS,
         onTermination,
-        quitNow(exitCode) {
-          terminal.close();
-          // What is on its way to the disk may arrive; what hangs may not hold anybody up.
-          void Promise.resolve(within(clock, HURRY_MS, () => runtime.close())).finally(() =>
-            process.exit(exitCode),
-          );
+        quitNow,
+        quitSoon(exitCode) {
+          // Holds nothing up itself: it is there for what does, such as a model that keeps silent.
+          setTimeout(quitNow, LEAVING_MS, exitCode).unref();
         },
       });
     } finally {

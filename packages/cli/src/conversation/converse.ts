@@ -30,6 +30,8 @@ export interface ConverseOptions {
   onTermination(listener: (exitCode: number) => void): () => void;
   /** Without waiting for what does not end. */
   quitNow(exitCode: number): void;
+  /** Somebody has left: what is under way gets a moment to end, and no more. */
+  quitSoon(exitCode: number): void;
 }
 
 interface Turn {
@@ -86,6 +88,7 @@ export async function converse(options: ConverseOptions): Promise<number> {
     if (leaving.signal.aborted) return;
     exitCode = code;
     leaving.abort();
+    options.quitSoon(code);
     if (turn !== undefined) stop(turn);
   }
 
