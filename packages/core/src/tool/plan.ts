@@ -28,7 +28,13 @@ export type Resource =
 export type Preview =
   | { kind: "text"; text: string }
   | { kind: "diff"; path: string; diff: string }
-  | { kind: "command"; argv: string[]; cwd: string };
+  | {
+      kind: "command";
+      argv: string[];
+      cwd: string;
+      /** The file that would run, with all links resolved: `git` may be one of the project's own. Not in old records. */
+      executable?: string;
+    };
 
 /** What the input names, resolved, and nothing that only a look into it tells: hooks and rules judge it first. */
 export type Targets = Pick<Plan, "resources" | "destructive" | "facts">;

@@ -2,6 +2,7 @@
 // and nothing of it left behind when the call is cut short.
 
 import { relative } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { ToolFailure, type Clock, type HandlerResult, type ToolContext } from "@soong/core";
 import type { FilesRead } from "../file/index.ts";
 import { resolvePath } from "../path/index.ts";
@@ -89,9 +90,15 @@ async function stillAsPlanned(context: ToolContext, env: Environment): Promise<P
     throw changed(`${JSON.stringify(facts.found)} has been written to`);
   }
   const places = { roots: context.roots, sensitiveBy: context.sensitiveBy };
-  const proof = facts.read_only ? proveReadOnly({ argv, cwd, env, places }) : undefined;
-  if (facts.read_only && proof === undefined) throw changed("it is no longer sure to only read");
-  return { executable: facts.found, argv, cwd, env: { ...env, ...proof?.env } };
+  if (!facts.read_only) return { executable: facts.found, argv, cwd, env };
+  const proof = proveReadOnly({ argv, cwd, env, places });
+  const isAsJudged =
+    proof.read_only &&
+    proof.executable === resource.executable &&
+    isDeepStrictEqual(proof.env, facts.env ?? {});
+  if (!isAsJudged) throw changed("it is no longer sure to only read");
+  // By the path that was looked at: no link is followed once more (CMD-7).
+  return { executable: resource.executable, argv, cwd, env: { ...env, ...facts.env } };
 }
 
 export function changed(what: string): ToolFailure {

@@ -21,27 +21,46 @@ const HARMLESS_KEYS: readonly RegExp[] = [
 
 const BLANK = /^\s*(?:[#;].*)?$/;
 const SECTION = /^\s*\[([A-Za-z][A-Za-z0-9-]*)(?: "([^"\\\n]*)")?\]\s*$/;
-const ENTRY = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=.*)?$/;
+const ENTRY = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=(.*))?$/;
 
 export function isHarmlessGitConfig(text: string): boolean {
+  return settingsOf(text).every(
+    (setting) =>
+      setting !== undefined && HARMLESS_KEYS.some((harmless) => harmless.test(setting.key)),
+  );
+}
+
+export interface GitSetting {
+  /** Section and name in lower case. */
+  readonly key: string;
+  /** Undefined where it cannot be told from a quick look. */
+  readonly value: string | undefined;
+}
+
+/** Undefined stands for a line that is not understood. */
+export function settingsOf(text: string): (GitSetting | undefined)[] {
+  const settings: (GitSetting | undefined)[] = [];
   let section = "";
   for (const given of text.split("\n")) {
     const line = given.endsWith("\r") ? given.slice(0, -1) : given;
-    // A backslash at its end would make the next line part of this one.
-    if (line.endsWith("\\") || hasControlCharacters(line)) return false;
-    if (BLANK.test(line)) continue;
     const header = SECTION.exec(line);
-    if (header !== null) {
-      const [, name = "", subsection] = header;
-      section = name.toLowerCase() + (subsection === undefined ? "" : `.${subsection}`);
-      continue;
+    const [, name, value] = ENTRY.exec(line) ?? [];
+    // A backslash at its end would make the next line part of this one.
+    if (line.endsWith("\\") || hasControlCharacters(line)) settings.push(undefined);
+    else if (BLANK.test(line)) continue;
+    else if (header !== null) {
+      const [, title = "", subsection] = header;
+      section = title.toLowerCase() + (subsection === undefined ? "" : `.${subsection}`);
+    } else if (name === undefined) settings.push(undefined);
+    else {
+      const isPlain = value !== undefined && !/["\\#;]/.test(value);
+      settings.push({
+        key: `${section}.${name.toLowerCase()}`,
+        value: isPlain ? value.trim() : undefined,
+      });
     }
-    const [, name] = ENTRY.exec(line) ?? [];
-    if (name === undefined) return false;
-    const key = `${section}.${name.toLowerCase()}`;
-    if (!HARMLESS_KEYS.some((harmless) => harmless.test(key))) return false;
   }
-  return true;
+  return settings;
 }
 
 /** Git and JavaScript do not agree on what ends a line or counts as blank beyond a tab and a space. */

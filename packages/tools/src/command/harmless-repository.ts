@@ -1,69 +1,105 @@
-// Whether the repository a git command would find is harmless (CMD-4). Its own config can name programs
+// Whether the repository a git command would use is harmless (CMD-4). Its own config can name programs
 // (fsmonitor, filters, textconv, gpg) that a mere `git status` starts, and so can that of a submodule: git
-// is proven read-only where every config holds nothing but keys known to do nothing of the kind.
+// is proven read-only where every config holds nothing but keys known to do nothing of the kind. Git is then
+// told by path which repository that is (CMD-7): it looks for none, so it cannot find another.
 
-import { lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  type Stats,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { isHarmlessGitConfig } from "./git-config.ts";
 
-export function repositoryOf(cwd: string): "harmless" | "none" | "doubtful" {
+export type CheckedRepository =
+  | {
+      readonly kind: "harmless";
+      /** All of them canonical. */
+      readonly git_dir: string;
+      readonly common_dir: string;
+      readonly work_tree: string;
+    }
+  | { readonly kind: "none" }
+  /** Why, as a clause. */
+  | { readonly kind: "doubtful"; readonly why: string };
+
+export function checkRepository(cwd: string): CheckedRepository {
   try {
-    const gitDirectory = findGitDirectory(cwd);
-    if (gitDirectory === undefined) return "none";
-    return isHarmless(gitDirectory) ? "harmless" : "doubtful";
-  } catch {
-    return "doubtful";
+    const found = findGitDirectory(cwd);
+    if (found === undefined) return { kind: "none" };
+    const { git_dir } = found;
+    const common_dir = commonDirectory(git_dir);
+    checkGitDirectory(git_dir, common_dir);
+    checkConfigs(git_dir, common_dir);
+    checkSubmodules(git_dir);
+    return { kind: "harmless", ...found, common_dir };
+  } catch (error) {
+    const why = error instanceof Doubt ? error.message : "the repository cannot be read";
+    return { kind: "doubtful", why };
   }
 }
 
-/** As git looks for it: `.git` in the directory or any above it. Throws where git might see it otherwise. */
-function findGitDirectory(cwd: string): string | undefined {
+class Doubt extends Error {}
+
+/** `.git` in the directory or any above it. */
+function findGitDirectory(cwd: string): { git_dir: string; work_tree: string } | undefined {
   for (let directory = cwd; ; directory = dirname(directory)) {
     const place = join(directory, ".git");
     const entry = entryAt(place);
-    if (entry?.isDirectory() === true) return place;
-    if (entry?.isFile() === true) return linkedGitDirectory(place);
-    if (entry !== undefined) throw new Error(`${place} is neither a directory nor a file`);
+    if (entry?.isDirectory() === true) return { git_dir: place, work_tree: directory };
+    if (entry?.isFile() === true) {
+      const [, target] = /^gitdir: (.+)$/.exec(readLine(place)) ?? [];
+      if (target === undefined) throw new Doubt(`${quoted(place)} is not understood`);
+      return { git_dir: realDirectory(directory, target), work_tree: directory };
+    }
+    if (entry !== undefined) throw new Doubt(`${quoted(place)} is neither a directory nor a file`);
     // A directory that looks like the inside of a repository is one to git, with a config of its own.
-    if (entryAt(join(directory, "HEAD")) !== undefined) throw new Error(`${directory} may be bare`);
+    if (entryAt(join(directory, "HEAD")) !== undefined) {
+      throw new Doubt(`${quoted(directory)} may be a bare repository`);
+    }
     if (directory === dirname(directory)) return undefined;
   }
 }
 
-/** A worktree or submodule: the `.git` file says where the directory is. */
-function linkedGitDirectory(place: string): string {
-  const [, target] = /^gitdir: ([^\n\0]+)\n?$/.exec(readText(place)) ?? [];
-  if (target === undefined) throw new Error(`${place} is not understood`);
-  return resolve(dirname(place), target);
-}
-
-function isHarmless(gitDirectory: string): boolean {
-  const common = commonDirectory(gitDirectory);
-  if (!isGitDirectory(gitDirectory, common)) return false;
-  const directories = common === gitDirectory ? [common] : [gitDirectory, common];
-  const configs = directories.flatMap((directory) => [
-    join(directory, "config"),
-    join(directory, "config.worktree"),
-  ]);
-  return (
-    configs.every((path) => entryAt(path) === undefined || isHarmlessGitConfig(readText(path))) &&
-    !hasSubmodules(gitDirectory)
-  );
-}
-
-/** What is not one to git, it passes by, and looks for another further up. */
-function isGitDirectory(gitDirectory: string, common: string): boolean {
-  const head = readText(join(gitDirectory, "HEAD"));
-  return (
-    /^(?:ref: refs\/[^\s\0]+|[0-9a-f]{40}|[0-9a-f]{64})\n$/.test(head) &&
-    ["objects", "refs"].every((name) => entryAt(join(common, name))?.isDirectory() === true)
-  );
-}
-
+/** A worktree shares the directory that this file names. */
 function commonDirectory(gitDirectory: string): string {
   const place = join(gitDirectory, "commondir");
-  if (entryAt(place) === undefined) return gitDirectory;
-  return resolve(gitDirectory, readText(place).replace(/[\r\n]+$/, ""));
+  return entryAt(place) === undefined ? gitDirectory : realDirectory(gitDirectory, readLine(place));
+}
+
+/** As the system follows it: `link/..` is the parent of what the link leads to. */
+function realDirectory(from: string, given: string): string {
+  const path = realpathSync.native(given.startsWith("/") ? given : `${from}/${given}`);
+  if (path.includes("\uFFFD")) throw new Doubt(`${quoted(path)} has a name that is not UTF-8`);
+  return path;
+}
+
+function checkGitDirectory(gitDirectory: string, common: string): void {
+  const head = readText(join(gitDirectory, "HEAD"));
+  if (!/^(?:ref: refs\/[^\s\0]+|[0-9a-f]{40}|[0-9a-f]{64})\n$/.test(head)) {
+    throw new Doubt(`${quoted(join(gitDirectory, "HEAD"))} is not understood`);
+  }
+  for (const place of [join(common, "objects"), join(common, "refs")]) {
+    if (entryAt(place)?.isDirectory() !== true) {
+      throw new Doubt(`${quoted(place)} is not a directory`);
+    }
+    accessSync(place, constants.R_OK | constants.X_OK);
+  }
+}
+
+function checkConfigs(gitDirectory: string, common: string): void {
+  for (const directory of new Set([gitDirectory, common])) {
+    for (const name of ["config", "config.worktree"]) {
+      const path = join(directory, name);
+      if (entryAt(path) !== undefined && !isHarmlessGitConfig(readText(path))) {
+        throw new Doubt(`${quoted(path)} has a setting that may run a program`);
+      }
+    }
+  }
 }
 
 /** The mode of a submodule in an index; the bytes may mean something else, which costs one question. */
@@ -72,30 +108,43 @@ const SUBMODULE_MODE = Buffer.from([0, 0, 0xe0, 0]);
 const SPARSE_INDEX = Buffer.from("sdir");
 
 /** Git starts itself in every submodule, where the config of that one holds. */
-function hasSubmodules(gitDirectory: string): boolean {
+function checkSubmodules(gitDirectory: string): void {
   const names = readdirSync(gitDirectory);
-  if (names.some((name) => name.startsWith("sharedindex."))) return true;
-  if (!names.includes("index")) return false;
-  const index = readBytes(join(gitDirectory, "index"), MOST_INDEX_BYTES);
-  return index.includes(SUBMODULE_MODE) || index.includes(SPARSE_INDEX);
+  const isSplit = names.some((name) => name.startsWith("sharedindex."));
+  if (!isSplit && !names.includes("index")) return;
+  const index = isSplit ? undefined : readBytes(join(gitDirectory, "index"), MOST_INDEX_BYTES);
+  if (index === undefined || index.includes(SUBMODULE_MODE) || index.includes(SPARSE_INDEX)) {
+    throw new Doubt("the repository may have submodules, or an index that is not whole");
+  }
 }
 
 const MOST_TEXT_BYTES = 256 * 1024;
 const MOST_INDEX_BYTES = 32 * 1024 * 1024;
 
+/** One line of plain text, and nothing else: what git makes of more, nobody has to know. */
+function readLine(path: string): string {
+  const [, line] = /^([^\p{Cc}\uFFFD]+)\n?$/u.exec(readText(path)) ?? [];
+  if (line === undefined) throw new Doubt(`${quoted(path)} is not understood`);
+  return line;
+}
+
 function readText(path: string): string {
   return readBytes(path, MOST_TEXT_BYTES).toString("utf8");
 }
 
+/** Links are not followed: git would, to wherever they lead. */
 function readBytes(path: string, mostBytes: number): Buffer {
   const entry = entryAt(path);
   if (entry?.isFile() !== true || entry.size > mostBytes) {
-    throw new Error(`${path} is no file of ordinary size`);
+    throw new Doubt(`${quoted(path)} is not a file of ordinary size`);
   }
   return readFileSync(path);
 }
 
-/** Links are not followed: git would, to wherever they lead. */
 function entryAt(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
+}
+
+function quoted(path: string): string {
+  return JSON.stringify(path);
 }

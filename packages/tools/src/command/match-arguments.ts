@@ -1,32 +1,66 @@
 // Reads the arguments of a command the way the command itself would, and says whether every single one is
-// among those a row of the table allows (CMD-4). Pure: what a path or a revision may be, `fits` decides.
+// among those a row of the table allows (CMD-4), or why not. Pure: what a path or a revision may be, `fits` decides.
 
 import type { ArgumentKind, ReadOnlyRule } from "./read-only-rule.ts";
 
 export type ArgumentCheck = (kind: ArgumentKind, value: string) => boolean;
 
-/** The options and operands that were found, or undefined when one of them is not allowed. */
+/** A clause that says why the arguments are not known to be harmless. */
+export type Unproven = string;
+
+/** The options and operands that were found, or why one of them is not allowed. */
 export function matchArguments(
   rule: ReadOnlyRule,
   given: readonly string[],
   fits: ArgumentCheck,
-): MatchedArguments | undefined {
+): MatchedArguments | Unproven {
   const read = rule.expression === true ? readExpression(rule, given) : readOptions(rule, given);
-  if (read === undefined) return undefined;
+  if (typeof read === "string") return read;
   const { options, operands } = read;
-  if (rule.needs !== undefined && !hasOneOf(options, rule.needs)) return undefined;
-  if (rule.operandsNeed !== undefined && operands.length > 0) {
-    if (!hasOneOf(options, rule.operandsNeed)) return undefined;
+  if (rule.needs !== undefined && !hasOneOf(options, rule.needs)) {
+    return `it only reads with one of ${list(rule.needs)}`;
   }
-  if (operands.length > (rule.mostOperands ?? Number.POSITIVE_INFINITY)) return undefined;
+  const needed = operands.length > 0 ? rule.operandsNeed : undefined;
+  if (needed !== undefined && !hasOneOf(options, needed)) {
+    return `${JSON.stringify(operands[0])} is only harmless with one of ${list(needed)}`;
+  }
+  const excess = operands[rule.mostOperands ?? operands.length];
+  if (excess !== undefined) return `${JSON.stringify(excess)} may be written to`;
+  for (const { name, kind, value } of options) {
+    if (value !== undefined && !fits(kind, value)) {
+      return `the value ${JSON.stringify(value)} of ${name} is not ${KINDS[kind]}`;
+    }
+  }
   const kinds = operandKinds(rule, options);
-  const isAllowed =
-    options.every(({ kind, value }) => value === undefined || fits(kind, value)) &&
-    operands.every((operand, index) => {
-      const kind = index === 0 ? kinds.first : kinds.rest;
-      return kind !== undefined && fits(kind, operand);
-    });
-  return isAllowed ? read : undefined;
+  for (const [index, operand] of operands.entries()) {
+    const kind = index === 0 ? kinds.first : kinds.rest;
+    if (kind === undefined) return `it takes no argument ${JSON.stringify(operand)}`;
+    if (!fits(kind, operand)) return `${JSON.stringify(operand)} is not ${KINDS[kind]}`;
+  }
+  return read;
+}
+
+const KINDS: Readonly<Record<ArgumentKind, string>> = {
+  text: "text",
+  number: "a number",
+  word: "a plain word",
+  file: "an ordinary file inside the project",
+  path: "an ordinary path inside the project",
+  date_format: "a format that begins with +",
+  revision: "a plain revision or path of this repository",
+  head_revision: "a commit reached from HEAD",
+  git_format: "a format of plain fields",
+  awk_program: "an awk program that plainly reads its files and nothing else",
+  jq_filter: "a jq filter that plainly reads its files and nothing else",
+  pager_file: "an ordinary file inside the project",
+};
+
+function list(words: string): string {
+  return [...wordsOf(words)].join(" ");
+}
+
+function unknownOption(argument: string): Unproven {
+  return `the option ${JSON.stringify(argument)} is not known to be harmless`;
 }
 
 export interface MatchedArguments {
@@ -52,7 +86,7 @@ interface OptionKinds {
 }
 
 /** One dash and letters, two dashes and a word, `--` before operands only: as getopt has it. */
-function readOptions(rule: ReadOnlyRule, given: readonly string[]): MatchedArguments | undefined {
+function readOptions(rule: ReadOnlyRule, given: readonly string[]): MatchedArguments | Unproven {
   const kinds = optionKinds(rule);
   const options: FoundOption[] = [];
   const operands: string[] = [];
@@ -73,10 +107,10 @@ function readOptions(rule: ReadOnlyRule, given: readonly string[]): MatchedArgum
     const found = argument.startsWith("--")
       ? longOption(kinds, argument, given[at + 1])
       : shortOptions(kinds, argument, given[at + 1]);
-    if (found === undefined) return undefined;
+    if (found === undefined) return unknownOption(argument);
     // A program told to be strict takes all that follows its first operand for operands, too.
     if (operands.length > 0 && rule.mixed !== true && !isHarmlessAsOperands(found)) {
-      return undefined;
+      return `the option ${JSON.stringify(argument)} stands behind an argument`;
     }
     options.push(...found.options);
     if (found.tookNext) at += 1;
@@ -144,10 +178,7 @@ function shortOptions(
   return { options, tookNext: false };
 }
 
-function readExpression(
-  rule: ReadOnlyRule,
-  given: readonly string[],
-): MatchedArguments | undefined {
+function readExpression(rule: ReadOnlyRule, given: readonly string[]): MatchedArguments | Unproven {
   const kinds = optionKinds(rule);
   const options: FoundOption[] = [];
   const operands: string[] = [];
@@ -159,12 +190,12 @@ function readExpression(
     } else if (kind !== undefined) {
       at += 1;
       const value = given[at];
-      if (value === undefined) return undefined;
+      if (value === undefined) return `${argument} has no value`;
       options.push({ name: argument, kind, value });
     } else if (options.length === 0 && !argument.startsWith("-")) {
       operands.push(argument);
     } else {
-      return undefined;
+      return unknownOption(argument);
     }
   }
   return { options, operands };

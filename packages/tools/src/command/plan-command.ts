@@ -34,6 +34,10 @@ export type CommandFacts = {
   found: string;
   stamp: string;
   read_only: boolean;
+  /** What a proven command is handed beside its ordinary environment (CMD-7). */
+  env?: Record<string, string>;
+  /** Why it is not proven read-only, as a sentence (PERM-17). */
+  why_not_read_only?: string;
 };
 
 export async function targetsOfCommand(
@@ -46,7 +50,7 @@ export async function targetsOfCommand(
   const path = env["PATH"] ?? "";
   const executable = findExecutable(argv[0] ?? "", { path, cwd });
   const places = { roots: context.roots, sensitiveBy: context.sensitiveBy };
-  const read_only = proveReadOnly({ argv, cwd, env, places }) !== undefined;
+  const proof = proveReadOnly({ argv, cwd, env, places });
   const home = env["HOME"] ?? homedir();
   // Where it runs counts as one: `cat config` in ~/.ssh names no sensitive path.
   const { project } = context.roots;
@@ -55,10 +59,14 @@ export async function targetsOfCommand(
   const facts: CommandFacts = {
     found: executable?.found ?? "",
     stamp: executable === undefined ? "" : await stampText(executable),
-    read_only,
+    read_only: proof.read_only,
+    ...(proof.read_only ? { env: { ...proof.env } } : { why_not_read_only: proof.why }),
   };
   const resolved = executable?.resolved ?? wouldBe(argv[0] ?? "", { path, cwd });
-  const may_reach = pathsInReach({ argv, cwd, executable: resolved, read_only }, context);
+  const may_reach = pathsInReach(
+    { argv, cwd, executable: resolved, read_only: proof.read_only },
+    context,
+  );
   return {
     resources: [
       {
@@ -71,7 +79,7 @@ export async function targetsOfCommand(
       ...restricted,
     ],
     // Whatever is not proven to read only may destroy something (PERM-9).
-    destructive: !read_only,
+    destructive: !proof.read_only,
     facts,
   };
 }
@@ -80,11 +88,11 @@ export async function targetsOfCommand(
 export function planCommand({ targets }: PrepareContext, env: Environment): Plan {
   const command = targets.find((target) => target.kind === "command");
   if (command === undefined) throw new TypeError("A command is planned by its targets.");
-  const { argv, cwd } = command;
+  const { argv, cwd, executable } = command;
   if (!isDirectory(cwd)) throw cwdNotFound(cwd);
   const where = { path: env["PATH"] ?? "", cwd };
   if (findExecutable(argv[0] ?? "", where) === undefined) throw executableNotFound(argv, where);
-  return { resources: [...targets], preview: { kind: "command", argv, cwd } };
+  return { resources: [...targets], preview: { kind: "command", argv, cwd, executable } };
 }
 
 /** Where a program that is not there would be found first: rules may speak of it all the same. */

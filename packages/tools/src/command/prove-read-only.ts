@@ -3,13 +3,19 @@
 
 import { lstatSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
 import type { Places } from "@soong/core";
 import { findExecutable } from "@soong/platform";
 import { isHarmlessGitFormat } from "./git-format.ts";
-import { repositoryOf } from "./harmless-repository.ts";
-import { hasOneOf, matchArguments, type MatchedArguments } from "./match-arguments.ts";
-import { canonicalPath, isWithin, isWithinRoots, ordinaryPath } from "./places-of-command.ts";
+import { gitEnvironment } from "./git-environment.ts";
+import { checkRepository } from "./harmless-repository.ts";
+import { isHarmlessAwkProgram, isHarmlessJqFilter } from "./harmless-programs.ts";
+import {
+  hasOneOf,
+  matchArguments,
+  type MatchedArguments,
+  type Unproven,
+} from "./match-arguments.ts";
+import { isWithin, ordinaryPath } from "./places-of-command.ts";
 import { READ_ONLY_GIT_COMMANDS } from "./read-only-git-table.ts";
 import type { ArgumentKind, ReadOnlyRule } from "./read-only-rule.ts";
 import { READ_ONLY_COMMANDS } from "./read-only-table.ts";
@@ -24,72 +30,73 @@ export interface CommandToProve {
   readonly systemDirectories?: readonly string[];
 }
 
-export interface ReadOnlyProof {
-  /** What has to be in the command's environment for the proof to hold. */
-  readonly env: Readonly<Record<string, string>>;
-}
+/** What was proven, and what has to be handed to the command for the proof to hold (CMD-7). */
+export type ReadOnlyProof =
+  | {
+      readonly read_only: true;
+      /** The program that was looked at, with all links resolved. */
+      readonly executable: string;
+      readonly env: Readonly<Record<string, string>>;
+    }
+  /** Why there is no proof, as a sentence. */
+  | { readonly read_only: false; readonly why: string };
 
-export function proveReadOnly(command: CommandToProve): ReadOnlyProof | undefined {
+export function proveReadOnly(command: CommandToProve): ReadOnlyProof {
   const { argv, cwd, env, places } = command;
   const [asked = "", ...given] = argv;
   const executable = findExecutable(asked, { path: env["PATH"] ?? "", cwd });
-  if (executable === undefined) return undefined;
+  if (executable === undefined) return unproven("the program was not found");
   const { systemDirectories = SYSTEM_DIRECTORIES } = command;
-  if (!isTrustedExecutable(asked, executable, places.roots, systemDirectories)) return undefined;
-  if (Object.keys(env).some((name) => CHANGES_PROGRAMS.test(name))) return undefined;
-  if (ordinaryPath(places, cwd, cwd) === undefined) return undefined;
+  if (!isTrustedExecutable(asked, executable, places.roots, systemDirectories)) {
+    return unproven(`${JSON.stringify(executable.resolved)} is not a program of the system`);
+  }
+  const variable = Object.keys(env).find((name) => CHANGES_PROGRAMS.test(name));
+  if (variable !== undefined) return unproven(`${variable} in its environment can change it`);
+  if (ordinaryPath(places, cwd, cwd) === undefined) {
+    return unproven("its working directory is sensitive or outside the project");
+  }
   const name = asked.slice(asked.lastIndexOf("/") + 1);
-  return name === "git" ? proveGit(command, given) : proveByTable(command, name, given);
+  const proven = name === "git" ? proveGit(command, given) : proveByTable(command, name, given);
+  if (typeof proven === "string") return unproven(proven);
+  return { read_only: true, executable: executable.resolved, env: proven };
+}
+
+function unproven(why: string): ReadOnlyProof {
+  return { read_only: false, why: `Not proven to only read: ${why}.` };
 }
 
 /** Variables that make a program load code, read other files or take other options. */
 const CHANGES_PROGRAMS =
-  /^(?:LD_|DYLD_|GIT_|GCC_|PYTHON|PERL5|RUBY|BASH_|GLIBC_|(?:GREP|NODE)_OPTIONS$|(?:GCONV|COMPILER|LOC|NLS)_?PATH$|MAGIC$|MAKEFLAGS$)/;
+  /^(?:LD_|DYLD_|GIT_|GCC_|PYTHON|PERL5|RUBY|BASH_|GLIBC_|G?AWK|LESS|MORE$|JQ_|(?:GREP|NODE)_OPTIONS$|(?:GCONV|COMPILER|LOC|NLS)_?PATH$|MAGIC$|MAKEFLAGS$)/;
 
-function proveByTable(
-  command: CommandToProve,
-  name: string,
-  given: readonly string[],
-): ReadOnlyProof | undefined {
+/** The environment the proof needs, or why there is none. */
+type Proven = Readonly<Record<string, string>> | Unproven;
+
+function proveByTable(command: CommandToProve, name: string, given: readonly string[]): Proven {
   const rule = ownRow(READ_ONLY_COMMANDS, name);
-  if (rule === undefined) return undefined;
+  if (rule === undefined) return `${JSON.stringify(name)} is not on the list of such commands`;
   const matched = matchArguments(rule, given, (kind, value) => isAllowed(command, kind, value));
-  return matched === undefined || walksThroughAHome(command, rule, matched) ? undefined : NO_ENV;
+  if (typeof matched === "string") return matched;
+  return walksThroughAHome(command, rule, matched)
+    ? "it would list the names below a home directory"
+    : (rule.env ?? {});
 }
 
-function proveGit(command: CommandToProve, given: readonly string[]): ReadOnlyProof | undefined {
+function proveGit(command: CommandToProve, given: readonly string[]): Proven {
   const args = given[0] === "--no-pager" ? given.slice(1) : given;
   const words = [args.slice(0, 2).join(" "), args[0] ?? ""];
   const selected = words.find((word) => ownRow(READ_ONLY_GIT_COMMANDS, word) !== undefined);
-  if (selected === undefined) return undefined;
+  if (selected === undefined) {
+    return `${JSON.stringify(`git ${args[0] ?? ""}`.trim())} is not on the list of such commands`;
+  }
   const rule = ownRow(READ_ONLY_GIT_COMMANDS, selected) ?? {};
   const rest = args.slice(selected.split(" ").length);
   const matched = matchArguments(rule, rest, (kind, value) => isAllowed(command, kind, value));
-  if (matched === undefined || hasConfigWithinRoots(command)) return undefined;
-  const repository = repositoryOf(command.cwd);
-  const isProven =
-    repository === "harmless" || (repository === "none" && selected.endsWith("version"));
-  return isProven ? { env: GIT_WITHOUT_WRITING } : undefined;
-}
-
-const NO_ENV: ReadOnlyProof = { env: {} };
-
-/** Otherwise `status` and `diff` write the index, and a file system monitor of the user's is started. */
-const GIT_WITHOUT_WRITING = {
-  GIT_OPTIONAL_LOCKS: "0",
-  GIT_CONFIG_COUNT: "2",
-  GIT_CONFIG_KEY_0: "diff.autoRefreshIndex",
-  GIT_CONFIG_VALUE_0: "false",
-  GIT_CONFIG_KEY_1: "core.fsmonitor",
-  GIT_CONFIG_VALUE_1: "false",
-};
-
-/** A user's own config is trusted, unless it lies where the agent may write. */
-function hasConfigWithinRoots({ env, places }: CommandToProve): boolean {
-  const { HOME: home = "/", XDG_CONFIG_HOME: xdg = join(home, ".config") } = env;
-  return [join(home, ".gitconfig"), join(xdg, "git/config"), join(xdg, "git/attributes")].some(
-    (path) => isWithinRoots(places.roots, canonicalPath("/", path) ?? places.roots.project),
-  );
+  if (typeof matched === "string") return matched;
+  const repository = checkRepository(command.cwd);
+  if (repository.kind === "doubtful") return repository.why;
+  if (repository.kind === "none" && !selected.endsWith("version")) return "no repository was found";
+  return gitEnvironment(repository, command.env, command.places.roots);
 }
 
 /** Names below a home are listed by `ls -R` and the like, those in ~/.ssh among them (PATH-3). */
@@ -126,6 +133,12 @@ function isAllowed({ cwd, places }: CommandToProve, kind: ArgumentKind, value: s
       return !value.includes(":") && ordinaryPath(places, cwd, value) !== undefined;
     case "path":
       return ordinaryPath(places, cwd, value) !== undefined;
+    case "awk_program":
+      return isHarmlessAwkProgram(value);
+    case "jq_filter":
+      return isHarmlessJqFilter(value);
+    case "pager_file":
+      return !value.startsWith("+") && isOrdinaryFile(places, cwd, value);
     case "file":
       return value === "-" || isOrdinaryFile(places, cwd, value);
   }

@@ -20,7 +20,12 @@ export type ArgumentKind =
   /** A commit reached from HEAD: nothing else is sure to be a commit. */
   | "head_revision"
   /** Fields of a commit or a ref, none of which starts another program. */
-  | "git_format";
+  | "git_format"
+  /** A program that reads nothing but its files: no commands, pipes, other files or variables. */
+  | "awk_program"
+  | "jq_filter"
+  /** A file, and not a command to the pager, which begins with a plus sign. */
+  | "pager_file";
 
 export interface ReadOnlyRule {
   /** Options without a value, separated by spaces. */
@@ -46,6 +51,8 @@ export interface ReadOnlyRule {
   readonly expression?: boolean;
   /** Lists whole trees: always, or with one of these options. */
   readonly walks?: true | string;
+  /** What has to be in its environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Rules by the words that select them: `git stash list` is longer than `git stash`. */

@@ -218,6 +218,30 @@ export const READ_ONLY_COMMANDS: ReadOnlyTable = {
     values: { "-w --wrap": "number" },
     operands: "file",
   },
+  awk: {
+    values: { "-F": "text", "-v": "text" },
+    operands: ["awk_program", "file"],
+  },
+  jq: {
+    flags: `-C -M -R -S -a -c -e -j -n -r -s --ascii-output --color-output --compact-output --exit-status
+      --join-output --monochrome-output --null-input --raw-input --raw-output --slurp --sort-keys --tab`,
+    values: { "--indent": "number" },
+    operands: ["jq_filter", "file"],
+  },
+  // Without a terminal they copy their files.
+  less: {
+    flags: "-E -F -I -M -N -Q -R -S -X -e -i -m -n -q -r -s -w",
+    operands: "pager_file",
+    env: {
+      LESSSECURE: "1",
+      LESSNOCONFIG: "1",
+      LESSKEY: "/dev/null",
+      LESSKEYIN: "/dev/null",
+      LESSKEY_SYSTEM: "/dev/null",
+      LESSKEYIN_SYSTEM: "/dev/null",
+    },
+  },
+  more: { flags: "-c -d -f -l -p -s -u", operands: "pager_file" },
   cksum: { operands: "file" },
   md5sum: SUM,
   sha1sum: SUM,
@@ -226,6 +250,10 @@ export const READ_ONLY_COMMANDS: ReadOnlyTable = {
   sha384sum: SUM,
   sha512sum: SUM,
   b2sum: SUM,
+
+  // Where a program is; the name of one is no path.
+  which: { flags: "-a", operands: "word" },
+  whereis: { flags: "-b -m -s -u", operands: "word" },
 
   // The machine and the user; nothing of any file.
   pwd: { flags: "-L -P" },

@@ -79,7 +79,7 @@ export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
       const { project } = places.roots;
       const cwd = project === "" ? undefined : canonicalPath(project, given);
       const isProven =
-        cwd !== undefined && proveReadOnly({ argv, cwd, env: environment(), places }) !== undefined;
+        cwd !== undefined && proveReadOnly({ argv, cwd, env: environment(), places }).read_only;
       if (!isProven) return {};
       proven.add(input);
       return { read_only: true, concurrency_safe: true, destructive: false, open_world: false };
