@@ -17,6 +17,7 @@ afterAll(() => bundle.remove());
 
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
+const CTRL_U = "\u0015";
 
 const SHELL = '"$@"; echo "ended with $?"; read _';
 
@@ -166,6 +167,67 @@ turns:
     await screen.waitFor("Done.");
     await screen.type(CTRL_D);
     expect(await exitCode(screen)).toBe(0);
+  });
+
+  it("keeps a rule for always: shown, changed, in the user's own config, for this project or every one", async () => {
+    verifies("PERM-18");
+    const place = await placeWith(`
+turns:
+  - calls: [ { tool: code.write_file, input: { path: b.txt, content: "b\\n" } } ]
+  - calls: [ { tool: code.run_command, input: { argv: [rm, b.txt] } } ]
+  - text: Done.
+`);
+    const screen = await sit(place, ["--model", "script:s.yaml"]);
+    await screen.waitFor("›");
+    await screen.type("go\r");
+    await screen.waitFor(/al\[w\]ays \/ \[n\]o:$/);
+    await screen.type("w");
+    const shown = await screen.waitFor(/\[b\]ack:$/);
+    expect(shown).toMatch(/tool = "code\.write_file"/);
+    expect(shown.replaceAll("\n", "")).toMatch(/path = "\S+\/project\/\*"/);
+    await screen.type("b");
+    await screen.waitFor(/al\[w\]ays \/ \[n\]o:$/);
+    await screen.type("w");
+    await screen.waitFor(/\[b\]ack:$/);
+    await screen.type("p");
+    await screen.waitFor("The rule was added to");
+    await screen.waitFor(/\$ rm b\.txt[^]*al\[w\]ays \/ \[n\]o:$/);
+    await screen.type("w");
+    expect(await screen.waitFor(/\[b\]ack:$/)).toContain('argv = ["rm", "b.txt"]');
+    await screen.type("c");
+    await screen.waitFor(/Rule: \{ tool = "code\.run_command"/);
+    await screen.type(CTRL_U);
+    await screen.type(
+      '{ tool = "code.run_command", argv = ["rm", "*.txt"], decision = "allow" }\r',
+    );
+    await screen.waitFor(/That is no rule:[^]*\[b\]ack:$/);
+    await screen.type("c");
+    await screen.waitFor(/That is no rule:[^]*Rule: \{/);
+    await screen.type(CTRL_U);
+    await screen.type('{ tool = "code.run_command", argv = ["rm", "*"], decision = "allow" }\r');
+    await screen.waitFor(/argv = \["rm", "\*"\][^]*\[b\]ack:$/);
+    await screen.type("e");
+    await screen.waitFor("Done.");
+    await screen.type(CTRL_D);
+    expect(await exitCode(screen)).toBe(0);
+    const config = await place.read(join(place.home, "config.toml"));
+    expect(config.match(/\[\[permissions\.rules\]\]/g)).toHaveLength(2);
+    expect(config).toContain(`project = ${JSON.stringify(place.project)}`);
+
+    // From now on nobody is asked about either.
+    const run = await place.run(["run", "--model", "script:s.yaml", "go"]);
+    expect(run.code, run.stderr).toBe(0);
+    expect(run.stderr).not.toContain("denied");
+    const explained = await place.run([
+      "explain",
+      "code.write_file",
+      '{"path":"z.txt","content":""}',
+    ]);
+    expect(explained.stdout).toContain("config.toml:");
+    await place.write("elsewhere/s.yaml", await place.read("s.yaml"));
+    const other = { cwd: join(place.project, "elsewhere") };
+    const there = await place.run(["run", "--model", "script:s.yaml", "go"], other);
+    expect(there.stderr).toContain("code.write_file denied");
   });
 
   it("is stopped by Ctrl-C while the model streams, a call runs and a question is open; twice, it ends", async () => {

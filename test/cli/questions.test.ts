@@ -182,4 +182,49 @@ describe("an open question", () => {
     await vi.waitFor(() => expect(JSON.stringify(attached.lines)).toMatch(/answered/), WAIT);
     expect((await place.command(["questions"])).stderr).toContain("No question is open");
   });
+
+  it("is answered with always by a program, and the rule that was shown is kept, no other", async () => {
+    verifies("PERM-18");
+    const place = await asked();
+    const { question_id, attached } = place;
+    const rule = { tool: "*", decision: "allow" };
+    const answer = { decision: "allow_for_session", always: { where: "everywhere", rule } };
+    attached.child.stdin?.write(`${JSON.stringify({ question_id, ...answer })}\n`);
+    const ended = await place.run.ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    const config = await place.read(join(place.home, "config.toml"));
+    expect(config).toContain('tool = "code.write_file"');
+    expect(config).toContain(`path = ${JSON.stringify(`${place.project}/*`)}`);
+    expect(config).not.toContain('"*"');
+    expect((await place.command(["doctor"])).stdout).not.toContain("config.toml:");
+  });
+
+  it.skipIf(!canMakeTerminals())(
+    "of a run at a terminal is answered with always (needs python3)",
+    async () => {
+      verifies("PERM-18");
+      const place = await bundle.place();
+      await place.write(
+        "s.yaml",
+        `turns: [ { calls: [ { tool: code.write_file, input: { path: a.txt, content: a } } ] }, { text: Done. } ]`,
+      );
+      await place.write(join(place.home, "config.toml"), "# mine\n[model]\nretries = 1\n");
+      const ran = await atTerminal(
+        [process.execPath, bundle.program, "run", "--model", "script:s.yaml", "go"],
+        [
+          { after: "al[w]ays / [n]o: ", type: "w\n" },
+          { after: "[b]ack: ", type: "p\n" },
+        ],
+        { cwd: place.project, env: environment(place.home) },
+      );
+      expect(ran.code, ran.screen).toBe(0);
+      expect(ran.screen).toContain("[[permissions.rules]]");
+      const config = await place.read(join(place.home, "config.toml"));
+      expect(config.startsWith("# mine\n[model]\nretries = 1\n\n[[permissions.rules]]\n")).toBe(
+        true,
+      );
+      expect(config).toContain(`project = ${JSON.stringify(place.project)}`);
+      expect(existsSync(join(place.project, ".soong"))).toBe(false);
+    },
+  );
 });

@@ -20,3 +20,4 @@ export * from "./connection/index.ts";
 export * from "./gateway/index.ts";
 export * from "./settings/index.ts";
 export * from "./source/index.ts";
+export { withFileLock, writeWholeFile } from "./file/index.ts";

@@ -18,7 +18,7 @@ export async function attachedTerminal(
 ): Promise<AttachedView> {
   const { output, isInteractive } = context;
   const { dim } = output.noteColours;
-  const questions = terminalQuestions(context.stdin, output);
+  const questions = terminalQuestions(context.stdin, output, { edits: false });
   /** Open here, each with what ends the wait for its answer. */
   const open = new Map<
     string,

@@ -15,7 +15,12 @@ export interface Questions {
   confirm(question: string): Promise<boolean>;
 }
 
-export function terminalQuestions(stdin: NodeJS.ReadStream, output: Output): Questions {
+/** `edits`: a rule that is kept may be changed first; not where only its place is sent on. */
+export function terminalQuestions(
+  stdin: NodeJS.ReadStream,
+  output: Output,
+  { edits = true }: { readonly edits?: boolean } = {},
+): Questions {
   let lastQuestion: Promise<unknown> = Promise.resolve();
 
   return {
@@ -26,11 +31,26 @@ export function terminalQuestions(stdin: NodeJS.ReadStream, output: Output): Que
         await forgetTypedBefore();
         output.note(describeRequest(request, output.noteColours, { columns: output.width }).text);
         const isOnce = request.scopes.length === 0;
-        const choices = isOnce
-          ? "[y]es, this once / [n]o"
-          : "[y]es, this once / for this [s]ession / [n]o";
+        const canKeep = request.always_rule !== undefined;
+        const choices = [
+          "[y]es, this once",
+          ...(isOnce ? [] : ["for this [s]ession"]),
+          ...(canKeep ? ["al[w]ays"] : []),
+          "[n]o",
+        ].join(" / ");
         for (;;) {
           const answer = await readLine(`${choices}: `, signal);
+          if (canKeep && /^(?:w|always)$/i.test(answer?.trim() ?? "")) {
+            const { askAlways } = await import("../conversation/index.ts");
+            const always = await askAlways(request, {
+              show: (text) => output.note(text),
+              key: (question, keys) => readKey(question, keys, signal),
+              ...(edits ? { line: (prompt: string) => readLine(prompt, signal) } : {}),
+            });
+            if (signal.aborted) return NO;
+            if (always === undefined) continue;
+            return { decision: "allow_for_session", always, answered_by: "terminal" };
+          }
           const decision = DECISIONS.get(answer?.trim().toLowerCase() ?? "no");
           if (decision === "allow_for_session" && isOnce) continue;
           if (decision === "deny") return answer === undefined ? NO : denial(signal);
@@ -47,14 +67,7 @@ export function terminalQuestions(stdin: NodeJS.ReadStream, output: Output): Que
           columns: output.width,
           show: (text) => output.note(text),
           line: (prompt) => readLine(prompt, signal),
-          async key(question, keys) {
-            for (;;) {
-              const answer = await readLine(question, signal);
-              if (answer === undefined) return undefined;
-              const key = answer.trim().charAt(0).toLowerCase();
-              if (keys.includes(key)) return key;
-            }
-          },
+          key: (question, keys) => readKey(question, keys, signal),
         });
       }),
     confirm: (question) =>
@@ -85,6 +98,19 @@ export function terminalQuestions(stdin: NodeJS.ReadStream, output: Output): Que
       await nextTurn();
     }
     stdin.off("data", forget).pause();
+  }
+
+  async function readKey(
+    question: string,
+    keys: readonly string[],
+    signal: AbortedSignal,
+  ): Promise<string | undefined> {
+    for (;;) {
+      const answer = await readLine(question, signal);
+      if (answer === undefined) return undefined;
+      const key = answer.trim().charAt(0).toLowerCase();
+      if (keys.includes(key)) return key;
+    }
   }
 
   async function denial(signal: AbortedSignal): Promise<PermissionAnswer> {

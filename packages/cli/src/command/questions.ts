@@ -105,7 +105,7 @@ export async function questionsAnswerCommand(
     const shown = request as unknown as PermissionRequest;
     if (chosen === undefined) {
       const { ask } = terminalQuestions(context.stdin, output);
-      return { ...(await ask(shown, NEVER)) };
+      return { ...(await ask(shown, NEVER)) } as unknown as JsonObject;
     }
     if (chosen === "allow_for_session" && shown.scopes.length === 0) {
       throw new UsageError(visibleLine(shown.session_scope));

@@ -1,6 +1,7 @@
 // The config room: where a user's settings live, what they may say, and what kernel and policy make of them.
 // It reads the agent's home and nothing else; no file of a project is ever opened here (CONF-1).
 
+export { addRule, describeRule, readRuleLine, ruleLine } from "./add-rule.ts";
 export { agentHome, userHome } from "./agent-home.ts";
 export { fillArguments } from "./argument-template.ts";
 export { commentedConfig } from "./commented-config.ts";

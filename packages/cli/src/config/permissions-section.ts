@@ -12,7 +12,9 @@ export const RULE_KEYS = [
   "tags",
   "path",
   "argv",
+  "exact_argv",
   "host",
+  "project",
   "decision",
   "reason",
   "every_time",
@@ -24,7 +26,7 @@ export const permissionsSection: Table<SoongConfig["permissions"]> = {
   keys: {
     rules: {
       node: "setting",
-      says: "Rules, one table each: `tool`, `tags`, `path`, `argv` and `host` say which calls, `decision` what becomes of them, `reason` why; `every_time` makes an ask that no grant answers. Any deny counts more than any allow.",
+      says: "Rules, one table each: `tool`, `tags`, `path`, `argv` and `host` say which calls, `decision` what becomes of them, `reason` why; `every_time` makes an ask that no grant answers, `exact_argv` an argv that is the whole command, `project` a rule for that directory alone. Any deny counts more than any allow.",
       kind: { kind: "policy", words: "tables `[[permissions.rules]]`" },
       default: [],
       tables: [

@@ -175,9 +175,10 @@ async function answerQuestion(client: Client, params: Params): Promise<Record<st
   const { subject } = client;
   const question_id = text(params, "question_id");
   const reason = optionalText(params, "reason");
-  const { decision, action, content } = params;
+  const { decision, action, content, always } = params;
   let isTaken: boolean;
-  const answer = action === undefined ? readPermissionAnswer({ decision, reason }) : "";
+  const answer =
+    action === undefined ? readPermissionAnswer({ decision, reason, ...whereOf(always) }) : "";
   if (typeof answer === "object") {
     const answered_by = responderOf(client, params);
     isTaken = await subject.desk.answer(question_id, { ...answer, answered_by });
@@ -255,6 +256,11 @@ function settledQuestion(
 
 function isAction(value: unknown): value is ElicitationAnswer["action"] {
   return value === "accept" || value === "decline" || value === "cancel";
+}
+
+/** The rule is the one that was shown: from here it cannot be another. */
+function whereOf(always: unknown): object {
+  return isObject(always) ? { always: { where: always["where"] } } : {};
 }
 
 function isObject(value: unknown): value is JsonObject {

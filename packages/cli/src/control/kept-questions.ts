@@ -153,7 +153,7 @@ export function keepQuestions(options: KeepQuestionsOptions): KeptQuestions {
 
     async function claim(answer: Answer): Promise<Answer> {
       const { taken, question: kept } = await storage.answer(session_id, question_id, {
-        answer: { ...answer },
+        answer: { ...answer } as unknown as JsonObject,
         answered_by: how.answeredBy(answer),
         answered_at: new Date().toISOString(),
         used: true,

@@ -101,7 +101,10 @@ export type ControlMethod = keyof ControlMethods;
 type NoParams = Readonly<Record<string, never>>;
 
 export type QuestionAnswer =
-  | ({ question_id: string; name?: string } & Pick<PermissionAnswer, "decision" | "reason">)
+  | ({ question_id: string; name?: string } & Pick<
+      PermissionAnswer,
+      "decision" | "reason" | "always"
+    >)
   | ({ question_id: string; name?: string } & ElicitationAnswer);
 
 export type ControlEvent =

@@ -6,6 +6,7 @@ import { answeredBy, type Attendant, type OpenQuestion } from "../control/index.
 import { describeRequest } from "../output/index.ts";
 import type { PressedKey, Terminal } from "../terminal/index.ts";
 import { answerElicitation, type ElicitationQuestion } from "./answer-elicitation.ts";
+import { askAlways } from "./ask-always.ts";
 import type { Keyboard } from "./keyboard.ts";
 
 /** Who answered, on record, when it was here. */
@@ -50,24 +51,27 @@ export function answerQuestions(options: AnswerQuestionsOptions): Attendant {
   ): Promise<ElicitationAnswer | undefined> {
     if (signal.aborted) return undefined;
     const { columns, colours } = terminal;
-    const answer = await answerElicitation(request, {
-      columns,
-      colours,
-      show: (text) => terminal.print(text),
-      async key(question, keys) {
+    const answer = await answerElicitation(request, { columns, colours, ...promptsOf(signal) });
+    if (!signal.aborted) return answer;
+    settledElsewhere(signal);
+    return undefined;
+  }
+
+  function promptsOf(signal: AbortSignal) {
+    return {
+      show: (text: string) => terminal.print(text),
+      async key(question: string, keys: readonly string[]): Promise<string | undefined> {
         const pressed = await terminal.readKey({ question, keys, signal });
         if (pressed.kind === "interrupt") options.interrupt();
         return pressed.kind === "key" ? pressed.key : undefined;
       },
-      async line(prompt) {
-        const typed = await terminal.readInput({ prompt, signal });
+      async line(prompt: string, initial?: string): Promise<string | undefined> {
+        const begun = initial === undefined ? {} : { initial };
+        const typed = await terminal.readInput({ prompt, signal, ...begun });
         if (typed.kind === "interrupt") options.interrupt();
         return typed.kind === "text" ? typed.text : undefined;
       },
-    });
-    if (!signal.aborted) return answer;
-    settledElsewhere(signal);
-    return undefined;
+    };
   }
 
   async function put(
@@ -82,13 +86,26 @@ export function answerQuestions(options: AnswerQuestionsOptions): Attendant {
     const place = count === 1 ? "" : colours.dim(`Question ${settled + 1} of ${count}\n`);
     terminal.print(place + shown.text);
     const hasScope = request.scopes.length > 0;
+    const canKeep = request.always_rule !== undefined;
     let isCut = shown.hiddenLines > 0;
     for (;;) {
       const pressed = await terminal.readKey({
-        question: choices(hasScope, isCut),
-        keys: ["y", "n", ...(hasScope ? ["s"] : []), ...(isCut ? ["a"] : [])],
+        question: choices(hasScope, canKeep, isCut),
+        keys: [
+          "y",
+          "n",
+          ...(hasScope ? ["s"] : []),
+          ...(canKeep ? ["w"] : []),
+          ...(isCut ? ["a"] : []),
+        ],
         signal,
       });
+      if (pressed.kind === "key" && pressed.key === "w") {
+        const always = await askAlways(request, promptsOf(signal));
+        if (signal.aborted) return settledElsewhere(signal);
+        if (always === undefined) continue;
+        return { decision: "allow_for_session", always, answered_by: TERMINAL };
+      }
       if (pressed.kind !== "key" || pressed.key !== "a") {
         return answerOf(pressed, signal);
       }
@@ -135,10 +152,11 @@ export function answerQuestions(options: AnswerQuestionsOptions): Attendant {
 
 const NO = { decision: "deny", answered_by: TERMINAL } as const;
 
-function choices(hasScope: boolean, isCut: boolean): string {
+function choices(hasScope: boolean, canKeep: boolean, isCut: boolean): string {
   const offered = [
     "[y]es, this once",
     ...(hasScope ? ["for this [s]ession"] : []),
+    ...(canKeep ? ["al[w]ays"] : []),
     "[n]o",
     ...(isCut ? ["show [a]ll"] : []),
   ];

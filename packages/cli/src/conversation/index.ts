@@ -1,6 +1,7 @@
 // The conversation room: a person and a model at one terminal (CLI-1, CLI-7). It knows the terminal only by its
 // contract, and the rest of the program by what it is given.
 
+export { askAlways } from "./ask-always.ts";
 export { answerElicitation } from "./answer-elicitation.ts";
 export { converse } from "./converse.ts";
 export { openLoop } from "./open-loop.ts";

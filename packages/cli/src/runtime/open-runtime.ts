@@ -10,6 +10,8 @@ import {
   type Kernel,
   type KnownSecret,
   type Mode,
+  type PermissionAnswer,
+  type PermissionRequest,
   type PolicyInput,
   type Roots,
   type Session,
@@ -204,8 +206,10 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       ...(lastSeq === undefined ? {} : { lastSeq }),
       hooks,
       findRequestId: questions.findRequestId,
-      ask: (request, { signal, ...more }) =>
-        questions.ask(request, { ...more, ...noLongerThan(ask_timeout_ms, signal) }),
+      ask: async (request, { signal, ...more }) => {
+        const patient = noLongerThan(ask_timeout_ms, signal);
+        return keepAlways(request, await questions.ask(request, { ...more, ...patient }));
+      },
       elicit: (request, { signal }) =>
         questions.elicit(request, noLongerThan(ask_timeout_ms, signal)),
     });
@@ -243,6 +247,27 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   /** A title is often a prompt. */
   function withoutSecrets({ title, ...rest }: NewSession): NewSession {
     return title === undefined ? rest : { ...rest, title: createRedactor({ secrets }).text(title) };
+  }
+
+  /** A rule counts from the next session on; in this one the yes is for the session (PERM-18). */
+  async function keepAlways(
+    request: PermissionRequest,
+    answer: PermissionAnswer,
+  ): Promise<PermissionAnswer> {
+    const { always } = answer;
+    const rule = always?.rule ?? request.always_rule;
+    if (always === undefined || rule === undefined) return answer;
+    const limited = always.where === "project" ? { ...rule, project: roots.project } : rule;
+    try {
+      const { addRule } = await import("../config/index.ts");
+      note(`The rule was added to ${await addRule(home, limited)}.`);
+      const kept = { ...always, rule: limited };
+      return { ...answer, decision: "allow_for_session", always: kept };
+    } catch (error) {
+      note(`The rule was not kept: ${messageOf(error)}`);
+      const { always: _always, ...once } = answer;
+      return once;
+    }
   }
 
   function note(text: string): void {

@@ -1,6 +1,6 @@
 // What a person is shown before a call (PERM-6) and may answer (PERM-4).
 
-import type { ChainEntry, GrantScope } from "../permission/index.ts";
+import type { ChainEntry, GrantScope, PermissionRule } from "../permission/index.ts";
 import type { JsonObject, JsonValue } from "../schema/index.ts";
 import type { Permission, Preview, Resource } from "../tool/index.ts";
 
@@ -26,6 +26,8 @@ export interface PermissionRequest {
   scopes: readonly GrantScope[];
   /** In words: what allow_for_session would cover. */
   session_scope: string;
+  /** The rule that "always" would write; left out where none covers just this (PERM-18). */
+  always_rule?: PermissionRule;
   cwd: string;
   /** Names of environment variables the call would see, when the tool says so. */
   env_summary?: readonly string[];
@@ -45,6 +47,8 @@ export interface PermissionAnswer {
   /** Reaches the model. */
   reason?: string;
   answered_by?: string;
+  /** Beside a yes: the rule that whoever asked is to keep for the user, in this project or in every one. */
+  always?: { where: "project" | "everywhere"; rule?: PermissionRule };
   metadata?: JsonObject;
 }
 
@@ -70,8 +74,16 @@ export function readPermissionAnswer(given: unknown): PermissionAnswer | string 
   if (answer.reason !== undefined && typeof answer.reason !== "string") {
     return "answered with a reason that is not a text";
   }
+  const { always } = answer;
+  if (always !== undefined) {
+    if (answer.decision === "deny") return "answered deny, and always";
+    if (always?.where !== "project" && always?.where !== "everywhere") {
+      return 'answered with an always whose where is neither "project" nor "everywhere"';
+    }
+  }
   return {
     decision: answer.decision,
+    ...(always === undefined ? {} : { always }),
     ...(answer.reason === undefined ? {} : { reason: answer.reason }),
     ...(typeof answer.answered_by === "string" ? { answered_by: answer.answered_by } : {}),
     ...(typeof answer.metadata === "object" && answer.metadata !== null

@@ -3,6 +3,7 @@
 
 import { runHook } from "../hook/index.ts";
 import {
+  alwaysRule,
   describeScopes,
   evaluate,
   type Judgement,
@@ -317,6 +318,15 @@ function permissionRequest(
   const destructive = facts.planned_destructive ?? call.effects.destructive;
   const command = facts.resources.find(({ kind }) => kind === "command");
   const env = tool.definition.metadata?.["env"];
+  const { tool_name } = call;
+  const { scopes, chain } = judgement;
+  const rule = alwaysRule({
+    tool_name,
+    scopes,
+    chain,
+    resources: facts.resources,
+    canBeWritten: (path) => host.policy.boundary.isOrdinaryWrite(path) === true,
+  });
   const preview = call.planFailure === undefined ? call.plan?.preview : CANNOT_BE_MADE;
   const planned = call.plan?.preview;
   const isPrivate = planned !== undefined && isPrivatePreview(host, call, planned);
@@ -339,6 +349,7 @@ function permissionRequest(
     resources: facts.resources,
     scopes: judgement.scopes,
     session_scope: describeScopes(call.tool_name, judgement.scopes),
+    ...(rule === undefined ? {} : { always_rule: rule }),
     cwd: command?.kind === "command" ? command.cwd : host.roots.project,
     ...(Array.isArray(env) ? { env_summary: env.map(String) } : {}),
     network_hosts: facts.hosts,

@@ -20,11 +20,15 @@ export function compileArgv(
   argv: readonly string[],
   decision: Decision,
   boundary: Boundary,
+  isExact = false,
 ): (command: Command) => ArgvMatch {
   const wanted = argv.at(-1) === "**" ? argv.slice(0, -1) : argv;
-  return decision === "allow"
-    ? (command) => allowedMatch(argv, wanted, command, boundary)
-    : (command) => restrictedMatch(wanted, command, boundary);
+  // What restricts is read broadly: more words do not get around it.
+  if (decision !== "allow") return (command) => restrictedMatch(wanted, command, boundary);
+  return (command) =>
+    isExact && command.argv.length !== wanted.length
+      ? "no"
+      : allowedMatch(argv, wanted, command, boundary);
 }
 
 function allowedMatch(

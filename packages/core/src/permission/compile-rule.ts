@@ -34,7 +34,14 @@ export interface CompiledRule {
  */
 export type RuleMatch = ArgvMatch | "maybe" | "reach";
 
-export type RuleCondition = "tool" | "tags" | "path" | "argv" | "host" | "other targets";
+export type RuleCondition =
+  | "project"
+  | "tool"
+  | "tags"
+  | "path"
+  | "argv"
+  | "host"
+  | "other targets";
 
 /** Compiles a rule that `ruleProblems` finds nothing wrong with. */
 export function compileRule(
@@ -52,7 +59,7 @@ export function compileRule(
       ? undefined
       : compilePathPattern(rule.path, restricts ? "restricts" : "allows", places);
   const matchCommand =
-    argv === undefined ? undefined : compileArgv(argv, decision, places.boundary);
+    argv === undefined ? undefined : compileArgv(argv, decision, places.boundary, rule.exact_argv);
 
   const nameFits = (name: string): boolean =>
     name.startsWith(toolHead) && (tool === undefined || matchesName(tool, name));
@@ -67,6 +74,9 @@ export function compileRule(
 
   /** All but the path: of the call itself, or, where a rule restricts reading, of all that reads. */
   const mismatchOfTool = (subject: Subject): RuleCondition | undefined => {
+    if (rule.project !== undefined && !isSameDirectory(rule.project, places.project)) {
+      return "project";
+    }
     if (!nameFits(subject.tool.tool_name)) return "tool";
     return tagsFit(subject) ? undefined : "tags";
   };
@@ -143,6 +153,10 @@ export const READING_SUBJECT: Subject = Object.freeze<Subject>({
   malformed: undefined,
   hosts: { known: [], unknown: false },
 });
+
+function isSameDirectory(one: string, other: string | undefined): boolean {
+  return other !== undefined && one.replace(/(?<=.)\/+$/, "") === other.replace(/(?<=.)\/+$/, "");
+}
 
 function showsContent({ access }: Pick<PathResource, "access">): boolean {
   return access === "read" || access === "search";

@@ -1,6 +1,7 @@
 // The permission room: one evaluator over a frozen policy, and the book of grants (PERM). Pure: no
 // clock, no I/O, and nobody is asked here; whoever runs the call puts the question.
 
+export { alwaysRule } from "./always-rule.ts";
 export { builtInSensitivePaths, compileSensitivePaths } from "./sensitive-paths.ts";
 export type { SensitivePathOptions } from "./sensitive-paths.ts";
 export type { ChainEntry, Decision, Judgement, Mode, PolicyLayer, RuleOrigin } from "./decision.ts";

@@ -13,7 +13,11 @@ export interface PermissionRule {
   readonly path?: string;
   /** A prefix of the command: `*` is one item, a last `**` any rest. */
   readonly argv?: readonly string[];
+  /** The argv is the whole command: nothing may follow it. */
+  readonly exact_argv?: boolean;
   readonly host?: string;
+  /** Holds in this project alone: the absolute path of its directory. */
+  readonly project?: string;
   readonly decision: Decision;
   readonly reason?: string;
   /** For ask: no grant satisfies it. */

@@ -32,6 +32,8 @@ export function ruleProblems(
       textProblem(rule.path, (text) => pathPatternProblem(text, places)),
     );
   if (rule.argv !== undefined) check("argv", argvProblem(rule.argv));
+  if (rule.exact_argv !== undefined) check("exact_argv", exactArgvProblem(rule));
+  if (rule.project !== undefined) check("project", textProblem(rule.project, projectProblem));
   if (rule.host !== undefined) check("host", textProblem(rule.host, hostPatternProblem));
   if (rule.reason !== undefined) check("reason", textProblem(rule.reason));
   if (rule.every_time !== undefined) check("every_time", everyTimeProblem(rule));
@@ -52,7 +54,15 @@ export function toolPatternProblem(pattern: unknown): string | undefined {
 
 const DECISIONS = ["allow", "ask", "deny"] as const;
 const CONDITIONS = ["tool", "tags", "path", "argv", "host"] as const;
-const RULE_KEYS = [...CONDITIONS, "decision", "reason", "every_time", "origin"] as const;
+const RULE_KEYS = [
+  ...CONDITIONS,
+  "exact_argv",
+  "project",
+  "decision",
+  "reason",
+  "every_time",
+  "origin",
+] as const;
 
 function argvProblem(value: unknown): string | undefined {
   const problem = wordsProblem(value);
@@ -67,6 +77,18 @@ function argvProblem(value: unknown): string | undefined {
   return program.includes("/") && !program.startsWith("/")
     ? `begins with ${JSON.stringify(program)}; name the program by a bare word or its absolute path`
     : undefined;
+}
+
+function exactArgvProblem(rule: Readonly<Record<string, unknown>>): string | undefined {
+  if (typeof rule.exact_argv !== "boolean")
+    return `is ${kindOf(rule.exact_argv)}, not true or false`;
+  if (!rule.exact_argv) return undefined;
+  if (!Array.isArray(rule.argv)) return "belongs to a rule with an argv";
+  return rule.argv.at(-1) === "**" ? 'contradicts the "**" at the end of its argv' : undefined;
+}
+
+function projectProblem(path: string): string | undefined {
+  return path.startsWith("/") ? undefined : "is not an absolute path";
 }
 
 function everyTimeProblem(rule: Readonly<Record<string, unknown>>): string | undefined {

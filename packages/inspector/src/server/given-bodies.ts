@@ -50,8 +50,12 @@ function answerGiven(given: unknown): AnswerGiven {
   if (answer["action"] === undefined) {
     const read = readPermissionAnswer(answer);
     if (typeof read === "string") throw bad(`The answer was not understood: it ${read}.`);
-    const { decision, reason } = read;
-    return { decision, ...(reason === undefined ? {} : { reason }) };
+    const { decision, reason, always } = read;
+    return {
+      decision,
+      ...(reason === undefined ? {} : { reason }),
+      ...(always === undefined ? {} : { always: { where: always.where } }),
+    };
   }
   if (action !== undefined && answer["decision"] === undefined) {
     const { content } = answer;

@@ -21,7 +21,12 @@ interface QuestionParts {
 }
 
 export type AnswerGiven =
-  | { decision: "allow_once" | "allow_for_session" | "deny"; reason?: string }
+  | {
+      decision: "allow_once" | "allow_for_session" | "deny";
+      reason?: string;
+      /** The rule that was shown is kept in the user's config. */
+      always?: { where: "project" | "everywhere" };
+    }
   | { action: "accept" | "decline" | "cancel"; content?: JsonObject };
 
 export interface GrantRow extends ToolGrant {

@@ -1,7 +1,7 @@
 // A permission question with everything it carries (PERM-6): what would be done, where, by whom it is wanted, why it is
 // asked, and what each answer would cover.
 
-import { exactLine, visibleLine, type PermissionRequest } from "@soong/core";
+import { exactLine, visibleJson, visibleLine, type PermissionRequest } from "@soong/core";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { AnswerGiven, Question } from "../../wire/index.ts";
@@ -166,6 +166,17 @@ function whoText({ role, agent_id, parent_agent_id, parent_run_id }: PermissionR
   );
 }
 
+const ALWAYS = [
+  { where: "project", name: "Always in this project" },
+  { where: "everywhere", name: "Always, in every project" },
+] as const;
+
+function ruleText(rule: NonNullable<PermissionRequest["always_rule"]>): string {
+  return Object.entries(rule)
+    .map(([key, value]) => `${key} = ${visibleJson(value)}`)
+    .join("\n");
+}
+
 function Answers(props: QuestionParts & { request: PermissionRequest }) {
   const { request, is_sending } = props;
   const [reason, setReason] = useState("");
@@ -220,6 +231,26 @@ function Answers(props: QuestionParts & { request: PermissionRequest }) {
           <span>{visibleLine(covers)}</span>
         </div>
       ))}
+      {request.always_rule !== undefined && (
+        <details>
+          <summary>Always allow this</summary>
+          <p>This rule is added to your own config, not to the project:</p>
+          <pre class="code">{ruleText(request.always_rule)}</pre>
+          {ALWAYS.map(({ where, name }) => (
+            <button
+              key={where}
+              type="button"
+              class="button"
+              aria-disabled={is_sending}
+              onClick={() =>
+                props.onClick({ decision: "allow_for_session", always: { where }, ...why })
+              }
+            >
+              {name}
+            </button>
+          ))}
+        </details>
+      )}
       {!canGrant && <p class="quiet">{visibleLine(request.session_scope)}</p>}
       <p class="quiet">
         Suggested: {request.suggested_decision === "deny" ? "deny" : "allow once"}.
