@@ -14,7 +14,7 @@ import {
   type TargetsContext,
   type ToolContext,
 } from "@soong/core";
-import { readWholeFile, resolvePath, type WholeFile } from "../path/index.ts";
+import { judgedPath, readWholeFile, type WholeFile } from "../path/index.ts";
 
 /** Beyond this a file is not read whole to be changed; commands and streams are for such files. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -47,9 +47,8 @@ export type KeptChanges = Map<string, ReadyChange>;
 
 const MOST_KEPT = 4;
 
-export async function targetsOfChange(given: string, { roots }: TargetsContext): Promise<Targets> {
-  const path = await resolvePath(roots.project, given);
-  return { resources: [{ kind: "path", access: "write", path }] };
+export async function targetsOfChange(given: string, context: TargetsContext): Promise<Targets> {
+  return { resources: [await judgedPath("write", given, context)] };
 }
 
 export async function planChange(
@@ -57,10 +56,10 @@ export async function planChange(
   context: PrepareContext,
   kept: KeptChanges,
 ): Promise<Plan> {
-  const { targets, roots } = context;
+  const { targets } = context;
   const path = pathOf(targets);
   const before = await readWholeFile(path, { maxBytes: MAX_FILE_BYTES });
-  const change = readyChange(planner, path, before, roots);
+  const change = readyChange(planner, path, before, context);
   keep(kept, keyOf(context), change);
   return {
     resources: [...targets],
@@ -85,7 +84,7 @@ export async function judgedChange(
   // The commit compares the file with the pre-image; this compares the plan with what was judged.
   if (known !== undefined && isJudged(known, plan, after_sha256)) return known;
   const before = await readWholeFile(path, { maxBytes: MAX_FILE_BYTES });
-  const change = readyChange(planner, path, before, context.roots);
+  const change = readyChange(planner, path, before, context);
   if (!isJudged(change, plan, after_sha256)) throw changed(path);
   return change;
 }
@@ -94,11 +93,27 @@ function readyChange(
   planner: Planner,
   path: string,
   before: WholeFile | undefined,
-  roots: Roots,
+  { roots, restrictedBy }: TargetsContext,
 ): ReadyChange {
   const name = nameOf(path, roots);
-  const change = planner(before, { path, name });
+  let change: PlannedChange;
+  try {
+    change = planner(before, { path, name });
+  } catch (error) {
+    const kind = error instanceof ToolFailure ? restrictedBy(path, "read")?.kind : undefined;
+    throw kind === "rule" || kind === "hook" ? withoutReason(name, error as ToolFailure) : error;
+  }
   return { ...change, path, name, before, after_sha256: sha256Of(change.after) };
+}
+
+/** Why a change cannot be made is about what is in the file; a yes to write it is none to read it (PERM-15). */
+function withoutReason(name: string, { error }: ToolFailure): ToolFailure {
+  return new ToolFailure({
+    code: error.code,
+    error_class: "invalid_arguments",
+    message: `${name} cannot be changed as given. A rule restricts reading it, so the reason is not told. Nothing was changed.`,
+    recovery: "ask_the_user",
+  });
 }
 
 function isJudged(

@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compileSensitivePaths } from "@soong/core";
+import { compilePolicy, READING_SUBJECT, restrictionOf } from "@soong/core";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { targetsOfRead } from "./read-file-plan.ts";
@@ -18,12 +18,25 @@ afterEach(() => {
   rmSync(project, { recursive: true });
 });
 
-const plan = (path: string, ignoresCase: boolean) =>
-  targetsOfRead(
+function plan(path: string, ignoresCase: boolean, denied = "none") {
+  const roots = { project, write: [] };
+  const compiled = compilePolicy({ roots, rules: [{ path: denied, decision: "deny" }] });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+  return targetsOfRead(
     path,
-    { roots: { project, write: [] }, sensitiveBy: compileSensitivePaths({}) },
+    {
+      roots,
+      restrictedBy: (one, access, anyCase = false) =>
+        restrictionOf(compiled.policy, READING_SUBJECT.tool, {
+          path: one,
+          access,
+          ignoresCase: anyCase,
+        }),
+      restrictedGlobs: () => [],
+    },
     async () => ignoresCase,
   );
+}
 
 test("a plan is one path to read, canonical", async () => {
   verifies("PATH-1", "CODE-1");
@@ -36,8 +49,20 @@ test("a name is sensitive in any case where the disk does not tell cases apart",
   verifies("PATH-3");
   const path = join(project, ".ENV");
   const ordinary = { kind: "path", access: "read", path };
-  expect(await plan(".ENV", true)).toEqual({ resources: [{ ...ordinary, sensitive: true }] });
+  expect(await plan(".ENV", true)).toEqual({
+    resources: [{ ...ordinary, sensitive: true, ignores_case: true }],
+  });
   expect(await plan(".ENV", false)).toEqual({ resources: [ordinary] });
   const asGiven = await plan("a.txt", true);
   expect(asGiven.resources).toEqual([{ ...ordinary, path: join(project, "a.txt") }]);
+});
+
+test("a rule's name is meant in any case where the disk does not tell cases apart", async () => {
+  verifies("PERM-15");
+  const path = join(project, "Secrets/a");
+  const ordinary = { kind: "path", access: "read", path };
+  expect(await plan("Secrets/a", true, "secrets")).toEqual({
+    resources: [{ ...ordinary, ignores_case: true }],
+  });
+  expect(await plan("Secrets/a", false, "secrets")).toEqual({ resources: [ordinary] });
 });

@@ -1,26 +1,16 @@
 // What a read would touch, before anything is looked at: one canonical path, and whether its name in any spelling is of
 // the sensitive kind (PATH-3). That there is no such file is found out when it is opened, by a call that may know it.
 
-import { dirname, resolve } from "node:path";
 import { ToolFailure, type Targets, type TargetsContext, type ToolContext } from "@soong/core";
-import { isCaseInsensitive, resolvePath, stampOf } from "../path/index.ts";
+import { isCaseInsensitive, judgedPath, stampOf } from "../path/index.ts";
 import { nearNames } from "./near-names.ts";
 
 export async function targetsOfRead(
   given: string,
-  context: Pick<TargetsContext, "roots" | "sensitiveBy">,
+  context: Pick<TargetsContext, "roots" | "restrictedBy" | "restrictedGlobs">,
   ignoresCase = isCaseInsensitive,
 ): Promise<Targets> {
-  const { roots, sensitiveBy } = context;
-  const path = await resolvePath(roots.project, given);
-  const sensitive = await hasSensitiveName(
-    [path, resolve(roots.project, given)],
-    sensitiveBy,
-    ignoresCase,
-  );
-  return {
-    resources: [{ kind: "path", access: "read", path, ...(sensitive ? { sensitive } : {}) }],
-  };
+  return { resources: [await judgedPath("read", given, context, ignoresCase)] };
 }
 
 /** With the names beside it that the model may know of: a restricted one is not among them. */
@@ -32,20 +22,6 @@ export async function refuseMissing(
   if ((await stampOf(path)) !== undefined) return;
   const near = await nearNames(path, (other) => restrictedBy(other, "list") !== undefined);
   throw fileNotFound(given, path, near);
-}
-
-/** By the name the file has, by that of a link to it, or by another case where the disk takes any. */
-async function hasSensitiveName(
-  paths: readonly string[],
-  sensitiveBy: TargetsContext["sensitiveBy"],
-  ignoresCase: typeof isCaseInsensitive,
-): Promise<boolean> {
-  for (const path of paths) {
-    if (sensitiveBy(path) !== undefined) return true;
-    const folded = path.toLowerCase();
-    if (sensitiveBy(folded) !== undefined && (await ignoresCase(dirname(path)))) return true;
-  }
-  return false;
 }
 
 function fileNotFound(given: string, path: string, near: readonly string[]): ToolFailure {

@@ -2,7 +2,7 @@
 
 import { lstat } from "node:fs/promises";
 import { ToolFailure, type PreparedPlan, type Targets, type TargetsContext } from "@soong/core";
-import { openDirectory, openRegularFile, resolvePath } from "../path/index.ts";
+import { judgedPath, openDirectory, openRegularFile } from "../path/index.ts";
 
 export interface Place {
   readonly path: string;
@@ -12,9 +12,9 @@ export interface Place {
 export async function targetsOfPlace(
   access: "list" | "search",
   given: string,
-  { roots }: TargetsContext,
+  context: TargetsContext,
 ): Promise<Targets> {
-  return { resources: [{ kind: "path", access, path: await resolvePath(roots.project, given) }] };
+  return { resources: [await judgedPath(access, given, context)] };
 }
 
 export async function judgedPlace(plan: PreparedPlan | undefined): Promise<Place> {
