@@ -1,6 +1,7 @@
 // What each method of the protocol does. Params come from another process: each is looked at before it counts.
 
 import {
+  boundFact,
   readPermissionAnswer,
   type ElicitationAnswer,
   type JsonObject,
@@ -221,7 +222,7 @@ function follow(client: Client, params: Params): { after: number } {
     let complete = false;
     try {
       for await (const fact of facts) {
-        client.push({ event: "fact", data: fact });
+        client.push({ event: "fact", data: boundFact(fact) });
         last_seq = fact.seq;
         await client.drained();
         if (client.isGone()) return;

@@ -2,6 +2,7 @@
 // be written into either. Knows no tool but its result.
 
 export * from "./artifacts.ts";
+export * from "./bound-fact.ts";
 export * from "./deadline.ts";
 export * from "./fact.ts";
 export * from "./held-clock.ts";

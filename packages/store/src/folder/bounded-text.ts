@@ -1,6 +1,6 @@
 // Text cut to a bound, never through the middle of a surrogate pair.
 
-export function headOf(text: string, chars: number): string {
+function headOf(text: string, chars: number): string {
   if (text.length <= chars) return text;
   return text.slice(0, isHighSurrogate(text.charCodeAt(chars - 1)) ? chars - 1 : chars);
 }

@@ -1,19 +1,20 @@
-// A fact's line in events.jsonl: the journal's own text, but a long string in its data is a reference to
-// the journal with its beginning (EVENT-5).
+// A fact's line in events.jsonl: the journal's own text, but a long string in its data, and whatever else would make it
+// longer than a fact may be in a stream, is a reference to the journal with its beginning (EVENT-5).
 
+import { boundFact, journalRef, pointerStep, type Fact } from "@soong/core";
 import type { CommittedFact } from "./run-folders-contract.ts";
-import { headOf } from "./bounded-text.ts";
 
 /** A string with more characters than this is a reference. */
 const LONG_STRING = 4096;
-const HEAD = 256;
 
 export function eventLine({ fact, line }: CommittedFact): string {
   // A long string makes a long line: most lines need no second look and stay byte for byte.
   if (line.length <= LONG_STRING) return line;
-  const copy = JSON.parse(line) as { data?: unknown };
+  const copy = JSON.parse(line) as Fact;
   const journal = `journal:${fact.session_id}/${fact.seq}#`;
-  return replaceLongStrings(copy.data, `${journal}/data`) ? JSON.stringify(copy) : line;
+  const text = replaceLongStrings(copy.data, `${journal}/data`) ? JSON.stringify(copy) : line;
+  const bounded = boundFact(copy, text);
+  return bounded === copy ? text : JSON.stringify(bounded);
 }
 
 /** In place, without recursion: data may be nested deeper than the stack allows. */
@@ -27,7 +28,7 @@ function replaceLongStrings(data: unknown, at: string): boolean {
       const value = holder[key];
       if (typeof value === "string" && value.length > LONG_STRING) {
         const $ref = `${next.pointer}/${pointerStep(key)}`;
-        holder[key] = { $ref, chars: value.length, head: headOf(value, HEAD) };
+        holder[key] = journalRef(value, $ref);
         hasReplaced = true;
       } else if (isObject(value)) {
         open.push({ value, pointer: `${next.pointer}/${pointerStep(key)}` });
@@ -39,9 +40,4 @@ function replaceLongStrings(data: unknown, at: string): boolean {
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
-}
-
-/** RFC 6901. */
-function pointerStep(key: string): string {
-  return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
