@@ -39,6 +39,32 @@ async function kept(): Promise<string[]> {
   return (await store.sessions()).map(({ session_id }) => session_id);
 }
 
+describe("a clock that jumped", () => {
+  test.each([
+    { says: "years", jump: 3650 },
+    { says: "months", jump: 90 },
+  ])("forward by $says removes no more than a week's worth a day", async ({ jump }) => {
+    verifies("ART-4");
+    for (const [id, daysAgo] of Object.entries({ old: 40, young: 20, younger: 1 })) {
+      await session(id, daysAgo);
+    }
+    const parts = { store, home, values: AGE, used: ["mine"] };
+    const then = NOW + jump * DAY;
+    time = then;
+    await (await store.createSession({ session_id: "mine" })).close();
+    const said = await keepRetention({ ...parts, now: then });
+    expect(said).toContain("1 session was removed");
+    expect(said).toContain("counted to 2026-06-07 only");
+    expect(await kept()).toEqual(["mine", "younger", "young"]);
+    // The next day, though by then there is a session of that time.
+    expect(await keepRetention({ ...parts, now: then + DAY })).toContain("2026-06-14");
+    expect(await kept()).toEqual(["mine", "younger"]);
+    // Set right again, it is as if nothing had been.
+    expect(await keepRetention({ ...parts, now: NOW + 2 * DAY })).toBeUndefined();
+    expect(await kept()).toEqual(["mine", "younger"]);
+  });
+});
+
 describe("the retention of the config", () => {
   test("removes what is too old, once a day, and says so", async () => {
     verifies("ART-4", "CONF-3");
@@ -61,6 +87,7 @@ describe("the retention of the config", () => {
   test("is applied at once when the config has changed, and when what it left is no mark", async () => {
     verifies("ART-4");
     await session("old", 40);
+    await session("young", 1);
     const parts = { store, home, used: [], now: NOW };
     const loose = parseConfig("[store.retention]\nmax_age_days = 90", "config.toml");
     expect(await keepRetention({ ...parts, values: loose })).toBeUndefined();

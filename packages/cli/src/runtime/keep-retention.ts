@@ -22,12 +22,23 @@ export async function keepRetention(parts: RetentionParts): Promise<string | und
   const { home, now = Date.now() } = parts;
   const stamp = join(home, "store", "retention.json");
   try {
-    if (await isDone(stamp, retention, now)) return undefined;
-    const mark: Mark = { applied_at: new Date(now).toISOString(), ...retention };
+    const last = await readMark(stamp);
+    if (isDone(last, retention, now)) return undefined;
+    const asOf = await believedTime(parts, last, now);
+    const mark: Mark = {
+      applied_at: new Date(now).toISOString(),
+      as_of: new Date(asOf).toISOString(),
+      ...retention,
+    };
     // Before the work: another process that ends now has nothing to do.
     await writeFile(stamp, `${JSON.stringify(mark)}\n`, { mode: 0o600 });
-    const report = await inTime(apply(parts, retention));
-    if (report !== undefined) return describe(report);
+    const report = await inTime(apply(parts, { ...retention, now: asOf }));
+    const isCut = asOf < now && (await hasOlder(parts.store, retention, now));
+    const doubt = isCut ? doubtful(asOf, now) : undefined;
+    if (report !== undefined) {
+      const said = [describe(report), doubt].filter((text) => text !== undefined);
+      return said.length === 0 ? undefined : said.join(" ");
+    }
     await rm(stamp, { force: true });
     return "Removing old sessions, as store.retention of the config says, took too long; the next run goes on with it.";
   } catch (error) {
@@ -36,9 +47,10 @@ export async function keepRetention(parts: RetentionParts): Promise<string | und
   }
 }
 
-type Mark = Retention & { readonly applied_at: string };
+type Mark = Omit<Retention, "now"> & { readonly applied_at: string; readonly as_of?: string };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+const LONGEST_STEP_MS = 7 * DAY_MS;
 /** What is left over when it ends is written down in the store, and goes the next time. */
 const LONGEST_MS = 1000;
 
@@ -51,15 +63,47 @@ function retentionOf({ store }: SoongConfig): Retention | undefined {
   };
 }
 
-/** Done today, and as the config says it now. */
-async function isDone(stamp: string, retention: Retention, now: number): Promise<boolean> {
-  const text = await readFile(stamp, "utf8").catch(() => "");
-  let mark: Partial<Mark> | null = null;
+async function readMark(stamp: string): Promise<Partial<Mark> | undefined> {
   try {
-    mark = JSON.parse(text) as Partial<Mark> | null;
+    return (JSON.parse(await readFile(stamp, "utf8")) as Partial<Mark> | null) ?? undefined;
   } catch {
     // None yet, or nothing that could be read.
+    return undefined;
   }
+}
+
+/**
+ * A clock that jumped must not remove everything: from one time to the next the time that ages are measured by moves on
+ * by a week at most, counted from the last time or, before there was one, from the last use by another process.
+ */
+async function believedTime(
+  { store, used }: RetentionParts,
+  mark: Partial<Mark> | undefined,
+  now: number,
+): Promise<number> {
+  let last = Date.parse(mark?.as_of ?? mark?.applied_at ?? "");
+  if (Number.isNaN(last)) {
+    const sessions = await store.sessions({ limit: used.length + 1 });
+    const other = sessions.find(({ session_id }) => !used.includes(session_id));
+    last = Date.parse(other?.updated_at ?? "");
+  }
+  return Number.isNaN(last) || last > now ? now : Math.min(now, last + LONGEST_STEP_MS);
+}
+
+/** Whether a session is left that is too old by the clock. */
+async function hasOlder(store: Store, { max_age_days }: Retention, now: number): Promise<boolean> {
+  if (max_age_days === undefined) return false;
+  const updated_at = new Date(Math.max(0, now - max_age_days * DAY_MS)).toISOString();
+  return (await store.sessions({ limit: 1, after: { updated_at, session_id: "" } })).length > 0;
+}
+
+function doubtful(asOf: number, now: number): string {
+  const day = (time: number): string => new Date(time).toISOString().slice(0, 10);
+  return `It is ${day(now)} by the clock of this machine, long after this home was last used, so the age of sessions was counted to ${day(asOf)} only. If the clock is right, \`soong sessions rm --older-than\` removes the rest.`;
+}
+
+/** Done today, and as the config says it now. */
+function isDone(mark: Partial<Mark> | undefined, retention: Retention, now: number): boolean {
   const age = now - Date.parse(mark?.applied_at ?? "");
   const isSame =
     mark?.max_age_days === retention.max_age_days && mark?.max_bytes === retention.max_bytes;
