@@ -19,6 +19,7 @@ export interface KeptChange {
 export interface WantedChanges {
   readonly ofSession: (session: SessionRecord) => boolean;
   readonly ofCall: (tool_call_id: string) => boolean;
+  readonly ofPath: (path: string) => boolean;
 }
 
 export async function* keptChanges(
@@ -32,7 +33,7 @@ export async function* keptChanges(
     for (const { tool_call_id, tool_name, run_id, ended_seq } of calls.toReversed()) {
       if (ended_seq === undefined || !wanted.ofCall(tool_call_id)) continue;
       const undo = await undoAt(reader, ended_seq);
-      if (undo === undefined) continue;
+      if (undo === undefined || !wanted.ofPath(undo.path)) continue;
       const { session_id } = session;
       yield { session_id, tool_call_id, tool_name, run_id, undo, reader };
     }

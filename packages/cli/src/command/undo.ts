@@ -1,6 +1,7 @@
 // `soong undo`: puts a file back as it was before a call, if it still is as that call left it; shown before, and on
 // record after (CODE-6).
 
+import { isAbsolute, relative, sep } from "node:path";
 import { createKernel, type ArtifactStore, type Session } from "@soong/core";
 import type { OpenSession, SessionReader, Store, StoreError } from "@soong/store";
 import { resolvePath, undoChange, undoDiff } from "@soong/tools";
@@ -102,16 +103,22 @@ export async function findChange(
 ): Promise<KeptChange> {
   const project = await resolvePath("/", cwd);
   const changes = keptChanges(store, {
-    ofSession: (record) =>
-      session === undefined
-        ? call !== undefined || record.project === project
-        : record.session_id === session,
+    ofSession: ({ session_id }) => session === undefined || session_id === session,
     ofCall: (id) => call === undefined || id === call,
+    // Where a session began says nothing about where its calls wrote.
+    ofPath: (path) => call !== undefined || session !== undefined || isWithin(project, path),
   });
   if (call !== undefined) return namedChange(changes, call);
   const last = await lastChange(changes);
   if (last !== undefined) return last;
-  throw new CommandError("No change of a file in this project is left to take back.");
+  throw new CommandError(
+    `No change of a file in ${visibleLine(project)} is left to take back. Name the CALL to take back one that is elsewhere.`,
+  );
+}
+
+function isWithin(directory: string, path: string): boolean {
+  const between = relative(directory, path);
+  return between !== ".." && !between.startsWith(`..${sep}`) && !isAbsolute(between);
 }
 
 /** Ids that a model chose may be in more than one session. */
