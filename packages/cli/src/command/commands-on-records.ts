@@ -9,6 +9,7 @@ import type { InspectOptions } from "./inspect.ts";
 import { examples, exits, JSON_FLAG, type Ended } from "./options.ts";
 import type { AnswerOptions, QuestionsOptions } from "./questions.ts";
 import type { ReplayCommandOptions } from "./replay.ts";
+import type { SearchOptions } from "./sessions-search.ts";
 import type { SessionsRmOptions } from "./sessions.ts";
 import type { UndoOptions } from "./undo.ts";
 import type { VerifyCommandOptions } from "./verify.ts";
@@ -39,6 +40,19 @@ export function addSessions(program: Command, context: CommandContext, ended: En
     "soong sessions rm session_0abc",
     "soong sessions rm --older-than 90d --keep-bytes 5e9",
   ]);
+
+  const search = sessions
+    .command("search")
+    .description("find text in the conversations that are kept, newest first")
+    .argument("<text>", "as it is written there; A to Z in either case")
+    .option("--limit <n>", "at most so many", "20")
+    .option(...JSON_FLAG)
+    .action(async (text: string, options: SearchOptions) => {
+      const { sessionsSearchCommand } = await import("./sessions-search.ts");
+      ended(await sessionsSearchCommand(context, text, options));
+    });
+  examples(search, ['soong sessions search "connection refused"']);
+  exits(search, "0 found, 1 not found");
 }
 
 export function addLive(program: Command, context: CommandContext, ended: Ended): void {
@@ -155,6 +169,10 @@ export function addRecords(program: Command, context: CommandContext, ended: End
     .argument("[session...]", "their ids; left out: all")
     .option("--artifacts", "also read every artifact")
     .option("--head <hash>", "a head hash of this session that you kept elsewhere")
+    .option(
+      "--rebuild",
+      "make anew from the facts what the store derives from them, where it differs",
+    )
     .option(...JSON_FLAG)
     .action(async (ids: string[], options: VerifyCommandOptions) => {
       const { verifyCommand } = await import("./verify.ts");

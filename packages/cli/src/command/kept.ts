@@ -15,7 +15,20 @@ export async function readingStore<T>(
   const home = await homeOf(context);
   if (!hasStore(home)) return none();
   await hideSecrets(context, home);
-  return using(await openStore({ directory: home, readOnly: true }), work);
+  return using(await openStore({ directory: home, readOnly: true }), async (store) => {
+    await finishRemovals(store, home);
+    return work(store);
+  });
+}
+
+/** Whoever was killed while it removed a session left files: any command clears them away. */
+async function finishRemovals(store: Store, home: string): Promise<void> {
+  if ((await store.unfinishedRemovals()).length === 0) return;
+  try {
+    await (await openStore({ directory: home })).close();
+  } catch {
+    // It can only be read: there is nothing to do but to look.
+  }
 }
 
 /** Whether anything was ever kept. Throws where that cannot be told: a store no one may enter is not an empty one. */

@@ -3,19 +3,20 @@
 import type { Store, Verification } from "@soong/store";
 import { EXIT, UsageError, visibleLine, type Output } from "../output/index.ts";
 import type { CommandContext } from "./context.ts";
-import { nothingKept, readingStore } from "./kept.ts";
+import { nothingKept, readingStore, writingStore } from "./kept.ts";
 import { everySession } from "./sessions.ts";
 
 export interface VerifyCommandOptions {
   readonly json?: boolean;
   readonly artifacts?: boolean;
   readonly head?: string;
+  readonly rebuild?: boolean;
 }
 
 export async function verifyCommand(
   context: CommandContext,
   ids: readonly string[],
-  { json = false, artifacts = false, head }: VerifyCommandOptions,
+  { json = false, artifacts = false, head, rebuild = false }: VerifyCommandOptions,
 ): Promise<number> {
   if (head !== undefined && ids.length !== 1) {
     throw new UsageError("--head is the hash of one session: give that SESSION with it.");
@@ -27,7 +28,14 @@ export async function verifyCommand(
       let exitCode: number = EXIT.ok;
       for await (const id of ids.length > 0 ? ids : everyId(store)) {
         const options = { artifacts, ...(head === undefined ? {} : { head }) };
-        const verified = await store.verify(id, options);
+        let verified = await store.verify(id, options);
+        if (rebuild && isDerived(verified)) {
+          await writingStore(context, (writing) => writing.rebuildSession(id));
+          output.note(
+            `Session ${visibleLine(id)}: made anew from its facts what follows from them.`,
+          );
+          verified = await store.verify(id, options);
+        }
         if (json) output.record("soong.verify/1", { session_id: id, ...verified });
         else show(output, id, verified);
         if (!verified.ok) exitCode = EXIT.failed;
@@ -42,6 +50,10 @@ export async function verifyCommand(
   );
 }
 
+function isDerived(verified: Verification): boolean {
+  return !verified.ok && verified.problem.kind === "derived";
+}
+
 /** Also the removed ones: what is left of them can still be checked. */
 async function* everyId(store: Store): AsyncGenerator<string> {
   for await (const { session_id } of everySession(store)) yield session_id;
@@ -54,6 +66,9 @@ function show(output: Output, id: string, verified: Verification): void {
   if (!verified.ok) {
     const { seq, kind, message } = verified.problem;
     output.line(`${red("fail")}  ${name}: fact ${seq} (${kind}): ${visibleLine(message)}`);
+    if (kind === "derived") {
+      output.line(dim(`      \`soong verify --rebuild ${name}\` makes it anew from the facts.`));
+    }
     return;
   }
   const removed = verified.removed === undefined ? "" : `, removed ${verified.removed.removed_at}`;

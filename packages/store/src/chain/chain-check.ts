@@ -13,12 +13,8 @@ import { FIRST_PREV_HASH, hashLine } from "./chain-line.ts";
 export interface ChainRow {
   readonly seq: number;
   readonly line: string;
-  /** What the store keeps beside the line to find it by. */
-  readonly columns: {
-    readonly type: string;
-    readonly run_id?: string | undefined;
-    readonly tool_call_id?: string | undefined;
-  };
+  /** What the store files it under, for a line that cannot be read. */
+  readonly type: string;
   /** The stored text of the nodes whose digests the line has, by node_id. */
   readonly nodes: ReadonlyMap<string, string>;
 }
@@ -49,8 +45,6 @@ interface Named {
 /** A line as far as the check reads it. */
 interface Line extends Named {
   readonly id: unknown;
-  readonly run_id: unknown;
-  readonly tool_call_id: unknown;
   readonly prev_hash: string;
   readonly nodes: readonly NodeDigest[];
 }
@@ -90,7 +84,7 @@ export function createChainCheck(): ChainCheck {
   function untrue(row: ChainRow, line: Line): ChainProblem | undefined {
     if (line.seq !== row.seq) return misplaced(row, line);
     if (line.prev_hash !== hash) return unlinked(line);
-    return misfiled(row, line) ?? nodeProblem(row, line);
+    return nodeProblem(row, line);
   }
 
   function missing(from: number, row: ChainRow, line: Line | undefined): ChainProblem {
@@ -147,16 +141,7 @@ function readLine(text: string): Line | undefined {
     return undefined;
   }
   if (typeof value !== "object" || value === null) return undefined;
-  const {
-    id,
-    seq,
-    type,
-    time,
-    run_id,
-    tool_call_id,
-    prev_hash,
-    nodes = [],
-  } = value as Partial<Line>;
+  const { id, seq, type, time, prev_hash, nodes = [] } = value as Partial<Line>;
   const isFact =
     typeof seq === "number" &&
     typeof type === "string" &&
@@ -165,7 +150,7 @@ function readLine(text: string): Line | undefined {
     /^[0-9a-f]{64}$/.test(prev_hash) &&
     Array.isArray(nodes) &&
     nodes.every(isDigest);
-  return isFact ? { id, seq, type, time, run_id, tool_call_id, prev_hash, nodes } : undefined;
+  return isFact ? { id, seq, type, time, prev_hash, nodes } : undefined;
 }
 
 function isDigest(value: unknown): value is NodeDigest {
@@ -184,14 +169,6 @@ function misplaced(row: ChainRow, line: Line): ChainProblem {
     ? problemOf("edited", here, `was changed: it says it is fact ${line.seq}`)
     : problemOf("reordered", here, `is not in its place: what stands there is fact ${line.seq}`);
 }
-
-function misfiled({ columns }: ChainRow, line: Line): ChainProblem | undefined {
-  const column = COLUMNS.find((name) => columns[name] !== line[name]);
-  if (column === undefined) return undefined;
-  return problemOf("edited", line, `was changed: it is filed under another ${column}`);
-}
-
-const COLUMNS = ["type", "run_id", "tool_call_id"] as const;
 
 function nodeProblem(row: ChainRow, line: Line): ChainProblem | undefined {
   for (const { node_id, sha256 } of line.nodes) {
@@ -215,8 +192,8 @@ function nodeProblem(row: ChainRow, line: Line): ChainProblem | undefined {
 }
 
 /** As its line says now or, where that cannot be read, as far as the store knows. */
-function named({ seq, columns }: ChainRow, line?: Line): Named {
-  return { seq, type: line?.type ?? columns.type, time: line?.time ?? "at an unknown time" };
+function named({ seq, type }: ChainRow, line?: Line): Named {
+  return { seq, type: line?.type ?? type, time: line?.time ?? "at an unknown time" };
 }
 
 function absent(from: number, to: number): string {

@@ -25,10 +25,20 @@ export interface Store {
   readSession(session_id: string): Promise<SessionReader>;
   /** Last used first. */
   sessions(page?: SessionPage): Promise<SessionRecord[]>;
+  /**
+   * Nodes of all sessions whose record has this text, newest first; A to Z are found in either case. The text may be in
+   * any field: who asks looks closer.
+   */
+  searchNodes(text: string, page?: NodeSearchPage): Promise<FoundNode[]>;
   /** Undefined when no session has such a run. */
   findRun(run_id: string): Promise<RunRecord | undefined>;
   /** Checks the chain of a session, fact by fact, or what is left of one that was removed (EVENT-6). */
   verify(session_id: string, options?: VerifyOptions): Promise<Verification>;
+  /**
+   * Makes anew what the store derives from the facts of a session: runs, agents, calls, what is open, where nodes hang.
+   * Refused while somebody holds the session, and when the facts themselves are not as they were recorded.
+   */
+  rebuildSession(session_id: string): Promise<void>;
   /** The tasks of all sessions. Those of a session that is removed go with it. */
   tasks(): TaskStorage;
   /** What people were asked in all sessions, and have not answered, or not in vain (PERM-20). */
@@ -40,6 +50,11 @@ export interface Store {
   removeSession(session_id: string, reason?: string): Promise<Tombstone>;
   /** Oldest first. */
   tombstones(): Promise<Tombstone[]>;
+  /**
+   * Removed sessions of which files are left, because whoever removed them was killed. They go when the store is opened
+   * for writing.
+   */
+  unfinishedRemovals(): Promise<readonly string[]>;
   /** Removes what is too old or too much, oldest first; never what somebody holds (ART-4). */
   applyRetention(retention: Retention): Promise<RetentionReport>;
   /** Writes the readable folder of a run anew from its facts (EVENT-5). Answers with its path. */
@@ -70,6 +85,18 @@ export interface SessionPage {
   readonly limit?: number;
   /** The last record of the page before. */
   readonly after?: Pick<SessionRecord, "updated_at" | "session_id">;
+}
+
+export interface NodeSearchPage {
+  readonly limit?: number;
+  /** The position of the last one of the page before. */
+  readonly before?: number;
+}
+
+export interface FoundNode {
+  session_id: string;
+  node: ConversationNode;
+  position: number;
 }
 
 export interface SessionRecord {
@@ -192,7 +219,16 @@ export type Verification =
 export interface ChainProblem {
   /** The first fact that is not as it was recorded. */
   seq: number;
-  kind: "edited" | "removed" | "reordered" | "node_edited" | "node_removed" | "artifact" | "head";
+  kind:
+    | "edited"
+    | "removed"
+    | "reordered"
+    | "node_edited"
+    | "node_removed"
+    | "artifact"
+    | "head"
+    /** The facts are as they were recorded; what the store derives from them is not, and can be made anew. */
+    | "derived";
   message: string;
 }
 
@@ -210,6 +246,8 @@ export interface Tombstone {
 export interface Retention {
   /** Sessions not used for longer go. */
   readonly max_age_days?: number;
+  /** When it is, for the age of sessions, in milliseconds since the epoch. Default: the store's clock. */
+  readonly now?: number;
   /** The oldest sessions go until facts and artifacts of the rest are within this. */
   readonly max_bytes?: number;
 }

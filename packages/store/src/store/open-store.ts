@@ -72,6 +72,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     openSession: async (session_id) => writing().openSession(session_id),
     removeSession: async (session_id, reason) => writing().removeSession(session_id, reason),
     applyRetention: async (retention) => writing().applyRetention(retention),
+    rebuildSession: async (session_id) => writing().rebuildSession(session_id),
     rebuildRunFolder: async (run_id) => writing().rebuildRunFolder(run_id),
     runFolderProblems: () => writer?.runFolderProblems() ?? [],
     close() {

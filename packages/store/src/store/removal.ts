@@ -58,13 +58,13 @@ export function createRemoval(parts: RemovalParts): Removal {
         `Session ${row.session_id} is in use and cannot be removed. End that first.`,
       );
     },
-    async applyRetention({ max_age_days, max_bytes }) {
+    async applyRetention({ max_age_days, max_bytes, now = clock.now() }) {
       refuseNonsense({ max_age_days, max_bytes });
       const removed: Tombstone[] = [];
       const heldRows = new Set<string>();
       if (max_age_days !== undefined) {
         // Not before the epoch: so far back a Date cannot go.
-        const before = new Date(Math.max(0, clock.now() - max_age_days * DAY_MS)).toISOString();
+        const before = new Date(Math.max(0, now - max_age_days * DAY_MS)).toISOString();
         for (const row of oldest("WHERE updated_at < ?", before)) {
           await removeOrNote(row, `older than ${max_age_days} days`);
         }

@@ -2,6 +2,7 @@
 // reading can do.
 
 import { join } from "node:path";
+import type { ConversationNode } from "@soong/core";
 import { StoreError, type SessionPage, type Store, type Tombstone } from "../contract/index.ts";
 import {
   asCount,
@@ -20,7 +21,13 @@ import { verifySession } from "./verify-session.ts";
 
 export interface StoreTables extends Pick<
   Store,
-  "readSession" | "sessions" | "findRun" | "verify" | "tombstones"
+  | "readSession"
+  | "sessions"
+  | "searchNodes"
+  | "findRun"
+  | "verify"
+  | "tombstones"
+  | "unfinishedRemovals"
 > {
   row(session_id: string): SessionRow | undefined;
   /** Throws when there is no such session, or no longer. */
@@ -42,6 +49,25 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
     },
     async sessions(page = {}) {
       return sessionRows(page).map(sessionRecord);
+    },
+    async searchNodes(text, { limit = DEFAULT_PAGE, before = Number.MAX_SAFE_INTEGER } = {}) {
+      const rows = query(
+        `SELECT nodes.rowid AS position, session_id, text FROM nodes JOIN sessions USING (session_no)
+         WHERE nodes.rowid < ? AND instr(lower(text), lower(?)) > 0 ORDER BY nodes.rowid DESC LIMIT ?`,
+        before,
+        // As it is within a text of JSON.
+        JSON.stringify(text).slice(1, -1),
+        asCount(limit),
+      ) as { position: number; session_id: string; text: string }[];
+      return rows.map(({ position, session_id, text: node }) => ({
+        session_id,
+        node: JSON.parse(node) as ConversationNode,
+        position,
+      }));
+    },
+    async unfinishedRemovals() {
+      const rows = query("SELECT DISTINCT session_id FROM leavings ORDER BY session_id");
+      return (rows as { session_id: string }[]).map(({ session_id }) => session_id);
     },
     async findRun(run_id) {
       const [found] = query(

@@ -29,6 +29,7 @@ import {
   type OpenedDatabase,
   type SessionLock,
 } from "../sqlite/index.ts";
+import { rebuildTables } from "./rebuild-tables.ts";
 import { createRemoval } from "./removal.ts";
 import { sessionName } from "./session-name.ts";
 import type { StoreTables } from "./store-tables.ts";
@@ -39,6 +40,7 @@ export interface StoreWriter extends Pick<
   | "openSession"
   | "removeSession"
   | "applyRetention"
+  | "rebuildSession"
   | "rebuildRunFolder"
   | "runFolderProblems"
   | "close"
@@ -84,6 +86,19 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
     removeSession: async (session_id, reason) =>
       removal.remove(tables.knownRow(session_id), reason),
     applyRetention: (retention) => removal.applyRetention(retention),
+    async rebuildSession(session_id) {
+      tables.knownRow(session_id);
+      const lock = lockOf(session_id);
+      if (lock === undefined) throw inUse(session_id);
+      try {
+        transaction(() => {
+          const row = tables.knownRow(session_id);
+          rebuildTables(tables.placeOf(row), row, statements);
+        });
+      } finally {
+        lock.release();
+      }
+    },
     async rebuildRunFolder(run_id) {
       const [row] = query(
         "SELECT sessions.* FROM runs JOIN sessions USING (session_no) WHERE run_id = ?",

@@ -3,10 +3,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
+import { kernelOn } from "../conformance/kernel-run.ts";
 import { createPen } from "../conformance/pen.ts";
-import type { Store } from "../contract/index.ts";
+import type { SessionReader, Store } from "../contract/index.ts";
 import { loadSqlite } from "../sqlite/driver.ts";
 import { openStore } from "./open-store.ts";
 
@@ -46,7 +47,7 @@ test.each([
     "one is filed as another type",
     "UPDATE facts SET type = 'x' WHERE line LIKE '%\"i\":2%'",
     2,
-    "edited",
+    "derived",
   ],
   ["a fact is removed", "DELETE FROM facts WHERE line LIKE '%\"i\":4%'", 4, "removed"],
   ["the last one is removed", "DELETE FROM facts WHERE line LIKE '%\"i\":6%'", 6, "removed"],
@@ -90,6 +91,115 @@ test("an artifact whose bytes are others, or gone, is found when it is asked for
   expect(await store.verify("s", { artifacts: true })).toMatchObject({ ok: false, problem });
   await rm(file);
   expect(await store.verify("s", { artifacts: true })).toMatchObject({ ok: false, problem });
+});
+
+describe("what follows from the facts", () => {
+  const changes: [string, string, RegExp][] = [
+    [
+      "an active node",
+      "UPDATE agents SET active_node_id = 'n1'",
+      /agents has active_node_id n1, .* say/,
+    ],
+    [
+      "an agent's parent",
+      "UPDATE agents SET parent_agent_id = 'x'",
+      /agents has parent_agent_id x/,
+    ],
+    ["a node's parent", "UPDATE nodes SET parent_id = 'n1' WHERE node_id = 'n3'", /node n3 hangs/],
+    ["a node's seq", "UPDATE nodes SET seq = 1 WHERE node_id = 'n3'", /node n3 hangs/],
+    ["a run's status", "UPDATE runs SET status = 'aborted'", /runs has status/],
+    ["a run's end", "UPDATE runs SET ended_at = NULL", /runs has ended_at/],
+    ["a run's last fact", "UPDATE runs SET last_seq = 3", /runs has last_seq 3/],
+    ["a run's number", "UPDATE runs SET run_index = run_index + 7", /filed under another run_id/],
+    ["a call's status", "UPDATE calls SET status = 'failed'", /calls has status failed/],
+    [
+      "what is open",
+      `UPDATE sessions SET open_state = '{"calls":[],"runs":[["r",1,1]],"active":[]}'`,
+      /open_state/,
+    ],
+    ["all that is open", "UPDATE sessions SET open_state = 'x'", /cannot be read/],
+    ["all calls", "DELETE FROM calls", /of calls is missing/],
+    ["all runs", "DELETE FROM runs", /filed under another run_id/],
+    ["all agents", "DELETE FROM agents", /of agents is missing/],
+    ["all artifacts", "DELETE FROM artifacts", /of artifacts is missing/],
+    [
+      "an artifact's size",
+      `UPDATE artifacts SET record = replace(record, '"size":', '"size":1')`,
+      /artifacts has size/,
+    ],
+    [
+      "a call no one made",
+      "INSERT INTO calls SELECT session_no, 1, run_id, 'c', 'x', 1, 2, 'failed' FROM calls LIMIT 1",
+      /no fact speaks of/,
+    ],
+  ];
+
+  test.each(changes)("is found when %s was changed, and made anew", async (_what, sql, message) => {
+    verifies("EVENT-6");
+    const session = await store.createSession({ session_id: "kernel" });
+    const kernel = await kernelOn(session);
+    const run = await kernel.startRun();
+    for (const tool of ["demo.read", "demo.long", "demo.write", "demo.fail"])
+      await run.call(tool, {});
+    run.end("completed");
+    const reader = await store.readSession("kernel");
+    await session.close();
+    await store.removeSession("s");
+    await treeOf("kernel");
+    const before = await contents(reader);
+    expect(await store.verify("kernel")).toMatchObject({ ok: true });
+
+    await tamper(sql);
+    expect(await store.verify("kernel")).toMatchObject({
+      ok: false,
+      problem: { kind: "derived", message: expect.stringMatching(message) as string },
+    });
+    await store.rebuildSession("kernel");
+    expect(await store.verify("kernel", { artifacts: true })).toMatchObject({ ok: true });
+    expect(await contents(reader)).toEqual(before);
+  });
+
+  test("is not made anew from facts that are not as they were recorded", async () => {
+    verifies("EVENT-6");
+    await tamper("UPDATE facts SET line = replace(line, '\"i\":3', '\"i\":8')");
+    await expect(store.rebuildSession("s")).rejects.toMatchObject({ code: "store_corrupted" });
+  });
+
+  test("is not made anew while someone works on it", async () => {
+    verifies("EVENT-6");
+    await store.openSession("s");
+    await expect(store.rebuildSession("s")).rejects.toMatchObject({ code: "session_in_use" });
+  });
+
+  /** With a conversation, which the kernel alone does not have. */
+  async function treeOf(session_id: string): Promise<void> {
+    const session = await store.openSession(session_id);
+    const pen = createPen(session);
+    const about = { run_id: "run_9", agent_id: "agent_1", run_seq: 1 };
+    pen.add({ ...about, type: "run.started" }, [pen.node({ node_id: "n1", run_id: "run_9" })]);
+    for (const [node_id, parent_id] of [
+      ["n2", "n1"],
+      ["n3", "n2"],
+    ] as const) {
+      pen.add(about, [pen.node({ node_id, parent_id, run_id: "run_9" })]);
+    }
+    pen.add({ ...about, type: "run.failed" });
+    await session.close();
+  }
+
+  async function contents(reader: SessionReader): Promise<unknown> {
+    return {
+      agents: await reader.agents(),
+      runs: await reader.runs(),
+      calls: await reader.calls(),
+      artifacts: (await reader.artifacts()).map(({ artifact_id, sha256, size }) => [
+        artifact_id,
+        sha256,
+        size,
+      ]),
+      path: await reader.activePath("agent_1"),
+    };
+  }
 });
 
 async function tamper(sql: string): Promise<void> {

@@ -1,0 +1,141 @@
+// The tables that follow from the facts of a session: what they hold, what they have to hold, and where they differ.
+
+import type { ArtifactRecord } from "@soong/core";
+import type { ChainProblem } from "../contract/index.ts";
+import {
+  openStateOf,
+  type AgentRow,
+  type CallRow,
+  type OpenState,
+  type RowsOfFacts,
+  type RunRow,
+  type SessionPlace,
+  type SessionRow,
+} from "../session/index.ts";
+import type { FactWalk } from "./walk-facts.ts";
+
+type Row = Readonly<Record<string, string | number | null>>;
+type Tables = Readonly<Record<TableName, readonly Row[]>>;
+
+/** Each with what its rows are known by. */
+const KEYS = {
+  runs: "run_id",
+  agents: "agent_id",
+  calls: "requested_seq",
+  artifacts: "artifact_id",
+  open_state: "what",
+} as const;
+
+type TableName = keyof typeof KEYS;
+
+/** The first row that is not what the facts say; the facts themselves are in order. */
+export function findDerivedProblem(
+  place: SessionPlace,
+  session: SessionRow,
+  walk: FactWalk,
+): ChainProblem | undefined {
+  const [fact] = walk.misfiledFacts;
+  if (fact !== undefined) {
+    return problemAt(fact.seq, `fact ${fact.seq} is filed under another ${fact.column}`);
+  }
+  const [node] = walk.misplacedNodes;
+  if (node !== undefined) {
+    return problemAt(node.seq, `node ${shown(node.node_id)} hangs at another place`);
+  }
+  let held: Tables;
+  try {
+    held = heldTables(place, session, walk.rows);
+  } catch (error) {
+    return problemAt(session.last_seq, (error as Error).message);
+  }
+  return compare(expectedTables(walk.rows), held, session.last_seq);
+}
+
+function expectedTables(rows: RowsOfFacts): Tables {
+  const records = [...rows.artifacts.values()];
+  return tablesOf(rows.runs, rows.agents, rows.calls, rows.openState(), records);
+}
+
+function heldTables(place: SessionPlace, session: SessionRow, rows: RowsOfFacts): Tables {
+  const { query, session_no: no } = place;
+  const records = (
+    query("SELECT record FROM artifacts WHERE session_no = ?", no) as { record: string }[]
+  )
+    .map(({ record }) => JSON.parse(record) as ArtifactRecord)
+    .filter(({ artifact_id }) => rows.artifacts.has(artifact_id));
+  return tablesOf(
+    query("SELECT * FROM runs WHERE session_no = ? ORDER BY run_index", no) as RunRow[],
+    query("SELECT * FROM agents WHERE session_no = ? ORDER BY agent_index", no) as AgentRow[],
+    query("SELECT * FROM calls WHERE session_no = ?", no) as CallRow[],
+    openStateOf(session),
+    records,
+  );
+}
+
+/** While a run is under way, what changes with every commit is in the open state and not in its row. */
+function tablesOf(
+  runs: readonly RunRow[],
+  agents: readonly AgentRow[],
+  calls: readonly CallRow[],
+  open: OpenState,
+  artifacts: readonly ArtifactRecord[],
+): Tables {
+  const openRuns = new Map(open.runs.map(([run_id, ...seqs]) => [run_id, seqs]));
+  const active = new Map(open.active);
+  return {
+    runs: runs.map((run) => {
+      const [last_seq = run.last_seq, last_run_seq = run.last_run_seq] =
+        openRuns.get(run.run_id) ?? [];
+      return rowOf({ ...run, last_seq, last_run_seq });
+    }),
+    agents: agents.map((agent) =>
+      rowOf({ ...agent, active_node_id: active.get(agent.agent_id) ?? agent.active_node_id }),
+    ),
+    calls: [...calls, ...open.calls]
+      .toSorted((a, b) => a.requested_seq - b.requested_seq)
+      .map((call) => rowOf({ ...call })),
+    artifacts: artifacts
+      .map(({ artifact_id, sha256, size }) => ({ artifact_id, sha256, size }))
+      .toSorted((a, b) => (a.artifact_id < b.artifact_id ? -1 : 1)),
+    open_state: [
+      { what: "runs", ids: [...openRuns.keys()].toSorted().join(" ") },
+      { what: "agents", ids: [...active.keys()].toSorted().join(" ") },
+    ],
+  };
+}
+
+function rowOf({ session_no: _no, ...row }: Row & { session_no?: number }): Row {
+  return row;
+}
+
+function compare(expected: Tables, held: Tables, lastSeq: number): ChainProblem | undefined {
+  for (const table of Object.keys(KEYS) as TableName[]) {
+    const key = KEYS[table];
+    const rows = new Map(held[table].map((row) => [row[key], row]));
+    for (const row of expected[table]) {
+      const found = rows.get(row[key] ?? null);
+      rows.delete(row[key] ?? null);
+      const name = `${key} ${shown(String(row[key]))} of ${table}`;
+      const seq = Number(row["requested_seq"] ?? row["first_seq"] ?? lastSeq);
+      if (found === undefined) return problemAt(seq, `${name} is missing`);
+      const column = Object.keys(row).find((one) => row[one] !== found[one]);
+      if (column !== undefined) {
+        const [said, is] = [row[column], found[column]].map((one) => shown(String(one)));
+        return problemAt(seq, `${name} has ${column} ${is}, and the facts say ${said}`);
+      }
+    }
+    for (const more of rows.keys()) {
+      return problemAt(lastSeq, `no fact speaks of ${key} ${shown(String(more))} of ${table}`);
+    }
+  }
+  return undefined;
+}
+
+function problemAt(seq: number, what: string): ChainProblem {
+  const message = `The facts are as they were recorded, but what the store derives from them is not: ${what}.`;
+  return { seq, kind: "derived", message };
+}
+
+function shown(text: string): string {
+  return text.slice(0, 100).replaceAll(/\p{C}/gu, "\u{FFFD}");
+}

@@ -1,0 +1,96 @@
+// Makes the tables that follow from a session's facts anew, in one transaction of whoever holds the session.
+
+import { StoreError } from "../contract/index.ts";
+import { placeOfSession, type SessionPlace, type WriteStatements } from "../session/index.ts";
+import { asColumn } from "../sqlite/index.ts";
+import { walkFacts } from "./walk-facts.ts";
+
+export function rebuildTables(
+  place: SessionPlace,
+  session: { readonly last_seq: number; readonly head_hash: string },
+  statements: WriteStatements,
+): void {
+  const { query, session_no: no } = place;
+  const walk = walkFacts(place);
+  let step = walk.next(session.last_seq);
+  while (step === "more") step = walk.next(session.last_seq);
+  const problem = step === "done" ? walk.check.end(session) : step;
+  if (problem !== undefined) {
+    throw new StoreError(
+      "store_corrupted",
+      `Session ${place.session_id} cannot be made anew, because its facts are not as they were recorded: ${problem.message}`,
+    );
+  }
+  for (const table of ["runs", "agents", "calls"]) {
+    query(`DELETE FROM ${table} WHERE session_no = ?`, no);
+  }
+  const { rows } = walk;
+  for (const run of rows.runs) statements.run(no, run);
+  for (const agent of rows.agents) statements.agent(no, agent);
+  for (const call of rows.calls) statements.call(no, call);
+  fileFacts();
+  for (const { node_id, parent_id, seq } of walk.misplacedNodes) {
+    query(
+      "UPDATE nodes SET parent_id = ?, seq = ? WHERE session_no = ? AND node_id = ?",
+      parent_id,
+      seq,
+      no,
+      node_id,
+    );
+  }
+  const artifactBytes = keepArtifacts();
+  query(
+    "UPDATE sessions SET open_state = ?, bytes = ? WHERE session_no = ?",
+    JSON.stringify(rows.openState()),
+    walk.bytes + artifactBytes,
+    no,
+  );
+
+  /** Looked at anew: a run may have another number now. */
+  function fileFacts(): void {
+    const base = placeOfSession(no);
+    const filed = walkFacts(place);
+    while (filed.next(session.last_seq) === "more");
+    for (const { seq, fact } of filed.misfiledFacts) {
+      query(
+        "UPDATE facts SET type = ?, run_index = ?, tool_call_id = ? WHERE place = ?",
+        fact.type,
+        fact.run_id === undefined ? null : (rows.runOf(fact.run_id)?.run_index ?? null),
+        fact.tool_call_id === undefined ? null : asColumn(fact.tool_call_id),
+        base + seq,
+      );
+    }
+  }
+
+  /** What is there stays: of an artifact whose fact a crash took, the row is all there is. */
+  function keepArtifacts(): number {
+    for (const record of rows.artifacts.values()) {
+      const [held] = query(
+        "SELECT record FROM artifacts WHERE session_no = ? AND artifact_id = ?",
+        no,
+        record.artifact_id,
+      ) as { record: string }[];
+      if (held !== undefined && isSame(held.record, record)) continue;
+      query(
+        "DELETE FROM artifacts WHERE session_no = ? AND artifact_id = ?",
+        no,
+        record.artifact_id,
+      );
+      statements.artifact(no, record);
+    }
+    const [sum] = query(
+      "SELECT coalesce(sum(size), 0) AS bytes FROM artifacts WHERE session_no = ?",
+      no,
+    ) as { bytes: number }[];
+    return sum?.bytes ?? 0;
+  }
+}
+
+function isSame(text: string, { sha256, size }: { sha256: string; size: number }): boolean {
+  try {
+    const held = JSON.parse(text) as { sha256?: unknown; size?: unknown };
+    return held.sha256 === sha256 && held.size === size;
+  } catch {
+    return false;
+  }
+}

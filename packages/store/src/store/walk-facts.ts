@@ -1,0 +1,148 @@
+// The facts of a session from the first to the last, each held against the chain, and what follows from them.
+
+import type { ConversationNode, Fact } from "@soong/core";
+import { createChainCheck, type ChainCheck } from "../chain/index.ts";
+import type { ChainProblem } from "../contract/index.ts";
+import {
+  createRowsOfFacts,
+  placeOfSession,
+  type NodeRow,
+  type RowsOfFacts,
+  type SessionPlace,
+} from "../session/index.ts";
+import { fromColumn } from "../sqlite/index.ts";
+
+export interface FactWalk {
+  readonly check: ChainCheck;
+  readonly rows: RowsOfFacts;
+  /** How many nodes the facts speak of. */
+  readonly nodes: number;
+  /** In facts and nodes, in bytes. */
+  readonly bytes: number;
+  /** Facts that are filed under something else than their text says. */
+  readonly misfiledFacts: readonly MisfiledFact[];
+  /** Nodes that hang elsewhere than their text says, as they have to be. */
+  readonly misplacedNodes: readonly Omit<NodeRow, "text">[];
+  /** Takes the next page of facts, up to `lastSeq`. */
+  next(lastSeq: number): "more" | "done" | ChainProblem;
+}
+
+export interface MisfiledFact {
+  readonly seq: number;
+  readonly column: string;
+  readonly fact: Fact;
+}
+
+interface StoredFact {
+  seq: number;
+  type: string;
+  run_id: string | null;
+  tool_call_id: string | null;
+  line: string;
+}
+
+const PAGE = 1000;
+
+/** `taken`: called after each fact that was in order. */
+export function walkFacts(place: SessionPlace, taken: () => void = () => {}): FactWalk {
+  const { query, session_no: no } = place;
+  const base = placeOfSession(no);
+  const check = createChainCheck();
+  const rows = createRowsOfFacts();
+  const misfiledFacts: MisfiledFact[] = [];
+  const misplacedNodes: Omit<NodeRow, "text">[] = [];
+  let after = 0;
+  let nodes = 0;
+  let bytes = 0;
+
+  return {
+    check,
+    rows,
+    misfiledFacts,
+    misplacedNodes,
+    get nodes() {
+      return nodes;
+    },
+    get bytes() {
+      return bytes;
+    },
+    next(lastSeq) {
+      const page = query(
+        `SELECT place - ? AS seq, type, run_id, tool_call_id, line FROM facts
+           LEFT JOIN runs ON runs.session_no = ? AND runs.run_index = facts.run_index
+         WHERE place > ? AND place <= ? ORDER BY place LIMIT ?`,
+        base,
+        no,
+        base + after,
+        base + lastSeq,
+        PAGE,
+      ) as StoredFact[];
+      for (const stored of page) {
+        const problem = take(stored);
+        if (problem !== undefined) return problem;
+        after = stored.seq;
+      }
+      return page.length < PAGE ? "done" : "more";
+    },
+  };
+
+  function take(stored: StoredFact): ChainProblem | undefined {
+    const { seq, type, line } = stored;
+    const fact = factIn(line);
+    const found = line.includes('"nodes":[') ? nodesOf(fact) : [];
+    const texts = new Map(found.map(({ node_id, text }) => [node_id, text]));
+    const problem = check.next({ seq, line, type, nodes: texts });
+    if (problem !== undefined || fact === undefined) return problem;
+    bytes += Buffer.byteLength(line);
+    for (const { text } of found) bytes += Buffer.byteLength(text);
+    const column = COLUMNS.find((name) => columnsOf(stored)[name] !== fact[name]);
+    if (column !== undefined) misfiledFacts.push({ seq, column, fact });
+    rows.take(
+      fact,
+      found.map((node) => placed(node, seq)),
+    );
+    taken();
+    return undefined;
+  }
+
+  function nodesOf(fact: Fact | undefined): NodeRow[] {
+    return (fact?.nodes ?? []).flatMap(({ node_id }) => {
+      nodes += 1;
+      return query(
+        "SELECT node_id, parent_id, seq, text FROM nodes WHERE session_no = ? AND node_id = ?",
+        no,
+        node_id,
+      ) as NodeRow[];
+    });
+  }
+
+  /** Its text is as it was recorded: its digest is part of the chain. */
+  function placed({ node_id, parent_id, seq, text }: NodeRow, factSeq: number): ConversationNode {
+    const node = JSON.parse(text) as ConversationNode;
+    const parent = node.parent_id ?? null;
+    if (parent_id !== parent || seq !== factSeq) {
+      misplacedNodes.push({ node_id, parent_id: parent, seq: factSeq });
+    }
+    return node;
+  }
+}
+
+const COLUMNS = ["type", "run_id", "tool_call_id"] as const;
+
+function columnsOf({ type, run_id, tool_call_id }: StoredFact) {
+  return {
+    type,
+    run_id: run_id ?? undefined,
+    tool_call_id: tool_call_id === null ? undefined : fromColumn(tool_call_id),
+  };
+}
+
+/** Undefined for a line that is not JSON: the check says what is wrong with that. */
+function factIn(line: string): Fact | undefined {
+  try {
+    const fact = JSON.parse(line) as Partial<Fact> | null;
+    return Array.isArray(fact?.nodes ?? []) ? (fact as Fact) : undefined;
+  } catch {
+    return undefined;
+  }
+}
