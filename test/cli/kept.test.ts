@@ -126,16 +126,11 @@ describe("sessions", () => {
   it("that lose their store while they are written run nothing more, and end as failed", async () => {
     verifies("STORE-1", "STORE-3", "PIPE-3");
     const place = await bundle.place();
-    const steps = ["rm -rf $SOONG_TEST_HOME", "touch after"].map(
-      (line) => `{ tool: code.run_command, input: { argv: [sh, -c, "${line}"] } }`,
+    await place.write("clear.sh", `rm -rf ${place.home}`);
+    const calls = ["[sh, clear.sh]", "[touch, after]"].map(
+      (argv) => `{ calls: [ { tool: code.run_command, input: { argv: ${argv} } } ] }`,
     );
-    await place.write(
-      "s.yaml",
-      `turns: [ ${steps.map((call) => `{ calls: [ ${call} ] }`).join(", ")}, { text: Done. } ]`.replace(
-        "$SOONG_TEST_HOME",
-        place.home,
-      ),
-    );
+    await place.write("s.yaml", `turns: [ ${calls.join(", ")}, { text: Done. } ]`);
     const run = await place.run([
       "run",
       "--model",
@@ -148,6 +143,55 @@ describe("sessions", () => {
     expect(run.stderr).toMatch(/store.*soong\.db was removed or moved away while this process/);
     expect(run.stdout).not.toContain("Done.");
     await expect(place.read("after")).rejects.toThrow("ENOENT");
+  });
+
+  it("whose tables were changed are found out, and made anew from the facts", async () => {
+    verifies("EVENT-6", "CLI-4");
+    const place = await bundle.place();
+    const { session_id } = await write(place, "a.txt", "x");
+    const database = (await loadSqlite())(join(place.home, "store", "soong.db"));
+    database.exec("DELETE FROM calls");
+    database.close();
+    const found = await place.run(["verify"]);
+    expect(found.code).toBe(1);
+    expect(found.stdout).toMatch(/\(derived\).*of calls is missing/);
+    expect(found.stdout).toContain(`soong verify --rebuild ${session_id}`);
+    const rebuilt = await place.run(["verify", "--rebuild"]);
+    expect(rebuilt).toMatchObject({ code: 0, stdout: expect.stringContaining("ok") as string });
+    expect((await place.run(["verify"])).code).toBe(0);
+  });
+
+  it("are searched for text, by what was said and what tools answered", async () => {
+    verifies("RESULT-5", "CLI-4");
+    const place = await bundle.place();
+    await place.write("b.txt", "the Needle is here\n");
+    const read = "{ calls: [ { tool: code.read_file, input: { path: b.txt } } ] }";
+    await place.write("s.yaml", `turns: [ ${read}, { text: Found it. } ]`);
+    await place.run(["run", "--model", "script:s.yaml", "where is it?"]);
+    const search = async (text: string): Promise<unknown[]> =>
+      recordsOf(await place.run(["sessions", "search", text, "--json"]));
+    const excerpt = expect.stringContaining("the Needle is here") as string;
+    expect(await search("nEEdle")).toMatchObject([
+      { kind: "tool_result", tool_name: "code.read_file", excerpt },
+    ]);
+    expect(await search("where is")).toMatchObject([{ kind: "message" }]);
+    // A name of a field is not part of what was said.
+    expect((await place.run(["sessions", "search", "node_id"])).code).toBe(1);
+    expect((await place.run(["sessions", "search", "found it"])).stdout).toContain("Found it.");
+  });
+
+  it("whose removal was cut off are gone at the next look", async () => {
+    verifies("ART-4", "STORE-3");
+    const place = await bundle.place();
+    const { session_id, run_id } = await write(place, "a.txt", "x");
+    const database = (await loadSqlite())(join(place.home, "store", "soong.db"));
+    // As a kill leaves it right after the rows are gone.
+    const rows = ["", run_id].map((run) => `('${session_id}', '${run}')`);
+    database.exec(`INSERT INTO leavings VALUES ${rows.join(", ")}`);
+    database.close();
+    expect(existsSync(join(place.home, "runs", run_id))).toBe(true);
+    expect((await place.run(["sessions"])).code).toBe(0);
+    expect(existsSync(join(place.home, "runs", run_id))).toBe(false);
   });
 
   it("that somebody edited are found out, with the fact", async () => {
@@ -250,6 +294,26 @@ describe("events", () => {
 });
 
 describe("undo", () => {
+  it("acts where the call wrote, not where its session began", async () => {
+    verifies("CODE-6", "CLI-7");
+    const [a, b] = [await bundle.place(), await bundle.place()];
+    const inB = join(b.project, "b.txt");
+    const roots = `[tools]\nwrite_roots = [${JSON.stringify(b.project)}]\n`;
+    await a.write(join(a.home, "config.toml"), roots);
+    await write(a, inB, "from a\n");
+    const here = await a.run(["undo", "--yes"]);
+    expect(here).toMatchObject({ code: 1, stdout: "" });
+    expect(here.stderr).toContain(`in ${a.project} is left to take back`);
+    expect(existsSync(inB)).toBe(true);
+    const there = await a.run(["undo", "--yes"], { cwd: b.project });
+    expect(there).toMatchObject({ code: 0, stdout: `Removed ${inB}.\n` });
+    expect(existsSync(inB)).toBe(false);
+    // Named, it is taken back from anywhere.
+    const { tool_call_id } = await write(a, inB, "again\n");
+    const named = await a.run(["undo", tool_call_id, "--yes"]);
+    expect(named.stdout).toBe(`Removed ${inB}.\n`);
+  });
+
   it("puts back one change after the other, and says when none is left", async () => {
     verifies("CODE-6", "CLI-7");
     const place = await bundle.place();
@@ -315,7 +379,7 @@ describe("undo", () => {
     // From another project nothing is found.
     await mkdir(join(place.project, "elsewhere"));
     const cwd = join(place.project, "elsewhere");
-    expect((await place.run(["undo", "--yes"], { cwd })).stderr).toContain("in this project");
+    expect((await place.run(["undo", "--yes"], { cwd })).stderr).toContain("left to take back");
   });
 });
 
