@@ -64,7 +64,7 @@ describe("a fact in a stream", () => {
       Array.from({ length: 9 }, (_, i) => [`text_${i}`, "\u{1F600}".repeat(5 * KIB)]),
     );
     for (const data of [many, several, { list: [many, several] }]) {
-      const bounded = boundFact(factWith(data as Fact["data"]));
+      const bounded = boundFact(factWith(data));
       expect(bytesOf(bounded)).toBeLessThanOrEqual(MOST_FACT_BYTES);
       expect(bounded).toMatchObject({ id: "f7", seq: 7, type: "tool.completed" });
     }

@@ -60,7 +60,7 @@ function chainOf(facts: readonly Given[]): Chain {
     const line = chainLine(fact, hash, digests);
     hash = hashLine(line);
     const nodes = new Map(kept.map((node) => [node.node_id, nodeText(node)]));
-    return { seq, line, type: String(columns.type), nodes };
+    return { seq, line, type: columns.type, nodes };
   });
   return { rows, head: { last_seq: rows.length, head_hash: hash } };
 }
