@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as immediate } from "node:timers/promises";
 import { createHeldClock, createMemoryArtifacts, type ArtifactStore, type Fact } from "@soong/core";
@@ -51,6 +51,27 @@ describe("a command that is cut short", () => {
     expect(textOf(result)).toContain(`did not end within ${ms} ms`);
     expect(textOf(result)).toContain("started");
     await allGone(project);
+  });
+
+  test("is stopped after the time the config gives to every tool, and the model may raise it", async () => {
+    verifies("PIPE-5", "CMD-1");
+    const clock = createHeldClock();
+    const { command, facts, project } = await open({
+      clock,
+      config: { tools: { default_timeout_ms: 5_000 } },
+    });
+    const sleeper = ["bash", "-c", "echo > started; exec sleep 1000"];
+    const ended = command(sleeper);
+    await untilExists(join(project, "started"));
+    await clock.advance(4_999);
+    expect(facts.some(({ type }) => type === "tool.failed")).toBe(false);
+    await clock.advance(1);
+    expect(textOf(await ended)).toContain("did not end within 5000 ms");
+    rmSync(join(project, "started"));
+    const longer = command(sleeper, { timeout_ms: 9_000 });
+    await untilExists(join(project, "started"));
+    await clock.advance(9_000);
+    expect(textOf(await longer)).toContain("did not end within 9000 ms");
   });
 
   test("by an abort leaves the same", async () => {
@@ -194,6 +215,14 @@ function progressOf(facts: readonly Fact[]): Told[] {
 function latest(facts: readonly Fact[]): Told["data"] | undefined {
   return progressOf(facts).at(-1)?.data;
 }
+
+test("a command whose children were stopped says how many", async () => {
+  verifies("CMD-3");
+  const { command } = await open();
+  const result = await command(["bash", "-c", "sleep 1000 & sleep 1000 & exit 0"]);
+  expect(result.data).toMatchObject({ exit_code: 0, leftovers: 2 });
+  expect((await command(["true"])).data).not.toHaveProperty("leftovers");
+});
 
 async function allGone(project: string): Promise<void> {
   const pids = ["child", "grandchild"].map((name) =>

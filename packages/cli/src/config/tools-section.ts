@@ -38,7 +38,7 @@ export const toolsSection: Table<SoongConfig["tools"]> = {
     },
     default_timeout_ms: {
       node: "setting",
-      says: "How long a call may take when neither the tool nor the model says.",
+      says: "How long a call may take when neither the tool nor the model says; also a command.",
       kind: milliseconds(),
       default: tools.default_timeout_ms,
     },

@@ -31,10 +31,14 @@ export async function ownTools(home: string, values: SoongConfig): Promise<OwnTo
   const asConfigured = (tool: AnyTool): AnyTool => overrideTool(tool, values);
   const { source } = declared;
   const envAllowlist = [...DEFAULT_ENV_ALLOWLIST, ...values.tools.env_allowlist];
+  const { default_timeout_ms, max_timeout_ms } = values.tools;
   return {
-    tools: codeTools({ envAllowlist, instructionLimitBytes: instructionLimitOf(values) }).map(
-      asConfigured,
-    ),
+    tools: codeTools({
+      envAllowlist,
+      defaultTimeoutMs: default_timeout_ms,
+      maxTimeoutMs: max_timeout_ms,
+      instructionLimitBytes: instructionLimitOf(values),
+    }).map(asConfigured),
     sources: [
       { id: "artifacts", kind: "internal", tools: [readArtifactTool()].map(asConfigured) },
       { ...source, tools: source.tools.map(asConfigured) },

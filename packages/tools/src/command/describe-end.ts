@@ -44,6 +44,9 @@ export async function describeEnd(command: EndedCommand): Promise<HandlerResult>
       stderr: streamData(stderr, shown.stderr, kept.stderr),
       cwd: command.cwd,
       duration_ms: Math.round(end.duration_ms),
+      // Those that left both its group and its environment cannot be found: only a sandbox holds them.
+      ...(end.leftovers === 0 ? {} : { leftovers: end.leftovers }),
+      ...(end.survivors === 0 ? {} : { survivors: end.survivors }),
       ...(changedFiles.length === 0 ? {} : { changed_files: changedFiles.slice(0, MOST_NAMED) }),
     },
     artifacts,

@@ -1,6 +1,6 @@
 // code.run_command (CMD-1): one program with its arguments, never a shell line, in the project.
 
-import { defineTool, systemClock, type AnyTool, type Clock } from "@soong/core";
+import { defineTool, kernelConfig, systemClock, type AnyTool, type Clock } from "@soong/core";
 import type { FilesRead } from "../file/index.ts";
 import { commandEnvironment } from "@soong/platform";
 import { changed, conductCommand } from "./conduct-command.ts";
@@ -21,12 +21,15 @@ export interface RunCommandOptions {
   /** What the run has read: a command that changes some of it says so. */
   readonly filesRead?: FilesRead;
   readonly clock?: Clock;
+  /** How long it may run when the model says nothing: what holds for every tool, unless given. */
+  readonly defaultTimeoutMs?: number;
+  /** The most the model may ask for. */
+  readonly maxTimeoutMs?: number;
 }
 
-const DEFAULT_TIMEOUT_MS = 120_000;
-const MAX_TIMEOUT_MS = 600_000;
-
 export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
+  const limits = kernelConfig().tools;
+  const { defaultTimeoutMs, maxTimeoutMs = limits.max_timeout_ms } = options;
   /** Inputs that were proven read-only when they arrived: an earlier call may have changed that since. */
   const proven = new WeakSet<CommandInput>();
   return defineTool({
@@ -55,8 +58,8 @@ export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
         timeout_ms: {
           type: "integer",
           minimum: 1,
-          maximum: MAX_TIMEOUT_MS,
-          description: `After this time it is stopped. Left out: ${DEFAULT_TIMEOUT_MS}.`,
+          maximum: maxTimeoutMs,
+          description: `After this time it is stopped. Left out: ${defaultTimeoutMs ?? limits.default_timeout_ms}.`,
         },
         description: {
           type: "string",
@@ -72,7 +75,7 @@ export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
     open_world: true,
     interrupt_behavior: "cancel",
     on_sibling_failure: "cancel_siblings",
-    timeout_ms: DEFAULT_TIMEOUT_MS,
+    ...(defaultTimeoutMs === undefined ? {} : { timeout_ms: defaultTimeoutMs }),
     timeoutFor: ({ timeout_ms }: CommandInput) => timeout_ms,
     classify(input: CommandInput, places) {
       const { argv, cwd: given = "." } = input;
