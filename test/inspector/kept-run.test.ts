@@ -193,7 +193,7 @@ describe("the calls of a run", () => {
     await seen(lanes);
     // The details come back with the row that was chosen.
     const body = () => page.evaluate(() => document.body.innerText);
-    await expect.poll(body, WAIT).toContain("⟨U+202E⟩txt.exe␛[2J");
+    await expect.poll(body, WAIT).toContain("\\u202etxt.exe\\u001b[2J");
     expect(await page.locator("img").count()).toBe(0);
     expect(await page.title()).not.toBe("1");
     const all = await page.evaluate(() => document.body.innerText + document.title);

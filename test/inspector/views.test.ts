@@ -145,7 +145,7 @@ describe("a task", () => {
       walked.push((await chosen.getAttribute("aria-label")) ?? "");
     }
     expect(new Set(walked.slice(1, 3))).toEqual(
-      new Set(["Build the walls: pending", "Lay <i>pipes</i> ⟨U+202E⟩enod: pending"]),
+      new Set(["Build the walls: pending", "Lay <i>pipes</i> \\u202eenod: pending"]),
     );
     expect([walked[0], walked[4]]).toEqual(["Plan the house: ready", "Put up the roof: pending"]);
     expect(walked[3]).toBe(walked[1]);
@@ -160,7 +160,7 @@ describe("a task", () => {
     const done = { status: "completed", summary: "Drawn on a napkin." } as const;
     await tasks.updateStep({ actor: worker }, { task_id, step_id: "plan", token, ...done });
     await seen(drawing.getByRole("option", { name: "Plan the house: completed" }));
-    await seen(drawing.getByRole("option", { name: "Lay <i>pipes</i> ⟨U+202E⟩enod: ready" }));
+    await seen(drawing.getByRole("option", { name: "Lay <i>pipes</i> \\u202eenod: ready" }));
     await drawing.getByRole("option", { name: /Plan the house/ }).click();
     await seen(page.getByText("Drawn on a napkin."));
 

@@ -6,4 +6,4 @@ export { colouredDiff } from "./diff.ts";
 export { CommandError, EXIT, failureOf, UsageError } from "./failure.ts";
 export { fit, lengthOf, pad, wrap } from "./layout.ts";
 export { createOutput, type Output } from "./output.ts";
-export { exactLine, exactText, visible, visibleJson, visibleLine } from "@soong/core";
+export { visible, visibleJson, visibleLine } from "@soong/core";
