@@ -122,6 +122,6 @@ function showResult(output: Output, { kernel }: Runtime, result: ToolResult): vo
 function noteWhatHelps(output: Output, { tool_name, error }: ToolResult): void {
   if (error?.error_class !== "permission_denied") return;
   output.note(
-    `Nobody could be asked here: add --yes to say yes to this one call, or --allow ${tool_name} for a rule that allows it; \`soong explain ${tool_name}\` shows who decides.`,
+    `Nobody could be asked here: add --yes to say yes to this one call; \`soong explain ${tool_name}\` shows what asks, and whether a rule can allow it.`,
   );
 }

@@ -69,7 +69,7 @@ function show(output: Output, explanation: Explanation, blocked: readonly ChainE
     for (const entry of blocked) showEntry(output, entry);
     return;
   }
-  const { outcome, reason, chain, observable_input, scopes, hooks } = explanation;
+  const { outcome, reason, chain, observable_input, scopes, hooks, unmatched_rules } = explanation;
   output.line(`${bold(name)}: ${inColour(output, outcome)}`);
   for (const line of wrap(visibleLine(reason), output.width, "  ")) output.line(line);
   output.line(dim(`  input ${visibleJson(observable_input)}`));
@@ -80,6 +80,14 @@ function show(output: Output, explanation: Explanation, blocked: readonly ChainE
     const covered = visibleLine(describeScopes(name, scopes));
     for (const line of wrap(`A yes for the session would mean: ${covered}`, output.width)) {
       output.line(line);
+    }
+  }
+  if (unmatched_rules.length > 0) {
+    output.line();
+    output.line("Rules that do not match this call:");
+    for (const { rule, differs, origin } of unmatched_rules) {
+      const place = placeOf(origin);
+      output.line(dim(`  ${pad(rule, 10)}${differs} differs${place === "" ? "" : `  ${place}`}`));
     }
   }
   if (hooks.length > 0) {

@@ -20,6 +20,7 @@ import {
   hooksFile,
   keyNamesOf,
   memoryFolder,
+  openRuntime,
   skillsFolder,
   toolsFolder,
 } from "../runtime/index.ts";
@@ -52,6 +53,7 @@ export async function* findingsOf(context: CommandContext): AsyncGenerator<Findi
   yield await ripgrepFinding();
   yield await toolsFinding(home, config);
   yield await hooksFinding(home, cwd);
+  if (config !== undefined) yield await rulesFinding(context, config);
   if (config !== undefined) yield* serverFindings(context, config);
   yield await agentsFinding(home);
   yield await skillsFinding(home);
@@ -200,6 +202,31 @@ async function hooksFinding(home: string, project: string): Promise<Finding> {
   if (loaded.ok) return { state: "ok", about, says: `${loaded.hooks.length} in hooks.json` };
   const says = loaded.problems.map(describeFileProblem).join("\n");
   return { state: "fail", about, says, next: "Mend hooks.json, or move it away." };
+}
+
+async function rulesFinding(
+  { env, cwd }: Pick<CommandContext, "env" | "cwd">,
+  config: LoadedConfig,
+): Promise<Finding> {
+  const about = "rules";
+  try {
+    const runtime = await openRuntime({
+      env,
+      cwd,
+      config,
+      servers: "none",
+      agents: true,
+      note() {},
+    });
+    const { unmatched, policy } = runtime;
+    await runtime.close();
+    if (unmatched.length === 0) {
+      return { state: "ok", about, says: `${policy.rules?.length ?? 0} in the config` };
+    }
+    return { state: "warn", about, says: unmatched.join("\n"), next: "Correct what is named." };
+  } catch (error) {
+    return failed(about, error, "Fix what is named first.");
+  }
 }
 
 async function agentsFinding(home: string): Promise<Finding> {

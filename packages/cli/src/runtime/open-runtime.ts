@@ -33,6 +33,7 @@ import type { RuntimeAgents } from "./open-agents.ts";
 import { knownSecrets } from "./secrets.ts";
 import { ownHooks } from "./own-hooks.ts";
 import { ownTools } from "./own-tools.ts";
+import { patternWarnings } from "./pattern-warnings.ts";
 import { placesOf, resolveLinks } from "./places.ts";
 import { runtimeServers, type ServerChoice } from "./runtime-servers.ts";
 
@@ -69,6 +70,8 @@ export interface Runtime {
   readonly kernel: Kernel;
   readonly roots: Roots;
   readonly policy: PolicyInput;
+  /** Rules, flags and hooks that can match nothing, in words (PERM-17). */
+  readonly unmatched: readonly string[];
   readonly agents: RuntimeAgents | undefined;
   /** The servers of mcp.json, where it names any. */
   readonly mcp: McpServers | undefined;
@@ -133,7 +136,12 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const used = new Set<string>();
   let opening: Promise<Store> | undefined;
   const { mcp, ready, watched: withServerFacts } = await servers.open(kernel.registry, secrets);
-  for (const warning of [...servers.warnings, ...(agents?.problems ?? [])]) {
+  const unmatched = patternWarnings({ ...policy, roots }, hooks, {
+    names: [...kernel.registry.snapshot().tools.keys()],
+    servers: servers.configured,
+    agents: agents !== undefined,
+  });
+  for (const warning of [...servers.warnings, ...(agents?.problems ?? []), ...unmatched]) {
     note(`warning: ${warning}`);
   }
 
@@ -141,6 +149,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     kernel,
     roots,
     policy,
+    unmatched,
     agents,
     mcp,
     ready,

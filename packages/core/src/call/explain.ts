@@ -4,10 +4,12 @@
 import { createMemoryArtifacts, type Fact, type Recorder } from "../journal/index.ts";
 import {
   evaluate,
+  unmatchedRules,
   type ChainEntry,
   type Decision,
   type GrantScope,
   type Judgement,
+  type UnmatchedRule,
 } from "../permission/index.ts";
 import type { JsonValue } from "../schema/index.ts";
 import type { Effects, Plan, ToolError } from "../tool/index.ts";
@@ -42,6 +44,8 @@ export type Explanation =
       digest: string;
       /** Hooks that would be asked first; they are not run here, and may only tighten the decision. */
       hooks: readonly string[];
+      /** Rules that say nothing of this call, and which of their conditions it does not meet (PERM-17). */
+      unmatched_rules: readonly UnmatchedRule[];
     };
 
 export interface ExplainedJudgement extends Pick<Judgement, "decision" | "reason" | "chain"> {
@@ -100,6 +104,7 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
     scopes: judgement.scopes,
     digest: callDigest(call),
     hooks: hooks.map(({ id }) => id),
+    unmatched_rules: unmatchedRules(host.policy, facts),
   };
   return host.redactor.value(explanation as never);
 }

@@ -28,5 +28,7 @@ export { READING_SUBJECT } from "./compile-rule.ts";
 export type { RestrictedPath } from "./restriction.ts";
 export { restrictedGlobs, restrictionOf } from "./restriction.ts";
 export { scopesOf } from "./scopes-of-call.ts";
+export type { UnmatchedRule } from "./unmatched-rules.ts";
+export { unmatchedRules } from "./unmatched-rules.ts";
 export type { StaticFacts, StaticVerdict } from "./static-verdict.ts";
 export { staticVerdict } from "./static-verdict.ts";
