@@ -379,3 +379,27 @@ describe("calls from code", () => {
     expect(stories[0]).toContain("tool.completed");
   });
 });
+
+test("names the condition that keeps each other rule from matching", async () => {
+  verifies("PERM-17", "PERM-11");
+  const rules = [
+    { tool: "notes.write", decision: "deny" },
+    { tags: ["network"], decision: "deny" },
+    { path: "/a/**", decision: "deny" },
+    { argv: ["rm"], decision: "deny" },
+    { host: "example.org", decision: "deny" },
+    { tool: "notes.read", decision: "ask" },
+  ] as const;
+  const world = await createWorld({ tools: [reader("notes.read")], policy: { rules } });
+  const explained = await world.run.explain({ name: "notes.read", arguments: {} });
+  const unmatched = "unmatched_rules" in explained ? explained.unmatched_rules : [];
+  expect(explained.outcome).toBe("ask");
+  // The rules of the session come first; the run of a world has the same once more.
+  expect(unmatched.slice(0, 5)).toEqual([
+    { rule: "rules[0]", differs: "tool" },
+    { rule: "rules[1]", differs: "tags" },
+    { rule: "rules[2]", differs: "path" },
+    { rule: "rules[3]", differs: "argv" },
+    { rule: "rules[4]", differs: "host" },
+  ]);
+});

@@ -82,6 +82,11 @@ function show(output: Output, explanation: Explanation, blocked: readonly ChainE
       output.line(line);
     }
   }
+  const why = whyNotReadOnly(explanation.plan?.facts);
+  if (why !== undefined) {
+    output.line();
+    for (const line of wrap(visibleLine(why), output.width)) output.line(line);
+  }
   if (unmatched_rules.length > 0) {
     output.line();
     output.line("Rules that do not match this call:");
@@ -94,6 +99,12 @@ function show(output: Output, explanation: Explanation, blocked: readonly ChainE
     output.line();
     output.line(`Asked before that, and able to refuse: ${hooks.map(visibleLine).join(", ")}`);
   }
+}
+
+/** A command says of itself why it is not proven to only read (PERM-17). */
+function whyNotReadOnly(facts: unknown): string | undefined {
+  const { why_not_read_only: why } = (facts ?? {}) as { why_not_read_only?: unknown };
+  return typeof why === "string" ? why : undefined;
 }
 
 function showEntry(output: Output, entry: ChainEntry): void {
