@@ -180,6 +180,17 @@ describe("what is restricted in a tree", () => {
     expect(JSON.stringify([found, listed, read])).not.toContain("of the secret");
   });
 
+  test("a listing does not tell where a link leads, if that is restricted", async () => {
+    verifies("PERM-15");
+    const bench = await benchWith([DENY]);
+    await symlink("secrets/key.txt", join(bench.project, "pointer"));
+    await symlink("open.txt", join(bench.project, "plain"));
+    const listed = await bench.call("code.list_dir", {});
+    expect(textOf(listed)).toContain("l pointer\n");
+    expect(textOf(listed)).toContain("plain -> open.txt");
+    expect(JSON.stringify(listed)).not.toContain("key.txt");
+  });
+
   test("a name in another Unicode form is the same name", async () => {
     verifies("PERM-15");
     const bench = await createWorkbench({

@@ -1,6 +1,7 @@
 // code.list_dir (CODE-2): what is in a directory, or in a whole tree without what git ignores.
 
 import { lstatSync, readlinkSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { defineTool, toolResult, type HandlerResult, type ToolContext } from "@soong/core";
 import { openDirectory } from "../path/index.ts";
 import { createBreather } from "./breather.ts";
@@ -132,7 +133,7 @@ async function listDirectory(input: ListDirInput, context: ToolContext): Promise
         listing.truncated = true;
         break;
       }
-      listing.entries.push(listed(entry));
+      listing.entries.push(withoutRestrictedTarget(listed(entry), root, context));
     }
     const text = listedText(listing, { recursive, ignored, glob });
     return toolResult({
@@ -150,6 +151,18 @@ function isExcluded(entry: WalkedEntry, glob: PathGlob | undefined): boolean {
   if (glob?.kind !== "exclude" || !glob.matches(entry.path)) return false;
   entry.descend = false;
   return true;
+}
+
+/** Where a link leads is a name, too: one that a rule keeps from being listed is not told (PERM-15). */
+function withoutRestrictedTarget(
+  entry: ListedEntry,
+  root: string,
+  { restrictedBy }: Pick<ToolContext, "restrictedBy">,
+): ListedEntry {
+  const { target, ...rest } = entry;
+  if (target === undefined) return entry;
+  const found = restrictedBy(resolve(root, dirname(entry.path), target), "list");
+  return found === undefined || found.kind === "sensitive" ? entry : rest;
 }
 
 /** What has gone since its directory was read is listed without what only the entry itself could tell. */
