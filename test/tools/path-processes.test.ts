@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -11,10 +12,15 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { commitFile, withFileLock } from "../../packages/tools/src/path/index.ts";
+import {
+  clearAbandonedWrites,
+  commitFile,
+  withFileLock,
+} from "../../packages/tools/src/path/index.ts";
+import { temporaryName } from "../../packages/tools/src/path/temporary-name.ts";
 import { isRoot, ORDINARY_USER } from "./path-ordinary-user.ts";
 import { secondProcesses } from "./path-second-process.ts";
 import type { SecondProcess, SecondProcesses } from "./path-second-process.ts";
@@ -152,6 +158,23 @@ test("a writer killed at any moment leaves the whole old file or the whole new o
   ageEmptyClaims();
   await commit("end");
   expectNothingLeft();
+});
+
+test("what a killed writer left is cleared by the next runtime, though nobody writes there again", async () => {
+  verifies("CODE-4");
+  const holder = second.worker("hold", { path, lockDirectory });
+  await holder.said("held");
+  const left = join(project, temporaryName(basename(path)));
+  const others = join(project, temporaryName("another"));
+  for (const file of [left, others]) writeFileSync(file, "half");
+  // It is alive: the file may be the one it writes.
+  await clearAbandonedWrites(lockDirectory);
+  expect(existsSync(left)).toBe(true);
+  holder.child.kill("SIGKILL");
+  await holder.ended;
+  await clearAbandonedWrites(lockDirectory);
+  expect([existsSync(left), existsSync(others)]).toEqual([false, true]);
+  expect(readdirSync(lockDirectory)).toEqual([]);
 });
 
 test("a disk that takes no more leaves the old file, and no other", async () => {

@@ -19,6 +19,7 @@ import {
 } from "@soong/core";
 import type { McpServers, McpServersOptions } from "@soong/mcp";
 import type { NewSession, OpenSession, Store } from "@soong/store";
+import { clearAbandonedWrites, defaultLockDirectory } from "@soong/tools";
 import { kernelConfigOf, policyOf, type LoadedConfig } from "../config/index.ts";
 import {
   createQuestionDesk,
@@ -106,6 +107,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { values, home } = config;
   const places = await placesOf(options.cwd, home, values.tools);
   const { roots } = places;
+  await clearAbandonedWrites(defaultLockDirectory());
   const { allow = [], deny = [], mode } = flags;
   const servers = await runtimeServers({
     env,

@@ -39,7 +39,7 @@ export async function withFileLock<Result>(
       leave = await queueFor(lockPath, waiting);
       await prepareLockDirectory(lockDirectory);
       await sweepClaims(lockDirectory);
-      lock = await contend(lockPath, waiting);
+      lock = await contend(lockPath, path, waiting);
     } catch (error) {
       signal?.throwIfAborted();
       throw giveUp.signal.aborted ? fileBusy(path, lockPath) : unavailable(error, lockDirectory);
@@ -64,8 +64,8 @@ function lockPathOf(lockDirectory: string, path: string): string {
   return join(lockDirectory, `${createHash("sha256").update(folded).digest("hex")}.lock`);
 }
 
-async function contend(lockPath: string, signal: AbortSignal): Promise<HeldLock> {
-  const claim = await claimLock(lockPath);
+async function contend(lockPath: string, path: string, signal: AbortSignal): Promise<HeldLock> {
+  const claim = await claimLock(lockPath, path);
   try {
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       signal.throwIfAborted();

@@ -15,6 +15,7 @@ export { commitFile } from "./commit-file.ts";
 export type { FileCommit, CommittedFile } from "./commit-file.ts";
 export { removeFile } from "./remove-file.ts";
 export type { FileRemoval } from "./remove-file.ts";
+export { clearAbandonedWrites } from "./abandoned-writes.ts";
 export { withFileLock } from "./file-lock.ts";
 export { defaultLockDirectory } from "./lock-directory.ts";
 export { isCaseInsensitive } from "./case-insensitive.ts";

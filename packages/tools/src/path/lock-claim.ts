@@ -26,7 +26,8 @@ export interface HeldLock {
   release(): Promise<void>;
 }
 
-export async function claimLock(lockPath: string): Promise<LockClaim> {
+/** `path`: of the file that is locked, for whoever finds the lock abandoned. */
+export async function claimLock(lockPath: string, path?: string): Promise<LockClaim> {
   const holder = await thisHolder();
   const claimPath = join(dirname(lockPath), `.${holder.nonce}.claim`);
   const handle = await open(claimPath, "wx", 0o600);
@@ -35,7 +36,7 @@ export async function claimLock(lockPath: string): Promise<LockClaim> {
     await handle.close();
   };
   try {
-    await handle.writeFile(JSON.stringify(holder));
+    await handle.writeFile(JSON.stringify({ ...holder, path }));
   } catch (error) {
     await withdraw();
     throw error;

@@ -9,6 +9,8 @@ import { errnoOf } from "./path-failure.ts";
 export interface FoundLock {
   /** The holder's nonce; of a record that cannot be read, the number of its file. */
   readonly id: string;
+  /** Of the file that its holder writes. */
+  readonly path: string | undefined;
   isAbandoned(): Promise<boolean>;
 }
 
@@ -22,6 +24,7 @@ export async function readLock(path: string): Promise<FoundLock | undefined> {
     const holder = parseHolder(buffer.toString("utf8", 0, bytesRead));
     return {
       id: holder?.nonce ?? `file-${stats.ino}`,
+      path: holder?.path,
       async isAbandoned() {
         const life = holder === undefined ? "stranger" : await lifeOf(holder);
         // Of a stranger (or a record cut off by a power cut) only the time of the file tells.
@@ -51,6 +54,7 @@ export async function linkTo(claimPath: string, name: string): Promise<boolean> 
   }
 }
 
-const MOST_RECORD_BYTES = 4096;
+/** With a path as long as one may be, of which JSON can make six times as much. */
+const MOST_RECORD_BYTES = 32 * 1024;
 /** A holder that cannot be seen gives a sign of life every few seconds (`lock-claim.ts`). */
 const SILENCE_MS = 30_000;

@@ -14,6 +14,8 @@ export interface LockHolder {
   host: string;
   /** Different for every acquisition. */
   nonce: string;
+  /** What it is the lock of; none in the records of older versions. */
+  path?: string;
 }
 
 export async function thisHolder(): Promise<LockHolder> {
@@ -99,7 +101,8 @@ function isHolder(value: unknown): value is LockHolder {
     [holder.started, holder.boot_id, holder.pid_namespace].every(isTextOrNull) &&
     typeof holder.host === "string" &&
     typeof holder.nonce === "string" &&
-    /^[0-9a-f]{32}$/.test(holder.nonce)
+    /^[0-9a-f]{32}$/.test(holder.nonce) &&
+    (holder.path === undefined || typeof holder.path === "string")
   );
 }
 
