@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { root } from "./setup.mjs";
+import { sourceAlias } from "./source-alias.mjs";
 
 const inspector = join(root, "packages", "inspector");
 const source = join(inspector, "src", "page");
@@ -20,6 +21,8 @@ export async function bundlePage(target) {
       { in: join(source, "page.css"), out: "page" },
     ],
     outdir: target,
+    // On a fresh clone nothing is built yet.
+    alias: sourceAlias(),
     bundle: true,
     minify: true,
     format: "esm",

@@ -68,6 +68,8 @@ function install(host: Host, folder: string): string | undefined {
       "--prefix",
       folder,
       "--ignore-scripts",
+      // Some ask for Node 22, and bring it: see their package.json. The workspace's own .npmrc would refuse them.
+      "--engine-strict=false",
       "--no-package-lock",
       "--no-audit",
       "--no-fund",
