@@ -1,6 +1,6 @@
 // SURF-7 and SURF-8: the order a model sees, revision by revision, and the fact each revision leaves.
 
-import type { AnyTool, CatalogEntry, CatalogRecord, Fact } from "@soong/core";
+import type { AnyTool, CatalogEntry, CatalogRecord, DefinitionsRecord, Fact } from "@soong/core";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { setStage, type Stage } from "./drive.ts";
@@ -218,7 +218,7 @@ describe("the catalog fact", () => {
       is_open_world: false,
       interrupt_behavior: "cancel",
       declared: ["permission", "interrupt_behavior"],
-      metadata_ref: "tool:files.put@1",
+      metadata_ref: expect.stringMatching(/^artifact:art_\w+#files\.put$/) as string,
     });
   });
 
@@ -293,7 +293,10 @@ describe("the catalog fact", () => {
       policy: { readonly_mcp: ["mcp.s.late"] },
     });
     const late = byName.get("mcp.s.late");
-    expect(late).toMatchObject({ state: "deferred", metadata_ref: "tool:mcp.s.late@1" });
+    expect(late).toMatchObject({
+      state: "deferred",
+      metadata_ref: expect.stringMatching(/^artifact:art_\w+#mcp\.s\.late$/) as string,
+    });
     expect(late).not.toHaveProperty("input_schema");
     expect(byName.get("a.tool")).toMatchObject({
       state: "excluded",
@@ -326,7 +329,10 @@ describe("the catalog fact", () => {
       ["b.changes", "loaded"],
       ["mcp.s.late", "loaded"],
     ]);
-    expect(last?.tools[0]?.metadata_ref).toBe("tool:b.changes@2");
+    const [of = "", name] = last?.tools[0]?.metadata_ref?.split("#") ?? [];
+    const kept = stage.artifacts.read(of.replace("artifact:", ""));
+    const { tools } = JSON.parse(new TextDecoder().decode(kept)) as DefinitionsRecord;
+    expect(tools.find((tool) => tool.name === name)).toMatchObject({ description: "New" });
     expect(last?.removed).toEqual(["b.goes"]);
     const standing = [...stage.run.surface.standing];
     expect(replayed(records), "the facts together give the surface").toEqual(

@@ -56,7 +56,7 @@ describe("permission", () => {
     expect(requests).toMatchObject([
       {
         permission: "write",
-        tags: ["declarative", "write"],
+        tags: ["artifact", "declarative", "write"],
         preview: { kind: "command", argv, cwd: places.project },
         resources: [{ kind: "command", argv, cwd: places.project }],
         cwd: places.project,

@@ -2,7 +2,8 @@
 
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createHeldClock, type JsonObject } from "@soong/core";
+import { catalogEntries, createHeldClock, type JsonObject } from "@soong/core";
+import { codeTools, readArtifactTool } from "@soong/tools";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { verifies } from "#laws";
 import {
@@ -176,4 +177,18 @@ describe("the rest of a declaration", () => {
     expect(await call("test.tool")).toMatchObject({ summary: "p1" });
     expect(requests[0]?.env_summary).toContain("SOONG_TEST_PROXY");
   });
+});
+
+test("the surface tells that a shell script is one, and who makes artifacts", async () => {
+  verifies("SURF-8");
+  declare(declared({ command_type: "shell", command: says("x"), permission: "write" }));
+  const { run } = await startDeclaredRun(places, { tools: codeTools() });
+  const byName = new Map(
+    catalogEntries(run.surface, run.policy).map((entry) => [entry.tool_name, entry.capabilities]),
+  );
+  expect(byName.get("test.tool")).toEqual(expect.arrayContaining(["shell", "artifact", "write"]));
+  expect(byName.get("code.run_command")).toEqual(expect.arrayContaining(["shell", "artifact"]));
+  expect(byName.get("code.write_file")).toContain("artifact");
+  expect(byName.get("code.read_file")).not.toContain("shell");
+  expect(readArtifactTool().tags).toContain("artifact");
 });

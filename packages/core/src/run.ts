@@ -164,7 +164,9 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
   let shown = await show(surface);
   let definitions = await parts.keepDefinitions(snapshot, identity);
   recordWith(definitions, "run.started", runRecord(config, options, policy, surface, definitions));
-  recorder.record("tool.catalog.resolved", { ...catalogRecord(surface, policy) });
+  recorder.record("tool.catalog.resolved", {
+    ...catalogRecord(surface, policy, keptIn(definitions)),
+  });
 
   const host: CallHost = {
     identity,
@@ -298,7 +300,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
     // Switched together: no call is judged by a surface whose list the model has not been given.
     surface = next;
     shown = list;
-    const record = { ...catalogRecord(surface, policy, before) };
+    const record = { ...catalogRecord(surface, policy, { base: before, ...keptIn(kept) }) };
     if (isNews && kept.ok)
       recordWith(kept, "tool.catalog.resolved", { ...record, definitions: kept.ref });
     else recorder.record("tool.catalog.resolved", record);
@@ -322,7 +324,8 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
       const text = await parts.instructionsOf(tool, recorder);
       if (text !== undefined) instructions.set(tool.name, text);
     }
-    return modelTools(of, instructions, (text) => redactor.text(text));
+    const { defer_budget_tokens } = config.tools;
+    return modelTools(of, instructions, (text) => redactor.text(text), defer_budget_tokens);
   }
 
   function load(names: readonly string[]): readonly RegisteredTool[] {
@@ -449,4 +452,8 @@ export async function observe<Event extends Exclude<HookEvent, "PreToolUse" | "P
 
 export function contextOf(answers: readonly { context?: string }[]): string[] {
   return answers.flatMap(({ context }) => (context === undefined ? [] : [context]));
+}
+
+function keptIn(kept: KeptDefinitions): { definitions?: string } {
+  return kept.ok ? { definitions: kept.ref.artifact_id } : {};
 }

@@ -54,7 +54,7 @@ export function recordContext(running: Running, tools: ModelTools, held: Request
     policy: policyFacts(running),
     tools: {
       loaded: tools.tools.length,
-      deferred: tools.deferred.length,
+      deferred: tools.deferred.length + tools.unlisted.count,
       excluded: run.surface.excluded.length,
     },
     omissions: omissions(held),

@@ -13,11 +13,12 @@ export interface SystemText {
 
 export function systemTexts(
   running: Running,
-  { deferred }: ModelTools,
+  { deferred, unlisted }: ModelTools,
   { blocks }: InstructionBlocks,
 ): SystemText[] {
   const { system, session, run } = running;
   const list = deferred.map(({ name, hint }) => (hint === "" ? name : `${name}: ${hint}`));
+  if (unlisted.count > 0) list.push(restText(list.length, unlisted));
   const search = `These tools can be found with the tool search before they are used:\n${list.join("\n")}`;
   const texts: readonly [SystemText["from"], readonly string[]][] = [
     ["static", system],
@@ -29,4 +30,10 @@ export function systemTexts(
   return texts.flatMap(([from, all]) =>
     all.map((text) => ({ from, text: run.redactor.text(text) })),
   );
+}
+
+/** How many are not named, from where they are, and how they are found. */
+function restText(named: number, { count, sources }: ModelTools["unlisted"]): string {
+  const from = sources.map((source) => `${source.id} (${source.count})`).join(", ");
+  return `${named === 0 ? "" : "… and "}${count} more that are not listed, of ${from}. Search for them with keywords of what the tool does.`;
 }

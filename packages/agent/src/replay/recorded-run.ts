@@ -5,6 +5,7 @@ import {
   compileRecordedPolicy,
   sha256Hex,
   type ArtifactRef,
+  entriesIn,
   type CatalogEntry,
   type ConfigInput,
   type DefinitionsRecord,
@@ -111,8 +112,7 @@ export function runOptionsOf({ started, role, request }: RecordedRun, policy: Po
 }
 
 export function catalogEntries({ data }: Fact): readonly CatalogEntry[] {
-  const { tools } = data as { tools?: unknown };
-  return Array.isArray(tools) ? (tools as CatalogEntry[]) : [];
+  return entriesIn(data);
 }
 
 export function textIn(data: object, field: string): string {

@@ -3,9 +3,11 @@
 
 import {
   catalogEntries,
+  toolRecord,
   createSearchIndex,
   searchDocumentOf,
   type CatalogEntry,
+  type Surface,
   type Mode,
   type Role,
   type Run,
@@ -49,9 +51,8 @@ export async function toolsCommand(
 }
 
 export function showTools(output: Output, run: Run, query: string, json: boolean): number {
-  const entries = catalogEntries(run.surface, run.policy);
-  if (query !== "") return showMatches(output, search(run, query), entries, json);
-  for (const entry of entries) {
+  if (query !== "") return showMatches(output, run, query, json);
+  for (const entry of catalogEntries(run.surface, run.policy)) {
     if (json) output.record("soong.tools/1", { tool: entry });
     else showEntry(output, entry);
   }
@@ -59,7 +60,7 @@ export function showTools(output: Output, run: Run, query: string, json: boolean
 }
 
 /** The model searches what is deferred; a person may mean any tool of the surface. */
-function search({ surface }: Run, query: string): SearchMatch[] {
+function search(surface: Surface, query: string): SearchMatch[] {
   const index = createSearchIndex(
     [...surface.loaded, ...surface.deferred].map(({ name, definition, input, tags }) =>
       searchDocumentOf({
@@ -78,16 +79,22 @@ function search({ surface }: Run, query: string): SearchMatch[] {
 
 function showMatches(
   output: Output,
-  matches: readonly SearchMatch[],
-  entries: readonly CatalogEntry[],
+  { surface, policy }: Run,
+  query: string,
   json: boolean,
 ): number {
+  const matches = search(surface, query);
+  const entries = catalogEntries(surface, policy);
   const byName = new Map(entries.map((entry) => [entry.tool_name, entry]));
   for (const { tool_name, score, reasons } of matches) {
     const entry = byName.get(tool_name);
     if (entry === undefined) continue;
-    if (json) output.record("soong.tools/1", { tool: entry, score, reasons });
-    else {
+    if (json) {
+      // Of a tool named in full, all there is: nothing of this run is kept that could be referred to.
+      const known = tool_name === query ? surface.standing.get(tool_name)?.tool : undefined;
+      const definition = known === undefined ? {} : { definition: toolRecord(known) };
+      output.record("soong.tools/1", { tool: entry, score, reasons, ...definition });
+    } else {
       showEntry(output, entry);
       output.line(output.colours.dim(`    matches ${visibleLine(reasons.join("; "))}`));
     }

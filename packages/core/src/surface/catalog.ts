@@ -4,7 +4,9 @@
 import { staticVerdict, type Policy } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import type { JsonObject, JsonSchema } from "../schema/index.ts";
+import { groupEntries, type CatalogGroup } from "./catalog-groups.ts";
 import { toolFacts } from "./effects-under.ts";
+import { listBudgetTokens, listDeferred, type DeferredList } from "./list-deferred.ts";
 import { offeredSchema, type ModelProfile } from "./profile.ts";
 import type { Surface } from "./surface.ts";
 import { wireNames, type WireNames } from "./wire-name.ts";
@@ -16,21 +18,17 @@ export interface ModelTool {
   readonly input_schema: JsonSchema;
 }
 
-export interface ModelTools {
+export interface ModelTools extends DeferredList {
   readonly tools: readonly ModelTool[];
-  /** Names and hints of what is deferred; their schemas come through search. */
-  readonly deferred: readonly { readonly name: string; readonly hint: string }[];
   readonly names: WireNames;
 }
-
-/** Three to ten words; a server may call anything a hint. */
-const MAX_HINT_CHARS = 200;
 
 /** The same list, object for object, for every request on one revision. */
 export function modelTools(
   surface: Surface,
   instructions: ReadonlyMap<string, string>,
   redact: (text: string) => string,
+  deferBudgetTokens: number,
 ): ModelTools {
   // Deferred ones are in the table too: a model may call what it has only read about.
   const named = [...surface.loaded, ...surface.deferred].map(({ name }) => name);
@@ -49,10 +47,7 @@ export function modelTools(
         input_schema: offer.kind === "refused" ? tool.input.lowered.schema : offer.schema,
       };
     }),
-    deferred: surface.deferred.map(({ name, definition }) => ({
-      name: names.toWire(name),
-      hint: redact(definition.search_hint ?? definition.title ?? "").slice(0, MAX_HINT_CHARS),
-    })),
+    ...listDeferred(surface.deferred, names, redact, listBudgetTokens(deferBudgetTokens)),
   };
 }
 
@@ -76,7 +71,7 @@ export interface CatalogEntry {
   interrupt_behavior?: string;
   /** Which of these facts the author declared; the others were assumed (DEF-3). */
   declared?: readonly string[];
-  /** Where the full definition is found: name and generation in the registry. */
+  /** Where the full definition is found: `artifact:<id>#<tool_name>`, the record of definitions and the name in it. */
   metadata_ref?: string;
   reason?: string;
   detail?: string;
@@ -91,12 +86,19 @@ export interface CatalogRecord {
   mode: string;
   counts: { loaded: number; deferred: number; excluded: number };
   tools: CatalogEntry[];
+  /** Tools of which the same is said, where there are many. */
+  groups?: CatalogGroup[];
   removed?: string[];
 }
 
-export function catalogRecord(surface: Surface, policy: Policy, base?: Surface): CatalogRecord {
+/** `definitions`: the artifact that the definitions are kept in. */
+export function catalogRecord(
+  surface: Surface,
+  policy: Policy,
+  { base, definitions }: { base?: Surface; definitions?: string | undefined } = {},
+): CatalogRecord {
   const { loaded, deferred, excluded } = surface;
-  const tools = catalogEntries(surface, policy).filter(
+  const entries = catalogEntries(surface, policy, definitions).filter(
     (entry) => base === undefined || isNews(entry.tool_name, surface, base),
   );
   const removed = [...(base?.standing.keys() ?? [])].filter((name) => !surface.standing.has(name));
@@ -107,30 +109,40 @@ export function catalogRecord(surface: Surface, policy: Policy, base?: Surface):
     role: surface.role,
     mode: surface.mode,
     counts: { loaded: loaded.length, deferred: deferred.length, excluded: excluded.length },
-    tools,
+    ...groupEntries(entries),
     ...(removed.length === 0 ? {} : { removed }),
   };
 }
 
-export function catalogEntries(surface: Surface, policy: Policy): CatalogEntry[] {
+export function catalogEntries(
+  surface: Surface,
+  policy: Policy,
+  definitions?: string,
+): CatalogEntry[] {
+  const about = { policy, profile: surface.profile, definitions };
   return [
-    ...surface.loaded.map((tool) => entryOf(tool, "loaded", policy, surface)),
-    ...surface.deferred.map((tool) => entryOf(tool, "deferred", policy, surface)),
+    ...surface.loaded.map((tool) => entryOf(tool, "loaded", about)),
+    ...surface.deferred.map((tool) => entryOf(tool, "deferred", about)),
     ...surface.excluded.map(({ tool_name, reason, detail }) => {
       const standing = surface.standing.get(tool_name);
       const tool = standing?.state === "excluded" ? standing.tool : undefined;
       const blocked: CatalogPolicy = reason === "policy_blocked" ? "denied" : "unavailable";
-      const known = tool === undefined ? undefined : entryOf(tool, "excluded", policy, surface);
+      const known = tool === undefined ? undefined : entryOf(tool, "excluded", about);
       return { ...known, tool_name, state: "excluded" as const, policy: blocked, reason, detail };
     }),
   ];
 }
 
+interface EntryContext {
+  readonly policy: Policy;
+  readonly profile: ModelProfile;
+  readonly definitions: string | undefined;
+}
+
 function entryOf(
   tool: RegisteredTool,
   state: CatalogEntry["state"],
-  policy: Policy,
-  { profile }: Surface,
+  { policy, profile, definitions }: EntryContext,
 ): CatalogEntry {
   const { input, definition } = tool;
   const facts = toolFacts(policy, tool);
@@ -152,7 +164,7 @@ function entryOf(
     is_open_world: effects.open_world,
     interrupt_behavior: tool.effects.interrupt_behavior,
     declared: tool.effects.declared,
-    metadata_ref: `tool:${tool.name}@${tool.generation}`,
+    ...(definitions === undefined ? {} : { metadata_ref: `artifact:${definitions}#${tool.name}` }),
   };
 }
 

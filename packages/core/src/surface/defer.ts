@@ -1,6 +1,7 @@
 // Which of the included tools are sent with their schema, and in which order (SURF-7, SEARCH-1).
 
 import type { ExcludedTool, RegisteredTool } from "../registry/index.ts";
+import { listBudgetTokens, nameTokens } from "./list-deferred.ts";
 import { offeredSchema, type ModelProfile } from "./profile.ts";
 import type { JsonSchema } from "../schema/index.ts";
 import type { Surface, SurfaceProblem } from "./surface.ts";
@@ -104,12 +105,17 @@ function deferOverBudget(
   const costOf = (tool: RegisteredTool): number => estimateTokens(tool, profile);
   let tokens = costOf(search);
   let count = 1;
+  // Names cost, too: up to their part of the budget they are listed.
+  const mostListed = listBudgetTokens(deferBudgetTokens);
+  let listed = 0;
+  for (const tool of deferred) listed += nameTokens(tool);
   for (const tool of ordered) {
     if (deferred.has(tool)) continue;
     tokens += costOf(tool);
     count += 1;
   }
-  const fits = (): boolean => tokens <= deferBudgetTokens && count <= maxTools;
+  const fits = (): boolean =>
+    tokens + Math.min(listed, mostListed) <= deferBudgetTokens && count <= maxTools;
   // Without anything deferred the search tool itself is not sent.
   if (deferred.size === 0) {
     const withoutSearch = tokens - costOf(search);
@@ -129,6 +135,7 @@ function deferOverBudget(
     if (fits()) return;
     deferred.add(tool);
     tokens -= costOf(tool);
+    listed += nameTokens(tool);
     count -= 1;
   }
 }

@@ -2,9 +2,11 @@
 // Pure functions of data.
 
 export * from "./catalog.ts";
+export { entriesIn, type CatalogGroup } from "./catalog-groups.ts";
 export * from "./ceiling.ts";
 export { estimateTokens, SEARCH_TOOLS } from "./defer.ts";
 export * from "./effects-under.ts";
+export type { DeferredList } from "./list-deferred.ts";
 export * from "./profile.ts";
 export * from "./resolve-surface.ts";
 export * from "./search-deferred.ts";

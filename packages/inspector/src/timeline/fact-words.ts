@@ -69,8 +69,7 @@ export const FACT_WORDS: Readonly<Record<string, Words>> = {
       (state) => `${countIn(counts, state) ?? 0} ${state}`,
     );
     const base = countIn(data, "base_revision");
-    const changed =
-      base === undefined ? undefined : `${counted(listIn(data, "tools").length, "tool")} changed`;
+    const changed = base === undefined ? undefined : `${counted(toolsIn(data), "tool")} changed`;
     return joined(`revision ${asText(data["revision"])}:`, told.join(", "), inBrackets(changed));
   },
   "tool.validated": () => "the arguments are valid",
@@ -246,4 +245,10 @@ function joined(...parts: readonly (string | undefined)[]): string {
 
 function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Those written out and those in groups. */
+function toolsIn(data: Data): number {
+  const groups = listIn(data, "groups").map((group) => listIn(dataIn(group), "names").length);
+  return groups.reduce((sum, count) => sum + count, listIn(data, "tools").length);
 }

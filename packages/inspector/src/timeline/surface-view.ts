@@ -1,7 +1,7 @@
 // The tools a run sees at one revision, each with why and with what it costs to show. The first fact has all of them, each
 // later one what changed.
 
-import type { CatalogEntry, Fact } from "@soong/core";
+import { entriesIn, type CatalogEntry, type Fact } from "@soong/core";
 import type { SurfaceTool, SurfaceView } from "../wire/index.ts";
 import {
   readDefinitions,
@@ -9,7 +9,7 @@ import {
   type Definitions,
   type RecordedTool,
 } from "./definitions.ts";
-import { countIn, dataIn, listIn, textIn, textsIn, type Data } from "./read-data.ts";
+import { countIn, dataIn, textIn, textsIn, type Data } from "./read-data.ts";
 
 export interface SurfaceOptions {
   readonly run_id: string;
@@ -28,10 +28,13 @@ export function surfaceView(
   if (catalog === undefined) return undefined;
   const { about } = catalog;
   const recorded = readDefinitions(definitions);
-  const tools = catalog.tools.map((entry): SurfaceTool => ({
-    ...entry,
-    tokens: definitionOf(entry, recorded).tokens,
-  }));
+  const tools = catalog.tools.map((entry): SurfaceTool => {
+    const { tokens, description } = definitionOf(entry, recorded);
+    // Where many tools are recorded together, what each is said to do is in the definitions.
+    return entry.description === undefined && description !== ""
+      ? { ...entry, description, tokens }
+      : { ...entry, tokens };
+  });
   return {
     run_id,
     revision: countIn(about, "revision") ?? 0,
@@ -68,7 +71,7 @@ export function catalogAt(facts: readonly Fact[], revision?: number): CatalogAt 
     const data = dataIn(given);
     const at = countIn(data, "revision");
     if (at === undefined) continue;
-    const tools = listIn(data, "tools").flatMap((entry) => entryIn(dataIn(entry)));
+    const tools = entriesIn(data).flatMap((entry) => entryIn(dataIn(entry)));
     const removed = textsIn(data, "removed");
     revisions.push({ revision: at, seq, changed: tools.length + removed.length });
     if (isDone) continue;

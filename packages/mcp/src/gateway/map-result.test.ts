@@ -89,6 +89,7 @@ it("leaves a schema out of a search's answer that would make it too long", () =>
   const { data } = withFoundTools(found, {
     tools: [tool("a__big", 10_000), tool("a__small", 5)],
     deferred: [],
+    unlisted: { count: 0, sources: [] },
     names,
   });
   expect((data as { callable: unknown }).callable).toEqual([
@@ -96,5 +97,12 @@ it("leaves a schema out of a search's answer that would make it too long", () =>
     { name: "a__small", description: "ddddd", input_schema: { type: "object" } },
   ]);
   const nothing = result([], { data: { loaded: [] } });
-  expect(withFoundTools(nothing, { tools: [], deferred: [], names })).toBe(nothing);
+  expect(
+    withFoundTools(nothing, {
+      tools: [],
+      deferred: [],
+      unlisted: { count: 0, sources: [] },
+      names,
+    }),
+  ).toBe(nothing);
 });

@@ -67,6 +67,7 @@ export function readArtifactTool(): AnyTool {
       additionalProperties: false,
     },
     permission: "readonly",
+    tags: ["artifact"],
     concurrency_safe: true,
     destructive: false,
     open_world: false,

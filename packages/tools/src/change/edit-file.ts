@@ -70,7 +70,7 @@ export function editFileTool(options: ChangeToolOptions = {}): AnyTool {
       additionalProperties: false,
     },
     permission: "write",
-    tags: ["code", "write", "filesystem"],
+    tags: ["code", "write", "filesystem", "artifact"],
     concurrency_safe: false,
     open_world: false,
     validate(input) {

@@ -46,7 +46,7 @@ export function writeFileTool(options: ChangeToolOptions = {}): AnyTool {
       additionalProperties: false,
     },
     permission: "write",
-    tags: ["code", "write", "filesystem"],
+    tags: ["code", "write", "filesystem", "artifact"],
     concurrency_safe: false,
     open_world: false,
     targets: (input, context) => targetsOfChange((input as WriteFileInput).path, context),

@@ -71,7 +71,7 @@ export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
       additionalProperties: false,
     },
     permission: "write",
-    tags: ["code", "write", "dangerous", "filesystem"],
+    tags: ["code", "write", "dangerous", "filesystem", "shell", "artifact"],
     open_world: true,
     interrupt_behavior: "cancel",
     on_sibling_failure: "cancel_siblings",

@@ -35,8 +35,15 @@ export function createDeclaredTool(
   template: CommandTemplate,
   { envAllowlist = [], clock = systemClock() }: DeclaredToolOptions = {},
 ): AnyTool {
-  const { name, description, input_schema, permission, tags, timeout_ms, working_dir } =
-    declaration;
+  const {
+    name,
+    description,
+    input_schema,
+    permission,
+    tags = [],
+    timeout_ms,
+    working_dir,
+  } = declaration;
   const allowlist = [...new Set([...envAllowlist, ...(declaration.env_allowlist ?? [])])];
   return {
     name,
@@ -45,7 +52,8 @@ export function createDeclaredTool(
     ...(permission === undefined ? {} : { permission }),
     // What its author calls readonly may run beside its siblings, unless they say otherwise (SCHED-10).
     concurrency_safe: permission === "readonly" && declaration.concurrency_safe !== false,
-    ...(tags === undefined ? {} : { tags }),
+    // What is over a limit, and what the command gives as one, becomes an artifact.
+    tags: [...tags, ...(declaration.command_type === "shell" ? ["shell"] : []), "artifact"],
     ...(timeout_ms === undefined ? {} : { timeout_ms }),
     metadata: {
       declared_in: file,
