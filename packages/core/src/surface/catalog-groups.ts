@@ -1,7 +1,7 @@
 // Many tools of which the same is said (SURF-8, MCP-10): on record once, with their names. Descriptions and schemas are
 // in the definitions the run is recorded with, by content, and each entry refers to them.
 
-import type { CatalogEntry } from "./catalog.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
 
 /** What is said of all of them; `metadata_ref` is the record of definitions, without the name in it. */
 export type CatalogGroup = Omit<CatalogEntry, "tool_name" | "description" | "input_schema"> & {

@@ -4,6 +4,7 @@
 import { staticVerdict, type Policy } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import type { JsonObject, JsonSchema } from "../schema/index.ts";
+import type { CatalogEntry, CatalogPolicy } from "./catalog-entry.ts";
 import { groupEntries, type CatalogGroup } from "./catalog-groups.ts";
 import { toolFacts } from "./effects-under.ts";
 import { listBudgetTokens, listDeferred, type DeferredList } from "./list-deferred.ts";
@@ -49,32 +50,6 @@ export function modelTools(
     }),
     ...listDeferred(surface.deferred, names, redact, listBudgetTokens(deferBudgetTokens)),
   };
-}
-
-export type CatalogPolicy = "allowed" | "ask" | "denied" | "sandboxed" | "unavailable";
-
-export interface CatalogEntry {
-  tool_name: string;
-  state: "loaded" | "deferred" | "excluded";
-  description?: string;
-  input_schema?: JsonObject;
-  schema?: "core" | "extended" | "relaxed";
-  /** Places of the input schema that the model was shown looser than they are; calls are checked against it. */
-  relaxed?: readonly string[];
-  capabilities?: string[];
-  policy: CatalogPolicy;
-  runtime_owner?: string;
-  is_read_only?: boolean;
-  is_concurrency_safe?: boolean;
-  is_destructive?: boolean;
-  is_open_world?: boolean;
-  interrupt_behavior?: string;
-  /** Which of these facts the author declared; the others were assumed (DEF-3). */
-  declared?: readonly string[];
-  /** Where the full definition is found: `artifact:<id>#<tool_name>`, the record of definitions and the name in it. */
-  metadata_ref?: string;
-  reason?: string;
-  detail?: string;
 }
 
 /** The whole surface at first; afterwards only what changed since the revision named as base. */

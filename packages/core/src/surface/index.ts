@@ -2,6 +2,7 @@
 // Pure functions of data.
 
 export * from "./catalog.ts";
+export type { CatalogEntry, CatalogPolicy } from "./catalog-entry.ts";
 export { entriesIn, type CatalogGroup } from "./catalog-groups.ts";
 export * from "./ceiling.ts";
 export { estimateTokens, SEARCH_TOOLS } from "./defer.ts";
