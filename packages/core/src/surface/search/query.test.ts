@@ -26,6 +26,13 @@ describe("readQuery", () => {
     expect(read("erase", "delete")).toEqual(["erase: synonym delete"]);
   });
 
+  test("doubts a word that hardly any tool has where a common one is a slip away", () => {
+    verifies("SEARCH-5");
+    const common = Array.from({ length: 20 }, () => "search").join(" ");
+    expect(read("serch", `serch ${common}`)).toEqual(["serch: same serch, typo search"]);
+    expect(read("serch", "serch search")).toEqual(["serch: same serch"]);
+  });
+
   test("leaves stop words out of a sentence", () => {
     const query = "Could you please help me to find the weather";
     expect(read(query, "find weather help please to the")).toEqual([

@@ -26,6 +26,8 @@ export function readQuery(query: string, vocabulary: Vocabulary, tools: number):
   const read: QueryWord[] = [];
   const taken = new Set<string>();
   const unknown = new Set<string>();
+  /** Known, but so rare that another word may have been meant. */
+  const doubtful = new Set<string>();
   const weigh = (id: number) => rarity(vocabulary.toolsWith(id), tools);
 
   function take(word: string, factor: number): "taken" | "unknown" {
@@ -46,6 +48,7 @@ export function readQuery(query: string, vocabulary: Vocabulary, tools: number):
       if (countsStopWords) take(word, RANKING.stopWord);
     } else if (IS_NUMBER.test(word)) take(word, RANKING.number);
     else if (take(word, 1) === "unknown") unknown.add(word);
+    else if (isDoubtful(stem(word), vocabulary)) doubtful.add(word);
   }
   for (const [at, tail] of words.entries()) {
     const head = words[at - 1] ?? "";
@@ -62,9 +65,23 @@ export function readQuery(query: string, vocabulary: Vocabulary, tools: number):
     if (halves) halves.forEach((half) => take(half, RANKING.joined));
     else if (near.length > 0) read.push({ word, stems: guessedStems(near, vocabulary, weigh) });
   }
+  for (const word of [...doubtful].slice(0, Math.max(0, MAX_GUESSED_WORDS - unknown.size))) {
+    const known = read.find((one) => one.word === word);
+    if (known === undefined) continue;
+    const near = vocabulary
+      .near(stem(word))
+      .filter((one) => isOneSlip(one) && vocabulary.toolsWith(one.id) > COMMON_FROM)
+      .filter(({ id }) => !known.stems.some((stemmed) => stemmed.id === id));
+    known.stems.push(...guessedStems(near, vocabulary, weigh));
+    known.stems.sort((a, b) => b.weight - a.weight);
+  }
   return read;
 }
 
+/** A word of so few tools may be a slip that happens to be a word. */
+const RARE_UNTIL = 2;
+const COMMON_FROM = 10;
+const SHORTEST_DOUBTED = 4;
 const MAX_WORDS = 96;
 /** Up to here a query is a list of keywords, where "turn off" and "turn on" differ. */
 const LONGEST_KEYWORD_QUERY = 5;
@@ -73,6 +90,13 @@ const MAX_GUESSED_WORDS = 8;
 const MAX_GUESSES = 6;
 const SHORTEST_HALF = 3;
 const IS_NUMBER = /^[0-9]+$/;
+
+function isDoubtful(stemmed: string, vocabulary: Vocabulary): boolean {
+  const id = vocabulary.idOf(stemmed);
+  return (
+    id !== undefined && stemmed.length >= SHORTEST_DOUBTED && vocabulary.toolsWith(id) <= RARE_UNTIL
+  );
+}
 
 type Weigh = (id: number) => number;
 
