@@ -122,6 +122,18 @@ test("what a compaction has taken from view is loaded again", async () => {
   expect(resumed.nodes("skill_context")).toHaveLength(1);
 });
 
+test("the decision about a tool names the loaded skill that requests it, and rests on something else", async () => {
+  verifies("SKILL-1", "PERM-9");
+  const look = { calls: [{ tool: "own.look" }] };
+  const run = await stage([look, load("deploy"), look, { text: "ok" }]);
+  await run.ask("go");
+  const chains = run.journal.facts
+    .filter(({ type, tool_name }) => type === "permission.evaluated" && tool_name === "own.look")
+    .map(({ data }) => data["chain"] as { layer: string; rule: string; verdict: string }[]);
+  const requests = chains.map((chain) => chain.filter(({ layer }) => layer === "skill"));
+  expect(requests).toMatchObject([[], [{ rule: "skill:deploy", verdict: "no_opinion" }]]);
+});
+
 test("the tools a skill asks for are told as this run has them, and stay as they are", async () => {
   verifies("SKILL-1");
   const run = await stage([load("deploy"), { calls: [{ tool: "own.drop" }] }, { text: "ok" }], {

@@ -1,7 +1,13 @@
 // A skill as a node of the conversation, once per content: whose words they are and what they cannot do stands before the
 // first of them (CTX-4).
 
-import type { ContextNode, ConversationNode, JsonObject, RunContext } from "@soong/core";
+import {
+  TOOL_REQUESTS,
+  type ContextNode,
+  type ConversationNode,
+  type JsonObject,
+  type RunContext,
+} from "@soong/core";
 import { skillHash, type Skill } from "./skill.ts";
 
 export function skillNode(skill: Skill): ContextNode {
@@ -28,6 +34,23 @@ export function isOnItsWay(
 ): boolean {
   const call = loadsIn(context)[skillHash(skill)];
   return call !== undefined && !path.some(({ tool_call_id }) => tool_call_id === call);
+}
+
+/** So that the decision about such a tool names the skill that requested it. */
+export function withRequests(
+  context: RunContext,
+  skill: string,
+  tools: readonly string[],
+): JsonObject {
+  const before = context[TOOL_REQUESTS];
+  const isThere = typeof before === "object" && before !== null && !Array.isArray(before);
+  const requests: JsonObject = isThere ? { ...before } : {};
+  for (const tool of tools) {
+    const names = Object.hasOwn(requests, tool) ? requests[tool] : undefined;
+    const others = Array.isArray(names) ? names.filter((name) => name !== skill) : [];
+    requests[tool] = [...others, skill];
+  }
+  return { ...context, [TOOL_REQUESTS]: requests };
 }
 
 export function withLoad(context: RunContext, skill: Skill, tool_call_id: string): JsonObject {

@@ -17,7 +17,7 @@ import { filesBeside, type FilesBeside } from "./files-beside.ts";
 import { loadSkills, readSkill } from "./load-skills.ts";
 import { describeRequests, requestedTools, type RequestedTool } from "./requested-tools.ts";
 import { skillHash, type Skill } from "./skill.ts";
-import { hasSkill, isOnItsWay, skillNode, withLoad } from "./skill-node.ts";
+import { hasSkill, isOnItsWay, skillNode, withLoad, withRequests } from "./skill-node.ts";
 
 export interface SkillToolParts {
   /** `${SOONG_AGENT_HOME}/skills`. */
@@ -167,17 +167,15 @@ function loadTool({ folder, runOf }: SkillToolParts): AnyTool {
           files: beside.paths,
           tools: tools ?? [],
         },
-        ...(isThere ? {} : loads(skill, context)),
+        ...(isThere ? {} : { context_nodes: [skillNode(skill)] }),
+        modify_context: (before) => {
+          const names = (tools ?? []).flatMap(({ tool_name }) => tool_name ?? []);
+          const asked = withRequests(before, skill.name, names);
+          return isThere ? asked : withLoad(asked, skill, context.toolCallId);
+        },
       });
     },
   });
-}
-
-function loads(skill: Skill, { toolCallId }: ToolContext) {
-  return {
-    context_nodes: [skillNode(skill)],
-    modify_context: (before: ToolContext["runContext"]) => withLoad(before, skill, toolCallId),
-  };
 }
 
 function callOf({ toolCallId, toolName }: ToolContext) {

@@ -72,7 +72,7 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
   if (!arrival.ok) return refusal(host, call.tool_name, arrival.ending);
   const problem = await resolveTargets(quiet, call);
   if (problem !== undefined) return refusal(host, call.tool_name, problem);
-  let facts = permissionFacts(call);
+  let facts = permissionFacts(call, host.runContext());
   let judgement = evaluate(host.policy, facts, host.grants);
   const judgements = [explained("targets", judgement)];
   if (!isFinalDeny(call, { facts, judgement })) {
@@ -83,7 +83,7 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
         judgements: host.redactor.value(judgements as never),
       };
     if (planAdds(call, facts)) {
-      facts = permissionFacts(call);
+      facts = permissionFacts(call, host.runContext());
       judgement = evaluate(host.policy, facts, host.grants);
       judgements.push(explained("plan", judgement));
     }

@@ -9,6 +9,7 @@ export { placesOfReading } from "./context.ts";
 export { Deadlines } from "./deadlines.ts";
 export * from "./explain.ts";
 export type * from "./host.ts";
+export { TOOL_REQUESTS } from "./permission-facts.ts";
 export * from "./permission-request.ts";
 export * from "./recover.ts";
 export * from "./search-tools.ts";

@@ -3,14 +3,18 @@
 import { hostOf, type PermissionFacts } from "../permission/index.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "../schema/index.ts";
 import { recordable } from "../result/index.ts";
-import { digestOf } from "../tool/index.ts";
+import { digestOf, type RunContext } from "../tool/index.ts";
 import { resourcesOf, toolOf, type Call } from "./call.ts";
 import { addedResources } from "./prepare.ts";
 
-export function permissionFacts(call: Call): PermissionFacts {
+/** Under this name the context of a run has who requested which tools: names of skills, by tool. */
+export const TOOL_REQUESTS = "tool_requests";
+
+export function permissionFacts(call: Call, context: RunContext): PermissionFacts {
   const tool = toolOf(call);
   const { effects } = call;
   const destructive = plannedDestructive(call);
+  const requested = requestsOf(call.tool_name, context);
   return {
     tool_name: tool.name,
     permission: effects.read_only ? "readonly" : "write",
@@ -23,8 +27,17 @@ export function permissionFacts(call: Call): PermissionFacts {
     hosts: hostsOf(call),
     ...(destructive === undefined ? {} : { planned_destructive: destructive }),
     ...(call.hookVerdict === undefined ? {} : { hook: call.hookVerdict }),
+    ...(requested === undefined ? {} : { requested_by: requested }),
     input_digest: () => inputDigest(call),
   };
+}
+
+function requestsOf(tool_name: string, context: RunContext): readonly string[] | undefined {
+  const requests = context[TOOL_REQUESTS];
+  if (typeof requests !== "object" || requests === null || Array.isArray(requests))
+    return undefined;
+  const names = Object.hasOwn(requests, tool_name) ? requests[tool_name] : undefined;
+  return Array.isArray(names) ? names.map(String) : undefined;
 }
 
 /** Until there is a plan nothing is held against the call that only the plan can tell. */

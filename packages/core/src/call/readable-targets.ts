@@ -62,7 +62,7 @@ function readingFacts(
   access: "read" | "list",
   places: readonly Path[],
 ): PermissionFacts {
-  const { hook: _hook, ...facts } = permissionFacts(call);
+  const { hook: _hook, ...facts } = permissionFacts(call, {});
   return {
     ...facts,
     tool_name: tool.name,

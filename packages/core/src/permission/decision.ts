@@ -25,7 +25,7 @@ export interface RuleOrigin {
 }
 
 export interface ChainEntry {
-  readonly layer: PolicyLayer | "hook" | "grant" | "ceiling";
+  readonly layer: PolicyLayer | "hook" | "skill" | "grant" | "ceiling";
   /** A stable id, such as `runtime.protected_root`, `rules[3]` or `defaults.write_asks`. */
   readonly rule: string;
   readonly verdict: Decision | "no_opinion" | "satisfied" | "insufficient";

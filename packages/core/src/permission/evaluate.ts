@@ -24,7 +24,8 @@ export function evaluate(policy: Policy, facts: PermissionFacts, grants: GrantLo
     judging === policy ? subject : subjectOfCall(facts, isMarkedReadonly(judging, facts)),
   );
   const hook = hookEntry(facts.hook);
-  const chain = hook === undefined ? verdict.entries : [...verdict.entries, hook];
+  const skills = (facts.requested_by ?? []).map(requestEntry);
+  const chain = [...verdict.entries, ...(hook === undefined ? [] : [hook]), ...skills];
   // A hook can only tighten: its ask matters where policy allowed, its deny everywhere.
   const tightened = hook !== undefined && isStricter(hook.verdict, verdict.decision);
   const decision = tightened ? hook.verdict : verdict.decision;
@@ -76,6 +77,15 @@ function hookEntry(
   };
 }
 
+function requestEntry(skill: string): ChainEntry {
+  return {
+    layer: "skill",
+    rule: `skill:${skill}`,
+    verdict: "no_opinion",
+    reason: `The loaded skill ${quote(skill)} requests this tool; a request is not a permission.`,
+  };
+}
+
 function grantEntry(grant: ToolGrant): ChainEntry {
   return {
     layer: "grant",
@@ -105,6 +115,7 @@ function isPlainRead(policy: Policy, facts: PermissionFacts, subject: Subject): 
     policy.rules.length === 0 &&
     policy.ceiling === undefined &&
     facts.hook === undefined &&
+    facts.requested_by === undefined &&
     subject.readOnly &&
     !subject.dangerous &&
     !subject.network &&

@@ -24,6 +24,8 @@ export interface PermissionFacts {
     readonly reason: string;
     readonly hook: string;
   };
+  /** Loaded skills that request this tool. A request is no permission: it is on record, and decides nothing. */
+  readonly requested_by?: readonly string[];
   /** Asked for only when a call without targets needs a scope. */
   readonly input_digest?: () => string;
 }
