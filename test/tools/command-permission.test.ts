@@ -272,6 +272,53 @@ describe("between the judgement and the start", () => {
     expect(existsSync(join(project, "ran"))).toBe(false);
   });
 
+  test.each([
+    ["of a shell", ["sh", "build.sh"]],
+    ["behind a wrapper", ["env", "sh", "-e", "build.sh"]],
+    ["of an interpreter with options", ["node", "--no-warnings", "build.sh", "data"]],
+    ["behind a wrapper, executable", ["env", "./build.sh"]],
+  ])("a script %s that is edited while a person thinks does not run", async (_, argv) => {
+    verifies("PERM-8", "CMD-1");
+    const { command, write, project } = await open({
+      rules: [],
+      answer() {
+        write("build.sh", "#!/bin/sh\ntouch ran\n", 0o755);
+        return { decision: "allow_once" };
+      },
+    });
+    write("build.sh", "#!/bin/sh\necho fine\n", 0o755);
+    const result = await command(argv);
+    expect(result.error?.code).toBe("changed_since_approval");
+    expect(existsSync(join(project, "ran"))).toBe(false);
+  });
+
+  test("data of a script may change: only what is run was approved", async () => {
+    verifies("PERM-8");
+    const { command, write } = await open({
+      rules: [],
+      answer() {
+        write("log.txt", "more\n");
+        return { decision: "allow_once" };
+      },
+    });
+    write("show.sh", "cat $1\n");
+    write("log.txt", "one\n");
+    expect((await command(["sh", "show.sh", "log.txt"])).status).toBe("succeeded");
+  });
+
+  test("the person sees which variables the command would see", async () => {
+    verifies("PERM-6");
+    const { command, asked } = await open({
+      rules: [],
+      answer: () => ({ decision: "deny" }),
+      tool: () => ({ env: { SOONG_TEST_NAME: "value of it" } }),
+    });
+    await command(["touch", "x"]);
+    expect(asked[0]?.env_summary).toContain("SOONG_TEST_NAME");
+    expect(asked[0]?.env_summary).toContain("PATH");
+    expect(JSON.stringify(asked[0])).not.toContain("value of it");
+  });
+
   const swaps: [name: string, argv: string[], cwd: string, swap: (project: string) => void][] = [
     [
       "another program under the same name",

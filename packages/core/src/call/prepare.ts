@@ -171,6 +171,10 @@ function copyPlan(given: unknown): Plan | string {
   if (!Array.isArray(plan.resources)) return "resources is not a list";
   const bad = plan.resources.findIndex((resource) => !isResource(resource));
   if (bad !== -1) return `resources[${bad}] is not a path, command or host`;
+  const { env_summary } = plan;
+  const isNames =
+    Array.isArray(env_summary) && env_summary.every((name) => typeof name === "string");
+  if (env_summary !== undefined && !isNames) return "env_summary is not a list of names";
   return isPreview(plan.preview) ? plan : "preview is not a text, diff or command";
 }
 

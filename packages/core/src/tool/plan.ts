@@ -45,6 +45,8 @@ export interface Plan {
   preview?: Preview;
   /** sha256 of what is there now, null where nothing is. */
   pre_images?: { path: string; sha256: string | null }[];
+  /** Names of the environment variables a command would see; for the person who is asked (PERM-6). */
+  env_summary?: string[];
   /** This very call destroys something, or does not, whatever the definition feared. */
   destructive?: boolean;
   /** Further facts that belong under the digest. */

@@ -18,6 +18,7 @@ import {
 } from "./plan-command.ts";
 import { proveReadOnly } from "./prove-read-only.ts";
 import { reportProgress } from "./report-progress.ts";
+import { scriptsOfCommand } from "./scripts-of-command.ts";
 
 export interface CommandPorts {
   readonly env: Environment;
@@ -88,6 +89,10 @@ async function stillAsPlanned(context: ToolContext, env: Environment): Promise<P
   }
   if ((await stampText(executable)) !== facts.stamp) {
     throw changed(`${JSON.stringify(facts.found)} has been written to`);
+  }
+  for (const { path, sha256 } of await scriptsOfCommand(argv, cwd)) {
+    const judged = plan.pre_images?.find((image) => image.path === path);
+    if (judged?.sha256 !== sha256) throw changed(`${JSON.stringify(path)} has been written to`);
   }
   const places = { roots: context.roots, sensitiveBy: context.sensitiveBy };
   if (!facts.read_only) return { executable: facts.found, argv, cwd, env };

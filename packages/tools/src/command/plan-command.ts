@@ -18,6 +18,7 @@ import { pathsInReach } from "./paths-in-reach.ts";
 import { canonicalPath, isWithinRoots } from "./places-of-command.ts";
 import { proveReadOnly } from "./prove-read-only.ts";
 import { restrictedArguments } from "./restricted-arguments.ts";
+import { scriptsOfCommand } from "./scripts-of-command.ts";
 
 export interface CommandInput {
   argv: string[];
@@ -85,14 +86,19 @@ export async function targetsOfCommand(
 }
 
 /** Fails where the command cannot run as it was judged. */
-export function planCommand({ targets }: PrepareContext, env: Environment): Plan {
+export async function planCommand({ targets }: PrepareContext, env: Environment): Promise<Plan> {
   const command = targets.find((target) => target.kind === "command");
   if (command === undefined) throw new TypeError("A command is planned by its targets.");
   const { argv, cwd, executable } = command;
   if (!isDirectory(cwd)) throw cwdNotFound(cwd);
   const where = { path: env["PATH"] ?? "", cwd };
   if (findExecutable(argv[0] ?? "", where) === undefined) throw executableNotFound(argv, where);
-  return { resources: [...targets], preview: { kind: "command", argv, cwd, executable } };
+  return {
+    resources: [...targets],
+    preview: { kind: "command", argv, cwd, executable },
+    pre_images: await scriptsOfCommand(argv, cwd),
+    env_summary: Object.keys(env).toSorted(),
+  };
 }
 
 /** Where a program that is not there would be found first: rules may speak of it all the same. */

@@ -89,11 +89,12 @@ export function createDeclaredTool(
       return { resources: [{ kind: "command", executable: resolved, argv, cwd }] };
     },
 
-    prepare(_input, { targets }) {
+    prepare(_input, { targets, roots }) {
       const [command] = targets;
       if (command?.kind !== "command") throw new Error(`${name} is planned by its targets`);
       const { argv, cwd } = command;
-      return { resources: [command], preview: { kind: "command", argv, cwd } };
+      const env_summary = Object.keys(programEnvironment(allowlist, roots)).toSorted();
+      return { resources: [command], preview: { kind: "command", argv, cwd }, env_summary };
     },
 
     async handler(input: JsonObject, context) {
