@@ -51,7 +51,7 @@ describe("an abort", () => {
       is_error: true,
       metadata: { aborted: true, partial: true },
     });
-    expect(first?.metadata.abort_reason).toContain("the user pressed escape");
+    expect(first?.metadata.abort_reason).toBe("the user pressed escape");
     expect(textOf(first)).toContain("the first half");
     expect(signal?.aborted).toBe(true);
     expect(second).toMatchObject({

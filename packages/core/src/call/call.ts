@@ -50,6 +50,8 @@ export interface Ending {
 export interface Cancellation {
   status: Extract<ToolStatus, "aborted" | "cancelled" | "discarded" | "skipped">;
   error: ToolError;
+  /** Of an abort, as it was given: what `abort_reason` says wherever it stands. */
+  reason?: string;
 }
 
 export interface HookVerdict {

@@ -187,7 +187,8 @@ function metadataOf(host: CallHost, call: Call, status: ToolStatus): ResultMetad
   }
   if (status === "aborted") {
     metadata.aborted = true;
-    metadata.abort_reason = host.redactor.text(call.cancellation?.error.message ?? "aborted");
+    const { reason, error } = call.cancellation ?? {};
+    metadata.abort_reason = host.redactor.text(reason ?? error?.message ?? "aborted");
   }
   return metadata;
 }

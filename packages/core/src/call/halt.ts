@@ -18,7 +18,10 @@ export function endsRunning(halt: Halt, call: Call): boolean {
 export function haltCancellation(halt: Halt, when: "queued" | "running"): Cancellation {
   switch (halt.kind) {
     case "abort":
-      return cancelled("aborted", "aborted", `The run was aborted: ${halt.reason}`);
+      return {
+        ...cancelled("aborted", "aborted", `The run was aborted: ${halt.reason}`),
+        reason: halt.reason,
+      };
     case "discard":
       return {
         status: "discarded",
