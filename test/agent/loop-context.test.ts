@@ -1,6 +1,6 @@
 // What a request holds and how it comes to fit (CTX-1, CTX-2, CTX-3), secrets (REDACT-1, 2), token use (EVENT-7).
 
-import { defineTool, toolResult, type Fact } from "@soong/core";
+import { defineHook, defineTool, toolResult, type Fact } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { usageOf } from "../../packages/agent/src/loop/index.ts";
@@ -48,6 +48,38 @@ test("over its budget the conversation is compacted by the model itself, on reco
   expect(data["tokens_after"]).toBeLessThan(data["tokens_before"] as number);
   const [node] = stage.journal.nodes.filter(({ kind }) => kind === "compaction");
   expect(node?.node_id).toBe(data["node_id"]);
+});
+
+test("PreCompact hooks are told before the conversation is compacted", async () => {
+  verifies("HOOK-7");
+  const seen: unknown[] = [];
+  const stage = await openStage(
+    [
+      [calls("a__read", {}, "1"), done("tool_use")],
+      [calls("a__read", {}, "2"), done("tool_use")],
+      [says("Read twice."), done()],
+      [says("All done."), done()],
+    ],
+    {
+      tools: [readTool("a.read", () => BIG)],
+      limits: { context_tokens: 3000 },
+      sessionOptions: {
+        hooks: [
+          defineHook({
+            id: "before",
+            event: "PreCompact",
+            run: (payload) => void seen.push(payload),
+          }),
+        ],
+      },
+    },
+  );
+  await stage.ask("Read both files");
+  expect(seen).toEqual([
+    expect.objectContaining({ trigger: "budget", tokens_before: expect.any(Number) as number }),
+  ]);
+  const story = stage.journal.facts.map(({ type }) => type);
+  expect(story.indexOf("hook.completed")).toBeLessThan(story.indexOf("context.compaction.started"));
 });
 
 test("a summary that fails is on record, and the request is trimmed instead", async () => {

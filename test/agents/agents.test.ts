@@ -2,7 +2,7 @@
 
 import type { Script } from "@soong/agent";
 import { usageOf } from "@soong/agent";
-import type { Fact, ToolResult } from "@soong/core";
+import { defineHook, type Fact, type ToolResult } from "@soong/core";
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
 import { readTool } from "../agent/loop-tools.ts";
@@ -17,6 +17,36 @@ function resultsOf(stage: AgentStage, tool: string): ToolResult[] {
     .filter(({ tool_name }) => tool_name === tool)
     .map(({ data }) => (data as { result: ToolResult }).result);
 }
+
+test("hooks are told when a sub agent starts and how it stops", async () => {
+  verifies("HOOK-7");
+  const seen: unknown[] = [];
+  const stage = await openAgentStage(
+    {
+      turns: [start(SUB, { task: "Count." }), { text: "Three." }],
+      agents: { default_sub_agent: [[{ text: "There are three." }]] },
+    },
+    {
+      sessionOptions: {
+        hooks: (["SubagentStart", "SubagentStop"] as const).map((event) =>
+          defineHook({ id: event, event, run: (payload) => void seen.push([event, payload]) }),
+        ),
+      },
+    },
+  );
+  await stage.ask("How many?");
+  const [created] = stage.facts("agent.child.created");
+  const { child_run_id } = created?.data ?? {};
+  const about = {
+    run_id: created?.run_id,
+    child_run_id,
+    agent_definition_id: "default_sub_agent",
+  };
+  expect(seen).toEqual([
+    ["SubagentStart", expect.objectContaining(about)],
+    ["SubagentStop", expect.objectContaining({ ...about, status: "completed" })],
+  ]);
+});
 
 test("a sub agent gets its task and its context and no more, and its answer is the result of the call", async () => {
   verifies("AGENT-1", "AGENT-2", "AGENT-4");

@@ -80,6 +80,18 @@ turns:
     expect([run.code, run.stderr]).toEqual([code, expect.stringMatching(/\S/)]);
   });
 
+  it("ended by a hook has an exit code of its own, and says which hook and why", async () => {
+    verifies("CLI-2", "HOOK-2");
+    const place = await scripted("turns: [ { calls: [ { tool: code.list_dir } ] }, { text: a } ]");
+    const command = ["sh", "-c", `echo '{ "stop": "enough for today" }'`];
+    const hooks = [{ id: "closing-time", event: "PreToolUse", command }];
+    await place.write(join(place.home, "hooks.json"), JSON.stringify({ hooks }));
+    const run = await place.run(["run", "--model", "script:s.yaml", "go"]);
+    expect(run.code).toBe(7);
+    expect(run.stderr).toContain("closing-time");
+    expect(run.stderr).toContain("enough for today");
+  });
+
   it("that is told to end records that, and leaves nothing behind", async () => {
     verifies("CLI-2", "CLI-8");
     const place = await scripted(

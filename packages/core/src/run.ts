@@ -86,6 +86,9 @@ export interface RunOptions {
   readonly onPersonAsked?: OnPersonAsked;
 }
 
+/** Events of a run that the kernel itself does not see. */
+export type DrivenEvent = "SubagentStart" | "SubagentStop" | "PreCompact";
+
 export interface Run {
   readonly identity: RunIdentity;
   readonly policy: Policy;
@@ -112,6 +115,11 @@ export interface Run {
   submitPrompt(prompt: string): Promise<{ blocked?: string; context: string[] }>;
   /** HOOK-6: asked once whether to go on when the model is done. */
   stopping(): Promise<{ continue: boolean; context: string[] }>;
+  /** HOOK-7: tells the hooks of an event that whoever drives the run knows of. They only watch. */
+  notify<Event extends DrivenEvent>(
+    event: Event,
+    about: Omit<HookPayloads[Event], "session_id" | "run_id">,
+  ): Promise<void>;
   abort(reason: string): Promise<void>;
   end(reason: "completed" | "failed" | "aborted", data?: FactData): void;
 }
@@ -246,6 +254,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
     explain: (call) => explainCall(host, call),
     places: placesOfReading(host),
     submitPrompt,
+    notify,
     stopping,
     async abort(reason) {
       await Promise.all([...turns].map((turn) => turn.abort(reason)));
@@ -350,6 +359,15 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
     return block === undefined
       ? { context: texts }
       : { blocked: block.reason ?? "a hook blocked this prompt", context: texts };
+  }
+
+  async function notify<Event extends DrivenEvent>(
+    event: Event,
+    about: Omit<HookPayloads[Event], "session_id" | "run_id">,
+  ): Promise<void> {
+    const { session_id, run_id } = identity;
+    const payload = { ...about, session_id, run_id } as HookPayloads[Event];
+    await observe(parts, recorder, redactor, event, payload);
   }
 
   async function stopping(): Promise<{ continue: boolean; context: string[] }> {

@@ -133,6 +133,7 @@ export async function openSession(
   if (options.lastSeq === undefined) recorder.record("session.created", {});
   const started = await observe(parts, recorder, ofSession, "SessionStart", { session_id });
   const context = contextOf(started);
+  let closed = false;
 
   return {
     session_id,
@@ -149,7 +150,10 @@ export async function openSession(
       return revoked;
     },
     async close() {
+      const isFirst = !closed;
+      closed = true;
       try {
+        if (isFirst) await observe(parts, recorder, ofSession, "SessionEnd", { session_id });
         await recorder.flush();
       } finally {
         recorder.close();

@@ -103,6 +103,7 @@ export async function runChild(
         left: (own) => around.seats.left(own),
       },
     });
+    await tellHooks("SubagentStart", aboutChild(start));
     const child = conversation.send(promptOf(start));
     life.child = child;
     const since = stopped();
@@ -114,7 +115,15 @@ export async function runChild(
       const { message = "It could not be started.", problems = [] } = end.error ?? {};
       return { kind: "refused", message, problems };
     }
-    return conclude(life.entry, end, story);
+    const concluded = conclude(life.entry, end, story);
+    const { status } = life.entry;
+    await tellHooks("SubagentStop", { ...aboutChild(start), status });
+    return concluded;
+  }
+
+  async function tellHooks(...about: Parameters<RunSeat["run"]["notify"]>): Promise<void> {
+    // A journal that is broken or closed: the caller hears of that by itself.
+    await seat.run.notify(...about).catch(() => {});
   }
 
   function stopped(): Stop | undefined {
@@ -139,6 +148,15 @@ export async function runChild(
     recordEnded(seat, context, start, result);
     return { kind: "ended", result, answer };
   }
+}
+
+function aboutChild({ run_id, agent_id, definition, role }: ChildStart) {
+  return {
+    child_run_id: run_id,
+    child_agent_id: agent_id,
+    agent_definition_id: definition.id,
+    role,
+  };
 }
 
 /** A sentence when there is no such model. */

@@ -51,6 +51,7 @@ export async function compactContext(
     first_node_id: affected[0]?.node_id,
     last_node_id: affected.at(-1)?.node_id,
   };
+  await run.notify("PreCompact", { trigger, tokens_before: before });
   record(running, "context.compaction.started", about);
   const transcript = transcriptOf(plan.affected, Math.floor(room * TRANSCRIPT_SHARE));
   const summary = await summarise(running, transcript);

@@ -185,7 +185,7 @@ function tellEnd(output: Output, end: RunEnd, run_id: string, session_id: string
   );
 }
 
-/** 0 completed, 1 failed, 3 denied, 4 max_turns, 5 prompt_too_long, 6 max_output_tokens, 130 aborted. */
+/** 0 completed, 1 failed, 3 denied, 4 max_turns, 5 prompt_too_long, 6 max_output_tokens, 7 stopped by a hook, 130 aborted. */
 function exitCodeOf({ reason, error }: RunEnd): number {
   switch (reason) {
     case "completed":
@@ -198,7 +198,7 @@ function exitCodeOf({ reason, error }: RunEnd): number {
       return 6;
     case "aborted_streaming":
     case "aborted_tools":
-      return EXIT.interrupted;
+      return error?.code === "stopped_by_hook" ? EXIT.stoppedByHook : EXIT.interrupted;
     case "failed":
       return error?.code === "prompt_blocked" ? EXIT.denied : EXIT.failed;
   }

@@ -4,7 +4,14 @@
 import { visible, visibleLine } from "@soong/core";
 
 /** 2: used or set up wrongly, and nothing was begun. 3: denied. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, denied: 3, interrupted: 130 } as const;
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  denied: 3,
+  stoppedByHook: 7,
+  interrupted: 130,
+} as const;
 
 /** Soong was not used as it can be. */
 export class UsageError extends Error {

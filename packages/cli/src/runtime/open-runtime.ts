@@ -174,7 +174,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     openPassingSession: () =>
       kernel.openSession({
         ...ofEverySession,
-        hooks: hooks.filter(({ event }) => event !== "SessionStart"),
+        hooks: hooks.filter(({ event }) => event !== "SessionStart" && event !== "SessionEnd"),
       }),
     async close() {
       // What cannot be given back is free when its lease ends.

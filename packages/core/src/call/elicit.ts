@@ -6,7 +6,7 @@ import type { JsonObject } from "../schema/index.ts";
 import type { ElicitationAnswer, ElicitationRequest } from "../tool/index.ts";
 import { abortOf, type Call } from "./call.ts";
 import type { Gate } from "./gate.ts";
-import { hookPorts, hookSubject } from "./hook-view.ts";
+import { hookPorts, hookSubject, notifyHooks } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
 
 /** The handler at work: waiting inside it must not outlast it. */
@@ -66,7 +66,10 @@ export async function elicit(
         },
       ),
     );
-    const waited = await execution.waitForPerson(Promise.resolve(asked));
+    const [waited] = await Promise.all([
+      execution.waitForPerson(Promise.resolve(asked)),
+      notifyHooks(host, call, "elicitation", request.message),
+    ]);
     return waited.kind === "answered" ? readElicitation(waited.value) : { action: "decline" };
   }
 }

@@ -1,6 +1,7 @@
 // What hooks, and the people a call is shown to, see of it: its names, its targets, its input without secrets.
 
-import type { HookPorts, HookSubject } from "../hook/index.ts";
+import { runHook, type HookPayloads, type HookPorts, type HookSubject } from "../hook/index.ts";
+import { within } from "../journal/index.ts";
 import { recordable } from "../result/index.ts";
 import type { JsonValue } from "../schema/index.ts";
 import { abortOf, resourcesOf, toolOf, withinCall, type Call } from "./call.ts";
@@ -45,4 +46,22 @@ export function seenInput(
   call: Call,
 ): { redacted: JsonValue; restore(value: JsonValue): JsonValue } {
   return host.redactor.reversible(observableInput(call), toolOf(call).input.sensitive);
+}
+
+/** HOOK-7: a person is waited for. The hooks watch meanwhile; what becomes of them changes nothing. */
+export async function notifyHooks(
+  host: CallHost,
+  call: Call,
+  kind: HookPayloads["Notification"]["kind"],
+  message: string,
+): Promise<void> {
+  if (!host.hooks.has("Notification")) return;
+  const { agent_id: _agent, ...identity } = hookIdentity(host, call);
+  for (const hook of host.hooks.matching("Notification", hookSubject(call))) {
+    const ports: HookPorts = {
+      ...hookPorts(host, call),
+      wait: (ms, work) => within(host.clock, ms, work),
+    };
+    await runHook(hook, "Notification", { ...identity, kind, message }, ports, call);
+  }
 }

@@ -24,7 +24,7 @@ import {
 } from "./call.ts";
 import type { Gate } from "./gate.ts";
 import { denied as deniedByHook } from "./guard.ts";
-import { hookPorts, hookSubject, seenInput } from "./hook-view.ts";
+import { hookPorts, hookSubject, notifyHooks, seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
 import { callDigest, isFinalDeny, permissionFacts, planAdds } from "./permission-facts.ts";
 import {
@@ -59,7 +59,7 @@ export function authorizePlan(
 type Judged = NonNullable<Call["judged"]>;
 
 function judgeCall(host: CallHost, call: Call, stage: "targets" | "plan"): Judged {
-  const facts = permissionFacts(call);
+  const facts = permissionFacts(call, host.runContext());
   const judgement = evaluate(host.policy, facts, host.grants);
   recordJudgement(host, call, facts, judgement, stage);
   return (call.judged = { facts, judgement });
@@ -157,7 +157,15 @@ async function askAPerson(host: CallHost, call: Call, gate: Gate): Promise<Endin
       }),
     ),
   );
-  const reply = await gate.waitForPerson(asked);
+  const [reply] = await Promise.all([
+    gate.waitForPerson(asked),
+    notifyHooks(
+      host,
+      call,
+      "permission",
+      `${call.tool_name} needs permission: ${judgement.reason}`,
+    ),
+  ]);
   if (reply.kind === "given_up" || call.cancellation !== undefined) return cancelledEnding(call);
   if (reply.kind === "timed_out") {
     return nobody(host, call, request, judgement, `nobody answered within ${reply.ms} ms`);
@@ -317,7 +325,7 @@ function permissionRequest(
   const dangerous = tool.tags.includes("dangerous");
   const destructive = facts.planned_destructive ?? call.effects.destructive;
   const command = facts.resources.find(({ kind }) => kind === "command");
-  const env = tool.definition.metadata?.["env"];
+  const env = call.plan?.env_summary ?? tool.definition.metadata?.["env"];
   const { tool_name } = call;
   const { scopes, chain } = judgement;
   const rule = alwaysRule({

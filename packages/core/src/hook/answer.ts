@@ -21,6 +21,11 @@ const FIELDS: { [Event in HookEvent]: Record<string, Kind> } = {
   Elicitation: { action: ["accept", "decline", "cancel", "pass"], content: "object" },
   ElicitationResult: {},
   Stop: { continue: "boolean", context: "text" },
+  SessionEnd: {},
+  SubagentStart: {},
+  SubagentStop: {},
+  PreCompact: {},
+  Notification: {},
 };
 
 export type ReadAnswer<Event extends HookEvent> =

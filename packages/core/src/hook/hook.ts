@@ -20,6 +20,31 @@ export interface HookPayloads {
   Elicitation: ElicitationUse;
   ElicitationResult: ElicitationUse & { answer: ElicitationAnswer };
   Stop: { session_id: string; run_id: string; already_continued: boolean };
+  /** The session is closed: its record is complete. */
+  SessionEnd: { session_id: string };
+  /** Of the run that starts another agent. */
+  SubagentStart: SubagentUse;
+  SubagentStop: SubagentUse & { status: string };
+  /** The older part of the conversation is about to be summed up. */
+  PreCompact: { session_id: string; run_id: string; trigger: string; tokens_before: number };
+  /** The run begins to wait for a person. */
+  Notification: {
+    session_id: string;
+    run_id: string;
+    kind: "permission" | "elicitation";
+    tool_call_id: string;
+    tool_name: string;
+    message: string;
+  };
+}
+
+interface SubagentUse {
+  session_id: string;
+  run_id: string;
+  child_run_id: string;
+  child_agent_id: string;
+  agent_definition_id: string;
+  role: string;
 }
 
 interface ToolUse {
@@ -59,6 +84,11 @@ export interface HookAnswers {
   Elicitation: { action?: "accept" | "decline" | "cancel" | "pass"; content?: JsonObject };
   ElicitationResult: Record<string, never>;
   Stop: { continue?: boolean; context?: string };
+  SessionEnd: Record<string, never>;
+  SubagentStart: Record<string, never>;
+  SubagentStop: Record<string, never>;
+  PreCompact: Record<string, never>;
+  Notification: Record<string, never>;
 }
 
 interface ResultAnswer {

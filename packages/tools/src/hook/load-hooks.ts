@@ -86,6 +86,11 @@ const EVENTS: Readonly<Record<HookEvent, "of a call" | "of a run">> = {
   Elicitation: "of a call",
   ElicitationResult: "of a call",
   Stop: "of a run",
+  SessionEnd: "of a run",
+  SubagentStart: "of a run",
+  SubagentStop: "of a run",
+  PreCompact: "of a run",
+  Notification: "of a call",
 };
 
 const text: FieldCheck = (value, report) => {
