@@ -77,13 +77,23 @@ describe("a call from the command line", () => {
   });
 
   it("is denied where nobody can be asked, with the flag that helps", async () => {
-    verifies("CLI-3", "CLI-6");
+    verifies("CLI-3", "CLI-6", "PERM-17");
     const place = await bundle.place();
     const input = JSON.stringify({ path: "new.txt", content: "x" });
     const denied = await place.run(["call", "code.write_file", input, "--json"]);
     expect(denied.code).toBe(3);
     expect(denied.stderr).toContain("--yes");
-    expect(denied.stderr).toContain("--allow code.write_file");
+    expect(denied.stdout).toContain("--allow code.write_file");
+    const secret = JSON.stringify({ path: ".env" });
+    const allowed = ["call", "code.read_file", secret, "--allow", "code.read_file"];
+    const sensitive = await place.run(allowed);
+    expect(sensitive.code).toBe(3);
+    expect(sensitive.stderr).toContain("--yes");
+    expect(sensitive.stderr).not.toContain("--allow");
+    const misspelt = await place.run(["call", "code.list_dir", "{}", "--deny", "code.readfile"]);
+    expect(misspelt.stderr).toContain(
+      'warning: --deny code.readfile: tool "code.readfile" matches no tool; did you mean "code.read_file"?',
+    );
     expect(await readdir(place.project)).toEqual([]);
     expect(await typesOf(place, denied)).toEqual(
       expect.arrayContaining(["permission.failed", "tool.denied", "run.failed"]),
