@@ -1,6 +1,6 @@
 // What a request holds and how it comes to fit (CTX-1, CTX-2, CTX-3), secrets (REDACT-1, 2), token use (EVENT-7).
 
-import { defineHook, defineTool, toolResult, type Fact } from "@soong/core";
+import { defineHook, defineTool, toolResult, type AnyTool, type Fact } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { usageOf } from "../../packages/agent/src/loop/index.ts";
@@ -223,21 +223,39 @@ test("each request is preceded by what it holds and what it leaves out", async (
   expect(order).toEqual(["context.resolved", "model.started", "context.resolved", "model.started"]);
 });
 
+/** Reads the file it is given, unless that is gone. */
+const opening: AnyTool = {
+  ...readTool("a.open", (input) => {
+    if ((input as { path: string }).path === "/here/gone.ts") throw new Error("gone");
+    return "text";
+  }),
+  prepare: (input) => ({
+    resources: [{ kind: "path", access: "read", path: (input as { path: string }).path }],
+  }),
+};
+
 test("files and sources of a request are named once, with the node that brought them", async () => {
   verifies("CTX-1");
   const found = () =>
     toolResult({
       content: [
         { type: "resource_link", uri: "https://example.org/a" },
+        { type: "resource_link", uri: "file:///work/here/only-named.ts" },
         { type: "artifact_ref", artifact_id: "art_1", media_type: "text/plain", size: 9 },
       ],
     });
   const stage = await openStage(
     [
-      [calls("a__find", {}, "1"), calls("a__find", {}, "2"), done("tool_use")],
+      [
+        calls("a__find", {}, "1"),
+        calls("a__find", {}, "2"),
+        calls("a__open", { path: "/here/read.ts" }, "3"),
+        calls("a__open", { path: "/here/gone.ts" }, "4"),
+        done("tool_use"),
+      ],
       [says("ok"), done()],
     ],
-    { tools: [readTool("a.find", found)] },
+    { tools: [readTool("a.find", found), opening] },
   );
   const prompt = [
     { type: "text" as const, text: "Look at this" },
@@ -246,13 +264,14 @@ test("files and sources of a request are named once, with the node that brought 
   await stage.finish(stage.conversation.send(prompt));
   const { data } = stage.facts("context.resolved")[1] as Fact;
   const nodes = stage.journal.nodes.map(({ node_id, kind }) => [kind, node_id]);
-  const [asked, , result] = nodes.map(([, id]) => id);
+  const [asked, , result, , read] = nodes.map(([, id]) => id);
   const kinds = nodes.map(([kind]) => kind);
   expect(kinds.slice(0, 4)).toEqual(["message", "message", "tool_result", "tool_result"]);
   expect(data["source_refs"]).toEqual([{ uri: "https://example.org/a", node_id: result }]);
   expect(data["file_refs"]).toEqual([
     { kind: "file", uri: "file:///work/here/a.ts", node_id: asked },
     { kind: "artifact", artifact_id: "art_1", node_id: result },
+    { kind: "file", path: "/here/read.ts", node_id: read },
   ]);
 });
 

@@ -34,7 +34,7 @@ export function recordContext(running: Running, tools: ModelTools, held: Request
     knowledge_refs: [],
     source_refs: blockRefs(used, sourceRef),
     instruction_refs: instructions.blocks.map(instructionRef),
-    file_refs: blockRefs(used, fileRef),
+    file_refs: fileRefs(used),
     workspace_refs: workspaceRefs(running),
     browser_refs: [],
     session_refs: [sessionRef(running)],
@@ -186,12 +186,25 @@ function sourceRef(block: ContentBlock): object | undefined {
   return block.type === "resource_link" && !isFile(block) ? { uri: block.uri } : undefined;
 }
 
-/** A file that was put aside, or one that came along with a prompt as a link. */
-function fileRef(block: ContentBlock): object | undefined {
+/** Files that were read by calls or came along with a prompt, and what was put aside; not what a result only names. */
+function fileRefs(nodes: readonly ConversationNode[]): object[] {
+  const refs = new Map<string, object>();
+  for (const { node_id, kind, content, data } of nodes) {
+    const { files_read } = (data ?? {}) as { files_read?: unknown };
+    const read = kind === "tool_result" && Array.isArray(files_read) ? files_read : [];
+    const blocks = content.map((block) => fileRef(block, kind));
+    for (const ref of [...read.map((path) => ({ kind: "file", path })), ...blocks]) {
+      const key = JSON.stringify(ref);
+      if (ref !== undefined && !refs.has(key)) refs.set(key, { ...ref, node_id });
+    }
+  }
+  return [...refs.values()];
+}
+
+function fileRef(block: ContentBlock, kind: NodeKind): object | undefined {
   if (block.type === "artifact_ref") return { kind: "artifact", artifact_id: block.artifact_id };
-  return block.type === "resource_link" && isFile(block)
-    ? { kind: "file", uri: block.uri }
-    : undefined;
+  const isAttached = kind === "message" && block.type === "resource_link" && isFile(block);
+  return isAttached ? { kind: "file", uri: block.uri } : undefined;
 }
 
 function isFile({ uri }: { readonly uri: string }): boolean {

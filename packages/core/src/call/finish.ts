@@ -296,6 +296,7 @@ function nodesOf(host: CallHost, call: Call, finished: Finished): ConversationNo
   const { result, replaced } = finished;
   const nodes = admitted(host, finished.nodes);
   const { session_id, run_id, agent_id } = host.identity;
+  const files_read = result.is_error ? [] : filesRead(call);
   const chain: ConversationNode[] = [
     {
       node_id: nodes.length === 0 ? call.nodeId : host.ids.next("node"),
@@ -307,6 +308,7 @@ function nodesOf(host: CallHost, call: Call, finished: Finished): ConversationNo
       tool_call_id: call.tool_call_id,
       content: replaced ?? result.content,
       is_error: result.is_error,
+      ...(files_read.length === 0 ? {} : { data: { files_read } }),
     },
   ];
   nodes.forEach((node, i) => {
@@ -321,6 +323,13 @@ function nodesOf(host: CallHost, call: Call, finished: Finished): ConversationNo
     });
   });
   return chain;
+}
+
+/** Which files the model has read by it: a later request says which it holds (CTX-1). */
+function filesRead({ plan }: Call): string[] {
+  return (plan?.resources ?? []).flatMap((one) =>
+    one.kind === "path" && one.access === "read" ? [one.path] : [],
+  );
 }
 
 /** Its answer is about what the conversation has; a node that cannot be asked about is added. */
