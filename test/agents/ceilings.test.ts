@@ -36,7 +36,11 @@ const TABLE: readonly (readonly [readonly string[], readonly string[]])[] = [
     ["code.edit_file", "code.write_file", "code.apply_patch", "code.run_command"],
     [...MAIN, "sub", "fork", "asked"],
   ],
-  [["internal.read_artifact", "internal.list_skills", "internal.load_skill"], ALL],
+  [["internal.read_artifact"], ALL],
+  [
+    ["internal.list_skills", "internal.load_skill"],
+    [...MAIN, "sub", "fork", "asked"],
+  ],
   [["internal.recall_memory", "internal.write_memory"], MAIN],
   [["agent.plan_template", "agent.list_agent_definitions", "agent.inspect_agent"], MAIN],
   [["agent.create_sub_agent", "agent.fork_agent"], MAIN],

@@ -187,9 +187,11 @@ test("skills are listed by name or by what they are about, with what cannot be u
   expect(run.facts("tool.denied").map(({ tool_name }) => tool_name)).toEqual(["own.drop"]);
 });
 
-test("a worker has the skills, too", async () => {
-  verifies("SKILL-1", "SURF-5");
-  const run = await stage([load("review"), { text: "ok" }], { run: { role: "worker" } });
+test("a worker has the skills, too, when they are asked for", async () => {
+  verifies("SKILL-1", "SURF-5", "SURF-6");
+  const run = await stage([load("review"), { text: "ok" }], {
+    run: { role: "worker", allowedTools: ["internal.load_skill"] },
+  });
   await run.ask("go");
   expect(run.nodes("skill_context")).toHaveLength(1);
 });

@@ -74,6 +74,9 @@ const ROWS: [string[], Seat[]][] = [
   [["agent.task_claim_step"], ["worker"]],
 ];
 
+/** What a worker may have, and has only when it is asked for (SURF-6). */
+const ASKED_FOR = ["internal.list_skills", "internal.load_skill"];
+
 const OWN = ROWS.flatMap(([names]) => names);
 const ours = (kind: "agent" | "internal") =>
   OWN.filter((name) => name.startsWith(`${kind}.`) && name !== "internal.search_tools");
@@ -119,11 +122,13 @@ describe("the ceiling", () => {
         const has = new Set(namesOn(world));
         for (const [names, seats] of ROWS) {
           for (const name of names) {
-            expect(has.has(name), `${name} for ${role} in ${mode}`).toBe(seats.includes(seat));
-            if (seats.includes(seat)) continue;
+            const isAsked = seat === "worker" && ASKED_FOR.includes(name);
+            const isThere = seats.includes(seat) && !isAsked;
+            expect(has.has(name), `${name} for ${role} in ${mode}`).toBe(isThere);
+            if (isThere) continue;
             expect(world.run.surface.standing.get(name)).toMatchObject({
               state: "excluded",
-              reason: "role_not_allowed",
+              reason: isAsked ? "not_requested" : "role_not_allowed",
             });
           }
         }
@@ -134,7 +139,9 @@ describe("the ceiling", () => {
   it.each(allSeats)("of %s in %s holds against every request", async (role, mode) => {
     verifies("SURF-5", "SURF-4");
     const world = await createWorld({ ...everything, role, mode });
-    const never = OWN.filter((name) => !namesOn(world).includes(name));
+    const never = OWN.filter(
+      (name) => !namesOn(world).includes(name) && !(role === "worker" && ASKED_FOR.includes(name)),
+    );
     for (const name of never) {
       const asked: RunOptions = { role, mode, allowedTools: [name], policy: allowAll };
       await expect(world.session.startRun(asked), name).rejects.toMatchObject({
@@ -191,18 +198,23 @@ describe("the ceiling", () => {
 });
 
 describe("a worker", () => {
-  it("has by default the four task tools and the readonly file tools", async () => {
+  it("has by default the four task tools, the readonly file tools and what reads a cut result", async () => {
     verifies("SURF-6");
     const world = await createWorld({ ...everything, role: "worker" });
-    expect(namesOn(world).filter((name) => !name.startsWith("internal."))).toEqual([
+    expect(namesOn(world)).toEqual([
       "agent.task_claim_step",
       "agent.task_get",
       "agent.task_query_steps",
       "agent.task_update_step",
       "code.read_file",
       "code.search",
+      "internal.read_artifact",
+      // Only because something is deferred here.
+      "internal.search_tools",
     ]);
     for (const name of [
+      "internal.list_skills",
+      "internal.load_skill",
       "code.edit_file",
       "notes.read",
       "jira.list",

@@ -191,7 +191,8 @@ function fileRefs(nodes: readonly ConversationNode[]): object[] {
   const refs = new Map<string, object>();
   for (const { node_id, kind, content, data } of nodes) {
     const { files_read } = (data ?? {}) as { files_read?: unknown };
-    const read = kind === "tool_result" && Array.isArray(files_read) ? files_read : [];
+    const isRead = kind === "tool_result" && Array.isArray(files_read);
+    const read: unknown[] = isRead ? files_read : [];
     const blocks = content.map((block) => fileRef(block, kind));
     for (const ref of [...read.map((path) => ({ kind: "file", path })), ...blocks]) {
       const key = JSON.stringify(ref);

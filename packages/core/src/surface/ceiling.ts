@@ -42,6 +42,9 @@ const OWN_TOOLS: ReadonlyMap<string, readonly Seat[]> = new Map([
   ...row(["worker"], "agent.task_claim_step"),
 ]);
 
+/** Of ours, what a worker has only when its pool or its dispatch asks for it. */
+const ASKED_FOR: ReadonlySet<string> = new Set(["internal.list_skills", "internal.load_skill"]);
+
 /** `on_request`: within the ceiling, but only when asked for by name. */
 export type Standing = "default" | "on_request" | "never";
 
@@ -50,7 +53,8 @@ export function standingOf(tool: RegisteredTool, role: Role, mode: Mode): Standi
   const { kind } = tool.source;
   if (kind === "agent" || kind === "internal") {
     // A tool of ours that no row names is the main agent's alone.
-    return (OWN_TOOLS.get(tool.name) ?? MAIN).includes(seat) ? "default" : "never";
+    if (!(OWN_TOOLS.get(tool.name) ?? MAIN).includes(seat)) return "never";
+    return seat === "worker" && ASKED_FOR.has(tool.name) ? "on_request" : "default";
   }
   if (seat !== "worker") return "default";
   const isFileTool = kind === "code" && tool.name.startsWith("code.");
