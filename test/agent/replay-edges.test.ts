@@ -22,7 +22,7 @@ import {
   type Script,
 } from "@soong/agent";
 import { describe, expect, it } from "vitest";
-import { calls, done, openStage, says, type StageOptions } from "./loop-stage.ts";
+import { calls, done, failed, openStage, says, type StageOptions } from "./loop-stage.ts";
 import { ALLOW_ALL, readTool, slowTool, writeTool } from "./loop-tools.ts";
 import { recorded } from "./recorded.ts";
 
@@ -52,6 +52,33 @@ describe("an earlier record", () => {
       outcome: "same",
       left_out: [],
     });
+  });
+});
+
+describe("what a script cannot carry", () => {
+  it("is said, call by call: a discarded attempt, and a stop by a hook", async () => {
+    verifies("REPLAY-3");
+    const broken = await recorded(
+      [
+        [calls("a__read", {}, "1"), { wait: 10 }, failed("disconnect")],
+        [says("ok"), done()],
+      ],
+      { tools: [readTool("a.read", () => "x")] },
+    );
+    const { notes, script } = await scriptOfRun(broken);
+    expect(notes).toEqual([expect.stringMatching(/^a\.read \(1\) was discarded/)]);
+    expect(script.turns).toHaveLength(2);
+    const stop = defineHook({
+      id: "guard",
+      event: "PreToolUse",
+      run: () => ({ stop: "enough" }),
+    });
+    const stopped = await recorded([[calls("a__read", {}, "1"), done("tool_use")]], {
+      tools: [readTool("a.read", () => "x")],
+      sessionOptions: { hooks: [stop] },
+    });
+    const said = (await scriptOfRun(stopped)).notes.join("\n");
+    expect(said).toContain("The hook guard ended the run: enough");
   });
 });
 

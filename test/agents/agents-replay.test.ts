@@ -31,7 +31,7 @@ const same = (end: string): object => ({
 });
 
 test("several at once, refused ones, waiting ones and failed ones decide the same", async () => {
-  verifies("REPLAY-1", "AGENT-3");
+  verifies("REPLAY-1", "REPLAY-3", "AGENT-3");
   const script: Script = {
     turns: [
       {
@@ -64,11 +64,13 @@ test("several at once, refused ones, waiting ones and failed ones decide the sam
       ],
     },
   };
-  const stage = await openAgentStage(script, {
-    tools: [readTool("a.read", () => "x"), writeTool("a.write", [])],
-    config: { agents: { max_children_per_run: 5, max_concurrent_children_per_session: 2 } },
-    sessionOptions: { ask: async () => ({ decision: "allow_once" }) },
-  });
+  const open = (played: Script): Promise<AgentStage> =>
+    openAgentStage(played, {
+      tools: [readTool("a.read", () => "x"), writeTool("a.write", [])],
+      config: { agents: { max_children_per_run: 5, max_concurrent_children_per_session: 2 } },
+      sessionOptions: { ask: async () => ({ decision: "allow_once" }) },
+    });
+  const stage = await open(script);
   expect(await stage.ask("go")).toMatchObject({ reason: "completed" });
   expect(stage.facts("agent.child.created")).toHaveLength(5);
   expect(await replays(stage)).toEqual([
@@ -83,7 +85,17 @@ test("several at once, refused ones, waiting ones and failed ones decide the sam
   const source = replaySourceOf({ facts, nodes }, stage.session.artifacts);
   const run_id = stage.facts("run.started")[0]?.run_id ?? "";
   const exported = await scriptOfRun({ source, run_id });
-  expect(JSON.stringify(exported)).toContain("runs of their own");
+  expect(exported.script.agents?.["default_sub_agent"]?.map(({ length }) => length)).toEqual([
+    2, 1, 0, 1,
+  ]);
+  expect(exported.script.agents?.["default_fork_agent"]).toHaveLength(1);
+  // Run again, the family does the same.
+  const again = await open(exported.script);
+  expect(await again.ask("go")).toMatchObject({ reason: "completed" });
+  const count = (of: AgentStage, type: "agent.child.completed" | "agent.child.failed"): number =>
+    of.facts(type).length;
+  expect(count(again, "agent.child.completed")).toBe(count(stage, "agent.child.completed"));
+  expect(count(again, "agent.child.failed")).toBe(count(stage, "agent.child.failed"));
 });
 
 test("children that timed out or were aborted with their parent, and workers, decide the same", async () => {

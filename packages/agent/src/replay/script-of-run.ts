@@ -54,6 +54,8 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
   let own: Answer | undefined;
   let prompt: string | undefined;
   let known = false;
+  /** What `agent.child.created` says of each, in the order they were started. */
+  const children: JsonObject[] = [];
   /** An input holds what stands for a secret: what comes of it, and after it, need not be what was. */
   let isAltered = false;
   /** The last answer made calls, and nothing was sent after it. */
@@ -68,7 +70,12 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
   if (own !== undefined) endOwn(own);
   else if (isUnanswered) endUnanswered();
   if (turns.length === 0) notes.add("The run made no request and no call: the script is empty.");
-  return { script: { turns }, ...(prompt === undefined ? {} : { prompt }), notes: [...notes] };
+  const agents = await agentsOf(options, children, notes);
+  return {
+    script: { turns, ...agents },
+    ...(prompt === undefined ? {} : { prompt }),
+    notes: [...notes],
+  };
 
   async function take(fact: Fact): Promise<void> {
     const { type, tool_call_id = "" } = fact;
@@ -84,13 +91,19 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
     else if (type === "context.compaction.completed") await takeSummary(data);
     else if (type === "hook.completed" && textIn(data, "event").startsWith("PostToolUse")) {
       replaced.add(tool_call_id);
-    } else if (type.startsWith("agent.child.")) {
-      notes.add("Agents it started have runs of their own: each is exported by its own run id.");
-    } else if (type === "run.aborted") {
-      notes.add("The run was aborted; a script has no such end, and goes on to its last turn.");
+    } else if (type === "agent.child.created") children.push(data);
+    else if (type === "run.aborted") {
+      const { error } = data as { error?: { code?: unknown; message?: unknown } };
+      notes.add(
+        error?.code === "stopped_by_hook"
+          ? `${String(error.message)} A script has no such end: it goes on, unless the same hook stops it again.`
+          : "The run was aborted; a script has no such end, and goes on to its last turn.",
+      );
     } else if (isTerminalFact(type)) {
-      const { result } = data as { result?: unknown };
-      results.set(tool_call_id, result as ToolResult);
+      const { result } = data as { result?: ToolResult };
+      if (result !== undefined) results.set(tool_call_id, result);
+      const said = result === undefined ? undefined : NOT_CARRIED.get(endOf(result));
+      if (said !== undefined) notes.add(`${fact.tool_name ?? ""} (${tool_call_id}) ${said}`);
     }
   }
 
@@ -199,6 +212,46 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
       "No model was asked in this run: its calls are given to one, which then says that it is done.",
     );
   }
+}
+
+/** Ends that came from when things happened, which a script does not say. */
+const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
+  [
+    "sibling_failed",
+    "was cancelled because a call beside it failed. When that happens depends on time: it may end otherwise.",
+  ],
+  [
+    "discarded",
+    "was discarded with its answer. How far it had come by then depends on time; it is made again, and discarded again.",
+  ],
+  ["interrupted", "was ended by new input. A script has none: the call goes on to its end."],
+]);
+
+function endOf({ status, error }: ToolResult): string {
+  return status === "discarded" ? status : (error?.code ?? status);
+}
+
+/** The turns of the agents it started, start by start, under the definition each was of. */
+async function agentsOf(
+  options: ScriptOptions,
+  children: readonly JsonObject[],
+  notes: Set<string>,
+): Promise<Pick<Script, "agents">> {
+  const agents: Record<string, (readonly ScriptTurn[])[]> = {};
+  for (const data of children) {
+    const run_id = textIn(data, "child_run_id");
+    const definition = textIn(data, "agent_definition_id");
+    try {
+      const child = await scriptOfRun({ ...options, run_id });
+      (agents[definition] ??= []).push(child.script.turns);
+      for (const note of child.notes) notes.add(`${definition} (${run_id}): ${note}`);
+    } catch (error) {
+      if (!(error instanceof ReplayError)) throw error;
+      (agents[definition] ??= []).push([]);
+      notes.add(`${definition} (${run_id}) has no run on record: it has no turns in the script.`);
+    }
+  }
+  return children.length === 0 ? {} : { agents };
 }
 
 const SUMMARY_HEADING = /^Summary of the conversation up to here:\n\n/;

@@ -167,6 +167,7 @@ async function printRun(
       `# Its prompt: ${words.length > MAX_PROMPT ? `${words.slice(0, MAX_PROMPT)}…` : words}`,
     );
   }
+  for (const note of notes) output.line(`# Not carried over: ${visibleLine(note)}`);
   output.text(printScript(script));
   for (const note of notes) output.note(visibleLine(note));
   return EXIT.ok;
