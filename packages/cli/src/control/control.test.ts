@@ -215,7 +215,7 @@ it("takes answers to what a tool wants to know only from who attends to that", a
     desk.elicit(
       { mode: "form", message: "Which?", schema: {}, tool_name: "a.b", tool_call_id: "1" } as never,
       { signal: new AbortController().signal },
-    ) as Promise<unknown>;
+    );
   const events: ControlEvent[] = [];
   const client = await connected(path, (event) => events.push(event));
   await client.request("questions.attend", { kinds: ["permission"] });
@@ -528,7 +528,11 @@ async function live({ home = newHome() }: { home?: string } = {}): Promise<Live>
       tool("notes.wait", "readonly", () => new Promise(() => {})),
     ],
   });
-  const opened = await kernel.openSession({ session_id: "s", ask: desk.ask, elicit: desk.elicit });
+  const opened = await kernel.openSession({
+    session_id: "s",
+    ask: (...question) => desk.ask(...question),
+    elicit: (...question) => desk.elicit(...question),
+  });
   const watched = watchSession(opened, { project: "/p", desk, secrets: [] });
   const server = await serveControl(home, watched.subject);
   if (server === undefined) throw new Error("there are no sockets here");

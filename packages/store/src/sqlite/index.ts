@@ -8,4 +8,4 @@ export type { OpenedFiles } from "./opened-files.ts";
 export * from "./session-lock.ts";
 export { asStoreError, isConstraint } from "./sqlite-error.ts";
 export * from "./text-column.ts";
-export { createWriteTurn, pauseMs, type WriteTurn } from "./write-turn.ts";
+export { pauseMs } from "./write-turn.ts";
