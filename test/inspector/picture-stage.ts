@@ -41,7 +41,13 @@ test("a price with tax", () => {
 
 const CONFIG = `[[permissions.rules]]
 tool = "code.run_command"
-argv = ["node", "--test", "**"]
+argv = ["node", "--test", "test/price.test.js"]
+decision = "allow"
+reason = "the model may run the tests"
+
+[[permissions.rules]]
+tool = "code.run_command"
+argv = ["node", "--test", "test/cart.test.js"]
 decision = "allow"
 reason = "the model may run the tests"
 
