@@ -134,7 +134,7 @@ turns:
   await person.until("Removed ");
   expect(existsSync(join(project, "b.txt"))).toBe(false);
   await person.type("/undo");
-  await person.until("No change of a file in this project is left");
+  await person.until("No change of a file in");
   await person.endLine();
   expect(await ended).toBe(0);
   const types = (await facts()).map(({ type }) => type);
