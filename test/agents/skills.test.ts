@@ -1,9 +1,16 @@
 // Skills in a conversation (SKILL-1): listed, loaded once, and granting nothing.
 
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { defineTool, type ConversationNode, type ToolSource } from "@soong/core";
+import { dirname, join } from "node:path";
+import {
+  defineHook,
+  defineTool,
+  type ConversationNode,
+  type PermissionRule,
+  type SessionOptions,
+  type ToolSource,
+} from "@soong/core";
 import { skillTools, type ScriptTurn } from "@soong/agent";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -72,7 +79,8 @@ test("a skill is loaded once per content: in one answer, in the next, and after 
   expect(text).toContain("grants nothing, and changes no permission.\n\nRun the script.");
   const [now, again, later] = first.results();
   expect(now).toContain(`is loaded; its text follows.`);
-  expect(now).toContain(`- ${join(folder, "deploy", "go.sh")}`);
+  expect(now).toContain(`in ${JSON.stringify(join(folder, "deploy"))}:\n- go.sh\n`);
+  expect(now).toContain('internal.load_skill, for example {"name":"deploy","file":"go.sh"}');
   expect(again).toContain("is in the conversation already");
   expect(later).toContain("is in the conversation already");
   const [fact, ...others] = first.facts("skill.loaded");
@@ -175,7 +183,7 @@ test("skills are listed by name or by what they are about, with what cannot be u
   expect(all).toMatch(
     /^- deploy: Deploys the site\.\n- inject: .*\n- review: Reviews a change\.\n/,
   );
-  expect(all).toContain("These cannot be used until somebody mends them:\n- ");
+  expect(all).toContain("These cannot be used until they are fixed:\n- ");
   expect(some).toMatch(/^- review: Reviews a change\./);
   expect(none).toContain("None of the 3 skills is about that.");
   expect(typo).toContain('is not there. Did you mean "review"?');
@@ -194,4 +202,149 @@ test("a worker has the skills, too, when they are asked for", async () => {
   });
   await run.ask("go");
   expect(run.nodes("skill_context")).toHaveLength(1);
+});
+
+/** As a session of the command has it: the home is no tool's to write, and sensitive as a whole (PATH-6). */
+const inHome = (rules: PermissionRule[] = [], more: SessionOptions = {}) => ({
+  sessionOptions: {
+    policy: { rules, protected_roots: [home] },
+    roots: { project: "/somewhere/else", write: [] },
+    ...more,
+  },
+});
+
+async function writeBeside(path: string, text: string | Uint8Array): Promise<void> {
+  await mkdir(dirname(join(folder, "deploy", path)), { recursive: true });
+  await writeFile(join(folder, "deploy", path), text);
+}
+
+test("a file of a skill is read by the tool that loads it, without a question, and nothing else is", async () => {
+  verifies("SKILL-1", "PATH-6");
+  await writeBeside("docs/steps.md", "First step.\n");
+  await writeBeside("docs/large.md", `begin ${"x".repeat(200_000)} end`);
+  await writeBeside("logo.bin", Uint8Array.of(0xff, 0xfe, 0xfd));
+  await writeBeside(".hidden", "hidden");
+  await writeFile(join(home, "token"), "swordfish");
+  await symlink(join(home, "token"), join(folder, "deploy", "link"));
+  await symlink(home, join(folder, "deploy", "up"));
+  const refused = [
+    "docs/step.md",
+    "../review/SKILL.md",
+    "../../token",
+    "docs/../../../token",
+    join(home, "token"),
+    "link",
+    "up/token",
+    "docs",
+    ".hidden",
+    "logo.bin",
+  ];
+  const files = ["docs/steps.md", "docs/large.md", ...refused];
+  const turns = files.map((file) => load("deploy", { file }));
+  const run = await stage([...turns, { text: "ok" }], inHome());
+  await run.ask("go");
+  const [steps, large, typo, ...others] = run.results();
+  expect(steps).toBe("First step.\n");
+  expect(large).toMatch(/^begin x+/);
+  expect(large?.length).toBeLessThan(100_000);
+  expect(large).toMatch(/ end\nartifact_ref$/);
+  expect(typo).toContain(
+    'The skill "deploy" has no file "docs/step.md". Did you mean "docs/steps.md"?',
+  );
+  expect(others.pop()).toContain('The file "logo.bin" of the skill "deploy" is not UTF-8 text.');
+  for (const other of others) {
+    expect(other).toContain('The skill "deploy" has no file ');
+    expect(other).not.toMatch(/swordfish|Read it twice/);
+  }
+  expect(run.facts("tool.failed")).toHaveLength(refused.length);
+  expect(run.facts("tool.denied")).toEqual([]);
+  expect(run.facts("skill.loaded")).toEqual([]);
+});
+
+const LIST: ScriptTurn = { calls: [{ tool: "internal.list_skills" }] };
+
+test("a deny on the path of a skill or of a file in it holds for loading and listing", async () => {
+  verifies("PERM-15", "SKILL-1");
+  await writeBeside("private/plan.md", "swordfish");
+  await writeBeside("open.md", "open");
+  const rules: PermissionRule[] = [
+    { path: join(folder, "review"), decision: "deny", reason: "not for models" },
+    {
+      tool: "code.read_file",
+      path: join(folder, "deploy/private/**"),
+      decision: "deny",
+      reason: "the plan is private",
+    },
+    { path: join(folder, "deploy/open.md"), tags: ["write"], decision: "deny" },
+  ];
+  const turns = [
+    LIST,
+    load("review"),
+    load("review", { file: "x" }),
+    load("deploy", { file: "private/plan.md" }),
+    load("deploy", { file: "private/none.md" }),
+    load("deploy", { file: "open.md" }),
+    load("deploy"),
+    { text: "ok" },
+  ];
+  const run = await stage(turns, inHome(rules));
+  await run.ask("go");
+  const [list, review, ofReview, plan, none, open, deploy] = run.results();
+  expect(list).toContain("- deploy: Deploys the site.");
+  expect(list).toContain('- "review": cannot be loaded (');
+  expect(list).not.toContain("Reviews a change");
+  for (const denied of [review, ofReview]) expect(denied).toContain("not for models");
+  for (const denied of [plan, none]) expect(denied).toContain("the plan is private");
+  expect(open).toBe("open");
+  expect(deploy).toContain("is loaded");
+  expect(run.facts("tool.denied")).toHaveLength(4);
+  expect(JSON.stringify(run.journal.nodes)).not.toMatch(/swordfish|Read it twice/);
+});
+
+test("an ask on the path of a skill, a guard of it, and a key in it are asked about", async () => {
+  verifies("PERM-15", "SKILL-1");
+  await writeBeside("server.pem", "swordfish");
+  const asked: string[] = [];
+  const rules: PermissionRule[] = [{ path: join(folder, "review/**"), decision: "ask" }];
+  const guard = defineHook({
+    id: "guard",
+    event: "PreToolUse",
+    path: join(folder, "guarded"),
+    run: () => ({ decision: "deny", reason: "guarded" }),
+  });
+  await write("guarded", "Secret.", "Hidden text.");
+  const turns = [
+    LIST,
+    load("review"),
+    load("guarded"),
+    load("deploy", { file: "server.pem" }),
+    load("deploy"),
+    { text: "ok" },
+  ];
+  const alone = await stage(turns, inHome(rules, { hooks: [guard] }));
+  await alone.ask("go");
+  const [list, , guarded, , deploy] = alone.results();
+  expect(list).toContain('- "review": requires approval (');
+  expect(list).toContain('- "guarded": requires approval (guard)');
+  expect(list).not.toMatch(/Reviews a change|Secret/);
+  expect(guarded).toContain("guarded");
+  expect(deploy).toContain("is loaded");
+  expect(deploy).not.toContain("server.pem");
+  expect(alone.facts("tool.denied")).toHaveLength(3);
+  expect(JSON.stringify(alone.journal.nodes)).not.toMatch(/swordfish|Read it twice|Hidden text/);
+
+  const person = await stage(
+    turns,
+    inHome(rules, {
+      hooks: [guard],
+      ask: ({ resources }) => {
+        asked.push(...resources.flatMap((one) => ("path" in one ? one.path : [])));
+        return { decision: "allow_once" };
+      },
+    }),
+  );
+  await person.ask("go");
+  expect(asked).toEqual([join(folder, "review/SKILL.md"), join(folder, "deploy/server.pem")]);
+  expect(person.results()[1]).toContain("is loaded");
+  expect(person.results()[3]).toBe("swordfish");
 });

@@ -1,21 +1,28 @@
-// The other files of a skill's folder, by their absolute paths, so that the file tools can read them. They are only named.
+// The other files of a skill's folder: named when it is loaded, and read one at a time on request. No link is followed.
 
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { controlCharacter } from "../document/index.ts";
+import { join, relative } from "node:path";
+import { nearestName, ToolFailure } from "@soong/core";
+import { controlCharacter, readTextFile, shortened } from "../document/index.ts";
 import { SKILL_FILE, type Skill } from "./skill.ts";
 
 export interface FilesBeside {
+  /** Relative to the skill's folder. */
   readonly paths: readonly string[];
-  /** Links, files with unprintable names, and what is past the bounds. */
+  /** Links, files with unprintable names, restricted ones, and what is past the bounds. */
   readonly left_out: number;
 }
 
 const MOST_FILES = 200;
 const MOST_FOLDERS = 200;
 const MOST_DEPTH = 8;
+const MOST_FILE_BYTES = 4 * 1024 * 1024;
 
-export async function filesBeside({ folder }: Pick<Skill, "folder">): Promise<FilesBeside> {
+/** `isHidden` is asked with absolute paths. */
+export async function filesBeside(
+  { folder }: Pick<Skill, "folder">,
+  isHidden: (path: string) => boolean = () => false,
+): Promise<FilesBeside> {
   const paths: string[] = [];
   let left_out = 0;
   let folders = 0;
@@ -33,9 +40,52 @@ export async function filesBeside({ folder }: Pick<Skill, "folder">): Promise<Fi
       const path = join(at, entry.name);
       if (entry.name.startsWith(".") || path === join(folder, SKILL_FILE)) continue;
       const isPlain = controlCharacter(entry.name) === undefined && !/[\t\r\n]/.test(entry.name);
-      if (isPlain && entry.isDirectory()) await walk(path, depth + 1);
-      else if (isPlain && entry.isFile() && paths.length < MOST_FILES) paths.push(path);
-      else left_out += 1;
+      const isShown = isPlain && !isHidden(path);
+      if (isShown && entry.isDirectory()) await walk(path, depth + 1);
+      else if (isShown && entry.isFile() && paths.length < MOST_FILES) {
+        paths.push(relative(folder, path));
+      } else left_out += 1;
     }
   }
+}
+
+/** The text of one of them, as it is listed. `isHidden` keeps names from the hint. */
+export async function readFileBeside(
+  skill: Pick<Skill, "name" | "folder">,
+  file: string,
+  isHidden: (path: string) => boolean,
+): Promise<string> {
+  const { paths } = await filesBeside(skill);
+  if (!paths.includes(file)) {
+    const shown = await filesBeside(skill, isHidden);
+    throw noSuchFile(skill, file, shown.paths);
+  }
+  const read = await readTextFile(join(skill.folder, file), MOST_FILE_BYTES);
+  if (read.ok) return read.text;
+  throw new ToolFailure({
+    code: "skill_file_unusable",
+    error_class: "invalid_arguments",
+    message: `The file ${JSON.stringify(file)} of the skill "${skill.name}" ${read.message}.`,
+    recovery: "change_arguments",
+  });
+}
+
+function noSuchFile(
+  { name }: Pick<Skill, "name">,
+  file: string,
+  paths: readonly string[],
+): ToolFailure {
+  const given = shortened(file, 200);
+  const meant = nearestName(given, paths);
+  const some = paths.slice(0, 10).map((path) => JSON.stringify(path));
+  const more = paths.length > some.length ? `, and ${paths.length - some.length} more` : "";
+  const others =
+    some.length === 0 ? "It has no files to read." : `Its files: ${some.join(", ")}${more}.`;
+  const hint = meant === undefined ? others : `Did you mean ${JSON.stringify(meant)}?`;
+  return new ToolFailure({
+    code: "unknown_skill_file",
+    error_class: "invalid_arguments",
+    message: `The skill "${name}" has no file ${JSON.stringify(given)}. ${hint}`,
+    recovery: "change_arguments",
+  });
 }

@@ -81,7 +81,11 @@ Fill them.
     folder: join(folder, "pdf-forms"),
     file: join(folder, "pdf-forms", "SKILL.md"),
   });
-  expect(await loadSkills(join(home, "nowhere"))).toEqual({ skills: [], problems: [] });
+  expect(await loadSkills(join(home, "nowhere"))).toEqual({
+    skills: [],
+    problems: [],
+    restricted: [],
+  });
 });
 
 test("each bad skill costs itself only, and is told with its place", async () => {
@@ -180,7 +184,7 @@ test("no name and no link leads out of the folder", async () => {
   });
 });
 
-test("files beside are named by their paths, links and hidden ones are not, and the count is bounded", async () => {
+test("files beside are named by their relative paths, links and hidden ones are not, and the count is bounded", async () => {
   verifies("SKILL-1");
   await write("s", skill("s"));
   await write("s", "x", "b.txt");
@@ -192,7 +196,7 @@ test("files beside are named by their paths, links and hidden ones are not, and 
   await symlink("/etc/passwd", join(folder, "s", "passwd"));
   const at = (name: string): string => join(folder, "s", name);
   expect(await filesBeside({ folder: at("") })).toEqual({
-    paths: [at("b.txt"), at("scripts/SKILL.md"), at("scripts/run.sh")].map((path) => join(path)),
+    paths: ["b.txt", "scripts/SKILL.md", "scripts/run.sh"],
     left_out: 2,
   });
   await mkdir(at("many"));

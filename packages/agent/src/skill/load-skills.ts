@@ -3,7 +3,7 @@
 
 import { readdir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { messageOf } from "@soong/core";
+import { messageOf, type Restriction } from "@soong/core";
 import { readTextFile, type DocumentProblem } from "../document/index.ts";
 import { parseSkill, type ParsedSkill } from "./parse-skill.ts";
 import { isSkillName, SKILL_FILE, type Skill } from "./skill.ts";
@@ -12,22 +12,40 @@ export interface LoadedSkills {
   /** By name. */
   readonly skills: readonly Skill[];
   readonly problems: readonly DocumentProblem[];
+  /** Those that were not read, because something restricts their file. */
+  readonly restricted: readonly RestrictedSkill[];
+}
+
+export interface RestrictedSkill {
+  readonly name: string;
+  readonly restriction: Restriction;
 }
 
 const MOST_SKILLS = 500;
 const MOST_FILE_BYTES = 256 * 1024;
 
 /** `folder`: `${SOONG_AGENT_HOME}/skills`; one that is not there holds nothing. */
-export async function loadSkills(folder: string): Promise<LoadedSkills> {
+export async function loadSkills(
+  folder: string,
+  restrictionOf: (name: string) => Promise<Restriction | undefined> = unrestricted,
+): Promise<LoadedSkills> {
   const skills: Skill[] = [];
   const problems: DocumentProblem[] = [];
+  const restricted: RestrictedSkill[] = [];
   for (const name of await namesOf(folder, problems)) {
+    const restriction = await restrictionOf(name);
+    if (restriction !== undefined) {
+      restricted.push({ name, restriction });
+      continue;
+    }
     const read = await readSkill(folder, name);
     if (read.ok) skills.push(read.skill);
     else problems.push(...read.problems);
   }
-  return { skills, problems };
+  return { skills, problems, restricted };
 }
+
+async function unrestricted(): Promise<undefined> {}
 
 /** By the name of its folder. */
 export async function readSkill(folder: string, name: string): Promise<ParsedSkill> {

@@ -13,11 +13,12 @@ import {
 } from "@soong/core";
 import { describeDocumentProblem, shortened, type DocumentProblem } from "../document/index.ts";
 import { nodesInView, type RunOf } from "./calling-run.ts";
-import { filesBeside, type FilesBeside } from "./files-beside.ts";
-import { loadSkills, readSkill } from "./load-skills.ts";
+import { filesBeside, readFileBeside, type FilesBeside } from "./files-beside.ts";
+import { loadSkills, readSkill, type RestrictedSkill } from "./load-skills.ts";
 import { describeRequests, requestedTools, type RequestedTool } from "./requested-tools.ts";
 import { skillHash, type Skill } from "./skill.ts";
 import { hasSkill, isOnItsWay, skillNode, withLoad, withRequests } from "./skill-node.ts";
+import { isNameRestricted, restrictionOfSkill, targetsOfSkill } from "./skill-targets.ts";
 
 export interface SkillToolParts {
   /** `${SOONG_AGENT_HOME}/skills`. */
@@ -60,17 +61,24 @@ function listTool({ folder }: SkillToolParts): AnyTool {
       },
     },
     concurrency_safe: true,
-    handler: async (input) => {
+    handler: async (input, context) => {
       const { query } = input as { query?: string };
-      const { skills, problems } = await loadSkills(folder);
+      const { skills, problems, restricted } = await loadSkills(folder, (name) =>
+        restrictionOfSkill(folder, name, context),
+      );
       const found = query === undefined ? skills : ranked(skills, query);
       const shown = found.slice(0, MOST_LISTED);
       return toolResult({
-        content: [{ type: "text", text: listText({ found, shown, skills, problems, folder }) }],
+        content: [
+          { type: "text", text: listText({ found, shown, skills, problems, restricted, folder }) },
+        ],
         data: {
           skills: shown.map(recordOf),
           more: found.length - shown.length,
           problems: problems.slice(0, MOST_PROBLEMS).map((problem) => ({ ...problem })),
+          restricted: restricted
+            .slice(0, MOST_LISTED)
+            .map(({ name, restriction: { decision, by } }) => ({ name, decision, by })),
         },
       });
     },
@@ -90,13 +98,14 @@ interface Listed {
   readonly shown: readonly Skill[];
   readonly skills: readonly Skill[];
   readonly problems: readonly DocumentProblem[];
+  readonly restricted: readonly RestrictedSkill[];
   readonly folder: string;
 }
 
-function listText({ found, shown, skills, problems, folder }: Listed): string {
+function listText({ found, shown, skills, problems, restricted, folder }: Listed): string {
   const lines = shown.map(({ name, description }) => `- ${name}: ${inOneLine(description)}`);
-  if (skills.length === 0) lines.push(`There are no skills in ${folder}.`);
-  else if (found.length === 0) {
+  if (skills.length + restricted.length === 0) lines.push(`There are no skills in ${folder}.`);
+  else if (found.length === 0 && skills.length > 0) {
     lines.push(
       `None of the ${skills.length} skills is about that. Leave the query out to see all.`,
     );
@@ -104,11 +113,22 @@ function listText({ found, shown, skills, problems, folder }: Listed): string {
   const more = found.length - shown.length;
   if (more > 0) lines.push(`${more} more; give a query to find the right one.`);
   if (problems.length > 0) {
-    lines.push("These cannot be used until somebody mends them:");
+    lines.push("These cannot be used until they are fixed:");
     const told = problems.slice(0, MOST_PROBLEMS).map(describeDocumentProblem);
     lines.push(...told.map((line) => `- ${line}`));
   }
+  if (restricted.length > 0) {
+    lines.push("These are restricted, and their descriptions are not shown:");
+    lines.push(...restricted.slice(0, MOST_LISTED).map(restrictedLine));
+    const others = restricted.length - MOST_LISTED;
+    if (others > 0) lines.push(`and ${others} more`);
+  }
   return lines.join("\n");
+}
+
+function restrictedLine({ name, restriction: { decision, by } }: RestrictedSkill): string {
+  const what = decision === "deny" ? "cannot be loaded" : "requires approval";
+  return `- ${shortened(JSON.stringify(name), 80)}: ${what} (${by})`;
 }
 
 function inOneLine(text: string): string {
@@ -119,6 +139,11 @@ function recordOf({ name, description, compatibility, file }: Skill) {
   return { name, description, ...(compatibility === undefined ? {} : { compatibility }), file };
 }
 
+interface LoadInput {
+  readonly name: string;
+  readonly file?: string;
+}
+
 function loadTool({ folder, runOf }: SkillToolParts): AnyTool {
   return defineTool({
     ...OWN_TOOL,
@@ -126,25 +151,39 @@ function loadTool({ folder, runOf }: SkillToolParts): AnyTool {
     title: "Load a skill",
     search_hint: "load skill instructions",
     description:
-      "Loads a skill into the conversation: its text comes after the result, once. Also tells which files belong to it and which of the tools it asks for this run has; loading gives no tool and no permission.",
+      "Loads a skill into the conversation: its text comes after the result, once. Also names the files that belong to it and which of the tools it asks for this run has; loading gives no tool and no permission. With `file`, returns the text of one of those files instead.",
     input_schema: {
       type: "object",
       additionalProperties: false,
       required: ["name"],
       properties: {
         name: { type: "string", minLength: 1, maxLength: 200, description: "As listed." },
+        file: {
+          type: "string",
+          minLength: 1,
+          maxLength: 1000,
+          description:
+            "A file of the skill, relative to its folder, as the loaded skill names it. Default: the skill itself.",
+        },
       },
     },
     concurrency_safe: false,
+    targets: (input, context) => targetsOfSkill(folder, input as LoadInput, context),
     // Its node and its change of the context go with an abandoned attempt.
     repeatable: true,
     handler: async (input, context) => {
-      const skill = await named(folder, (input as { name: string }).name);
+      const { name: wanted, file: wantedFile } = input as LoadInput;
+      const skill = await named(folder, wanted);
+      const isHidden = (path: string): boolean => isNameRestricted(path, skill, context);
+      if (wantedFile !== undefined) {
+        const text = await readFileBeside(skill, wantedFile, isHidden);
+        return toolResult({ content: [{ type: "text", text }] });
+      }
       const calling = runOf(context);
       const path = calling?.path() ?? [];
       const isThere =
         hasSkill(nodesInView(calling), skill) || isOnItsWay(context.runContext, skill, path);
-      const beside = await filesBeside(skill);
+      const beside = await filesBeside(skill, isHidden);
       const tools =
         calling === undefined
           ? undefined
@@ -164,6 +203,7 @@ function loadTool({ folder, runOf }: SkillToolParts): AnyTool {
         data: {
           skill: skill.name,
           loaded: isThere ? "before" : "now",
+          folder: skill.folder,
           files: beside.paths,
           tools: tools ?? [],
         },
@@ -216,8 +256,13 @@ function loadText(
       : `The skill "${skill.name}" is loaded; its text follows.`,
   ];
   if (paths.length > 0) {
-    lines.push("Files that belong to it:", ...paths.map((path) => `- ${path}`));
+    lines.push(`Files that belong to it, in ${JSON.stringify(skill.folder)}:`);
+    lines.push(...paths.map((path) => `- ${path}`));
     if (left_out > 0) lines.push(`and ${left_out} more that are not named`);
+    const example = JSON.stringify({ name: skill.name, file: paths[0] });
+    lines.push(
+      `Read one with internal.load_skill, for example ${example}; other tools need approval there. A script is run with code.run_command, which needs approval as any command does.`,
+    );
   }
   if (skill.allowed_tools.length > 0) {
     lines.push("It asks for these tools. That is a request: permissions are as they were.");
