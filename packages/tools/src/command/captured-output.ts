@@ -23,6 +23,8 @@ export interface CapturedOutput {
   push(chunk: Buffer): void | Promise<void>;
   /** Closes the artifact; `always`: makes one even of what would fit inline. */
   keep(always: boolean): Promise<KeptOutput>;
+  /** Gives up what the artifact has so far. */
+  discard(): Promise<void>;
 }
 
 export type OutputEnds =
@@ -85,6 +87,10 @@ export function captureOutput(
       }
       return failure === undefined ? { kind: "inline" } : { kind: "lost", why: failure };
     },
+    async discard() {
+      await writing;
+      await discardSink();
+    },
   };
 
   function takeFirst(chunk: Buffer): void {
@@ -124,6 +130,10 @@ export function captureOutput(
 
   async function giveUp(error: unknown): Promise<void> {
     failure = messageOf(error);
+    await discardSink();
+  }
+
+  async function discardSink(): Promise<void> {
     try {
       await sink?.discard();
     } catch {

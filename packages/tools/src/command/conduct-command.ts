@@ -3,14 +3,22 @@
 
 import { relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { ToolFailure, type Clock, type HandlerResult, type ToolContext } from "@soong/core";
+import {
+  ToolFailure,
+  type Clock,
+  type HandlerResult,
+  type PreparedPlan,
+  type ToolContext,
+} from "@soong/core";
 import type { FilesRead } from "../file/index.ts";
 import { resolvePath } from "../path/index.ts";
-import { findExecutable, startProcess } from "@soong/platform";
+import { findExecutable, type startProcess } from "@soong/platform";
 import { captureOutput } from "./captured-output.ts";
 import { describeEnd, partialText } from "./describe-end.ts";
+import { noteNames, type NotedNames } from "./note-names.ts";
 import { isWithin } from "./places-of-command.ts";
 import {
+  restrictedPathsOf,
   stampText,
   type CommandFacts,
   type CommandInput,
@@ -24,34 +32,70 @@ export interface CommandPorts {
   readonly env: Environment;
   readonly clock: Clock;
   readonly filesRead: FilesRead | undefined;
+  readonly startProcess: typeof startProcess;
 }
 
+/** Of a proven command, while what its arguments name changes: repeating it costs nothing but time. */
+const MOST_ATTEMPTS = 3;
+
 export async function conductCommand(
-  { description }: CommandInput,
+  input: CommandInput,
   context: ToolContext,
   ports: CommandPorts,
 ): Promise<HandlerResult> {
-  const command = await stillAsPlanned(context, ports.env);
-  context.signal.throwIfAborted();
+  const planned = planOf(context);
+  const { cwd, facts } = planned;
+  for (let left = MOST_ATTEMPTS; left > 0; left -= 1) {
+    // Before they are judged once more: from here to the end of the command they mean the same, or nothing is shown.
+    const names = facts.read_only
+      ? await noteNames(cwd, facts.names ?? [], context.roots)
+      : UNPROVEN;
+    if (names === undefined) continue;
+    const command = await stillAsPlanned(input, planned, context, ports.env);
+    context.signal.throwIfAborted();
+    const result = await runOnce(command, names, input, context, ports);
+    if (result !== undefined) return result;
+    context.signal.throwIfAborted();
+  }
+  throw changedWhileReading();
+}
+
+/** A command that may change files is judged by more than its names, and never repeated. */
+const UNPROVEN: NotedNames = { unchanged: () => true };
+
+/** Undefined where its output may come from files that were not judged: all of it is discarded. */
+async function runOnce(
+  command: CommandToRun,
+  names: NotedNames,
+  { description }: CommandInput,
+  context: ToolContext,
+  ports: CommandPorts,
+): Promise<HandlerResult | undefined> {
   const stdout = captureOutput("stdout", context);
   const stderr = captureOutput("stderr", context);
   const { inlineLimitBytes, redact, onCancel, signal, output } = context;
   const about = { argv: command.argv, cwd: command.cwd, stdout, stderr, inlineLimitBytes, redact };
 
-  const running = startProcess({
+  const running = ports.startProcess({
     ...command,
     onStdout: (chunk) => stdout.push(chunk),
     onStderr: (chunk) => stderr.push(chunk),
   });
-  const stopProgress = reportProgress(ports.clock, description, [stdout, stderr], context);
+  const stopProgress = reportProgress(ports.clock, description, [stdout, stderr], context, {
+    mayShow: names.unchanged,
+  });
   // The signal comes first: afterwards nothing a handler says is heard.
   const keepPartial = (): void => {
-    if (stdout.bytes + stderr.bytes > 0) output(partialText(about));
+    if (stdout.bytes + stderr.bytes > 0 && names.unchanged()) output(partialText(about));
   };
   signal.addEventListener("abort", keepPartial);
   const finished = (async () => {
     try {
       const end = await running.end;
+      if (!names.unchanged()) {
+        await Promise.all([stdout.discard(), stderr.discard()]);
+        return undefined;
+      }
       const changedFiles = await changedFilesOf(context, ports.filesRead);
       return await describeEnd({ ...about, end, changedFiles });
     } finally {
@@ -66,25 +110,41 @@ export async function conductCommand(
   return finished;
 }
 
-interface PlannedCommand {
+interface CommandToRun {
   readonly executable: string;
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Environment;
 }
 
-/** What was judged is what runs, or nothing does (PERM-8): the names of the plan still mean the same. */
-async function stillAsPlanned(context: ToolContext, env: Environment): Promise<PlannedCommand> {
-  const { plan } = context;
+interface PlannedCommand {
+  readonly plan: PreparedPlan;
+  readonly executable: string;
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly facts: CommandFacts;
+}
+
+function planOf({ plan }: ToolContext): PlannedCommand {
   const resource = plan?.resources.find(({ kind }) => kind === "command");
   if (plan === undefined || resource?.kind !== "command") {
     throw new TypeError("A command without a plan cannot be run.");
   }
-  const { argv, cwd } = resource;
-  const facts = plan.facts as CommandFacts;
+  const { argv, cwd, executable } = resource;
+  return { plan, executable, argv, cwd, facts: plan.facts as CommandFacts };
+}
+
+/** What was judged is what runs, or nothing does (PERM-8): the names of the plan still mean the same. */
+async function stillAsPlanned(
+  input: CommandInput,
+  planned: PlannedCommand,
+  context: ToolContext,
+  env: Environment,
+): Promise<CommandToRun> {
+  const { plan, argv, cwd, facts } = planned;
   if ((await resolvePath("/", cwd)) !== cwd) throw changed(`${JSON.stringify(cwd)} is a link now`);
   const executable = findExecutable(argv[0] ?? "", { path: env["PATH"] ?? "", cwd });
-  if (executable?.found !== facts.found || executable.resolved !== resource.executable) {
+  if (executable?.found !== facts.found || executable.resolved !== planned.executable) {
     throw changed(`${JSON.stringify(argv[0])} is another program now`);
   }
   if ((await stampText(executable)) !== facts.stamp) {
@@ -99,17 +159,35 @@ async function stillAsPlanned(context: ToolContext, env: Environment): Promise<P
   const proof = proveReadOnly({ argv, cwd, env, places });
   const isAsJudged =
     proof.read_only &&
-    proof.executable === resource.executable &&
-    isDeepStrictEqual(proof.env, facts.env ?? {});
+    proof.executable === planned.executable &&
+    isDeepStrictEqual(proof.env, facts.env ?? {}) &&
+    isDeepStrictEqual(proof.names, facts.names ?? []);
   if (!isAsJudged) throw changed("it is no longer sure to only read");
+  for (const { path } of restrictedPathsOf(input, cwd, context, env)) {
+    const isJudged = plan.resources.some(
+      (judged) => judged.kind === "path" && judged.path === path,
+    );
+    if (!isJudged) throw changed("an argument leads to a restricted path");
+  }
   // By the path that was looked at: no link is followed once more (CMD-7).
-  return { executable: resource.executable, argv, cwd, env: { ...env, ...facts.env } };
+  return { executable: planned.executable, argv, cwd, env: { ...env, ...facts.env } };
 }
 
 export function changed(what: string): ToolFailure {
   return new ToolFailure({
     code: "changed_since_approval",
     message: `The command was not run: since it was judged, ${what}. Look again, then call again.`,
+    recovery: "retry",
+    retryable: true,
+  });
+}
+
+function changedWhileReading(): ToolFailure {
+  return new ToolFailure({
+    code: "changed_while_reading",
+    message:
+      "The output of the command is withheld: while it ran, files or directories that its arguments name were " +
+      "replaced or moved, so it may have read other files than those that were judged. Call again.",
     recovery: "retry",
     retryable: true,
   });

@@ -11,7 +11,7 @@ import {
   type Targets,
   type TargetsContext,
 } from "@soong/core";
-import { resolvePath, stampOf } from "../path/index.ts";
+import { resolvePath, stampOf, type JudgedPath } from "../path/index.ts";
 import { findExecutable, type FoundExecutable } from "@soong/platform";
 import { executableNotFound } from "./executable-not-found.ts";
 import { pathsInReach } from "./paths-in-reach.ts";
@@ -37,6 +37,8 @@ export type CommandFacts = {
   read_only: boolean;
   /** What a proven command is handed beside its ordinary environment (CMD-7). */
   env?: Record<string, string>;
+  /** Of a proven command: its arguments that were judged as paths. */
+  names?: string[];
   /** Why it is not proven read-only, as a sentence (PERM-17). */
   why_not_read_only?: string;
 };
@@ -52,16 +54,14 @@ export async function targetsOfCommand(
   const executable = findExecutable(argv[0] ?? "", { path, cwd });
   const places = { roots: context.roots, sensitiveBy: context.sensitiveBy };
   const proof = proveReadOnly({ argv, cwd, env, places });
-  const home = env["HOME"] ?? homedir();
-  // Where it runs counts as one: `cat config` in ~/.ssh names no sensitive path.
-  const { project } = context.roots;
-  const named = [...argv, cwd, ...(input.cwd === undefined ? [] : [resolve(project, input.cwd)])];
-  const restricted = restrictedArguments({ argv: named, cwd, home }, context);
+  const restricted = restrictedPathsOf(input, cwd, context, env);
   const facts: CommandFacts = {
     found: executable?.found ?? "",
     stamp: executable === undefined ? "" : await stampText(executable),
     read_only: proof.read_only,
-    ...(proof.read_only ? { env: { ...proof.env } } : { why_not_read_only: proof.why }),
+    ...(proof.read_only
+      ? { env: { ...proof.env }, names: [...proof.names] }
+      : { why_not_read_only: proof.why }),
   };
   const resolved = executable?.resolved ?? wouldBe(argv[0] ?? "", { path, cwd });
   const may_reach = pathsInReach(
@@ -83,6 +83,19 @@ export async function targetsOfCommand(
     destructive: !proof.read_only,
     facts,
   };
+}
+
+/** What restricts it by the paths it names; `cwd` is the canonical one. */
+export function restrictedPathsOf(
+  input: CommandInput,
+  cwd: string,
+  context: TargetsContext,
+  env: Environment,
+): JudgedPath[] {
+  const home = env["HOME"] ?? homedir();
+  // Where it runs counts as one: `cat config` in ~/.ssh names no sensitive path.
+  const given = input.cwd === undefined ? [] : [resolve(context.roots.project, input.cwd)];
+  return restrictedArguments({ argv: [...input.argv, cwd, ...given], cwd, home }, context);
 }
 
 /** Fails where the command cannot run as it was judged. */

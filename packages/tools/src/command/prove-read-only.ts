@@ -12,6 +12,7 @@ import { isHarmlessAwkProgram, isHarmlessJqFilter } from "./harmless-programs.ts
 import {
   hasOneOf,
   matchArguments,
+  type ArgumentCheck,
   type MatchedArguments,
   type Unproven,
 } from "./match-arguments.ts";
@@ -37,6 +38,8 @@ export type ReadOnlyProof =
       /** The program that was looked at, with all links resolved. */
       readonly executable: string;
       readonly env: Readonly<Record<string, string>>;
+      /** The arguments and values of options that were judged as paths, as they were given. */
+      readonly names: readonly string[];
     }
   /** Why there is no proof, as a sentence. */
   | { readonly read_only: false; readonly why: string };
@@ -56,9 +59,15 @@ export function proveReadOnly(command: CommandToProve): ReadOnlyProof {
     return unproven("its working directory is sensitive or outside the project");
   }
   const name = asked.slice(asked.lastIndexOf("/") + 1);
-  const proven = name === "git" ? proveGit(command, given) : proveByTable(command, name, given);
+  const names: string[] = [];
+  const fits: ArgumentCheck = (kind, value) => {
+    if (NAMES_A_PATH.has(kind)) names.push(value);
+    return isAllowed(command, kind, value);
+  };
+  const proven =
+    name === "git" ? proveGit(command, given, fits) : proveByTable(command, name, given, fits);
   if (typeof proven === "string") return unproven(proven);
-  return { read_only: true, executable: executable.resolved, env: proven };
+  return { read_only: true, executable: executable.resolved, env: proven, names };
 }
 
 function unproven(why: string): ReadOnlyProof {
@@ -72,17 +81,22 @@ const CHANGES_PROGRAMS =
 /** The environment the proof needs, or why there is none. */
 type Proven = Readonly<Record<string, string>> | Unproven;
 
-function proveByTable(command: CommandToProve, name: string, given: readonly string[]): Proven {
+function proveByTable(
+  command: CommandToProve,
+  name: string,
+  given: readonly string[],
+  fits: ArgumentCheck,
+): Proven {
   const rule = ownRow(READ_ONLY_COMMANDS, name);
   if (rule === undefined) return `${JSON.stringify(name)} is not on the list of such commands`;
-  const matched = matchArguments(rule, given, (kind, value) => isAllowed(command, kind, value));
+  const matched = matchArguments(rule, given, fits);
   if (typeof matched === "string") return matched;
   return walksThroughAHome(command, rule, matched)
     ? "it would list the names below a home directory"
     : (rule.env ?? {});
 }
 
-function proveGit(command: CommandToProve, given: readonly string[]): Proven {
+function proveGit(command: CommandToProve, given: readonly string[], fits: ArgumentCheck): Proven {
   const args = given[0] === "--no-pager" ? given.slice(1) : given;
   const words = [args.slice(0, 2).join(" "), args[0] ?? ""];
   const selected = words.find((word) => ownRow(READ_ONLY_GIT_COMMANDS, word) !== undefined);
@@ -91,7 +105,7 @@ function proveGit(command: CommandToProve, given: readonly string[]): Proven {
   }
   const rule = ownRow(READ_ONLY_GIT_COMMANDS, selected) ?? {};
   const rest = args.slice(selected.split(" ").length);
-  const matched = matchArguments(rule, rest, (kind, value) => isAllowed(command, kind, value));
+  const matched = matchArguments(rule, rest, fits);
   if (typeof matched === "string") return matched;
   const repository = checkRepository(command.cwd);
   if (repository.kind === "doubtful") return repository.why;
@@ -113,6 +127,8 @@ function walksThroughAHome(
     return homes.some((home) => isWithin(path, home));
   });
 }
+
+const NAMES_A_PATH: ReadonlySet<ArgumentKind> = new Set(["path", "file", "pager_file", "revision"]);
 
 function isAllowed({ cwd, places }: CommandToProve, kind: ArgumentKind, value: string): boolean {
   switch (kind) {

@@ -15,7 +15,14 @@ export function reportProgress(
   /** The last line of the first that has one is shown. */
   streams: readonly CapturedOutput[],
   { progress, redact }: Pick<ToolContext, "progress" | "redact">,
-  { atOnce = true }: { readonly atOnce?: boolean } = {},
+  {
+    atOnce = true,
+    mayShow = () => true,
+  }: {
+    readonly atOnce?: boolean;
+    /** Whether a line of the output may be shown by now. */
+    readonly mayShow?: () => boolean;
+  } = {},
 ): () => void {
   const started = clock.monotonic();
   let cancel = (): void => {};
@@ -24,7 +31,7 @@ export function reportProgress(
   return () => cancel();
 
   function report(): void {
-    const message = description ?? lastLine(streams, redact);
+    const message = description ?? (mayShow() ? lastLine(streams, redact) : undefined);
     progress({
       ...(message === undefined ? {} : { message }),
       data: {

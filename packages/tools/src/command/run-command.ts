@@ -2,7 +2,7 @@
 
 import { defineTool, kernelConfig, systemClock, type AnyTool, type Clock } from "@soong/core";
 import type { FilesRead } from "../file/index.ts";
-import { commandEnvironment } from "@soong/platform";
+import { commandEnvironment, startProcess } from "@soong/platform";
 import { changed, conductCommand } from "./conduct-command.ts";
 import { canonicalPath } from "./places-of-command.ts";
 import {
@@ -21,6 +21,8 @@ export interface RunCommandOptions {
   /** What the run has read: a command that changes some of it says so. */
   readonly filesRead?: FilesRead;
   readonly clock?: Clock;
+  /** How a process is started, instead of the platform's way. */
+  readonly startProcess?: typeof startProcess;
   /** How long it may run when the model says nothing: what holds for every tool, unless given. */
   readonly defaultTimeoutMs?: number;
   /** The most the model may ask for. */
@@ -101,6 +103,7 @@ export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
         env: environment(),
         clock: options.clock ?? systemClock(),
         filesRead: options.filesRead,
+        startProcess: options.startProcess ?? startProcess,
       }),
   });
 

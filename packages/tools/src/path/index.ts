@@ -2,7 +2,7 @@
 // judged, and putting new bytes in its place whole, one writer at a time. It touches the disk and
 // nothing else; every tool that reads or writes a file goes through this room.
 
-export { resolvePath, resolvePathNow } from "./resolve-path.ts";
+export { resolvePath, resolvePathNow, walkPathNow } from "./resolve-path.ts";
 export { openRegularFile } from "./open-regular-file.ts";
 export type { VerifiedFile } from "./open-regular-file.ts";
 export { openDirectory } from "./open-directory.ts";

@@ -30,9 +30,19 @@ export function resolvePathNow(base: string, given: string): string {
   } catch {
     // As above.
   }
-  const walk = walkLinks(joined);
+  return walkPathNow(base, given);
+}
+
+/** Step by step: `visit` gets every entry on the way, links among them, before the entry is followed. */
+export function walkPathNow(
+  base: string,
+  given: string,
+  visit: (entry: string) => void = () => {},
+): string {
+  const walk = walkLinks(joinRaw(base, given));
   let step = walk.next();
   while (step.done !== true) {
+    visit(step.value);
     step = walk.next(linkTargetNow(step.value));
   }
   return step.value;
