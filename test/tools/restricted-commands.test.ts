@@ -1,7 +1,7 @@
 // A command under a rule on a path (PERM-15): one that names it is judged by it; one that could reach it without naming
 // it is asked about, whatever allows the program.
 
-import { link, symlink } from "node:fs/promises";
+import { chmod, link, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { defineHook, type AnyHook, type PermissionRule } from "@soong/core";
 import { resolvePathNow } from "@soong/tools";
@@ -17,6 +17,10 @@ async function benchWith(rules: readonly PermissionRule[], hooks: AnyHook[] = []
   onTestFinished(() => bench.close());
   await bench.write("config/secrets/key.txt", "the secret\n");
   await bench.write("open/a.txt", "in the open\n");
+  await bench.write("open/below/b.txt", "below\n");
+  await bench.write("open/ls", "#!/bin/sh\n");
+  await chmod(join(bench.project, "open/ls"), 0o755);
+  await symlink("open/below", join(bench.project, "deep"));
   await symlink("config/secrets", join(bench.project, "link"));
   await link(join(bench.project, "config/secrets/key.txt"), join(bench.project, "hard.txt"));
   return bench;
@@ -50,6 +54,12 @@ const NAMING: [string[], string?][] = [
   [["sh", "-c", "cat <config/secrets/key.txt"]],
   [["sh", "-c", "echo x >config/secrets/key.txt"]],
   [["rm", "-r", "config/secrets"]],
+  // Behind a link ".." leads elsewhere than by its letters.
+  [["cat", "deep/../../config/secrets/key.txt"]],
+  [["touch", "deep/../../config/secrets/new.txt"]],
+  [["cat", "/proc/self/cwd/config/secrets/key.txt"]],
+  [["cat", "/proc/self/cwd/../config/secrets/key.txt"], "open"],
+  [["dd", "if=config/secrets/a (key), of=mine.txt"]],
 ];
 
 const IN_REACH: [string[], string?][] = [
@@ -64,6 +74,15 @@ const IN_REACH: [string[], string?][] = [
   [["mv", "config", "elsewhere"]],
   [["ls", "-R"]],
   [["du"], "config"],
+  [["grep", "-d", "recurse", "secret", "."]],
+  [["grep", "--dir=recurse", "secret", "."]],
+  [["grep", "--recursiv", "secret", "."]],
+  [["ls", "--recursiv", "."]],
+  [["cp", "--recursiv", ".", "/tmp/elsewhere"]],
+  [["wc", "--files0-from=open/a.txt"]],
+  [["md5sum", "-c", "open/a.txt"]],
+  // Named like a plain program, and anything at all.
+  [["open/ls"]],
 ];
 
 const APART: [string[], string?][] = [
@@ -74,6 +93,8 @@ const APART: [string[], string?][] = [
   [["find", "open"]],
   [["rm", "-r", "open"]],
   [["echo", "hello"]],
+  [["ls", "-la"]],
+  [["sort", "-r", "open/a.txt"]],
 ];
 
 describe("a command under a rule on a path", () => {

@@ -23,6 +23,7 @@ describe("a deny or ask on a program holds for every way to run it", () => {
     ["bash", "-lc", "ls; /bin/rm -f a"],
     ["xargs", "rm"],
     ["find", ".", "-exec", "rm", "{}", "+"],
+    ["find", ".", "-maxdepth", "0", "-exec", "env", "-u", "+", "rm", "victim", ";"],
     ["git", "-c", "alias.x=!rm victim", "x"],
     ["timeout", "5", "nice", "-n", "3", "sudo", "-n", "rm", "a"],
     ["busybox", "rm", "a"],
@@ -70,6 +71,17 @@ describe("a deny or ask on a program holds for every way to run it", () => {
     ["git", "x"],
     ["some-program", "rm"],
     ["xargs", "env"],
+    ["/p/src/ls"],
+    ["sed", "p", "a", "-e", "1e rm victim"],
+    ["tar", "cIf", "rm victim", "o.tar", "a"],
+    ["git", "config", "core.fsmonitor", "rm victim;", "list"],
+    ["git", "bisect", "view", "git", "-c", "alias.x=!rm victim #", "x"],
+    ["bash", "-c", "[[ 'a[$(rm victim)]' -eq 0 ]]"],
+    ["bash", "-c", "test -v 'a[$(rm victim)]'"],
+    ["env", "src/ls"],
+    ["sh", "-c", "src/ls"],
+    ["xargs", "/tmp/cat"],
+    ["tar", "cf", "o", "--use-compress-program=src/ls", "a"],
   ])("what runs nobody knows what is asked about: %j %j %j", (...argv) => {
     verifies("PERM-16");
     const rules = [

@@ -45,15 +45,51 @@ function treesOf({ argv, cwd, executable, read_only }: ReachingCommand): string[
       : [repositoryOf(cwd)];
   }
   if (!read_only && !isPlainCommand(program, executable)) return ["/"];
-  if (!WALKS.has(name) && !args.some((arg) => RECURSIVE.test(arg))) return [];
+  const lists = LISTS_FILES[name];
+  if (lists !== undefined && args.some((arg) => lists.test(arg))) return ["/"];
+  const recursive = RECURSIVE[name];
+  const walks = recursive !== undefined && args.some((arg) => recursive.test(arg));
+  if (!WALKS.has(name) && !walks) return [];
   const named = args.flatMap((arg) => canonicalPath(cwd, arg) ?? []).filter(isDirectory);
   return named.length === 0 ? [cwd] : named;
 }
 
 /** Plain programs that take a whole directory, whatever their options. */
 const WALKS: ReadonlySet<string> = new Set(["find", "tree", "du", "mv", "rg", "ag"]);
-const RECURSIVE =
-  /^-[A-Za-z]*[rRa]|^--(?:recursive|archive|dereference-recursive|directories=recurse)/;
+/** By which options the others do, abbreviated ones too. */
+const RECURSIVE: Readonly<Record<string, RegExp>> = byName([
+  [["ls", "dir", "vdir"], /^-[A-Za-z0-9]*R|^--rec/],
+  [["grep", "egrep", "fgrep"], /^-[A-Za-z0-9]*[rRd]|^--(?:rec|der|dir)/],
+  [["cp"], /^-[A-Za-z]*[rRa]|^--(?:rec|ar)/],
+  [["diff"], /^-[A-Za-z0-9]*r|^--rec/],
+  [["rm", "chmod", "chown", "chgrp"], /^-[A-Za-z]*[rR]|^--rec/],
+  [["gzip", "gunzip"], /^-[A-Za-z0-9]*r|^--rec/],
+]);
+/** Options by which a file says which files are read. */
+const LISTS_FILES: Readonly<Record<string, RegExp>> = byName([
+  [["wc", "sort", "du"], /^--f/],
+  [
+    [
+      "cksum",
+      "sum",
+      "md5sum",
+      "sha1sum",
+      "sha224sum",
+      "sha256sum",
+      "sha384sum",
+      "sha512sum",
+      "b2sum",
+    ],
+    /^-[A-Za-z]*c|^--ch/,
+  ],
+]);
+
+function byName(rows: readonly (readonly [readonly string[], RegExp])[]): Record<string, RegExp> {
+  return Object.fromEntries(
+    rows.flatMap(([names, pattern]) => names.map((name) => [name, pattern])),
+  );
+}
+
 /** They show neither names nor contents of files. */
 const SHOWS_NO_FILES: ReadonlySet<string> = new Set([
   "version",

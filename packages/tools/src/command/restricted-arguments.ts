@@ -59,7 +59,11 @@ const MOST_PATH_CHARS = 4096;
 const BORDERS = /[\s=:,@"'`;|&<>(){}!#]+/;
 
 function piecesOf(argument: string): string[] {
-  const pieces = [argument, ...argument.split(BORDERS)];
+  // Whole behind its option, too: a path may hold any of those characters.
+  const values = [/^[^=]*=(.*)$/s, /^[^:]*:(.*)$/s, /^[^@]*@(.*)$/s].flatMap(
+    (before) => before.exec(argument)?.[1] ?? [],
+  );
+  const pieces = [argument, ...values, ...argument.split(BORDERS)];
   // The value of a short option stands right behind its letter: `-f.env`.
   const attached = pieces.filter((piece) => /^-[^-]./.test(piece)).map((piece) => piece.slice(2));
   // A shell takes a backslash away: `.e\nv`.
@@ -70,14 +74,19 @@ function piecesOf(argument: string): string[] {
 }
 
 /** By its letters, by what it leads to, and by the names a pattern stands for. */
-function pathsOf(cwd: string, piece: string): string[] {
+function pathsOf(cwd: string, given: string): string[] {
+  // To a program, its own directory and root are what the command is started with.
+  const piece = given.replace(OWN_PLACE, (_, place: string) => (place === "cwd" ? cwd : ""));
   const named = resolve(cwd, piece);
-  const paths = [named, ...namesMatching(named)];
-  return paths.flatMap((path) => {
-    const real = exists(path) ? canonicalPath(cwd, path) : undefined;
-    return real === undefined || real === path ? [path] : [path, real];
-  });
+  // As the system resolves it: behind a link, ".." leads elsewhere than by its letters.
+  const real = canonicalPath(cwd, piece);
+  const paths = [named, ...(real === undefined ? [] : [real])];
+  const matching = paths.flatMap(namesMatching);
+  const led = matching.flatMap((path) => canonicalPath(cwd, path) ?? []);
+  return [...new Set([...paths, ...matching, ...led])];
 }
+
+const OWN_PLACE = /^\/proc\/(?:thread-)?self\/(?:task\/[^/]+\/)?(cwd|root)(?=\/|$)/;
 
 /** Only the last name may be a pattern: one directory is looked through, not a tree. */
 function namesMatching(path: string): string[] {
@@ -98,10 +107,6 @@ function shellGlob(pattern: string): (name: string) => boolean {
   const simple = pattern.replaceAll(/\[[^\]]*\]/g, "?");
   const matches = compileGlob(globProblem(simple) === undefined ? simple : "*");
   return (name) => matches(name) && (!name.startsWith(".") || pattern.startsWith("."));
-}
-
-function exists(path: string): boolean {
-  return nodeAt(path) !== undefined;
 }
 
 function nodeAt(path: string) {

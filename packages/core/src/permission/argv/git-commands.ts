@@ -173,12 +173,16 @@ const OPTIONS: Readonly<Record<string, readonly RunningOption[]>> = {
   grep: [script("open-files-in-pager", "O"), ...EVERYWHERE],
 };
 
+/** Of `git bisect`: the others show something with a program, or take one. */
+const KEEPS_TO_ITSELF = /^(?:start|good|bad|new|old|skip|reset|log|terms|next)$/;
+
 type Subcommand = (command: KnownCommand, at: number) => InnerCommands;
 
 const SUBCOMMANDS_THAT_RUN: Readonly<Record<string, Subcommand>> = {
   bisect({ words, open }, at) {
     if (words[at + 1] === undefined) return open ? NOT_UNDERSTOOD : RUNS_NOTHING;
-    if (words[at + 1] !== "run") return RUNS_NOTHING;
+    if (KEEPS_TO_ITSELF.test(words[at + 1] ?? "")) return RUNS_NOTHING;
+    if (words[at + 1] !== "run") return NOT_UNDERSTOOD;
     const told = indexes(at + 1, words.length);
     return {
       commands: [{ words: words.slice(at + 2), open }],
@@ -204,8 +208,10 @@ const SUBCOMMANDS_THAT_RUN: Readonly<Record<string, Subcommand>> = {
   },
   config({ words, open }, at) {
     const rest = words.slice(at + 1);
-    const reads = rest.some((word) => /^(?:--get.*|--list|-l|get|list)$/.test(word));
     const keys = rest.filter((word) => !word.startsWith("-"));
+    const reads =
+      rest.some((word) => /^(?:--get.*|--list|-l)$/.test(word)) ||
+      /^(?:get|list)$/.test(keys[0] ?? "");
     const isHarmless =
       reads || keys.length === 0 || isHarmlessGitKey((keys[0] ?? "").toLowerCase());
     if (isHarmless && !open) return RUNS_NOTHING;

@@ -12,7 +12,13 @@ import {
   RUNS_NOTHING,
 } from "./known-command.ts";
 import { OPTIONS_THAT_RUN, runByOptions } from "./options-that-run.ts";
-import { isPlainProgram, MULTI_CALL, namesOfProgram, programName } from "./plain-programs.ts";
+import {
+  isOfTheSystem,
+  isPlainProgram,
+  MULTI_CALL,
+  namesOfProgram,
+  programName,
+} from "./plain-programs.ts";
 import { readShellScript } from "./shell-script.ts";
 import { runByWrapper, WRAPPERS } from "./wrappers.ts";
 
@@ -20,7 +26,9 @@ import { runByWrapper, WRAPPERS } from "./wrappers.ts";
 export function innerCommands(argv: readonly string[], executable: string): InnerCommands {
   const outer = { words: argv, open: false };
   const names = namesOfProgram(argv[0] ?? "", executable);
-  const first = mergeInner(names.map((name) => runByName(name, outer)));
+  const isKnown = isOfTheSystem(argv[0] ?? "") && isOfTheSystem(executable);
+  const named = names.map((name) => runByName(name, outer));
+  const first = mergeInner(isKnown ? named : [...named, ANYTHING]);
   const commands: KnownCommand[] = [...first.commands];
   let { opaque } = first;
   let level: readonly KnownCommand[] = first.commands;
@@ -40,10 +48,13 @@ function runByCommand(command: KnownCommand): InnerCommands {
   const [program] = command.words;
   // Which program it is only shows when it runs.
   if (program === undefined) return command.open ? NOT_UNDERSTOOD : RUNS_NOTHING;
-  return runByName(programName(program), command);
+  const named = runByName(programName(program), command);
+  return isOfTheSystem(program) ? named : mergeInner([named, ANYTHING]);
 }
 
 function runByName(name: string, command: KnownCommand): InnerCommands {
+  if (TESTS.has(name) && command.words.some((word) => /\[.*[$`]/s.test(word))) return ANYTHING;
+  if (name === "tar" && /^[A-Za-z]*[IF]/.test(command.words[1] ?? "")) return ANYTHING;
   if (isPlainProgram(name)) return RUNS_NOTHING;
   const known = runByKnownName(name, command);
   if (known !== undefined) return known;
@@ -55,6 +66,9 @@ function runByName(name: string, command: KnownCommand): InnerCommands {
     ? { ...similar, opaque: true }
     : mergeInner([similar, ANYTHING]);
 }
+
+/** In bash a subscript among their arguments is evaluated. */
+const TESTS: ReadonlySet<string> = new Set(["test", "[", "[["]);
 
 /** Nothing is known of the program. Whoever allows it by its name allows what it does. */
 const ANYTHING: InnerCommands = Object.freeze({
@@ -130,7 +144,7 @@ function runByFind({ words, open }: KnownCommand): InnerCommands {
   let opaque = open;
   for (let at = 1; at < words.length; at += 1) {
     if (!/^-(?:exec|execdir|ok|okdir)$/.test(words[at] ?? "")) continue;
-    const end = words.findIndex((word, index) => index > at && (word === ";" || word === "+"));
+    const end = words.findIndex((word, index) => index > at && endsExec(words, word, index));
     // A shell may have been meant to take the backslash away.
     const until = end === -1 ? words.length : end;
     if (end === -1) opaque = true;
@@ -141,6 +155,11 @@ function runByFind({ words, open }: KnownCommand): InnerCommands {
     at = until;
   }
   return told.length === 0 && !opaque ? RUNS_NOTHING : { commands, opaque, told, by_nature: false };
+}
+
+/** A plus ends it only behind the names: elsewhere it is an argument. */
+function endsExec(words: readonly string[], word: string, index: number): boolean {
+  return word === ";" || (word === "+" && words[index - 1] === "{}");
 }
 
 /** `fd -x program …`: the rest of the words, up to a semicolon. */
@@ -215,6 +234,8 @@ function runBySed({ words, open }: KnownCommand): InnerCommands {
     }
   }
   if (scripts.length === 0) scripts.push(words[at] ?? "");
+  // GNU programs take options behind operands, too.
+  if (words.slice(at).some((word) => /^-./.test(word))) isKnown = false;
   if (isKnown && scripts.every((script) => SIMPLE_SED.test(script))) return RUNS_NOTHING;
   return { commands: [], opaque: true, told: indexes(1, words.length), by_nature: false };
 }

@@ -5,12 +5,20 @@ import { baseName } from "../path.ts";
 
 /** By the name it was called by and by the file that would really run. */
 export function isPlainCommand(given: string, executable: string): boolean {
-  return namesOfProgram(given, executable).every(isPlainProgram);
+  return isOfTheSystem(executable) && namesOfProgram(given, executable).every(isPlainProgram);
 }
 
 export function isPlainProgram(name: string): boolean {
   return PLAIN.has(name);
 }
+
+/** A program given by its path is known by its name only in a folder of the system: `src/ls` may be anything. */
+export function isOfTheSystem(given: string): boolean {
+  return !/[\\/]/.test(given) || SYSTEM_FOLDER.test(given);
+}
+
+const SYSTEM_FOLDER =
+  /^(?:\/usr(?:\/local)?)?\/s?bin\/[^/]+$|^\/(?:opt\/(?:homebrew|local)|run\/current-system\/sw)\/bin\/[^/]+$|^\/nix\/store\/[^/]+\/bin\/[^/]+$/;
 
 /** The names a program may act by. One that is many programs acts by the name it is called by. */
 export function namesOfProgram(given: string, executable: string): string[] {
@@ -39,7 +47,7 @@ const WRITE = `rm rmdir mkdir touch cp mv ln link unlink chmod chown chgrp tee t
   shred sync shuf csplit gzip gunzip bzip2 bunzip2 xz unxz kill pkill killall`;
 
 /** Of a shell; a program of such a name does no more. */
-const BUILTIN = `: [ [[ cd pushd popd dirs exit return break continue shift wait umask set times type jobs
+const BUILTIN = `: [ [[ cd pushd popd dirs exit return break continue shift wait umask set times type
   ulimit`;
 
 const PLAIN: ReadonlySet<string> = new Set(
