@@ -133,14 +133,24 @@ describe("a call that cannot be planned", () => {
       if (person !== undefined) {
         expect(person.requests[0]?.preview).toEqual({
           kind: "text",
-          text: "This change cannot be made as given; the reason is reported once the call is approved.",
+          text: "This call cannot be carried out as given.",
         });
+        // On record it is as if it could be: which of the two says what is in the file.
+        const [requested] = world.facts("permission.requested");
+        expect(requested?.data["request"]).toMatchObject({ preview_is_private: true });
+        expect(JSON.stringify(requested)).not.toContain("cannot be carried out");
       }
-      const isTold = decision === "allow_once";
-      expect(textOf(result).includes("hunter2")).toBe(isTold);
+      // A yes to the change is none to reading what is there.
+      expect(JSON.stringify(world.facts())).not.toContain("hunter2");
+      expect(textOf(result)).not.toContain("hunter2");
+      const isApproved = decision === "allow_once";
+      if (isApproved) expect(textOf(result)).toContain("(text_not_found)");
       expect(result?.status).toBe(
-        isTold ? "failed" : decision === undefined ? "denied" : "rejected",
+        isApproved ? "failed" : decision === undefined ? "denied" : "rejected",
       );
+      const explained = await world.run.explain({ name: "notes.edit", arguments: input });
+      expect(explained.outcome).toBe("ask");
+      expect(JSON.stringify(explained)).not.toContain("hunter2");
     }
   });
 });

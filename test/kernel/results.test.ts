@@ -413,6 +413,10 @@ describe("a result with only a summary", () => {
     verifies("RESULT-8", "RESULT-3");
     const blank = await resultOf(() => ({ ok: true, summary: " " }));
     expect(textOf(blank.result)).toBe("a.tool succeeded and returned nothing.");
+    const silent = await resultOf(() => {
+      throw new ToolFailure({ code: "odd", message: "" });
+    });
+    expect(textOf(silent.result)).toBe("a.tool failed and gave no reason.");
     const data = await resultOf(() => ({ ok: true, summary: "one row", data: { rows: 1 } }));
     expect(data.result.content).toEqual([{ type: "json", json: { rows: 1 } }]);
     expect(data.result.summary).toBe("one row");

@@ -14,11 +14,12 @@ import {
 import type { JsonValue } from "../schema/index.ts";
 import type { Effects, Plan, ToolError } from "../tool/index.ts";
 import { arrive, resolveName } from "./arrive.ts";
-import { createCall, type Ending, type ToolCall } from "./call.ts";
+import { createCall, type Call, type Ending, type ToolCall } from "./call.ts";
 import { hookSubject, seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
 import { callDigest, isFinalDeny, permissionFacts, planAdds } from "./permission-facts.ts";
 import { planCall, resolveTargets } from "./prepare.ts";
+import { isPrivatePreview, mayReadTargets } from "./readable-targets.ts";
 
 export type Explanation =
   | {
@@ -77,12 +78,14 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
   const judgements = [explained("targets", judgement)];
   if (!isFinalDeny(call, { facts, judgement })) {
     const end = (await planCall(quiet, call)) ?? call.planFailure;
-    if (end !== undefined)
+    // Where the real call would put a question first, nothing of its plan is told here either.
+    const isAsked = judgement.decision === "ask" && !mayReadTargets(host, call);
+    if (end !== undefined && (end !== call.planFailure || !isAsked))
       return {
         ...refusal(host, call.tool_name, end),
         judgements: host.redactor.value(judgements as never),
       };
-    if (planAdds(call, facts)) {
+    if (end === undefined && planAdds(call, facts)) {
       facts = permissionFacts(call, host.runContext());
       judgement = evaluate(host.policy, facts, host.grants);
       judgements.push(explained("plan", judgement));
@@ -100,13 +103,19 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
     judgements,
     effects: call.effects,
     observable_input: seenInput(host, call).redacted,
-    ...(call.plan === undefined ? {} : { plan: call.plan }),
+    ...(call.plan === undefined ? {} : { plan: withoutPrivate(host, call, call.plan) }),
     scopes: judgement.scopes,
     digest: callDigest(call),
     hooks: hooks.map(({ id }) => id),
     unmatched_rules: unmatchedRules(host.policy, facts),
   };
   return host.redactor.value(explanation as never);
+}
+
+/** The preview of a restricted file is for the person who is asked alone (PIPE-9). */
+function withoutPrivate(host: CallHost, call: Call, plan: Plan): Plan {
+  const { preview, ...rest } = plan;
+  return preview !== undefined && isPrivatePreview(host, call, preview) ? rest : plan;
 }
 
 function explained(

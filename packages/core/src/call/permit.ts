@@ -124,8 +124,19 @@ function failToPlan(
 ): Ending | Promise<Ending> {
   const { judgement } = call.judged as Judged;
   if (judgement.decision === "deny") return deniedByPolicy(call, judgement);
-  if (judgement.decision === "allow" || mayReadTargets(host, call)) return failure;
-  return askAPerson(host, call, gate).then((refused) => refused ?? failure);
+  // A yes to a change is none to reading what is there.
+  const isWithheld = !call.effects.read_only && isPrivatePreview(host, call, CANNOT_BE_MADE);
+  const told = isWithheld ? withheld(call, failure) : failure;
+  if (judgement.decision === "allow" || mayReadTargets(host, call)) return told;
+  return askAPerson(host, call, gate).then((refused) => refused ?? told);
+}
+
+/** The same failure without what it would say of a restricted file. */
+function withheld(call: Call, { status, outcome, ...rest }: Ending): Ending {
+  const { code = "prepare_failed", error_class = "execution_failed" } = outcome.error ?? {};
+  const message = `${call.tool_name} could not be carried out as given (${code}); nothing was done. Why is not reported, because it would show what is in a restricted file. Ask the user.`;
+  const error = toolError({ code, error_class, message, recovery: "ask_the_user" });
+  return { ...rest, ...ending(status, error), unplannable: true };
 }
 
 async function askAPerson(host: CallHost, call: Call, gate: Gate): Promise<Ending | undefined> {
@@ -323,7 +334,6 @@ function permissionRequest(
   const tool = toolOf(call);
   const { session_id, run_id, agent_id, parent_run_id, parent_agent_id, role } = host.identity;
   const dangerous = tool.tags.includes("dangerous");
-  const destructive = facts.planned_destructive ?? call.effects.destructive;
   const command = facts.resources.find(({ kind }) => kind === "command");
   const env = call.plan?.env_summary ?? tool.definition.metadata?.["env"];
   const { tool_name } = call;
@@ -336,8 +346,10 @@ function permissionRequest(
     canBeWritten: (path) => host.policy.boundary.isOrdinaryWrite(path) === true,
   });
   const preview = call.planFailure === undefined ? call.plan?.preview : CANNOT_BE_MADE;
-  const planned = call.plan?.preview;
-  const isPrivate = planned !== undefined && isPrivatePreview(host, call, planned);
+  const isPrivate = preview !== undefined && isPrivatePreview(host, call, preview);
+  // What the plan found out of a restricted file, such as that it is there, is not told either.
+  const destructive =
+    (isPrivate ? undefined : facts.planned_destructive) ?? call.effects.destructive;
   const request: PermissionRequest = {
     request_id: host.ids.next("ask"),
     session_id,
@@ -375,7 +387,7 @@ function permissionRequest(
 /** Why is said after the yes: it would say what is there. */
 const CANNOT_BE_MADE: Preview = {
   kind: "text",
-  text: "This change cannot be made as given; the reason is reported once the call is approved.",
+  text: "This call cannot be carried out as given.",
 };
 
 /** What hooks, records and relays have instead of a preview that shows a restricted file (PIPE-9). */
@@ -395,7 +407,7 @@ function withWholePreview(
   call: Call,
   request: PermissionRequest,
 ): PermissionRequest {
-  const preview = call.plan?.preview;
+  const preview = call.planFailure === undefined ? call.plan?.preview : CANNOT_BE_MADE;
   const isWhole = previewLength(preview) <= MAX_PREVIEW_CHARS && !request.preview_is_private;
   if (isWhole || preview === undefined) return request;
   return { ...request, preview: mapPreview(preview, (text) => host.redactor.text(text)) };

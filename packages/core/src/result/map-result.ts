@@ -59,7 +59,7 @@ export function mapResult(
   if (error !== undefined) content = [{ type: "text", text: error.message }, ...content];
   // Some providers refuse a blank text, and no model can tell it from a lost one.
   if (content.every(isBlank)) {
-    content = [isSaid ? { type: "text", text: said } : emptyBlock(frame.tool_name)];
+    content = [isSaid ? { type: "text", text: said } : emptyBlock(frame.tool_name, error)];
   }
 
   const metadata: ResultMetadata =
@@ -165,8 +165,10 @@ function isBlank(block: ContentBlock): boolean {
   return block.type === "text" && (block.text === "" || block.text.trim() === "");
 }
 
-function emptyBlock(toolName: string): ContentBlock {
-  return { type: "text", text: `${toolName} succeeded and returned nothing.` };
+function emptyBlock(toolName: string, error: ToolError | undefined): ContentBlock {
+  const ended =
+    error === undefined ? "succeeded and returned nothing" : "failed and gave no reason";
+  return { type: "text", text: `${toolName} ${ended}.` };
 }
 
 function summaryOf(result: ToolResult): string {
