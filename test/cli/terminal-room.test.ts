@@ -270,7 +270,7 @@ a live line that is longer than a narrow screen is
     expect(said.slice(-2)).toEqual(["held 0", "<kind:text,text:heard>"]);
     const lines = said.filter((line) => line.startsWith("line "));
     expect(lines.length).toBeGreaterThanOrEqual(100_000);
-    expect(lines.every((line, at) => line === `line ${at + 1}`)).toBe(true);
+    expect(lines.find((line, at) => line !== `line ${at + 1}`)).toBeUndefined();
     expect(said.length).toBe(lines.length + 3);
   });
 

@@ -166,7 +166,7 @@ exec sleep 86400`,
 // An ESC is passed on at once.
 const SETTINGS = `
 set-option -g status off
-set-option -g history-limit 200000
+set-option -g history-limit 2000000
 set-option -s escape-time 0
 `;
 
