@@ -1,6 +1,6 @@
 // A runtime of its own, for what memory a flood of command output costs: prints one line of JSON.
 
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKernel } from "@soong/core";
@@ -21,7 +21,7 @@ try {
   const [result] = await run.execute([
     { id: "1", name: "code.run_command", arguments: { argv: ["sh", "-c", script] } },
   ]);
-  const peak = process.resourceUsage().maxRSS * 1024;
+  const peak = await peakBytes();
   const text = result?.content.map((block) => (block.type === "text" ? block.text : "")).join("");
   process.stdout.write(
     JSON.stringify({
@@ -35,4 +35,11 @@ try {
   );
 } finally {
   await rm(base, { recursive: true, force: true });
+}
+
+/** Of this program alone: `maxRSS` also counts what the process was before it became this program. */
+async function peakBytes(): Promise<number> {
+  const status = await readFile("/proc/self/status", "utf8").catch(() => "");
+  const kilobytes = Number(/^VmHWM:\s*(\d+) kB$/m.exec(status)?.[1]);
+  return (Number.isNaN(kilobytes) ? process.resourceUsage().maxRSS : kilobytes) * 1024;
 }
