@@ -22,6 +22,17 @@ const LATER = {
   "ajv/dist/2020.js": ["Ajv2020", "_", "Name"],
   chardet: ["analyse"],
   re2js: ["RE2JS"],
+  yaml: [
+    "Composer",
+    "isAlias",
+    "isMap",
+    "isScalar",
+    "isSeq",
+    "Lexer",
+    "LineCounter",
+    "Parser",
+    "stringify",
+  ],
 };
 
 /** What is written in the language alone to run anywhere, as Node has it. */

@@ -1,10 +1,13 @@
-// The packaging check: each package is packed, looked through, installed from its tarball into an empty
-// project, imported, used, and type-checked there, as a stranger would.
+// The packaging check: all packages are packed, looked through, installed from their tarballs into an empty
+// project, imported, used, and type-checked there, as a user would.
 
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { transformSync } from "esbuild";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
 import { capture, CommandFailed } from "./command.ts";
 import { house, packageFolders } from "./house.ts";
 
@@ -14,8 +17,22 @@ interface Manifest {
   readonly scripts?: Readonly<Record<string, string>>;
 }
 
+interface Published {
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+interface Packed extends Published {
+  readonly tarball: string;
+  /** Paths inside the tarball. */
+  readonly files: readonly string[];
+}
+
 /** Has our other packages in it, and is installed without them. */
 const BUNDLED = "cli";
+
+/** Our packages are modules alone, so nobody can require them, nor find them the way Node 10 did. */
+const NOT_OFFERED: readonly string[] = ["node10", "node16-cjs"];
 
 const published = packageFolders()
   .map((folder) => ({ folder, manifest: readManifest(folder) }))
@@ -23,13 +40,15 @@ const published = packageFolders()
 
 const temporary = mkdtempSync(join(tmpdir(), "soong-packaging-"));
 try {
-  const packed = published.map((one) => ({ ...one, tarball: pack(one.folder, one.manifest) }));
-  const libraries = packed.filter(({ folder }) => folder !== BUNDLED);
-  const together = install("together", libraries);
-  for (const { folder, manifest } of libraries) useAsStranger(together, folder, manifest);
-  for (const { folder, manifest, tarball } of packed) {
-    if (folder === BUNDLED) useAsStranger(install("alone", [{ tarball }]), folder, manifest);
+  for (const one of published) checkScripts(one);
+  const packed = pack();
+  for (const one of packed) {
+    checkFiles(one);
+    await checkEntryPoints(one);
+    console.log(`${one.manifest.name}: ${one.files.length} files packed, entry points resolve`);
   }
+  useAsUser("together", (folder) => folder !== BUNDLED, packed);
+  useAsUser("alone", (folder) => folder === BUNDLED, packed);
 } catch (error) {
   if (!(error instanceof CommandFailed)) throw error;
   console.error(error.message);
@@ -42,37 +61,84 @@ function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join("packages", folder, "package.json"), "utf8")) as Manifest;
 }
 
-/** Packs one package, and checks what is in the tarball and how its entry points resolve. */
-function pack(folder: string, { name, scripts = {} }: Manifest): string {
+function checkScripts({ folder, manifest: { name, scripts = {} } }: Published): void {
   const atInstall = ["preinstall", "install", "postinstall", "prepare"].filter((s) => s in scripts);
   if (atInstall.length > 0) fail(`${name} has install scripts: ${atInstall.join(", ")}`);
+  if (scripts["prepack"] !== `node ../../scripts/run.mjs scripts/build.ts ${folder}`) {
+    fail(`${name}: "prepack" does not build it, so \`npm pack\` in a new clone would pack nothing`);
+  }
+}
 
-  const cwd = join("packages", folder);
-  const printed = capture("npm", ["pack", "--json", "--pack-destination", temporary], { cwd });
-  const [packed] = JSON.parse(printed) as { filename: string; files: { path: string }[] }[];
-  if (packed === undefined) fail(`${name}: npm pack made nothing`);
+/** All at once, and without building: the types step has just done that. */
+function pack(): Packed[] {
+  const folders = published.map(({ folder }) => `./packages/${folder}`);
+  const options = ["--json", "--ignore-scripts", "--pack-destination", temporary];
+  const printed = capture("npm", ["pack", ...options, ...folders]);
+  const made = JSON.parse(printed) as {
+    name: string;
+    filename: string;
+    files: { path: string }[];
+  }[];
+  return published.map((one) => {
+    const tarball = made.find(({ name }) => name === one.manifest.name);
+    if (tarball === undefined) return fail(`${one.manifest.name}: npm pack made nothing`);
+    const files = tarball.files.map(({ path }) => path);
+    return { ...one, tarball: join(temporary, tarball.filename), files };
+  });
+}
 
-  const paths = packed.files.map((file) => file.path);
-  const strange = paths.filter(
-    (path) => !/^(dist\/|bin\/|(README\.md|LICENSE|package\.json)$)/.test(path),
+function checkFiles({ folder, manifest: { name }, files }: Packed): void {
+  const strange = files.filter(
+    (path) => !/^(dist\/(?!\.)|bin\/|(README\.md|LICENSE|package\.json)$)/.test(path),
   );
   if (strange.length > 0) fail(`${name}: not meant to be published: ${strange.join(", ")}`);
   for (const needed of ["README.md", "LICENSE", "dist/index.js", "dist/index.d.ts"]) {
-    if (!paths.includes(needed)) fail(`${name}: ${needed} is missing from the tarball`);
+    if (!files.includes(needed)) fail(`${name}: ${needed} is missing from the tarball`);
   }
-  if (readFileSync(join(cwd, "LICENSE"), "utf8") !== readFileSync("LICENSE", "utf8")) {
+  const licence = readFileSync(join("packages", folder, "LICENSE"), "utf8");
+  if (licence !== readFileSync("LICENSE", "utf8")) {
     fail(`${name}: its LICENSE differs from the one at the root`);
   }
-
-  const tarball = join(temporary, packed.filename);
-  capture("publint", [tarball, "--strict"]);
-  capture("attw", [tarball, "--profile", "esm-only"]);
-  console.log(`${name}: ${paths.length} files packed, entry points resolve`);
-  return tarball;
 }
 
-/** An empty project with these tarballs, some of which depend on each other, and the types of Node. */
-function install(name: string, packed: readonly { tarball: string }[]): string {
+/** How the entry points resolve, for Node, bundlers and the compiler. */
+async function checkEntryPoints({ manifest: { name }, tarball }: Packed): Promise<void> {
+  const bytes = new Uint8Array(readFileSync(tarball));
+  const { messages, pkg } = await publint({ pack: { tarball: bytes.buffer }, strict: true });
+  const errors = messages.filter(({ type }) => type === "error");
+  if (errors.length > 0) {
+    fail(`${name}: ${errors.map((message) => formatMessage(message, pkg)).join("\n")}`);
+  }
+
+  const analysis = await checkPackage(createPackageFromTarballData(bytes));
+  if (analysis.types === false) return fail(`${name} has no types`);
+  const problems = analysis.problems.filter(
+    (problem) => !("resolutionKind" in problem && NOT_OFFERED.includes(problem.resolutionKind)),
+  );
+  if (problems.length > 0) fail(`${name}: ${JSON.stringify(problems, null, 2)}`);
+}
+
+/** An empty project with these packages, in which each is used by its sample, `test/packaging/<folder>.ts`. */
+function useAsUser(
+  project: string,
+  isMeant: (folder: string) => boolean,
+  packed: readonly Packed[],
+): void {
+  const meant = packed.filter(({ folder }) => isMeant(folder));
+  const cwd = install(project, meant);
+  for (const { folder } of meant) runSample(folder, cwd);
+  // What runs anywhere must do without the types of Node.
+  const anywhere = meant.filter(({ folder }) => house.packages[folder]?.runs === "anywhere");
+  const onNode = meant.filter((one) => !anywhere.includes(one));
+  typeCheckSamples(anywhere, "", cwd);
+  typeCheckSamples(onNode, "node", cwd);
+  for (const { manifest } of meant) {
+    console.log(`${manifest.name}: installs, imports, runs and type-checks in an empty project`);
+  }
+}
+
+/** Some of the tarballs depend on each other. */
+function install(name: string, packed: readonly Packed[]): string {
   const project = join(temporary, name);
   mkdirSync(project);
   writeFileSync(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
@@ -83,23 +149,25 @@ function install(name: string, packed: readonly { tarball: string }[]): string {
   return project;
 }
 
-/** Runs and type-checks `test/packaging/<folder>.ts` against the installed package. */
-function useAsStranger(project: string, folder: string, { name }: Manifest): void {
+function runSample(folder: string, cwd: string): void {
   const sample = resolve("test", "packaging", `${folder}.ts`);
-  cpSync(sample, join(project, `${folder}.ts`));
+  cpSync(sample, join(cwd, `${folder}.ts`));
   const { code } = transformSync(readFileSync(sample, "utf8"), { loader: "ts" });
-  writeFileSync(join(project, `${folder}.mjs`), code);
-  capture(process.execPath, [`${folder}.mjs`], { cwd: project });
+  writeFileSync(join(cwd, `${folder}.mjs`), code);
+  capture(process.execPath, [`${folder}.mjs`], { cwd });
+}
 
+function typeCheckSamples(packed: readonly Packed[], types: string, cwd: string): void {
+  if (packed.length === 0) return;
+  const files = packed.map(({ folder }) => `${folder}.ts`);
   const shared = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2023"];
-  const node = ["--module", "nodenext", "--lib", "es2023"];
+  // The Web-standard globals come with the types of Node, or with those of a worker.
+  const lib = types === "" ? "es2023,webworker" : "es2023";
+  const node = ["--module", "nodenext", "--lib", lib];
   const bundler = ["--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2023,dom"];
-  // What runs anywhere must do without the types of Node.
-  const types = house.packages[folder]?.runs === "node" ? "node" : "";
   for (const resolution of [node, bundler]) {
-    capture("tsc", [...shared, ...resolution, "--types", types, `${folder}.ts`], { cwd: project });
+    capture("tsc", [...shared, ...resolution, "--types", types, ...files], { cwd });
   }
-  console.log(`${name}: installs, imports, runs and type-checks in an empty project`);
 }
 
 function nodeTypesVersion(): string {

@@ -10,6 +10,8 @@ export interface PackagePlan {
   readonly runs: "anywhere" | "node";
   /** Folders of our own packages it may import. */
   readonly imports: readonly string[];
+  /** Folders of our own packages of which it may import types alone: they are dev dependencies. */
+  readonly types?: readonly string[];
   /** Folders under `src`, each of which may import itself and those before it. Without: no rooms. */
   readonly rooms?: readonly string[];
 }

@@ -14,9 +14,7 @@ export function setUp() {
   refuseOldNode();
   if (isInstalled(root)) return;
   console.log("Installing the packages of package-lock.json …");
-  // Not `npm ci`: it refuses a lock file that lacks optional binaries of another platform. This takes
-  // the locked versions just the same, adds this platform's binaries and leaves the lock file alone.
-  const { status } = spawnSync("npm", ["install", "--no-save"], {
+  const { status } = spawnSync("npm", ["ci", "--ignore-scripts"], {
     cwd: root,
     stdio: "inherit",
     // npm is a batch file there.

@@ -1,5 +1,6 @@
-// The kernel in a context that has the language and nothing else: no Node, no DOM, no timers.
+// The kernel in a context that has the language and the Web-standard globals it names: no Node, no DOM.
 
+import { webcrypto } from "node:crypto";
 import { createContext, runInContext } from "node:vm";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -83,7 +84,7 @@ const TURN = `(async () => {
   const found = await run.call("internal.search_tools", { query: "weather city" });
   seen.push(results.length === 6);
   return JSON.parse(JSON.stringify({
-    globals: Object.getOwnPropertyNames(globalThis).filter((name) => ["console", "setTimeout", "URL", "TextEncoder", "process", "Buffer", "AbortController", "structuredClone", "queueMicrotask"].includes(name)),
+    globals: Object.getOwnPropertyNames(globalThis).filter((name) => ["console", "URL", "process", "Buffer", "fetch", "structuredClone", "queueMicrotask"].includes(name)),
     statuses: results.map(({ tool_call_id, status }) => [tool_call_id, status]),
     signal: seen,
     huge: [huge.status, huge.artifacts[0].size],
@@ -93,6 +94,16 @@ const TURN = `(async () => {
     leak: JSON.stringify([journal.facts, journal.nodes]).includes("supersecretvalue"),
   }));
 })()`;
+
+/** Those of packages/core/src/web.d.ts. */
+const WEB_GLOBALS = {
+  AbortController,
+  TextEncoder,
+  clearTimeout,
+  crypto: webcrypto,
+  performance,
+  setTimeout,
+};
 
 const GLOBAL_NAME = "soong";
 
@@ -124,7 +135,7 @@ async function bundleKernel(): Promise<Bundle> {
 }
 
 function inBareContext({ code }: Bundle, script: string): unknown {
-  const context = createContext({});
+  const context = createContext({ ...WEB_GLOBALS });
   // V8 itself puts a console into every context; the kernel may not count on one.
   runInContext("delete globalThis.console", context);
   runInContext(code, context);

@@ -4,9 +4,9 @@
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describeScriptProblem, parseScript } from "@soong/agent";
+import { parseScript } from "@soong/agent";
 import { parseMcpSettings } from "@soong/mcp";
-import { checkDeclarativeTool, describeFileProblem, loadHooks } from "@soong/tools";
+import { checkDeclarativeTool, describeProblem, loadHooks } from "@soong/tools";
 import { verifies } from "#laws";
 import { expect, onTestFinished, test } from "vitest";
 import { parseConfig } from "../packages/cli/src/config/index.ts";
@@ -26,7 +26,7 @@ test.each(samples.map((sample) => [`${sample.page}:${sample.line}`, sample] as c
 
 function scriptProblems(code: string, place: string): string[] {
   const parsed = parseScript(code, place);
-  return parsed.ok ? [] : parsed.problems.map(describeScriptProblem);
+  return parsed.ok ? [] : parsed.problems.map(describeProblem);
 }
 
 /** A tool, hooks and servers are known by their fields; anything else is records, one a line or one in all. */
@@ -49,7 +49,7 @@ async function jsonProblems(page: string, code: string): Promise<string[]> {
   const checked = isTool
     ? await checkDeclarativeTool(file)
     : await loadHooks(file, { project: join(folder, "project") });
-  return checked.ok ? [] : checked.problems.map(describeFileProblem);
+  return checked.ok ? [] : checked.problems.map(describeProblem);
 }
 
 function recordsOf(code: string): unknown[] {

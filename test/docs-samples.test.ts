@@ -1,7 +1,7 @@
 // Every TypeScript sample of the documentation is type-checked, run, and held to the output beside it.
 
 import { execFile } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { verifies } from "#laws";
@@ -69,13 +69,15 @@ const compilerConfig = {
   // A sample may show a value without using it, and JavaScript owes no types.
   compilerOptions: { moduleDetection: "force", noUnusedLocals: false, checkJs: false },
   include: ["*.ts", "*.js"],
+  // Built first, if they have changed.
+  references: readdirSync("packages").map((name) => ({ path: `../../packages/${name}` })),
 };
 
 /** What the compiler complains about; empty when all is well. */
 async function typeCheck(): Promise<string> {
   const compiler = resolve("node_modules", "typescript", "bin", "tsc");
   try {
-    const { stdout } = await execute(process.execPath, [compiler, "--project", folder]);
+    const { stdout } = await execute(process.execPath, [compiler, "--build", folder]);
     return stdout;
   } catch (error) {
     return (error as { stdout: string }).stdout;

@@ -10,10 +10,16 @@ const house: House = {
     core: { runs: "anywhere", imports: [], rooms: ["schema", "tool", "call"] },
     tools: { runs: "node", imports: ["core"] },
     cli: { runs: "node", imports: ["core", "tools"] },
+    page: { runs: "node", imports: ["core"], types: ["tools"] },
   },
 };
 
-const dependencies = { core: ["ajv"], tools: ["@soong/core", "diff"], cli: ["@soong/tools"] };
+const dependencies = {
+  core: ["ajv"],
+  tools: ["@soong/core", "diff"],
+  cli: ["@soong/tools"],
+  page: ["@soong/core"],
+};
 
 /** Violations of a made-up tree: paths under `packages/`, with the text of each file. */
 function check(texts: Record<string, string>): string[] {
@@ -40,6 +46,8 @@ test("a tree that keeps to the plan has no violation", () => {
       'import "node:fs";\nimport { a } from "@soong/core";\nimport { b } from "./read/file.ts";',
     "tools/src/read/file.ts": 'import { parse } from "diff";',
     "cli/src/main.ts": 'import { c } from "@soong/tools";',
+    "page/src/x.ts":
+      'import type { T } from "@soong/tools";\nexport type { T } from "@soong/tools";\nimport { a } from "@soong/core";',
   });
   expect(violations).toEqual([]);
 });
@@ -49,6 +57,16 @@ test.each([
     "a package imports one of ours it may not",
     { "tools/src/x.ts": 'import "./y.ts";\nimport type { T } from "soong";' },
     'packages/tools/src/x.ts:2: "tools" may not import "soong"',
+  ],
+  [
+    "a package imports more than types from one of which it may import types alone",
+    { "page/src/x.ts": 'import { type T, c } from "@soong/tools";' },
+    'packages/page/src/x.ts:1: "page" may not import "@soong/tools"',
+  ],
+  [
+    "a package re-exports more than types from one of which it may import types alone",
+    { "page/src/x.ts": 'export { c } from "@soong/tools";' },
+    'packages/page/src/x.ts:1: "page" may not import "@soong/tools"',
   ],
   [
     "a package imports itself by name",

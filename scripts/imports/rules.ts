@@ -67,10 +67,11 @@ function judgeBare(
   plan: PackagePlan,
   declared: readonly string[],
   from: Place,
-  { specifier }: Import,
+  { specifier, isType }: Import,
 ): string | undefined {
   const name = packageName(specifier);
   const ours = Object.keys(house.packages).find((folder) => npmName(folder) === name);
+  if (isType && ours !== undefined && plan.types?.includes(ours)) return undefined;
   if (ours !== undefined && !plan.imports.includes(ours)) {
     return `"${from.package}" may not import "${specifier}"`;
   }

@@ -4,6 +4,8 @@ import { parseSync } from "oxc-parser";
 
 export interface Import {
   readonly specifier: string;
+  /** Of types alone: nothing of it is there at run time. */
+  readonly isType: boolean;
   readonly line: number;
 }
 
@@ -18,12 +20,16 @@ export interface SourceFile {
 export function readSourceFile(path: string, text: string): SourceFile {
   const { module } = parseSync(path, text);
   const requests = [
-    ...module.staticImports.map((statement) => statement.moduleRequest),
-    ...module.staticExports.flatMap(({ entries }) => entries[0]?.moduleRequest ?? []),
-    ...module.dynamicImports.map((expression) => expression.moduleRequest),
+    ...module.staticImports.map(({ start, moduleRequest }) => ({ from: start, ...moduleRequest })),
+    ...module.staticExports.flatMap(({ start, entries }) => {
+      const request = entries[0]?.moduleRequest;
+      return request ? [{ from: start, ...request }] : [];
+    }),
+    ...module.dynamicImports.map(({ start, moduleRequest }) => ({ from: start, ...moduleRequest })),
   ];
-  const imports = requests.map(({ start, end }) => ({
+  const imports = requests.map(({ from, start, end }) => ({
     specifier: specifierIn(text.slice(start, end)),
+    isType: /^(?:import|export)\s+type\b/.test(text.slice(from, start)),
     line: text.slice(0, start).split("\n").length,
   }));
   return { path, imports, opensWithComment: /^\s*\/[/*]/.test(text) };

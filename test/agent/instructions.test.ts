@@ -97,7 +97,7 @@ test("the user's and the project's files are the last system blocks, on record b
         origin: "project",
         path: join(project, "CLAUDE.md"),
         node_id: nodes[1]?.node_id,
-        sha256: nodes[1]?.data?.["sha256"],
+        sha256: nodes[1]?.data?.sha256,
       },
     ],
   });
@@ -133,7 +133,7 @@ test("a source that fails or hangs does not hold up a run, nor does an abort wai
     },
   });
   expect((await ask(failing, "go")).reason).toBe("completed");
-  expect(failing.facts("error")[0]?.data["message"]).toContain("no disk");
+  expect(failing.facts("error")[0]?.data.message).toContain("no disk");
   const hanging = await stageOf([], { instructions: () => new Promise(() => {}) });
   const run = hanging.conversation.send("go");
   await hanging.clock.settle();
@@ -182,7 +182,7 @@ test("an instruction file that says to allow everything changes no decision, too
   const without = await stageOf(answers, { ...options, instructions: async () => NOTHING });
   await ask(without, "go");
   expect(stage.model.requests[0]?.tools).toEqual(without.model.requests[0]?.tools);
-  const policies = [stage, without].map((one) => one.facts("run.started")[0]?.data["policy"]);
+  const policies = [stage, without].map((one) => one.facts("run.started")[0]?.data.policy);
   expect(policies[0]).toEqual(policies[1]);
 });
 
@@ -221,7 +221,7 @@ test("reading an instruction file registers the whole body once, by content, wit
   );
   await ask(stage, "go");
   const registered = stage.journal.nodes.filter(({ kind }) => kind === "instruction_context");
-  expect(registered.map((node) => [node.tool_call_id, node.content, node.data?.["path"]])).toEqual([
+  expect(registered.map((node) => [node.tool_call_id, node.content, node.data?.path])).toEqual([
     ["1", [{ type: "text", text: "One.\nTwo.\nThree.\n" }], join(project, "part/AGENTS.md")],
     ["7", [{ type: "text", text: "Changed." }], join(project, "part/AGENTS.md")],
     ["8", [{ type: "text", text: "One.\nTwo.\nThree.\n" }], join(project, "part/AGENTS.md")],
@@ -239,7 +239,7 @@ test("reading an instruction file registers the whole body once, by content, wit
   ]);
   const last = stage.facts("context.resolved").at(-1)?.data;
   expect(last?.["instruction_refs"]).toMatchObject([
-    { origin: "read", tool_call_id: "8", sha256: registered[2]?.data?.["sha256"] },
+    { origin: "read", tool_call_id: "8", sha256: registered[2]?.data?.sha256 },
   ]);
   expect(last?.["omissions"]).toHaveLength(2);
   const results = stage.model.requests[1]?.messages.at(-1);
@@ -292,7 +292,7 @@ test("links and names: what was asked for or what it is called, of the project, 
   await ask(stage, "go");
   expect(stage.facts("tool.completed")).toHaveLength(3);
   const registered = stage.journal.nodes.filter(({ kind }) => kind === "instruction_context");
-  expect(registered.map((node) => [node.tool_call_id, node.data?.["path"]])).toEqual([
+  expect(registered.map((node) => [node.tool_call_id, node.data?.path])).toEqual([
     ["1", join(project, "guide.md")],
     ["3", join(project, "CLAUDE.md")],
   ]);

@@ -46,7 +46,7 @@ test("an abort while calls run ends them as aborted and the run as aborted_tools
   await aborted;
   const end = await run.end;
   expect(end).toMatchObject({ reason: "aborted_tools", turns: 1 });
-  expect(stage.facts("tool.failed")[0]?.data["result"]).toMatchObject({
+  expect(stage.facts("tool.failed")[0]?.data.result).toMatchObject({
     status: "aborted",
     is_error: true,
     metadata: { aborted: true, partial: true },
@@ -93,7 +93,7 @@ test("what is said about a run that never began is on record without secrets", a
   await stage.conversation.send("2").abort(`no ${secret}`);
   await stage.finish(first);
   expect(JSON.stringify(stage.journal.facts)).not.toContain(secret);
-  expect(stage.facts("error")[0]?.data["message"]).toContain("no [redacted:KEY]");
+  expect(stage.facts("error")[0]?.data.message).toContain("no [redacted:KEY]");
 });
 
 test("closing a conversation aborts all of it", async () => {

@@ -1,8 +1,9 @@
 // What a request holds and how it comes to fit (CTX-1, CTX-2, CTX-3), secrets (REDACT-1, 2), token use (EVENT-7).
 
-import { defineHook, defineTool, toolResult, type AnyTool, type Fact } from "@soong/core";
+import { defineHook, defineTool, toolResult, type AnyTool } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
+import { writtenFact } from "../facts.ts";
 import { usageOf } from "../../packages/agent/src/loop/index.ts";
 import { calls, done, failed, openStage, says, texts, USED } from "./loop-stage.ts";
 import { readTool } from "./loop-tools.ts";
@@ -38,16 +39,16 @@ test("over its budget the conversation is compacted by the model itself, on reco
     "context.compaction.completed",
     "context.resolved",
   ]);
-  const { data } = stage.facts("context.compaction.completed")[0] as Fact;
+  const { data } = stage.facts("context.compaction.completed")[0]!;
   expect(data).toMatchObject({
     trigger: "budget",
     summary_preview: "Read twice.",
     affected_turns: 2,
     continuation: { requests: ["Read both files"] },
   });
-  expect(data["tokens_after"]).toBeLessThan(data["tokens_before"] as number);
+  expect(data.tokens_after).toBeLessThan(data.tokens_before);
   const [node] = stage.journal.nodes.filter(({ kind }) => kind === "compaction");
-  expect(node?.node_id).toBe(data["node_id"]);
+  expect(node?.node_id).toBe(data.node_id);
 });
 
 test("PreCompact hooks are told before the conversation is compacted", async () => {
@@ -99,7 +100,7 @@ test("a summary that fails is on record, and the request is trimmed instead", as
     message: "it is server_error",
   });
   expect(texts(stage.model.requests[3]?.messages ?? [])[0]).toContain("as first asked: Read both");
-  expect(stage.facts("context.resolved").at(-1)?.data["omissions"]).toMatchObject([
+  expect(stage.facts("context.resolved").at(-1)?.data.omissions).toMatchObject([
     { reason: "does not fit", units: 2, nodes: 3 },
   ]);
 });
@@ -124,7 +125,7 @@ test("a prompt the provider finds too long is compacted once; the second time th
     reason: "prompt_too_long",
     error: { code: "prompt_too_long", message: "Too long." },
   });
-  expect(stage.facts("context.compaction.started").map(({ data }) => data["trigger"])).toEqual([
+  expect(stage.facts("context.compaction.started").map(({ data }) => data.trigger)).toEqual([
     "prompt_too_long",
     "prompt_too_long",
   ]);
@@ -262,13 +263,13 @@ test("files and sources of a request are named once, with the node that brought 
     { type: "resource_link" as const, uri: "file:///work/here/a.ts" },
   ];
   await stage.finish(stage.conversation.send(prompt));
-  const { data } = stage.facts("context.resolved")[1] as Fact;
+  const { data } = stage.facts("context.resolved")[1]!;
   const nodes = stage.journal.nodes.map(({ node_id, kind }) => [kind, node_id]);
   const [asked, , result, , read] = nodes.map(([, id]) => id);
   const kinds = nodes.map(([kind]) => kind);
   expect(kinds.slice(0, 4)).toEqual(["message", "message", "tool_result", "tool_result"]);
-  expect(data["source_refs"]).toEqual([{ uri: "https://example.org/a", node_id: result }]);
-  expect(data["file_refs"]).toEqual([
+  expect(data.source_refs).toEqual([{ uri: "https://example.org/a", node_id: result }]);
+  expect(data.file_refs).toEqual([
     { kind: "file", uri: "file:///work/here/a.ts", node_id: asked },
     { kind: "artifact", artifact_id: "art_1", node_id: result },
     { kind: "file", path: "/here/read.ts", node_id: read },
@@ -391,7 +392,7 @@ test("token use is told per request, run and session, failed attempts and summar
     input_tokens: 37,
     output_tokens: 15,
   });
-  expect(stage.facts("run.completed").map(({ data }) => data["usage"])).toEqual([
+  expect(stage.facts("run.completed").map(({ data }) => data.usage)).toEqual([
     first.usage,
     second.usage,
   ]);
@@ -399,17 +400,13 @@ test("token use is told per request, run and session, failed attempts and summar
 
 test("the use of a child is part of its parent's", () => {
   verifies("EVENT-7");
-  const fact = (run_id: string, parent_run_id?: string): Fact => ({
-    id: "f",
-    seq: 1,
-    type: "model.completed",
-    time: "",
-    level: "info",
-    session_id: "s",
-    run_id,
-    ...(parent_run_id === undefined ? {} : { parent_run_id }),
-    data: { usage: { input_tokens: 2, output_tokens: 1 } },
-  });
+  const fact = (run_id: string, parent_run_id?: string) =>
+    writtenFact({
+      type: "model.completed",
+      run_id,
+      ...(parent_run_id === undefined ? {} : { parent_run_id }),
+      data: { usage: { input_tokens: 2, output_tokens: 1 } },
+    });
   const { runs, session } = usageOf([
     fact("parent"),
     fact("child", "parent"),
@@ -503,7 +500,7 @@ test("what was found and loaded is known to the next run", async () => {
   expect(await stage.ask("use it")).toMatchObject({ reason: "completed" });
   expect(stage.model.requests[2]?.tools.map(({ name }) => name)).toContain("many__tool_7");
   const [fact] = stage.facts("context.compaction.completed");
-  expect(fact?.data["continuation"]).toMatchObject({
+  expect(fact?.data.continuation).toMatchObject({
     loaded_tools: expect.arrayContaining(["many.tool_7"]) as unknown,
   });
 });

@@ -113,7 +113,7 @@ test("a stream that says nothing, breaks off, throws or ends inside a call has f
     { limits: { retries: 4, idle_timeout_ms: 60_000 } },
   );
   expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "ok" });
-  const kinds = stage.facts("model.failed").map(({ data }) => data["error"]);
+  const kinds = stage.facts("model.failed").map(({ data }) => data.error);
   expect(kinds).toMatchObject([
     { kind: "timeout" },
     { kind: "disconnect" },
@@ -229,7 +229,7 @@ test.each([
   verifies("LOOP-3");
   const stage = await openStage([[event as never], [says("ok"), done()]]);
   expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "ok" });
-  expect(stage.facts("model.failed")[0]?.data["error"]).toMatchObject({ kind: "malformed_stream" });
+  expect(stage.facts("model.failed")[0]?.data.error).toMatchObject({ kind: "malformed_stream" });
 });
 
 test("calls of an abandoned attempt are discarded, and the next attempt begins from nothing", async () => {
@@ -396,7 +396,7 @@ test("a model that cannot take the request is passed over, with the reason on re
     ],
   });
   expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "third" });
-  expect(stage.facts("routing.decided")[0]?.data["candidates"]).toEqual([
+  expect(stage.facts("routing.decided")[0]?.data.candidates).toEqual([
     { model: "test:written" },
     { model: "test:none", excluded: "it takes 0 tools, and the request has 1" },
     { model: "test:short", excluded: "it does not take the tool name a__read" },

@@ -4,6 +4,7 @@ import { verifies } from "#laws";
 import type { LoopLimits, ModelEvent, ModelPrices, ModelUsage } from "@soong/agent";
 import { PORTABLE_PROFILE } from "@soong/core";
 import { expect, test } from "vitest";
+import { writtenFact } from "../facts.ts";
 import { usageOf } from "../../packages/agent/src/loop/index.ts";
 import { calls, done, failed, openStage, says, writtenModel } from "./loop-stage.ts";
 import { readTool } from "./loop-tools.ts";
@@ -66,7 +67,7 @@ test("what requests cost is kept with each, summed by currency, and what is not 
       { currency: "EUR", micros: 55 },
     ],
   });
-  expect(stage.facts("model.completed", "model.failed").map(({ data }) => data["cost"])).toEqual([
+  expect(stage.facts("model.completed", "model.failed").map(({ data }) => data.cost)).toEqual([
     null,
     { currency: "USD", micros: 300 },
     null,
@@ -83,7 +84,7 @@ test("what requests cost is kept with each, summed by currency, and what is not 
       { currency: "EUR", micros: 55 },
     ],
   });
-  expect(stage.facts("run.completed").map(({ data }) => data["usage"])).toEqual([
+  expect(stage.facts("run.completed").map(({ data }) => data.usage)).toEqual([
     first.usage,
     second.usage,
   ]);
@@ -91,16 +92,8 @@ test("what requests cost is kept with each, summed by currency, and what is not 
 
 test("a journal whose costs are no costs is read as one that knows none", () => {
   verifies("EVENT-7");
-  const fact = (cost: unknown) => ({
-    id: "f",
-    seq: 1,
-    type: "model.completed" as const,
-    time: "",
-    level: "info" as const,
-    session_id: "s",
-    run_id: "r",
-    data: { cost: cost as null },
-  });
+  const fact = (cost: unknown) =>
+    writtenFact({ type: "model.completed", run_id: "r", data: { cost } });
   const costs = [
     "unknown",
     5,
@@ -127,7 +120,7 @@ test("a run ends before the request that its budget of tokens does not cover", a
     error: { code: "budget", message: expect.stringContaining("100 of 100 tokens") as string },
   });
   expect(stage.model.requests).toHaveLength(2);
-  expect(stage.facts("routing.decided").map(({ data }) => data["budget"])).toMatchObject([
+  expect(stage.facts("routing.decided").map(({ data }) => data.budget)).toMatchObject([
     { max_tokens: 100, tokens_left: 100, max_cost: null, cost_left: null },
     { tokens_left: 30 },
     { tokens_left: 0 },
@@ -272,7 +265,7 @@ test("a request may hold what the smallest model of the chain can read, less its
         ),
     });
     await stage.ask("go");
-    const budget = stage.facts("routing.decided")[0]?.data["budget"];
+    const budget = stage.facts("routing.decided")[0]?.data.budget;
     return (budget as { context_tokens: unknown } | undefined)?.context_tokens;
   };
   const large = { context_window: 9000, max_output_tokens: 1000 };

@@ -15,6 +15,7 @@ import {
   type SessionOptions,
   type ToolSource,
 } from "@soong/core";
+import { factsOfTypes } from "../facts.ts";
 import type { Model, ModelError, ModelEvent, ModelMessage, ModelRequest } from "@soong/agent";
 import {
   openConversation,
@@ -123,6 +124,8 @@ export interface StageOptions extends Partial<Omit<LoopOptions, "session" | "mod
   readonly config?: ConfigInput;
   readonly sessionOptions?: SessionOptions;
   readonly spy?: SpyOptions;
+  /** Of the ids that the runtime gives. */
+  readonly idPrefix?: string;
   /** In place of the written one. */
   readonly models?: (clock: HeldClock) => readonly [Model, ...Model[]];
   /** Further models, made on the same clock. */
@@ -138,7 +141,7 @@ export interface LoopStage {
   /** Moves time on until the run has ended. */
   finish(run: LoopRun): Promise<RunEnd>;
   ask(prompt: string): Promise<RunEnd>;
-  facts(...types: FactType[]): Fact[];
+  facts<T extends FactType = FactType>(...types: T[]): Fact<T>[];
   story(...prefixes: string[]): FactType[];
 }
 
@@ -152,6 +155,7 @@ export async function openStage(
     config,
     sessionOptions,
     spy,
+    idPrefix = "",
     models,
     others,
     ...loop
@@ -159,7 +163,7 @@ export async function openStage(
   const clock = createHeldClock(Date.UTC(2026, 0, 1));
   const journal = createSpyJournal(spy);
   let count = 0;
-  const ids = { next: (kind: string) => `${kind}_${(count += 1)}` };
+  const ids = { next: (kind: string) => `${idPrefix}${kind}_${(count += 1)}` };
   const kernel = createKernel({
     tools,
     sources,
@@ -189,7 +193,7 @@ export async function openStage(
     conversation,
     finish: (run) => driven(clock, run.end),
     ask: (prompt) => driven(clock, conversation.send(prompt).end),
-    facts: (...types) => journal.facts.filter(({ type }) => types.includes(type)),
+    facts: (...types) => factsOfTypes(journal.facts, ...types),
     story: (...prefixes) =>
       journal.facts
         .map(({ type }) => type)

@@ -65,7 +65,7 @@ test("calls are executed and their results are read by the next request, in call
     "assistant: Looking.<a__slow><b__fast>",
     "tool: a.slow took 5000 ms | fast",
   ]);
-  const last = stage.journal.facts.findLast(({ type }) => type === "tool.completed");
+  const last = stage.journal.facts.findLast((fact) => fact.type === "tool.completed");
   const second = stage.facts("model.started")[1];
   expect(second?.seq).toBeGreaterThan(last?.seq ?? Infinity);
   // Records of their own: a node each, on one path.
@@ -200,7 +200,7 @@ test("later prompts queue, are told so, and go on where the one before ended", a
     "user: two",
   ]);
   expect((await allEvents(second))[0]).toEqual({ type: "queued", ahead: 1 });
-  expect(stage.facts("run.queued").map(({ data }) => data["ahead"])).toEqual([0, 1]);
+  expect(stage.facts("run.queued").map(({ data }) => data.ahead)).toEqual([0, 1]);
 });
 
 test("two conversations of one session share the queue; a child of a run does not wait in it", async () => {

@@ -8,7 +8,10 @@ import {
   createMemoryJournal,
   defineHook,
   sha256Hex,
+  systemClock,
+  type Clock,
   type Fact,
+  type ToolResult,
 } from "@soong/core";
 import {
   parseScript,
@@ -22,6 +25,7 @@ import {
   type Script,
 } from "@soong/agent";
 import { describe, expect, it } from "vitest";
+import { factsOfTypes } from "../facts.ts";
 import { calls, done, failed, openStage, says, type StageOptions } from "./loop-stage.ts";
 import { ALLOW_ALL, readTool, slowTool, writeTool } from "./loop-tools.ts";
 import { recorded } from "./recorded.ts";
@@ -37,7 +41,7 @@ describe("an earlier record", () => {
       ],
       { tools: [held] },
     );
-    const { data } = kept.facts.find(({ type }) => type === "run.started") as Fact;
+    const { data } = kept.facts.find((fact) => fact.type === "run.started") as Fact;
     const { definitions } = data as { definitions: { artifact_id: string } };
     const bytes = await kept.source.readArtifact(definitions.artifact_id);
     const { version, ...record } = JSON.parse(new TextDecoder().decode(bytes)) as {
@@ -55,30 +59,113 @@ describe("an earlier record", () => {
   });
 });
 
-describe("what a script cannot carry", () => {
-  it("is said, call by call: a discarded attempt, and a stop by a hook", async () => {
+describe("what came of a call from beside it", () => {
+  /** The clock of the stage, which is made after the model. */
+  let held: Clock = systemClock();
+  const ofStage: Clock = {
+    now: () => held.now(),
+    monotonic: () => held.monotonic(),
+    after: (ms, go) => held.after(ms, go),
+  };
+
+  /** The script of a run, played by itself on the same or other tools and no other hooks. */
+  async function playedAgain(
+    kept: Parameters<typeof scriptOfRun>[0],
+    options: StageOptions,
+    noted: readonly unknown[] = [],
+  ) {
+    const { script, notes } = await scriptOfRun(kept);
+    expect(notes).toEqual(noted);
+    const parsed = parseScript(printScript(script), "run.yaml");
+    if (!parsed.ok) throw new Error(parsed.problems[0]?.message);
+    const model = scriptedModel(parsed.script, { clock: ofStage });
+    return recorded([], {
+      ...options,
+      models(clock) {
+        held = clock;
+        return [model];
+      },
+      sessionOptions: { ...options.sessionOptions, hooks: model.hooks ?? [] },
+    });
+  }
+
+  const endsOf = (facts: readonly Fact[]) =>
+    facts.flatMap(({ data, tool_name }) => {
+      const { result } = data as { result?: ToolResult };
+      if (result === undefined) return [];
+      const { status, error, metadata } = result;
+      return [[tool_name, metadata.discarded_status ?? status, error?.code]];
+    });
+  const endOf = (facts: readonly Fact[]) => {
+    const { type, data } = facts.at(-1) as Fact<"run.aborted">;
+    return [type, data.error?.code];
+  };
+
+  it("is carried by its script: a hook that stops the run, and one that refuses", async () => {
     verifies("REPLAY-3");
-    const broken = await recorded(
+    const tools = [readTool("a.read", () => "x"), readTool("b.read", () => "y")];
+    for (const answer of [{ stop: "enough" }, { decision: "deny", reason: "not now" } as const]) {
+      const guard = defineHook({
+        id: "guard",
+        event: "PreToolUse",
+        tool: "a.read",
+        run: () => answer,
+      });
+      const kept = await recorded(
+        [
+          [calls("a__read", {}, "1"), calls("b__read", {}, "2"), done("tool_use")],
+          [says("ok"), done()],
+        ],
+        { tools, sessionOptions: { hooks: [guard] } },
+      );
+      const again = await playedAgain(kept, { tools });
+      expect(endsOf(again.facts)).toEqual(endsOf(kept.facts));
+      expect(endOf(again.facts)).toEqual(endOf(kept.facts));
+      expect(endOf(kept.facts)[0]).toBe("stop" in answer ? "run.aborted" : "run.completed");
+    }
+  });
+
+  it("is carried by its script: a sibling that failed, also where the other would have been faster", async () => {
+    verifies("REPLAY-3");
+    const fails = {
+      ...readTool("a.check", () => {
+        throw new Error("no");
+      }),
+      on_sibling_failure: "cancel_siblings" as const,
+    };
+    const hangs = readTool("a.watch", () => new Promise<string>(() => {}));
+    const kept = await recorded(
       [
-        [calls("a__read", {}, "1"), { wait: 10 }, failed("disconnect")],
+        [calls("a__watch"), calls("a__check"), done("tool_use")],
         [says("ok"), done()],
       ],
-      { tools: [readTool("a.read", () => "x")] },
+      { tools: [hangs, fails] },
     );
-    const { notes, script } = await scriptOfRun(broken);
-    expect(notes).toEqual([expect.stringMatching(/^a\.read \(1\) was discarded/)]);
-    expect(script.turns).toHaveLength(2);
-    const stop = defineHook({
-      id: "guard",
-      event: "PreToolUse",
-      run: () => ({ stop: "enough" }),
-    });
-    const stopped = await recorded([[calls("a__read", {}, "1"), done("tool_use")]], {
-      tools: [readTool("a.read", () => "x")],
-      sessionOptions: { hooks: [stop] },
-    });
-    const said = (await scriptOfRun(stopped)).notes.join("\n");
-    expect(said).toContain("The hook guard ended the run: enough");
+    expect(endsOf(kept.facts)).toContainEqual(["a.watch", "cancelled", "sibling_failed"]);
+    const again = await playedAgain(kept, { tools: [readTool("a.watch", () => "at once"), fails] });
+    // One that is held ends after the one that it is held for.
+    expect(new Set(endsOf(again.facts))).toEqual(new Set(endsOf(kept.facts)));
+    expect(endOf(again.facts)).toEqual(["run.completed", undefined]);
+  });
+
+  it("is carried by its script: which calls had ended when their answer broke off", async () => {
+    verifies("REPLAY-3");
+    const config = { tools: { early_start: "all" as const } };
+    const sessionOptions = { policy: ALLOW_ALL };
+    const kept = await recorded(
+      [[calls("a__write"), calls("a__read"), { wait: 10 }, failed("disconnect")]],
+      { tools: [writeTool("a.write", []), readTool("a.read", () => "x")], config, sessionOptions },
+    );
+    expect(endOf(kept.facts)).toEqual(["run.failed", "disconnect"]);
+    const slowly = (): Promise<string> =>
+      new Promise((resolve) => {
+        ofStage.after(5000, () => resolve("x"));
+      });
+    const tools = [writeTool("a.write", []), readTool("a.read", slowly)];
+    const noted = expect.stringContaining("still running when its answer ended") as unknown;
+    const again = await playedAgain(kept, { tools, config, sessionOptions }, [noted]);
+    expect(endsOf(again.facts)).toEqual(endsOf(kept.facts));
+    expect(endOf(again.facts)).toEqual(endOf(kept.facts));
   });
 });
 
@@ -125,11 +212,9 @@ describe("a child", () => {
     ).toEqual([["a.write", "deny", "ask"]]);
     // And its policy counts in the replay: a ceiling that asks is another decision.
     const facts = structuredClone(journal.facts) as Fact[];
-    const started = facts.find(
-      ({ type, run_id: id }) => type === "run.started" && id === of.run_id,
-    );
+    const started = factsOfTypes(facts, "run.started").find(({ run_id: id }) => id === of.run_id);
     if (started === undefined) throw new Error("it never began");
-    const { ceiling } = started.data["policy"] as unknown as { ceiling: { rules: object[] } };
+    const { ceiling } = started.data.policy as unknown as { ceiling: { rules: object[] } };
     ceiling.rules = [];
     const source = replaySourceOf({ facts, nodes: journal.nodes }, artifacts);
     expect((await replayRun({ ...of, source })).divergence).toMatchObject({ stage: "surface" });
@@ -301,7 +386,7 @@ describe("as a script", () => {
       { turns: [{ calls: [{ tool: "a.read", input: {} }] }] },
       { tools: [readTool("a.read", () => "x")] },
     );
-    const run_id = facts.find(({ type }) => type === "run.started")?.run_id ?? "";
+    const run_id = facts.find((fact) => fact.type === "run.started")?.run_id ?? "";
     const source = replaySourceOf({ facts, nodes: [] }, { read: () => undefined });
     const { script, notes } = await exported({ source, run_id });
     expect(script.turns).toEqual([{ calls: [{ tool: "a.read", input: {} }] }]);

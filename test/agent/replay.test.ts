@@ -11,6 +11,7 @@ import {
 } from "@soong/core";
 import { replayRun, replaySourceOf, scriptOfRun, whatIf, type ReplaySource } from "@soong/agent";
 import { describe, expect, it } from "vitest";
+import { factsOfTypes } from "../facts.ts";
 import {
   calls,
   done,
@@ -131,9 +132,9 @@ describe("a replay decides the same", () => {
     expect(report).toMatchObject({ outcome: "same", calls: 11, left_out: [] });
     expect(plans).toHaveLength(planned);
     // Without its grant a call is asked about; with the grant never taken back, one is not.
-    const decisions = journal.facts
-      .filter(({ type, data }) => type === "permission.evaluated" && data["stage"] === "plan")
-      .map(({ data }) => data["decision"]);
+    const decisions = factsOfTypes(journal.facts, "permission.evaluated")
+      .filter(({ data }) => data.stage === "plan")
+      .map(({ data }) => data.decision);
     expect(decisions).toEqual(["ask", "ask", "ask", "ask", "allow", "ask", "ask", "ask"]);
     const facts = journal.facts.filter(({ type }) => type !== "grant.revoked");
     const kept2 = { ...kept, source: replaySourceOf({ facts, nodes: journal.nodes }, artifacts) };
@@ -216,7 +217,7 @@ describe("a replay finds the first decision that is another one", () => {
       "tool.catalog.resolved",
       undefined,
       (data) => {
-        for (const entry of data["tools"] as JsonObject[]) entry["state"] = "deferred";
+        for (const entry of data.tools as JsonObject[]) entry["state"] = "deferred";
       },
     ],
     [
@@ -224,7 +225,7 @@ describe("a replay finds the first decision that is another one", () => {
       "tool.queued",
       "2",
       (data) => {
-        data["class"] = "alone";
+        data.class = "alone";
       },
     ],
     [
@@ -232,7 +233,7 @@ describe("a replay finds the first decision that is another one", () => {
       "permission.evaluated",
       "3",
       (data) => {
-        data["decision"] = "deny";
+        data.decision = "deny";
       },
     ],
     [
@@ -240,7 +241,7 @@ describe("a replay finds the first decision that is another one", () => {
       "run.started",
       undefined,
       (data) => {
-        (data["policy"] as JsonObject)["rules"] = [];
+        (data.policy as JsonObject)["rules"] = [];
       },
     ],
     [
@@ -248,7 +249,7 @@ describe("a replay finds the first decision that is another one", () => {
       "run.started",
       undefined,
       (data) => {
-        ((data["config"] as JsonObject)["tools"] as JsonObject)["max_arguments_bytes"] = 1;
+        ((data.config as JsonObject)["tools"] as JsonObject)["max_arguments_bytes"] = 1;
       },
     ],
     [
@@ -256,7 +257,7 @@ describe("a replay finds the first decision that is another one", () => {
       "run.started",
       undefined,
       (data) => {
-        ((data["config"] as JsonObject)["tools"] as JsonObject)["early_start"] = "none";
+        ((data.config as JsonObject)["tools"] as JsonObject)["early_start"] = "none";
       },
     ],
     [
@@ -264,7 +265,7 @@ describe("a replay finds the first decision that is another one", () => {
       "tool.completed",
       "3",
       (data) => {
-        (data["result"] as JsonObject)["status"] = "rejected";
+        (data.result as JsonObject)["status"] = "rejected";
       },
     ],
     [
@@ -272,7 +273,7 @@ describe("a replay finds the first decision that is another one", () => {
       "tool.requested",
       "1",
       (data) => {
-        data["native_name"] = "a__write";
+        data.native_name = "a__write";
       },
     ],
   ];
@@ -313,7 +314,7 @@ describe("a run that cannot be replayed", () => {
     const reading = { ...removed, readArtifact: (id: string) => source.readArtifact(id) };
     await expect(replayRun({ source: reading, run_id })).rejects.toThrow("are missing before it");
     edit(kept, "run.started", undefined, (data) => {
-      delete data["definitions"];
+      delete data.definitions;
     });
     await expect(replayRun(kept)).rejects.toMatchObject({ code: "definitions_not_kept" });
     expect((await scriptOfRun(kept)).script.turns).toEqual([{ text: "Hi." }]);
@@ -352,9 +353,7 @@ describe("definitions", () => {
     const tools = [readTool("a.read", () => "x")];
     const run = await createKernel({ tools }).startRun({ journal, artifacts });
     expect((await run.call("a.read", {})).status).toBe("succeeded");
-    const told = journal.facts
-      .filter(({ type }) => type === "error")
-      .map(({ data }) => data["code"]);
+    const told = journal.facts.filter((fact) => fact.type === "error").map(({ data }) => data.code);
     expect(told).toEqual(["definitions_not_kept"]);
   });
 });

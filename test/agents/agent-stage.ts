@@ -55,7 +55,7 @@ export async function openAgentStage(
     agents,
     ofChild(n) {
       const created = stage.facts("agent.child.created")[n];
-      const { child_run_id } = created?.data ?? {};
+      const child_run_id = created?.data.child_run_id;
       return stage.journal.facts.filter(({ run_id }) => run_id === child_run_id);
     },
   };

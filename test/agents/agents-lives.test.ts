@@ -52,7 +52,7 @@ describe("time", () => {
       { config: { agents: { child_timeout_ms: 60_000 } } },
     );
     expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "Too slow." });
-    const results = stage.facts("tool.failed").map(({ data }) => data["result"] as ToolResult);
+    const results = stage.facts("tool.failed").map(({ data }) => data.result);
     expect(results[0]).toMatchObject({ error: { error_class: "schema_validation_failed" } });
     expect(results[1]).toMatchObject({ status: "timed_out" });
     expect(JSON.stringify(results[1]?.content)).toContain("Half a word");
@@ -195,7 +195,7 @@ test("an abort of the parent reaches every child, and waits for it", async () =>
     const call = stage.facts("tool.failed").find((fact) => fact.tool_call_id === tool_call_id);
     expect(call?.seq, "a call ends after its child").toBeGreaterThan(seq);
   }
-  expect(stage.facts("agent.child.cancelled")[0]?.data["error"]).toMatchObject({
+  expect(stage.facts("agent.child.cancelled")[0]?.data.error).toMatchObject({
     message: expect.stringContaining("had enough") as string,
   });
 });
@@ -220,7 +220,7 @@ test("what a child says and does is progress of the call, with who it is", async
   await stage.finish(run);
   const [created] = stage.facts("agent.child.created");
   const progress = stage.facts("tool.progress").filter(({ run_id }) => run_id === created?.run_id);
-  expect(progress.map(({ data }) => data["message"])).toEqual([
+  expect(progress.map(({ data }) => data.message)).toEqual([
     "default_sub_agent: First this.",
     "default_sub_agent: Then that.",
     'default_sub_agent: a__read {"n":1}',
@@ -228,11 +228,11 @@ test("what a child says and does is progress of the call, with who it is", async
     "default_sub_agent: Done.",
   ]);
   expect(progress[0]).toMatchObject({ tool_name: SUB });
-  expect(progress[0]?.data["data"]).toEqual({
+  expect(progress[0]?.data.data).toEqual({
     kind: "text",
     origin: {
-      agent_id: created?.data["child_agent_id"],
-      run_id: created?.data["child_run_id"],
+      agent_id: created?.data.child_agent_id,
+      run_id: created?.data.child_run_id,
       role: "sub",
       agent_definition_id: "default_sub_agent",
     },
@@ -358,7 +358,7 @@ test("a child that never ends its line costs no more than one that does, and its
     agents: { default_sub_agent: [[{ parts }]] },
   });
   expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "ok" });
-  const told = stage.facts("tool.progress").map(({ data }) => data["message"]);
+  const told = stage.facts("tool.progress").map(({ data }) => data.message);
   expect(told).toEqual([`default_sub_agent: ${"x".repeat(400)}…`]);
   expect(resultOf(stage)).toMatchObject({ status: "succeeded" });
 });
@@ -390,7 +390,7 @@ test("a child that is told something outrageous by its model still ends, and its
   expect(await stage.ask("go")).toMatchObject({ reason: "completed", answer: "Go on." });
   const results = stage
     .facts("agent.child.completed", "agent.child.failed")
-    .map(({ data }) => JSON.stringify([data["status"], data["reason"]]));
+    .map(({ data }) => JSON.stringify([data.status, data.reason]));
   expect(results.toSorted()).toEqual([
     '["completed","completed"]',
     '["failed","failed"]',

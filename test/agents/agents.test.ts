@@ -130,7 +130,7 @@ test("a sub agent gets its task and its context and no more, and its answer is t
     data: { status: "completed", role: "sub" },
   });
   const last = stage.facts("context.resolved").findLast((fact) => fact.run_id === run_id);
-  expect(last?.data["agent_refs"]).toMatchObject([{ run_id: created?.data["child_run_id"] }]);
+  expect(last?.data.agent_refs).toMatchObject([{ run_id: created?.data.child_run_id }]);
 });
 
 test("a fork has read the conversation up to the answer that starts it, and goes its own way", async () => {
@@ -171,7 +171,7 @@ test("a fork has read the conversation up to the answer that starts it, and goes
   expect(end).toMatchObject({ reason: "completed", answer: "The second." });
   const { nodes } = stage.journal;
   const [created] = stage.facts("agent.child.created");
-  const own = nodes.filter(({ run_id }) => run_id === created?.data["child_run_id"]);
+  const own = nodes.filter(({ run_id }) => run_id === created?.data.child_run_id);
   // A branch: its first node hangs below the result the fork has read, beside the answer that started it.
   const read = nodes.find(({ tool_call_id }) => tool_call_id === "r1");
   expect(own[0]?.parent_id).toBe(read?.node_id);
@@ -420,7 +420,7 @@ describe("an expected form", () => {
       status: "succeeded",
       data: { output: { count: 3 }, turns: 2 },
     });
-    const said = stage.ofChild(0).filter(({ type }) => type === "run.started");
+    const said = stage.ofChild(0).filter((fact) => fact.type === "run.started");
     expect(said, "in one run").toHaveLength(1);
   });
 
@@ -432,7 +432,7 @@ describe("an expected form", () => {
     expect(result).toMatchObject({ status: "failed", error: { code: "unexpected_output" } });
     expect(result?.error?.message).toContain("count");
     expect(JSON.stringify(result?.content)).toContain('{\\"count\\": \\"three\\"}');
-    expect(stage.facts("agent.child.failed")[0]?.data["error"]).toMatchObject({
+    expect(stage.facts("agent.child.failed")[0]?.data.error).toMatchObject({
       code: "unexpected_output",
     });
   });
@@ -471,11 +471,11 @@ test("what children use is their parent's to pay, and counts for its budget", as
   const report = usageOf(stage.journal.facts);
   expect(report.session).toEqual(end.usage);
   expect(report.runs.get(stage.facts("run.started")[0]?.run_id ?? "")).toEqual(end.usage);
-  const own = stage.facts("run.completed").map(({ data }) => data["usage"] as { requests: number });
+  const own = stage.facts("run.completed").map(({ data }) => data.usage as { requests: number });
   expect(own.map(({ requests }) => requests)).toEqual([2, 1, 3]);
 
   // Enough for the parent's first request and the child's: the child's second is over it.
-  const used = stage.facts("model.completed").map(({ data }) => data["usage"] as typeof end.usage);
+  const used = stage.facts("model.completed").map(({ data }) => data.usage as typeof end.usage);
   const [parent = 0, child = 0] = used.map(
     (one) => (one.input_tokens ?? 0) + (one.output_tokens ?? 0),
   );
@@ -641,15 +641,11 @@ test("a compaction keeps who was started, and how each ended", async () => {
   const [completed] = stage.facts("context.compaction.completed");
   const [created] = stage.facts("agent.child.created");
   const { run, agent } = idsIn(created);
-  expect(completed?.data["continuation"]).toMatchObject({
+  expect(completed?.data.continuation).toMatchObject({
     agents: [`default_sub_agent (${agent}, run ${run}): completed`],
   });
 });
 
-function idsIn(created: Fact | undefined): { run: string; agent: string } {
-  const { child_run_id, child_agent_id } = created?.data ?? {};
-  return {
-    run: JSON.stringify(child_run_id).slice(1, -1),
-    agent: JSON.stringify(child_agent_id).slice(1, -1),
-  };
+function idsIn(created: Fact<"agent.child.created"> | undefined): { run: string; agent: string } {
+  return { run: created?.data.child_run_id ?? "", agent: created?.data.child_agent_id ?? "" };
 }

@@ -15,10 +15,11 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createRedactor, type Fact } from "@soong/core";
+import { createRedactor } from "@soong/core";
 import { withFileLock } from "@soong/tools";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { writtenFact } from "../facts.ts";
 import {
   candidatesOf,
   isCandidateFact,
@@ -374,11 +375,10 @@ test("a fact is of a candidate when all of it fits", () => {
     sha256: "h",
   };
   const { session_id, run_id, tool_call_id, ...data } = source;
-  const place = { id: "f1", seq: 1, time: "2026-01-01T00:00:00.000Z", level: "info" as const };
   const call = { session_id, run_id, tool_call_id };
-  const fact: Fact = { ...place, ...call, type: "memory.candidate", data };
+  const fact = writtenFact({ ...call, type: "memory.candidate", data });
   expect(isCandidateFact(fact, source)).toBe(true);
-  expect(isCandidateFact({ ...fact, type: "memory.recalled" }, source)).toBe(false);
+  expect(isCandidateFact(writtenFact({ ...fact, type: "memory.recalled" }), source)).toBe(false);
   for (const field of Object.keys(source)) {
     expect(isCandidateFact(fact, { ...source, [field]: "other" })).toBe(false);
   }

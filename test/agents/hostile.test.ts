@@ -33,7 +33,7 @@ function results(stage: AgentStage, tool = SUB): ToolResult[] {
   return stage
     .facts("tool.completed", "tool.failed", "tool.cancelled", "tool.denied", "tool.skipped")
     .filter(({ tool_name }) => tool_name === tool)
-    .map(({ data }) => data["result"] as ToolResult);
+    .map(({ data }) => data.result);
 }
 
 /** Calls, runs and children, each once; and one journal of all of them, in order. */
@@ -49,7 +49,7 @@ function everythingEnded({ journal: { facts } }: AgentStage): void {
   );
   const runOf = ({ run_id }: Fact) => run_id;
   expect(idsOf(/^run\.(completed|failed|aborted)$/, runOf)).toEqual(idsOf(/^run\.started$/, runOf));
-  const childOf = ({ data }: Fact) => data["child_run_id"];
+  const childOf = ({ data }: Fact) => "child_run_id" in data && data.child_run_id;
   expect(idsOf(/^agent\.child\.(completed|failed|cancelled)$/, childOf)).toEqual(
     idsOf(/^agent\.child\.created$/, childOf),
   );
@@ -206,9 +206,7 @@ test("names that come twice, by alias, by pattern or by the model's own spelling
     7: "succeeded",
     8: "succeeded",
   });
-  const started = stage
-    .facts("agent.child.created")
-    .map(({ data }) => [data["task"], data["tools"]]);
+  const started = stage.facts("agent.child.created").map(({ data }) => [data.task, data.tools]);
   expect(Object.fromEntries(started as [string, string[]][])).toEqual({
     1: ["a.old", "a.read"],
     4: ["a.old", "a.read", "safe.read"],
@@ -329,7 +327,7 @@ test("a tool of a child that does not let go when it is stopped does not outlive
   expect(await stage.finish(run)).toMatchObject({ reason: "aborted_tools" });
   await aborted;
   everythingEnded(stage);
-  const ends = stage.journal.facts.filter(({ type }) => type === "run.aborted");
+  const ends = stage.journal.facts.filter((fact) => fact.type === "run.aborted");
   expect(ends.map(({ parent_run_id }) => parent_run_id === undefined)).toEqual([false, true]);
 });
 

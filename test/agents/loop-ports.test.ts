@@ -82,7 +82,7 @@ test("what stands now is shown with each request, at its end, and kept nowhere",
   expect(last[2]).toContain("user: done x");
   expect(last[2]?.length).toBeLessThan(4100);
   expect(JSON.stringify(stage.journal.nodes)).not.toContain("one step is ready");
-  expect(stage.facts("context.resolved").map(({ data }) => data["board"])).toMatchObject([
+  expect(stage.facts("context.resolved").map(({ data }) => data.board)).toMatchObject([
     { chars: 17 },
     { chars: 0 },
     {},

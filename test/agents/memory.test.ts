@@ -1,6 +1,16 @@
 // Memory in a conversation (MEM-1, MEM-2): recalled once, proposed by the main agent alone, handed on through the pipeline.
 
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
+import {
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -9,6 +19,7 @@ import {
   createRedactor,
   defineTool,
   type CallIds,
+  type PermissionRule,
   type Run,
   type ToolSource,
 } from "@soong/core";
@@ -21,11 +32,13 @@ import {
   replayRun,
   replaySourceOf,
   scriptOfRun,
+  startRecall,
   type CallingRun,
   type MemoryToolParts,
   type ScriptTurn,
 } from "@soong/agent";
 import { openStore } from "@soong/store";
+import { findPath } from "@soong/tools";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openRoomStage, pathTo, textOf, type RoomStage } from "./room-stage.ts";
@@ -114,7 +127,7 @@ test("memories come into the conversation as notes, each once, and are told of w
     { memories: [], left_out: 0 },
     { scope: "project", considered: 0 },
   ]);
-  expect(run.facts("context.resolved").at(-1)?.data["memory_refs"]).toMatchObject([
+  expect(run.facts("context.resolved").at(-1)?.data.memory_refs).toMatchObject([
     { node_id: node?.node_id, memories: [{ id: "tabs" }] },
     { memories: [{ id: "token" }] },
   ]);
@@ -154,7 +167,7 @@ test("a candidate lies in the archive of its run, is no memory yet, and becomes 
   const run_id = facts[0]?.run_id ?? "";
   const archive = join(home, "runs", run_id, "archive");
   const files = await readdir(join(archive, "memory-candidates"));
-  const names = facts.map(({ data }) => `${data["candidate_id"] as string}.json`);
+  const names = facts.map(({ data }) => `${data.candidate_id}.json`);
   expect(files.toSorted()).toEqual(names.toSorted());
   const first = join(archive, "memory-candidates", names[0] ?? "");
   expect((await stat(first)).mode & 0o777).toBe(0o600);
@@ -349,7 +362,7 @@ test("a stored conversation goes on from the model's call, not from the one with
     "message",
   ]);
   const facts = await reader.facts({ limit: 500 });
-  const [outer, inner] = facts.filter(({ type }) => type === "tool.requested");
+  const [outer, inner] = facts.filter((fact) => fact.type === "tool.requested");
   expect(inner).toMatchObject({
     tool_name: "mcp.notes.add",
     data: { within_tool_call_id: outer?.tool_call_id },
@@ -454,4 +467,48 @@ test("only a server's tool can be the external one", () => {
       /memory\.external_tool is /,
     );
   }
+});
+
+test("a rule on memories holds for recalling them, in a call and at the start of a run", async () => {
+  verifies("PERM-15", "MEM-1", "MEM-4");
+  await remember("plain", "The fish is a trout.");
+  await remember("private", "The fish is a swordfish.");
+  await writeFile(join(project, "denied.md"), "---\n---\nThe fish is a swordfish, too.\n");
+  await link(join(project, "denied.md"), join(folder, "user", "linked.md"));
+  const rules: PermissionRule[] = [
+    { path: join(folder, "user/private.md"), decision: "ask" },
+    { path: "denied.md", decision: "deny" },
+  ];
+  const under = (given: PermissionRule[]) => ({
+    sessionOptions: { policy: { rules: given, protected_roots: [home] }, findPath },
+    recall: startRecall({ folder, project, tokens: 500 }),
+  });
+  const some = await stage([recall("fish"), DONE], undefined, under(rules));
+  await some.ask("Which fish?");
+  expect(some.results()[0]).toContain("2 memories are left out: restricted by a rule.");
+  const nodes = some.nodes("memory_context").map(textOf).join("\n");
+  expect(nodes).toContain("trout");
+  expect(JSON.stringify([some.journal.nodes, some.journal.facts])).not.toContain("swordfish");
+
+  const whole: PermissionRule[] = [{ path: folder, decision: "deny", reason: "not for models" }];
+  const none = await stage([recall("fish"), DONE], undefined, under(whole));
+  await none.ask("Which fish?");
+  expect(none.results()[0]).toContain("not for models");
+  expect(none.nodes("memory_context")).toEqual([]);
+
+  const asked: string[] = [];
+  const asking = under([{ path: folder, decision: "ask" }]);
+  const yes = await stage([recall("fish"), DONE], undefined, {
+    ...asking,
+    sessionOptions: {
+      ...asking.sessionOptions,
+      ask({ tool_name }) {
+        asked.push(tool_name);
+        return { decision: "allow_once" };
+      },
+    },
+  });
+  await yes.ask("Which fish?");
+  expect(asked).toEqual(["internal.recall_memory"]);
+  expect(yes.nodes("memory_context").map(textOf).join("\n")).toContain("swordfish");
 });

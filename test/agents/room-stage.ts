@@ -11,6 +11,7 @@ import {
   type SessionOptions,
   type ToolSource,
 } from "@soong/core";
+import { factsOfTypes } from "../facts.ts";
 import {
   openConversation,
   scriptedModel,
@@ -25,7 +26,7 @@ export interface RoomStage {
   readonly journal: MemoryJournal;
   readonly session: Session;
   ask(prompt: string): Promise<RunEnd>;
-  facts(type: FactType): Fact[];
+  facts<T extends FactType>(type: T): Fact<T>[];
   nodes(kind: ConversationNode["kind"]): ConversationNode[];
   /** The text of each result, in call order. */
   results(): string[];
@@ -56,7 +57,7 @@ export async function openRoomStage(
     journal,
     session,
     ask: (prompt) => conversation.send(prompt).end,
-    facts: (type) => journal.facts.filter((fact) => fact.type === type),
+    facts: (type) => factsOfTypes(journal.facts, type),
     nodes,
     results: () => nodes("tool_result").map(textOf),
   };

@@ -1,6 +1,6 @@
 // Skills in a conversation (SKILL-1): listed, loaded once, and granting nothing.
 
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { link, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import {
@@ -12,6 +12,7 @@ import {
   type ToolSource,
 } from "@soong/core";
 import { skillTools, type ScriptTurn } from "@soong/agent";
+import { findPath } from "@soong/tools";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openRoomStage, pathTo, textOf, type RoomStage } from "./room-stage.ts";
@@ -91,9 +92,9 @@ test("a skill is loaded once per content: in one answer, in the next, and after 
   });
   const resolved = first.facts("context.resolved");
   expect(resolved[0]?.data).toMatchObject({ skill_refs: [] });
-  expect(resolved[0]?.data["missing"]).toContainEqual({ what: "skill", why: "none was asked for" });
+  expect(resolved[0]?.data.missing).toContainEqual({ what: "skill", why: "none was asked for" });
   expect(resolved.at(-1)?.data).toMatchObject({
-    skill_refs: [{ node_id: node?.node_id, skill: "deploy", sha256: fact?.data["sha256"] }],
+    skill_refs: [{ node_id: node?.node_id, skill: "deploy", sha256: fact?.data.sha256 }],
   });
 
   const last = first.journal.nodes.at(-1)?.node_id ?? "";
@@ -135,9 +136,10 @@ test("the decision about a tool names the loaded skill that requests it, and res
   const look = { calls: [{ tool: "own.look" }] };
   const run = await stage([look, load("deploy"), look, { text: "ok" }]);
   await run.ask("go");
-  const chains = run.journal.facts
-    .filter(({ type, tool_name }) => type === "permission.evaluated" && tool_name === "own.look")
-    .map(({ data }) => data["chain"] as { layer: string; rule: string; verdict: string }[]);
+  const chains = run
+    .facts("permission.evaluated")
+    .filter(({ tool_name }) => tool_name === "own.look")
+    .map(({ data }) => data.chain);
   const requests = chains.map((chain) => chain.filter(({ layer }) => layer === "skill"));
   expect(requests).toMatchObject([[], [{ rule: "skill:deploy", verdict: "no_opinion" }]]);
 });
@@ -153,7 +155,7 @@ test("the tools a skill asks for are told as this run has them, and stay as they
   expect(loaded).toContain("- own.look: available");
   expect(loaded).toMatch(/- own\.drop: not available in this run \(mode_restricted: /);
   expect(dropped).toContain("is not available in this run");
-  expect(run.facts("skill.loaded")[0]?.data["tools"]).toEqual([
+  expect(run.facts("skill.loaded")[0]?.data.tools).toEqual([
     { requested: "own.look", tool_name: "own.look", state: "loaded" },
     expect.objectContaining({ requested: "own.drop", state: "excluded" }),
   ]);
@@ -347,4 +349,33 @@ test("an ask on the path of a skill, a guard of it, and a key in it are asked ab
   expect(asked).toEqual([join(folder, "review/SKILL.md"), join(folder, "deploy/server.pem")]);
   expect(person.results()[1]).toContain("is loaded");
   expect(person.results()[3]).toBe("swordfish");
+});
+
+test("a file of a skill that is a hard link to a denied file is denied", async () => {
+  verifies("PERM-15", "SKILL-1");
+  await writeFile(
+    join(home, "denied.md"),
+    "---\nname: copy\ndescription: swordfish\n---\nswordfish\n",
+  );
+  await writeBeside("open.md", "open");
+  await link(join(home, "denied.md"), join(folder, "deploy/linked.md"));
+  await mkdir(join(folder, "copy"));
+  await link(join(home, "denied.md"), join(folder, "copy/SKILL.md"));
+  const rules: PermissionRule[] = [
+    { path: join(home, "denied.md"), decision: "deny", reason: "not for models" },
+  ];
+  const turns = [
+    LIST,
+    load("copy"),
+    load("deploy", { file: "linked.md" }),
+    load("deploy", { file: "open.md" }),
+    { text: "ok" },
+  ];
+  const run = await stage(turns, inHome(rules, { findPath }));
+  await run.ask("go");
+  const [list, copy, linked, open] = run.results();
+  expect(list).toContain('- "copy": cannot be loaded (');
+  for (const denied of [copy, linked]) expect(denied).toContain("not for models");
+  expect(open).toBe("open");
+  expect(JSON.stringify([run.journal.nodes, run.journal.facts])).not.toContain("swordfish");
 });

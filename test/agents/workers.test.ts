@@ -23,7 +23,7 @@ function results(stage: WorkerStage, tool = DISPATCH): ToolResult[] {
     .facts("tool.completed", "tool.failed", "tool.cancelled")
     .filter(({ tool_name }) => tool_name === tool)
     .toSorted((a, b) => ((a.tool_call_id ?? "") < (b.tool_call_id ?? "") ? -1 : 1))
-    .map(({ data }) => data["result"] as ToolResult);
+    .map(({ data }) => data.result);
 }
 
 test("steps go to idle workers at the same time, and a pool that is full says so", async () => {

@@ -100,6 +100,21 @@ describe("a call from the command line", () => {
     );
   });
 
+  it("says once why it was refused, and what to paste to see more", async () => {
+    verifies("CLI-3");
+    const place = await bundle.place();
+    await place.write(".env", "A=1\n");
+    const input = '{"path":".env","content":"B=2"}';
+    const refused = await place.run(["call", "code.write_file", input]);
+    expect(refused).toMatchObject({ code: 3, stdout: "" });
+    expect(refused.stderr.match(/needs permission/g)).toHaveLength(1);
+    const hint = `soong explain code.write_file '${input}'`;
+    expect(refused.stderr.split(hint)).toHaveLength(2);
+    expect(refused.stderr.match(/soong explain/g)).toHaveLength(1);
+    const explained = await place.run(["explain", "code.write_file", input]);
+    expect(explained).toMatchObject({ code: 0, stdout: expect.stringContaining("ask") as string });
+  });
+
   it("needs an explicit yes for what is dangerous: a flag that names it, or --yes; a deny stands", async () => {
     verifies("PERM-7", "CLI-3");
     const place = await bundle.place();
@@ -114,7 +129,7 @@ describe("a call from the command line", () => {
     expect([wildcard.code, exact.code, yes.code, denied.code]).toEqual([3, 0, 0, 3]);
     expect((await readdir(place.project)).toSorted()).toEqual(["exact", "yes"]);
     // A rule said no: no flag would have helped.
-    expect(denied.stderr).not.toContain("Nobody could be asked");
+    expect(denied.stderr).not.toContain("Add --yes");
   });
 
   it("never writes to what is Soong's own, whatever the flags", async () => {

@@ -40,6 +40,7 @@ const SERVERS: Proof = [
 ];
 const POOLS: Proof = ["test/cli/agents.test.ts", "are the workers of pools that name them"];
 const START: Proof = ["test/cli/memory.test.ts", "is what a run begins with, within the budget"];
+const BEGINNING: Proof = ["test/cli/memory.test.ts", "memory server when a run begins"];
 const OUTSIDE: Proof = ["test/cli/memory.test.ts", "recalled by the reference memory server"];
 const MEMORY: Proof = ["test/cli/memory.test.ts", "is written and recalled as the config says"];
 const kernel = (file: string, name: string): readonly Proof[] => [
@@ -124,6 +125,7 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   "memory.recall_tool": [OUTSIDE],
   "memory.recall_arguments": [OUTSIDE],
   "memory.start_tokens": [START],
+  "memory.start_arguments": [BEGINNING],
   "memory.write_mode": [MEMORY],
   "memory.external_tool": [MEMORY],
   "memory.recall_tokens": [MEMORY],
@@ -133,6 +135,7 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
     ["test/cli/instructions.test.ts", "instruction_limit_bytes = 1000"],
   ],
   "store.url": "PostgreSQL",
+  "store.busy_timeout_ms": [["test/cli/kept.test.ts", "are waited for as long as the config says"]],
   "store.retention.max_age_days": [
     ["packages/cli/src/runtime/keep-retention.test.ts", "removes what is too old, once a day"],
   ],

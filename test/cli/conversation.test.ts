@@ -198,7 +198,7 @@ turns:
   await person.until("2 requests");
   await person.type("/quit");
   expect(await ended).toBe(0);
-  const resolved = (await facts()).filter(({ type }) => type === "permission.resolved");
+  const resolved = (await facts()).filter((fact) => fact.type === "permission.resolved");
   expect(resolved.map(({ data }) => (data as { decision?: string }).decision)).toEqual([
     "allow_once",
     "allow_for_session",
@@ -377,11 +377,11 @@ turns:
   await person.until("1 request");
   await person.endLine();
   expect(await ended).toBe(0);
-  const reads = (await facts()).filter(({ type }) => type === "tool.completed");
+  const reads = (await facts()).filter((fact) => fact.type === "tool.completed");
   expect(reads.length).toBeGreaterThan(3);
   // What a request held of files is on record, also that a later one still holds it.
-  const held = (await facts()).filter(({ type }) => type === "context.resolved");
-  const names = held.map(({ data }) => JSON.stringify(data["file_refs"]));
+  const held = (await facts()).filter((fact) => fact.type === "context.resolved");
+  const names = held.map(({ data }) => JSON.stringify(data.file_refs));
   expect(names[0]).toMatch(/a\.txt.*two%20words\.txt/);
   expect(JSON.stringify(await facts())).not.toContain("KEY=1");
 });

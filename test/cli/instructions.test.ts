@@ -2,6 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import type { ContextData } from "@soong/agent";
 import type { Fact } from "@soong/core";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -39,7 +40,7 @@ it("loads the user's and the project's, registers one that is read, grants nothi
   expect(run.stdout).not.toContain(key);
   await expect(place.read("b.txt")).rejects.toThrow("ENOENT");
   const facts = factsOf(run);
-  const resolved = facts.filter(({ type }) => type === "context.resolved");
+  const resolved = facts.filter((fact) => fact.type === "context.resolved");
   expect(resolved.map(({ data }) => refsOf(data))).toEqual([
     [
       ["user", join(place.home, "AGENTS.md"), false],
@@ -57,16 +58,14 @@ it("loads the user's and the project's, registers one that is read, grants nothi
   const { session_id = "" } = facts[0] ?? {};
   const again = await place.run(["resume", session_id, "--model", "script:t.yaml", "--json", "on"]);
   expect(again.code).toBe(0);
-  const now = factsOf(again).find(({ type }) => type === "context.resolved")?.data ?? {};
+  const now = factsOf(again).find((fact) => fact.type === "context.resolved")!.data;
   expect(refsOf(now).map(([, path, cut]) => [path, cut])).toEqual([
     [join(place.home, "AGENTS.md"), false],
     [join(place.project, "CLAUDE.md"), false],
     [join(place.project, "part/AGENTS.md"), false],
   ]);
-  expect((now["instruction_refs"] as object[])[2]).toEqual(
-    ((resolved[2] as Fact).data["instruction_refs"] as object[])[2],
-  );
-  expect(now["omissions"]).toMatchObject([{ reason: "a newer version of the file was read" }]);
+  expect(now.instruction_refs[2]).toEqual(resolved[2]?.data.instruction_refs[2]);
+  expect(now.omissions).toMatchObject([{ reason: "a newer version of the file was read" }]);
   expect((await place.run(["verify", session_id])).code).toBe(0);
 });
 
@@ -78,16 +77,16 @@ it("goes on without a file that is none, says so in the facts, and takes none wh
   execFileSync("mkfifo", [join(place.project, "AGENTS.md")]);
   const skipped = await place.run(["run", "--model", "script:s.yaml", "--json", "go"]);
   expect(skipped.code).toBe(0);
-  expect(factsOf(skipped).find(({ type }) => type === "error")).toMatchObject({
+  expect(factsOf(skipped).find((fact) => fact.type === "error")).toMatchObject({
     level: "warn",
     data: { code: "instructions_skipped", message: expect.stringContaining("is a fifo") as string },
   });
   await place.write(join(place.home, "config.toml"), "[context]\ninstructions = false\n");
   const off = await place.run(["run", "--model", "script:s.yaml", "--json", "go"]);
   expect(off.code).toBe(0);
-  const resolved = factsOf(off).filter(({ type }) => type === "context.resolved");
-  expect(resolved.map(({ data }) => data["instruction_refs"])).toEqual([[], [], []]);
-  expect(factsOf(off).some(({ type }) => type === "error")).toBe(false);
+  const resolved = factsOf(off).filter((fact) => fact.type === "context.resolved");
+  expect(resolved.map(({ data }) => data.instruction_refs)).toEqual([[], [], []]);
+  expect(factsOf(off).some((fact) => fact.type === "error")).toBe(false);
 });
 
 function factsOf({ stdout }: Ended): Fact[] {
@@ -97,7 +96,7 @@ function factsOf({ stdout }: Ended): Fact[] {
     .map((line) => JSON.parse(line) as Fact);
 }
 
-function refsOf(data: Fact["data"]): unknown[][] {
-  const refs = data["instruction_refs"] as { origin: string; path: string; cut: boolean }[];
+function refsOf(data: ContextData): unknown[][] {
+  const refs = data.instruction_refs as unknown as { origin: string; path: string; cut: boolean }[];
   return refs.map(({ origin, path, cut }) => [origin, path, cut]);
 }

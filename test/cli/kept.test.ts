@@ -110,6 +110,25 @@ describe("sessions", () => {
     ]);
   });
 
+  it("that another process writes are waited for as long as the config says", async () => {
+    verifies("CONF-3", "STORE-1");
+    const place = await bundle.place();
+    await write(place, "a.txt", "x");
+    await place.write(join(place.home, "config.toml"), "[store]\nbusy_timeout_ms = 20");
+    const open = await loadSqlite();
+    const database = open(join(place.home, "store", "soong.db"));
+    try {
+      database.exec("BEGIN IMMEDIATE");
+      const call = await place.run(["call", "code.list_dir", "{}"]);
+      expect(call.code).toBe(1);
+      expect(call.stderr).toMatch(/another process/);
+      database.exec("ROLLBACK");
+      expect((await place.run(["call", "code.list_dir", "{}"])).code).toBe(0);
+    } finally {
+      database.close();
+    }
+  });
+
   it("in a store that cannot be entered are not taken for none", async () => {
     verifies("EVENT-6", "CLI-4");
     const place = await bundle.place();
@@ -294,6 +313,20 @@ describe("events", () => {
 });
 
 describe("undo", () => {
+  it("shows nothing of a sensitive file where nobody can be asked", async () => {
+    verifies("PIPE-9", "CODE-6");
+    const place = await bundle.place();
+    await place.write(".env", "KEY=hunter2\n");
+    const input = JSON.stringify({ path: ".env", content: "KEY=new\n", overwrite: true });
+    expect((await place.run(["call", "code.write_file", input, "--yes"])).code).toBe(0);
+    const asked = await place.run(["undo"]);
+    expect(asked).toMatchObject({ code: 3, stdout: "" });
+    expect(asked.stderr).toContain("reading it needs permission");
+    expect(asked.stderr).not.toMatch(/hunter2|KEY=new/);
+    expect((await place.run(["undo", "--yes"])).code).toBe(0);
+    expect(await place.read(".env")).toBe("KEY=hunter2\n");
+  });
+
   it("acts where the call wrote, not where its session began", async () => {
     verifies("CODE-6", "CLI-7");
     const [a, b] = [await bundle.place(), await bundle.place()];

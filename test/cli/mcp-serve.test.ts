@@ -52,7 +52,9 @@ describe.each(ERAS)("over stdio, in %s", (_name, mode) => {
     const denied = await client.callTool(WRITE);
     expect(denied.isError).toBe(true);
     expect(textOf(denied)).toMatch(/soong attach session_\w+/);
-    expect(textOf(denied)).toContain('tool = "code.write_file" decision = "allow"');
+    expect(textOf(denied)).toContain(
+      '[[permissions.rules]]\ntool = "code.write_file"\ndecision = "allow"',
+    );
     expect(existsSync(join(place.project, "b.txt"))).toBe(false);
 
     await client.close();
@@ -62,8 +64,31 @@ describe.each(ERAS)("over stdio, in %s", (_name, mode) => {
       "run.started",
       "run.completed",
     ]);
-    expect(facts.filter(({ type }) => type === "tool.completed")).toHaveLength(2);
+    expect(facts.filter((fact) => fact.type === "tool.completed")).toHaveLength(2);
     expect(readdirSync(join(place.home, "control"))).toEqual([]);
+  });
+
+  it("asks its client about a sensitive file without showing what is in it", async () => {
+    verifies("PIPE-9", "GATE-2");
+    const place = await bundle.place();
+    await place.write(".env", "KEY=hunter2\n");
+    const { transport } = stdioOf(bundle, place);
+    const { client, asked } = createHost(mode, () => ({ action: "decline" }));
+    await client.connect(transport);
+    const write = { path: ".env", content: "KEY=new\n", overwrite: true };
+    const edit = { path: ".env", edits: [{ old: "not there", new: "KEY=new" }] };
+    const results = [
+      await client.callTool({ name: "code__write_file", arguments: write }),
+      await client.callTool({ name: "code__edit_file", arguments: edit }),
+    ];
+    await client.close();
+    expect(results.map(({ isError }) => isError)).toEqual([true, true]);
+    expect(asked).toHaveLength(2);
+    expect(JSON.stringify([asked, results, await factsOf(place)])).not.toContain("hunter2");
+    for (const question of asked) {
+      expect(question).toContain("KEY=new");
+      expect(question).toContain("No preview is shown here, because the file is restricted");
+    }
   });
 });
 
@@ -83,7 +108,7 @@ describe("a client of the newer protocol", () => {
     expect(asked).toHaveLength(1);
     expect(asked[0]).toContain("+two");
     await client.close();
-    const resolved = (await factsOf(place)).find(({ type }) => type === "permission.resolved");
+    const resolved = (await factsOf(place)).find((fact) => fact.type === "permission.resolved");
     expect(resolved?.data).toMatchObject({ answered_by: "client host 1" });
 
     const elsewhere = await bundle.place();
@@ -111,8 +136,10 @@ describe("a client of the newer protocol", () => {
     expect(declining.asked).toEqual([]);
     await declining.client.close();
     expect(await terminal.exitCode).toBe(0);
-    const answers = (await factsOf(elsewhere)).filter(({ type }) => type === "permission.resolved");
-    expect(answers.map(({ data }) => data["answered_by"])).toEqual([
+    const answers = (await factsOf(elsewhere)).filter(
+      (fact) => fact.type === "permission.resolved",
+    );
+    expect(answers.map(({ data }) => data.answered_by)).toEqual([
       "control:attach",
       "control:attach",
     ]);
@@ -216,7 +243,7 @@ describe("what is said at the start", () => {
     expect(tools.map(({ name }) => name)).not.toContain("code__write_file");
     expect((await client.callTool(WRITE)).isError).toBe(true);
     await client.close();
-    const [started] = (await factsOf(place)).filter(({ type }) => type === "run.started");
+    const [started] = (await factsOf(place)).filter((fact) => fact.type === "run.started");
     expect(started?.data).toMatchObject({ mode: "plan" });
   });
 });
@@ -274,12 +301,12 @@ async function startedCall(place: Place): Promise<void> {
 
 async function expectEnded(place: Place): Promise<void> {
   const facts = await factsOf(place);
-  const [failed] = facts.filter(({ type }) => type === "tool.failed");
+  const [failed] = facts.filter((fact) => fact.type === "tool.failed");
   expect(failed?.data).toMatchObject({ result: { status: "aborted" } });
   // In our words, whoever gave it up.
   expect(JSON.stringify(failed?.data)).not.toContain("SdkError");
   // What a call says late may come behind it.
-  expect(facts.filter(({ type }) => type === "run.completed")).toHaveLength(1);
+  expect(facts.filter((fact) => fact.type === "run.completed")).toHaveLength(1);
   expect(readdirSync(join(place.home, "control"))).toEqual([]);
 }
 

@@ -204,6 +204,105 @@ turns:
     expect(events.code, events.stdout + events.stderr).toBe(0);
   });
 
+  it("is asked of the reference memory server when a run begins, as far as no one has to be asked", async () => {
+    verifies("MEM-4", "REPLAY-1", "REPLAY-3");
+    const place = await bundle.place();
+    const file = join(place.home, "..", "graph.jsonl");
+    const serverWith = (more: object) =>
+      place.write(
+        join(place.home, "mcp.json"),
+        JSON.stringify({
+          mcpServers: { memory: node([MEMORY], { env: { MEMORY_FILE_PATH: file }, ...more }) },
+        }),
+      );
+    const config = (more: string) =>
+      begin(
+        place,
+        `provider = "external"
+write_mode = "external"
+external_tool = "mcp.memory.create_entities"
+write_arguments = '{"entities": [{"name": "{{id}}", "entityType": "{{scope}}", "observations": ["{{content}}", "project: {{project}}"]}]}'
+recall_tool = "mcp.memory.search_nodes"
+recall_arguments = '{"query": "{{query}}"}'
+${more}
+[mcp]
+wait_ms = 60_000
+`,
+      );
+    await place.write(
+      "write.yaml",
+      `
+turns:
+  - calls: [ { tool: internal.write_memory, input: { content: The build needs make., scope: project } } ]
+  - text: Noted.
+`,
+    );
+    await place.write("talk.yaml", "turns:\n  - text: With make.\n");
+    const ask = async (...args: string[]) => {
+      const ran = await place.run(["run", "--model", "script:talk.yaml", "--json", ...args]);
+      expect(ran.code, ran.stdout.slice(-3000) + ran.stderr).toBe(0);
+      return recordsOf(ran);
+    };
+    const typed = (facts: readonly Record<string, unknown>[], prefix: string) =>
+      facts.filter(({ type }) => String(type).startsWith(prefix));
+    const before = (facts: readonly Record<string, unknown>[], first: string, second: string) =>
+      facts.findIndex(({ type }) => type === first) <
+      facts.findIndex(({ type }) => type === second);
+
+    // Nothing is known of this server: each of its calls asks, so none is made.
+    await serverWith({});
+    await config(`start_arguments = '{"query": "project: {{project}}"}'`);
+    expect(typed(await ask("How is it built?"), "memory.")).toMatchObject([
+      {
+        type: "memory.recall.skipped",
+        data: {
+          tool_name: "mcp.memory.search_nodes",
+          reason: expect.stringContaining("requires approval") as unknown,
+        },
+      },
+    ]);
+
+    await serverWith({ readonly: ["search_nodes"], network: false });
+    const allow = ["--allow", "mcp.memory.create_entities"];
+    const wrote = await place.run(["run", "--model", "script:write.yaml", ...allow, "Remember"]);
+    expect(wrote, wrote.stderr).toMatchObject({ code: 0, stdout: "Noted.\n" });
+
+    const facts = await ask("How is it built?");
+    const requested = typed(facts, "tool.requested");
+    expect(requested).toMatchObject([
+      { tool_name: "mcp.memory.search_nodes", data: { made_by: "runtime" } },
+    ]);
+    expect(typed(facts, "memory.recalled")).toMatchObject([
+      {
+        data: {
+          at: "start",
+          tool_name: "mcp.memory.search_nodes",
+          recalled_by: requested[0]?.["tool_call_id"],
+        },
+      },
+    ]);
+    expect(before(facts, "memory.recalled", "model.started")).toBe(true);
+    const { data } = typed(facts, "context.resolved")[0] as { data: { memory_refs: unknown[] } };
+    expect(data.memory_refs).toHaveLength(1);
+    const run_id = String(typed(facts, "run.started")[0]?.["run_id"]);
+    const replayed = await place.run(["replay", run_id]);
+    expect(replayed.code, replayed.stdout + replayed.stderr).toBe(0);
+    const script = await place.run(["replay", run_id, "--script"]);
+    expect(script.code, script.stderr).toBe(0);
+    expect(script.stdout).toContain("With make.");
+    expect(script.stdout).not.toContain("search_nodes");
+
+    // Words that are in no memory: its answer is empty lists.
+    await config("");
+    const none = await ask("How is it built?");
+    expect(typed(none, "tool.completed")).toHaveLength(1);
+    expect(typed(none, "memory.")).toMatchObject([{ type: "memory.recall.started" }]);
+    expect(typed(await ask("build"), "memory.recalled")).toHaveLength(1);
+
+    await config("start_tokens = 0");
+    expect(typed(await ask("build"), "tool.")).toMatchObject([{ type: "tool.catalog.resolved" }]);
+  });
+
   it("is refused with its place where the config maps a field that is not there", async () => {
     verifies("MEM-4", "CONF-2");
     const place = await bundle.place();

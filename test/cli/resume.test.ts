@@ -71,6 +71,23 @@ describe("soong resume without a prompt", () => {
     expect(again.stderr).toContain("Nothing was interrupted");
   });
 
+  it("says first that there is no such session, with the nearest", async () => {
+    verifies("CLI-4");
+    const place = await bundle.place();
+    expect((await place.run(["resume", "nosuch"])).stderr).toContain("There is no session nosuch");
+    const call = await place.run(["call", "code.list_dir", "{}", "--json"]);
+    const session_id = String(recordsOf(call)[0]?.["session_id"]);
+    const unknown = await place.run(["resume", "nosuch", "hi"]);
+    expect(unknown.code).toBe(1);
+    expect(unknown.stderr).toBe(
+      "soong: There is no session nosuch. `soong sessions` lists what is there.\n",
+    );
+    for (const near of [session_id.slice(0, 14), `${session_id.slice(0, -1)}_`]) {
+      const { stderr } = await place.run(["resume", near, "hi"]);
+      expect(stderr).toContain(`There is no session ${near}. Did you mean ${session_id}?`);
+    }
+  });
+
   it("continues one that failed, and asks the model again where the prompt was all there was", async () => {
     verifies("STORE-5");
     const place = await bundle.place();

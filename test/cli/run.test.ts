@@ -1,5 +1,6 @@
 // A run from the command line: a model works on a prompt to its end, and what it did is kept.
 
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -27,6 +28,27 @@ turns:
 `;
 
 describe("soong run", () => {
+  it("says so and fails when the project was removed under it, and makes nothing there again", async () => {
+    verifies("CLI-2");
+    const place = await bundle.place();
+    const script = join(place.home, "gone.yaml");
+    await place.write(
+      script,
+      [
+        "turns:",
+        `  - calls: [ { tool: code.run_command, input: { argv: [rm, -r, ${JSON.stringify(place.project)}] } } ]`,
+        "  - calls: [ { tool: code.write_file, input: { path: a.txt, content: x } } ]",
+        '  - expect: [ { result: 0, contains: "is gone" } ]',
+        "    text: That is all.",
+      ].join("\n"),
+    );
+    const rules = ["--allow", "code.run_command", "--allow", "code.write_file"];
+    const ended = await place.run(["run", "go", "--model", `script:${script}`, ...rules]);
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain(`The project directory ${place.project} was removed or moved`);
+    expect(existsSync(place.project)).toBe(false);
+  });
+
   it("streams the answer to stdout, tells of calls on stderr, and leaves a session that is whole", async () => {
     verifies("CLI-2", "LOOP-1", "SCRIPT-1");
     const place = await scripted(SCRIPT);

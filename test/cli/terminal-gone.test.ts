@@ -2,8 +2,11 @@
 // record, and the process ends as SIGHUP would have ended it.
 
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { basename, join } from "node:path";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { bundleCli, environment, recordsOf, type CliBundle } from "./cli-bundle.ts";
@@ -74,6 +77,8 @@ describe.skipIf(!canMakeTerminals())("a terminal that goes away (needs python3)"
       expect([end.code, end.screen.slice(-2000)]).toEqual([129, expect.any(String)]);
       const sessions = recordsOf(await place.run(["sessions", "--json"]));
       expect(sessions.every(({ status }) => status !== "open")).toBe(true);
+      const isIdle = typed === undefined && args === TALK;
+      expect(await lastFacts(place.home)).toEqual(isIdle ? [] : ["run.aborted"]);
       expect((await place.run(["verify"])).code).toBe(0);
     });
   }
@@ -116,3 +121,19 @@ describe.skipIf(!canMakeTerminals())("a terminal that goes away (needs python3)"
     expect(performance.now() - began).toBeLessThan(5000);
   });
 });
+
+/** Of each run that is kept, as its folder has it. */
+async function lastFacts(home: string): Promise<unknown[]> {
+  if (!existsSync(home)) return [];
+  const files = await readdir(home, { recursive: true });
+  return Promise.all(
+    files
+      .filter((file) => basename(file) === "events.jsonl")
+      .map(async (file) => {
+        const lines = (await readFile(join(home, file), "utf8")).trimEnd().split("\n");
+        const types = lines.map((line) => (JSON.parse(line) as { type: string }).type);
+        // A handler that settles after the end is recorded behind it.
+        return types.findLast((type) => type !== "tool.late");
+      }),
+  );
+}

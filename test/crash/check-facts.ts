@@ -97,7 +97,8 @@ function checkResults(
 /** The records as the facts have it; a second start, a second end or an end of nothing is refused. */
 export function callsIn(facts: readonly Fact[]): CallRecord[] {
   const calls = new Map<string, CallRecord>();
-  for (const { seq, type, run_id, tool_call_id, tool_name, data } of facts) {
+  for (const fact of facts) {
+    const { seq, type, run_id, tool_call_id, tool_name } = fact;
     if (run_id === undefined || tool_call_id === undefined) continue;
     const call = calls.get(tool_call_id);
     if (type === "tool.requested") {
@@ -116,10 +117,10 @@ export function callsIn(facts: readonly Fact[]): CallRecord[] {
       assert.equal(call.started_seq, undefined, `call ${tool_call_id} was started twice`);
       assert.equal(call.ended_seq, undefined, `call ${tool_call_id} was started after its end`);
       call.started_seq = seq;
-    } else if (isTerminalFact(type)) {
+    } else if (isTerminalFact(fact)) {
       assert.equal(call.ended_seq, undefined, `call ${tool_call_id} has two results`);
       call.ended_seq = seq;
-      call.status = (data as { result: ToolResult }).result.status;
+      call.status = fact.data.result.status;
     }
   }
   return [...calls.values()];
@@ -153,10 +154,10 @@ function runsIn(facts: readonly Fact[]): RunRecord[] {
 }
 
 async function checkConversation(reader: SessionReader, facts: readonly Fact[]): Promise<void> {
-  const requested = facts.filter(({ type }) => type === "tool.requested");
+  const requested = facts.filter((fact) => fact.type === "tool.requested");
   for (const fact of facts) {
     const { node_id } = fact.data as { node_id?: string };
-    if (!isTerminalFact(fact.type)) continue;
+    if (!isTerminalFact(fact)) continue;
     assert.ok(node_id !== undefined);
     // The last fact of an entry says which nodes came with it; recovery is one entry.
     const digests = facts.slice(fact.seq - 1).find(({ nodes }) => nodes !== undefined)?.nodes;

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { SAYS, type CrashJob, type ReportLine } from "./crash-job.ts";
+import { sourceAlias } from "../../scripts/source-alias.mjs";
 
 export interface Runtimes {
   /** A folder for the stores and projects of one test file. */
@@ -43,12 +44,7 @@ export async function openRuntimes(): Promise<Runtimes> {
     platform: "node",
     target: "node20",
     external: ["@photostructure/sqlite", "@vscode/ripgrep"],
-    alias: Object.fromEntries(
-      ["core", "store", "tools"].map((name) => [
-        `@soong/${name}`,
-        here(`../../packages/${name}/src/index.ts`),
-      ]),
-    ),
+    alias: sourceAlias(),
     logLevel: "error",
   });
   const alive = new Set<ChildProcess>();

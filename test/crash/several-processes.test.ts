@@ -140,14 +140,14 @@ test(
         const newest = (await reader.activePath(MAIN_AGENT)).at(-1);
         if (newest !== undefined) {
           const facts = await reader.facts({ tool_call_id: newest.tool_call_id ?? "" });
-          expect(facts.some(({ type }) => isTerminalFact(type))).toBe(true);
+          expect(facts.some(isTerminalFact)).toBe(true);
         }
         for (const { artifact_id, size } of await reader.artifacts()) {
           expect((await reader.readArtifact(artifact_id))?.length).toBe(size);
         }
         for (const fact of await reader.facts({ after })) {
           after = fact.seq;
-          if (!isTerminalFact(fact.type)) continue;
+          if (!isTerminalFact(fact)) continue;
           results += 1;
           const { node_id } = fact.data as { node_id: string };
           expect((await reader.node(node_id))?.tool_call_id).toBe(fact.tool_call_id);

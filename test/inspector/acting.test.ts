@@ -102,6 +102,42 @@ describe("a question on the page", () => {
     await says(page.getByRole("region", { name: "Decision" }), /not this one/);
   });
 
+  it("takes an always: the rule that is shown goes into the user's config, and holds from then on", async (context) => {
+    verifies("UI-2", "PERM-18");
+    needsBrowser(context);
+    const place = await bundle.place();
+    await place.write("s.yaml", SCRIPT);
+    const gate = await gateIn(place);
+    const inspector = await startInspector(bundle, place);
+    const page = await browser.tab();
+    await openPage(page, inspector);
+    await goTo(page, "questions");
+    const args = ["run", "--model", "script:s.yaml", "--allow", "code.run_command", "go"];
+    const run = place.start(args);
+    await attended(place);
+    await gate.open();
+    const question = page.getByRole("article", { name: "code.write_file asks" });
+    await seen(question);
+    await question.getByText("Always allow this").click();
+    await says(question, /added to your own config, not to the project/);
+    const shown = await question.locator("pre.code", { hasText: "decision" }).textContent();
+    await untilGone(question, () =>
+      question.getByRole("button", { name: /this project/i }).click(SOON),
+    );
+    await gate.open();
+    // The rule covers all three writes.
+    const { code, stderr } = await run.ended;
+    expect(code).toBe(0);
+    const config = join(place.home, "config.toml");
+    expect(stderr).toContain(`The rule was added to ${config}.`);
+    const written = await place.read(config);
+    for (const line of String(shown).split("\n")) expect(written).toContain(line.trim());
+    expect(written).toContain(`project = ${JSON.stringify(place.project)}`);
+    expect(existsSync(join(place.project, "c.txt"))).toBe(true);
+    const again = JSON.stringify({ path: "d.txt", content: "four" });
+    expect((await place.run(["call", "code.write_file", again])).code).toBe(0);
+  });
+
   it("of a server is a form: what is missing is said, what is filled in is sent", async (context) => {
     verifies("UI-2", "MCP-5");
     needsBrowser(context);

@@ -1,8 +1,9 @@
 // A kept session with a run of very many facts, as a real one would have them: turns of a few calls each, some that wait
 // for a person, fail or are refused.
 
-import type { Fact, FactData, FactType } from "@soong/core";
+import type { Fact, FactType } from "@soong/core";
 import { openStore } from "@soong/store";
+import { writtenFact } from "../facts.ts";
 
 export interface ManyFacts {
   readonly session_id: string;
@@ -78,7 +79,7 @@ export async function keepManyFacts(home: string, count: number): Promise<ManyFa
 
   function add(
     type: FactType,
-    data: FactData,
+    data: object,
     about: { outside?: boolean; tool_call_id?: string; tool_name?: string } = {},
   ): void {
     const { outside = false, ...of } = about;
@@ -86,7 +87,7 @@ export async function keepManyFacts(home: string, count: number): Promise<ManyFa
     clock += 1;
     const ids = outside ? {} : { run_id, agent_id };
     const time = new Date(clock).toISOString();
-    entry.push({ id: `f${seq}`, seq, type, time, level: "info", session_id, ...ids, ...of, data });
+    entry.push(writtenFact({ seq, type, time, session_id, ...ids, ...of, data }));
   }
 
   async function commit(): Promise<void> {

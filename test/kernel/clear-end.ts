@@ -32,9 +32,9 @@ export async function expectClearEnd(stage: Stage, result: ToolResult): Promise<
   expect(stage.clock.pending, "timers left behind").toBe(0);
   const own = (): ReturnType<Stage["facts"]> =>
     stage.facts().filter(({ tool_call_id }) => tool_call_id === result.tool_call_id);
-  const ends = own().filter(({ type }) => isTerminalFact(type));
+  const ends = own().filter(isTerminalFact);
   expect(ends).toHaveLength(1);
-  expect(ends[0]?.data["result"]).toEqual(result);
+  expect(ends[0]?.data.result).toEqual(result);
   expect(own()[0]?.type).toBe("tool.requested");
   expect(result.content.length).toBeGreaterThan(0);
   expect(JSON.parse(JSON.stringify(result)), "the result is JSON").toEqual(result);

@@ -1,7 +1,8 @@
 // Sound and embedded resources among the blocks of a result (RESULT-2, RESULT-6, REDACT-1): kept as they are,
 // bounded by what they are, and their text treated as any text.
 
-import { isMediaBlock, toolResult, viewsOf, type ContentBlock } from "@soong/core";
+import { toolResult, viewsOf, type ContentBlock } from "@soong/core";
+import { isMediaBlock } from "@soong/core/internal";
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
 import { createWorld, reader } from "./world.ts";

@@ -98,7 +98,7 @@ describe("a context modifier", () => {
     const [result] = await world.execute({ name: "a.write", arguments: {} });
     expect(result?.status, name).toBe("succeeded");
     expect(world.run.context).toEqual({ kept: true });
-    expect(world.facts("error")[0]?.data["code"]).toBe("context_modifier_refused");
+    expect(world.facts("error")[0]?.data.code).toBe("context_modifier_refused");
   });
 
   it("is the only way in: a handler cannot reach through what it is given", async () => {

@@ -1,7 +1,8 @@
 // DEF-1, DEF-3 and DEF-4: what a definition says of its effects, what is assumed where it says nothing,
 // and how far one call may say otherwise.
 
-import { createRegistry, KNOWN_TAGS, toolRecord, toolResult, type AnyTool } from "@soong/core";
+import { createRegistry, toolResult, type AnyTool } from "@soong/core";
+import { KNOWN_TAGS, toolRecord } from "@soong/core/internal";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
@@ -26,11 +27,11 @@ function recordOf(tool: AnyTool) {
 }
 
 function queuedAs(world: World): unknown[] {
-  return world.facts("tool.queued").map(({ data }) => data["class"]);
+  return world.facts("tool.queued").map(({ data }) => data.class);
 }
 
 function effectsOf(world: World): unknown[] {
-  return world.facts("tool.validated").map(({ data }) => data["effects"]);
+  return world.facts("tool.validated").map(({ data }) => data.effects);
 }
 
 describe("a definition", () => {
@@ -119,7 +120,7 @@ describe("what an author leaves out", () => {
 
     const world = await createWorld({ tools: [bare] });
     const [catalog] = world.facts("tool.catalog.resolved");
-    expect(catalog?.data["tools"]).toContainEqual(
+    expect(catalog?.data.tools).toContainEqual(
       expect.objectContaining({
         tool_name: "notes.touch",
         is_read_only: false,
@@ -141,7 +142,7 @@ describe("what an author leaves out", () => {
     const [result] = await world.execute({ name: "notes.touch", arguments: {} });
     expect(person.requests[0]).toMatchObject({ permission: "write", destructive: true });
     expect(queuedAs(world)).toEqual(["write"]);
-    expect(world.facts("tool.started")[0]?.data["interrupt_behavior"]).toBe("block");
+    expect(world.facts("tool.started")[0]?.data.interrupt_behavior).toBe("block");
     expect(result?.artifacts).toHaveLength(1);
   });
 

@@ -81,13 +81,28 @@ describe("a handler's return", () => {
     expect(result).toMatchObject({ status: "failed", error: { code: "result_not_json" } });
   });
 
+  it.each([
+    ["data", (deep: unknown) => ({ ok: true, data: deep })],
+    ["content", (deep: unknown) => ({ content: [{ type: "json", json: deep }] })],
+    ["metadata", (deep: unknown) => ({ ok: true, metadata: { deep } })],
+    ["a plain value", (deep: unknown) => deep],
+  ])("that nests without end in %s says so", async (_, make) => {
+    verifies("DEF-7");
+    const deep: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
+    const { result } = await returned(() => make(deep));
+    expect(result.error).toMatchObject({
+      code: "result_not_json",
+      message: expect.stringMatching(/nested too deeply$/) as string,
+    });
+  });
+
   it("is a copy: what the handler does to its object later changes nothing", async () => {
     verifies("DEF-7");
     const shared = { list: [1] };
     const { result, world } = await returned(() => shared);
     shared.list.push(2);
     expect(result.data).toEqual({ list: [1] });
-    expect(world.facts("tool.completed")[0]?.data["result"]).toMatchObject({ data: { list: [1] } });
+    expect(world.facts("tool.completed")[0]?.data.result).toMatchObject({ data: { list: [1] } });
   });
 
   it("may be a full result, with every field of it", async () => {
@@ -127,7 +142,7 @@ describe("a handler's return", () => {
     expect(result.content.map(({ type }) => type)).toEqual(
       expect.arrayContaining(["text", "json", "image", "resource_link", "artifact_ref"]),
     );
-    const created = world.facts("artifact.created").map(({ data }) => data["name"]);
+    const created = world.facts("artifact.created").map(({ data }) => data.name);
     expect(created).toEqual(["definitions.json", "n"]);
   });
 

@@ -1,14 +1,8 @@
 // DEF-2 and DEF-5: the optional parts of a definition (prompt, normalise, validate, its own time, prepare),
 // each asked when it should be and not trusted further than that.
 
-import {
-  defineHook,
-  toolRecord,
-  type AnyTool,
-  type Fact,
-  type JsonObject,
-  type Plan,
-} from "@soong/core";
+import { defineHook, type AnyTool, type Fact, type JsonObject, type Plan } from "@soong/core";
+import { toolRecord } from "@soong/core/internal";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { drive, setStage } from "./drive.ts";
@@ -257,7 +251,7 @@ describe("a plan", () => {
       resources: plan.resources,
       digest,
     });
-    expect(world.facts("tool.started")[0]?.data["digest"]).toBe(digest);
+    expect(world.facts("tool.started")[0]?.data.digest).toBe(digest);
   });
 
   it("has a digest over the tool, the input and all of the plan", async () => {
@@ -277,7 +271,7 @@ describe("a plan", () => {
       const tool = writer(name, 0, { prepare: () => given });
       const world = await createWorld({ tools: [tool], policy: allowAll });
       await world.execute({ name, arguments: input });
-      digests.add(world.facts("tool.started")[0]?.data["digest"]);
+      digests.add(world.facts("tool.started")[0]?.data.digest);
     }
     expect(digests.size).toBe(variants.length);
   });
@@ -352,8 +346,8 @@ describe("a plan", () => {
   });
 });
 
-function mutations(facts: readonly Fact[]): unknown[] {
-  return facts.map(({ data }) => [data["source"], data["changed_fields"]]);
+function mutations(facts: readonly Fact<"input.mutated">[]): unknown[] {
+  return facts.map(({ data }) => [data.source, data.changed_fields]);
 }
 
 function raise(message: string): never {

@@ -17,6 +17,7 @@ import {
   type ToolResult,
   type Turn,
 } from "@soong/core";
+import { factsOfTypes } from "../facts.ts";
 import { createSpyJournal, type SpyJournal } from "./spy-journal.ts";
 import { START, type WorldOptions } from "./world.ts";
 
@@ -55,7 +56,7 @@ export interface Stage {
   readonly run: Run;
   readonly journal: SpyJournal;
   readonly artifacts: ReturnType<typeof createMemoryArtifacts>;
-  facts(...types: FactType[]): Fact[];
+  facts<T extends FactType = FactType>(...types: T[]): Fact<T>[];
   storyOf(tool_call_id: string): FactType[];
   /** Milliseconds since the stage was set. */
   elapsed(): number;
@@ -89,8 +90,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     run,
     journal,
     artifacts,
-    facts: (...types) =>
-      journal.facts.filter(({ type }) => types.length === 0 || types.includes(type)),
+    facts: (...types) => factsOfTypes(journal.facts, ...types),
     storyOf: (tool_call_id) =>
       journal.facts.filter((fact) => fact.tool_call_id === tool_call_id).map(({ type }) => type),
     elapsed: () => clock.now() - START,

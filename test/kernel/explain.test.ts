@@ -3,6 +3,7 @@
 
 import {
   defineHook,
+  isTerminalFact,
   type AnyTool,
   type Explanation,
   type JsonObject,
@@ -111,7 +112,7 @@ describe("explain", () => {
       return;
     }
     expect(result.tool_name).toBe(explained.tool_name);
-    expect(evaluated.map(({ data }) => data["decision"])).toEqual(
+    expect(evaluated.map(({ data }) => data.decision)).toEqual(
       explained.judgements.map(({ decision }) => decision),
     );
     expect(evaluated.at(-1)?.data).toMatchObject({
@@ -347,9 +348,9 @@ describe("calls from code", () => {
         [result.status, result.error?.code].filter((part) => part !== undefined).join(" "),
         textOf(result),
       ).toBe(expected);
-      const terminal = world.facts().filter(({ data }) => "result" in data);
+      const terminal = world.facts().filter(isTerminalFact);
       expect(terminal).toHaveLength(1);
-      expect(terminal[0]?.data["result"]).toEqual(result);
+      expect(terminal[0]?.data.result).toEqual(result);
       expect(world.journal.nodes.filter(({ kind }) => kind === "tool_result")).toHaveLength(1);
     },
   );

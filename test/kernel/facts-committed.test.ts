@@ -37,7 +37,7 @@ describe("what is committed together", () => {
     turn.end();
     await drive(stage.clock, turn.settled());
     const kinds = spy.entries.flatMap(({ facts, nodes = [] }) => {
-      const ended = facts.filter(({ type }) => isTerminalFact(type));
+      const ended = facts.filter(isTerminalFact);
       if (nodes.length === 0 && ended.length === 0) return [];
       const ids = new Set([...facts, ...nodes].map(({ tool_call_id }) => tool_call_id));
       expect(ids.size, "one entry, one call").toBe(1);

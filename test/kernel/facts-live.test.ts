@@ -245,10 +245,10 @@ describe("the live stream", () => {
       await stage.run.execute([{ id: "1", name: "a.flood", arguments: "{}" }]);
       await stage.session.close();
       const seen = await atOnce(stage.clock, reading);
-      const progress = seen.filter(({ type }) => type === "tool.progress");
+      const progress = seen.filter((fact) => fact.type === "tool.progress");
       expect(progress.length).toBeLessThan(200);
-      expect(progress.at(-1)?.data["message"]).toBe("step 20000");
-      const merged = progress.map(({ data }) => (data["merged"] as number | undefined) ?? 0);
+      expect(progress.at(-1)?.data.message).toBe("step 20000");
+      const merged = progress.map(({ data }) => data.merged ?? 0);
       expect(progress.length + merged.reduce((sum, n) => sum + n, 0)).toBe(20_000);
       expect(stage.storyOf("1").filter((type) => type !== "tool.progress")).toEqual([
         "tool.requested",

@@ -1,16 +1,16 @@
 // EVENT-1, EVENT-2 and EVENT-3: what a fact holds, and in which order facts stand.
 
 import {
-  ARGUMENTS_NAME,
   createHeldClock,
   isTerminalFact,
   terminalFactType,
   toolResult,
-  type Fact,
+  type FactData,
   type FactType,
   type HeldClock,
   type ToolResult,
 } from "@soong/core";
+import { ARGUMENTS_NAME } from "@soong/core/internal";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { atOnce, drive, setStage } from "./drive.ts";
@@ -153,9 +153,9 @@ describe("the terminal fact of a call", () => {
     );
     for (const result of results) {
       const own = stage.facts().filter((fact) => fact.tool_call_id === result.tool_call_id);
-      const ends = own.filter(({ type }) => isTerminalFact(type));
+      const ends = own.filter(isTerminalFact);
       expect(ends.map(({ type }) => type)).toEqual([terminalFactType(result.status)]);
-      expect(ends[0]?.data["result"]).toEqual(result);
+      expect(ends[0]?.data.result).toEqual(result);
     }
   });
 });
@@ -186,7 +186,7 @@ const LISTED = [
   ...of("memory", "candidate", "recalled", "written"),
   "skill.loaded",
   "error",
-] as const satisfies readonly FactType[];
+] satisfies readonly FactType[];
 
 function of<Area extends string, Name extends string>(area: Area, ...names: Name[]) {
   return names.map((name) => `${area}.${name}` as const);
@@ -205,7 +205,7 @@ describe("the journal", () => {
   it("holds, of what the kernel does, a fact of each of its types", async () => {
     verifies("EVENT-2");
     const stage = await richSession();
-    const kernels = LISTED.filter((type) => {
+    const kernels = LISTED.filter((type: FactType) => {
       const [area] = type.split(".");
       if (type === "mcp.server.elicitation" || type === "run.queued") return type !== "run.queued";
       return ![
@@ -227,8 +227,8 @@ describe("the journal", () => {
   it("tells of one call what it was asked, who decided, how it went and what is left", async () => {
     verifies("EVENT-3");
     const stage = await richSession();
-    const data = (id: string, type: FactType): Fact["data"] =>
-      factOf(stage.journal, id, type)?.data ?? {};
+    const data = <T extends FactType>(id: string, type: T): FactData<T> | undefined =>
+      factOf(stage.journal, id, type)?.data;
 
     expect(data("asked", "tool.requested")).toMatchObject({
       model_input: '{"text":"hello [redacted:KEY]"}',
@@ -241,7 +241,7 @@ describe("the journal", () => {
       effects: { read_only: false, concurrency_safe: false, destructive: true },
       is_destructive: true,
     });
-    expect(JSON.stringify(data("asked", "tool.started")["hooks"])).toContain('"mutate"');
+    expect(JSON.stringify(data("asked", "tool.started")?.hooks)).toContain('"mutate"');
     expect(data("asked", "tool.completed")).toMatchObject({ decision_ref: resolved?.id });
     expect(data("asked", "hook.completed")).toMatchObject({ hook: "mutate", event: "PreToolUse" });
     expect(data("failed", "tool.failed")).toMatchObject({
@@ -255,16 +255,16 @@ describe("the journal", () => {
       },
     });
     expect(data("long", "tool.progress")).toMatchObject({ message: "half", progress: 1, total: 2 });
-    const long = data("long", "tool.completed")["result"] as ToolResult;
+    const long = data("long", "tool.completed")?.result as ToolResult;
     expect(long.content.map(({ type }) => type)).toContain("artifact_ref");
     expect(long.summary.length).toBeLessThanOrEqual(200);
     const [kept, output] = stage
-      .facts()
-      .filter((fact) => fact.tool_call_id === "long" && fact.type === "artifact.created")
+      .facts("artifact.created")
+      .filter((fact) => fact.tool_call_id === "long")
       .map((fact) => fact.data);
-    expect(output?.["artifact_id"]).toBe(long.artifacts[0]?.artifact_id);
+    expect(output?.artifact_id).toBe(long.artifacts[0]?.artifact_id);
     expect(data("long", "tool.requested")).toMatchObject({ model_input_chars: 50_011 });
     expect(kept).toMatchObject({ name: ARGUMENTS_NAME, size: 50_011, tool_call_id: "long" });
-    expect(stage.artifacts.stat(kept?.["artifact_id"] as string)).toEqual(kept);
+    expect(stage.artifacts.stat(kept?.artifact_id as string)).toEqual(kept);
   });
 });

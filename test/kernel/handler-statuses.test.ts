@@ -33,7 +33,7 @@ describe("a handler", () => {
           error.message,
           "half",
         ]);
-        expect(world.facts("tool.failed").map(({ data }) => data["result"])).toMatchObject([
+        expect(world.facts("tool.failed").map(({ data }) => data.result)).toMatchObject([
           { status },
         ]);
       }

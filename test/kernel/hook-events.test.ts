@@ -99,7 +99,7 @@ describe("an answer that the event does not know", () => {
     const { code, world } = await callOnce(tool, {}, { hooks: [answering(event)] });
     expect(code).toBe("hook_denied");
     expect(tool.inputs).toEqual([]);
-    expect(world.facts("hook.failed")[0]?.data["message"]).toContain(why);
+    expect(world.facts("hook.failed")[0]?.data.message).toContain(why);
   });
 
   test.each(["PostToolUse", "Notification"] as const)(
@@ -109,7 +109,7 @@ describe("an answer that the event does not know", () => {
       const tool = watchedWriter("notes.edit");
       const { status, world } = await callOnce(tool, {}, { hooks: [answering(event)] });
       expect(status).toBe("succeeded");
-      expect(world.facts("hook.failed")[0]?.data["message"]).toMatch(/answered "decision"/);
+      expect(world.facts("hook.failed")[0]?.data.message).toMatch(/answered "decision"/);
     },
   );
 });

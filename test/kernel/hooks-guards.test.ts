@@ -28,7 +28,7 @@ describe("denied by hook", () => {
       { tool_call_id: "c1", data: { hook: "no", reason: "not on a Friday" } },
     ]);
     const [denied] = world.facts("tool.denied");
-    expect(denied?.data["result"]).toMatchObject({ is_error: true, status: "denied" });
+    expect(denied?.data.result).toMatchObject({ is_error: true, status: "denied" });
     expect(JSON.stringify(world.journal.nodes[0])).toContain("not on a Friday");
     const story = world.storyOf("c1");
     for (const type of ["permission.evaluated", "permission.requested", "tool.started"] as const) {

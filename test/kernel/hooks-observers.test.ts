@@ -40,7 +40,7 @@ describe("PostToolUse", () => {
     const { world } = await callOnce(tool, {}, { hooks });
     expect(nodeOf(world)?.content).toEqual(text("nothing to see"));
     const [completed] = world.facts("tool.completed");
-    expect(completed?.data["result"]).toMatchObject({ content: text("the original") });
+    expect(completed?.data.result).toMatchObject({ content: text("the original") });
   });
 
   test("may replace with content blocks, and the last word counts", async () => {
@@ -95,7 +95,7 @@ describe("PostToolUse", () => {
     const failed = world
       .facts("tool.failed")
       .find(({ tool_call_id }) => tool_call_id === "notes.fail");
-    expect(JSON.stringify(failed?.data["result"])).toContain("boom");
+    expect(JSON.stringify(failed?.data.result)).toContain("boom");
   });
 
   test.each<[string, () => unknown]>([
@@ -199,8 +199,8 @@ describe("around a run", () => {
       prompt: { context: [] },
       stop: { continue: false, context: [] },
     });
-    const failed = journal.facts.filter(({ type }) => type === "hook.failed");
-    expect(failed.map(({ data, level }) => [data["event"], level])).toEqual(
+    const failed = journal.facts.filter((fact) => fact.type === "hook.failed");
+    expect(failed.map(({ data, level }) => [data.event, level])).toEqual(
       events.map((event) => [event, "warn"]),
     );
   });
@@ -314,7 +314,7 @@ describe("elicitation", () => {
     const { answer, world } = await elicited({ hooks, elicit: person(fromPerson) });
     expect(seen).toEqual([fromPerson]);
     expect(answer).toEqual(fromPerson);
-    expect(world.facts("hook.failed").map(({ data }) => data["hook"])).toEqual(["b", "c"]);
+    expect(world.facts("hook.failed").map(({ data }) => data.hook)).toEqual(["b", "c"]);
   });
 
   test("a person may take longer than the tool's time", async () => {

@@ -46,7 +46,7 @@ describe("a replaced input", () => {
       changed_fields: ["path"],
       observable_input: { path: "/project/b" },
     });
-    expect(world.facts("tool.requested")[0]?.data["model_input"]).toContain("/project/a");
+    expect(world.facts("tool.requested")[0]?.data.model_input).toContain("/project/a");
   });
 
   test("that policy denies is denied, although what the model asked for was allowed", async () => {
@@ -78,7 +78,7 @@ describe("a replaced input", () => {
       const tool = watchedWriter("notes.edit", about);
       const got = await callOnce(tool, { text: "a" }, { hooks: [pre("breaks", { input })] });
       expect(got).toMatchObject({ status: "failed", code: "invalid_arguments", asked: 0 });
-      expect(got.world.facts("tool.failed")[0]?.data["result"]).toMatchObject({
+      expect(got.world.facts("tool.failed")[0]?.data.result).toMatchObject({
         error: { message: expect.stringContaining('"breaks"') as string },
       });
       expect(tool.inputs).toEqual([]);

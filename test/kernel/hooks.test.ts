@@ -60,7 +60,7 @@ describe("events", () => {
     for (const event of events) {
       const facts = world
         .facts("hook.started", "hook.completed")
-        .filter(({ data }) => data["event"] === event);
+        .filter(({ data }) => data.event === event);
       expect(facts.map(({ type }) => type).slice(0, 2), event).toEqual([
         "hook.started",
         "hook.completed",

@@ -144,7 +144,7 @@ function expectLawful(given: Case, played: Played): void {
   expect(delivered).toEqual(results.slice(0, delivered.length));
   expect(delivered.length).toBeGreaterThanOrEqual(played.inTime);
   expect(played.leftTimers, "timers left behind").toBe(0);
-  const yielded = journal.facts.filter(({ type }) => type === "tool.yielded");
+  const yielded = journal.facts.filter((fact) => fact.type === "tool.yielded");
   expect(yielded.map(({ tool_call_id }) => tool_call_id)).toEqual(ids);
   expect(journal.facts.map(({ seq }) => seq)).toEqual(journal.facts.map((_, i) => i + 1));
   expect(new Set(entered.map(({ id }) => id)).size, "handlers run once").toBe(entered.length);
@@ -189,7 +189,7 @@ function expectLawful(given: Case, played: Played): void {
 
 /** A hook ended the run. */
 function isStop({ type, data }: Fact): boolean {
-  return type === "hook.completed" && data["outcome"] === "stop";
+  return type === "hook.completed" && data.outcome === "stop";
 }
 
 const NEVER_RAN = new Set(["denied", "rejected", "skipped"]);
@@ -197,9 +197,10 @@ const NEVER_RAN = new Set(["denied", "rejected", "skipped"]);
 function expectOneEnd(result: ToolResult, facts: readonly Fact[]): void {
   const types = facts.map(({ type }) => type);
   expect(types[0]).toBe("tool.requested");
-  const at = types.findIndex(isTerminalFact);
-  expect(types.filter(isTerminalFact)).toEqual([terminalFactType(result.status)]);
-  expect(facts[at]?.data["result"]).toEqual(result);
+  const at = facts.findIndex(isTerminalFact);
+  const ends = facts.filter(isTerminalFact);
+  expect(ends.map(({ type }) => type)).toEqual([terminalFactType(result.status)]);
+  expect(ends[0]?.data.result).toEqual(result);
   const after = types
     .slice(at + 1)
     .filter((type) => type !== "tool.yielded" && type !== "tool.late");
@@ -207,7 +208,7 @@ function expectOneEnd(result: ToolResult, facts: readonly Fact[]): void {
   if (NEVER_RAN.has(result.status)) expect(types).not.toContain("tool.started");
   const denied = facts.findIndex(
     ({ type, data }) =>
-      type === "hook.denied" || (type === "permission.evaluated" && data["decision"] === "deny"),
+      type === "hook.denied" || (type === "permission.evaluated" && data.decision === "deny"),
   );
   if (denied !== -1) expect(types.slice(denied)).not.toContain("tool.started");
   expect(types.filter((type) => type === "tool.started").length).toBeLessThanOrEqual(1);

@@ -64,7 +64,7 @@ describe("answers", () => {
     const world = await createWorld({ tools: [writer("notes.edit")], ask: () => answer });
     await world.execute(edit());
     const [requested] = world.facts("permission.requested");
-    const request = requested?.data["request"] as unknown as PermissionRequest;
+    const request = requested?.data.request as unknown as PermissionRequest;
     expect(world.facts("permission.resolved")[0]?.data).toMatchObject({
       ...answer,
       request_id: request.request_id,

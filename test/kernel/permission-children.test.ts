@@ -125,7 +125,7 @@ describe("the ceiling and the rules", () => {
     const started = world
       .facts("run.started")
       .find(({ run_id }) => run_id === child.identity.run_id);
-    expect(started?.data["policy"]).toMatchObject({
+    expect(started?.data.policy).toMatchObject({
       rules: [{ decision: "allow" }],
       ceiling: { rules: [{ decision: "ask" }], ceiling: null },
     });

@@ -2,7 +2,6 @@
 // runtime alone (PERM-14).
 
 import {
-  compileRecordedPolicy,
   defineHook,
   describePolicy,
   type AnyTool,
@@ -11,6 +10,7 @@ import {
   type PolicyInput,
   type ToolSource,
 } from "@soong/core";
+import { compileRecordedPolicy } from "@soong/core/internal";
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
 import { personWho } from "./people.ts";
@@ -24,7 +24,7 @@ const deny = (rule: Partial<PermissionRule>): PermissionRule => ({ decision: "de
 
 function rulesIn(world: World): unknown[] {
   const [evaluated] = world.facts("permission.evaluated");
-  return ((evaluated?.data["chain"] ?? []) as JsonObject[]).map(({ rule }) => rule);
+  return (evaluated?.data.chain ?? []).map(({ rule }) => rule);
 }
 
 describe("the effective policy", () => {
@@ -40,7 +40,7 @@ describe("the effective policy", () => {
     const opened = await world.kernel.openSession({ journal: world.journal, policy, roots: ROOTS });
     const run = await opened.startRun({});
     const started = world.facts("run.started").at(-1);
-    const recorded = started?.data["policy"] as JsonObject;
+    const recorded = started?.data.policy as JsonObject;
     expect(recorded).toMatchObject({
       mode: "normal",
       destructive: "deny",
@@ -130,7 +130,7 @@ describe("the network", () => {
     const [result] = await world.execute({ name, arguments: input });
     const [evaluated] = world.facts("permission.evaluated");
     return {
-      hosts: evaluated?.data["hosts"],
+      hosts: evaluated?.data.hosts,
       status: result?.status,
       code: result?.error?.code,
       asked: person.requests.length,

@@ -3,7 +3,7 @@
 import {
   defineHook,
   type AnyTool,
-  type JsonObject,
+  type ChainEntry,
   type PermissionRule,
   type PolicyInput,
   type ToolSource,
@@ -28,8 +28,8 @@ const allow = (rule: Partial<PermissionRule>): PermissionRule => ({ decision: "a
 const ask = (rule: Partial<PermissionRule>): PermissionRule => ({ decision: "ask", ...rule });
 const deny = (rule: Partial<PermissionRule>): PermissionRule => ({ decision: "deny", ...rule });
 
-function chainOf(world: World): JsonObject[] {
-  return world.facts("permission.evaluated").at(-1)?.data["chain"] as JsonObject[];
+function chainOf(world: World): readonly ChainEntry[] {
+  return world.facts("permission.evaluated").at(-1)?.data.chain ?? [];
 }
 
 describe("what is recorded", () => {
@@ -46,8 +46,8 @@ describe("what is recorded", () => {
       effects: { read_only: false, concurrency_safe: false, destructive: true, open_world: false },
       decision: "ask",
     });
-    expect(evaluated?.data["reason"]).toEqual(expect.any(String));
-    expect(evaluated?.data["digest"]).toBe(edit.plans[0]?.digest);
+    expect(evaluated?.data.reason).toEqual(expect.any(String));
+    expect(evaluated?.data.digest).toBe(edit.plans[0]?.digest);
     const story = world.storyOf("c1");
     expect(story.indexOf("permission.evaluated")).toBeLessThan(story.indexOf("tool.started"));
   });

@@ -20,12 +20,12 @@ async function begin(stage: Stage, ...names: string[]): Promise<Turn> {
 /** Nothing may follow the end of a call but its delivery and what comes too late. */
 function expectEnded(stage: Stage, ...ids: string[]): void {
   for (const id of ids) {
-    const story = stage.storyOf(id);
-    const end = story.findIndex(isTerminalFact);
-    expect(story.filter(isTerminalFact), id).toHaveLength(1);
-    const after = story
+    const own = stage.facts().filter(({ tool_call_id }) => tool_call_id === id);
+    const end = own.findIndex(isTerminalFact);
+    expect(own.filter(isTerminalFact), id).toHaveLength(1);
+    const after = own
       .slice(end + 1)
-      .filter((type) => !["tool.yielded", "tool.late"].includes(type));
+      .filter(({ type }) => !["tool.yielded", "tool.late"].includes(type));
     expect(after, `after the end of ${id}`).toEqual([]);
   }
 }
@@ -117,7 +117,7 @@ describe("an abort", () => {
     const turn = await begin(stage, "slow.build");
     const [result] = await atOnce(stage.clock, turn.abort("enough"));
     expect(result?.artifacts.map(({ name }) => name)).toEqual(["early", "late"]);
-    const shown = result?.content.filter(({ type }) => type === "artifact_ref");
+    const shown = result?.content.filter((fact) => fact.type === "artifact_ref");
     expect(shown).toMatchObject(
       result?.artifacts.map(({ artifact_id }) => ({ artifact_id })) ?? [],
     );

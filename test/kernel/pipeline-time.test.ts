@@ -138,7 +138,7 @@ describe("a call that times out", () => {
     expect(result).toEqual(before);
     expect(stage.storyOf("c").slice(-2)).toEqual(["tool.yielded", "tool.late"]);
     expect(stage.facts("tool.completed", "tool.failed")).toHaveLength(1);
-    expect(factOf(stage.journal, "c", "tool.failed")?.data["result"]).toEqual(before);
+    expect(factOf(stage.journal, "c", "tool.failed")?.data.result).toEqual(before);
   });
 
   it("waits for its own clean-up, and not for ever", async () => {

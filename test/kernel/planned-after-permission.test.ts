@@ -42,9 +42,7 @@ describe("a call that is denied by its targets", () => {
     );
     expect(status).toBe("denied");
     expect(plans).toBe(0);
-    expect(world.facts("permission.evaluated").map(({ data }) => data["stage"])).toEqual([
-      "targets",
-    ]);
+    expect(world.facts("permission.evaluated").map(({ data }) => data.stage)).toEqual(["targets"]);
   });
 
   test("is one that only its plan makes destructive, once it is planned", async () => {
@@ -58,13 +56,13 @@ describe("a call that is denied by its targets", () => {
     const input = { path: "/project/a" };
     const harmful = await callOnce(tool(true), input, { policy, roots: ROOTS });
     expect(harmful.code).toBe("destructive_denied");
-    const stages = harmful.world.facts("permission.evaluated").map(({ data }) => data["stage"]);
+    const stages = harmful.world.facts("permission.evaluated").map(({ data }) => data.stage);
     expect(stages).toEqual(["targets", "plan"]);
     const harmless = await callOnce(tool(false), input, { policy, roots: ROOTS });
     expect(harmless.status).toBe("succeeded");
     // Judged once: the plan added nothing. What was planned is bound to the start.
     expect(harmless.world.facts("permission.evaluated")).toHaveLength(1);
-    expect(harmless.world.facts("tool.started")[0]?.data["digest"]).toMatch(/^sha256:/);
+    expect(harmless.world.facts("tool.started")[0]?.data.digest).toMatch(/^sha256:/);
   });
 });
 
@@ -133,11 +131,11 @@ describe("a call that cannot be planned", () => {
       if (person !== undefined) {
         expect(person.requests[0]?.preview).toEqual({
           kind: "text",
-          text: "This call cannot be carried out as given.",
+          text: `No preview could be made: this call cannot be carried out as given (text_not_found).\nIts input: ${JSON.stringify(input)}`,
         });
         // On record it is as if it could be: which of the two says what is in the file.
         const [requested] = world.facts("permission.requested");
-        expect(requested?.data["request"]).toMatchObject({ preview_is_private: true });
+        expect(requested?.data.request).toMatchObject({ preview_is_private: true });
         expect(JSON.stringify(requested)).not.toContain("cannot be carried out");
       }
       // A yes to the change is none to reading what is there.
@@ -165,7 +163,7 @@ describe("a tool that only plans", () => {
     const { status, world } = await callOnce(tool, {}, { policy, roots: ROOTS });
     expect(status).toBe("denied");
     expect(tool.inputs).toEqual([]);
-    expect(world.facts("permission.evaluated").map(({ data }) => data["decision"])).toEqual([
+    expect(world.facts("permission.evaluated").map(({ data }) => data.decision)).toEqual([
       "allow",
       "deny",
     ]);
@@ -242,5 +240,5 @@ test("a plan cannot take away what was judged: targets it leaves out stay", asyn
   });
   const { world } = await callOnce(tool, {}, { roots: ROOTS });
   expect(tool.plans[0]?.resources).toEqual([reads("/project/a"), reads("/project/b")]);
-  expect(world.facts("permission.evaluated").at(-1)?.data["resources"]).toHaveLength(2);
+  expect(world.facts("permission.evaluated").at(-1)?.data.resources).toHaveLength(2);
 });

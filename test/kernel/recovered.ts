@@ -5,14 +5,12 @@ import {
   isTerminalFact,
   recoveryEntry,
   RUNTIME_RESTARTED,
-  type ArtifactRef,
   type ConversationNode,
   type Fact,
   type JournalEntry,
   type LostCall,
   type LostRun,
   type LostSession,
-  type ToolResult,
 } from "@soong/core";
 
 const TIME = "2026-01-02T00:00:00.000Z";
@@ -42,14 +40,14 @@ function grouped(facts: readonly Fact[], by: "call" | "run"): Map<string, Fact[]
 function lostIn(entries: readonly JournalEntry[]): LostSession {
   const facts = factsOf(entries);
   const calls = [...grouped(facts, "call").values()].flatMap((own): LostCall[] => {
-    const requested = own.find(({ type }) => type === "tool.requested");
-    if (requested === undefined || own.some(({ type }) => isTerminalFact(type))) return [];
-    const started = own.find(({ type }) => type === "tool.started");
+    const requested = own.find((fact) => fact.type === "tool.requested");
+    if (requested === undefined || own.some(isTerminalFact)) return [];
+    const started = own.find((fact) => fact.type === "tool.started");
     // What came before that are its arguments, where they were too long for the fact.
-    const kept = own.filter(({ type, seq }) => {
-      return type === "artifact.created" && seq > (started?.seq ?? seq);
-    });
-    const artifacts = kept.map(({ data }) => data as object as ArtifactRef);
+    const artifacts = own
+      .filter((fact) => fact.type === "artifact.created")
+      .filter(({ seq }) => seq > (started?.seq ?? seq))
+      .map(({ data }) => data);
     return [{ requested, started, artifacts }];
   });
   const runs = [...grouped(facts, "run")].flatMap(([run_id, own]): LostRun[] => {
@@ -95,7 +93,7 @@ export function faults(
   );
   check(recovered(after) === after, "a second recovery adds something");
   check(
-    added.every(({ type }) => isTerminalFact(type) || type === "run.failed"),
+    added.every((fact) => isTerminalFact(fact) || fact.type === "run.failed"),
     "recovery recorded something else",
   );
 
@@ -121,7 +119,7 @@ export function faults(
     );
   }
 
-  const requested = all.filter(({ type }) => type === "tool.requested");
+  const requested = all.filter((fact) => fact.type === "tool.requested");
   check(new Set(requested.map(keyOf)).size === requested.length, "a call was requested twice");
   const stories = grouped(all, "call");
   for (const request of requested) {
@@ -131,14 +129,18 @@ export function faults(
   return found;
 }
 
-function judge(request: Fact, own: readonly Fact[], lastSeq: number): [boolean, string] {
+function judge(
+  request: Fact<"tool.requested">,
+  own: readonly Fact[],
+  lastSeq: number,
+): [boolean, string] {
   const key = keyOf(request);
-  const ends = own.filter(({ type }) => isTerminalFact(type));
+  const ends = own.filter(isTerminalFact);
   const [end] = ends;
   if (end === undefined || ends.length > 1) return [false, `${key} has ${ends.length} ends`];
   if (end.seq <= lastSeq) return [true, ""];
-  const { result, node_id } = end.data as { result: ToolResult; node_id?: string };
-  const started = own.find(({ type }) => type === "tool.started");
+  const { result, node_id } = end.data;
+  const started = own.find((fact) => fact.type === "tool.started");
   const status = started === undefined ? "skipped" : "unknown";
   const isWhole =
     result.status === status &&
@@ -151,10 +153,10 @@ function judge(request: Fact, own: readonly Fact[], lastSeq: number): [boolean, 
     result.content[0].text.startsWith(result.summary) &&
     result.error?.code === RUNTIME_RESTARTED &&
     result.error.message === result.summary &&
-    result.metadata.native_call_id === request.data["native_call_id"] &&
+    result.metadata.native_call_id === request.data.native_call_id &&
     result.metadata.provenance !== undefined &&
-    end.data["decision_ref"] === started?.data["decision_ref"] &&
-    node_id === request.data["node_id"] &&
+    end.data.decision_ref === started?.data.decision_ref &&
+    node_id === request.data.node_id &&
     end.time === TIME &&
     end.type === (started === undefined ? "tool.skipped" : "tool.failed");
   return [isWhole, `the lost ${key} ended as ${JSON.stringify(end)}`];
@@ -162,7 +164,7 @@ function judge(request: Fact, own: readonly Fact[], lastSeq: number): [boolean, 
 
 /** From the last call of every turn, the way up meets the results of all of them, in call order. */
 function brokenPaths(
-  requested: readonly Fact[],
+  requested: readonly Fact<"tool.requested">[],
   nodes: readonly ConversationNode[],
   given: ReadonlySet<string>,
 ): string[] {
@@ -172,19 +174,19 @@ function brokenPaths(
     if (parent_id === undefined || byId.has(parent_id) || given.has(parent_id)) continue;
     found.push(`the parent of ${node_id} is not there`);
   }
-  const follows = new Set(requested.map(({ data }) => data["parent_node_id"]));
-  for (const last of requested.filter(({ data }) => !follows.has(data["node_id"]))) {
-    const index = last.data["index"] as number;
+  const follows = new Set(requested.map(({ data }) => data.parent_node_id));
+  for (const last of requested.filter(({ data }) => !follows.has(data.node_id))) {
+    const { index, node_id } = last.data;
     const results: string[] = [];
-    for (let at = byId.get(last.data["node_id"] as string); at !== undefined;) {
+    for (let at = byId.get(node_id ?? ""); at !== undefined;) {
       if (at.kind === "tool_result") results.unshift(`${at.run_id} ${at.tool_call_id}`);
       at = at.parent_id === undefined ? undefined : byId.get(at.parent_id);
     }
     const asked: string[] = [];
-    for (let at: Fact | undefined = last; at !== undefined;) {
-      const up: unknown = at.data["parent_node_id"];
+    for (let at: Fact<"tool.requested"> | undefined = last; at !== undefined;) {
+      const up: string | undefined = at.data.parent_node_id;
       asked.unshift(keyOf(at));
-      at = requested.find(({ data }) => up !== undefined && data["node_id"] === up);
+      at = requested.find(({ data }) => up !== undefined && data.node_id === up);
     }
     if (asked.length <= index) found.push(`calls before ${keyOf(last)} are not on record`);
     if (results.join() !== asked.join()) found.push(`the path is ${results.join()}`);

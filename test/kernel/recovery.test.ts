@@ -3,6 +3,7 @@
 
 import {
   createMemoryJournal,
+  isTerminalFact,
   toolResult,
   type ArtifactRef,
   type ToolContext,
@@ -179,10 +180,11 @@ describe("a journal that breaks off after any of its entries", () => {
     const ways = new Map<string, ToolResult>();
     for (const before of prefixesOf(entries)) {
       const old = factsOf(before);
-      for (const { data, run_id, tool_call_id } of factsOf(recovered(before)).slice(old.length)) {
+      const added = factsOf(recovered(before)).slice(old.length);
+      for (const { data, run_id, tool_call_id } of added.filter(isTerminalFact)) {
         if (run_id !== stage.run.identity.run_id || tool_call_id === undefined) continue;
         const last = old.findLast((fact) => keyOf(fact) === `${run_id} ${tool_call_id}`);
-        ways.set(`${tool_call_id} after ${last?.type}`, data["result"] as ToolResult);
+        ways.set(`${tool_call_id} after ${last?.type}`, data.result);
       }
     }
     const read = "The runtime was stopped while a.read was running.";
@@ -257,7 +259,7 @@ it("every tool.requested says where its result will hang, and it hangs there", a
     const own = nodes.filter(
       (node) => node.tool_call_id === tool_call_id && node.run_id === run_id,
     );
-    expect(own[0]?.parent_id, tool_call_id).toBe(data["parent_node_id"]);
-    expect(own.at(-1)?.node_id, tool_call_id).toBe(data["node_id"]);
+    expect(own[0]?.parent_id, tool_call_id).toBe(data.parent_node_id);
+    expect(own.at(-1)?.node_id, tool_call_id).toBe(data.node_id);
   }
 });

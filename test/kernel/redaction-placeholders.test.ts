@@ -2,13 +2,13 @@
 // way for the model to get at what they stand for. And where bytes stay as they are.
 
 import {
-  ARGUMENTS_NAME,
   createRedactor,
   type AnyTool,
   type JsonObject,
   type ToolResult,
   type ToolSource,
 } from "@soong/core";
+import { ARGUMENTS_NAME } from "@soong/core/internal";
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
 import { callOnce } from "./call-once.ts";

@@ -72,7 +72,7 @@ describe("of an input", () => {
       expect(inputs).toEqual([input]);
       expect(text).not.toContain("otter");
       expect(text).not.toContain("424242");
-      expect(world.facts("tool.requested")[0]?.data["model_input"]).toMatchObject({
+      expect(world.facts("tool.requested")[0]?.data.model_input).toMatchObject({
         user: "ada",
         pin: "[redacted:sensitive]",
         nested: { key: "[redacted:sensitive]", plain: "visible" },
@@ -225,7 +225,7 @@ describe("of an output", () => {
       pin: "[redacted:sensitive]",
       rows: [{ pin: "[redacted:sensitive]", n: 1 }],
     };
-    expect(world.facts("tool.completed")[0]?.data["result"]).toMatchObject({ data: clean });
+    expect(world.facts("tool.completed")[0]?.data.result).toMatchObject({ data: clean });
     expect(seen).toEqual([clean]);
   });
 

@@ -288,7 +288,7 @@ test("the result that is returned, the fact and the node are the same redacted t
   const world = await createWatchedWorld(returns({ a: BOTH }));
   const [returned] = (await call()(world)) as ToolResult[];
   const [completed] = world.facts("tool.completed");
-  expect(completed?.data["result"]).toEqual(returned);
+  expect(completed?.data.result).toEqual(returned);
   expect(world.journal.nodes[0]?.content).toEqual(returned?.content);
   expect(JSON.stringify(returned)).toContain("[redacted:DB_PASSWORD]");
   expect(returned?.metadata.redactions).toBeGreaterThan(0);

@@ -49,9 +49,7 @@ describe("context nodes of a result", () => {
       tools: [reader("a.load", 0, { handler: () => bringing(...given) })],
     });
     const [result] = await stage.run.execute([{ id: "c", name: "a.load", arguments: {} }]);
-    const [entry] = spy.entries.filter(({ facts }) =>
-      facts.some(({ type }) => isTerminalFact(type)),
-    );
+    const [entry] = spy.entries.filter(({ facts }) => facts.some(isTerminalFact));
     const nodes = entry?.nodes ?? [];
     expect(nodes.map(({ kind }) => kind)).toEqual(["tool_result", ...kinds]);
     expect(nodes.slice(1)).toMatchObject(
@@ -86,7 +84,7 @@ describe("context nodes of a result", () => {
       const [result] = await drive(stage.clock, work);
       expect(result).toMatchObject({ status: "unknown", is_error: true });
       expect(stage.journal.nodes).toEqual([]);
-      expect(stage.storyOf("c").some((type) => isTerminalFact(type))).toBe(false);
+      expect(stage.facts().some(isTerminalFact)).toBe(false);
     }
   });
 

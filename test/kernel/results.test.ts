@@ -11,6 +11,7 @@ import {
   type Fact,
   type ToolResult,
   type ToolStatus,
+  type TerminalFactType,
 } from "@soong/core";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
@@ -26,10 +27,9 @@ async function resultOf(handler: AnyTool["handler"], about: Partial<AnyTool> = {
   return { result, world };
 }
 
-function terminalFacts(facts: readonly Fact[], id?: string): Fact[] {
-  return facts.filter(
-    ({ type, tool_call_id }) => isTerminalFact(type) && (id === undefined || tool_call_id === id),
-  );
+function terminalFacts(facts: readonly Fact[], id?: string): Fact<TerminalFactType>[] {
+  const ends = facts.filter(isTerminalFact);
+  return ends.filter(({ tool_call_id }) => id === undefined || tool_call_id === id);
 }
 
 function raise(error: unknown): never {
@@ -107,7 +107,7 @@ describe("every call", () => {
       const own = terminalFacts(stage.facts(), result.tool_call_id);
       expect(own, result.tool_call_id).toHaveLength(1);
       expect(own[0]?.type).toBe(terminalFactType(result.status));
-      expect(own[0]?.data["result"]).toEqual(result);
+      expect(own[0]?.data.result).toEqual(result);
       expect(result.is_error).toBe(!["succeeded", "partial"].includes(result.status));
     }
     expect(terminalFacts(stage.facts())).toHaveLength(results.length);
@@ -142,7 +142,7 @@ describe("every call", () => {
     expect(results.map((result) => textOf(result))).toEqual([0, 1, 2].map((n) => `answer to ${n}`));
     for (const [n, result] of results.entries()) {
       const [terminal] = terminalFacts(stage.facts(), result.tool_call_id);
-      expect(terminal?.data["result"]).toMatchObject({
+      expect(terminal?.data.result).toMatchObject({
         tool_call_id: result.tool_call_id,
         content: [{ text: `answer to ${n}` }],
       });
@@ -153,7 +153,7 @@ describe("every call", () => {
     verifies("RESULT-1", "RESULT-3");
     const spy = createSpyJournal({
       onAppend: ({ facts }) => {
-        if (facts.some(({ type }) => isTerminalFact(type))) throw new Error("disk full");
+        if (facts.some(isTerminalFact)) throw new Error("disk full");
       },
     });
     const stage = await setStage({ spy, tools: [writer("a.write")], policy: allowAll });
@@ -341,7 +341,7 @@ describe("the views of a result", () => {
     expect(world.journal.nodes[0]?.content).toEqual(views.model);
     expect(views.search).toContain("a.tool");
     expect(views.search).toContain("one");
-    expect(world.facts("tool.completed")[0]?.data["person_view"]).toBe("1: one");
+    expect(world.facts("tool.completed")[0]?.data.person_view).toBe("1: one");
   });
 
   it.each<[string, () => unknown]>([
@@ -351,7 +351,7 @@ describe("the views of a result", () => {
     verifies("RESULT-5");
     const { result, world } = await resultOf(() => "the text", { render: render as never });
     expect(result.status).toBe("succeeded");
-    expect(world.facts("tool.completed")[0]?.data["person_view"]).toContain("the text");
+    expect(world.facts("tool.completed")[0]?.data.person_view).toContain("the text");
   });
 
   it("show the model what a failing call has put out", async () => {

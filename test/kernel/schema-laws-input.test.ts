@@ -2,7 +2,6 @@
 // bounded; what goes out is checked too.
 
 import {
-  ARGUMENTS_NAME,
   defineHook,
   defineTool,
   toolResult,
@@ -10,6 +9,7 @@ import {
   type JsonObject,
   type JsonSchema,
 } from "@soong/core";
+import { ARGUMENTS_NAME } from "@soong/core/internal";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { verifies } from "#laws";
@@ -180,7 +180,7 @@ describe("the four inputs", () => {
     expect(seen[0], "what hooks see").toEqual({ path: "/a", force: true });
     expect(recorded(world, "observable_input")[0]).toEqual({ path: "/a", force: true });
     const judged = { path: "/a", force: false };
-    expect(world.facts("permission.requested")[0]?.data["request"]).toMatchObject({
+    expect(world.facts("permission.requested")[0]?.data.request).toMatchObject({
       arguments: judged,
     });
     expect(inputs).toEqual([judged]);
@@ -202,7 +202,7 @@ describe("the four inputs", () => {
       const [requested] = world
         .facts("tool.requested")
         .filter(({ tool_call_id }) => tool_call_id === text);
-      expect(requested?.data["model_input"]).toBe(text);
+      expect(requested?.data.model_input).toBe(text);
     }
   });
 
@@ -253,7 +253,7 @@ describe("the four inputs", () => {
     expect(JSON.stringify(fact).length).toBeLessThan(50_000);
     const [, created] = world.facts("artifact.created");
     expect(created?.data).toMatchObject({ name: ARGUMENTS_NAME, tool_call_id: "c" });
-    const kept = world.artifacts.read(created?.data["artifact_id"] as string);
+    const kept = world.artifacts.read(created?.data.artifact_id as string);
     expect(new TextDecoder().decode(kept)).toBe(sent);
   });
 });
@@ -373,8 +373,9 @@ describe("what comes from outside is bounded", () => {
 function recorded(world: World, key: string): unknown[] {
   return world
     .facts()
-    .filter(({ tool_call_id, data }) => tool_call_id === "c" && data[key] !== undefined)
-    .map(({ data }) => data[key]);
+    .filter(({ tool_call_id }) => tool_call_id === "c")
+    .map(({ data }) => (data as Record<string, unknown>)[key])
+    .filter((value) => value !== undefined);
 }
 
 function mutationsOf(world: World): unknown[] {

@@ -7,12 +7,11 @@ import {
   PORTABLE_PROFILE,
   RegistrationError,
   RunRefused,
-  toolRecord,
   type AnyTool,
-  type CatalogEntry,
   type JsonSchema,
   type ModelProfile,
 } from "@soong/core";
+import { toolRecord } from "@soong/core/internal";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { verifies } from "#laws";
@@ -173,7 +172,7 @@ describe("a schema that cannot be brought inside", () => {
     const sources = [server("s", [tool("mcp.s.find", either), "list"])];
     const portable = await createWorld({ sources });
     const [catalog] = portable.facts("tool.catalog.resolved");
-    expect(catalog?.data["tools"]).toContainEqual(
+    expect(catalog?.data.tools).toContainEqual(
       expect.objectContaining({
         tool_name: "mcp.s.find",
         schema: "relaxed",
@@ -198,7 +197,7 @@ describe("a schema that cannot be brought inside", () => {
       verifies("MCP-10");
       const world = await createWorld({ sources: [server("s", [tool("mcp.s.tool", schema)])] });
       const [catalog] = world.facts("tool.catalog.resolved");
-      const [entry] = (catalog?.data["tools"] ?? []) as CatalogEntry[];
+      const [entry] = catalog?.data.tools ?? [];
       expect(entry).toMatchObject({
         state: "loaded",
         schema: "relaxed",

@@ -13,7 +13,7 @@ describe("what was found", () => {
     verifies("SEARCH-3", "SURF-7");
     const stage = await setStage({ sources: [github], config: noRoom, policy: allowAll });
     await found(stage, "select:mcp.github.merge");
-    expect(stage.facts("tool.deferred.loaded").map(({ data }) => data["tools"])).toEqual([
+    expect(stage.facts("tool.deferred.loaded").map(({ data }) => data.tools)).toEqual([
       ["mcp.github.merge"],
     ]);
     await shown(stage);
@@ -52,7 +52,7 @@ describe("what was found", () => {
     const before = await shown(stage);
     const loadedTools = stage
       .facts("tool.deferred.loaded")
-      .flatMap(({ data }) => data["tools"] as string[]);
+      .flatMap(({ data }) => data.tools as string[]);
     const resumed = await setStage({ ...options, loadedTools });
     expect(await shown(resumed)).toEqual(before);
   });

@@ -1,7 +1,8 @@
 // Whose word makes a tool of an MCP server readonly (MCP-6): the user's alone, through the policy or through the
 // source that read their config. What a server says of itself may only tighten.
 
-import { compileRecordedPolicy, describePolicy, type AnyTool, type JsonObject } from "@soong/core";
+import { describePolicy, type AnyTool } from "@soong/core";
+import { compileRecordedPolicy } from "@soong/core/internal";
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
 import { personWho } from "./people.ts";
@@ -114,8 +115,8 @@ describe("the user's word through a source", () => {
     verifies("REPLAY-1", "MCP-6");
     const policy = { readonly_mcp: ["mcp.s.writes"] };
     const world = await createWorld({ sources: [server("s", all, vouching)], policy });
-    const started = world.facts("run.started")[0]!.data as JsonObject;
-    const { artifact_id } = started["definitions"] as { artifact_id: string };
+    const started = world.facts("run.started")[0]!.data;
+    const { artifact_id } = started.definitions!;
     const bytes = world.artifacts.read(artifact_id, { offset: 0, length: 1e6 }) as Uint8Array;
     const { sources, tools } = JSON.parse(new TextDecoder().decode(bytes)) as {
       sources: { id: string; permission_from?: string }[];
@@ -125,8 +126,8 @@ describe("the user's word through a source", () => {
     expect(sources[recorded.source]).toMatchObject({ id: "s", ...vouching });
     expect(recorded.permission).toBe("readonly");
     expect(tools.find(({ name }) => name === "mcp.s.silent")).not.toHaveProperty("permission");
-    const again = compileRecordedPolicy(started["policy"] as JsonObject);
-    expect(again.ok && describePolicy(again.policy)).toEqual(started["policy"]);
+    const again = compileRecordedPolicy(started.policy);
+    expect(again.ok && describePolicy(again.policy)).toEqual(started.policy);
   });
 });
 

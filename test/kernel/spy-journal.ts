@@ -8,6 +8,7 @@ import {
   type JournalEntry,
   type MemoryJournal,
 } from "@soong/core";
+import { factsOfTypes } from "../facts.ts";
 
 export interface SpyJournal extends MemoryJournal {
   readonly entries: readonly JournalEntry[];
@@ -63,10 +64,10 @@ export function createSpyJournal(options: SpyOptions = {}): SpyJournal {
 }
 
 /** The first fact of this type of a call. */
-export function factOf(
+export function factOf<T extends FactType>(
   { facts }: Pick<MemoryJournal, "facts">,
   tool_call_id: string,
-  type: FactType,
-): Fact | undefined {
-  return facts.find((fact) => fact.tool_call_id === tool_call_id && fact.type === type);
+  type: T,
+): Fact<T> | undefined {
+  return factsOfTypes(facts, type).find((fact) => fact.tool_call_id === tool_call_id);
 }

@@ -166,7 +166,7 @@ describe("a revision", () => {
     await stage.run.execute([{ name: "a.tool", arguments: {} }]);
     await stage.run.tools();
     await stage.run.execute([{ name: "b.tool", arguments: {} }]);
-    expect(stage.facts("tool.requested").map(({ data }) => data["surface_revision"])).toEqual([
+    expect(stage.facts("tool.requested").map(({ data }) => data.surface_revision)).toEqual([
       1, 1, 2,
     ]);
   });

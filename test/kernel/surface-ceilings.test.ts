@@ -376,7 +376,7 @@ describe("our own tools", () => {
     await world.execute(...names.map((name) => ({ id: name, name, arguments: {} })));
     const classes = world
       .facts("tool.queued")
-      .map(({ tool_name, data }) => [tool_name, data["class"]]);
+      .map(({ tool_name, data }) => [tool_name, data.class]);
     expect(classes).toEqual([
       ["agent.create_sub_agent", "starter"],
       ["agent.fork_agent", "starter"],
@@ -397,6 +397,6 @@ describe("our own tools", () => {
     });
     const names = ["agent.task_update_step", "internal.write_memory"];
     await world.execute(...names.map((name) => ({ name, arguments: {} })));
-    expect(world.facts("tool.queued").map(({ data }) => data["class"])).toEqual(["alone", "alone"]);
+    expect(world.facts("tool.queued").map(({ data }) => data.class)).toEqual(["alone", "alone"]);
   });
 });

@@ -1,6 +1,7 @@
 // MCP-10: of many tools the same is said once on record, and everything can still be read from it.
 
-import { catalogEntries, entriesIn, type CatalogRecord } from "@soong/core";
+import type { CatalogRecord } from "@soong/core";
+import { catalogEntries, entriesIn } from "@soong/core/internal";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { noRoom, server } from "./sources.ts";
@@ -15,15 +16,14 @@ describe("a catalog of many deferred tools", () => {
     );
     const world = await createWorld({ sources: [server("s", tools)], config: noRoom });
     const [fact] = world.facts("tool.catalog.resolved");
-    const record = fact?.data as unknown as CatalogRecord;
+    if (fact?.type !== "tool.catalog.resolved") throw new Error("it is not on record");
+    const record = fact.data;
     expect(record.groups?.map((group) => group.names.length)).toEqual([150, 150]);
     expect(record.tools.map(({ state }) => state)).toEqual(["loaded"]);
-    const definitions = /^artifact:(.+)#/.exec(
-      entriesIn(fact?.data ?? {}).at(-1)?.metadata_ref ?? "",
-    );
+    const definitions = /^artifact:(.+)#/.exec(entriesIn(record).at(-1)?.metadata_ref ?? "");
     const whole = catalogEntries(world.run.surface, world.run.policy, definitions?.[1]);
     const byName = (entries: typeof whole) => new Map(entries.map((one) => [one.tool_name, one]));
-    const recorded = byName(entriesIn(fact?.data ?? {}));
+    const recorded = byName(entriesIn(record));
     expect(recorded.size).toBe(whole.length);
     for (const { description: _text, ...entry } of whole) {
       expect(recorded.get(entry.tool_name)).toMatchObject(entry);

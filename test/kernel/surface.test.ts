@@ -77,7 +77,7 @@ describe("the boundary", () => {
       });
       expect(world.run.surface.standing.get(name)).toMatchObject({ state: "excluded", reason });
       const [catalog] = world.facts("tool.catalog.resolved");
-      expect(catalog?.data["tools"]).toContainEqual(
+      expect(catalog?.data.tools).toContainEqual(
         expect.objectContaining({ tool_name: name, state: "excluded", reason }),
       );
       const [result] = await world.execute({ name, arguments: {} });

@@ -163,7 +163,7 @@ describe("an abandoned attempt", () => {
       expect(result.is_error).toBe(true);
       expect(result.error?.message).toContain("the stream broke off");
       const terminal = factOf(stage.journal, result.tool_call_id, "tool.discarded");
-      expect(terminal?.data["result"]).toEqual(result);
+      expect(terminal?.data.result).toEqual(result);
     }
     expect(stage.facts("tool.completed", "tool.failed", "tool.denied", "tool.skipped")).toEqual([]);
     expect(written).toEqual([]);

@@ -20,6 +20,7 @@ import {
   type ToolResult,
   type ToolSource,
 } from "@soong/core";
+import { factsOfTypes } from "../facts.ts";
 import { onTestFinished } from "vitest";
 
 export interface WorldOptions extends SessionOptions, RunOptions {
@@ -36,7 +37,7 @@ export interface World {
   readonly journal: MemoryJournal;
   readonly artifacts: ReturnType<typeof createMemoryArtifacts>;
   /** All facts so far, or those of these types. */
-  facts(...types: FactType[]): Fact[];
+  facts<T extends FactType = FactType>(...types: T[]): Fact<T>[];
   /** The types of the facts of one call, in order. */
   storyOf(tool_call_id: string): FactType[];
   /** Executes calls and moves time on until all have their results. */
@@ -66,8 +67,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     run,
     journal,
     artifacts,
-    facts: (...types) =>
-      journal.facts.filter(({ type }) => types.length === 0 || types.includes(type)),
+    facts: (...types) => factsOfTypes(journal.facts, ...types),
     storyOf: (tool_call_id) =>
       journal.facts.filter((fact) => fact.tool_call_id === tool_call_id).map(({ type }) => type),
     async execute(...calls) {

@@ -14,13 +14,14 @@ import {
   type ElicitRequestParams,
   type ElicitResult,
 } from "@modelcontextprotocol/client";
-import { createKernel, createMemoryJournal, type AnyHook, type FactData } from "@soong/core";
+import { createKernel, createMemoryJournal, type AnyHook } from "@soong/core";
 import {
   createGatewayDesk,
   createPins,
   openConnection,
   openMcpServers,
   serveGatewayHttp,
+  type ServerFact,
 } from "@soong/mcp";
 import { afterAll, afterEach } from "vitest";
 import type { EraMode } from "./sdk-host.ts";
@@ -82,7 +83,7 @@ export function askingWorld() {
       const journal = createMemoryJournal();
       const kernel = createKernel();
       const desk = createGatewayDesk();
-      const facts: { type: string; data: FactData }[] = [];
+      const facts: ServerFact[] = [];
       const behind = openMcpServers({
         entries: [entryOf("asking", { transport, readonly_tools: "all" })],
         registry: kernel.registry,
@@ -93,7 +94,7 @@ export function askingWorld() {
           save: () => Promise.resolve(),
         }),
         host: desk.host,
-        record: (type, data) => void facts.push({ type, data }),
+        record: (fact) => void facts.push(fact),
       });
       servers.push(() => behind.close());
       await behind.ready(new AbortController().signal, 30_000);

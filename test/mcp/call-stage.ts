@@ -4,11 +4,10 @@ import {
   createHeldClock,
   createKernel,
   createMemoryArtifacts,
-  type FactData,
   type JsonObject,
   type SessionOptions,
 } from "@soong/core";
-import { McpRequestFailure } from "@soong/mcp";
+import { McpRequestFailure, type HostRequestData } from "@soong/mcp";
 import { callServerTool, type McpHost } from "../../packages/mcp/src/call/index.ts";
 import { scriptedServer, type ScriptedServer } from "./source-stage.ts";
 
@@ -24,7 +23,7 @@ export async function stage(callTool: NonNullable<ScriptedServer["callTool"]>, g
   const server = scriptedServer({ callTool });
   const clock = createHeldClock();
   const { isReadonly = false, output_schema, host } = given;
-  const recorded: FactData[] = [];
+  const recorded: HostRequestData[] = [];
   const kernel = createKernel({ clock });
   kernel.registry.open({
     id: "git",
@@ -46,7 +45,7 @@ export async function stage(callTool: NonNullable<ScriptedServer["callTool"]>, g
               timeoutMs: 100_000,
               isReadonly,
               host,
-              record: (_type, data) => void recorded.push(data),
+              record: ({ data }) => void recorded.push(data),
             },
             context,
           ),

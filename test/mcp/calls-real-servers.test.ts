@@ -83,7 +83,7 @@ beforeAll(async () => {
     registry: kernel.registry,
     connect: (entry) => watched(openConnection(entry, { canElicit: true })),
     pins: await createPins(openPinFile(join(folder, "home", "mcp-pins.json"))),
-    record: (type, data, level) => session.recorder.record(type, data, undefined, level),
+    record: ({ type, data, level }) => session.recorder.record(type, data, undefined, level),
   });
   await servers.ready(never, 60_000);
   const run = await session.startRun({
@@ -144,7 +144,7 @@ describe("tools of the reference servers", () => {
     expect([...tools.keys()].filter((name) => name.startsWith("mcp."))).toEqual(
       [...listed.keys()].filter((name) => name !== "mcp.filesystem.move_file"),
     );
-    const connected = journal.facts.filter(({ type }) => type === "mcp.server.connected");
+    const connected = journal.facts.filter((fact) => fact.type === "mcp.server.connected");
     expect(
       connected.map(({ data }) => (data as { server_id: string }).server_id).toSorted(),
     ).toEqual(["everything", "filesystem", "memory"]);
@@ -201,7 +201,7 @@ describe("calls of the reference servers", () => {
     const image = await call("mcp.everything.get-tiny-image", {});
     expect(image.content.map(({ type }) => type)).toEqual(["text", "image", "text"]);
     const links = await call("mcp.everything.get-resource-links", { count: 2 });
-    expect(links.content.filter(({ type }) => type === "resource_link")).toHaveLength(2);
+    expect(links.content.filter((fact) => fact.type === "resource_link")).toHaveLength(2);
     const blob = await call("mcp.everything.get-resource-reference", {
       resourceType: "Blob",
       resourceId: 1,
@@ -229,7 +229,7 @@ describe("calls of the reference servers", () => {
     const operation = { duration: 0.2, steps: 4 };
     const result = await call("mcp.everything.trigger-long-running-operation", operation);
     expect(result.status).toBe("succeeded");
-    const progress = journal.facts.filter(({ type }) => type === "tool.progress");
+    const progress = journal.facts.filter((fact) => fact.type === "tool.progress");
     expect(progress.at(-1)?.data).toMatchObject({ total: 4 });
   });
 

@@ -177,7 +177,7 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
     expect(asked[0]).toContain("Allow note.write?");
     expect(asked[0]).toContain("would write: a");
     expect(asked[0]).toContain("allow_for_session covers: ");
-    const resolved = journal.facts.filter(({ type }) => type === "permission.resolved");
+    const resolved = journal.facts.filter((fact) => fact.type === "permission.resolved");
     expect(resolved.map(({ data }) => (data as { answered_by: string }).answered_by)).toEqual(
       Array.from({ length: 3 }, () => "client host 1"),
     );
@@ -208,7 +208,7 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
     expect(result.isError).toBe(true);
     expect(textOf(result)).toContain(`soong attach ${session.session_id}`);
     expect(textOf(result)).toContain(
-      '[[permissions.rules]] tool = "note.write" decision = "allow"',
+      '[[permissions.rules]]\ntool = "note.write"\ndecision = "allow"',
     );
     expect(written).toEqual([]);
   });
@@ -288,7 +288,7 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
     const through = await client.callTool({ name: "call_tool", arguments: inside });
     expect(textOf(through)).toBe("found gold");
     expect((await client.listTools()).tools.map((tool) => tool.name)).toContain(name);
-    const last = journal.facts.findLast(({ type }) => type === "tool.completed");
+    const last = journal.facts.findLast((fact) => fact.type === "tool.completed");
     expect(last?.tool_name).toBe("note.hidden_treasure_with_quite_a_long_name_of_its_own");
     const nothing = await client.callTool({ name: "call_tool", arguments: {} });
     expect(nothing.isError).toBe(true);
@@ -319,7 +319,13 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
       kernel.registry.register([
         defineTool({ name, description: "d", input_schema: {}, handler: () => "late" }),
       ]);
-      session.recorder.record("mcp.server.tools_changed", {});
+      session.recorder.record("mcp.server.tools_changed", {
+        server_id: "later",
+        tools: i + 1,
+        added: [name],
+        removed: [],
+        changed: [],
+      });
       const { tools } = await client.listTools();
       expect(tools.map((tool) => tool.name)).toContain(`later__tool_${i}`);
     }
@@ -336,7 +342,7 @@ describe.each(ERAS)("over HTTP in %s", (_name, mode) => {
     expect(await failed).toBe(true);
     await waiting.ended;
     expect(textOf(await client.callTool({ name: "note__count" }))).toBe("[1,2,3]");
-    expect(journal.facts.filter(({ type }) => type === "tool.failed")).toHaveLength(1);
+    expect(journal.facts.filter((fact) => fact.type === "tool.failed")).toHaveLength(1);
   });
 
   it("ends the calls of a client that disconnects", async () => {
@@ -441,7 +447,7 @@ describe("what is spoken over HTTP", () => {
     const status = async (id = "") =>
       (await raw(served, "POST", CALL, { "mcp-session-id": id })).status;
     expect(await Promise.all(ids.map(status))).toEqual([404, 200, 200]);
-    expect(journal.facts.filter(({ type }) => type === "run.started")).toHaveLength(2);
+    expect(journal.facts.filter((fact) => fact.type === "run.started")).toHaveLength(2);
 
     const brief = await serve({}, { sessionIdleMs: 50 });
     let expired = "";
@@ -483,7 +489,7 @@ describe("what is spoken over HTTP", () => {
     await waiting.started;
     await served.close();
     expect(textOf(await call)).toContain("the gateway is closing");
-    const ends = journal.facts.filter(({ type }) => type === "run.completed");
+    const ends = journal.facts.filter((fact) => fact.type === "run.completed");
     expect(ends).toHaveLength(1);
     expect(journal.facts.at(-1)?.type).toBe("run.completed");
   });

@@ -52,8 +52,7 @@ async function serve(returnWithinMs?: number) {
     ...(returnWithinMs === undefined ? {} : { returnWithinMs }),
   });
   cleanUp.push(() => served.close());
-  const ended = () =>
-    vi.waitFor(() => expect(journal.facts.some(({ type }) => isTerminalFact(type))).toBe(true));
+  const ended = () => vi.waitFor(() => expect(journal.facts.some(isTerminalFact)).toBe(true));
   const post = (more: object = {}) =>
     world.post(served.url, "tools/call", { name: "note__ask", ...more }, { elicitation: {} });
   return { post, answer, ended };

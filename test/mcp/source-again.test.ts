@@ -39,7 +39,7 @@ async function stage(given: Partial<McpServerEntry> = {}) {
       save: () => Promise.resolve(),
     }),
     connect: () => connection,
-    record: (type) => facts.push(type),
+    record: ({ type }) => facts.push(type),
   });
   const ready = () => servers.ready(never, 1_000);
   const names = () =>

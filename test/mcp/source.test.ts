@@ -1,12 +1,6 @@
 // Servers as sources of the registry, with servers that come, change, fail and go when told.
 
-import {
-  createHeldClock,
-  createKernel,
-  type FactData,
-  type JsonObject,
-  type SessionOptions,
-} from "@soong/core";
+import { createHeldClock, createKernel, type JsonObject, type SessionOptions } from "@soong/core";
 import {
   createPins,
   McpRequestFailure,
@@ -14,6 +8,7 @@ import {
   type ConnectedServer,
   type McpServerEntry,
   type PinRecord,
+  type ServerFact,
 } from "@soong/mcp";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
@@ -42,7 +37,7 @@ async function stage(
     },
   });
   const made = new Map<string, ScriptedConnection>();
-  const facts: { type: string; data: FactData }[] = [];
+  const facts: ServerFact[] = [];
   const entries = Object.keys(connections).map((id) => entryOf(id, given[id]));
   const servers = openMcpServers({
     entries,
@@ -54,7 +49,7 @@ async function stage(
       made.set(entry.server_id, connection);
       return connection;
     },
-    record: (type, data) => facts.push({ type, data }),
+    record: (fact) => facts.push(fact),
   });
   return {
     clock,
@@ -128,7 +123,7 @@ describe("connecting", () => {
       detail: "no such\uFFFD[31m program",
     });
     expect(
-      facts.filter(({ type }) => type === "mcp.server.failed").map(({ data }) => data),
+      facts.filter((fact) => fact.type === "mcp.server.failed").map(({ data }) => data),
     ).toEqual([
       { server_id: "bad", reason: "unreachable", message: "no such\uFFFD[31m program", tools: 0 },
     ]);
@@ -203,7 +198,7 @@ describe("a server that goes and comes", () => {
     );
     await servers.ready(never, 1_000);
     await servers.ready(never, 1_000);
-    expect(facts.filter(({ type }) => type === "mcp.server.failed")).toHaveLength(1);
+    expect(facts.filter((fact) => fact.type === "mcp.server.failed")).toHaveLength(1);
     connection("git").becomes(scriptedServer({ tools }));
     await servers.ready(never, 1_000);
     expect(names()).toHaveLength(3);
@@ -307,6 +302,7 @@ describe("a list that changes", () => {
     expect(facts.at(-1)).toEqual({
       type: "mcp.server.tools_changed",
       data: { server_id: "git", tools: 2, added: ["show", "blame"], removed: ["log"], changed: [] },
+      level: "info",
     });
   });
 

@@ -1,4 +1,4 @@
-// What a stranger does first with the installed package: play a script through the loop.
+// What a user does first with the installed package: play a script through the loop.
 
 import { createKernel, defineTool } from "@soong/core";
 import { openConversation, parseScript, scriptedModel } from "@soong/agent";

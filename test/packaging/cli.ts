@@ -1,4 +1,4 @@
-// What a stranger does first with the installed command: ask for its version, call a tool, look at what is kept,
+// What a user does first with the installed command: ask for its version, call a tool, look at what is kept,
 // watch the demo. Everything it needs is in it, or from others.
 
 import { execFileSync } from "node:child_process";

@@ -1,4 +1,4 @@
-// What a stranger does first with the installed package. The packaging check runs this file and
+// What a user does first with the installed package. The packaging check runs this file and
 // type-checks it under `nodenext` and `bundler`, without the types of Node.
 
 import { createKernel, defineTool } from "@soong/core";

@@ -1,4 +1,4 @@
-// What a stranger does first with the installed package: serve a kept session, ask for it with the token, get the page.
+// What a user does first with the installed package: serve a kept session, ask for it with the token, get the page.
 
 import { createKernel, defineTool } from "@soong/core";
 import { serveInspector, type Changes, type FactRows, type Problem } from "@soong/inspector";

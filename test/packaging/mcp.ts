@@ -1,4 +1,4 @@
-// What a stranger does first with the installed package: name a server, and see that it costs only its own tools.
+// What a user does first with the installed package: name a server, and see that it costs only its own tools.
 
 import { createKernel } from "@soong/core";
 import {

@@ -1,4 +1,4 @@
-// What a stranger does first with the installed package: keep a session, come back to it, check it.
+// What a user does first with the installed package: keep a session, come back to it, check it.
 
 import { createKernel, defineTool } from "@soong/core";
 import { openFileArtifacts, openStore } from "@soong/store";

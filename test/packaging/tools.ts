@@ -1,4 +1,4 @@
-// What a stranger does first with the installed package: a kernel with the built-in tools, one call of each kind.
+// What a user does first with the installed package: a kernel with the built-in tools, one call of each kind.
 
 import { createKernel } from "@soong/core";
 import { codeTools } from "@soong/tools";

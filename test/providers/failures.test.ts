@@ -46,6 +46,21 @@ describe.each(WIRES)("a failure of $name", (wire) => {
     expect(server.requests).toHaveLength(Object.values(STATUSES).flat().length);
   });
 
+  test("that is a web page says so, with the status and what to check", async () => {
+    verifies("MODEL-1");
+    const { server, ask } = await openDesk(wire);
+    for (const code of [200, 404]) {
+      server.reply(status(code, "<!doctype html><p>Hi</p>", { "content-type": "text/html" }));
+      const error = errorOf(await ask());
+      expect(error.kind).toBe("invalid_request");
+      expect(error.message).toMatch(/answered with a web page, not with the API; .*`base_url`/);
+      expect(error.message).toMatch(
+        new RegExp(`It said: http://.* answered with ${code}, text/html`),
+      );
+    }
+    expect(server.requests).toHaveLength(2);
+  });
+
   test("tells when to come back: in seconds, in milliseconds, or at a date", async () => {
     verifies("MODEL-1");
     const { server, ask } = await openDesk(wire);

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { sourceAlias } from "../../scripts/source-alias.mjs";
 
 export interface StoreBundle {
   readonly folder: string;
@@ -49,7 +50,7 @@ export async function bundleStore(): Promise<StoreBundle> {
     format: "esm",
     platform: "node",
     target: "node20",
-    alias: { "@soong/core": here("../../packages/core/src/index.ts") },
+    alias: sourceAlias(),
     external: ["@photostructure/sqlite"],
     logLevel: "error",
   });

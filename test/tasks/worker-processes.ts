@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { sourceAlias } from "../../scripts/source-alias.mjs";
 
 export interface WorkerJob {
   readonly directory: string;
@@ -17,6 +18,10 @@ export interface WorkerJob {
   readonly run_id: string;
   /** Killed right after so many claims, by its own hand. */
   readonly dies_at_claim?: number;
+  /** It has the clocks of its system, holds a step it has claimed until it is told "finish", and this lease. */
+  readonly lease_ms?: number;
+  /** How far its time of day is ahead. */
+  readonly ahead_ms?: number;
 }
 
 export interface WorkerProcesses {
@@ -40,8 +45,12 @@ export interface WorkerProcess {
   say(line: string): void;
 }
 
-/** One of the three. */
+/** One of them. */
 export interface Told {
+  /** It asked for a step, and there was none. */
+  readonly nothing?: true;
+  /** It was told that its claim is lost. */
+  readonly lost?: string;
   readonly claimed?: string;
   readonly completed?: string;
   readonly refused?: string;
@@ -58,7 +67,7 @@ export async function bundleWorkers(): Promise<WorkerProcesses> {
     format: "esm",
     platform: "node",
     target: "node20",
-    alias: { "@soong/core": here("../../packages/core/src/index.ts") },
+    alias: sourceAlias(),
     external: ["@photostructure/sqlite"],
     logLevel: "error",
   });

@@ -147,20 +147,35 @@ describe("where config lets proven commands run unasked", () => {
 
   test("what an earlier call of the same turn made doubtful does not run", async () => {
     verifies("CMD-4", "PERM-8");
-    const bash = { tool: "code.run_command", argv: ["bash"], decision: "allow" } as const;
+    const bash = { tool: "code.run_command", argv: ["bash", "**"], decision: "allow" } as const;
     const { run, project, write } = await open({ rules: [...ALLOW_READ_ONLY, bash], answer: no });
     execFileSync("git", ["init", "-q"], {
       cwd: project,
       env: { PATH: process.env["PATH"], HOME: project },
     });
     const evil = write("evil", "#!/bin/sh\ntouch ran\n", 0o755);
+    // Inside a file, where no one sees it: `bash -c` with the same words asks.
+    write("setup.sh", `git config core.fsmonitor ${evil}\n`);
     const [first, second] = await run.execute([
-      call("one", ["bash", "-c", `git config core.fsmonitor ${evil}`]),
+      call("one", ["bash", "setup.sh"]),
       call("two", ["git", "status"]),
     ]);
     expect(first?.status).toBe("succeeded");
     expect(second?.error?.code).toBe("changed_since_approval");
     expect(existsSync(join(project, "ran"))).toBe(false);
+  });
+
+  test("what an earlier call of the same turn wrote for a build tool is what that tool runs", async () => {
+    verifies("PERM-8");
+    const { run, write, project } = await open({ rules: ALLOW_COMMANDS, answer: no });
+    write("Makefile", "all:\n\t@echo old\n");
+    write("new.mk", "all:\n\t@touch built\n");
+    const results = await run.execute([
+      call("one", ["cp", "new.mk", "Makefile"]),
+      call("two", ["make"]),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
+    expect(existsSync(join(project, "built"))).toBe(true);
   });
 
   test("proven commands run beside each other, others alone", async () => {
@@ -290,6 +305,40 @@ describe("between the judgement and the start", () => {
     const result = await command(argv);
     expect(result.error?.code).toBe("changed_since_approval");
     expect(existsSync(join(project, "ran"))).toBe(false);
+  });
+
+  test.each<[string, string[], string]>([
+    ["a script that is sourced", ["sh", "-c", ". ./sub/run.sh"], "sub/run.sh"],
+    ["a script that is sourced by name", ["bash", "-c", "set -e; source sub/run.sh"], "sub/run.sh"],
+    ["a script behind a cd", ["sh", "-c", "cd sub && . ./run.sh"], "sub/run.sh"],
+    ["a program in a script", ["sh", "-c", "./tool x && echo done"], "tool"],
+    ["the Makefile", ["make"], "Makefile"],
+    ["the Makefile of a directory", ["make", "-C", "sub", "all"], "sub/Makefile"],
+    ["a Makefile right behind its option", ["make", "-fMakefile"], "Makefile"],
+    ["a Makefile that comes first", ["make"], "GNUmakefile"],
+    ["the Makefile for a script", ["sh", "-c", "make all"], "Makefile"],
+    ["package.json", ["npm", "test"], "package.json"],
+    ["package.json of a directory", ["npm", "--prefix", "sub", "run", "build"], "sub/package.json"],
+    ["package.json above", ["env", "-C", "sub/deep", "npm", "test"], "sub/package.json"],
+    ["a module", ["python3", "-m", "m"], "m.py"],
+    ["a module of a package", ["python3", "-um", "pack.m"], "pack/m.py"],
+    ["a package", ["python3", "-mpack"], "pack/__main__.py"],
+  ])("%s that is edited while a person thinks is not run", async (_, argv, changed) => {
+    verifies("PERM-8");
+    const { command, write } = await open({
+      rules: [],
+      answer() {
+        write(changed, "changed\n", 0o755);
+        return { decision: "allow_once" };
+      },
+    });
+    for (const name of ["sub/run.sh", "tool", "m.py", "pack/m.py", "pack/__main__.py"]) {
+      write(name, "", 0o755);
+    }
+    for (const name of ["Makefile", "sub/Makefile"]) write(name, "all:\n");
+    for (const name of ["package.json", "sub/package.json"]) write(name, "{}\n");
+    write("sub/deep/a.txt", "");
+    expect((await command(argv)).error?.code).toBe("changed_since_approval");
   });
 
   test("data of a script may change: only what is run was approved", async () => {

@@ -58,6 +58,11 @@ describe("what a model may ask for", () => {
     expect(near.error?.code).toBe("executable_not_found");
     expect(near.error?.message).toContain('Did you mean "frobnicate"?');
     expect((await command(["unrunnable"])).error?.message).not.toContain("Did you mean");
+    for (const name of ["rm", "git", "tac"]) write(`bin/${name}`, "#!/bin/sh\n", 0o755);
+    for (const name of ["rg", "tsc", "tox"]) {
+      expect((await command([name])).error?.message).not.toContain("Did you mean");
+    }
+    expect((await command(["gti"])).error?.message).toContain('Did you mean "git"?');
     expect((await command(["./missing"])).error?.message).toContain("at that path");
     expect((await command([""])).error?.code).toBe("executable_not_found");
     const long = await command(["x".repeat(5000)]);

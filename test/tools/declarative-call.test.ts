@@ -12,29 +12,18 @@ import {
 import { join } from "node:path";
 import type { JsonObject } from "@soong/core";
 import { verifies } from "#laws";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
-  createPlaces,
   declared,
   says,
   scripted,
+  placesOfEachTest,
   startDeclaredRun,
   textOf,
-  type Places,
 } from "./declarative-world.ts";
 
-let places: Places;
-beforeEach(() => {
-  places = createPlaces();
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
-  places.remove();
-});
-
-function declare(declaration: JsonObject): void {
-  places.write("home/tools/x.json", declaration);
-}
+const places = placesOfEachTest();
+const { declare } = places;
 
 const text = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
 

@@ -3,17 +3,11 @@
 import { chmodSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { verifies } from "#laws";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { checkDeclarativeTool } from "../../packages/tools/src/declarative/index.ts";
-import { createPlaces, declared, scripted, type Places } from "./declarative-world.ts";
+import { declared, placesOfEachTest, scripted } from "./declarative-world.ts";
 
-let places: Places;
-beforeEach(() => {
-  places = createPlaces();
-});
-afterEach(() => {
-  places.remove();
-});
+const places = placesOfEachTest();
 
 const greet = scripted(`printf '{"ok":true,"summary":"hello %s"}' "$1"`, {
   input_schema: { type: "object", properties: { who: { type: "string" } }, required: ["who"] },

@@ -4,25 +4,18 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { verifies } from "#laws";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
-  createPlaces,
   eventually,
   says,
   scripted,
+  placesOfEachTest,
   startDeclaredRun,
   textOf,
-  type Places,
 } from "./declarative-world.ts";
 import { isAlive } from "./process-watching.ts";
 
-let places: Places;
-beforeEach(() => {
-  places = createPlaces();
-});
-afterEach(() => {
-  places.remove();
-});
+const places = placesOfEachTest();
 
 /** A child that ignores SIGTERM and holds the pipes, as a grandchild of the tool; its pid is in a file. */
 const STUBBORN = `sh -c 'trap "" TERM HUP; echo $$ > pid; while :; do sleep 1; done' & `;

@@ -211,24 +211,27 @@ describe("what a file may hold", () => {
     ],
     [
       { permission: "readwrite" },
-      'x.json:9:17: permission: is "readwrite"; expected "readonly" or "write"',
+      'x.json:9:17: permission: is "readwrite"; "readonly" or "write" is expected',
     ],
     [{ permission: "readonyl" }, 'did you mean "readonly"?'],
-    [{ command_type: "bash" }, 'x.json:7:19: command_type: is "bash"; expected "exec" or "shell"'],
-    [{ tags: ["a", 7] }, "x.json:11:5: tags[1]: is not a tag"],
+    [
+      { command_type: "bash" },
+      'x.json:7:19: command_type: is "bash"; "exec" or "shell" is expected',
+    ],
+    [{ tags: ["a", 7] }, "x.json:11:5: tags[1]: is 7; text is expected"],
     [{ tags: ["internal"] }, 'tags[0]: "internal" says where a tool comes from'],
     [{ tags: "network" }, "tags: is text; a list is expected"],
-    [{ args: [1] }, "args[0]: is not text"],
+    [{ args: [1] }, "args[0]: is 1; text is expected"],
     [{ args: ["a\0"] }, "args[0]: contains a NUL"],
     [{ env_allowlist: ["AWS_*"] }, "env_allowlist[0]: is not the name of an environment variable"],
     [{ env_allowlist: ["A=b"] }, "env_allowlist[0]: is not the name of an environment variable"],
-    [{ timeout_ms: 0 }, "timeout_ms: is 0; expected a whole number from 1 to 600000"],
-    [{ timeout_ms: 600_001 }, "timeout_ms: is 600001; expected a whole number from 1 to 600000"],
+    [{ timeout_ms: 0 }, "timeout_ms: is 0; a whole number from 1 to 600000 is expected"],
+    [{ timeout_ms: 600_001 }, "timeout_ms: is 600001; a whole number from 1 to 600000 is expected"],
     [
       { stdout_limit_bytes: -1 },
-      "stdout_limit_bytes: is -1; expected a whole number from 1 to 16777216",
+      "stdout_limit_bytes: is -1; a whole number from 1 to 16777216 is expected",
     ],
-    [{ stderr_limit_bytes: "1" }, "stderr_limit_bytes: is text; expected a whole number"],
+    [{ stderr_limit_bytes: "1" }, "stderr_limit_bytes: is text; a whole number"],
     [{ working_dir: "/no/such/place" }, "working_dir: /no/such/place does not exist"],
     [{ working_dir: "/dev/null" }, "working_dir: /dev/null is not a directory"],
     [{ working_dir: "~/x" }, 'working_dir: "~" is not expanded'],
@@ -238,7 +241,10 @@ describe("what a file may hold", () => {
     [{ name: "internal.x" }, 'name: begins with "internal", which is reserved'],
     [{ name: "agent.x" }, 'name: begins with "agent", which is reserved'],
     [{ description: "  " }, "x.json:3:18: description: is empty"],
-    [{ input_schema: [] }, "x.json:4:19: input_schema: is not an object"],
+    [
+      { input_schema: [] },
+      "x.json:4:19: input_schema: is a list; an object, a JSON Schema, is expected",
+    ],
     [
       { tags: ["write"], permission: "readonly" },
       'tags: says "write" where permission says "readonly"',
@@ -253,7 +259,7 @@ describe("what a file may hold", () => {
       'tags: has to name "dangerous" or "write"',
     ],
     [{ output: "json" }, "output:"],
-    [{ concurrency_safe: "no" }, "concurrency_safe: is neither true nor false"],
+    [{ concurrency_safe: "no" }, "concurrency_safe: is text; true or false is expected"],
     [
       { command_type: "shell", command: "true", tags: ["write"], args: [] },
       "args: is for command_type exec",
@@ -329,10 +335,20 @@ describe("what a file may hold", () => {
     ["7", "x.json:1:1: is 7; an object is expected"],
     ["", "x.json:1:1: is empty"],
     ['{"name": "a.b", // x\n}', "x.json:1:17: has a comment"],
-    ['{"name": "a.b", "name": "c.d"}', 'x.json:1:17: has the key "name" a second time'],
   ])("%j is refused", async (text, message) => {
     verifies("DECL-2");
     expect(await problemsOf(text)).toEqual([expect.stringContaining(message)]);
+  });
+
+  test("a key that is given twice is refused, among all other problems", async () => {
+    verifies("DECL-2");
+    expect(await problemsOf('{"name": "a.b", "name": "c.d"}')).toEqual([
+      "x.json:1:1: description: is missing",
+      "x.json:1:1: input_schema: is missing",
+      "x.json:1:1: command_type: is missing",
+      "x.json:1:1: command: is missing",
+      "x.json:1:17: name: is given a second time",
+    ]);
   });
 
   test("a sensitive field is kept out of the command line, where everyone could read it", async () => {

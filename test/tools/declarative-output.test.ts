@@ -2,33 +2,23 @@
 
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { catalogEntries, createHeldClock, type JsonObject } from "@soong/core";
+import { createHeldClock } from "@soong/core";
+import { catalogEntries } from "@soong/core/internal";
 import { codeTools, readArtifactTool } from "@soong/tools";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { verifies } from "#laws";
 import {
-  createPlaces,
   declared,
   eventually,
   says,
   scripted,
+  placesOfEachTest,
   startDeclaredRun,
   textOf,
-  type Places,
 } from "./declarative-world.ts";
 
-let places: Places;
-beforeEach(() => {
-  places = createPlaces();
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
-  places.remove();
-});
-
-function declare(declaration: JsonObject): void {
-  places.write("home/tools/x.json", declaration);
-}
+const places = placesOfEachTest();
+const { declare } = places;
 
 function print(value: unknown): string {
   return `printf '%s' '${JSON.stringify(value)}'`;
@@ -48,6 +38,45 @@ describe("a result", () => {
       expect(result).toMatchObject({ status: "succeeded", summary: "42 lines" });
       expect(textOf(result)).toBe("42 lines");
     }
+  });
+
+  test("that says in any way that it failed is a failure", async () => {
+    verifies("DECL-7");
+    declare(scripted(print({ ok: true, is_error: true, summary: "no space left" })));
+    const { call } = await startDeclaredRun(places);
+    expect(await call("test.tool")).toMatchObject({
+      is_error: true,
+      error: { message: "no space left" },
+    });
+  });
+
+  test.each<[object, string]>([
+    [{ ok: false, summary: "the disk is full" }, "the disk is full"],
+    [{ message: "the disk is full", code: 7 }, "the disk is full"],
+    [{ error: { message: "the disk is full" } }, "the disk is full"],
+    [{ errors: 3 }, "last of the log"],
+  ])("of a program that exits with another code says why: %j", async (printed, words) => {
+    verifies("DECL-7");
+    declare(scripted(`${print(printed)}; echo last of the log >&2; exit 3`));
+    const { call } = await startDeclaredRun(places);
+    expect(await call("test.tool")).toMatchObject({
+      error: { code: "command_failed", message: `test.tool exited with code 3: ${words}` },
+    });
+  });
+
+  test("that nests without end is named as such, and its text is shown", async () => {
+    verifies("DECL-7");
+    places.write("project/deep.json", `{"ok":true,"data":${"[".repeat(5000)}${"]".repeat(5000)}}`);
+    declare(scripted("cat deep.json"));
+    const { call } = await startDeclaredRun(places);
+    const result = await call("test.tool");
+    expect(result).toMatchObject({
+      error: {
+        code: "bad_tool_output",
+        message: expect.stringContaining("nested deeper than 500 levels") as string,
+      },
+    });
+    expect(textOf(result)).toContain('stdout:\n{"ok":true,"data":[[[');
   });
 
   test("keeps the artifacts it gives, and names one of the session", async () => {

@@ -16,12 +16,12 @@ import {
   type SessionOptions,
   type ToolResult,
 } from "@soong/core";
-import { expect } from "vitest";
+import { afterEach, beforeEach, expect, vi } from "vitest";
 import {
   loadDeclarativeTools,
   type DeclarativeToolsOptions,
 } from "../../packages/tools/src/declarative/index.ts";
-import { describeFileProblem } from "../../packages/tools/src/json/index.ts";
+import { describeProblem } from "@soong/platform";
 
 export interface Places {
   readonly folder: string;
@@ -54,6 +54,37 @@ export function createPlaces(): Places {
   };
 }
 
+/** Places of their own for every test of a file, with nothing of the environment left behind. */
+export function placesOfEachTest(): Places & {
+  readonly declare: (declaration: JsonObject) => void;
+} {
+  let now: Places;
+  beforeEach(() => {
+    now = createPlaces();
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    now.remove();
+  });
+  return {
+    get folder() {
+      return now.folder;
+    },
+    get home() {
+      return now.home;
+    },
+    get tools() {
+      return now.tools;
+    },
+    get project() {
+      return now.project;
+    },
+    write: (path, content, mode) => now.write(path, content, mode),
+    remove: () => now.remove(),
+    declare: (declaration) => void now.write("home/tools/x.json", declaration),
+  };
+}
+
 /** A declaration with everything it needs, and whatever the test is about. */
 export function declared(about: JsonObject = {}): JsonObject {
   return {
@@ -78,7 +109,7 @@ export function says(text: string): string {
 
 export async function problemsIn(directory: string): Promise<string[]> {
   const loaded = await loadDeclarativeTools(directory);
-  return loaded.ok ? [] : loaded.problems.map((problem) => describeFileProblem(problem));
+  return loaded.ok ? [] : loaded.problems.map((problem) => describeProblem(problem));
 }
 
 export interface DeclaredRun {
@@ -101,7 +132,7 @@ export async function startDeclaredRun(
   const { tools = [], loading = {}, ...session } = options;
   const loaded = await loadDeclarativeTools(places.tools, loading);
   if (!loaded.ok)
-    throw new Error(loaded.problems.map((problem) => describeFileProblem(problem)).join("\n"));
+    throw new Error(loaded.problems.map((problem) => describeProblem(problem)).join("\n"));
   const journal = createMemoryJournal();
   const artifacts = createMemoryArtifacts();
   const requests: PermissionRequest[] = [];

@@ -13,19 +13,12 @@ import {
   type ToolResult,
 } from "@soong/core";
 import { verifies } from "#laws";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { commandHook, type CommandHook } from "../../packages/tools/src/hook/index.ts";
-import { createPlaces, eventually, textOf, type Places } from "./declarative-world.ts";
+import { eventually, placesOfEachTest, textOf } from "./declarative-world.ts";
 import { isAlive } from "./process-watching.ts";
 
-let places: Places;
-beforeEach(() => {
-  places = createPlaces();
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
-  places.remove();
-});
+const places = placesOfEachTest();
 
 /** A guard whose command is this script. */
 function guard(script: string, about: Partial<CommandHook> = {}): AnyHook {

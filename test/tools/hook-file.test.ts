@@ -4,18 +4,12 @@ import { chmodSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createKernel, defineTool, type JsonObject } from "@soong/core";
 import { verifies } from "#laws";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { loadHooks } from "../../packages/tools/src/hook/index.ts";
-import { describeFileProblem } from "../../packages/tools/src/json/index.ts";
-import { createPlaces, type Places } from "./declarative-world.ts";
+import { describeProblem } from "@soong/platform";
+import { placesOfEachTest } from "./declarative-world.ts";
 
-let places: Places;
-beforeEach(() => {
-  places = createPlaces();
-});
-afterEach(() => {
-  places.remove();
-});
+const places = placesOfEachTest();
 
 function entry(about: JsonObject = {}): JsonObject {
   return { id: "one", event: "PreToolUse", command: ["/bin/sh", "-c", "true"], ...about };
@@ -25,9 +19,7 @@ async function problemsOf(content: JsonObject | string): Promise<string[]> {
   const file = places.write("home/hooks.json", content);
   const loaded = await loadHooks(file, { project: places.project });
   if (loaded.ok) return [];
-  return loaded.problems.map((problem) =>
-    describeFileProblem(problem).replace(`${places.home}/`, ""),
-  );
+  return loaded.problems.map((problem) => describeProblem(problem).replace(`${places.home}/`, ""));
 }
 
 describe("a good file", () => {
@@ -105,7 +97,7 @@ describe("a mistake", () => {
       { event: "PreTooluse" },
       'hooks.json:5:16: hooks[0].event: is "PreTooluse"; did you mean "PreToolUse"?',
     ],
-    [{ event: "OnSave" }, 'hooks[0].event: is "OnSave"; expected "SessionStart" or'],
+    [{ event: "OnSave" }, 'hooks[0].event: is "OnSave"; "SessionStart" or'],
     [
       { comand: ["x"] },
       'hooks.json:11:7: hooks[0].comand: is not a field; did you mean "command"?',
@@ -113,7 +105,7 @@ describe("a mistake", () => {
     [{ command: "rm -rf /" }, "hooks[0].command: is text; a list is expected"],
     [{ command: [] }, "hooks[0].command: is empty; the first item is the program"],
     [{ command: [""] }, "hooks[0].command[0]: is empty"],
-    [{ command: ["/bin/sh", 1] }, "hooks[0].command[1]: is not text"],
+    [{ command: ["/bin/sh", 1] }, "hooks[0].command[1]: is 1; text is expected"],
     [{ command: ["/bin/sh", "\0"] }, "hooks[0].command[1]: contains a NUL"],
     [
       { command: ["no-such-program"] },
@@ -121,8 +113,8 @@ describe("a mistake", () => {
     ],
     [{ command: ["./guard.sh"] }, "guard.sh is not there or not executable"],
     [{ id: "" }, "hooks[0].id: is empty"],
-    [{ timeout_ms: 0 }, "hooks[0].timeout_ms: is 0; expected a whole number from 1 to 600000"],
-    [{ on_failure: "deny" }, 'hooks[0].on_failure: is "deny"; expected "continue"'],
+    [{ timeout_ms: 0 }, "hooks[0].timeout_ms: is 0; a whole number from 1 to 600000 is expected"],
+    [{ on_failure: "deny" }, 'hooks[0].on_failure: is "deny"; "continue" is expected'],
     [
       { env_allowlist: ["*"] },
       "hooks[0].env_allowlist[0]: is not the name of an environment variable",
@@ -160,9 +152,9 @@ describe("a mistake", () => {
     verifies("HOOK-1");
     const problems = await problemsOf({ hooks: [{ event: "x" }, entry(), entry()] });
     expect(problems.map((problem) => problem.split(": ")[1])).toEqual([
-      "hooks[0].event",
       "hooks[0].id",
       "hooks[0].command",
+      "hooks[0].event",
       "hooks[2].id",
     ]);
   });

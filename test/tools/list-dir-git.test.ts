@@ -69,7 +69,7 @@ test("a recursive listing leaves out what git ignores, and nothing else", async 
           await mkdir(dirname(join(root, file)), { recursive: true }).catch(() => {});
           await writeFile(join(root, file), text).catch(() => {});
         }
-        execFileSync("git", ["init", "-q"], { cwd: root, env: gitEnvironment });
+        execFileSync("git", ["init", "-q", "--template="], { cwd: root, env: gitEnvironment });
         const listed = execFileSync("git", ["ls-files", "-coz", "--exclude-standard"], {
           cwd: root,
           encoding: "utf8",

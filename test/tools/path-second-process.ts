@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { sourceAlias } from "../../scripts/source-alias.mjs";
 
 export interface SecondProcess {
   readonly child: ChildProcess;
@@ -86,7 +87,7 @@ async function bundleRoom(): Promise<Uint8Array> {
     format: "esm",
     platform: "node",
     target: "node20",
-    alias: { "@soong/core": here("../../packages/core/src/index.ts") },
+    alias: sourceAlias(),
     logLevel: "error",
   });
   return outputFiles[0]?.contents ?? new Uint8Array();

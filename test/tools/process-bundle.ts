@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { sourceAlias } from "../../scripts/source-alias.mjs";
 
 export interface ProcessBundle {
   folder: string;
@@ -35,7 +36,7 @@ export async function bundleProcessRoom(): Promise<ProcessBundle> {
     format: "esm",
     platform: "node",
     target: "node20",
-    alias: { "@soong/core": here("../../packages/core/src/index.ts") },
+    alias: sourceAlias(),
     logLevel: "error",
   });
   await copyFile(here("./process-runtime.mjs"), runtime);

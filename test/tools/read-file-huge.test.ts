@@ -11,6 +11,7 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { sourceAlias } from "../../scripts/source-alias.mjs";
 
 const isFull = process.env["SOONG_TEST_FULL"] === "1";
 const MIB = 1024 * 1024;
@@ -28,7 +29,7 @@ beforeAll(async () => {
     format: "esm",
     platform: "node",
     target: "node20",
-    alias: { "@soong/core": here("../../packages/core/src/index.ts") },
+    alias: sourceAlias(),
     logLevel: "error",
   });
 });

@@ -126,12 +126,12 @@ describe("a command under a rule on a path", () => {
     expect(await decided(await benchWith([DENY]), argv, cwd)).toBe("allow");
   });
 
-  test("is not asked about for a rule whose path holds nothing, or that is about writing", async () => {
+  test("is not asked about for a rule whose path holds nothing, or that is about writing where it reads", async () => {
     verifies("PERM-15");
     const nothing = await benchWith([{ path: "none/**", decision: "deny" }]);
     expect(await decided(nothing, ["npm", "test"])).toBe("allow");
     const writing = await benchWith([{ ...DENY, tags: ["write"] }]);
-    expect(await decided(writing, ["npm", "test"])).toBe("allow");
+    expect(await decided(writing, ["npm", "test"])).toBe("ask");
     expect(await decided(writing, ["cat", "config/secrets/key.txt"])).toBe("allow");
     expect(await decided(writing, ["rm", "config/secrets/key.txt"])).toBe("deny");
   });
@@ -146,29 +146,128 @@ describe("a command under a rule on a path", () => {
     expect(explained).toMatchObject({ scopes: [{ kind: "argv" }] });
   });
 
-  test("a guard with such a path is shown it", async () => {
+  test("a guard of such a path runs for a command that names it, and is told which path it is", async () => {
     verifies("PERM-15");
-    const seen: unknown[] = [];
-    const guard = defineHook({
-      id: "guard",
-      event: "PreToolUse",
-      path: "config/secrets/**",
-      run({ input }) {
-        seen.push(input);
-        return { decision: "deny", reason: "guarded" };
-      },
-    });
+    const { guard, seen } = guardOfSecrets();
     const bench = await benchWith([], [guard]);
-    for (const argv of [
-      ["cat", "link/key.txt"],
-      ["npm", "test"],
-      ["grep", "-r", "secret"],
-    ]) {
-      expect((await bench.call("code.run_command", { argv })).status).toBe("denied");
-    }
-    expect(seen).toHaveLength(3);
+    const named = await bench.call("code.run_command", { argv: ["cat", "link/key.txt"] });
+    expect(named).toMatchObject({ status: "denied", error: { code: "hook_denied" } });
+    expect(seen).toEqual([join(bench.project, "config/secrets/key.txt")]);
     expect((await bench.call("code.run_command", { argv: ["echo", "hi"] })).status).toBe(
       "succeeded",
     );
   });
+
+  test("a command that only may reach a guarded path asks, and the guard does not run for a guess", async () => {
+    verifies("PERM-15");
+    const { guard, seen } = guardOfSecrets();
+    const bench = await benchWith([], [guard]);
+    for (const argv of [
+      ["npm", "test"],
+      ["grep", "-r", "secret"],
+    ]) {
+      expect(await decided(bench, argv)).toBe("ask");
+      const asked = await bench.call("code.run_command", { argv });
+      expect(asked).toMatchObject({ status: "denied", error: { code: "restricted_path" } });
+      expect(asked.error?.message).toMatch(
+        /could reach ".*config\/secrets.*the hook "guard" guards/,
+      );
+    }
+    expect(seen).toEqual([]);
+    const spelled = await benchWith([NPM_TEST], [guard]);
+    expect(await decided(spelled, ["npm", "test"])).toBe("allow");
+    expect(await decided(spelled, ["npm", "run", "other"])).toBe("ask");
+  });
+});
+
+const NPM_TEST: PermissionRule = {
+  tool: "code.run_command",
+  argv: ["npm", "test"],
+  decision: "allow",
+};
+
+function guardOfSecrets() {
+  const seen: unknown[] = [];
+  const guard = defineHook({
+    id: "guard",
+    event: "PreToolUse",
+    path: "config/secrets/**",
+    run({ path }) {
+      seen.push(path);
+      return { decision: "deny", reason: "guarded" };
+    },
+  });
+  return { guard, seen };
+}
+
+describe("a rule that spells out a command which could reach a restricted path", () => {
+  test.each<[string[], PermissionRule]>([
+    [["npm", "test"], NPM_TEST],
+    [["make"], { ...NPM_TEST, argv: ["make"] }],
+    [["node", "x.js"], { ...NPM_TEST, argv: ["node", "x.js"], exact_argv: true }],
+    [["grep", "-r", "secret", "."], { ...NPM_TEST, argv: ["grep", "-r", "secret", "."] }],
+  ])("answers the question: %j", async (argv, rule) => {
+    verifies("PERM-15");
+    expect(await decided(await benchWith([DENY]), argv)).toBe("ask");
+    expect(await decided(await benchWith([DENY, rule]), argv)).toBe("allow");
+    const ask: PermissionRule = { ...DENY, decision: "ask", every_time: true };
+    expect(await decided(await benchWith([ask, rule]), argv)).toBe("allow");
+  });
+
+  test("answers nothing with a wildcard, for other arguments, or where the path is named", async () => {
+    verifies("PERM-15");
+    const bench = await benchWith([
+      DENY,
+      { ...NPM_TEST, argv: ["npm", "**"] },
+      { ...NPM_TEST, argv: ["grep", "**"] },
+      { ...NPM_TEST, argv: ["git", "-c", "core.pager=cat", "**"] },
+      { ...NPM_TEST, argv: ["node", "config/secrets/key.txt"] },
+    ]);
+    expect(await decided(bench, ["npm", "test"])).toBe("ask");
+    expect(await decided(bench, ["grep", "-r", "secret", "."])).toBe("ask");
+    expect(await decided(bench, ["git", "-c", "core.pager=cat", "clean"])).toBe("ask");
+    expect(await decided(bench, ["node", "config/secrets/key.txt"])).toBe("deny");
+  });
+
+  test("is offered as always, and a yes for the session holds", async () => {
+    verifies("PERM-15", "PERM-18", "PERM-5");
+    const bench = await createWorkbench({
+      rules: [...allowCode, DENY],
+      ask: async () => ({ decision: "allow_for_session" }),
+    });
+    onTestFinished(() => bench.close());
+    await bench.write("config/secrets/key.txt", "the secret\n");
+    await bench.write("package.json", '{ "scripts": { "test": "true" } }\n');
+    for (let time = 0; time < 2; time += 1) {
+      const result = await bench.call("code.run_command", { argv: ["npm", "test"] });
+      expect(result.status).toBe("succeeded");
+    }
+    expect(bench.asked).toHaveLength(1);
+    expect(bench.asked[0]).toMatchObject({
+      always_rule: { argv: ["npm", "test"], exact_argv: true, decision: "allow" },
+    });
+  });
+});
+
+test.each<[string[], "ask" | "allow", string?]>([
+  [["ls", "config"], "ask"],
+  [["ls"], "ask", "config"],
+  [["ls", "-1", "open", "config"], "ask"],
+  [["ls", "-la", "named"], "ask"],
+  [["ls", "named"], "allow"],
+  [["ls"], "allow"],
+  [["ls", "-d", "config"], "allow"],
+  [["ls", "-Id", "--", "config"], "ask"],
+  [["ls", "-la", "open"], "allow"],
+])("%j, which shows names as list_dir does, is decided: %s", async (argv, decision, cwd) => {
+  verifies("PERM-15");
+  const bench = await benchWith([DENY, { path: "**/.env*", decision: "deny" }]);
+  await bench.write("named/.env", "KEY=x\n");
+  expect(await decided(bench, argv, cwd)).toBe(decision);
+});
+
+test("a listing shows what a rule about reading alone restricts", async () => {
+  verifies("PERM-15");
+  const bench = await benchWith([{ ...DENY, tool: "code.read_file" }]);
+  expect(await decided(bench, ["ls", "config"])).toBe("allow");
 });

@@ -64,6 +64,41 @@ describe("a restricted path", () => {
     });
   }
 
+  test.each([
+    ["under an ask", "secret/a.txt", {}],
+    ["that is sensitive", ".env", {}],
+    ["where nothing may be destroyed", ".env", { destructive: "deny" }],
+  ] as const)("%s looks the same before the answer, there or not", async (_, path, policy) => {
+    verifies("PIPE-9");
+    const told: string[] = [];
+    for (const isThere of [true, false]) {
+      bench = await createWorkbench({
+        rules: [...allowCode, { path: "secret/**", decision: "ask" }],
+        policy,
+        ask: () => ({ decision: "deny" }),
+      });
+      if (isThere) await bench.write(path, SECRET);
+      const input = { path, content: "x", overwrite: true };
+      const result = await bench.call("code.write_file", input);
+      const explained = await bench.run.explain({
+        name: "code.write_file",
+        arguments: input,
+      });
+      expect(result.status).toBe("rejected");
+      const facts = bench.facts.filter(({ type }) => type.startsWith("permission."));
+      const all = JSON.stringify([facts.map(({ type, data }) => [type, data]), result, explained]);
+      told.push(
+        all
+          .replaceAll(bench.base, "BASE")
+          .replaceAll(/"(?:digest|request_id|\w*_ref|run_id|agent_id|session_id)":"[^"]*"/g, "")
+          .replaceAll(/"(?:duration_ms)":\d+/g, ""),
+      );
+      await bench.close();
+      bench = undefined;
+    }
+    expect(told[0]).toBe(told[1]);
+  });
+
   test("is told of after a yes, and PostToolUseFailure fires for what cannot be planned", async () => {
     verifies("PIPE-9");
     const failures: string[] = [];

@@ -9,9 +9,11 @@ import {
   createMemoryJournal,
   type AskPermission,
   type Fact,
+  type Kernel,
   type PermissionRequest,
   type PermissionRule,
   type PolicyInput,
+  type Registry,
   type Run,
   type Session,
   type SessionOptions,
@@ -27,9 +29,12 @@ export interface WorkbenchOptions {
   readonly session?: SessionOptions;
   readonly tools?: CodeToolsOptions;
   readonly inlineLimitBytes?: number;
+  /** Adds tools to the registry, given the folder of the bench. */
+  readonly furnish?: (registry: Registry, base: string) => Promise<void>;
 }
 
 export interface Workbench {
+  readonly kernel: Kernel;
   /** Canonical. */
   readonly base: string;
   readonly project: string;
@@ -71,6 +76,7 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
       ? {}
       : { config: { tools: { inline_limit_bytes: options.inlineLimitBytes } } }),
   });
+  await options.furnish?.(kernel.registry, base);
   const session = await kernel.openSession({
     journal,
     artifacts,
@@ -89,6 +95,7 @@ export async function createWorkbench(options: WorkbenchOptions = {}): Promise<W
   const run = await session.startRun();
   let calls = 0;
   return {
+    kernel,
     base,
     project,
     outside,

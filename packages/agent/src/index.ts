@@ -1,8 +1,10 @@
 // @soong/agent: the small loop over any model.
 
 export * from "./child/index.ts";
-export { describeDocumentProblem, type DocumentProblem } from "./document/index.ts";
+export { describeProblem, type Problem } from "@soong/platform";
 export * from "./drive/index.ts";
+export { AGENT_FACT_TEXTS } from "./fact-texts.ts";
+export type * from "./facts.ts";
 export * from "./loop/index.ts";
 export * from "./memory/index.ts";
 export * from "./model/index.ts";

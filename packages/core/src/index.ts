@@ -1,15 +1,84 @@
-// @soong/core: the kernel, from a tool's definition to a call's terminal result.
+// @soong/core: the kernel, from a tool's definition to a call's terminal result. Every value that is public is listed here;
+// what our other packages share beyond that is in `@soong/core/internal`.
 
-export * from "./call/index.ts";
-export * from "./hook/index.ts";
-export * from "./journal/index.ts";
-export * from "./kernel.ts";
-export * from "./permission/index.ts";
-export * from "./registry/index.ts";
-export * from "./result/index.ts";
+export type * from "./call/index.ts";
+export type * from "./hook/index.ts";
+export type * from "./journal/index.ts";
+export type * from "./permission/index.ts";
+export type * from "./registry/index.ts";
+export type * from "./result/index.ts";
+export type * from "./schema/index.ts";
+export type * from "./surface/index.ts";
+export type * from "./tool/index.ts";
+export type * from "./fact-texts.ts";
+export type * from "./facts.ts";
+export type * from "./kernel.ts";
 export type { Run, RunOptions } from "./run.ts";
-export { RunRefused } from "./run.ts";
-export * from "./schema/index.ts";
 export type { Session, SessionOptions } from "./session.ts";
-export * from "./surface/index.ts";
-export * from "./tool/index.ts";
+export {
+  NobodyToAsk,
+  RUNTIME_RESTARTED,
+  kernelConfig,
+  readPermissionAnswer,
+  recoveryEntry,
+} from "./call/index.ts";
+export {
+  KERNEL_FACT_TEXTS,
+  countOf,
+  describeArguments,
+  describeFact,
+  inBrackets,
+  phrase,
+} from "./fact-texts.ts";
+export { defineHook } from "./hook/index.ts";
+export {
+  JournalFailure,
+  boundFact,
+  createHeldClock,
+  createMemoryArtifacts,
+  createMemoryJournal,
+  createRedactor,
+  isTerminalFact,
+  randomIds,
+  systemClock,
+  terminalFactType,
+} from "./journal/index.ts";
+export { createKernel } from "./kernel.ts";
+export {
+  builtInSensitivePaths,
+  checkPatterns,
+  compilePolicy,
+  compileSensitivePaths,
+  describePolicy,
+  evaluate,
+  staticVerdict,
+} from "./permission/index.ts";
+export { RegistrationError, createRegistry } from "./registry/index.ts";
+export {
+  isContentBlock,
+  textOf,
+  viewsOf,
+  visible,
+  visibleJson,
+  visibleLine,
+} from "./result/index.ts";
+export { RunRefused } from "./run.ts";
+export { compileSchema, isSensitive, lowerSchema, readSchema } from "./schema/index.ts";
+export {
+  PORTABLE_NAMES,
+  PORTABLE_PROFILE,
+  SEARCH_TOOLS,
+  createSearchIndex,
+  resolveSurface,
+} from "./surface/index.ts";
+export {
+  ToolFailure,
+  canonicalJson,
+  defineTool,
+  digestOf,
+  messageOf,
+  sha256Hex,
+  tool,
+  toolResult,
+  toolsOf,
+} from "./tool/index.ts";

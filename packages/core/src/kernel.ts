@@ -31,6 +31,7 @@ export interface Kernel {
   startRun(options?: SessionOptions & RunOptions): Promise<Run & { readonly session: Session }>;
 }
 
+/** The kernel: register tools, open sessions, start runs. */
 export function createKernel(options: KernelOptions = {}): Kernel {
   const registry = createRegistry();
   const runs = new Map<string, DeferredTools>();

@@ -28,6 +28,9 @@ interface RunRequest {
   readonly loadedTools?: readonly string[];
 }
 
+/** 2: when calls ended that were put on record later, waits for people, and halts are on record (REPLAY-1). */
+const RECORD_VERSION = 2;
+
 const DEFINITIONS_NAME = "definitions.json";
 
 export function definitionsKeeper(artifacts: ArtifactStore): KeepDefinitions {
@@ -58,9 +61,10 @@ export function runRecord(
   policy: Policy,
   surface: Surface,
   definitions: KeptDefinitions,
-): FactData {
+): FactData<"run.started"> {
   const { allowedTools, suggestedTools, taskDenied, loadedTools } = options;
   return {
+    record_version: RECORD_VERSION,
     role: surface.role,
     mode: surface.mode,
     policy: describePolicy(policy),

@@ -7,6 +7,7 @@ import type {
   FindRequestId,
   KernelConfig,
   SessionChildren,
+  SourcesOfArtifact,
 } from "./call/index.ts";
 import type { Hooks } from "./hook/index.ts";
 import type {
@@ -20,7 +21,7 @@ import type {
 import type { Grants, PolicyInput } from "./permission/index.ts";
 import type { RegisteredTool, Registry } from "./registry/index.ts";
 import type { KeepDefinitions } from "./run-record.ts";
-import type { Roots } from "./tool/index.ts";
+import type { FindPath, Roots } from "./tool/index.ts";
 
 export interface SessionParts {
   readonly session_id: string;
@@ -35,6 +36,9 @@ export interface SessionParts {
   /** The same hooks for a run with roots of its own: their relative paths mean another place. */
   hooksIn(roots: Roots): Hooks;
   readonly resolvePath: ((path: string) => string | undefined) | undefined;
+  readonly findPath: FindPath | undefined;
+  readonly isDirectory: ((path: string) => boolean) | undefined;
+  readonly sourcesOfArtifact: SourcesOfArtifact;
   readonly grants: Grants;
   readonly policy: PolicyInput;
   readonly roots: Roots;

@@ -1,6 +1,7 @@
 // A session: the runs that share a journal, grants and people to ask.
 
 import {
+  createArtifactSources,
   createSessionChildren,
   type AskElicitation,
   type AskPermission,
@@ -30,7 +31,7 @@ import type { RegisteredTool, Registry } from "./registry/index.ts";
 import { contextOf, observe, startRun, type Run, type RunOptions } from "./run.ts";
 import { definitionsKeeper } from "./run-record.ts";
 import type { SessionParts } from "./session-parts.ts";
-import { messageOf, type Roots } from "./tool/index.ts";
+import { messageOf, type FindPath, type Roots } from "./tool/index.ts";
 
 export interface SessionOptions {
   readonly session_id?: string;
@@ -53,6 +54,10 @@ export interface SessionOptions {
   readonly roots?: Roots;
   /** Where the links in an absolute path lead; undefined where that is not known. With it, rules hold through links on either side (PERM-15). */
   readonly resolvePath?: (path: string) => string | undefined;
+  /** Looks up paths in inputs of tools that name no targets themselves, such as those of servers. Left out: none is looked for. */
+  readonly findPath?: FindPath;
+  /** Asked of the project before a call works in it: one that was removed is not made again. Left out: not looked at. */
+  readonly isDirectory?: (path: string) => boolean;
   /** The book to keep grants in. Left out: a new one. */
   readonly grants?: Grants;
 }
@@ -115,6 +120,9 @@ export async function openSession(
     hooks: hooksIn(options.roots ?? NO_ROOTS),
     hooksIn,
     resolvePath: options.resolvePath,
+    findPath: options.findPath,
+    isDirectory: options.isDirectory,
+    sourcesOfArtifact: createArtifactSources(journal),
     grants,
     policy: options.policy ?? {},
     roots: options.roots ?? NO_ROOTS,

@@ -17,6 +17,8 @@ export {
 export type { HostClient, McpHost } from "./call/index.ts";
 export { createPins, type PinRecord, type Pins, type PinStorage } from "./catalog/index.ts";
 export * from "./connection/index.ts";
+export { MCP_FACT_TEXTS } from "./fact-texts.ts";
+export type * from "./facts.ts";
 export * from "./gateway/index.ts";
 export * from "./settings/index.ts";
 export * from "./source/index.ts";

@@ -1,3 +1,5 @@
-// @soong/platform: Node plumbing that several packages use. So far: processes.
+// @soong/platform: what several packages use beside the kernel: processes, a clock, and documents that users write.
 
+export * from "./clock/index.ts";
+export * from "./document/index.ts";
 export * from "./process/index.ts";

@@ -18,8 +18,8 @@ export interface CodeToolsOptions extends Omit<RunCommandOptions, "filesRead"> {
 export function codeTools(options: CodeToolsOptions = {}): AnyTool[] {
   const filesRead = createFilesRead();
   const { lockDirectory, instructionLimitBytes: limit, ...ofCommands } = options;
-  const reads = { filesRead, ...(limit === undefined ? {} : { instructionLimitBytes: limit }) };
-  const changes = { filesRead, ...(lockDirectory === undefined ? {} : { lockDirectory }) };
+  const reads = { filesRead, instructionLimitBytes: limit };
+  const changes = { filesRead, lockDirectory };
   return [
     readFileTool(reads),
     listDirTool(),

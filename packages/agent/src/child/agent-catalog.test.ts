@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { describeDocumentProblem } from "../document/index.ts";
+import { describeProblem } from "@soong/platform";
 import { loadAgentCatalog } from "./agent-catalog.ts";
 import { parseAgentDefinition } from "./parse-definition.ts";
 
@@ -102,7 +102,7 @@ describe("what is wrong is told with its place", () => {
       MINIMAL('roles: [sup]\nmode: fast\nmax_turns: 0\ntimeout_ms: 1.5\noverride: "yes"\n'),
       [
         'x.md:3:9: roles[0]: is "sup"; did you mean "sub"?',
-        'x.md:4:7: mode: is "fast"; it is one of normal, plan, orchestrator',
+        'x.md:4:7: mode: is "fast"; "normal" or "plan" or "orchestrator" is expected',
         "x.md:5:12: max_turns: is 0; a whole number from 1 to 10000 is expected",
         "x.md:6:13: timeout_ms: is 1.5; a whole number",
         "x.md:7:11: override: is text; true or false is expected",
@@ -148,13 +148,13 @@ describe("what is wrong is told with its place", () => {
     [
       "a key that stands twice",
       MINIMAL("description: Again.\n"),
-      ["x.md:3:1: description: stands a second time"],
+      ["x.md:3:1: description: is given a second time"],
     ],
     ["YAML that is none", MINIMAL("roles: [sub\n"), ["x.md:"]],
   ])("%s", (_name, text, expected) => {
     verifies("AGENT-1", "CONF-2");
     const parsed = parseAgentDefinition(text, "x.md");
-    const problems = parsed.ok ? [] : parsed.problems.map(describeDocumentProblem);
+    const problems = parsed.ok ? [] : parsed.problems.map(describeProblem);
     expect(problems).toHaveLength(expected.length);
     for (const [i, said] of expected.entries()) expect(problems[i]).toContain(said);
   });
@@ -203,7 +203,7 @@ describe("a catalog", () => {
     expect(
       problems.map(({ file, message }) => `${file.slice(folder.length + 1)} ${message}`),
     ).toEqual([
-      'b.md is "none"; it is one of normal, plan, orchestrator',
+      'b.md is "none"; "normal" or "plan" or "orchestrator" is expected',
       "c.md is not UTF-8 text",
       "d.md is larger than 256 KiB, the most it may have",
       "e.md is not a regular file",

@@ -4,7 +4,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, type Role } from "@soong/core";
-import { readTextFile, type DocumentProblem } from "../document/index.ts";
+import { checkValue, type Problem } from "@soong/platform";
+import { readTextFile } from "../document/index.ts";
 import {
   describeOrigin,
   USUAL_ROLES,
@@ -13,13 +14,13 @@ import {
   type WrittenDefinition,
 } from "./agent-definition.ts";
 import { BUILT_IN_DEFINITIONS } from "./built-in-definitions.ts";
-import { definitionCheck } from "./check-definition.ts";
+import { CODE_DEFINITION } from "./check-definition.ts";
 import { parseAgentDefinition } from "./parse-definition.ts";
 
 export interface AgentCatalog {
   /** By id. */
   readonly definitions: ReadonlyMap<string, AgentDefinition>;
-  readonly problems: readonly DocumentProblem[];
+  readonly problems: readonly Problem[];
   /** Those that may be started so, by id. */
   startableAs(role: Role): readonly AgentDefinition[];
 }
@@ -39,7 +40,7 @@ export async function loadAgentCatalog(options: AgentCatalogOptions = {}): Promi
   const definitions = new Map(
     BUILT_IN_DEFINITIONS.map((definition) => [definition.id, definition]),
   );
-  const problems: DocumentProblem[] = [];
+  const problems: Problem[] = [];
   for (const written of code) {
     checkCode(written);
     const refused = take(definitions, written, { kind: "code" });
@@ -101,18 +102,15 @@ function take(
 }
 
 function checkCode(written: WrittenDefinition): void {
-  const problems: string[] = [];
-  checkWritten(written, [], (path, message) => {
-    problems.push(`${path.length === 0 ? "it" : path.join(".")} ${message}`);
-  });
+  const problems = checkValue(written, CODE_DEFINITION).map(
+    ({ path, message }) => `${path.length === 0 ? "it" : path.join(".")} ${message}`,
+  );
   if (problems.length === 0) return;
   const id = typeof written?.id === "string" ? ` "${written.id}"` : "";
   throw new TypeError(`agent definition${id}: ${problems.join("; ")}`);
 }
 
-const checkWritten = definitionCheck("code");
-
-async function filesOf(folder: string, problems: DocumentProblem[]): Promise<string[]> {
+async function filesOf(folder: string, problems: Problem[]): Promise<string[]> {
   let names: string[];
   try {
     names = await readdir(folder);

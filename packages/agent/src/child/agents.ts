@@ -95,8 +95,7 @@ export function createAgents(options: AgentsOptions): Agents {
       actor: actorOf(),
       callsOf: (run_ids) => earlierCalls(seat.session.journal, run_ids),
       record(type, data) {
-        const { step_id } = data;
-        if (typeof step_id === "string") workers.ofRun(run_id)?.touched.add(step_id);
+        if ("step_id" in data) workers.ofRun(run_id)?.touched.add(data.step_id);
         recorder.record(type, data, call);
       },
     };

@@ -1,17 +1,10 @@
 // What a definition may say, as one check: every mistake is reported with its place, and a key nobody knows is one.
 
-import { compilePolicy, matchesName, readSchema, type PermissionRule } from "@soong/core";
-import {
-  isMapping,
-  kindOf,
-  listOf,
-  mapping,
-  nonEmptyText,
-  oneOf,
-  textUpTo,
-  type FieldCheck,
-  type FieldPath,
-} from "../document/index.ts";
+import { compilePolicy, readSchema, type PermissionRule } from "@soong/core";
+import { isRecord, matchesName } from "@soong/core/internal";
+import { shape, type DocumentPath, type Place, type Shape } from "@soong/platform";
+
+const { choice, flag, list, object, optional, text, wholeNumber } = shape;
 
 const ROLES = ["main", "sub", "fork", "worker"];
 const MODES = ["normal", "plan", "orchestrator"];
@@ -27,57 +20,33 @@ export function isDefinitionId(value: unknown): boolean {
   return typeof value === "string" && ID.test(value);
 }
 
-const id: FieldCheck = (value, path, report) => {
+const id: Shape<string> = (value, place) => {
   if (isDefinitionId(value)) return;
-  const what = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : kindOf(value);
-  report(
-    path,
+  const what = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : place.kindOf(value);
+  place.report(
     `is ${what}; an id is a lower-case letter, then at most 63 letters, digits, "_" or "-"`,
   );
 };
 
-function numberUpTo(most: number): FieldCheck {
-  return (value, path, report) => {
-    if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most) return;
-    report(path, `is ${kindOf(value)}; a whole number from 1 to ${most} is expected`);
-  };
-}
+const toolName = text({
+  problem(name) {
+    if (/[\s\p{C}]/u.test(name)) return "holds white space or a control character";
+    return name.includes(".") || name === "*"
+      ? undefined
+      : 'has no dot; canonical names are dotted, such as "code.read_file" or "code.*"';
+  },
+});
 
-const toolName: FieldCheck = (value, path, report) => {
-  nonEmptyText(value, path, report);
-  if (typeof value !== "string" || value === "") return;
-  if (/[\s\p{C}]/u.test(value)) report(path, "holds white space or a control character");
-  else if (!value.includes(".") && value !== "*") {
-    report(path, 'has no dot; canonical names are dotted, such as "code.read_file" or "code.*"');
-  }
-};
+const tools = optional(list(toolName, { of: "tool names", max: MOST_TOOLS }));
 
-function boundedList(what: string, item: FieldCheck, most: number): FieldCheck {
-  const list = listOf(what, item);
-  return (value, path, report) => {
-    if (Array.isArray(value) && value.length > most) {
-      report(path, `has ${value.length} entries; ${most} are the most`);
-    } else list(value, path, report);
-  };
-}
+const roles = shape.refine(list(choice(ROLES), { of: "roles" }), (given, place) => {
+  if (given.length === 0) place.report("is empty; no one could start it");
+});
 
-const tools = boundedList("tool names", toolName, MOST_TOOLS);
-
-const roles: FieldCheck = (value, path, report) => {
-  listOf("roles", oneOf(ROLES))(value, path, report);
-  if (Array.isArray(value) && value.length === 0) report(path, "is empty; nobody could start it");
-};
-
-const flag: FieldCheck = (value, path, report) => {
-  if (typeof value !== "boolean") report(path, `is ${kindOf(value)}; true or false is expected`);
-};
+const ruleList = list(shape.anything, { of: "rules", max: MOST_RULES });
 
 /** A definition that could allow would be a way around whoever starts it. */
-const rules: FieldCheck = (value, path, report) => {
-  if (!Array.isArray(value) || value.length > MOST_RULES) {
-    boundedList("rules", () => {}, MOST_RULES)(value, path, report);
-    return;
-  }
+const rules = shape.refine(ruleList, (value, place) => {
   const compiled = compilePolicy({
     rules: value as PermissionRule[],
     // Only for the form of patterns: where they stand is settled when a run begins.
@@ -85,21 +54,21 @@ const rules: FieldCheck = (value, path, report) => {
     home: "/",
   });
   const problems = compiled.ok ? [] : compiled.problems;
-  for (const { field, message } of problems) report([...path, ...stepsOf(field)], message);
+  for (const { field, message } of problems) place.in(...stepsOf(field)).report(message);
   for (const [index, rule] of value.entries()) {
-    if (!isMapping(rule)) continue;
+    if (!isRecord(rule)) continue;
     if (rule["decision"] === "allow") {
-      const at: FieldPath = [...path, index, "decision"];
-      report(at, 'is "allow"; a definition can only narrow: write ask or deny');
+      const at = place.in(index, "decision");
+      at.report('is "allow"; a definition can only narrow: write ask or deny');
     }
     if (Object.hasOwn(rule, "origin")) {
-      report([...path, index, "origin"], "is not written: it is where the rule stands", "key");
+      place.in(index, "origin").reportKey("is not written: it is where the rule is");
     }
   }
-};
+});
 
 /** `rules[0].path` within the rules. */
-function stepsOf(field: string): FieldPath {
+function stepsOf(field: string): DocumentPath {
   return field
     .replace(/^rules/, "")
     .split(/[.[\]]/)
@@ -107,46 +76,43 @@ function stepsOf(field: string): FieldPath {
     .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
 }
 
-const schema: FieldCheck = (value, path, report) => {
-  const read = isMapping(value) ? readSchema(value) : undefined;
+const schema: Shape<unknown> = (value, place) => {
+  const read = isRecord(value) ? readSchema(value) : undefined;
   if (read === undefined)
-    report(path, `is ${kindOf(value)}; a JSON Schema, a mapping, is expected`);
+    place.report(`is ${place.kindOf(value)}; a JSON Schema, a mapping, is expected`);
   else if (!read.ok) {
-    for (const { pointer, message } of read.problems) report(path, `at "${pointer}": ${message}`);
+    for (const { pointer, message } of read.problems) place.report(`at "${pointer}": ${message}`);
   }
 };
 
-/** `system` is the body of a file, and a field in code. */
-export function definitionCheck(form: "file" | "code"): FieldCheck {
-  return mapping(
-    "an agent definition",
-    {
-      id,
-      name: textUpTo(MOST_NAME_CHARS),
-      description: textUpTo(MOST_DESCRIPTION_CHARS),
-      roles,
-      model: nonEmptyText,
-      mode: oneOf(MODES),
-      suggested_tools: tools,
-      allowed_tools: tools,
-      rules,
-      max_turns: numberUpTo(10_000),
-      timeout_ms: numberUpTo(DAY_MS),
-      expected_output_schema: schema,
-      override: flag,
-      ...(form === "code" ? { system: nonEmptyText } : {}),
-    },
-    (value, path, report) => {
-      for (const key of form === "code" ? ["id", "description", "system"] : ["description"]) {
-        if (!Object.hasOwn(value, key)) report([...path, key], "is missing");
-      }
-      const { suggested_tools: wanted, allowed_tools: allowed } = value;
-      if (!Array.isArray(wanted) || !Array.isArray(allowed)) return;
-      for (const [index, name] of wanted.entries()) {
-        if (typeof name !== "string" || name.includes("*")) continue;
-        if (allowed.some((one) => typeof one === "string" && matchesName(one, name))) continue;
-        report([...path, "suggested_tools", index], `is not among its allowed_tools`);
-      }
-    },
-  );
-}
+const FIELDS = {
+  name: optional(text({ max: MOST_NAME_CHARS, plain: true })),
+  description: text({ max: MOST_DESCRIPTION_CHARS, plain: true }),
+  roles: optional(roles),
+  model: optional(text()),
+  mode: optional(choice(MODES)),
+  suggested_tools: tools,
+  allowed_tools: tools,
+  rules: optional(rules),
+  max_turns: optional(wholeNumber(1, 10_000)),
+  timeout_ms: optional(wholeNumber(1, DAY_MS)),
+  expected_output_schema: optional(schema),
+  override: optional(flag),
+};
+
+const OPTIONS = {
+  what: "an agent definition",
+  together(value: Readonly<Record<string, unknown>>, place: Place) {
+    const { suggested_tools: wanted, allowed_tools: allowed } = value;
+    if (!Array.isArray(wanted) || !Array.isArray(allowed)) return;
+    for (const [index, name] of wanted.entries()) {
+      if (typeof name !== "string" || name.includes("*")) continue;
+      if (allowed.some((one) => typeof one === "string" && matchesName(one, name))) continue;
+      place.in("suggested_tools", index).report("is not among its allowed_tools");
+    }
+  },
+};
+
+/** The system text is the body of the file. */
+export const FILE_DEFINITION = object({ id: optional(id), ...FIELDS }, OPTIONS);
+export const CODE_DEFINITION = object({ id, ...FIELDS, system: text() }, OPTIONS);

@@ -1,6 +1,6 @@
 // What is on record of a child: what it was started with, what came of it, and the facts of its parent that say so.
 
-import type { ConversationNode, FactType, JsonObject, ToolContext } from "@soong/core";
+import type { ConversationNode, FactData, FactType, ToolContext } from "@soong/core";
 import type { RunEnd, RunSeat } from "../loop/index.ts";
 import type { Model } from "../model/index.ts";
 import type { ChildEntry } from "./child-book.ts";
@@ -17,8 +17,8 @@ export interface ChildStart extends ChildTask {
   /** The conversation a fork goes on from, root first. */
   readonly history?: readonly ConversationNode[];
   readonly timeoutMs: number;
-  /** Further data of its facts. */
-  readonly about?: JsonObject;
+  /** Further data of its facts, of a worker. */
+  readonly about?: Pick<FactData<"agent.child.created">, "pool" | "worker" | "task_id" | "step_id">;
   /** Once its run has begun. */
   begun?(): void;
   /** What ends it beside its caller and its time, from the start on. Returns the way out. */
@@ -55,7 +55,9 @@ export function recordEnded(
   }
 }
 
-const FACT_OF: Readonly<Record<ChildStatus, FactType>> = {
+type ChildEndType = `agent.child.${"completed" | "failed" | "cancelled"}`;
+
+const FACT_OF: Record<ChildStatus, ChildEndType> = {
   completed: "agent.child.completed",
   failed: "agent.child.failed",
   timed_out: "agent.child.failed",
@@ -137,7 +139,7 @@ function createdData(
   { agent_id, run_id, definition, role, task, timeoutMs, history, about }: ChildStart,
   { run }: RunSeat,
   models: readonly Model[],
-): JsonObject {
+): FactData<"agent.child.created"> {
   return {
     child_agent_id: agent_id,
     child_run_id: run_id,
@@ -153,20 +155,23 @@ function createdData(
   };
 }
 
-function endedData({ about }: ChildStart, result: ChildResult): JsonObject {
-  const { agent_id, run_id, artifacts, output: _output, usage, error, ...told } = result;
+function endedData({ about }: ChildStart, result: ChildResult): FactData<ChildEndType> {
+  const { agent_id, run_id, artifacts, output: _output, ...told } = result;
   return {
     child_agent_id: agent_id,
     child_run_id: run_id,
-    ...(told as Omit<typeof told, "findings"> & { findings: string[] }),
+    ...told,
     artifacts: artifacts.map(({ artifact_id }) => artifact_id),
-    usage: { ...usage } as unknown as JsonObject,
-    ...(error === undefined ? {} : { error: { ...error } }),
     ...about,
   };
 }
 
-function record(seat: RunSeat, context: ToolContext, type: FactType, data: JsonObject): void {
+function record<T extends FactType>(
+  seat: RunSeat,
+  context: ToolContext,
+  type: T,
+  data: FactData<T>,
+): void {
   const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };
   seat.run.recorder.record(type, data, call);
 }

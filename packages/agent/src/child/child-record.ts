@@ -1,6 +1,6 @@
 // A child of an earlier process, from the journal: what its parent's facts say of it, and its own last one.
 
-import type { Fact, FactData, Session } from "@soong/core";
+import type { Fact, Session } from "@soong/core";
 
 const PAGE = 1_000;
 
@@ -37,35 +37,40 @@ export async function recordedChild(
   }
 }
 
-function createdIn({ data }: Fact): RecordedChild {
+function createdIn({ data }: Fact<"agent.child.created">): RecordedChild {
+  const { child_agent_id, child_run_id, agent_definition_id, role, task } = data;
   return {
-    agent_id: textIn(data, "child_agent_id"),
-    run_id: textIn(data, "child_run_id"),
-    agent_definition_id: textIn(data, "agent_definition_id"),
-    role: textIn(data, "role"),
-    task: textIn(data, "task"),
+    agent_id: child_agent_id,
+    run_id: child_run_id,
+    agent_definition_id,
+    role,
+    task,
     status: "running",
   };
 }
 
-function heard(child: RecordedChild, { type, run_id, data }: Fact): RecordedChild {
-  if (type.startsWith("agent.child.") && data["child_run_id"] === child.run_id) {
-    return { ...child, status: textIn(data, "status"), summary: textIn(data, "summary") };
+function heard(child: RecordedChild, fact: Fact): RecordedChild {
+  switch (fact.type) {
+    case "agent.child.completed":
+    case "agent.child.failed":
+    case "agent.child.cancelled": {
+      const { child_run_id, status, summary } = fact.data;
+      return child_run_id === child.run_id ? { ...child, status, summary } : child;
+    }
+    case "run.completed":
+    case "run.failed":
+    case "run.aborted":
+      if (fact.run_id !== child.run_id) return child;
+      return { ...child, status: fact.type.slice("run.".length) };
+    default:
+      return child;
   }
-  const isEnd = type === "run.completed" || type === "run.failed" || type === "run.aborted";
-  if (!isEnd || run_id !== child.run_id) return child;
-  return { ...child, status: type.slice("run.".length) };
 }
 
-function isMeant({ data }: Fact, { agent_id, run_id }: ChildIds): boolean {
+function isMeant({ data }: Fact<"agent.child.created">, { agent_id, run_id }: ChildIds): boolean {
   const { child_agent_id, child_run_id } = data;
   return (
     (agent_id === undefined || agent_id === child_agent_id) &&
     (run_id === undefined || run_id === child_run_id)
   );
-}
-
-function textIn(data: FactData, key: string): string {
-  const value = data[key];
-  return typeof value === "string" ? value : "";
 }

@@ -1,14 +1,8 @@
 // What runs of a session did to the outside, from its journal: the calls that began and may have changed something, with
 // how each ended. After a crash those are the ones whose end is unknown.
 
-import {
-  isTerminalFact,
-  tellingArgument,
-  type Fact,
-  type Journal,
-  type Resource,
-  type ToolResult,
-} from "@soong/core";
+import { isTerminalFact, type Fact, type FactData, type Journal, type Resource } from "@soong/core";
+import { oneLine, primaryArgument } from "@soong/core/internal";
 import type { EarlierCall } from "../task/index.ts";
 
 const PAGE = 1000;
@@ -36,42 +30,39 @@ export async function earlierCalls(
 }
 
 function take(calls: Map<string, { call: EarlierCall; wrote: boolean }>, fact: Fact): void {
-  const { type, run_id = "", tool_call_id, tool_name = "", data } = fact;
+  const { run_id = "", tool_call_id, tool_name = "" } = fact;
   if (tool_call_id === undefined) return;
   const key = `${run_id} ${tool_call_id}`;
-  if (type === "tool.requested") {
-    const targets = [inputOf(data)].filter((text) => text !== undefined);
+  if (fact.type === "tool.requested") {
+    const targets = [inputOf(fact.data)].filter((text) => text !== undefined);
     const call = { run_id, tool_call_id, tool_name, status: "unknown", targets };
     calls.set(key, { call, wrote: false });
   }
   const known = calls.get(key);
   if (known === undefined) return;
-  if (type === "permission.evaluated") {
-    const targets = targetsOf((data as { resources?: unknown }).resources);
+  if (fact.type === "permission.evaluated") {
+    const targets = targetsOf(fact.data.resources);
     if (targets.length > 0) calls.set(key, { ...known, call: { ...known.call, targets } });
-  } else if (type === "tool.started") {
-    const { effects, class: kind } = data as { effects?: { read_only?: boolean }; class?: string };
+  } else if (fact.type === "tool.started") {
+    const { effects, class: kind } = fact.data;
     calls.set(key, { ...known, wrote: effects?.read_only !== true || kind === "starter" });
-  } else if (isTerminalFact(type)) {
-    const { result } = data as { result?: ToolResult };
-    const status = result?.status ?? "unknown";
+  } else if (isTerminalFact(fact)) {
+    const { status } = fact.data.result;
     calls.set(key, { ...known, call: { ...known.call, status } });
   }
 }
 
-function targetsOf(resources: unknown): string[] {
-  if (!Array.isArray(resources)) return [];
-  return (resources as Resource[]).slice(0, 5).map((resource) => {
+function targetsOf(resources: readonly Resource[]): string[] {
+  return resources.slice(0, 5).map((resource) => {
     if (resource.kind === "path") return cut(resource.path);
     return cut(resource.kind === "command" ? resource.argv.join(" ") : resource.host);
   });
 }
 
-function inputOf(data: Fact["data"]): string | undefined {
-  const { model_input } = data as { model_input?: unknown };
-  if (typeof model_input !== "string") return cutDefined(tellingArgument(model_input));
+function inputOf({ model_input }: FactData<"tool.requested">): string | undefined {
+  if (typeof model_input !== "string") return cutDefined(primaryArgument(model_input));
   try {
-    return cutDefined(tellingArgument(JSON.parse(model_input)));
+    return cutDefined(primaryArgument(JSON.parse(model_input)));
   } catch {
     return undefined;
   }
@@ -82,6 +73,6 @@ function cutDefined(text: string | undefined): string | undefined {
 }
 
 function cut(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
+  const line = oneLine(text);
   return line.length > TARGET_CHARS ? `${line.slice(0, TARGET_CHARS)}…` : line;
 }

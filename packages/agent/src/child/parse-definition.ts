@@ -2,16 +2,16 @@
 
 import { basename } from "node:path";
 import type { PermissionRule } from "@soong/core";
-import { checkedDocument, splitFrontMatter, type DocumentProblem } from "../document/index.ts";
+import { readDocument, type Problem } from "@soong/platform";
+import { splitFrontMatter } from "../document/index.ts";
 import type { WrittenDefinition } from "./agent-definition.ts";
-import { definitionCheck, isDefinitionId } from "./check-definition.ts";
+import { FILE_DEFINITION, isDefinitionId } from "./check-definition.ts";
 
 export type ParsedDefinition =
   | { readonly ok: true; readonly definition: WrittenDefinition }
-  | { readonly ok: false; readonly problems: readonly DocumentProblem[] };
+  | { readonly ok: false; readonly problems: readonly Problem[] };
 
 const MOST_SYSTEM_CHARS = 100_000;
-const checkFrontMatter = definitionCheck("file");
 
 /** A definition without an id has the name of its file. */
 export function parseAgentDefinition(text: string, file: string): ParsedDefinition {
@@ -21,7 +21,7 @@ export function parseAgentDefinition(text: string, file: string): ParsedDefiniti
   });
   const split = splitFrontMatter(text);
   if (!split.ok) return refused(split.line, split.message);
-  const checked = checkedDocument(split.yaml, file, checkFrontMatter);
+  const checked = readDocument(split.yaml, file, "yaml", FILE_DEFINITION);
   if (!checked.ok) return checked;
   if (split.body === "") {
     return refused(1, "has no text below its front matter; that is what the agent is told");
@@ -36,7 +36,7 @@ export function parseAgentDefinition(text: string, file: string): ParsedDefiniti
     return refused(1, `has a name that is no id (${JSON.stringify(id.slice(0, 80))}): give it one`);
   }
   const rules = written.rules?.map((rule, index): PermissionRule => {
-    const { line } = checked.positionOf(["rules", index], "value");
+    const { line } = checked.document.positionOf(["rules", index]);
     return { ...rule, origin: { file, line } };
   });
   return {

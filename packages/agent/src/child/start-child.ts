@@ -1,7 +1,8 @@
 // From the arguments of a call to a child at work, or to everything that keeps it from being started (SURF-4). Nothing has
 // happened when a start is refused.
 
-import { matchesName, nearestName, type ToolContext } from "@soong/core";
+import type { ToolContext } from "@soong/core";
+import { matchesName, nearestName } from "@soong/core/internal";
 import type { RunSeat } from "../loop/index.ts";
 import type { AgentCatalog } from "./agent-catalog.ts";
 import type { AgentDefinition } from "./agent-definition.ts";

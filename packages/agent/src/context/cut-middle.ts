@@ -1,5 +1,7 @@
 // A text cut to size, with its beginning and its end, and what is missing between them said.
 
+import { isLowSurrogate } from "@soong/core/internal";
+
 export function cutMiddle(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const head = wholeEnd(text, Math.ceil(maxChars / 2));
@@ -9,14 +11,9 @@ export function cutMiddle(text: string, maxChars: number): string {
 
 /** Never between the two halves of one character. */
 function wholeEnd(text: string, at: number): number {
-  return isLowHalf(text, at) ? at - 1 : at;
+  return isLowSurrogate(text.charCodeAt(at)) ? at - 1 : at;
 }
 
 function wholeStart(text: string, at: number): number {
-  return isLowHalf(text, at) ? at + 1 : at;
-}
-
-function isLowHalf(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  return code >= 0xdc00 && code <= 0xdfff;
+  return isLowSurrogate(text.charCodeAt(at)) ? at + 1 : at;
 }

@@ -1,7 +1,8 @@
 // How many tokens something is, roughly (CTX-3): characters over four. Prose and code are within a third of
 // that; scripts with a token a character, such as Chinese, are up to four times more.
 
-import { isMediaBlock, type ContentBlock, type ModelTool } from "@soong/core";
+import type { ContentBlock, ModelTool } from "@soong/core";
+import { isMediaBlock } from "@soong/core/internal";
 import type { ModelMessage } from "../model/index.ts";
 
 export const TOKEN_ESTIMATE = {

@@ -28,4 +28,4 @@ export {
 export { planCompaction, transcriptOf } from "./plan-compaction.ts";
 export { planContext, type ContextPlan } from "./plan-context.ts";
 export { addUser, messagesOf, readPath, type ContextUnit } from "./read-path.ts";
-export { isWithinCall } from "./within-call.ts";
+export { isInnerCall } from "./inner-call.ts";

@@ -2,6 +2,7 @@
 // live run, a resumed one and a replay read the same text (REDACT-1).
 
 import type { ContentBlock, ConversationNode, JsonObject } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import type { ModelCall } from "../model/index.ts";
 
 /** Where a node is of and hangs. */
@@ -71,7 +72,7 @@ function messageIn(node: ConversationNode): ReadMessage | undefined {
     text: textOf(node.content),
     calls: Array.isArray(calls) ? calls.flatMap(readCall) : [],
     ...(unfinished === true ? { unfinished } : {}),
-    ...(isObject(provider_data) ? { provider_data } : {}),
+    ...(isJsonObject(provider_data) ? { provider_data } : {}),
   };
 }
 
@@ -80,7 +81,7 @@ export function textOf(content: readonly ContentBlock[]): string {
 }
 
 function readCall(given: unknown): ModelCall[] {
-  if (!isObject(given)) return [];
+  if (!isJsonObject(given)) return [];
   const { tool_call_id, name, arguments: text } = given;
   const isCall =
     typeof tool_call_id === "string" && typeof name === "string" && typeof text === "string";
@@ -89,8 +90,4 @@ function readCall(given: unknown): ModelCall[] {
 
 function placed({ parent_id, ...place }: NodePlace): Omit<ConversationNode, "kind" | "content"> {
   return { ...place, ...(parent_id === undefined ? {} : { parent_id }) };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 // What a compaction takes away and what it may never lose (CTX-2). Pure: the summary itself is the model's.
 
-import { isMediaBlock, type ContentBlock, type ConversationNode } from "@soong/core";
+import type { ContentBlock, ConversationNode } from "@soong/core";
+import { isMediaBlock } from "@soong/core/internal";
 import { NOTHING_TO_CONTINUE, readCompaction, type Continuation } from "./compaction-node.ts";
 import { cutMiddle } from "./cut-middle.ts";
 import { textOf } from "./message-node.ts";

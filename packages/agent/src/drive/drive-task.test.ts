@@ -2,11 +2,12 @@ import {
   createKernel,
   createMemoryJournal,
   defineTool,
-  type Fact,
+  type FactType,
   type PolicyInput,
 } from "@soong/core";
 import { verifies } from "#laws";
 import { afterEach, expect, test } from "vitest";
+import { factsOfTypes } from "../../../../test/facts.ts";
 import { createAgents, loadAgentCatalog, type WorkerPool } from "../child/index.ts";
 import type { Model, ModelRequest } from "../model/index.ts";
 import { scriptedModel, type ScriptTurn } from "../script/index.ts";
@@ -83,7 +84,7 @@ async function stage(steps: Steps, luck: Luck, given: StageOptions = {}) {
     journal,
     drive: (more: Partial<DriveOptions> = {}): Promise<DriveEnd> =>
       driveTask({ ...options, ...more }),
-    facts: (type: string): Fact[] => journal.facts.filter((fact) => fact.type === type),
+    facts: <T extends FactType>(type: T) => factsOfTypes(journal.facts, type),
     status: async (step: string) => (await tasks.reader.step(task_id, step))?.status,
   };
 }
@@ -185,7 +186,7 @@ test("ready steps go to free workers until all are done, each once, and the task
     ["right", 1],
     ["bottom", 1],
   ]);
-  const claims = at.facts("task.step.claimed").map(({ data }) => data["step_id"]);
+  const claims = at.facts("task.step.claimed").map(({ data }) => data.step_id);
   expect(claims).toEqual(["top", "left", "right", "bottom"]);
   const { task } = (await at.tasks.reader.get(at.task_id)) ?? {};
   expect(task).toMatchObject({ status: "completed", result: { summary: end.reason } });
@@ -217,7 +218,7 @@ test("a step that fails is tried again while it has attempts left, however it fa
   expect(Object.fromEntries(at.attempts)).toEqual({ top: 1, left: 2, right: 3, bottom: 1 });
   const retried = at.events.filter(({ kind }) => kind === "retried");
   expect(retried.map(({ step_id }) => step_id).toSorted()).toEqual(["left", "right"]);
-  const done = at.facts("task.step.completed").map(({ data }) => data["step_id"]);
+  const done = at.facts("task.step.completed").map(({ data }) => data.step_id);
   expect(done).toHaveLength(4);
   expect(new Set(done)).toEqual(new Set(["bottom", "left", "right", "top"]));
 });
@@ -340,7 +341,7 @@ test("two drivers share the work, and no step is done twice", async () => {
   const at = await stage(steps, { s3: ["failed"], s7: ["nothing"] });
   const ends = await Promise.all([at.drive(), at.drive(), at.drive({ pools: ["hands"] })]);
   expect(ends.map(({ kind }) => kind)).toEqual(["completed", "completed", "completed"]);
-  const done = at.facts("task.step.completed").map(({ data }) => data["step_id"]);
+  const done = at.facts("task.step.completed").map(({ data }) => data.step_id);
   expect(done).toHaveLength(21);
   expect(new Set(done).size).toBe(21);
   expect(at.facts("task.completed")).toHaveLength(1);
@@ -430,7 +431,7 @@ test("workers that cannot be put to work are told of, and nothing is tried for e
   // One pool that works is enough.
   const both = await stage(DIAMOND, {}, { pools: [...pools, { name: "hands", size: 1 }] });
   expect(await both.drive()).toMatchObject({ kind: "completed" });
-  expect(new Set(both.facts("worker.dispatched").map(({ data }) => data["pool"]))).toEqual(
+  expect(new Set(both.facts("worker.dispatched").map(({ data }) => data.pool))).toEqual(
     new Set(["hands"]),
   );
 });

@@ -5,7 +5,6 @@ import {
   isContentBlock,
   messageOf,
   RunRefused,
-  within,
   type ContentBlock,
   type Fact,
   type FactData,
@@ -13,6 +12,7 @@ import {
   type Run,
   type RunOptions,
 } from "@soong/core";
+import { within } from "@soong/core/internal";
 import { conductRun } from "./conduct-run.ts";
 import { createEventLog, type EventLog, type LoopEvent } from "./event-log.ts";
 import { rootQueueOf } from "./root-queue.ts";

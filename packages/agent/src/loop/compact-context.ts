@@ -9,7 +9,7 @@ import {
   tokensOfMessages,
   transcriptOf,
 } from "../context/index.ts";
-import { costOf } from "../model/index.ts";
+import { costOf, type ModelError } from "../model/index.ts";
 import { addNode, placeOf, record, spend, type Running } from "./running.ts";
 import { readStream } from "./read-stream.ts";
 
@@ -132,7 +132,7 @@ async function summarise(running: Running, transcript: string): Promise<Summary>
   const what = written === "" ? "no text" : "a summary that is cut off";
   return { kind: "failed", message: `${model.id} answered with ${what}.` };
 
-  function failed(error: { kind: string; message: string }): void {
+  function failed(error: ModelError): void {
     record(running, "model.failed", { ...about, error, usage: used, cost }, "warn");
   }
 }

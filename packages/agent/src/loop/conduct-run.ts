@@ -11,6 +11,7 @@ import {
 import { hookNode, textOf, userNode } from "../context/index.ts";
 import type { Model, ModelRequest } from "../model/index.ts";
 import { createBackoff, type Backoff } from "./backoff.ts";
+import { callAtStart, type CallAtStart } from "./call-at-start.ts";
 import { compactContext } from "./compact-context.ts";
 import { loadInstructions } from "./load-instructions.ts";
 import { requestModel } from "./request-model.ts";
@@ -32,8 +33,8 @@ export async function conductRun(
       record(running, "error", { code: "prompt_blocked", message: blocked }, "warn");
       return ended("failed", "prompt_blocked", `The prompt was blocked by a hook: ${blocked}`);
     }
-    if (prompt !== undefined) await recallMemories(running, prompt);
-    return await repeat(running, createBackoff(running.run.identity.run_id));
+    const stopped = prompt === undefined ? undefined : await recallMemories(running, prompt);
+    return stopped ?? (await repeat(running, createBackoff(running.run.identity.run_id)));
   } catch (error) {
     return failedEnding(running, error);
   } finally {
@@ -41,22 +42,37 @@ export async function conductRun(
   }
 }
 
-/** A memory that cannot be read costs the run nothing but itself. */
-async function recallMemories(running: Running, prompt: readonly ContentBlock[]): Promise<void> {
+/** A memory that cannot be read costs the run nothing but itself. An ending: a hook has stopped the run there. */
+async function recallMemories(
+  running: Running,
+  prompt: readonly ContentBlock[],
+): Promise<Ending | undefined> {
   const { recall, run, control, path } = running;
-  if (recall === undefined) return;
-  const recalling = recall(run.redactor.text(textOf(prompt)), path).catch((error: unknown) => {
+  if (recall === undefined) return undefined;
+  let stopped: Ending | undefined;
+  const asked = run.redactor.text(textOf(prompt));
+  const recalling = recall(asked, path, {
+    places: run.places,
+    async call(name, input) {
+      const called = await callAtStart(running, name, input);
+      stopped = stoppedEnding(called);
+      return called.result;
+    },
+  }).catch((error: unknown) => {
     const message = run.redactor.text(`Memories could not be read: ${messageOf(error)}`);
     record(running, "error", { code: "memory_unreadable", message }, "warn");
   });
   const recalled = await control.unlessAborted(recalling);
-  if (recalled === undefined || recalled === "aborted") return;
+  // A call that was under way has its end on record before the run has.
+  if (recalled === "aborted") await control.turn?.settled();
+  if (recalled === undefined || recalled === "aborted") return stopped;
   const { kind, text, data } = recalled.node;
   const { parent_id, ...place } = placeOf(running);
   const content = [{ type: "text" as const, text: run.redactor.text(text) }];
   const node = { kind, content, ...(data === undefined ? {} : { data }) };
   addNode(running, { ...place, ...(parent_id === undefined ? {} : { parent_id }), ...node });
   record(running, "memory.recalled", recalled.about);
+  return stopped;
 }
 
 /** An answer that a crash cut off goes on record, and its agent goes on below its results. */
@@ -119,11 +135,13 @@ async function settle(running: Running, turn: Turn): Promise<Ending | undefined>
   if (control.aborted !== undefined) {
     return ended("aborted_tools", "aborted", `The run was aborted: ${control.aborted}`);
   }
-  if (turn.stopped !== undefined) {
-    const { hook, reason } = turn.stopped;
-    return ended("aborted_tools", "stopped_by_hook", `The hook ${hook} ended the run: ${reason}`);
-  }
-  return undefined;
+  return stoppedEnding(turn);
+}
+
+function stoppedEnding({ stopped }: Pick<Turn, "stopped"> | CallAtStart): Ending | undefined {
+  if (stopped === undefined) return undefined;
+  const { hook, reason } = stopped;
+  return ended("aborted_tools", "stopped_by_hook", `The hook ${hook} ended the run: ${reason}`);
 }
 
 /** The model is done, or was cut off. Undefined: somebody wants it to go on. */

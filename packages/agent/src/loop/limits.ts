@@ -1,5 +1,6 @@
 // The bounds of a run, with their defaults.
 
+import { omitUndefined } from "@soong/core/internal";
 import type { RunBudget } from "./budget.ts";
 
 export interface LoopLimits {
@@ -41,8 +42,7 @@ const DEFAULTS: LoopLimits = {
 
 /** Throws on a value that makes no sense: no run starts on it. */
 export function loopLimits(given: Partial<LoopLimits> = {}): LoopLimits {
-  const told = Object.entries(given).filter(([, value]) => value !== undefined);
-  const limits: LoopLimits = { ...DEFAULTS, ...Object.fromEntries(told) };
+  const limits: LoopLimits = { ...DEFAULTS, ...omitUndefined(given) };
   const { budget, ...numbers } = limits;
   const ofBudget = { "budget.tokens": budget?.tokens, "budget.cost.micros": budget?.cost?.micros };
   for (const [name, value] of Object.entries({ ...numbers, ...ofBudget })) {

@@ -1,6 +1,7 @@
 // Which models have said that they take no more for now, and until when where they said so (MODEL-4). Known as long
 // as the model is: the next run of a conversation need not find it out again.
 
+import type { Clock } from "@soong/core";
 import type { Model, ModelError } from "../model/index.ts";
 
 export interface RateLimit {
@@ -15,12 +16,15 @@ export interface RateLimit {
 const known = new WeakMap<Model, RateLimit & { readonly untilMs: number }>();
 
 /** After every attempt; undefined: it answered. */
-export function noteAttempt(model: Model, error: ModelError | undefined, now: number): void {
+export function noteAttempt(model: Model, error: ModelError | undefined, clock: Clock): void {
   if (error === undefined) known.delete(model);
   else if (error.kind === "rate_limited" || error.kind === "overloaded") {
     const wait = error.retry_after_ms;
-    const untilMs = wait !== undefined && wait >= 0 ? now + wait : Number.NaN;
-    const until = Math.abs(untilMs) <= MAX_TIME ? new Date(untilMs).toISOString() : null;
+    const waitMs = wait !== undefined && wait >= 0 ? wait : Number.NaN;
+    const at = clock.now() + waitMs;
+    const until = Math.abs(at) <= MAX_TIME ? new Date(at).toISOString() : null;
+    // By a clock that no one sets; the time of day is for people.
+    const untilMs = clock.monotonic() + waitMs;
     known.set(model, {
       model: model.id,
       kind: error.kind,
@@ -32,15 +36,16 @@ export function noteAttempt(model: Model, error: ModelError | undefined, now: nu
 }
 
 /** Undefined: it is not limited, as far as is known. */
-export function rateLimitOf(model: Model, now: number): RateLimit | undefined {
+export function rateLimitOf(model: Model, clock: Clock): RateLimit | undefined {
   const limit = known.get(model);
-  if (limit === undefined || limit.untilMs <= now) return undefined;
+  if (limit === undefined || limit.untilMs <= clock.monotonic()) return undefined;
   const { untilMs: _, ...told } = limit;
   return told;
 }
 
 /** How long it is to be left alone; 0 where nothing is known. */
-export function waitFor(model: Model, now: number): number {
+export function waitFor(model: Model, clock: Clock): number {
+  const now = clock.monotonic();
   const { untilMs = now } = known.get(model) ?? {};
   return untilMs > now ? untilMs - now : 0;
 }

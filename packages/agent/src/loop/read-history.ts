@@ -2,7 +2,7 @@
 // acted by then, so the answer they are of is put together again from the facts, with the results below it.
 
 import type { ConversationNode, Fact } from "@soong/core";
-import { answerNode, isWithinCall } from "../context/index.ts";
+import { answerNode, isInnerCall } from "../context/index.ts";
 import type { ModelCall } from "../model/index.ts";
 
 /** The part of a store's session reader that is needed. */
@@ -66,37 +66,31 @@ async function lastRequestOf(reader: HistoryReader, run_id: string): Promise<Fac
 
 /** Undefined where the answer has its end, or had no call: then nothing was done in its name. */
 function lostAnswer([started, ...after]: readonly Fact[]): ConversationNode | undefined {
-  const { node_id, parent_node_id, model } = started?.data ?? {};
-  const { session_id, run_id, agent_id } = started ?? {};
-  if (run_id === undefined || agent_id === undefined || session_id === undefined) return undefined;
-  if (typeof node_id !== "string") return undefined;
-  if (after.some(({ type }) => type === "model.completed" || type === "model.failed")) {
-    return undefined;
+  if (started?.type !== "model.started") return undefined;
+  const { session_id, run_id, agent_id } = started;
+  const { node_id, parent_node_id, model } = started.data;
+  if (run_id === undefined || agent_id === undefined || node_id === undefined) return undefined;
+  const calls: ModelCall[] = [];
+  let text = "";
+  for (const fact of after) {
+    if (fact.type === "model.completed" || fact.type === "model.failed") return undefined;
+    if (fact.type === "tool.requested" && !isInnerCall(fact.data)) calls.push(callOf(fact));
+    else if (fact.type === "model.delta") text += fact.data.text;
   }
-  const requested = after.filter(
-    ({ type, data }) => type === "tool.requested" && !isWithinCall(data),
-  );
-  const calls = requested.map(callOf);
   if (calls.length === 0) return undefined;
-  const said = after.flatMap(({ type, data }) => (type === "model.delta" ? [data["text"]] : []));
-  const place = { node_id, session_id, run_id, agent_id };
-  return answerNode(
-    { ...place, parent_id: typeof parent_node_id === "string" ? parent_node_id : undefined },
-    {
-      model: typeof model === "string" ? model : "",
-      text: said.filter((text) => typeof text === "string").join(""),
-      calls,
-      unfinished: true,
-    },
-  );
+  const place = { node_id, parent_id: parent_node_id, session_id, run_id, agent_id };
+  return answerNode(place, { model, text, calls, unfinished: true });
 }
 
 /** As the model sent it, without secrets; what was too long for the fact is told as far as it goes. */
-function callOf({ tool_call_id = "", tool_name = "", data }: Fact): ModelCall {
-  const { native_name, model_input } = data;
+function callOf({
+  tool_call_id = "",
+  tool_name = "",
+  data: { native_name, model_input },
+}: Fact<"tool.requested">): ModelCall {
   return {
     tool_call_id,
-    name: typeof native_name === "string" ? native_name : tool_name,
+    name: native_name ?? tool_name,
     arguments: typeof model_input === "string" ? model_input : JSON.stringify(model_input ?? {}),
   };
 }

@@ -1,7 +1,8 @@
 // A call as it is recorded in its answer: without secrets, and without what its tool's schema calls sensitive
 // (REDACT-1, REDACT-2). The tool itself is given what the model sent.
 
-import { parseArguments, type JsonValue, type ModelTools, type Run } from "@soong/core";
+import type { JsonValue, ModelTools, Run } from "@soong/core";
+import { parseArguments } from "@soong/core/internal";
 import type { ModelCall } from "../model/index.ts";
 
 const UNREADABLE = '"[redacted: arguments that are not valid JSON]"';

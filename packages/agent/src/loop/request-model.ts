@@ -30,7 +30,7 @@ export async function requestModel(running: Running, parts: RequestParts): Promi
     const request = parts.request(model);
     const outcome = await streamAnswer(running, { model, request, tools: parts.tools, attempt });
     if (outcome.kind === "aborted") return outcome;
-    noteAttempt(model, outcome.kind === "failed" ? outcome.error : undefined, clock.now());
+    noteAttempt(model, outcome.kind === "failed" ? outcome.error : undefined, clock);
     if (outcome.kind !== "failed") return outcome;
     const { error, wrote } = outcome;
     if (wrote) return outcome;
@@ -63,15 +63,14 @@ export async function requestModel(running: Running, parts: RequestParts): Promi
 function chooseFirst(running: Running, tools: ModelTools): string {
   const { models, limits, clock, chosen } = running;
   const first = models[chosen] ?? models[0];
-  const now = clock.now();
   const unpriced = budgetExclusion(first, limits.budget ?? {});
-  const isLimited = waitFor(first, now) > limits.max_retry_after_ms;
+  const isLimited = waitFor(first, clock) > limits.max_retry_after_ms;
   const next = unpriced !== undefined || isLimited ? nextAfter(running, tools) : undefined;
   if (next === undefined) {
     return chosen === 0 ? "first of the chain" : "chosen by an earlier fallback";
   }
   running.chosen = next;
-  return `${first.id} is passed over: ${unpriced ?? `limited until ${rateLimitOf(first, now)?.until}`}`;
+  return `${first.id} is passed over: ${unpriced ?? `limited until ${rateLimitOf(first, clock)?.until}`}`;
 }
 
 /** Another model may be there when this one is not, or can do what it cannot; a wrong key stays wrong. */
@@ -94,10 +93,10 @@ function exclusion(
   tools: ModelTools,
 ): string | undefined {
   const unable = exclusionOf(model, tools) ?? budgetExclusion(model, limits.budget ?? {});
-  if (unable !== undefined || waitFor(model, clock.now()) <= limits.max_retry_after_ms) {
+  if (unable !== undefined || waitFor(model, clock) <= limits.max_retry_after_ms) {
     return unable;
   }
-  return `it is limited until ${rateLimitOf(model, clock.now())?.until}`;
+  return `it is limited until ${rateLimitOf(model, clock)?.until}`;
 }
 
 /** Also what its children have used counts: a run may not have done by others what it may not do itself. */
@@ -120,7 +119,7 @@ function recordRouting(
   reason: string,
 ): void {
   const { models, limits, account, requests, clock } = running;
-  const limited = models.flatMap((model) => rateLimitOf(model, clock.now()) ?? []);
+  const limited = models.flatMap((model) => rateLimitOf(model, clock) ?? []);
   record(running, "routing.decided", {
     request: requests,
     requested: models[0].id,

@@ -88,15 +88,15 @@ export function placeOf(running: Running, node_id = running.ids.next("node")): N
 }
 
 /** One fact, clean already, with the nodes that wait for one. */
-export function record(
+export function record<T extends FactType>(
   running: Running,
-  type: FactType,
-  data: FactData,
+  type: T,
+  data: FactData<T>,
   level: FactLevel = "info",
-): Fact {
+): Fact<T> {
   const { recorder } = running.run;
   const fact = recorder.draft(type, data, undefined, level);
-  recorder.commit([fact], running.pending.splice(0));
+  recorder.commit([fact as Fact], running.pending.splice(0));
   running.lastSeq = fact.seq;
   return fact;
 }

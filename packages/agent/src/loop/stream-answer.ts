@@ -139,7 +139,7 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
 
   /** What there is of the answer stays on record, and its calls have their ends below it. */
   async function abandonForGood(used: ModelUsage | undefined): Promise<Attempt> {
-    const error = { kind: "aborted", message: "The run was aborted." };
+    const error: ModelError = { kind: "aborted", message: "The run was aborted." };
     const data = { ...about, error, usage: used, cost: costOf(model.prices, used) };
     if (text !== "" || calls.length > 0) commitAnswer("model.failed", data, undefined);
     else record(running, "model.failed", data, "warn");
@@ -148,9 +148,9 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
     return { kind: "aborted" };
   }
 
-  function commitAnswer(
-    type: "model.completed" | "model.failed",
-    data: FactData,
+  function commitAnswer<T extends "model.completed" | "model.failed">(
+    type: T,
+    data: FactData<T>,
     given: JsonObject | undefined,
     stop?: StopReason,
   ): void {

@@ -1,6 +1,7 @@
-import type { Fact } from "@soong/core";
+import type { FactType } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
+import { writtenFact } from "../../../../test/facts.ts";
 import { describeUsage } from "./describe-usage.ts";
 import { addUsage, noUsage, sumUsage, usageAtEnd, type UsageTotal } from "./usage.ts";
 
@@ -65,16 +66,7 @@ test("sums of totals are those of their requests", () => {
 
 test("the last fact of a run tells its use, and anything else tells none", () => {
   verifies("EVENT-7");
-  const fact = (type: Fact["type"], data: unknown): Fact => ({
-    id: "f",
-    seq: 1,
-    type,
-    time: "",
-    level: "info",
-    session_id: "s",
-    run_id: "r",
-    data: data as Fact["data"],
-  });
+  const fact = (type: FactType, data: unknown) => writtenFact({ type, run_id: "r", data });
   const usage = total({ requests: 1, input_tokens: 4, cost: [{ currency: "USD", micros: 1 }] });
   expect(usageAtEnd(fact("run.completed", { usage }))).toEqual(usage);
   expect(usageAtEnd(fact("run.aborted", { usage: { ...usage, other: 1 } }))).toEqual(usage);

@@ -64,7 +64,7 @@ export function sumUsage(totals: Iterable<UsageTotal>): UsageTotal {
 /** What a run's last fact says it used; undefined where it says nothing that can be read as such. */
 export function usageAtEnd({ type, data }: Fact): UsageTotal | undefined {
   if (type !== "run.completed" && type !== "run.failed" && type !== "run.aborted") return undefined;
-  const { usage } = data as { usage?: Partial<UsageTotal> };
+  const { usage } = data;
   if (typeof usage !== "object" || usage === null) return undefined;
   const { requests, untold, unpriced, cost } = usage;
   if (!isCount(requests) || !isCount(untold) || !isCount(unpriced)) return undefined;
@@ -83,11 +83,12 @@ export function usageOf(facts: Iterable<Fact>): UsageReport {
   const runs = new Map<string, UsageTotal>();
   const parents = new Map<string, string>();
   const requests: { run_id: string; usage: ModelUsage | undefined; cost: Cost | null }[] = [];
-  for (const { type, run_id, parent_run_id, data } of facts) {
+  for (const fact of facts) {
+    const { run_id, parent_run_id } = fact;
     if (run_id === undefined) continue;
     if (parent_run_id !== undefined) parents.set(run_id, parent_run_id);
-    if (type !== "model.completed" && type !== "model.failed") continue;
-    const { usage, cost } = data as { usage?: ModelUsage; cost?: unknown };
+    if (fact.type !== "model.completed" && fact.type !== "model.failed") continue;
+    const { usage, cost } = fact.data;
     requests.push({ run_id, usage, cost: isCost(cost) ? cost : null });
   }
   for (const { run_id, usage, cost } of requests) {

@@ -4,7 +4,8 @@
 import { readdir, lstat, mkdir, realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { messageOf, type CallIds, type Fact } from "@soong/core";
-import { checkedDocument, mapping, oneOf, listOf, text, readTextFile } from "../document/index.ts";
+import { readDocument, shape, type Shape } from "@soong/platform";
+import { readTextFile } from "../document/index.ts";
 import { contentProblem } from "./entry-file.ts";
 import {
   MEMORY_LIMITS,
@@ -51,14 +52,14 @@ export function candidateIdOf({ sessionId, runId, toolCallId }: CallIds): string
 
 /** Whether this is what a run has recorded of that candidate. */
 export function isCandidateFact(fact: Fact, source: RecordedSource): boolean {
-  const { type, session_id, run_id, tool_call_id, data } = fact;
+  const { session_id, run_id, tool_call_id } = fact;
   return (
-    type === "memory.candidate" &&
+    fact.type === "memory.candidate" &&
     session_id === source.session_id &&
     run_id === source.run_id &&
     tool_call_id === source.tool_call_id &&
-    data["candidate_id"] === source.candidate_id &&
-    data["sha256"] === source.sha256
+    fact.data.candidate_id === source.candidate_id &&
+    fact.data.sha256 === source.sha256
   );
 }
 
@@ -108,39 +109,37 @@ async function readCandidate(of: RunArchive, file: string): Promise<FoundCandida
   }
   const read = await readTextFile(file, MOST_FILE_BYTES);
   if (!read.ok) return refused(`it ${read.message}`);
-  const checked = checkedDocument(read.text, file, checkRecord);
+  const checked = readDocument(read.text, file, "yaml", RECORD);
   if (!checked.ok) {
     const first = checked.problems[0];
     return refused(`line ${first?.line}: ${first?.field ?? "it"} ${first?.message}`);
   }
-  const record = checked.value as CandidateRecord;
+  const record: CandidateRecord = checked.value;
   const problem = candidateProblem(record);
   return problem === undefined ? { of, file, ok: true, record } : refused(problem);
 }
 
-const checkRecord = mapping(
-  "a candidate",
+const { anyText, choice, list, object, optional } = shape;
+
+const version: Shape<1> = (value, place) => {
+  if (value !== 1) place.report("is not 1, the only version there is");
+};
+
+const RECORD = object(
   {
-    version: (value, path, report) => {
-      if (value !== 1) report(path, "is not 1, the only version there is");
-    },
-    candidate_id: text,
-    session_id: text,
-    run_id: text,
-    agent_id: text,
-    tool_call_id: text,
-    scope: oneOf(["user", "project"]),
-    project: text,
-    tags: listOf("tags", text),
-    content: text,
-    created_at: text,
+    version,
+    candidate_id: anyText,
+    session_id: anyText,
+    run_id: anyText,
+    agent_id: anyText,
+    tool_call_id: anyText,
+    scope: choice(["user", "project"]),
+    project: optional(anyText),
+    tags: list(anyText, { of: "tags" }),
+    content: anyText,
+    created_at: anyText,
   },
-  (value, path, report) => {
-    const needed = ["version", "candidate_id", "session_id", "run_id", "agent_id", "tool_call_id"];
-    for (const key of [...needed, "scope", "tags", "content", "created_at"]) {
-      if (!Object.hasOwn(value, key)) report([...path, key], "is missing");
-    }
-  },
+  { what: "a candidate" },
 );
 
 function candidateProblem(record: CandidateRecord): string | undefined {

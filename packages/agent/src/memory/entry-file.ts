@@ -4,18 +4,14 @@
 import { basename } from "node:path";
 import { stringify } from "yaml";
 import {
-  checkedDocument,
   controlCharacter,
-  kindOf,
-  listOf,
-  mapping,
-  oneOf,
-  splitFrontMatter,
-  text,
-  textUpTo,
-  type DocumentProblem,
-  type FieldCheck,
-} from "../document/index.ts";
+  readDocument,
+  shape,
+  type Problem,
+  type Shape,
+  type ShapeValue,
+} from "@soong/platform";
+import { splitFrontMatter } from "../document/index.ts";
 import {
   isMemoryId,
   MEMORY_LIMITS,
@@ -27,7 +23,7 @@ import {
 
 export type ParsedEntry =
   | { readonly ok: true; readonly entry: MemoryEntry }
-  | { readonly ok: false; readonly problems: readonly DocumentProblem[] };
+  | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /** What the place of a file says of it. */
 export interface EntryPlace {
@@ -60,12 +56,12 @@ export function parseEntry(written: string, place: EntryPlace): ParsedEntry {
     : { ok: true as const, yaml: "", body: written.trim() };
   if (!split.ok) return refused(split.line, split.message);
   const isBare = split.yaml.trim() === "";
-  const checked = checkedDocument(isBare ? "{}" : split.yaml, file, checkFrontMatter);
+  const checked = readDocument(isBare ? "{}" : split.yaml, file, "yaml", FRONT_MATTER);
   if (!checked.ok) return checked;
-  const front = checked.value as WrittenFront;
+  const { value: front, document } = checked;
   const problem = contentProblem(split.body);
   if (problem !== undefined) return refused(1, `has a text that ${problem}`);
-  const lineOf = (key: string): number => checked.positionOf([key], "value").line;
+  const lineOf = (key: string): number => document.positionOf([key]).line;
   if (front.id !== undefined && front.id !== id) {
     return refused(lineOf("id"), `is "${front.id}", and the file is called ${id}.md`, "id");
   }
@@ -82,7 +78,8 @@ export function parseEntry(written: string, place: EntryPlace): ParsedEntry {
       content: split.body,
       tags: front.tags ?? [],
       created_at: front.created_at ?? place.changed_at,
-      sources: front.sources ?? [],
+      // One that a user shortened by hand is kept as it is.
+      sources: (front.sources ?? []) as readonly MemorySource[],
       conflicts_with: front.conflicts_with ?? [],
       file,
     },
@@ -114,15 +111,7 @@ export function contentProblem(content: string): string | undefined {
   return control === undefined ? undefined : `holds the control character ${control.name}`;
 }
 
-interface WrittenFront {
-  readonly id?: string;
-  readonly scope?: "user" | "project";
-  readonly project?: string;
-  readonly tags?: readonly string[];
-  readonly created_at?: string;
-  readonly sources?: readonly MemorySource[];
-  readonly conflicts_with?: readonly string[];
-}
+type WrittenFront = ShapeValue<typeof FRONT_MATTER>;
 
 /** Or what is wrong with it. */
 function ownerOf({ scope, project }: WrittenFront, { owner }: EntryPlace): MemoryOwner | string {
@@ -139,45 +128,43 @@ function ownerOf({ scope, project }: WrittenFront, { owner }: EntryPlace): Memor
   return { scope: "project", project: named };
 }
 
-const day: FieldCheck = (value, path, report) => {
+const { anyText, choice, list, object, optional } = shape;
+
+const day: Shape<string> = (value, place) => {
   const isTime = typeof value === "string" && /^\d{4}-\d\d-\d\d/.test(value);
   if (isTime && !Number.isNaN(Date.parse(value))) return;
-  report(path, `is ${kindOf(value)}; a day or a time such as 2026-01-31 is expected`);
+  place.report(`is ${place.kindOf(value)}; a day or a time such as 2026-01-31 is expected`);
 };
 
-const tag: FieldCheck = (value, path, report) => {
-  tagText(value, path, report);
-  if (typeof value === "string" && value !== "" && !TAG.test(value)) {
-    report(path, 'is no tag: letters, digits, "_", "-" and "."');
-  }
-};
-const tagText = textUpTo(MEMORY_LIMITS.tagChars);
+const plainText = (max: number) => shape.text({ max, plain: true });
 
-const sourceText = textUpTo(200);
-
-const source = mapping("a source", {
-  session_id: sourceText,
-  run_id: sourceText,
-  tool_call_id: sourceText,
-  candidate_id: sourceText,
+const tag = shape.refine(plainText(MEMORY_LIMITS.tagChars), (text, place) => {
+  if (!TAG.test(text)) place.report('is no tag: letters, digits, "_", "-" and "."');
 });
 
-function listUpTo(what: string, item: FieldCheck, most: number): FieldCheck {
-  const list = listOf(what, item);
-  return (value, path, report) => {
-    list(value, path, report);
-    if (Array.isArray(value) && value.length > most) {
-      report(path, `has ${value.length} entries; ${most} are the most`);
-    }
-  };
-}
+const sourceText = optional(plainText(200));
 
-const checkFrontMatter = mapping("a memory", {
-  id: text,
-  scope: oneOf(["user", "project"]),
-  project: textUpTo(4_096),
-  tags: listUpTo("tags", tag, MEMORY_LIMITS.tags),
-  created_at: day,
-  sources: listUpTo("sources", source, MEMORY_LIMITS.sources),
-  conflicts_with: listUpTo("ids of memories", textUpTo(64), MEMORY_LIMITS.conflicts),
-});
+const source = object(
+  {
+    session_id: sourceText,
+    run_id: sourceText,
+    tool_call_id: sourceText,
+    candidate_id: sourceText,
+  },
+  { what: "a source" },
+);
+
+const FRONT_MATTER = object(
+  {
+    id: optional(anyText),
+    scope: optional(choice(["user", "project"])),
+    project: optional(plainText(4_096)),
+    tags: optional(list(tag, { of: "tags", max: MEMORY_LIMITS.tags })),
+    created_at: optional(day),
+    sources: optional(list(source, { of: "sources", max: MEMORY_LIMITS.sources })),
+    conflicts_with: optional(
+      list(plainText(64), { of: "ids of memories", max: MEMORY_LIMITS.conflicts }),
+    ),
+  },
+  { what: "a memory" },
+);

@@ -5,7 +5,7 @@
 import { chmod, mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, systemClock, type Clock, type Redactor } from "@soong/core";
-import type { DocumentProblem } from "../document/index.ts";
+import type { Problem } from "@soong/platform";
 import {
   ownerOf,
   type CandidateRecord,
@@ -44,7 +44,7 @@ export interface ExtractionReport {
   /** Candidates an earlier job has dealt with. */
   readonly done_before: number;
   /** Files of the memory that cannot be read. */
-  readonly problems: readonly DocumentProblem[];
+  readonly problems: readonly Problem[];
 }
 
 export interface WrittenMemory {
@@ -87,7 +87,7 @@ async function extractAll(
   const written: WrittenMemory[] = [];
   const merged: WrittenMemory[] = [];
   const refused: RefusedCandidate[] = [];
-  const problems: DocumentProblem[] = [];
+  const problems: Problem[] = [];
   const shelves = new Map<string, MemoryEntry[]>();
   let done_before = 0;
   for await (const found of options.candidates) {

@@ -19,7 +19,14 @@ export { forgetMemory, type ForgetOptions, type Forgotten } from "./forget-memor
 export type { MemoryEntry, MemoryOwner, MemoryScope, MemorySource } from "./memory-entry.ts";
 export { listMemories, readMemories, type ReadMemories } from "./memory-folder.ts";
 export { memoryTools, type MemoryToolParts } from "./memory-tools.ts";
-export { startRecall, type StartRecall, type StartRecallParts } from "./start-recall.ts";
+export {
+  externalStartRecall,
+  startRecall,
+  type ExternalStartRecallParts,
+  type StartingRun,
+  type StartRecall,
+  type StartRecallParts,
+} from "./start-recall.ts";
 export type { MemoryWriting, WrittenFields } from "./write-tool.ts";
 export type { RecallFields } from "./recall-tool.ts";
 export type { ExternalTool } from "./external-tool.ts";

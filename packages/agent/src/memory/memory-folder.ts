@@ -4,14 +4,20 @@
 import { lstat, readdir, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { messageOf } from "@soong/core";
-import { readTextFile, type DocumentProblem } from "../document/index.ts";
+import type { Problem } from "@soong/platform";
+import { readTextFile } from "../document/index.ts";
 import { parseEntry, type ParsedEntry } from "./entry-file.ts";
 import { MEMORY_LIMITS, sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
 
 export interface ReadMemories {
   readonly entries: readonly MemoryEntry[];
-  readonly problems: readonly DocumentProblem[];
+  readonly problems: readonly Problem[];
+  /** How many files a rule or guard kept from being read. */
+  readonly restricted: number;
 }
+
+/** Asked with a file and its folder, both absolute. */
+export type IsLeftOut = (file: string, folder: string) => Promise<boolean>;
 
 const MOST_PROJECTS = 2_000;
 
@@ -19,15 +25,16 @@ const MOST_PROJECTS = 2_000;
 export async function readMemories(
   folder: string,
   owners: readonly MemoryOwner[],
+  isLeftOut?: IsLeftOut,
 ): Promise<ReadMemories> {
   const root = await realpath(folder).catch(() => folder);
-  const found = emptyCollection();
+  const found = emptyCollection(isLeftOut);
   for (const owner of owners) {
     if (owner.scope === "project" && (await isLink(join(root, PROJECTS)))) {
       found.problems.push(problemOf(join(root, PROJECTS), NO_LINKS));
     } else await collect(join(root, ...placeOf(owner)), owner, found);
   }
-  return found;
+  return collected(found);
 }
 
 /** Of everybody: for a person who looks through them. */
@@ -38,7 +45,7 @@ export async function listMemories(folder: string): Promise<ReadMemories> {
   for (const key of await namesIn(join(root, PROJECTS), found)) {
     await collect(join(root, PROJECTS, key), undefined, found);
   }
-  return found;
+  return collected(found);
 }
 
 /** Below the folder. */
@@ -62,11 +69,17 @@ const NO_LINKS = "is a link; memories are never read through one";
 
 interface Collection {
   readonly entries: MemoryEntry[];
-  readonly problems: DocumentProblem[];
+  readonly problems: Problem[];
+  readonly isLeftOut: IsLeftOut | undefined;
+  restricted: number;
 }
 
-function emptyCollection(): Collection {
-  return { entries: [], problems: [] };
+function emptyCollection(isLeftOut?: IsLeftOut): Collection {
+  return { entries: [], problems: [], isLeftOut, restricted: 0 };
+}
+
+function collected({ entries, problems, restricted }: Collection): ReadMemories {
+  return { entries, problems, restricted };
 }
 
 async function collect(
@@ -83,8 +96,12 @@ async function collect(
   const files = names.slice(0, most).map((name) => join(folder, name));
   for (let at = 0; at < files.length; at += AT_ONCE) {
     const some = files.slice(at, at + AT_ONCE);
-    for (const read of await Promise.all(some.map((file) => readEntry(file, folder, owner)))) {
-      if (read.ok) found.entries.push(read.entry);
+    const reading = some.map(async (file) =>
+      (await found.isLeftOut?.(file, folder)) === true ? undefined : readEntry(file, folder, owner),
+    );
+    for (const read of await Promise.all(reading)) {
+      if (read === undefined) found.restricted += 1;
+      else if (read.ok) found.entries.push(read.entry);
       else found.problems.push(...read.problems);
     }
   }
@@ -137,6 +154,6 @@ async function isLink(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true;
 }
 
-function problemOf(file: string, message: string): DocumentProblem {
+function problemOf(file: string, message: string): Problem {
   return { file, line: 1, column: 1, message };
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { verifies } from "#laws";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { describeDocumentProblem } from "../document/index.ts";
+import { describeProblem } from "@soong/platform";
 import { contentProblem, entryText, parseEntry } from "./entry-file.ts";
 import { memoryIdOf, TAG, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
 import { listMemories, placeOf, projectKey, readMemories } from "./memory-folder.ts";
@@ -180,7 +180,11 @@ describe("the memory's folder", () => {
     expect((await readMemories(root, [other])).entries).toEqual([]);
     expect(projectKey("/home/me/My Site")).toMatch(/^my-site-[0-9a-f]{16}$/);
     expect(projectKey("/")).toMatch(/^project-[0-9a-f]{16}$/);
-    expect(await listMemories(join(root, "nowhere"))).toEqual({ entries: [], problems: [] });
+    expect(await listMemories(join(root, "nowhere"))).toEqual({
+      entries: [],
+      problems: [],
+      restricted: 0,
+    });
   });
 
   test("a broken file costs itself and is told with its place", async () => {
@@ -207,7 +211,7 @@ describe("the memory's folder", () => {
     await symlink(join(root, "user"), join(root, "projects", "link"));
     const { entries, problems } = await listMemories(root);
     expect(entries.map(({ id }) => id)).toEqual(["good"]);
-    const told = problems.map((one) => describeDocumentProblem(one).replace(`${root}/`, ""));
+    const told = problems.map((one) => describeProblem(one).replace(`${root}/`, ""));
     const saying = (name: string): string | undefined => told.find((line) => line.includes(name));
     expect(saying("Bad Name.md")).toContain("has a name that is no id");
     expect(saying("bell.md")).toContain("bell.md:3:1: holds the control character U+0007");

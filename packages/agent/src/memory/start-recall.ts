@@ -1,12 +1,31 @@
 // What a run begins with (MEM-4): memories that fit the prompt, then those of the project, the newest first, within a
-// budget. Read from the home, without a call; what is in the conversation already is not repeated.
+// budget. Read from the home, without a call, or asked of the external memory with one; what is in the conversation already is
+// not repeated.
 
-import type { ContextNode, ConversationNode, JsonObject } from "@soong/core";
+import type {
+  ContextNode,
+  ConversationNode,
+  FactData,
+  JsonObject,
+  Places,
+  ToolResult,
+} from "@soong/core";
+import { firstChars } from "@soong/core/internal";
 import { readPath, tokensOfText } from "../context/index.ts";
+import { readAnswer } from "./external-answer.ts";
+import { checkExternalTool, type ExternalTool } from "./external-tool.ts";
 import type { MemoryOwner } from "./memory-entry.ts";
 import { readMemories } from "./memory-folder.ts";
+import { memoryFilter } from "./memory-restrictions.ts";
 import { memoryText, newerFirst, recall, type RecalledMemory } from "./recall.ts";
-import { hashesIn, hashOf, memoryNode } from "./recall-tool.ts";
+import {
+  hashesIn,
+  hashOf,
+  MAX_LIMIT,
+  MAX_QUERY_CHARS,
+  memoryNode,
+  type RecallFields,
+} from "./recall-tool.ts";
 
 export interface StartRecallParts {
   /** `${SOONG_AGENT_HOME}/memory`. */
@@ -16,27 +35,41 @@ export interface StartRecallParts {
   readonly tokens: number;
 }
 
-/** Given the prompt and the conversation so far, root first. Undefined: there is nothing to add. */
+/**
+ * Given the prompt, the conversation so far, root first, and the run that begins. No one is asked, so what a rule asks about is
+ * left out like what it denies. Undefined: there is nothing to add.
+ */
 export type StartRecall = (
   prompt: string,
   path: readonly ConversationNode[],
-) => Promise<{ readonly node: ContextNode; readonly about: JsonObject } | undefined>;
+  run: StartingRun,
+) => Promise<
+  { readonly node: ContextNode; readonly about: FactData<"memory.recalled"> } | undefined
+>;
 
-const MOST = 20;
+export interface StartingRun {
+  /** What restricts it. */
+  readonly places: Places;
+  /** A call before the first model request. Undefined: it was not made or failed, which is on record. */
+  call(name: string, input: JsonObject): Promise<ToolResult | undefined>;
+}
+
+const AT_START = "at the start of this run";
 
 export function startRecall({ folder, project, tokens }: StartRecallParts): StartRecall {
   const owners: MemoryOwner[] = [
     { scope: "user" },
     ...(project === "" ? [] : [{ scope: "project" as const, project }]),
   ];
-  return async (prompt, path) => {
-    const { entries } = await readMemories(folder, owners);
+  return async (prompt, path, { places }) => {
+    const isLeftOut = memoryFilter(places, { wasJudged: false });
+    const { entries } = await readMemories(folder, owners, isLeftOut);
     if (entries.length === 0) return undefined;
-    const known = hashesIn(readPath(path).units.flatMap(({ nodes }) => nodes));
+    const known = hashesIn(nodesOn(path));
     const fresh = entries.filter((entry) => !known.has(hashOf(entry)));
     const { recalled: fitting } = recall(fresh, {
       query: prompt,
-      limit: MOST,
+      limit: MAX_LIMIT,
       budgetTokens: tokens,
     });
     const taken = new Set(fitting.map(({ entry }) => entry));
@@ -48,18 +81,54 @@ export function startRecall({ folder, project, tokens }: StartRecallParts): Star
     let used = 0;
     for (const memory of [...fitting, ...others]) {
       const size = tokensOfText(memoryText(memory));
-      if (recalled.length >= MOST || used + size > tokens) continue;
+      if (recalled.length >= MAX_LIMIT || used + size > tokens) continue;
       used += size;
       recalled.push(memory);
     }
     if (recalled.length === 0) return undefined;
     const about = {
-      at: "start",
+      at: "start" as const,
       memories: recalled.map(({ entry: { id }, score }) => ({ id, score })),
       considered: entries.length,
       left_out: fresh.length - recalled.length,
       tokens: used,
     };
-    return { node: memoryNode("at the start of this run", recalled), about };
+    return { node: memoryNode(AT_START, recalled), about };
   };
+}
+
+export interface ExternalStartRecallParts extends Omit<StartRecallParts, "folder"> {
+  readonly external: ExternalTool<RecallFields>;
+}
+
+/** Throws where the tool is none of a server's. */
+export function externalStartRecall(parts: ExternalStartRecallParts): StartRecall {
+  const { external, project, tokens } = parts;
+  const { tool, argumentsOf = (fields: RecallFields): JsonObject => fields } = external;
+  checkExternalTool("memory.recall_tool", tool);
+  return async (prompt, path, run) => {
+    const fields: RecallFields = {
+      query: firstChars(prompt.trim(), MAX_QUERY_CHARS),
+      scope: "all",
+      limit: MAX_LIMIT,
+      ...(project === "" ? {} : { project }),
+    };
+    const result = await run.call(tool, argumentsOf(fields));
+    if (result === undefined) return undefined;
+    const answer = readAnswer(result, { tool, why: AT_START, tokens });
+    const { node, left_out, tokens: used } = answer;
+    if (node === undefined || isKnown(node, path)) return undefined;
+    const recalled = { tool_name: tool, recalled_by: result.tool_call_id };
+    return { node, about: { at: "start", ...recalled, left_out, tokens: used } };
+  };
+}
+
+function isKnown({ data }: ContextNode, path: readonly ConversationNode[]): boolean {
+  return nodesOn(path).some(
+    (node) => node.kind === "memory_context" && node.data?.["sha256"] === data?.["sha256"],
+  );
+}
+
+function nodesOn(path: readonly ConversationNode[]): ConversationNode[] {
+  return readPath(path).units.flatMap(({ nodes }) => nodes);
 }

@@ -1,7 +1,7 @@
 // The port every model stands behind (MODEL-1): one request in, a stream of events out. Loop and tools know
 // nothing else of a model, whoever makes it.
 
-import type { ContentBlock, JsonObject, ModelProfile, ModelTool } from "@soong/core";
+import type { AnyHook, ContentBlock, JsonObject, ModelProfile, ModelTool } from "@soong/core";
 import type { ModelError } from "./model-error.ts";
 import type { ModelUsage } from "./model-usage.ts";
 import type { ModelPrices } from "./prices.ts";
@@ -12,6 +12,8 @@ export interface Model {
   readonly profile: ModelProfile;
   /** Left out: what its answers cost is not known (EVENT-7). */
   readonly prices?: ModelPrices;
+  /** For whoever opens the session: a script may say what guards say of its calls. */
+  readonly hooks?: readonly AnyHook[];
   /**
    * One answer, event by event; ends after `completed` or `failed`. Never throws: what goes wrong is an
    * event. When the signal fires the stream ends, with `failed` of kind `aborted`.

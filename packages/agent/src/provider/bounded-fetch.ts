@@ -6,16 +6,39 @@ const LONGEST_LINE = 32 * 1024 * 1024;
 /** Enough for any message. */
 const LONGEST_FAILURE = 256 * 1024;
 
+export const WEB_PAGE = "SOONG_WEB_PAGE";
 export const ANSWER_TOO_LARGE = "SOONG_ANSWER_TOO_LARGE";
 
 export function boundedFetch(ask: typeof fetch = fetch): typeof fetch {
   return async (...request) => {
     const response = await ask(...request);
     const { body, ok, status, statusText, headers } = response;
+    if (isWebPage(response)) {
+      await body?.cancel();
+      throw Object.assign(
+        new Error(`${addressOf(request[0])} answered with ${status}, text/html`),
+        {
+          code: WEB_PAGE,
+          statusCode: status,
+        },
+      );
+    }
     if (body === null) return response;
     const bounded = body.pipeThrough(ok ? refuseLongLines() : cutAfter(LONGEST_FAILURE));
     return new Response(bounded, { status, statusText, headers });
   };
+}
+
+/** A wrong address is mostly one of a site; a proxy that fails has pages of its own, and those pass. */
+function isWebPage({ ok, status, headers }: Response): boolean {
+  const isPage = headers.get("content-type")?.startsWith("text/html") === true;
+  return isPage && (ok || status === 404 || status === 405);
+}
+
+/** Without what may be a key. */
+function addressOf(asked: Parameters<typeof fetch>[0]): string {
+  const { origin, pathname } = new URL(asked instanceof Request ? asked.url : asked);
+  return `${origin}${pathname}`;
 }
 
 function refuseLongLines(): TransformStream<Uint8Array, Uint8Array> {

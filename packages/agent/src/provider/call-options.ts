@@ -1,6 +1,7 @@
 // Our request as the AI SDK's call options: system and messages as its prompt, tools, limits.
 
-import { wireNameOf, type ContentBlock, type JsonObject } from "@soong/core";
+import type { ContentBlock, JsonObject } from "@soong/core";
+import { isRecord, wireNameOf } from "@soong/core/internal";
 import type {
   AssistantMessage,
   ModelMessage,
@@ -125,7 +126,7 @@ function argumentsObject(text: string): JsonObject {
   if (text.trim() === "") return {};
   try {
     const parsed = JSON.parse(text) as unknown;
-    if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) {
+    if (isRecord(parsed)) {
       return parsed as JsonObject;
     }
   } catch {

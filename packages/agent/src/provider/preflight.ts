@@ -1,7 +1,8 @@
 // What a request asks for that its provider does not take, found before anything is sent and named: which
 // tool, which name, which keyword, which limit (MODEL-2).
 
-import { keywordsOf, lowerSchema, type ModelProfile, type ModelTool } from "@soong/core";
+import { lowerSchema, type ModelProfile, type ModelTool } from "@soong/core";
+import { keywordsOf } from "@soong/core/internal";
 import type { ModelError, ModelMessage, ModelRequest } from "../model/index.ts";
 import type { ProviderProfile } from "./profile.ts";
 

@@ -2,6 +2,7 @@
 // are complete, and the pieces the provider will want to see again.
 
 import type { JsonObject } from "@soong/core";
+import { isRecord } from "@soong/core/internal";
 import type { ModelError, ModelEvent, StopReason } from "../model/index.ts";
 import { createNativeIds } from "./native-ids.ts";
 import { providerData, type Piece } from "./replay.ts";
@@ -229,7 +230,7 @@ function isWholeObject(text: string): boolean {
   if (!text.trimEnd().endsWith("}")) return false;
   try {
     const value = JSON.parse(text) as unknown;
-    return typeof value === "object" && value !== null && !Array.isArray(value);
+    return isRecord(value);
   } catch {
     return false;
   }

@@ -2,6 +2,7 @@
 // pieces came in. Kept as `provider_data` of the answer, and laid out again when the answer is sent back.
 
 import type { JsonObject, JsonValue } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import type { AssistantMessage, ModelCall } from "../model/index.ts";
 
 /** One piece of an answer, in the order of the stream. The text itself stays in the message alone. */
@@ -72,15 +73,11 @@ function readPieces(given: JsonValue | undefined): Piece[] | undefined {
 }
 
 function readPiece(given: JsonValue): Piece | undefined {
-  if (!isObject(given)) return undefined;
-  const metadata = isObject(given["metadata"]) ? { metadata: given["metadata"] } : {};
+  if (!isJsonObject(given)) return undefined;
+  const metadata = isJsonObject(given["metadata"]) ? { metadata: given["metadata"] } : {};
   const { type, chars, text, call } = given;
   if (type === "text" && typeof chars === "number") return { type, chars, ...metadata };
   if (type === "reasoning" && typeof text === "string") return { type, text, ...metadata };
   if (type === "call" && typeof call === "number") return { type, call, ...metadata };
   return undefined;
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 // Whether a schema keeps a provider's strict rules, so that the provider may promise arguments that fit it.
 
-import { keywordsOf, type JsonSchema } from "@soong/core";
+import type { JsonSchema } from "@soong/core";
+import { isRecord, keywordsOf } from "@soong/core/internal";
 import type { StrictRules } from "./profile.ts";
 
 /** Undefined where nothing is to be said of strictness at all. */
@@ -37,8 +38,4 @@ function listsAllAsRequired(node: Readonly<Record<string, unknown>>): boolean {
   const required = Array.isArray(node["required"]) ? node["required"] : [];
   const names = isRecord(node["properties"]) ? Object.keys(node["properties"]) : [];
   return node["additionalProperties"] === false && names.every((name) => required.includes(name));
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

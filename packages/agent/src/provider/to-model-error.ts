@@ -1,8 +1,9 @@
 // Whatever a provider package throws or puts into its stream, as one of our kinds of model error. The
 // packages are known by the shape of their errors alone; nothing of them is imported.
 
+import { oneLine } from "@soong/core/internal";
 import type { ModelError, ModelErrorKind } from "../model/index.ts";
-import { ANSWER_TOO_LARGE } from "./bounded-fetch.ts";
+import { ANSWER_TOO_LARGE, WEB_PAGE } from "./bounded-fetch.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 export interface ErrorContext {
@@ -21,7 +22,7 @@ export function toModelError(error: unknown, context: ErrorContext): ModelError 
   const status = seen.status !== undefined && seen.status >= 400 ? seen.status : undefined;
   return {
     kind,
-    message: `${context.modelId}: ${EXPLANATIONS[kind]}${said === "" ? "" : ` It said: ${said}`}`,
+    message: `${context.modelId}: ${seen.codes.includes(WEB_PAGE) ? NOT_THE_API : EXPLANATIONS[kind]}${said === "" ? "" : ` It said: ${said}`}`,
     ...(status === undefined ? {} : { status }),
     ...(retry === undefined || !WAITS.has(kind) ? {} : { retry_after_ms: retry }),
   };
@@ -51,6 +52,9 @@ const EXPLANATIONS: Readonly<Record<ModelErrorKind, string>> = {
   budget: "the budget of the run is used up.",
   aborted: "the request was aborted.",
 };
+
+const NOT_THE_API =
+  "the address answered with a web page, not with the API; check `base_url` of the profile in config.toml, or the variable with the address (such as OPENAI_BASE_URL).";
 
 const WAITS: ReadonlySet<ModelErrorKind> = new Set(["overloaded", "rate_limited", "server_error"]);
 
@@ -86,6 +90,7 @@ function inspect(error: unknown): Seen {
 function kindOf(seen: Seen, { begun }: ErrorContext): ModelErrorKind {
   if (seen.aborted) return "aborted";
   if (seen.codes.includes(ANSWER_TOO_LARGE)) return "answer_too_large";
+  if (seen.codes.includes(WEB_PAGE)) return "invalid_request";
   if (isMalformed(seen)) return "malformed_stream";
   return (
     tooLong(seen) ??
@@ -167,7 +172,7 @@ function byConnection({ name, codes, message }: Seen, begun: boolean): ModelErro
 /** What is not of the provider's format is not quoted: it may be anything. */
 function quote({ message }: Seen, kind: ModelErrorKind, redact: (text: string) => string): string {
   if (kind === "malformed_stream" || kind === "aborted") return "";
-  const line = redact(message).replaceAll(/\s+/g, " ").trim();
+  const line = oneLine(redact(message));
   return line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE)}…` : line;
 }
 

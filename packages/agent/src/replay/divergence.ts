@@ -5,12 +5,12 @@ import {
   SEARCH_TOOLS,
   type CatalogEntry,
   type Fact,
-  type JsonObject,
+  type TerminalFactType,
   type ToolResult,
 } from "@soong/core";
+import { entriesIn } from "@soong/core/internal";
 import { decisiveOf, type LiveCall } from "./live-call.ts";
-import { chainOf, effectsOf, errorOf, resultOf } from "./recorded-call.ts";
-import { catalogEntries } from "./recorded-run.ts";
+import { errorOf, resultOf } from "./recorded-call.ts";
 
 export type ReplayStage =
   | "surface"
@@ -49,20 +49,20 @@ export class Diverged extends Error {
   }
 }
 
-export function compareSurface(recorded: Fact, now: Fact | undefined): void {
+export function compareSurface(recorded: Catalog, now: Catalog | undefined): void {
   if (now === undefined) {
-    const revision = String((recorded.data as { revision?: unknown }).revision);
+    const { revision } = recorded.data;
     throw new Diverged(recorded, "surface", `the surface became revision ${revision}`, "it stays");
   }
-  const before = new Map(catalogEntries(recorded).map((entry) => [entry.tool_name, entry]));
-  const after = new Map(catalogEntries(now).map((entry) => [entry.tool_name, entry]));
+  const before = new Map(entriesIn(recorded.data).map((entry) => [entry.tool_name, entry]));
+  const after = new Map(entriesIn(now.data).map((entry) => [entry.tool_name, entry]));
   for (const name of [...new Set([...before.keys(), ...after.keys()])].toSorted()) {
     const was = standing(before.get(name));
     const is = standing(after.get(name));
     if (was !== is) throw new Diverged(recorded, "surface", `${name}: ${was}`, `${name}: ${is}`);
   }
-  const order = (fact: Fact): string =>
-    catalogEntries(fact)
+  const order = ({ data }: Catalog): string =>
+    entriesIn(data)
       .filter(({ state }) => state === "loaded")
       .map(({ tool_name }) => tool_name)
       .join(", ");
@@ -70,6 +70,8 @@ export function compareSurface(recorded: Fact, now: Fact | undefined): void {
     throw new Diverged(recorded, "surface", `loaded ${order(recorded)}`, `loaded ${order(now)}`);
   }
 }
+
+type Catalog = Fact<"tool.catalog.resolved">;
 
 function standing(entry: CatalogEntry | undefined): string {
   if (entry === undefined) return "not mentioned";
@@ -90,36 +92,39 @@ export function compareName(call: LiveCall): void {
   );
 }
 
-export function compareValidation(fact: Fact, call: LiveCall): void {
+export function compareValidation(fact: Fact<"tool.validated">, call: LiveCall): void {
   if (call.validated === undefined) {
     throw new Diverged(fact, "validation", "the input was taken", endingOf(call));
   }
-  const was = canonicalJson(effectsOf(fact));
-  const is = canonicalJson(effectsOf(call.validated));
+  const was = canonicalJson(fact.data.effects);
+  const is = canonicalJson(call.validated.data.effects);
   if (was !== is) throw new Diverged(fact, "classification", was, is);
 }
 
-export function compareClass(fact: Fact, call: LiveCall): void {
-  const was = String((fact.data as { class?: unknown }).class);
+export function compareClass(fact: Fact<"tool.queued">, call: LiveCall): void {
+  const { class: was } = fact.data;
   if (was !== call.class) throw new Diverged(fact, "classification", was, call.class ?? "none");
 }
 
-export function comparePermission(fact: Fact, call: LiveCall): void {
+export function comparePermission(fact: Judged, call: LiveCall): void {
   const was = judgementOf(fact);
-  const is = call.evaluated === undefined ? endingOf(call) : judgementOf(call.evaluated);
+  const now = call.judgements[call.compared] ?? call.judgements.at(-1);
+  call.compared += 1;
+  const is = now === undefined ? endingOf(call) : judgementOf(now);
   if (was !== is) throw new Diverged(fact, "permission", was, is);
 }
 
+type Judged = Fact<"permission.evaluated">;
+
 /** All guards are one here: of a guard's ask, that it was one. */
-function judgementOf(fact: Fact): string {
-  const decisive = decisiveOf(chainOf(fact));
-  const { decision } = fact.data as { decision?: unknown };
-  if (decisive === undefined) return String(decision);
+function judgementOf({ data: { decision, chain } }: Judged): string {
+  const decisive = decisiveOf(chain);
+  if (decisive === undefined) return decision;
   const rule = decisive.layer === "hook" ? "a hook" : decisive.rule;
-  return `${String(decision)} by ${decisive.layer}: ${rule}`;
+  return `${decision} by ${decisive.layer}: ${rule}`;
 }
 
-export function compareResult(fact: Fact, call: LiveCall): void {
+export function compareResult(fact: Fact<TerminalFactType>, call: LiveCall): void {
   const was = resultOf(call.recorded);
   const { result: is } = call;
   if (was === undefined) return;
@@ -146,10 +151,14 @@ const RETURNED: ReadonlySet<string> = new Set(["succeeded", "partial", "failed"]
 
 /** Arguments that were no text, or too much of it: they are on record only in part. */
 function wasNoText({ recorded }: LiveCall): boolean {
-  const { model_input, model_input_chars } = recorded.requested.data as JsonObject;
-  const isWords = typeof model_input === "string" && model_input.startsWith("(");
+  const { model_input, model_input_chars, model_input_described } = recorded.requested.data;
+  // Records of earlier versions mark it by the parenthesis only.
+  const isMarked = typeof model_input === "string" && model_input.startsWith("(");
   const isPart = model_input_chars !== undefined && recorded.kept_as === undefined;
-  return (isWords || isPart) && errorOf(recorded)?.code.startsWith("arguments_") === true;
+  return (
+    (model_input_described === true || isMarked || isPart) &&
+    errorOf(recorded)?.code.startsWith("arguments_") === true
+  );
 }
 
 function describe({ status, error }: ToolResult): string {

@@ -2,7 +2,6 @@
 // runs have none, so the session is read for them only when one is spoken of.
 
 import type { Fact, Grants, ToolGrant } from "@soong/core";
-import { textIn } from "./recorded-run.ts";
 import { factsOf, type ReplaySource } from "./source.ts";
 
 export interface GrantHistory {
@@ -11,7 +10,7 @@ export interface GrantHistory {
 }
 
 export function createGrantHistory(source: ReplaySource, book: Grants): GrantHistory {
-  let history: Fact[] | undefined;
+  let history: GrantFact[] | undefined;
 
   return {
     async at(seq, used) {
@@ -19,7 +18,7 @@ export function createGrantHistory(source: ReplaySource, book: Grants): GrantHis
       history ??= await grantFacts(source);
       const before = history.filter((fact) => fact.seq < seq);
       for (const { type, data } of before) {
-        if (type === "grant.revoked") book.revoke(textIn(data, "grant_id"));
+        if (type === "grant.revoked") book.revoke(data.grant_id);
       }
       if (used === undefined || book.list().some(({ grant_id }) => grant_id === used)) return;
       const given = before.map(grantOf).find((grant) => grant?.grant_id === used);
@@ -28,12 +27,16 @@ export function createGrantHistory(source: ReplaySource, book: Grants): GrantHis
   };
 }
 
-async function grantFacts(source: ReplaySource): Promise<Fact[]> {
-  const found: Fact[] = [];
-  for await (const fact of factsOf(source)) if (fact.type.startsWith("grant.")) found.push(fact);
+type GrantFact = Fact<"grant.created" | "grant.revoked">;
+
+async function grantFacts(source: ReplaySource): Promise<GrantFact[]> {
+  const found: GrantFact[] = [];
+  for await (const fact of factsOf(source)) {
+    if (fact.type === "grant.created" || fact.type === "grant.revoked") found.push(fact);
+  }
   return found;
 }
 
-function grantOf({ type, data }: Fact): ToolGrant | undefined {
-  return type === "grant.created" ? (data["grant"] as unknown as ToolGrant) : undefined;
+function grantOf({ type, data }: GrantFact): ToolGrant | undefined {
+  return type === "grant.created" ? data.grant : undefined;
 }

@@ -1,7 +1,15 @@
 // One call of the replay: what the kernel has decided about it so far, and the places where its tool, its guards and the
 // person wait until the record says that they answered.
 
-import type { ChainEntry, Fact, HandlerResult, Plan, ToolResult } from "@soong/core";
+import type {
+  ChainEntry,
+  Fact,
+  FactData,
+  HandlerResult,
+  Plan,
+  ToolContext,
+  ToolResult,
+} from "@soong/core";
 import type { RecordedCall } from "./recorded-call.ts";
 
 export interface LiveCall {
@@ -13,16 +21,30 @@ export interface LiveCall {
   readonly targeted: Gate<Plan>;
   readonly planned: Gate<Plan>;
   readonly answered: Gate<void>;
+  /** Its start is on disk, where it was ended before that. */
+  readonly durable: Gate<void>;
   readonly returned: Gate<HandlerResult>;
+  /** The hooks after it have ended, or its clean-up. */
+  readonly observed: Gate<void>;
+  /** Its outcome is there, and its end is not on record yet. */
+  isEnding: boolean;
+  /** Of its handler, once that was called. */
+  context?: Pick<ToolContext, "waitForPerson">;
+  /** The person its handler waits for. */
+  person?: Gate<void>;
   /** The scheduler has let it begin. */
   begun: boolean;
+  /** It was given what it ended with, before its end is on record. */
+  letGo: boolean;
   admissions: number;
   targets: number;
   guarded: number;
   tool_name?: string;
-  validated?: Fact;
-  class?: string;
-  evaluated?: Fact;
+  validated?: Fact<"tool.validated">;
+  class?: FactData<"tool.queued">["class"];
+  /** Its judgements so far, and how many of those on record were compared with them. */
+  readonly judgements: Fact<"permission.evaluated">[];
+  compared: number;
   asked: boolean;
   started: boolean;
   result?: ToolResult;
@@ -45,17 +67,23 @@ export function liveCall(recorded: RecordedCall, turn: number): LiveCall {
     targeted: createGate(),
     planned: createGate(),
     answered: createGate(),
+    durable: createGate(),
     returned: createGate(),
+    observed: createGate(),
+    isEnding: recorded.observed === true,
     begun: false,
+    letGo: false,
     admissions: 0,
     targets: 0,
     guarded: 0,
+    judgements: [],
+    compared: 0,
     asked: false,
     started: false,
   };
 }
 
-function createGate<T>(): Gate<T> {
+export function createGate<T>(): Gate<T> {
   let resolve: (value: T) => void = () => {};
   let reject: (error: Error) => void = () => {};
   let isOpen = false;

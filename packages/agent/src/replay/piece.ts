@@ -4,6 +4,8 @@ import type { Turn } from "@soong/core";
 import type { LiveCall } from "./live-call.ts";
 
 export interface Piece {
+  /** When calls ended and were halted is on record. */
+  readonly hasOrder: boolean;
   readonly calls: Map<string, LiveCall>;
   readonly turns: Map<number, Turn>;
   /** Answers that still stream, with the seq of the fact that ends them. */

@@ -1,15 +1,10 @@
 // The arguments of a recorded call, as they can be given once more. They were recorded without secrets: where what stands
 // in for one does not fit the schema, something that fits is put in its place, because that it was valid is on record.
 
-import {
-  ARGUMENTS_NAME,
-  parseArguments,
-  type JsonObject,
-  type JsonValue,
-  type RegisteredTool,
-} from "@soong/core";
+import type { JsonObject, JsonValue, RegisteredTool } from "@soong/core";
+import { ARGUMENTS_NAME, parseArguments } from "@soong/core/internal";
 import type { RecordedCall } from "./recorded-call.ts";
-import { isObject } from "./recorded-run.ts";
+import { isObject } from "./check-fact.ts";
 import { artifactOf, type ReplaySource } from "./source.ts";
 
 export type RecordedArguments =
@@ -21,8 +16,8 @@ export async function argumentsOf(
   call: RecordedCall,
   tool: RegisteredTool | undefined,
 ): Promise<RecordedArguments> {
-  const { model_input, model_input_chars } = call.requested.data as JsonObject;
-  if (typeof model_input_chars === "number") return longArguments(source, call, model_input_chars);
+  const { model_input, model_input_chars } = call.requested.data;
+  if (model_input_chars !== undefined) return longArguments(source, call, model_input_chars);
   const parsed = parseArguments(model_input, NO_LIMITS);
   if (tool === undefined || !parsed.ok || !hasPlaceholder(parsed.value)) {
     return { ok: true, value: model_input };

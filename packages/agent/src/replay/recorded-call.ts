@@ -2,42 +2,47 @@
 // who was asked, its own code). A replay decides again, and is told the rest from here.
 
 import {
-  ARGUMENTS_NAME,
   isTerminalFact,
-  type ChainEntry,
-  type Effects,
   type Fact,
+  type FactData,
   type HookAnswers,
+  type HookEvent,
   type JsonObject,
   type Plan,
-  type Resource,
+  type TerminalFactType,
   type ToolError,
   type ToolResult,
+  type ToolStatus,
 } from "@soong/core";
-import { isObject, textIn } from "./recorded-run.ts";
+import { ARGUMENTS_NAME } from "@soong/core/internal";
+import { isObject } from "./check-fact.ts";
 
 export interface RecordedCall {
   readonly id: string;
-  readonly requested: Fact;
-  validated?: Fact;
-  queued?: Fact;
+  readonly requested: Fact<"tool.requested">;
+  validated?: Fact<"tool.validated">;
+  queued?: Fact<"tool.queued">;
   /** The first sign that the scheduler had let it begin. */
   begun?: Fact;
   /** The judgement of what its last input names. Older records have one judgement only, of the plan. */
-  judged?: Fact;
+  judged?: Fact<"permission.evaluated">;
   /** The seq of the first of all. */
   firstJudged?: number;
   /** The judgement that counted. */
-  evaluated?: Fact;
-  resolved?: Fact;
-  started?: Fact;
-  ended?: Fact;
+  evaluated?: Fact<"permission.evaluated">;
+  resolved?: Fact<"permission.resolved">;
+  started?: Fact<"tool.started">;
+  ended?: Fact<TerminalFactType>;
   grant_id?: string;
+  /** It ended before its end went on record: after which fact, and as which of its turn. */
+  parked?: { readonly after: number; readonly nth: number };
   /** The artifact that holds its arguments, where they are long. */
   kept_as?: string;
   /** What code of the tool made of each input it was given; the first is the model's. */
   readonly admissions: { mutatedTo?: JsonObject }[];
   readonly guards: Said<HookAnswers["PreToolUse"]>[];
+  /** Hooks ran after it, and before its end. */
+  observed?: boolean;
   readonly permissionGuards: Said<HookAnswers["PermissionRequest"]>[];
 }
 
@@ -51,37 +56,36 @@ export function recordedCalls(segment: readonly Fact[]): Map<string, RecordedCal
   const calls = new Map<string, RecordedCall>();
   const guardedBy = new Map<string, number>();
   for (const fact of segment) {
-    const { type, tool_call_id: id } = fact;
+    const { tool_call_id: id } = fact;
     if (id === undefined) continue;
-    if (type === "tool.requested") calls.set(id, newCall(id, fact));
+    if (fact.type === "tool.requested") calls.set(id, newCall(id, fact));
     const call = calls.get(id);
     if (call !== undefined) take(call, fact, guardedBy);
   }
   return calls;
 }
 
-function newCall(id: string, requested: Fact): RecordedCall {
+function newCall(id: string, requested: RecordedCall["requested"]): RecordedCall {
   return { id, requested, admissions: [{}], guards: [], permissionGuards: [] };
 }
 
 function take(call: RecordedCall, fact: Fact, guardedBy: Map<string, number>): void {
-  const { type, seq } = fact;
-  const data = fact.data as JsonObject;
+  const { type, seq, data } = fact;
   const by = guardedBy.get(call.id) ?? 0;
   if (type === "tool.validated") call.validated = fact;
   else if (type === "tool.queued") call.queued = fact;
   else if (type === "permission.resolved") call.resolved = fact;
   else if (type === "tool.started") call.started = fact;
   else if (type === "artifact.created") {
-    if (data["name"] === ARGUMENTS_NAME) call.kept_as ??= textIn(data, "artifact_id");
+    if (data.name === ARGUMENTS_NAME) call.kept_as ??= data.artifact_id;
   } else if (type === "grant.created") {
-    const { grant } = data as { grant?: { grant_id?: string } };
-    if (grant?.grant_id !== undefined) call.grant_id = grant.grant_id;
+    call.grant_id = data.grant.grant_id;
   } else if (type === "hook.started") {
-    if (data["event"] === "PreToolUse") call.begun ??= fact;
+    if (data.event === "PreToolUse") call.begun ??= fact;
+    if (isObserverEvent(data.event)) call.observed = true;
   } else if (type === "hook.completed" || type === "hook.failed") {
-    if (isGuardEvent(data["event"])) guardedBy.set(call.id, seq);
-    if (data["event"] === "PermissionRequest") call.permissionGuards.push({ by: seq, answer: {} });
+    if (isGuardEvent(data.event)) guardedBy.set(call.id, seq);
+    if (data.event === "PermissionRequest") call.permissionGuards.push({ by: seq, answer: {} });
   } else if (type === "hook.denied") takeDenial(call, data, by);
   else if (type === "input.mutated") takeMutation(call, data, by);
   else if (type === "permission.evaluated") {
@@ -90,36 +94,47 @@ function take(call: RecordedCall, fact: Fact, guardedBy: Map<string, number>): v
     call.firstJudged ??= seq;
     if (call.judged !== undefined) return;
     call.judged = fact;
-    const asked = chainOf(fact).find(({ layer }) => layer === "hook");
+    const asked = data.chain.find(({ layer }) => layer === "hook");
     if (asked !== undefined || by > 0) {
       const answer =
         asked === undefined ? {} : ({ decision: "ask", reason: asked.reason } as const);
       call.guards.push({ by, answer });
     }
-  } else if (isTerminalFact(type)) call.ended = fact;
+  } else if (isTerminalFact(fact)) {
+    call.ended = fact;
+    const { ended } = fact.data;
+    if (ended !== undefined) call.parked = ended;
+  }
 }
 
-function isGuardEvent(event: unknown): boolean {
+export function isObserverEvent(event: HookEvent): boolean {
+  return event === "PostToolUse" || event === "PostToolUseFailure";
+}
+
+function isGuardEvent(event: HookEvent): boolean {
   return event === "PreToolUse" || event === "PermissionRequest";
 }
 
-function takeDenial(call: RecordedCall, data: JsonObject, by: number): void {
-  const why = textIn(data, "reason");
+function takeDenial(call: RecordedCall, data: FactData<"hook.denied">, by: number): void {
+  const { reason } = data;
   if (call.evaluated !== undefined) {
-    call.permissionGuards.push({ by, answer: { decision: "deny", reason: why } });
+    call.permissionGuards.push({ by, answer: { decision: "deny", reason } });
     return;
   }
-  const stops = `the hook "${textIn(data, "hook")}" ended the run: `;
-  const answer = why.startsWith(stops)
-    ? { stop: why.slice(stops.length) }
-    : ({ decision: "deny", reason: why } as const);
-  call.guards.push({ by, answer });
+  const stop = stopIn(data);
+  call.guards.push({ by, answer: stop === undefined ? { decision: "deny", reason } : { stop } });
 }
 
-function takeMutation(call: RecordedCall, data: JsonObject, by: number): void {
+/** Why its hook ended the run, where it did. Records of earlier versions say it in the reason only. */
+export function stopIn({ hook, reason, stop }: FactData<"hook.denied">): string | undefined {
+  const prefix = `the hook "${hook}" ended the run: `;
+  return stop ?? (reason.startsWith(prefix) ? reason.slice(prefix.length) : undefined);
+}
+
+function takeMutation(call: RecordedCall, data: FactData<"input.mutated">, by: number): void {
   const { source, observable_input: input } = data;
   if (!isObject(input)) return;
-  if (typeof source === "string" && source.startsWith("hook:")) {
+  if (source.startsWith("hook:")) {
     call.guards.push({ by, answer: { input } });
     call.admissions.push({});
     delete call.judged;
@@ -129,51 +144,41 @@ function takeMutation(call: RecordedCall, data: JsonObject, by: number): void {
   }
 }
 
-export function chainOf({ data }: Fact): readonly ChainEntry[] {
-  const { chain } = data as { chain?: unknown };
-  return Array.isArray(chain) ? (chain as ChainEntry[]) : [];
-}
-
 export function resultOf(call: RecordedCall): ToolResult | undefined {
-  const { result } = (call.ended?.data ?? {}) as { result?: unknown };
-  return isObject(result) ? (result as unknown as ToolResult) : undefined;
+  return call.ended?.data.result;
 }
 
 export function errorOf(call: RecordedCall): ToolError | undefined {
   return resultOf(call)?.error;
 }
 
-export function effectsOf(fact: Fact | undefined): Effects | undefined {
-  const { effects } = (fact?.data ?? {}) as { effects?: unknown };
-  return isObject(effects) ? (effects as unknown as Effects) : undefined;
+/** How it had ended by itself, also where it was discarded with its answer after that. */
+export function ownStatusOf(call: RecordedCall): ToolStatus | undefined {
+  const { status, metadata } = resultOf(call) ?? {};
+  return metadata?.discarded_status ?? status;
 }
 
 /** What a judgement was made on. What a person was shown of it, and what was there before, decides nothing. */
-export function planOf(judgement: Fact | undefined): Plan {
-  const data = (judgement?.data ?? {}) as JsonObject;
-  const { resources, planned_destructive } = data;
-  const destructive = planned_destructive ?? effectsOf(judgement)?.destructive;
-  return {
-    resources: Array.isArray(resources) ? (resources as unknown as Resource[]) : [],
-    ...(typeof destructive === "boolean" ? { destructive } : {}),
-  };
+export function planOf(judgement: RecordedCall["judged"]): Plan {
+  const { resources = [], planned_destructive, effects } = judgement?.data ?? {};
+  const destructive = planned_destructive ?? effects?.destructive;
+  return { resources: [...resources], ...(destructive === undefined ? {} : { destructive }) };
 }
 
 /** What it names, not its guards nor its judge, is what ended it. In older records: its plan. */
 export function failedBeforeJudgement(call: RecordedCall): boolean {
   const { guards, queued, evaluated } = call;
   const wasRefused = guards.some(({ answer }) => answer.decision === "deny" || answer.stop);
-  const status = resultOf(call)?.status;
-  return queued !== undefined && evaluated === undefined && !wasRefused && status === "failed";
+  const hasFailed = ownStatusOf(call) === "failed";
+  return queued !== undefined && evaluated === undefined && !wasRefused && hasFailed;
 }
 
 /** It was judged, and then it could not be planned. */
 export function failedToPlan(call: RecordedCall): boolean {
   const { evaluated, started } = call;
-  const isPlanned = (evaluated?.data as { stage?: unknown } | undefined)?.stage !== undefined;
-  const { status, error } = resultOf(call) ?? {};
-  const isOther = NOT_OF_ITS_PLAN.has(error?.code ?? "");
-  return isPlanned && started === undefined && status === "failed" && !isOther;
+  const isPlanned = evaluated?.data.stage !== undefined;
+  const isOther = NOT_OF_ITS_PLAN.has(errorOf(call)?.code ?? "");
+  return isPlanned && started === undefined && ownStatusOf(call) === "failed" && !isOther;
 }
 
 const NOT_OF_ITS_PLAN: ReadonlySet<string> = new Set([
@@ -182,12 +187,28 @@ const NOT_OF_ITS_PLAN: ReadonlySet<string> = new Set([
   "tool_definition_changed",
 ]);
 
+/** Its start was recorded, and its attempt abandoned before its handler was called: what runs and may write is not. */
+export function neverCalled(call: RecordedCall): boolean {
+  const { status, metadata } = resultOf(call) ?? {};
+  const isDiscarded = status === "discarded" && metadata?.discarded_status === undefined;
+  return (
+    isDiscarded && call.started !== undefined && call.started.data.effects?.repeatable !== true
+  );
+}
+
+/** Something from outside ended it, or the record does, before it started. */
+export function stoppedBeforeStart(call: RecordedCall): boolean {
+  const status = ownStatusOf(call);
+  const isStopped = status === undefined || status === "skipped" || endedFromOutside(status);
+  return isStopped && call.started === undefined;
+}
+
 /** Its tool changed, or went, under the model. */
 export function wentStale(call: RecordedCall): boolean {
   return errorOf(call)?.code === "tool_definition_changed";
 }
 
 /** Whoever drove its turn, or a sibling, ended it: what it returned counted no more. */
-export function endedFromOutside({ status }: ToolResult): boolean {
+export function endedFromOutside(status: ToolStatus | undefined): boolean {
   return status === "aborted" || status === "cancelled" || status === "discarded";
 }

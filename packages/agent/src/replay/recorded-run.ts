@@ -2,44 +2,35 @@
 // definitions its tools were made from.
 
 import {
-  compileRecordedPolicy,
   sha256Hex,
-  type ArtifactRef,
-  entriesIn,
-  type CatalogEntry,
   type ConfigInput,
   type DefinitionsRecord,
   type Fact,
-  type JsonObject,
-  type ModelProfile,
+  type FactData,
   type Policy,
   type Role,
   type RunOptions,
 } from "@soong/core";
+import { compileRecordedPolicy } from "@soong/core/internal";
+import { damaged } from "./check-fact.ts";
 import { ReplayError } from "./replay-error.ts";
-import { artifactOf, damaged, factsOf, type ReplaySource } from "./source.ts";
+import { artifactOf, factsOf, type ReplaySource } from "./source.ts";
 
 export interface RecordedRun {
-  readonly started: Fact;
+  readonly started: Fact<"run.started">;
   /** The first surface. */
-  readonly catalog: Fact;
+  readonly catalog: Fact<"tool.catalog.resolved">;
   readonly role: Role;
   readonly policy: Policy;
   readonly config: ConfigInput;
-  readonly request: RecordedRequest;
+  readonly request: FactData<"run.started">["request"];
   readonly definitions: DefinitionsRecord;
-}
-
-export interface RecordedRequest {
-  readonly profile: ModelProfile;
-  readonly allowed_tools?: readonly string[];
-  readonly suggested_tools?: readonly string[];
-  readonly task_denied?: readonly string[];
-  readonly loaded_tools?: readonly string[];
+  /** When calls ended, waited for people and were halted is on record. Otherwise it is inferred. */
+  readonly hasOrder: boolean;
 }
 
 export async function readRecordedRun(source: ReplaySource, run_id: string): Promise<RecordedRun> {
-  let started: Fact | undefined;
+  let started: Fact<"run.started"> | undefined;
   let known = false;
   for await (const fact of factsOf(source, run_id)) {
     known = true;
@@ -55,34 +46,39 @@ export async function readRecordedRun(source: ReplaySource, run_id: string): Pro
     : new ReplayError("run_unknown", `There is no run ${run_id} in this session.`);
 }
 
-async function readStart(source: ReplaySource, started: Fact, catalog: Fact): Promise<RecordedRun> {
-  const { role, policy, config, request, definitions } = started.data as JsonObject;
+async function readStart(
+  source: ReplaySource,
+  started: RecordedRun["started"],
+  catalog: RecordedRun["catalog"],
+): Promise<RecordedRun> {
+  const { role, policy, config, request, definitions, record_version = 1 } = started.data;
   if (definitions === undefined || config === undefined || request === undefined) {
     throw new ReplayError(
       "definitions_not_kept",
       `The run ${started.run_id} was recorded without the definitions of its tools, by an earlier version or where they could not be kept: it cannot be decided again. It can still be exported as a script.`,
     );
   }
-  const compiled = isObject(policy) ? compileRecordedPolicy(policy) : undefined;
+  const compiled = policy === undefined ? undefined : compileRecordedPolicy(policy);
   if (compiled?.ok !== true) throw damaged(started.seq, "its policy is none");
-  if (!isObject(config) || !isObject(request)) throw damaged(started.seq, "its config is none");
   return {
     started,
     catalog,
-    role: role as Role,
+    role,
     policy: compiled.policy,
     config,
-    request: request as unknown as RecordedRequest,
+    request,
     definitions: await readDefinitions(source, started),
+    hasOrder: record_version >= 2,
   };
 }
 
 /** Of `run.started`, or of a later surface. The bytes are held against what the fact says of them. */
 export async function readDefinitions(
   source: ReplaySource,
-  { seq, data }: Fact,
+  { seq, data }: Fact<"run.started" | "tool.catalog.resolved">,
 ): Promise<DefinitionsRecord> {
-  const { artifact_id, sha256 } = data["definitions"] as unknown as ArtifactRef;
+  if (data.definitions === undefined) throw damaged(seq, "its definitions are not named");
+  const { artifact_id, sha256 } = data.definitions;
   const bytes = await artifactOf(source, artifact_id);
   if (bytes === undefined) throw damaged(seq, `the artifact ${artifact_id} is missing`);
   if (sha256Hex(bytes) !== sha256) throw damaged(seq, `the artifact ${artifact_id} was changed`);
@@ -109,17 +105,4 @@ export function runOptionsOf({ started, role, request }: RecordedRun, policy: Po
     ...(task_denied === undefined ? {} : { taskDenied: task_denied }),
     ...(loaded_tools === undefined ? {} : { loadedTools: loaded_tools }),
   };
-}
-
-export function catalogEntries({ data }: Fact): readonly CatalogEntry[] {
-  return entriesIn(data);
-}
-
-export function textIn(data: object, field: string): string {
-  const value = (data as Record<string, unknown>)[field];
-  return typeof value === "string" ? value : "";
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

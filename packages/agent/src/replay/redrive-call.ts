@@ -1,7 +1,7 @@
 // One recorded fact of a call after the other, for a call that is under way in a replay: what it waits for is given to it
 // when the record has it, and what is decided about it is held against what was.
 
-import { isTerminalFact, type Fact, type ToolResult } from "@soong/core";
+import { isTerminalFact, type Fact, type TerminalFactType, type ToolResult } from "@soong/core";
 import {
   compareClass,
   comparePermission,
@@ -10,16 +10,22 @@ import {
   Diverged,
   endingOf,
 } from "./divergence.ts";
-import type { LiveCall } from "./live-call.ts";
+import { createGate, type LiveCall } from "./live-call.ts";
 import { settle, type Piece } from "./piece.ts";
-import { endedFromOutside, resultOf, wentStale } from "./recorded-call.ts";
+import {
+  endedFromOutside,
+  isObserverEvent,
+  ownStatusOf,
+  resultOf,
+  wentStale,
+} from "./recorded-call.ts";
 import type { RecordPlace } from "./record-place.ts";
 import type { RegisteredTools } from "./registered-tools.ts";
 import { NotComparable } from "./replay-error.ts";
 import { beginsTooLate } from "./schedule.ts";
-import { openPlan, openTargets, returnOf } from "./stand-ins.ts";
-import { haltOf, type Halt, type SegmentTurns } from "./turns.ts";
-import { releaseEnded, releaseParked } from "./unrecorded-end.ts";
+import { openPlan, openReturn, openTargets } from "./stand-ins.ts";
+import { haltOf, haltTurn, type Halt, type SegmentTurns } from "./turns.ts";
+import { beforeEnd, returnBeforeHalt, releaseEnded, releaseParked } from "./unrecorded-end.ts";
 
 interface CallSurroundings {
   readonly piece: Piece;
@@ -37,8 +43,8 @@ export function createCallStep(around: CallSurroundings): CallStep {
   const { piece, place, tools, outside } = around;
 
   return async (call, fact, plan) => {
-    const type: string = fact.type;
-    switch (type) {
+    if (isPlanned(call, fact)) await outside(() => openPlan(call, false));
+    switch (fact.type) {
       case "artifact.created":
         call.kept.open();
         return;
@@ -52,12 +58,14 @@ export function createCallStep(around: CallSurroundings): CallStep {
         return;
       case "hook.started":
         if (fact === call.recorded.begun) await begin(call, fact, plan);
+        if (isObserverEvent(fact.data.event)) await outside(() => returns(call));
         if (isLateGuard(call, fact)) {
           throw new NotComparable(fact, "a guard ran on a path that only its plan named");
         }
         return;
       case "hook.completed":
       case "hook.failed":
+        if (stopsRun(call, fact)) await outside(() => returnBeforeHalt(piece, call.turn, "stop"));
         await outside(() => place.release(fact.seq));
         return;
       case "permission.evaluated":
@@ -74,6 +82,9 @@ export function createCallStep(around: CallSurroundings): CallStep {
         around.nextGrant(call.recorded.grant_id ?? "");
         await outside(() => call.answered.open());
         return;
+      case "tool.waiting":
+        await outside(() => wait(call, fact));
+        return;
       case "tool.started":
         await settle();
         // A place for another agent is free before its end is on record.
@@ -81,7 +92,7 @@ export function createCallStep(around: CallSurroundings): CallStep {
         if (!call.started) throw new Diverged(fact, "permission", "it was started", endingOf(call));
         return;
       default:
-        if (isTerminalFact(fact.type)) await end(call, fact, plan);
+        if (isTerminalFact(fact)) await end(call, fact, plan);
     }
   };
 
@@ -90,7 +101,7 @@ export function createCallStep(around: CallSurroundings): CallStep {
     await settle();
     // That no more calls would come is not on record where no model brought them.
     if (!call.begun && !streaming.has(call.turn)) await outside(() => turns.get(call.turn)?.end());
-    if (!call.begun && call.result === undefined)
+    if (!call.begun && call.result === undefined && !piece.hasOrder)
       await releaseParked(piece, call, () => call.begun);
     if (!call.begun && call.result === undefined) {
       if (plan.haltOf(call.turn) !== "discard") throw beginsTooLate(piece, call, fact);
@@ -103,31 +114,57 @@ export function createCallStep(around: CallSurroundings): CallStep {
     await settle();
   }
 
-  async function judge(call: LiveCall, fact: Fact, plan: SegmentTurns): Promise<void> {
+  async function judge(
+    call: LiveCall,
+    fact: Fact<"permission.evaluated">,
+    plan: SegmentTurns,
+  ): Promise<void> {
     const isStale = call.recorded.resolved === undefined && stalesBeforeStart(call);
     if (isStale) tools.remove(fact.tool_name ?? "");
     if (fact === call.recorded.begun) await begin(call, fact, plan);
     place.release(fact.seq);
     await settle();
     comparePermission(fact, call);
-    openPlan(call, false);
-    await settle();
+    // It is counted before it starts: another may be refused because of it until then.
+    if (call.class === "starter" && call.recorded.started !== undefined) {
+      await outside(() => openPlan(call, false));
+    }
   }
 
-  async function end(call: LiveCall, fact: Fact, plan: SegmentTurns): Promise<void> {
+  async function end(
+    call: LiveCall,
+    fact: Fact<TerminalFactType>,
+    plan: SegmentTurns,
+  ): Promise<void> {
     const result = resultOf(call.recorded);
     const code = result?.error?.code ?? "";
     if (result === undefined) throw new NotComparable(fact, "its result is not on record");
     if (NOT_DECIDED.has(code)) {
       throw new NotComparable(fact, `it ended because of what happened to the runtime (${code})`);
     }
+    if (piece.hasOrder) {
+      if (call.result === undefined) {
+        await outside(() => beforeEnd(piece, call, tools));
+        await outside(() => goOn(call, fact));
+      }
+    } else await endAsInferred(call, fact, result, plan);
+    compareResult(fact, call);
+  }
+
+  /** In a record that does not say when calls beside it ended, and when its turn was halted. */
+  async function endAsInferred(
+    call: LiveCall,
+    fact: Fact,
+    result: ToolResult,
+    plan: SegmentTurns,
+  ): Promise<void> {
     const halt = haltOf(result);
     if (halt !== undefined && call.result === undefined) await stop(call, halt);
     // What ran beside it and was not cancelled had ended before it failed.
     if (result.is_error && tools.takesSiblingsAlong(fact)) {
       await releaseEnded(piece, call, () => false);
     }
-    if (call.result === undefined) await outside(() => goOn(call, fact, result));
+    if (call.result === undefined) await outside(() => goOn(call, fact));
     // A sibling that failed, and whose end is not on record yet.
     if (call.result === undefined) {
       await releaseEnded(piece, call, () => call.result !== undefined);
@@ -136,36 +173,61 @@ export function createCallStep(around: CallSurroundings): CallStep {
     if (call.result === undefined && !plan.isOver(call.turn, fact.seq)) {
       await stop(call, plan.haltOf(call.turn) ?? "abort");
     }
-    compareResult(fact, call);
   }
 
   /** Whatever it waits for is there. */
-  function goOn(call: LiveCall, fact: Fact, result: ToolResult): void {
+  function goOn(call: LiveCall, fact: Fact): void {
     call.kept.open();
     call.admitted.open();
     call.answered.open();
     place.release(fact.seq);
     openTargets(call, true);
     openPlan(call, true);
-    if (call.recorded.started !== undefined && !endedFromOutside(result)) {
-      call.returned.open(returnOf(result));
-    }
+    openReturn(call);
+    call.observed.open();
+    call.durable.open();
   }
 
   /** What had ended by itself had done so before. */
   async function stop(call: LiveCall, how: Halt): Promise<void> {
     const turn = piece.turns.get(call.turn);
     await releaseParked(piece, call, () => false);
-    await outside(() => {
-      if (how === "abort") void turn?.abort("as recorded");
-      else if (how === "discard") void turn?.discard("as recorded");
-      else turn?.interrupt("as recorded");
-    });
+    await outside(() => haltTurn(turn, how));
   }
 }
 
-function isLateGuard({ recorded }: LiveCall, { seq, data }: Fact): boolean {
-  const isGuard = (data as { event?: unknown }).event === "PreToolUse";
+function stopsRun({ recorded }: LiveCall, { seq }: Fact): boolean {
+  return recorded.guards.some(({ by, answer }) => by === seq && answer.stop !== undefined);
+}
+
+/** Its own end, which the hooks after it are told of. */
+function returns(call: LiveCall): void {
+  if (call.recorded.started !== undefined) openReturn(call);
+  else if (!endedFromOutside(ownStatusOf(call.recorded))) openPlan(call, true);
+}
+
+/** What it does after it was judged by its targets, it does with a plan. */
+function isPlanned({ recorded, judgements }: LiveCall, fact: Fact): boolean {
+  const { seq } = fact;
+  const isJudged = judgements.length > 0 && (recorded.judged?.seq ?? seq) < seq;
+  const isObserver = isHookFact(fact) && isObserverEvent(fact.data.event);
+  return isJudged && !isTerminalFact(fact) && !isObserver;
+}
+
+function isHookFact(fact: Fact): fact is Fact<"hook.started" | "hook.completed" | "hook.failed"> {
+  const { type } = fact;
+  return type === "hook.started" || type === "hook.completed" || type === "hook.failed";
+}
+
+function wait(call: LiveCall, { data: { waits } }: Fact<"tool.waiting">): void {
+  if (waits) {
+    call.person = createGate();
+    void call.context?.waitForPerson(call.person.promise);
+  } else call.person?.open();
+}
+
+function isLateGuard({ recorded }: LiveCall, { seq, data }: Fact<"hook.started">): boolean {
+  const isGuard = data.event === "PreToolUse";
   return isGuard && recorded.firstJudged !== undefined && recorded.firstJudged < seq;
 }
 

@@ -2,21 +2,21 @@
 // recorded decision is held against the one of now as soon as it is reached, and the first that differs ends the replay.
 
 import {
-  createGrants,
   createHeldClock,
   createKernel,
   RunRefused,
   type Fact,
-  type JsonObject,
   type Run,
+  type ToolCall,
 } from "@soong/core";
+import { createGrants, entriesIn } from "@soong/core/internal";
 import { compareName, compareSurface, Diverged } from "./divergence.ts";
 import { createGrantHistory } from "./grant-history.ts";
 import { liveCall, type LiveCall } from "./live-call.ts";
 import { settle, type Piece } from "./piece.ts";
 import { argumentsOf } from "./recorded-arguments.ts";
 import { recordedCalls, wentStale, type RecordedCall } from "./recorded-call.ts";
-import { catalogEntries, readDefinitions, runOptionsOf, type RecordedRun } from "./recorded-run.ts";
+import { readDefinitions, runOptionsOf, type RecordedRun } from "./recorded-run.ts";
 import { createRecordPlace } from "./record-place.ts";
 import { createCallStep } from "./redrive-call.ts";
 import { disabledBy, registerTools } from "./registered-tools.ts";
@@ -24,8 +24,14 @@ import { NotComparable } from "./replay-error.ts";
 import { beginsTooEarly } from "./schedule.ts";
 import type { ReplaySource } from "./source.ts";
 import { guardsOf, noArtifacts, personOf, type Stage } from "./stand-ins.ts";
-import { turnsOf, type SegmentTurns } from "./turns.ts";
-import { releaseFailed } from "./unrecorded-end.ts";
+import { haltTurn, isHalt, turnsOf, type SegmentTurns } from "./turns.ts";
+import {
+  beforeEnd,
+  letEnd,
+  parkedBefore,
+  releaseFailed,
+  returnBeforeHalt,
+} from "./unrecorded-end.ts";
 import { watchingJournal } from "./watching-journal.ts";
 
 export interface Redrive {
@@ -43,10 +49,15 @@ export interface Played {
 
 export async function startRedrive(source: ReplaySource, recorded: RecordedRun): Promise<Redrive> {
   const { started, policy } = recorded;
-  const piece: Piece = { calls: new Map(), turns: new Map(), streaming: new Map() };
+  const piece: Piece = {
+    hasOrder: recorded.hasOrder,
+    calls: new Map(),
+    turns: new Map(),
+    streaming: new Map(),
+  };
   const { calls, turns, streaming } = piece;
   const place = createRecordPlace();
-  const catalogs: Fact[] = [];
+  const catalogs: Fact<"tool.catalog.resolved">[] = [];
   const grants = createGrants();
   const history = createGrantHistory(source, grants);
   let disabled = disabledBy(recorded.catalog, new Set());
@@ -127,6 +138,7 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
       for (const fact of segment) {
         place.reached = fact.seq;
         if (isLaterSurface(fact)) surfaces += 1;
+        for (const call of parkedBefore(piece, fact.seq)) await endParked(call);
         await step(fact, those, plan);
       }
       return { calls: those.size, surfaces };
@@ -140,6 +152,11 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
     } finally {
       await leave();
     }
+  }
+
+  async function endParked(call: LiveCall): Promise<void> {
+    await outside(() => beforeEnd(piece, call, tools));
+    await outside(() => letEnd(call));
   }
 
   /** Whatever is still under way goes: the record of it has ended. */
@@ -158,9 +175,8 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
     plan: SegmentTurns,
   ): Promise<void> {
     const { tool_call_id } = fact;
-    const type: string = fact.type;
     const call = tool_call_id === undefined ? undefined : calls.get(tool_call_id);
-    switch (type) {
+    switch (fact.type) {
       case "tool.catalog.resolved":
         if (isLaterSurface(fact)) await takeSurface(fact);
         return;
@@ -171,6 +187,9 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
       }
       case "model.completed":
         await endAnswer(fact, plan);
+        return;
+      case "turn.halted":
+        await halt(fact, plan);
         return;
       case "tool.requested":
         await arrive(fact, those, plan);
@@ -187,11 +206,9 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
     return type === "tool.catalog.resolved" && seq !== recorded.catalog.seq;
   }
 
-  async function takeSurface(fact: Fact): Promise<void> {
+  async function takeSurface(fact: Fact<"tool.catalog.resolved">): Promise<void> {
     disabled = disabledBy(fact, disabled);
-    if ((fact.data as JsonObject)["definitions"] !== undefined) {
-      tools.set(await readDefinitions(source, fact));
-    }
+    if (fact.data.definitions !== undefined) tools.set(await readDefinitions(source, fact));
     await run.tools();
     compareSurface(fact, catalogs.shift());
   }
@@ -200,30 +217,37 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
     await run.tools();
     const news = catalogs.shift();
     if (news !== undefined) {
-      const changed = catalogEntries(news).map(({ tool_name, state }) => `${tool_name}: ${state}`);
+      const changed = entriesIn(news.data).map(({ tool_name, state }) => `${tool_name}: ${state}`);
       throw new Diverged(fact, "surface", "the surface stayed", changed.join(", "));
     }
     turns.set(turn, run.openTurn());
     streaming.set(turn, endsAt);
   }
 
-  async function endAnswer(fact: Fact, plan: SegmentTurns): Promise<void> {
+  async function endAnswer(fact: Fact<"model.completed">, plan: SegmentTurns): Promise<void> {
     const turn = plan.answerOf(fact);
-    const { stop } = fact.data as { stop?: unknown };
-    if (turn === undefined || stop === "max_tokens") return;
+    if (turn === undefined || fact.data.stop === "max_tokens") return;
     streaming.delete(turn);
     await outside(() => turns.get(turn)?.end());
   }
 
+  /** A hook's stop is decided again: its guard says so. */
+  async function halt({ data }: Fact<"turn.halted">, plan: SegmentTurns): Promise<void> {
+    const { kind, first_call_id = "" } = data;
+    const turn = plan.turnOf(first_call_id);
+    if (!isHalt(kind)) return;
+    await outside(() => returnBeforeHalt(piece, turn, kind));
+    await outside(() => haltTurn(turns.get(turn), kind));
+  }
+
   async function arrive(
-    fact: Fact,
+    fact: Fact<"tool.requested">,
     those: ReadonlyMap<string, RecordedCall>,
     plan: SegmentTurns,
   ): Promise<void> {
     const of = those.get(fact.tool_call_id ?? "");
-    const { heard } = fact.data as { heard?: unknown };
     // Pushed after its turn had ended: nothing was decided about it.
-    if (of === undefined || heard === false) return;
+    if (of === undefined || fact.data.heard === false) return;
     const number = plan.turnOf(of.id);
     const turn = turns.get(number) ?? run.openTurn();
     turns.set(number, turn);
@@ -231,12 +255,17 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
     if (of.validated === undefined && wentStale(of)) tools.remove(fact.tool_name ?? "");
     const given = await argumentsOf(source, of, kernel.registry.current(fact.tool_name ?? ""));
     if (!given.ok) throw new NotComparable(fact, given.why);
-    await releaseFailed(piece, of, { turn: number, takesSiblingsAlong: tools.takesSiblingsAlong });
+    if (!piece.hasOrder) {
+      await releaseFailed(piece, of, {
+        turn: number,
+        takesSiblingsAlong: tools.takesSiblingsAlong,
+      });
+    }
     calls.set(of.id, call);
     await grantsFor(of);
     await outside(() => {
       admitting = call;
-      turn.push({ id: of.id, name: nameOf(fact), arguments: given.value });
+      turn.push({ id: of.id, name: nameOf(fact), arguments: given.value, ...makerOf(fact) });
       if (plan.isLast(of.id)) turn.end();
     });
     compareName(call);
@@ -245,8 +274,7 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
   /** Before it can be judged: as the book was when it was. */
   async function grantsFor({ evaluated }: RecordedCall): Promise<void> {
     if (evaluated === undefined || evaluated.seq < place.reached) return;
-    const { grant_id } = evaluated.data as { grant_id?: unknown };
-    await history.at(evaluated.seq, typeof grant_id === "string" ? grant_id : undefined);
+    await history.at(evaluated.seq, evaluated.data.grant_id);
   }
 
   /** An event from outside, and all that follows from it. */
@@ -259,8 +287,12 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
 
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 
-function nameOf({ tool_name = "", data }: Fact): string {
-  const { native_name, alias } = data as { native_name?: unknown; alias?: unknown };
-  if (typeof native_name === "string") return native_name;
-  return typeof alias === "string" ? alias : tool_name;
+/** No one is asked about a call of the runtime, now as then. */
+function makerOf({ data }: Fact<"tool.requested">): Pick<ToolCall, "made_by"> {
+  const { made_by } = data;
+  return made_by === "runtime" ? { made_by } : {};
+}
+
+function nameOf({ tool_name = "", data }: Fact<"tool.requested">): string {
+  return data.native_name ?? data.alias ?? tool_name;
 }

@@ -2,7 +2,7 @@
 // changed under the model.
 
 import type { DefinitionsRecord, Fact, Kernel, SourceHandle, ToolSource } from "@soong/core";
-import { catalogEntries } from "./recorded-run.ts";
+import { entriesIn } from "@soong/core/internal";
 import { sourcesOf, type Stage } from "./stand-ins.ts";
 
 export interface RegisteredTools {
@@ -36,10 +36,15 @@ export function registerTools({ registry }: Kernel, stage: Stage): RegisteredToo
 }
 
 /** Tools that said no for themselves: that is theirs to say, and not decided again. */
-export function disabledBy(catalog: Fact, before: ReadonlySet<string>): Set<string> {
+export function disabledBy(
+  { data }: Fact<"tool.catalog.resolved">,
+  before: ReadonlySet<string>,
+): Set<string> {
   const disabled = new Set(before);
-  for (const { tool_name, state, detail } of catalogEntries(catalog)) {
-    if (state === "excluded" && detail?.startsWith("isEnabled ") === true) disabled.add(tool_name);
+  for (const { tool_name, state, detail, disabled_by } of entriesIn(data)) {
+    // Records of earlier versions say it in the detail only.
+    const itself = disabled_by === "tool" || detail?.startsWith("isEnabled ") === true;
+    if (state === "excluded" && itself) disabled.add(tool_name);
     else disabled.delete(tool_name);
   }
   return disabled;

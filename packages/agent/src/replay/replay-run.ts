@@ -1,12 +1,13 @@
 // Replays a run from its journal alone (REPLAY-1): the same decisions, or the first that would be another one now.
 
 import type { Fact } from "@soong/core";
+import { damaged } from "./check-fact.ts";
 import { Diverged, type Divergence } from "./divergence.ts";
 import { readRecordedRun } from "./recorded-run.ts";
 import { startRedrive, type Redrive } from "./redrive.ts";
 import { ReplayError } from "./replay-error.ts";
 import { segmentsOf } from "./segments.ts";
-import { damaged, factsOf, type ReplaySource } from "./source.ts";
+import { factsOf, type ReplaySource } from "./source.ts";
 
 export interface ReplayOptions {
   readonly source: ReplaySource;

@@ -1,24 +1,24 @@
 // Calls of another scheduler: the one of now begins them earlier than it could have been by the record.
 
-import type { Fact, JsonObject } from "@soong/core";
+import type { Fact, FactType } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, it } from "vitest";
 import { liveCall, type LiveCall } from "./live-call.ts";
 import type { Piece } from "./piece.ts";
 import { beginsTooEarly } from "./schedule.ts";
 
-function fact(seq: number, id: string, data: JsonObject = {}): Fact {
-  return { seq, tool_call_id: id, tool_name: "a.tool", data } as unknown as Fact;
+function fact<T extends FactType>(type: T, seq: number, id: string, data = {}): Fact<T> {
+  return { type, seq, tool_call_id: id, tool_name: "a.tool", data } as unknown as Fact<T>;
 }
 
 /** One that is begun now, and that was on record from `begun` to `ended`. */
 function call(id: string, kind: string, begun: number, ended: number): LiveCall {
   const of = {
     id,
-    requested: fact(1, id),
-    queued: fact(2, id, { class: kind }),
-    begun: fact(begun, id),
-    ended: fact(ended, id),
+    requested: fact("tool.requested", 1, id),
+    queued: fact("tool.queued", 2, id, { class: kind }),
+    begun: fact("hook.started", begun, id),
+    ended: fact("tool.completed", ended, id),
     admissions: [],
     guards: [],
     permissionGuards: [],
@@ -28,7 +28,7 @@ function call(id: string, kind: string, begun: number, ended: number): LiveCall 
 
 function piece(calls: readonly LiveCall[], streaming: readonly [number, number][] = []): Piece {
   const byId = new Map(calls.map((one) => [one.recorded.id, one]));
-  return { calls: byId, turns: new Map(), streaming: new Map(streaming) };
+  return { hasOrder: true, calls: byId, turns: new Map(), streaming: new Map(streaming) };
 }
 
 it("a barrier begins too early beside what it waited for, and nothing else does", () => {

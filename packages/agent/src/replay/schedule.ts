@@ -47,12 +47,12 @@ function nameOf({ recorded: { id, requested } }: LiveCall): string {
 
 /** What changed its class on its way began as the other. */
 function isBarrier({ queued, started }: RecordedCall): boolean {
-  const { class: first } = (queued?.data ?? {}) as { class?: unknown };
-  const { class: last = first } = (started?.data ?? {}) as { class?: unknown };
+  const first = queued?.data.class;
+  const last = started?.data.class ?? first;
   return first === last && (first === "write" || first === "alone");
 }
 
 function isWriting({ queued }: RecordedCall): boolean {
-  const { class: first } = (queued?.data ?? {}) as { class?: unknown };
+  const first = queued?.data.class;
   return first === "write" || first === "starter";
 }

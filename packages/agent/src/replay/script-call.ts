@@ -2,20 +2,20 @@
 
 import type { Fact, JsonObject } from "@soong/core";
 import type { ScriptCall } from "../script/index.ts";
-import { isObject } from "./recorded-run.ts";
+import { isObject } from "./check-fact.ts";
 
 export interface SentCall {
-  readonly fact: Fact;
+  readonly fact: Fact<"tool.requested">;
   /** Its arguments, where the fact has only their beginning and end. */
   whole?: string;
 }
 
 /** `recorded`: its arguments as the answer's node has them, whole and without secrets. */
 export function scriptCall({ fact, whole }: SentCall, recorded: string | undefined): ScriptCall {
-  const { model_input, alias, native_call_id } = fact.data as JsonObject;
-  const tool = typeof alias === "string" ? alias : (fact.tool_name ?? "");
+  const { model_input, alias, native_call_id } = fact.data;
+  const tool = alias ?? fact.tool_name ?? "";
   // A repeated id is replaced by the runtime, and is again.
-  const id = typeof native_call_id === "string" ? { id: native_call_id } : {};
+  const id = native_call_id === undefined ? {} : { id: native_call_id };
   const given = recorded ?? whole ?? model_input;
   if (isObject(given)) return { tool, input: given, ...id };
   const text = typeof given === "string" ? given : "";

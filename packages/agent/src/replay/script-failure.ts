@@ -1,6 +1,6 @@
 // How a model failed, or stopped, in the words of a script, which has fewer of them. What it cannot say is noted.
 
-import { isRetryable, type ModelError } from "../model/index.ts";
+import { isRetryable, type ModelError, type StopReason } from "../model/index.ts";
 import type { ScriptFailure, ScriptFailureKind, ScriptTurn } from "../script/index.ts";
 
 export interface FailureInScript {
@@ -22,12 +22,12 @@ export function scriptFailure(error: ModelError | undefined): FailureInScript {
   };
 }
 
-export function scriptStop(stop: unknown): {
+export function scriptStop(stop: StopReason | undefined): {
   stop?: NonNullable<ScriptTurn["stop"]>;
   note?: string;
 } {
   if (stop === "max_tokens") return { stop };
-  if (typeof stop !== "string" || stop === "end_turn" || stop === "tool_use") return {};
+  if (stop === undefined || stop === "end_turn" || stop === "tool_use") return {};
   return {
     note: `An answer stopped with ${stop}, which a script cannot say: it ends there.`,
   };

@@ -2,19 +2,21 @@
 // the results where they can be expected again. It is made from facts and nodes, so it holds no secret they do not hold.
 
 import {
-  ARGUMENTS_NAME,
   isTerminalFact,
+  type ConversationNode,
   type Fact,
-  type JsonObject,
+  type FactData,
   type ToolResult,
+  type ToolStatus,
 } from "@soong/core";
-import { isWithinCall, readMessage, textOf, type ReadMessage } from "../context/index.ts";
-import type { ModelError } from "../model/index.ts";
+import { ARGUMENTS_NAME } from "@soong/core/internal";
+import { isInnerCall, readMessage, textOf, type ReadMessage } from "../context/index.ts";
 import type { Expectation, Script, ScriptCall, ScriptPart, ScriptTurn } from "../script/index.ts";
 import { hasPlaceholder } from "./recorded-arguments.ts";
-import { textIn } from "./recorded-run.ts";
+import { isObserverEvent } from "./recorded-call.ts";
 import { ReplayError } from "./replay-error.ts";
 import { scriptCall, type SentCall } from "./script-call.ts";
+import { createCarriedGuards } from "./script-guard.ts";
 import { expectedResult, wasStopped } from "./script-expectation.ts";
 import { scriptFailure, scriptStop } from "./script-failure.ts";
 import { artifactOf, factsOf, type ReplaySource } from "./source.ts";
@@ -41,6 +43,13 @@ interface Answer {
   readonly expect: readonly Expectation[];
 }
 
+const ENDS_BY_ITSELF: ReadonlySet<ToolStatus> = new Set<ToolStatus>([
+  "succeeded",
+  "partial",
+  "failed",
+  "timed_out",
+]);
+
 export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
   const { source, run_id } = options;
   const turns: ScriptTurn[] = [];
@@ -55,65 +64,114 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
   let prompt: string | undefined;
   let known = false;
   /** What `agent.child.created` says of each, in the order they were started. */
-  const children: JsonObject[] = [];
+  const children: FactData<"agent.child.created">[] = [];
   /** An input holds what stands for a secret: what comes of it, and after it, need not be what was. */
   let isAltered = false;
+  const carried = createCarriedGuards();
+  const running = new Set<string>();
+  const beside = new Map<string, Set<string>>();
   /** The last answer made calls, and nothing was sent after it. */
   let isUnanswered = false;
+  /** How the calls of the last answer were halted, where that is on record. */
+  let haltKind: string | undefined;
+  /** By a hook, which the script has do it again. */
+  let isStopped = false;
 
   for await (const fact of factsOf(source, run_id)) {
     known = true;
     await take(fact);
   }
   if (!known) throw new ReplayError("run_unknown", `There is no run ${run_id} in this session.`);
-  if (answer !== undefined) takeTurn(answer, turnOf(answer, undefined));
+  if (answer !== undefined)
+    takeTurn(answer, turnOf(answer, undefined, undefined, undefined, carried.add));
   if (own !== undefined) endOwn(own);
-  else if (isUnanswered) endUnanswered();
+  else if (isUnanswered && !isStopped) endUnanswered();
   if (turns.length === 0) notes.add("The run made no request and no call: the script is empty.");
   const agents = await agentsOf(options, children, notes);
   return {
-    script: { turns, ...agents },
+    script: { turns: carried.addTo(turns), ...agents },
     ...(prompt === undefined ? {} : { prompt }),
     notes: [...notes],
   };
 
   async function take(fact: Fact): Promise<void> {
-    const { type, tool_call_id = "" } = fact;
-    const data = fact.data as JsonObject;
+    const { type, data, tool_call_id = "" } = fact;
     if (type === "model.started") {
-      const isCompaction = data["purpose"] === "compaction";
+      const isCompaction = data.purpose === "compaction";
       isUnanswered = false;
+      haltKind = undefined;
       answer = { parts: [], isCompaction, expect: isCompaction ? [] : expectations() };
-    } else if (type === "model.delta") answer?.parts.push(textIn(data, "text"));
-    else if (type === "tool.requested") takeCall(fact);
+    } else if (type === "model.delta") answer?.parts.push(data.text);
+    else if (type === "turn.halted") {
+      haltKind = data.kind;
+      noteRunning();
+    } else if (type === "tool.requested") takeCall(fact);
     else if (type === "artifact.created") await takeKept(tool_call_id, data);
     else if (type === "model.completed" || type === "model.failed") await takeEnd(fact);
     else if (type === "context.compaction.completed") await takeSummary(data);
-    else if (type === "hook.completed" && textIn(data, "event").startsWith("PostToolUse")) {
+    else if (type === "hook.completed" && isObserverEvent(data.event)) {
       replaced.add(tool_call_id);
-    } else if (type === "agent.child.created") children.push(data);
+    } else if (type === "tool.started") {
+      noteStart(tool_call_id);
+      carried.start(tool_call_id);
+    } else if (type === "hook.denied") carried.deny(tool_call_id, data);
+    else if (type === "agent.child.created") children.push(data);
     else if (type === "run.aborted") {
-      const { error } = data as { error?: { code?: unknown; message?: unknown } };
-      notes.add(
-        error?.code === "stopped_by_hook"
-          ? `${String(error.message)} A script has no such end: it goes on, unless the same hook stops it again.`
-          : "The run was aborted; a script has no such end, and goes on to its last turn.",
-      );
-    } else if (isTerminalFact(type)) {
-      const { result } = data as { result?: ToolResult };
-      if (result !== undefined) results.set(tool_call_id, result);
-      const said = result === undefined ? undefined : NOT_CARRIED.get(endOf(result));
+      isStopped = data.error?.code === "stopped_by_hook";
+      if (!isStopped) {
+        notes.add("The run was aborted; a script has no such end, and goes on to its last turn.");
+      }
+    } else if (isTerminalFact(fact)) {
+      const { result } = fact.data;
+      if (result !== undefined) noteEnd(tool_call_id, result.status);
+      if (result === undefined) return;
+      results.set(tool_call_id, result);
+      carried.end(tool_call_id, fact.data);
+      const end = endOf(result, haltKind);
+      if (end === "stopped" && result.error?.code === "interrupted") carried.stop(tool_call_id);
+      const said = NOT_CARRIED.get(end);
       if (said !== undefined) notes.add(`${fact.tool_name ?? ""} (${tool_call_id}) ${said}`);
     }
   }
 
-  function takeCall(fact: Fact): void {
-    if (isWithinCall(fact.data)) {
-      notes.add("Calls made by other calls are left out: those make them again.");
+  /** What ends by itself beside a failure might as well have been cancelled by it: that is a matter of time. */
+  function noteEnd(tool_call_id: string, status: ToolStatus): void {
+    running.delete(tool_call_id);
+    if (!ENDS_BY_ITSELF.has(status)) return;
+    const siblings = beside.get(tool_call_id) ?? [];
+    const isTimed = [...siblings].some((id) => {
+      const other = results.get(id)?.status;
+      return other !== undefined && ENDS_BY_ITSELF.has(other) && [status, other].includes("failed");
+    });
+    if (!isTimed) return;
+    notes.add(
+      `${tool_call_id} ended by itself while something else ended the calls beside it: played again it may be cancelled, or the other way round.`,
+    );
+  }
+
+  function noteStart(tool_call_id: string): void {
+    for (const id of running) beside.get(id)?.add(tool_call_id);
+    beside.set(tool_call_id, new Set(running));
+    running.add(tool_call_id);
+  }
+
+  function noteRunning(): void {
+    for (const id of running) {
+      notes.add(
+        `${id} was still running when its answer ended: played again it may have ended by then.`,
+      );
+    }
+  }
+
+  function takeCall(fact: Fact<"tool.requested">): void {
+    if (isInnerCall(fact.data)) {
+      notes.add(
+        "Calls made by other calls or at the start of the run are omitted: they are made again.",
+      );
       return;
     }
     const call: SentCall = { fact };
-    if (!isAltered && hasPlaceholder((fact.data as JsonObject)["model_input"] ?? "")) {
+    if (!isAltered && hasPlaceholder(fact.data.model_input ?? "")) {
       isAltered = true;
       notes.add("Inputs hold what stands for a secret: put the real one there where it matters.");
     }
@@ -122,9 +180,9 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
       return;
     }
     // No model asked for it: what a program calls at once is one turn.
-    const isFirst = (fact.data as JsonObject)["index"] === 0;
+    const isFirst = fact.data.index === 0;
     if (own !== undefined && isFirst) {
-      turns.push(turnOf(own, undefined));
+      turns.push(turnOf(own, undefined, undefined, undefined, carried.add));
       asked = idsOf(own);
       own = undefined;
     }
@@ -132,23 +190,26 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
     own.parts.push(call);
   }
 
-  async function takeKept(tool_call_id: string, data: JsonObject): Promise<void> {
+  async function takeKept(tool_call_id: string, data: FactData<"artifact.created">): Promise<void> {
     const { redact } = options;
-    if (data["name"] !== ARGUMENTS_NAME || redact === undefined) return;
+    if (data.name !== ARGUMENTS_NAME || redact === undefined) return;
     const call = [...((answer ?? own)?.parts ?? [])].find((part): part is SentCall => {
       return typeof part !== "string" && part.fact.tool_call_id === tool_call_id;
     });
-    const bytes = await artifactOf(source, textIn(data, "artifact_id"));
+    const bytes = await artifactOf(source, data.artifact_id);
     if (call !== undefined && bytes !== undefined)
       call.whole = redact(new TextDecoder().decode(bytes));
   }
 
-  async function takeEnd({ type, data }: Fact): Promise<void> {
+  async function takeEnd({ type, data }: Fact<"model.completed" | "model.failed">): Promise<void> {
     if (answer === undefined) return;
     const ended = answer;
     answer = undefined;
-    const { node_id, stop, error } = data as { node_id?: string; stop?: unknown; error?: unknown };
-    if (type === "model.failed" && (error as ModelError | undefined)?.kind === "script") {
+    const { node_id } = data;
+    const stop = type === "model.completed" ? data.stop : undefined;
+    if (type === "model.failed" || stop === "max_tokens") noteRunning();
+    const error = type === "model.failed" ? data.error : undefined;
+    if (error?.kind === "script") {
       notes.add(
         "The run was played from a script that had no answer here: this one has none either.",
       );
@@ -159,10 +220,11 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
     if (prompt === undefined && node?.parent_id !== undefined) {
       prompt = await promptAbove(source, node.parent_id);
     }
-    const failure = type === "model.failed" ? scriptFailure(error as ModelError) : undefined;
+    const failure = type === "model.failed" ? scriptFailure(error) : undefined;
     for (const note of [failure?.note, scriptStop(stop).note])
       if (note !== undefined) notes.add(note);
-    const turn = turnOf(ended, said, failure?.error, scriptStop(stop).stop);
+    const brokenBy = carried.breakAfter(idsOf(ended), failure?.error);
+    const turn = turnOf(ended, said, brokenBy, scriptStop(stop).stop, carried.add);
     if (ended.isCompaction) summary = { at: turns.length };
     takeTurn(ended, turn);
   }
@@ -175,8 +237,8 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
   }
 
   /** The text of a summary is in its node only. */
-  async function takeSummary(data: JsonObject): Promise<void> {
-    const node = await source.node(textIn(data, "node_id"));
+  async function takeSummary({ node_id }: { readonly node_id: string }): Promise<void> {
+    const node = await source.node(node_id);
     const [block] = node?.content ?? [];
     if (summary !== undefined && block?.type === "text") {
       turns[summary.at] = { text: block.text.replace(SUMMARY_HEADING, "") };
@@ -205,7 +267,7 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
   }
 
   function endOwn(last: Answer): void {
-    turns.push(turnOf(last, undefined));
+    turns.push(turnOf(last, undefined, undefined, undefined, carried.add));
     asked = idsOf(last);
     turns.push({ ...expecting(expectations()), text: "Done." });
     notes.add(
@@ -216,31 +278,27 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
 
 /** Ends that came from when things happened, which a script does not say. */
 const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
-  [
-    "sibling_failed",
-    "was cancelled because a call beside it failed. When that happens depends on time: it may end otherwise.",
-  ],
-  [
-    "discarded",
-    "was discarded with its answer. How far it had come by then depends on time; it is made again, and discarded again.",
-  ],
   ["interrupted", "was ended by new input. A script has none: the call goes on to its end."],
 ]);
 
-function endOf({ status, error }: ToolResult): string {
+/** The hook is in the script: it ends these again. */
+const ENDED_BY_HOOK = "The run was ended by a hook: ";
+
+function endOf({ status, error }: ToolResult, haltKind: string | undefined): string {
+  // Records of earlier versions say it in the message only.
+  const isStopped = error?.message.startsWith(ENDED_BY_HOOK) === true;
+  if (haltKind === undefined ? isStopped : haltKind === "stop") return "stopped";
   return status === "discarded" ? status : (error?.code ?? status);
 }
 
 /** The turns of the agents it started, start by start, under the definition each was of. */
 async function agentsOf(
   options: ScriptOptions,
-  children: readonly JsonObject[],
+  children: readonly FactData<"agent.child.created">[],
   notes: Set<string>,
 ): Promise<Pick<Script, "agents">> {
   const agents: Record<string, (readonly ScriptTurn[])[]> = {};
-  for (const data of children) {
-    const run_id = textIn(data, "child_run_id");
-    const definition = textIn(data, "agent_definition_id");
+  for (const { child_run_id: run_id, agent_definition_id: definition } of children) {
     try {
       const child = await scriptOfRun({ ...options, run_id });
       (agents[definition] ??= []).push(child.script.turns);
@@ -266,12 +324,15 @@ function turnOf(
   said: ReadMessage | undefined,
   error?: ScriptTurn["error"],
   stop?: ScriptTurn["stop"],
+  made: (call: ScriptCall, tool_call_id: string) => ScriptCall = (call) => call,
 ): ScriptTurn {
   const message = said?.role === "assistant" ? said : undefined;
   const whole = new Map(message?.calls.map((call) => [call.tool_call_id, call.arguments]));
-  const calls = parts.flatMap((part): ScriptCall[] =>
-    typeof part === "string" ? [] : [scriptCall(part, whole.get(part.fact.tool_call_id ?? ""))],
-  );
+  const callOf = (part: SentCall): ScriptCall => {
+    const { tool_call_id = "" } = part.fact;
+    return made(scriptCall(part, whole.get(tool_call_id)), tool_call_id);
+  };
+  const calls = parts.flatMap((part) => (typeof part === "string" ? [] : [callOf(part)]));
   const texts = parts.filter((part) => typeof part === "string");
   const text = message?.text ?? texts.join("");
   const firstCall = parts.findIndex((part) => typeof part !== "string");
@@ -292,7 +353,7 @@ function turnOf(
   }
   const exact = parts.map((part): ScriptPart => {
     if (typeof part === "string") return { text: part };
-    return { call: scriptCall(part, whole.get(part.fact.tool_call_id ?? "")) };
+    return { call: callOf(part) };
   });
   return { ...head, parts: error === undefined ? exact : [...exact, { error }], ...tail };
 }
@@ -301,8 +362,13 @@ function idsOf({ parts }: Answer): string[] {
   return parts.flatMap((part) => (typeof part === "string" ? [] : [part.fact.tool_call_id ?? ""]));
 }
 
+const ADDED: ReadonlySet<ConversationNode["kind"]> = new Set(["hook_context", "memory_context"]);
+
 async function promptAbove(source: ReplaySource, node_id: string): Promise<string | undefined> {
   const node = await source.node(node_id);
-  const isPrompt = node !== undefined && readMessage(node)?.role === "user";
-  return isPrompt ? textOf(node.content) : undefined;
+  if (node === undefined) return undefined;
+  // What was added to the prompt is below it: texts of hooks, memories.
+  if (ADDED.has(node.kind) && node.parent_id !== undefined)
+    return promptAbove(source, node.parent_id);
+  return readMessage(node)?.role === "user" ? textOf(node.content) : undefined;
 }

@@ -16,12 +16,12 @@ export async function* segmentsOf(facts: AsyncIterable<Fact>): AsyncGenerator<Fa
     if (fact.type === "model.started") streaming = true;
     else if (fact.type === "model.completed" || fact.type === "model.failed") streaming = false;
     else if (fact.type === "tool.requested") open.add(fact.tool_call_id ?? "");
-    else if (isTerminalFact(fact.type)) open.delete(fact.tool_call_id ?? "");
+    else if (isTerminalFact(fact)) open.delete(fact.tool_call_id ?? "");
   }
   if (segment.length > 0) yield segment;
 }
 
 function beginsAnother({ type, data }: Fact): boolean {
-  if (type === "tool.requested") return (data as { index?: unknown }).index === 0;
+  if (type === "tool.requested") return data.index === 0;
   return type === "model.started" || type === "tool.catalog.resolved" || type.startsWith("run.");
 }

@@ -2,7 +2,7 @@
 // `@soong/store` is one as it stands; `replaySourceOf` makes one of a journal in memory.
 
 import type { ArtifactStore, ConversationNode, Fact, MemoryJournal } from "@soong/core";
-import { ReplayError } from "./replay-error.ts";
+import { checkFact, damaged } from "./check-fact.ts";
 
 export interface ReplaySource {
   /** Facts after a seq, oldest first, of one run or of the whole session. */
@@ -58,7 +58,7 @@ export async function* factsOf(source: ReplaySource, run_id?: string): AsyncGene
         }
         runSeq = fact.run_seq;
       }
-      yield fact;
+      yield checkFact(fact);
     }
     if (page.length < PAGE) return;
   }
@@ -74,11 +74,4 @@ export async function artifactOf(
   } catch {
     return undefined;
   }
-}
-
-export function damaged(seq: number, what: string): ReplayError {
-  return new ReplayError(
-    "damaged",
-    `The journal is not as it was recorded: of fact ${seq}, ${what}. \`soong verify\` finds what was changed.`,
-  );
 }

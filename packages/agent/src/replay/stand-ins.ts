@@ -2,9 +2,7 @@
 // what the record has it say, when the record has it say it, and does nothing else.
 
 import {
-  ARGUMENTS_NAME,
   defineHook,
-  isHandlerStatus,
   ToolFailure,
   toolResult,
   type AnyHook,
@@ -18,21 +16,23 @@ import {
   type HandlerResult,
   type CallIds,
   type JsonObject,
-  type PermissionAnswer,
   type Plan,
   type RecordedDefinition,
   type ToolError,
   type ToolResult,
   type ToolSource,
 } from "@soong/core";
+import { ARGUMENTS_NAME, isHandlerErrorStatus, isHandlerStatus } from "@soong/core/internal";
 import type { LiveCall } from "./live-call.ts";
-import { textIn } from "./recorded-run.ts";
 import {
-  effectsOf,
+  endedFromOutside,
   errorOf,
   failedBeforeJudgement,
   failedToPlan,
+  ownStatusOf,
   planOf,
+  resultOf,
+  stoppedBeforeStart,
   type RecordedCall,
 } from "./recorded-call.ts";
 
@@ -86,7 +86,11 @@ function standIn(recorded: RecordedDefinition, stage: Stage, isOlder: boolean): 
     ...(has("prepare")
       ? { prepare: (_input: unknown, { toolCallId }: CallIds) => planned(stage.call(toolCallId)) }
       : {}),
-    handler: (_input, { toolCallId }) => stage.call(toolCallId).returned.promise,
+    handler(_input, context) {
+      const call = stage.call(context.toolCallId);
+      call.context = context;
+      return call.returned.promise;
+    },
   } as AnyTool;
 }
 
@@ -110,6 +114,8 @@ function refusedByCode(call: RecordedCall, functions: readonly string[]): ToolEr
   const error = errorOf(call);
   const wasTaken = call.admissions.length === 1 ? call.validated : call.evaluated;
   if (wasTaken !== undefined || error === undefined) return undefined;
+  // Why is lost with its answer; what the schema refuses does not come here.
+  if (error.code === "discarded" && ownStatusOf(call) === "failed") return error;
   if (error.code === "tool_broken") return error;
   if (error.code !== "invalid_arguments") {
     const isOurs = error.code.startsWith("arguments_") || NOT_OF_ITS_CODE.has(error.code);
@@ -134,7 +140,7 @@ const NOT_OF_ITS_CODE: ReadonlySet<string> = new Set([
 function classified(call: LiveCall | undefined): JsonObject {
   const { validated: first, evaluated, started } = call?.recorded ?? {};
   const isFirst = (call?.recorded.admissions.length ?? 1) === 1 || call?.validated === undefined;
-  const effects = effectsOf(isFirst ? first : (evaluated ?? started ?? first));
+  const effects = (isFirst ? first : (evaluated ?? started ?? first))?.data.effects;
   return { ...effects };
 }
 
@@ -154,8 +160,11 @@ async function planned(call: LiveCall): Promise<unknown> {
   return asItWasThen(call, await call.planned.promise);
 }
 
-function asItWasThen({ recorded, answered }: LiveCall, plan: Plan): Plan {
-  const changed = errorOf(recorded)?.code === "changed_since_approval" && answered.isOpen;
+/** After an approval it is planned again: that is where a call was that was approved and never started. */
+function asItWasThen({ recorded, answered }: LiveCall, plan: Plan): Plan | Promise<never> {
+  if (!answered.isOpen) return plan;
+  if (stoppedBeforeStart(recorded)) return new Promise(() => {});
+  const changed = errorOf(recorded)?.code === "changed_since_approval";
   return changed ? { ...plan, facts: { changed: true } } : plan;
 }
 
@@ -189,11 +198,14 @@ export function guardsOf(stage: Stage): AnyHook[] {
         return said.answer;
       },
     }),
+    observerOf(stage, "PostToolUse"),
+    observerOf(stage, "PostToolUseFailure"),
     defineHook({
       id: "replay",
       event: "PermissionRequest",
-      async run({ request }) {
-        const { permissionGuards } = stage.call(textIn(request, "tool_call_id")).recorded;
+      async run({ request: { tool_call_id } }) {
+        const id = typeof tool_call_id === "string" ? tool_call_id : "";
+        const { permissionGuards } = stage.call(id).recorded;
         const last = permissionGuards.at(-1);
         if (last === undefined) return {};
         await stage.until(last.by);
@@ -203,13 +215,26 @@ export function guardsOf(stage: Stage): AnyHook[] {
   ];
 }
 
+/** Takes as long as those on record did; what they said is in the result. */
+function observerOf(stage: Stage, event: "PostToolUse" | "PostToolUseFailure"): AnyHook {
+  return defineHook({
+    id: "replay",
+    event,
+    async run({ tool_call_id }) {
+      const { isEnding, observed } = stage.call(tool_call_id);
+      if (isEnding) await observed.promise;
+      return {};
+    },
+  });
+}
+
 export function personOf(stage: Stage): AskPermission {
   return async ({ tool_call_id }) => {
     const call = stage.call(tool_call_id);
     await call.answered.promise;
     const { resolved } = call.recorded;
     if (resolved === undefined) throw new Error("nobody answered");
-    const { decision, reason, answered_by } = resolved.data as unknown as PermissionAnswer;
+    const { decision, reason, answered_by } = resolved.data;
     return {
       decision,
       ...(reason === undefined ? {} : { reason }),
@@ -243,8 +268,22 @@ export function noArtifacts(stage: Stage): ArtifactStore {
   };
 }
 
+/** What its handler returned, or failed with. Nothing where it was ended from outside. */
+export function openReturn({ recorded, returned }: LiveCall): void {
+  const result = resultOf(recorded);
+  const status = ownStatusOf(recorded);
+  if (recorded.started === undefined || result === undefined || endedFromOutside(status)) return;
+  if (result.status !== "discarded") returned.open(returnOf(result));
+  else {
+    // What it had returned went with its answer.
+    const { error } = result;
+    const hasFailed = isHandlerErrorStatus(status) && error !== undefined;
+    returned.open(toolResult({ content: [], ...(hasFailed ? { status, error } : {}) }));
+  }
+}
+
 /** The recorded result as a handler would give it: mapping it again must lead to the same. */
-export function returnOf(result: ToolResult): HandlerResult {
+function returnOf(result: ToolResult): HandlerResult {
   const { status, content, summary, data, artifacts, error } = result;
   const isError = error !== undefined;
   return toolResult({

@@ -1,8 +1,8 @@
 // Which turn each call of a piece was of, and how that ended. An answer of a model is a turn; calls a program made follow
 // on each other in the conversation, and the first of a turn has the index 0.
 
-import { isTerminalFact, type Fact, type ToolResult } from "@soong/core";
-import { isWithinCall } from "../context/index.ts";
+import { isTerminalFact, type Fact, type ToolResult, type Turn } from "@soong/core";
+import { isInnerCall } from "../context/index.ts";
 
 export interface SegmentTurns {
   /** The turn an answer's fact is of; undefined for a request that has none, such as a compaction's. */
@@ -20,38 +20,46 @@ export interface SegmentTurns {
 /** From outside a turn: whoever drives it wanted no more of it. */
 export type Halt = "abort" | "discard" | "interrupt";
 
+export function isHalt(kind: unknown): kind is Halt {
+  return kind === "abort" || kind === "discard" || kind === "interrupt";
+}
+
+export function haltTurn(turn: Turn | undefined, how: Halt): void {
+  if (how === "abort") void turn?.abort("as recorded");
+  else if (how === "discard") void turn?.discard("as recorded");
+  else turn?.interrupt("as recorded");
+}
+
 export function turnsOf(segment: readonly Fact[]): SegmentTurns {
   const ofCall = new Map<string, number>();
   const ofAnswer = new Map<number, number>();
-  const lastNode = new Map<unknown, number>();
+  const lastNode = new Map<string | undefined, number>();
   const last = new Map<number, string>();
   const ends = new Map<number, number>();
   const halts = new Map<number, Halt>();
   let answer: number | undefined;
   let count = 0;
-  for (const { type, seq, data, tool_call_id = "" } of segment) {
-    const { purpose, index, node_id, parent_node_id, result, stop } = data as Record<
-      string,
-      unknown
-    >;
-    if (type === "model.started" && purpose === undefined) {
+  for (const fact of segment) {
+    const { type, seq, data, tool_call_id = "" } = fact;
+    if (type === "model.started" && data.purpose === undefined) {
       answer = count += 1;
       ofAnswer.set(seq, answer);
     } else if (type === "model.completed" || type === "model.failed") {
       if (answer !== undefined) ofAnswer.set(seq, answer);
       // One that was cut off is ended by whoever drives it.
-      const hasEnded = type === "model.completed" && stop !== "max_tokens";
+      const hasEnded = type === "model.completed" && data.stop !== "max_tokens";
       if (answer !== undefined && hasEnded) ends.set(answer, seq);
       answer = undefined;
     } else if (type === "tool.requested") {
+      const { index, node_id, parent_node_id } = data;
       const follows = index === 0 ? undefined : lastNode.get(parent_node_id);
-      const answered = isWithinCall(data) ? undefined : answer;
+      const answered = isInnerCall(data) ? undefined : answer;
       const turn = answered ?? follows ?? (count += 1);
       ofCall.set(tool_call_id, turn);
       lastNode.set(node_id, turn);
       if (answered === undefined) last.set(turn, tool_call_id);
-    } else if (isTerminalFact(type)) {
-      const halt = haltOf((result ?? {}) as ToolResult);
+    } else if (isTerminalFact(fact)) {
+      const halt = haltOf(fact.data.result ?? {});
       const turn = ofCall.get(tool_call_id);
       if (halt !== undefined && turn !== undefined && !halts.has(turn)) halts.set(turn, halt);
     }
@@ -69,7 +77,7 @@ export function turnsOf(segment: readonly Fact[]): SegmentTurns {
   };
 }
 
-export function haltOf({ status, error }: Pick<ToolResult, "status" | "error">): Halt | undefined {
+export function haltOf({ status, error }: Partial<ToolResult>): Halt | undefined {
   if (status === "aborted") return "abort";
   if (status === "discarded") return "discard";
   return error?.code === "interrupted" ? "interrupt" : undefined;

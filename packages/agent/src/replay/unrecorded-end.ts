@@ -1,19 +1,84 @@
 // Calls that had ended before their end came on record: one that only reads has none while its answer still streams, and
 // a place for another agent is free before. Others may have begun, or been cancelled, because of them.
 
-import { toolResult, type Fact } from "@soong/core";
+import type { Fact } from "@soong/core";
+import { isHandlerErrorStatus } from "@soong/core/internal";
 import type { LiveCall } from "./live-call.ts";
 import { settle, type Piece } from "./piece.ts";
 import {
-  effectsOf,
   endedFromOutside,
   errorOf,
   failedBeforeJudgement,
   failedToPlan,
+  ownStatusOf,
   resultOf,
   type RecordedCall,
 } from "./recorded-call.ts";
-import { openPlan, openTargets, returnOf } from "./stand-ins.ts";
+import { openPlan, openReturn, openTargets } from "./stand-ins.ts";
+import type { Halt } from "./turns.ts";
+
+/** Those that had ended before this fact, in the order they did. */
+export function parkedBefore({ calls }: Piece, seq: number): LiveCall[] {
+  const due = [...calls.values()].filter(
+    ({ recorded: { parked }, letGo }) => parked !== undefined && parked.after < seq && !letGo,
+  );
+  const order = ({ recorded }: LiveCall): number => recorded.parked?.nth ?? 0;
+  return due.toSorted((a, b) => order(a) - order(b));
+}
+
+/** What the others had come to when a call ended. */
+export function beforeEnd(
+  piece: Piece,
+  call: LiveCall,
+  tools: { takesSiblingsAlong(of: Fact): boolean },
+): void {
+  const { recorded } = call;
+  const hasFailed = recorded.started !== undefined && isHandlerErrorStatus(ownStatusOf(recorded));
+  if (hasFailed && tools.takesSiblingsAlong(recorded.requested)) returnBeside(piece, call);
+  if (errorOf(recorded)?.code === "child_agent_limit_exceeded") countStarters(piece, call);
+}
+
+/** Another waits for a place and never got it: it was counted before this one was refused. */
+function countStarters({ calls }: Piece, refused: LiveCall): void {
+  for (const call of calls.values()) {
+    const isJudged = call.turn === refused.turn && call.judgements.length > 0;
+    const { status, error } = resultOf(call.recorded) ?? {};
+    const isStopped = endedFromOutside(status) || error?.code === "interrupted";
+    if (call.class === "starter" && isJudged && isStopped) openPlan(call, false);
+  }
+}
+
+/** A failure that ended the calls beside it: those that it did not end had returned before. */
+function returnBeside({ calls }: Piece, failed: LiveCall): void {
+  for (const call of calls.values()) {
+    if (call === failed || call.turn !== failed.turn || !call.begun) continue;
+    call.isEnding = true;
+    if (call.started) openReturn(call);
+    else endOwnStart(call);
+  }
+}
+
+/** Once its guards have passed, a call may be refused, or fail to plan, before it notices that it was cancelled. */
+function endOwnStart(call: LiveCall): void {
+  const { recorded } = call;
+  if (failedBeforeJudgement(recorded)) openTargets(call, true);
+  if (ownStatusOf(recorded) === "denied" || failedToPlan(recorded)) openPlan(call, true);
+}
+
+/** A halt that did not end a call which it ends: that had come to its own end before. */
+export function returnBeforeHalt({ calls }: Piece, turn: number, halt: Halt | "stop"): void {
+  for (const call of calls.values()) {
+    const { recorded, result } = call;
+    if (call.turn !== turn || result !== undefined || endedFromOutside(ownStatusOf(recorded))) {
+      continue;
+    }
+    call.isEnding = true;
+    endOwnStart(call);
+    const { interrupt_behavior } = recorded.started?.data ?? {};
+    const endsRunning = halt === "interrupt" ? interrupt_behavior === "cancel" : halt !== "stop";
+    if (endsRunning) openReturn(call);
+  }
+}
 
 /** Those beside a call that must have ended are ended, the one that took least first, until it is enough. */
 export async function releaseEnded(
@@ -23,7 +88,7 @@ export async function releaseEnded(
 ): Promise<void> {
   const running = beside(piece, call).filter(({ started, recorded }) => {
     const result = resultOf(recorded);
-    return started && result !== undefined && !endedFromOutside(result);
+    return started && result !== undefined && !endedFromOutside(result.status);
   });
   await release(running, until);
 }
@@ -65,7 +130,7 @@ export async function releaseFailed(
 }
 
 function isRead({ evaluated, validated }: RecordedCall): boolean {
-  return effectsOf(evaluated ?? validated)?.read_only === true;
+  return (evaluated ?? validated)?.data.effects?.read_only === true;
 }
 
 function beside({ calls }: Piece, call: LiveCall): LiveCall[] {
@@ -87,20 +152,18 @@ async function release(candidates: readonly LiveCall[], until: () => boolean): P
   }
 }
 
-function letEnd(call: LiveCall): void {
-  const { recorded, kept, admitted, returned } = call;
-  const result = resultOf(recorded);
+export function letEnd(call: LiveCall): void {
+  call.letGo = true;
+  call.observed.open();
+  const { recorded, kept, admitted } = call;
   if (recorded.started === undefined) {
     if (recorded.validated === undefined) {
       kept.open();
       admitted.open();
     }
-    if (failedBeforeJudgement(recorded)) openTargets(call, true);
-    if (failedToPlan(recorded)) openPlan(call, true);
-  } else if (result !== undefined) {
-    // What it had returned went with its answer.
-    returned.open(result.status === "discarded" ? toolResult({ content: [] }) : returnOf(result));
-  }
+    openTargets(call, true);
+    openPlan(call, true);
+  } else openReturn(call);
 }
 
 /** Of two that took as long, the one that failed may have ended the other. */

@@ -2,12 +2,24 @@
 
 import { isTerminalFact, type Fact, type Journal } from "@soong/core";
 import type { LiveCall } from "./live-call.ts";
+import { neverCalled } from "./recorded-call.ts";
 
 /** `catalogs`: where surfaces go, in the order they came. */
-export function watchingJournal(calls: ReadonlyMap<string, LiveCall>, catalogs: Fact[]): Journal {
+export function watchingJournal(
+  calls: ReadonlyMap<string, LiveCall>,
+  catalogs: Fact<"tool.catalog.resolved">[],
+): Journal {
+  /** The call whose start was appended last. */
+  let starting: LiveCall | undefined;
   return {
-    append: ({ facts }) => facts.forEach(watch),
-    flush() {},
+    append({ facts }) {
+      starting = undefined;
+      facts.forEach(watch);
+    },
+    flush: () =>
+      starting !== undefined && neverCalled(starting.recorded)
+        ? starting.durable.promise
+        : undefined,
     read: () => [],
   };
 
@@ -15,14 +27,15 @@ export function watchingJournal(calls: ReadonlyMap<string, LiveCall>, catalogs: 
     if (fact.type === "tool.catalog.resolved") catalogs.push(fact);
     const call = fact.tool_call_id === undefined ? undefined : calls.get(fact.tool_call_id);
     if (call === undefined) return;
-    const { type, data } = fact;
-    if (type === "tool.requested") call.tool_name = fact.tool_name ?? "";
-    else if (type === "tool.validated") call.validated = fact;
-    else if (type === "tool.queued") call.class = String((data as { class?: unknown }).class);
-    else if (type === "permission.evaluated") call.evaluated = fact;
-    else if (type === "permission.requested" || type === "permission.failed") call.asked = true;
-    else if (type === "tool.started") call.started = true;
-    else if (isTerminalFact(type))
-      call.result = (data as { result: LiveCall["result"] & {} }).result;
+    if (fact.type === "tool.requested") call.tool_name = fact.tool_name ?? "";
+    else if (fact.type === "tool.validated") call.validated = fact;
+    else if (fact.type === "tool.queued") call.class = fact.data.class;
+    else if (fact.type === "permission.evaluated") call.judgements.push(fact);
+    else if (fact.type === "permission.requested" || fact.type === "permission.failed")
+      call.asked = true;
+    else if (fact.type === "tool.started") {
+      call.started = true;
+      starting = call;
+    } else if (isTerminalFact(fact)) call.result = fact.data.result;
   }
 }

@@ -3,43 +3,32 @@
 
 import {
   compilePolicy,
-  createGrants,
   createKernel,
-  effectsUnder,
   evaluate,
   RunRefused,
   staticVerdict,
-  toolFacts,
   type CatalogEntry,
   type ChainEntry,
   type ConfigInput,
   type Decision,
-  type Effects,
   type Fact,
   type Grants,
-  type JsonObject,
   type Kernel,
   type PermissionFacts,
   type Policy,
+  type ToolGrant,
   type PolicyInput,
   type RegisteredTool,
-  type Resource,
   type Run,
   type RuleOrigin,
-  type ToolGrant,
 } from "@soong/core";
+import { createGrants, entriesIn, effectsUnder, toolFacts } from "@soong/core/internal";
 import { createGrantHistory } from "./grant-history.ts";
 import { decisiveOf } from "./live-call.ts";
-import { chainOf } from "./recorded-call.ts";
-import {
-  catalogEntries,
-  isObject,
-  readDefinitions,
-  readRecordedRun,
-  runOptionsOf,
-} from "./recorded-run.ts";
+import { readDefinitions, readRecordedRun, runOptionsOf } from "./recorded-run.ts";
 import { disabledBy, registerTools } from "./registered-tools.ts";
-import { damaged, factsOf, type ReplaySource } from "./source.ts";
+import { damaged } from "./check-fact.ts";
+import { factsOf, type ReplaySource } from "./source.ts";
 import type { Stage } from "./stand-ins.ts";
 
 export interface WhatIfOptions {
@@ -109,7 +98,7 @@ export async function whatIf(options: WhatIfOptions): Promise<WhatIfReport> {
     if (!(error instanceof RunRefused)) throw error;
     return { ...about, refused: error.message, surface: [], calls: [], unchanged: 0 };
   }
-  const surface = surfaceChanges(catalogEntries(recorded.catalog), run);
+  const surface = surfaceChanges(entriesIn(recorded.catalog.data), run);
   const grants = createGrants();
   const history = createGrantHistory(source, grants);
   /** By call: of two judgements the one of the plan knows all that the one of the targets did. */
@@ -122,20 +111,18 @@ export async function whatIf(options: WhatIfOptions): Promise<WhatIfReport> {
     const { type, data, seq } = fact;
     if (type === "tool.catalog.resolved" && seq > recorded.catalog.seq) {
       disabled = disabledBy(fact, disabled);
-      if (data["definitions"] !== undefined) tools.set(await readDefinitions(source, fact));
+      if (data.definitions !== undefined) tools.set(await readDefinitions(source, fact));
       await run.tools();
-    } else if (type === "grant.created") grants.add(data["grant"] as unknown as ToolGrant);
+    } else if (type === "grant.created") grants.add(data.grant);
     else if (type === "permission.evaluated") {
-      const { grant_id } = data as { grant_id?: unknown };
-      await history.at(seq, typeof grant_id === "string" ? grant_id : undefined);
-      compare(fact, recordedVerdict(fact), verdictNow(fact, kernel, run, grants));
+      await history.at(seq, data.grant_id);
+      compare(fact, recordedVerdict(data), verdictNow(fact, kernel, run, grants));
     } else if (type === "tool.denied") takeDenied(fact);
   }
 
   /** A tool that was not there: what it would have touched was never asked, so it is judged by what it is. */
-  function takeDenied(fact: Fact): void {
-    const { result } = fact.data as { result?: { error?: { code?: string; message?: string } } };
-    const { code, message = "" } = result?.error ?? {};
+  function takeDenied(fact: Fact<"tool.denied">): void {
+    const { code, message = "" } = fact.data.result?.error ?? {};
     const tool = kernel.registry.current(fact.tool_name ?? "");
     if (code !== "tool_not_available" || tool === undefined) return;
     const was = { decision: "deny", layer: "surface", rule: "surface", reason: message } as const;
@@ -186,12 +173,13 @@ function surfaceChanges(before: readonly CatalogEntry[], { surface }: Run): What
   });
 }
 
-function recordedVerdict(fact: Fact): WhatIfVerdict {
-  const { decision, reason } = fact.data as { decision?: unknown; reason?: unknown };
-  return verdictOf(decision as Decision, decisiveOf(chainOf(fact)), String(reason));
+function recordedVerdict({ decision, chain, reason }: Judged["data"]): WhatIfVerdict {
+  return verdictOf(decision, decisiveOf(chain), reason);
 }
 
-function verdictNow(fact: Fact, kernel: Kernel, run: Run, grants: Grants): WhatIfVerdict {
+type Judged = Fact<"permission.evaluated">;
+
+function verdictNow(fact: Judged, kernel: Kernel, run: Run, grants: Grants): WhatIfVerdict {
   const tool = kernel.registry.current(fact.tool_name ?? "");
   if (tool === undefined) throw damaged(fact.seq, "its tool is not among the definitions");
   const gone = absence(run, tool);
@@ -243,20 +231,15 @@ function originOf({ input }: Policy, rule: string): RuleOrigin | undefined {
 
 /** What the call was judged on. Of a server's tool, what it is remains the user's word. */
 function recordedFacts(
-  { data }: Fact,
+  { data }: Judged,
   policy: Policy,
   tool: RegisteredTool,
   grants: Grants,
 ): PermissionFacts {
-  const { resources, hosts, planned_destructive, chain, grant_id } = data as JsonObject;
+  const { resources, hosts, planned_destructive, chain, grant_id } = data;
   const isServer = tool.source.kind === "mcp";
-  const effects = isServer
-    ? effectsUnder(policy, tool)
-    : isObject(data["effects"])
-      ? (data["effects"] as unknown as Effects)
-      : tool.effects.worst;
-  const entries = Array.isArray(chain) ? (chain as unknown as ChainEntry[]) : [];
-  const hook = entries.find(({ layer }) => layer === "hook");
+  const effects = isServer ? effectsUnder(policy, tool) : (data.effects ?? tool.effects.worst);
+  const hook = chain.find(({ layer }) => layer === "hook");
   return {
     tool_name: tool.name,
     permission: effects.read_only ? "readonly" : "write",
@@ -265,12 +248,19 @@ function recordedFacts(
     source_id: tool.source.id,
     ...(tool.trust === undefined ? {} : { trust: tool.trust }),
     effects,
-    resources: Array.isArray(resources) ? (resources as unknown as Resource[]) : [],
-    hosts: hosts === "unknown" ? hosts : ((hosts ?? []) as string[]),
-    ...(typeof planned_destructive === "boolean" ? { planned_destructive } : {}),
+    resources,
+    hosts,
+    ...(planned_destructive === undefined ? {} : { planned_destructive }),
     ...(hook === undefined
       ? {}
-      : { hook: { decision: "ask", reason: hook.reason, hook: hook.rule.replace(/^hook:/, "") } }),
+      : {
+          hook: {
+            decision: "ask",
+            reason: hook.reason,
+            hook: hook.rule.replace(/^hook:/, ""),
+            ...(hook.unspelled === true ? { unspelled: true } : {}),
+          },
+        }),
     // Only a call that a grant was counted for has one to be compared with.
     input_digest: () => digestIn(grants.list().find((grant) => grant.grant_id === grant_id)),
   };

@@ -1,56 +1,55 @@
 // What an expectation may say.
 
-import { createRegex } from "@soong/core";
-import {
-  exactlyOne,
-  isMapping,
-  listOf,
-  mapping,
-  nonEmptyText,
-  oneOf,
-  wholeNumber,
-  type FieldCheck,
-} from "../document/index.ts";
+import { createRegex, isRecord } from "@soong/core/internal";
+import { shape } from "@soong/platform";
+import { nonEmptyText } from "./non-empty-text.ts";
 
-const regularExpression: FieldCheck = (value, path, report) => {
-  nonEmptyText(value, path, report);
-  if (typeof value !== "string") return;
-  const compiled = createRegex(value, "u");
-  if (!compiled.ok) report(path, compiled.message);
-};
+const { choice, exactlyOne, list, object, optional, refine, wholeNumber } = shape;
 
-const ON_TEXT = { contains: nonEmptyText, not_contains: nonEmptyText, matches: regularExpression };
-
-const checkText = mapping("a check on text", ON_TEXT, (value, path, report) => {
-  if (Object.keys(value).length === 0) {
-    report(path, "checks nothing; give contains, not_contains or matches");
-  }
+const regularExpression = refine(nonEmptyText, (pattern, place) => {
+  const compiled = createRegex(pattern, "u");
+  if (!compiled.ok) place.report(compiled.message);
 });
 
-const toolNames = listOf("tool names", nonEmptyText);
-const SUBJECTS = ["result", "last_user", "system", "tools", "not_tools"];
-const ON_RESULT = { ...ON_TEXT, status: oneOf(["ok", "error"]) };
+const ON_TEXT = {
+  contains: optional(nonEmptyText),
+  not_contains: optional(nonEmptyText),
+  matches: optional(regularExpression),
+};
 
-export const checkExpectation = mapping(
-  "an expectation",
+const checkText = object(ON_TEXT, {
+  what: "a check on text",
+  together(value, place) {
+    if (Object.keys(value).length > 0) return;
+    place.report("checks nothing; give contains, not_contains or matches");
+  },
+});
+
+const toolNames = optional(list(nonEmptyText, { of: "tool names" }));
+const SUBJECTS = ["result", "last_user", "system", "tools", "not_tools"];
+const ON_RESULT = { ...ON_TEXT, status: optional(choice(["ok", "error"])) };
+
+export const checkExpectation = object(
   {
-    result: wholeNumber(10_000),
+    result: optional(wholeNumber(0, 10_000)),
     ...ON_RESULT,
-    last_user: checkText,
-    system: checkText,
+    last_user: optional(checkText),
+    system: optional(checkText),
     tools: toolNames,
     not_tools: toolNames,
   },
-  (value, path, report) => {
-    const problem = exactlyOne(value, SUBJECTS);
-    if (problem !== undefined) report(path, problem);
-    if (problem !== undefined || Object.hasOwn(value, "result")) return;
-    const subject = SUBJECTS.find((name) => Object.hasOwn(value, name)) ?? "";
-    for (const field of Object.keys(ON_RESULT)) {
-      if (!Object.hasOwn(value, field)) continue;
-      const within =
-        isMapping(value[subject]) && field !== "status" ? `: put it inside ${subject}` : "";
-      report([...path, field], `goes with result${within}`, "key");
-    }
+  {
+    what: "an expectation",
+    together(value, place) {
+      exactlyOne(...SUBJECTS)(value, place);
+      const [subject = "result", second] = SUBJECTS.filter((name) => Object.hasOwn(value, name));
+      if (subject === "result" || second !== undefined) return;
+      for (const field of Object.keys(ON_RESULT)) {
+        if (!Object.hasOwn(value, field)) continue;
+        const within =
+          isRecord(value[subject]) && field !== "status" ? `: put it inside ${subject}` : "";
+        place.in(field).reportKey(`goes with result${within}`);
+      }
+    },
   },
 );

@@ -3,7 +3,7 @@
 
 import { textOf } from "@soong/core";
 import type { ModelMessage, ModelRequest } from "../model/index.ts";
-import { shortened } from "../document/index.ts";
+import { shorten } from "@soong/platform";
 
 export function describeLastMessage({ messages }: ModelRequest): string {
   const last = messages.at(-1);
@@ -33,5 +33,5 @@ const MAX_RESULTS = 4;
 const MAX_QUOTED_CHARS = 200;
 
 export function quoted(text: string): string {
-  return JSON.stringify(shortened(text, MAX_QUOTED_CHARS));
+  return JSON.stringify(shorten(text, MAX_QUOTED_CHARS));
 }

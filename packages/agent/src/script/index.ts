@@ -2,7 +2,6 @@
 // read, and then plays behind the model port like any other model.
 
 export { loadScript, ScriptError } from "./load-script.ts";
-export { parseScript, printScript, type ParsedScript, type ScriptProblem } from "./parse-script.ts";
+export { parseScript, printScript, type ParsedScript } from "./parse-script.ts";
 export type * from "./script.ts";
-export { describeDocumentProblem as describeScriptProblem } from "../document/index.ts";
 export { scriptedModel, type ScriptedModelOptions } from "./scripted-model.ts";

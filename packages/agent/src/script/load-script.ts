@@ -1,14 +1,15 @@
 // A script from a file. Whatever kind of file it is, it is read whole or refused.
 
-import { describeDocumentProblem, readTextFile } from "../document/index.ts";
-import { MAX_SCRIPT_BYTES, parseScript, type ScriptProblem } from "./parse-script.ts";
+import { describeProblem, type Problem } from "@soong/platform";
+import { readTextFile } from "../document/index.ts";
+import { MAX_SCRIPT_BYTES, parseScript } from "./parse-script.ts";
 import type { Script } from "./script.ts";
 
 export class ScriptError extends Error {
-  readonly problems: readonly ScriptProblem[];
+  readonly problems: readonly Problem[];
 
-  constructor(file: string, problems: readonly ScriptProblem[]) {
-    const lines = problems.map((problem) => `\n  ${describeDocumentProblem(problem)}`);
+  constructor(file: string, problems: readonly Problem[]) {
+    const lines = problems.map((problem) => `\n  ${describeProblem(problem)}`);
     super(`the script ${file} cannot be played:${lines.join("")}`);
     this.name = "ScriptError";
     this.problems = problems;

@@ -1,7 +1,7 @@
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
 import { parseScript } from "./parse-script.ts";
-import { describeDocumentProblem as describeScriptProblem } from "../document/index.ts";
+import { describeProblem } from "@soong/platform";
 
 /** The example every script is written after. */
 const EXAMPLE = `
@@ -21,7 +21,7 @@ agents:
 
 function problemsOf(text: string): string[] {
   const parsed = parseScript(text, "s.yaml");
-  return parsed.ok ? [] : parsed.problems.map(describeScriptProblem);
+  return parsed.ok ? [] : parsed.problems.map(describeProblem);
 }
 
 describe("a good script", () => {
@@ -132,7 +132,7 @@ describe("a bad script", () => {
     ],
     [
       "turns: [{ text: a, stop: refused }]",
-      '1:26: turns[0].stop: is "refused"; it is one of tool_use, end_turn, max_tokens',
+      '1:26: turns[0].stop: is "refused"; "tool_use" or "end_turn" or "max_tokens" is expected',
     ],
     [
       "turns: [{ expect: [] }]",
@@ -142,11 +142,11 @@ describe("a bad script", () => {
     ["turns: [{ calls: [{ tool: '' }] }]", "1:27: turns[0].calls[0].tool: is empty"],
     [
       "turns: [{ calls: [{ tool: a.b, input: [1] }] }]",
-      "1:39: turns[0].calls[0].input: is a list; a mapping is expected (input_text sends any text as it stands)",
+      "1:39: turns[0].calls[0].input: is a list; a mapping is expected (input_text sends any text as it is)",
     ],
     [
       "turns: [{ calls: [{ tool: a.b, input: {}, input_text: x }] }]",
-      "1:43: turns[0].calls[0].input_text: stands beside input; a call has one of the two",
+      "1:43: turns[0].calls[0].input_text: is beside input; a call has one of the two",
     ],
     [
       "turns: [{ calls: [{ tool: a.b, after_ms: -1 }] }]",
@@ -167,7 +167,7 @@ describe("a bad script", () => {
     ],
     [
       "turns: [{ error: broken }]",
-      '1:18: turns[0].error: is "broken"; it is one of overloaded, disconnect, rate_limited',
+      '1:18: turns[0].error: is "broken"; "overloaded" or "disconnect" or "rate_limited" is expected',
     ],
     ["turns: [{ error: {} }]", "1:18: turns[0].error.kind: is missing"],
     [
@@ -196,11 +196,11 @@ describe("a bad script", () => {
     ],
     [
       "turns: [{ parts: [{ call: { tool: a.b, after_ms: 1 }, after_ms: 1 }] }]",
-      "1:40: turns[0].parts[0].call.after_ms: stands beside the part's own after_ms",
+      "1:40: turns[0].parts[0].call.after_ms: is beside the part's own after_ms",
     ],
     [
       "turns: [{ parts: [], text: a }]",
-      "1:22: turns[0].text: stands beside parts, which is the whole answer: put it there",
+      "1:22: turns[0].text: is beside parts, which is the whole answer: put it there",
     ],
     [
       "turns: [{ text: a, expect: [{ contains: a }] }]",
@@ -235,16 +235,16 @@ describe("a bad script", () => {
       "turns: []\nagents: { one: [[{ txt: a }]] }",
       '2:20: agents.one[0][0].txt: is not a field of a turn; did you mean "text"?',
     ],
-    ["turns: []\nturns: [{ text: a }]", "2:1: turns: stands a second time"],
+    ["turns: []\nturns: [{ text: a }]", "2:1: turns: is given a second time"],
     [
       "turns: [{ text: a, calls: [{ tool: a.b, input: { x: 1, 'x': 2 } }] }]",
-      "1:56: turns[0].calls[0].input.x: stands a second time",
+      "1:56: turns[0].calls[0].input.x: is given a second time",
     ],
     ["turns: []\n? [a]\n: 1", "2:3: has a key that is not text"],
     ["turns: []\n~: 1", "2:1: has a key that is not text"],
     [
       "turns: [{ text: 1 }]\nturns: [{ text: 2 }]",
-      "2:1: turns: stands a second time",
+      "2:1: turns: is given a second time",
       "2:17: turns[0].text: is 2; text is expected: put it in quotes",
     ],
     [
@@ -255,7 +255,7 @@ describe("a bad script", () => {
     ["turns: [{ text: a }]\n---\nturns: []", "2:1: holds a second document; it has to be one"],
     [
       "turns: [{ text: *gone }]",
-      "1:17: turns[0].text: is the alias *gone, and no anchor &gone stands before it",
+      "1:17: turns[0].text: is the alias *gone, and no anchor &gone is before it",
     ],
     [
       "turns: [{ calls: [{ tool: a.b, input: &me { a: *me, b: *me } }] }]",
@@ -291,7 +291,7 @@ describe("a bad script", () => {
   test("is told of keys that stand twice in their place among the others", () => {
     expect(problemsOf("agents: 3\nturns: []\nturns: []\n")).toEqual([
       "s.yaml:1:9: agents: is 3; a mapping of agent definition ids to lists is expected",
-      "s.yaml:3:1: turns: stands a second time",
+      "s.yaml:3:1: turns: is given a second time",
     ]);
   });
 
@@ -370,6 +370,25 @@ describe("a script made to hurt", () => {
     const problems = problemsOf(
       `{"turns": [{"calls": [{"tool": "a.b", "input": {${keys.join(", ")}, k7: 2}}]}]}`,
     );
-    expect(problems).toEqual([expect.stringMatching(/input\.k7: stands a second time$/)]);
+    expect(problems).toEqual([expect.stringMatching(/input\.k7: is given a second time$/)]);
   });
+});
+
+test("a guard needs the id of its call, says one thing, and waits for a call that there is", () => {
+  verifies("SCRIPT-1");
+  const parsed = parseScript(
+    `turns:
+  - calls:
+      - { tool: a.b, guard: { stop: enough } }
+      - { tool: a.b, id: x, guard: { stop: enough, deny: no } }
+      - { tool: a.b, id: y, guard: { until: z }, input: { until: anything } }
+    error: { kind: disconnect, until: [x, w] }`,
+    "s.yaml",
+  );
+  expect(parsed.ok ? [] : parsed.problems.map(({ message }) => message)).toEqual([
+    expect.stringContaining("needs an id beside it"),
+    expect.stringContaining("has stop and deny"),
+    expect.stringContaining('"z", which is the id of no call'),
+    expect.stringContaining('"w", which is the id of no call'),
+  ]);
 });

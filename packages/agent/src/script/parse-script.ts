@@ -1,15 +1,13 @@
 // From the text of a script to the script, or to everything that is wrong with it.
 
 import { stringify } from "yaml";
-import { checkedDocument, type DocumentProblem } from "../document/index.ts";
+import { readDocument, type Problem } from "@soong/platform";
 import { checkScript } from "./check-script.ts";
 import type { Script } from "./script.ts";
 
-export type ScriptProblem = DocumentProblem;
-
 export type ParsedScript =
   | { ok: true; script: Script }
-  | { ok: false; problems: readonly ScriptProblem[] };
+  | { ok: false; problems: readonly Problem[] };
 
 export const MAX_SCRIPT_BYTES = 5 * 1024 * 1024;
 
@@ -18,7 +16,7 @@ export function parseScript(text: string, file: string): ParsedScript {
   if (Buffer.byteLength(text) > MAX_SCRIPT_BYTES) {
     return { ok: false, problems: [{ file, line: 1, column: 1, message: TOO_LARGE }] };
   }
-  const checked = checkedDocument(text, file, checkScript);
+  const checked = readDocument(text, file, "yaml", checkScript);
   return checked.ok ? { ok: true, script: checked.value as Script } : checked;
 }
 

@@ -4,6 +4,7 @@
 import type { Clock } from "@soong/core";
 import type { ModelError, ModelEvent, ModelRequest } from "../model/index.ts";
 import type { ScriptCall, ScriptFailure, ScriptTurn } from "./script.ts";
+import type { ScriptGuards } from "./script-guards.ts";
 import { argumentPieces, wordPieces } from "./stream-pieces.ts";
 import { stopOf, turnParts } from "./turn-parts.ts";
 import { estimatedTokens, requestChars } from "./usage-estimate.ts";
@@ -14,6 +15,7 @@ export async function* playTurn(
   wireNameOf: (tool: string) => string,
   clock: Clock,
   signal: AbortSignal,
+  ended: ScriptGuards["ended"],
 ): AsyncGenerator<ModelEvent, void> {
   const parts = turnParts(turn);
   let due = clock.monotonic();
@@ -22,6 +24,9 @@ export async function* playTurn(
   for (const part of parts) {
     due += part.after_ms;
     await pauseUntil(due, clock, signal);
+    if (part.type === "error" && part.error.until !== undefined) {
+      await ended(part.error.until, signal);
+    }
     if (signal.aborted) break;
     if (part.type === "error") {
       yield { type: "failed", error: modelError(part.error) };

@@ -45,15 +45,27 @@ export interface ScriptCall {
   /** Sent as it stands, in place of `input`: it need not be JSON. */
   readonly input_text?: string;
   readonly id?: string;
+  /** What a guard says of this call, which needs an `id` then. */
+  readonly guard?: ScriptGuard;
   /** Since the part before. */
   readonly after_ms?: number;
 }
+
+/** A guard of a script can only refuse or wait: it never lets through what the policy does not. */
+export type ScriptGuard =
+  /** The run ends here. */
+  | { readonly stop: string }
+  | { readonly deny: string }
+  /** It does not start before the call of this id has ended. */
+  | { readonly until: string };
 
 export interface ScriptFailure {
   readonly kind: ScriptFailureKind;
   readonly after_ms?: number;
   /** Only with `rate_limited`. */
   readonly retry_after_ms?: number;
+  /** Not before the calls of these ids have ended. */
+  readonly until?: readonly string[];
 }
 
 export type ScriptFailureKind = (typeof FAILURE_KINDS)[number];

@@ -1,17 +1,13 @@
 // A script behind the model port (SCRIPT-1): a model like any other, to whoever reads its stream. One model
 // is one script being played; what it answers next depends on who asks and on nothing else.
 
-import {
-  PORTABLE_NAMES,
-  systemClock,
-  wireNameOf,
-  type Clock,
-  type ModelProfile,
-} from "@soong/core";
+import { PORTABLE_NAMES, systemClock, type Clock, type ModelProfile } from "@soong/core";
+import { wireNameOf } from "@soong/core/internal";
 import type { Model, ModelEvent, ModelRequest } from "../model/index.ts";
 import { describeLastMessage } from "./describe-request.ts";
 import { ABORTED, playTurn } from "./play-turn.ts";
 import type { Script } from "./script.ts";
+import { scriptGuards } from "./script-guards.ts";
 import { turnOrder } from "./turn-order.ts";
 import { unmetExpectations } from "./unmet-expectations.ts";
 
@@ -34,6 +30,7 @@ const SCRIPT_PROFILE: ModelProfile = {
 export function scriptedModel(script: Script, options: ScriptedModelOptions = {}): Model {
   const { clock = systemClock(), id = "script", profile = SCRIPT_PROFILE } = options;
   const order = turnOrder(script);
+  const { hooks, ended } = scriptGuards(script, clock);
 
   async function* stream(
     request: ModelRequest,
@@ -60,10 +57,10 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
       yield failed(`${id}: request ${request.index} is not what ${place} expects. ${shown}${more}`);
       return;
     }
-    yield* playTurn(turn, request, toWire, clock, signal);
+    yield* playTurn(turn, request, toWire, clock, signal, ended);
   }
 
-  return { id, profile, stream };
+  return { id, profile, stream, ...(hooks.length === 0 ? {} : { hooks }) };
 }
 
 const MAX_UNMET = 10;

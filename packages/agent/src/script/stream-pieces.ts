@@ -1,6 +1,8 @@
 // How a whole text comes in a stream: in pieces that give the text again when joined. Bounded in number, so
 // that a long text costs no more events than a provider would send.
 
+import { isHighSurrogate } from "@soong/core/internal";
+
 const MAX_PIECES = 64;
 
 /** Word by word; a long text several words at a time. */
@@ -33,8 +35,4 @@ export function argumentPieces(text: string): string[] {
     start = end;
   }
   return pieces.length === 0 ? [""] : pieces;
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
 }

@@ -1,10 +1,11 @@
 // What a model was sent, held against what its turn expects: a sentence for every miss, with what was there
 // instead.
 
-import { createRegex, textOf } from "@soong/core";
+import { textOf } from "@soong/core";
+import { createRegex } from "@soong/core/internal";
 import type { ModelMessage, ModelRequest } from "../model/index.ts";
 import { quoted } from "./describe-request.ts";
-import { shortened } from "../document/index.ts";
+import { shorten } from "@soong/platform";
 import type { Expectation, ResultExpectation, TextExpectation } from "./script.ts";
 
 export function unmetExpectations(
@@ -70,7 +71,7 @@ function textMisses(what: string, text: string, expectation: TextExpectation): s
     misses.push(`${what} should not contain ${quoted(notContains)} and is ${quoted(text)}`);
   }
   if (matches !== undefined && !fits(matches, text)) {
-    misses.push(`${what} should match /${shortened(matches, 200)}/ and is ${quoted(text)}`);
+    misses.push(`${what} should match /${shorten(matches, 200)}/ and is ${quoted(text)}`);
   }
   return misses;
 }

@@ -2,8 +2,10 @@
 
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { nearestName, ToolFailure } from "@soong/core";
-import { controlCharacter, readTextFile, shortened } from "../document/index.ts";
+import { ToolFailure } from "@soong/core";
+import { nearestName } from "@soong/core/internal";
+import { controlCharacter, shorten } from "@soong/platform";
+import { readTextFile } from "../document/index.ts";
 import { SKILL_FILE, type Skill } from "./skill.ts";
 
 export interface FilesBeside {
@@ -75,7 +77,7 @@ function noSuchFile(
   file: string,
   paths: readonly string[],
 ): ToolFailure {
-  const given = shortened(file, 200);
+  const given = shorten(file, 200);
   const meant = nearestName(given, paths);
   const some = paths.slice(0, 10).map((path) => JSON.stringify(path));
   const more = paths.length > some.length ? `, and ${paths.length - some.length} more` : "";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { ConversationNode } from "@soong/core";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { describeDocumentProblem } from "../document/index.ts";
+import { describeProblem } from "@soong/platform";
 import { filesBeside } from "./files-beside.ts";
 import { loadSkills, readSkill } from "./load-skills.ts";
 import { requestedTools } from "./requested-tools.ts";
@@ -37,9 +37,7 @@ const skill = (name: string, more = "", body = "Do it well."): string =>
 
 async function problems(): Promise<string[]> {
   const loaded = await loadSkills(folder);
-  return loaded.problems.map((problem) =>
-    describeDocumentProblem(problem).replace(`${folder}/`, ""),
-  );
+  return loaded.problems.map((problem) => describeProblem(problem).replace(`${folder}/`, ""));
 }
 
 test("a skill has all that its form allows, and keys of other runtimes do no harm", async () => {
@@ -110,14 +108,14 @@ test("each bad skill costs itself only, and is told with its place", async () =>
     "Upper:1:1: has a name no skill can have: lower-case letters, digits and single hyphens between them, 64 characters at most",
     "empty:1:1: has no SKILL.md; a skill is a folder with one",
     expect.stringMatching(/^list\/SKILL\.md:2:1: is a list; the front matter of a skill/),
-    "long/SKILL.md:3:14: description: has 1025 characters; 1024 are the most",
+    "long/SKILL.md:3:14: description: has 1025 characters; at most 1024 are allowed",
     expect.stringMatching(/^nested\/SKILL\.md:4:\d+: metadata\.a: is a mapping/),
     expect.stringMatching(/^no-body\/SKILL\.md:1:1: has no text below/),
     expect.stringMatching(/^no-end\/SKILL\.md:1:1: has front matter without an end/),
     expect.stringMatching(/^no-front\/SKILL\.md:1:1: does not begin with its front matter/),
     expect.stringMatching(/^no-name\/SKILL\.md:2:1: name: is missing/),
     'other/SKILL.md:2:7: name: is "else", and its folder is "other": they must be the same',
-    expect.stringMatching(/^twice\/SKILL\.md:3:1: name: stands a second time/),
+    expect.stringMatching(/^twice\/SKILL\.md:3:1: name: is given a second time/),
     expect.stringMatching(/^types\/SKILL\.md:3:14: description: is 3; text is expected/),
     expect.stringMatching(/^types\/SKILL\.md:4:11: metadata: is a list/),
     expect.stringMatching(/^types\/SKILL\.md:5:16: allowed-tools: is 4/),

@@ -4,14 +4,15 @@
 import { readdir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { messageOf, type Restriction } from "@soong/core";
-import { readTextFile, type DocumentProblem } from "../document/index.ts";
+import type { Problem } from "@soong/platform";
+import { readTextFile } from "../document/index.ts";
 import { parseSkill, type ParsedSkill } from "./parse-skill.ts";
 import { isSkillName, SKILL_FILE, type Skill } from "./skill.ts";
 
 export interface LoadedSkills {
   /** By name. */
   readonly skills: readonly Skill[];
-  readonly problems: readonly DocumentProblem[];
+  readonly problems: readonly Problem[];
   /** Those that were not read, because something restricts their file. */
   readonly restricted: readonly RestrictedSkill[];
 }
@@ -30,7 +31,7 @@ export async function loadSkills(
   restrictionOf: (name: string) => Promise<Restriction | undefined> = unrestricted,
 ): Promise<LoadedSkills> {
   const skills: Skill[] = [];
-  const problems: DocumentProblem[] = [];
+  const problems: Problem[] = [];
   const restricted: RestrictedSkill[] = [];
   for (const name of await namesOf(folder, problems)) {
     const restriction = await restrictionOf(name);
@@ -91,7 +92,7 @@ function refused(file: string, message: string): ParsedSkill {
   return { ok: false, problems: [{ file, line: 1, column: 1, message }] };
 }
 
-async function namesOf(folder: string, problems: DocumentProblem[]): Promise<string[]> {
+async function namesOf(folder: string, problems: Problem[]): Promise<string[]> {
   let names: string[];
   try {
     const entries = await readdir(folder, { withFileTypes: true });

@@ -2,17 +2,19 @@
 
 import { basename, dirname } from "node:path";
 import {
-  checkedDocument,
   controlCharacter,
-  splitFrontMatter,
-  type DocumentProblem,
-} from "../document/index.ts";
-import { checkSkill, ignoredKeys } from "./check-skill.ts";
+  problemAt,
+  readDocument,
+  type Problem,
+  type ShapeValue,
+} from "@soong/platform";
+import { splitFrontMatter } from "../document/index.ts";
+import { ignoredKeys, SKILL } from "./check-skill.ts";
 import type { Skill } from "./skill.ts";
 
 export type ParsedSkill =
   | { readonly ok: true; readonly skill: Skill }
-  | { readonly ok: false; readonly problems: readonly DocumentProblem[] };
+  | { readonly ok: false; readonly problems: readonly Problem[] };
 
 const MOST_BODY_CHARS = 100_000;
 
@@ -31,7 +33,7 @@ export function parseSkill(text: string, file: string): ParsedSkill {
   }
   const split = splitFrontMatter(text);
   if (!split.ok) return refused(split.line, split.message);
-  const checked = checkedDocument(split.yaml, file, checkSkill);
+  const checked = readDocument(split.yaml, file, "yaml", SKILL);
   if (!checked.ok) return checked;
   if (split.body === "") {
     return refused(1, "has no text below its front matter; that is what the skill says");
@@ -42,22 +44,19 @@ export function parseSkill(text: string, file: string): ParsedSkill {
       `has ${split.body.length} characters below its front matter; ${MOST_BODY_CHARS} are the most: move details into files beside it`,
     );
   }
-  const written = checked.value as WrittenSkill;
+  const { value: written, document } = checked;
   const folder = dirname(file);
   if (written.name !== basename(folder)) {
     const message = `is "${written.name}", and its folder is ${JSON.stringify(basename(folder))}: they must be the same`;
-    const place = checked.positionOf(["name"], "value");
-    return { ok: false, problems: [{ file, ...place, field: "name", message }] };
+    return { ok: false, problems: [problemAt(document, ["name"], message)] };
   }
   return { ok: true, skill: skillOf(written, { body: split.body, folder, file }) };
 }
 
-interface WrittenSkill extends Pick<Skill, "name" | "description" | "license" | "compatibility"> {
-  readonly metadata?: Readonly<Record<string, string | number | boolean>>;
-  readonly "allowed-tools"?: string | readonly string[];
-}
-
-function skillOf(written: WrittenSkill, place: Pick<Skill, "body" | "folder" | "file">): Skill {
+function skillOf(
+  written: ShapeValue<typeof SKILL>,
+  place: Pick<Skill, "body" | "folder" | "file">,
+): Skill {
   const { name, description, license, compatibility, metadata, "allowed-tools": tools } = written;
   const texts = Object.entries(metadata ?? {}).map(([key, value]) => [key, String(value)]);
   return {

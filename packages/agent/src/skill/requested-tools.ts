@@ -1,7 +1,8 @@
 // The tools a skill asks for, held against the surface of the run: what it has of them, and why not the others. A request
 // changes nothing: neither the surface nor any permission.
 
-import { matchesName, SEARCH_TOOLS, type Surface } from "@soong/core";
+import { SEARCH_TOOLS, type Surface } from "@soong/core";
+import { matchesName } from "@soong/core/internal";
 
 export interface RequestedTool {
   /** As the skill wrote it. */

@@ -1,13 +1,8 @@
 // A skill as a node of the conversation, once per content: whose words they are and what they cannot do stands before the
 // first of them (CTX-4).
 
-import {
-  TOOL_REQUESTS,
-  type ContextNode,
-  type ConversationNode,
-  type JsonObject,
-  type RunContext,
-} from "@soong/core";
+import type { ContextNode, ConversationNode, JsonObject, RunContext } from "@soong/core";
+import { isRecord, TOOL_REQUESTS } from "@soong/core/internal";
 import { skillHash, type Skill } from "./skill.ts";
 
 export function skillNode(skill: Skill): ContextNode {
@@ -43,8 +38,7 @@ export function withRequests(
   tools: readonly string[],
 ): JsonObject {
   const before = context[TOOL_REQUESTS];
-  const isThere = typeof before === "object" && before !== null && !Array.isArray(before);
-  const requests: JsonObject = isThere ? { ...before } : {};
+  const requests: JsonObject = isRecord(before) ? { ...before } : {};
   for (const tool of tools) {
     const names = Object.hasOwn(requests, tool) ? requests[tool] : undefined;
     const others = Array.isArray(names) ? names.filter((name) => name !== skill) : [];
@@ -62,5 +56,5 @@ const LOADS = "skill_loads";
 
 function loadsIn(context: RunContext): JsonObject {
   const loads = context[LOADS];
-  return typeof loads === "object" && loads !== null && !Array.isArray(loads) ? loads : {};
+  return isRecord(loads) ? loads : {};
 }

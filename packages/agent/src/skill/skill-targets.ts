@@ -12,16 +12,16 @@ type RestrictingPlaces = Pick<Places, "restrictedBy">;
 export async function targetsOfSkill(
   folder: string,
   { name, file }: { readonly name: string; readonly file?: string },
-  places: RestrictingPlaces,
+  places: Places,
 ): Promise<Targets> {
   if (!isSkillName(name)) return { resources: [] };
   const named = join(folder, name);
   const real = await realpath(named).catch(() => named);
   const beside = file === undefined ? undefined : join(real, file);
   const paths = [
-    await namesOfFile(join(real, SKILL_FILE), join(named, SKILL_FILE)),
+    await namesOfFile(join(real, SKILL_FILE), join(named, SKILL_FILE), places),
     ...(beside?.startsWith(real + sep) === true
-      ? [await namesOfFile(beside, join(named, relative(real, beside)))]
+      ? [await namesOfFile(beside, join(named, relative(real, beside)), places)]
       : []),
   ];
   return { resources: paths.flatMap((names) => restrictedResource(names, real, places)) };
@@ -31,11 +31,11 @@ export async function targetsOfSkill(
 export async function restrictionOfSkill(
   folder: string,
   name: string,
-  places: RestrictingPlaces,
+  places: Places,
 ): Promise<Restriction | undefined> {
   const named = join(folder, name);
   const real = await realpath(named).catch(() => named);
-  const names = await namesOfFile(join(real, SKILL_FILE), join(named, SKILL_FILE));
+  const names = await namesOfFile(join(real, SKILL_FILE), join(named, SKILL_FILE), places);
   const found = names.flatMap((path) => restrictionIn(path, real, "read", places) ?? []);
   return found.find(({ decision }) => decision === "deny") ?? found[0];
 }
@@ -48,9 +48,12 @@ export function isNameRestricted(
   return restrictionIn(path, folder, "list", places) !== undefined;
 }
 
-/** Where its links lead first, then the other names it has. */
-async function namesOfFile(path: string, ...others: readonly string[]): Promise<string[]> {
-  return [...new Set([await realpath(path).catch(() => path), path, ...others])];
+/** Where its links lead first, then the other names it has, hard links that a rule names among them. */
+async function namesOfFile(path: string, other: string, places: Places): Promise<string[]> {
+  const real = await realpath(path).catch(() => path);
+  const given = { path: real, directory: "/", access: "read", mayWalk: false } as const;
+  const found = await Promise.resolve(places.findPath?.(given, places)).catch(() => undefined);
+  return [...new Set([real, path, other, ...(found?.resource.also ?? [])])];
 }
 
 function restrictedResource(

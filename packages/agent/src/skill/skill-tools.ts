@@ -4,14 +4,14 @@
 import {
   createSearchIndex,
   defineTool,
-  nearestName,
   ToolFailure,
   toolResult,
   type AnyTool,
   type ToolContext,
   type ToolSource,
 } from "@soong/core";
-import { describeDocumentProblem, shortened, type DocumentProblem } from "../document/index.ts";
+import { nearestName, oneLine } from "@soong/core/internal";
+import { describeProblem, shorten, type Problem } from "@soong/platform";
 import { nodesInView, type RunOf } from "./calling-run.ts";
 import { filesBeside, readFileBeside, type FilesBeside } from "./files-beside.ts";
 import { loadSkills, readSkill, type RestrictedSkill } from "./load-skills.ts";
@@ -97,13 +97,13 @@ interface Listed {
   readonly found: readonly Skill[];
   readonly shown: readonly Skill[];
   readonly skills: readonly Skill[];
-  readonly problems: readonly DocumentProblem[];
+  readonly problems: readonly Problem[];
   readonly restricted: readonly RestrictedSkill[];
   readonly folder: string;
 }
 
 function listText({ found, shown, skills, problems, restricted, folder }: Listed): string {
-  const lines = shown.map(({ name, description }) => `- ${name}: ${inOneLine(description)}`);
+  const lines = shown.map(({ name, description }) => `- ${name}: ${oneLine(description)}`);
   if (skills.length + restricted.length === 0) lines.push(`There are no skills in ${folder}.`);
   else if (found.length === 0 && skills.length > 0) {
     lines.push(
@@ -114,7 +114,7 @@ function listText({ found, shown, skills, problems, restricted, folder }: Listed
   if (more > 0) lines.push(`${more} more; give a query to find the right one.`);
   if (problems.length > 0) {
     lines.push("These cannot be used until they are fixed:");
-    const told = problems.slice(0, MOST_PROBLEMS).map(describeDocumentProblem);
+    const told = problems.slice(0, MOST_PROBLEMS).map(describeProblem);
     lines.push(...told.map((line) => `- ${line}`));
   }
   if (restricted.length > 0) {
@@ -128,11 +128,7 @@ function listText({ found, shown, skills, problems, restricted, folder }: Listed
 
 function restrictedLine({ name, restriction: { decision, by } }: RestrictedSkill): string {
   const what = decision === "deny" ? "cannot be loaded" : "requires approval";
-  return `- ${shortened(JSON.stringify(name), 80)}: ${what} (${by})`;
-}
-
-function inOneLine(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
+  return `- ${shorten(JSON.stringify(name), 80)}: ${what} (${by})`;
 }
 
 function recordOf({ name, description, compatibility, file }: Skill) {
@@ -228,18 +224,18 @@ async function named(folder: string, name: string): Promise<Skill> {
   const { skills, problems } = await loadSkills(folder);
   const isBroken = problems.some(({ file }) => file === read.problems[0]?.file);
   const meant = nearestName(
-    shortened(name, 80),
+    shorten(name, 80),
     skills.map((skill) => skill.name),
   );
   const hint =
     meant === undefined ? "internal.list_skills lists them." : `Did you mean "${meant}"?`;
   const why = isBroken
-    ? `cannot be used: ${read.problems.slice(0, 3).map(describeDocumentProblem).join("; ")}. Tell the user.`
+    ? `cannot be used: ${read.problems.slice(0, 3).map(describeProblem).join("; ")}. Tell the user.`
     : `is not there. ${hint}`;
   throw new ToolFailure({
     code: isBroken ? "skill_unusable" : "unknown_skill",
     error_class: isBroken ? "setup_required" : "invalid_arguments",
-    message: `The skill ${JSON.stringify(shortened(name, 80))} ${why}`,
+    message: `The skill ${JSON.stringify(shorten(name, 80))} ${why}`,
     recovery: isBroken ? "ask_the_user" : "change_arguments",
   });
 }

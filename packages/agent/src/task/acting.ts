@@ -2,7 +2,7 @@
 
 import type { FactData } from "@soong/core";
 import type { TaskActor } from "./actor.ts";
-import type { TaskFactType } from "./draft.ts";
+import type { TaskFactType } from "./facts.ts";
 import type { EarlierCalls } from "./earlier-attempts.ts";
 import type { NewTask } from "./new-task.ts";
 import type { Claimed, ClaimRequest, HeldClaim } from "./plan-claim.ts";
@@ -12,7 +12,7 @@ import type { TaskUpdate } from "./plan-update.ts";
 import type { StepRecord, StepStatus, TaskRecord, TaskStatus } from "./records.ts";
 import type { StepListing, TaskReader, TaskWithCounts } from "./task-reader.ts";
 
-export type RecordTaskFact = (type: TaskFactType, data: FactData) => void;
+export type RecordTaskFact = <T extends TaskFactType>(type: T, data: FactData<T>) => void;
 
 /** Who acts, and where what they did is put on record. */
 export interface TaskCaller {

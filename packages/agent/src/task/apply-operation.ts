@@ -1,7 +1,8 @@
 // One operation on the copy of a task (TASK-3). A step somebody works on keeps the ground it stands on.
 
-import { oneLine } from "./check-texts.ts";
-import { describeClaim, withoutClaim, type TaskFactType } from "./draft.ts";
+import { describeClaim, withoutClaim } from "./draft.ts";
+import type { FactContent } from "@soong/core";
+import { oneLine } from "@soong/core/internal";
 import { newIds, newStep } from "./new-task.ts";
 import type { StepEdit, TaskOperation } from "./operation.ts";
 import type { StepRecord, StepStatus, TaskRecord } from "./records.ts";
@@ -17,7 +18,9 @@ export interface TaskCopy {
   readonly at: string;
   readonly maxAttempts: number;
   readonly problems: string[];
-  readonly events: { type: TaskFactType; step: StepRecord; data: object }[];
+  readonly facts: FactContent<
+    "task.step.cancelled" | "task.step.retried" | "task.step.unblocked"
+  >[];
 }
 
 export function apply(copy: TaskCopy, operation: TaskOperation, where: string): void {
@@ -182,7 +185,7 @@ function cancelled(copy: TaskCopy, step: StepRecord, reason: string): StepRecord
   const checked = checkRequest("orchestrator", step, "cancelled");
   if (!checked.ok) return checked.refusal.message;
   const claim = step.claim === undefined ? {} : { claim: describeClaim(step.claim) };
-  copy.events.push({ type: "task.step.cancelled", step, data: { reason, ...claim } });
+  copy.facts.push({ type: "task.step.cancelled", data: { ...stepIds(step), reason, ...claim } });
   return { ...withoutClaim(step), status: "cancelled", reason, ended_at: copy.at };
 }
 
@@ -199,8 +202,12 @@ function reopened(
   if (problem !== undefined) return problem;
   const type = from === "failed" ? "task.step.retried" : "task.step.unblocked";
   const { attempts, max_attempts } = step;
-  copy.events.push({ type, step, data: { attempts, max_attempts } });
+  copy.facts.push({ type, data: { ...stepIds(step), attempts, max_attempts } });
   return reopen(step);
+}
+
+function stepIds({ task_id, step_id }: StepRecord): Pick<StepRecord, "task_id" | "step_id"> {
+  return { task_id, step_id };
 }
 
 /** As pending as its dependencies make it. */

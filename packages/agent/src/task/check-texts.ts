@@ -62,8 +62,3 @@ export function artifactsProblem(value: unknown): string | undefined {
   );
   return isFine ? undefined : `artifacts must hold ids of up to ${artifactIdChars} characters`;
 }
-
-/** A title is one line, wherever it is shown. */
-export function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, " ").trim();
-}

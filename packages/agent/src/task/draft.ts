@@ -2,22 +2,19 @@
 // the facts that will be told of it once it is committed.
 
 import type { FactData } from "@soong/core";
+import type { MachineTime } from "@soong/platform";
+import type { PublicClaim, TaskFact, TaskFactType } from "./facts.ts";
 import type { ClaimRecord, StepRecord, TaskRecord } from "./records.ts";
 import type { FoundRows, PlannedChange } from "./storage.ts";
 import { mayBecome } from "./transitions.ts";
 import { stepDefinition, stepOf, stepState, taskOf, taskRow } from "./stored-rows.ts";
 
-export type TaskFactType = `task.${string}`;
-
-export interface TaskFact {
-  readonly type: TaskFactType;
-  readonly data: FactData;
-}
-
 export interface Draft {
   /** Milliseconds since the epoch, the same for all of one change. */
   readonly now: number;
   readonly at: string;
+  /** By the clock that the processes of this machine share; undefined: there is none. */
+  readonly machineTime: MachineTime | undefined;
   /** Of new steps that say nothing of it. */
   readonly maxAttempts: number;
   readonly leaseMs: number;
@@ -36,11 +33,17 @@ export interface Draft {
   /** With its definition: it is new, or its plan was changed. */
   putDefinedStep(step: StepRecord): void;
   removeStep(step_id: string): void;
-  tell(type: TaskFactType, about: { task_id: string; step_id?: string }, data?: object): void;
+  tell<T extends TaskFactType>(
+    type: T,
+    about: { task_id: string; step_id?: string },
+    data?: Omit<FactData<T>, "task_id" | "step_id">,
+  ): void;
   writes(): Omit<PlannedChange<never>, "answer">;
 }
 
-export interface DraftRules extends Pick<Draft, "maxAttempts" | "leaseMs" | "isAlive"> {}
+export interface DraftRules extends Pick<Draft, "maxAttempts" | "leaseMs" | "isAlive"> {
+  machineTime(): MachineTime | undefined;
+}
 
 export function createDraft(found: FoundRows, now: number, rules: DraftRules): Draft {
   const at = new Date(now).toISOString();
@@ -54,6 +57,7 @@ export function createDraft(found: FoundRows, now: number, rules: DraftRules): D
 
   return {
     ...rules,
+    machineTime: rules.machineTime(),
     now,
     at,
     found,
@@ -80,9 +84,9 @@ export function createDraft(found: FoundRows, now: number, rules: DraftRules): D
       changed.delete(key);
       removed.add(step_id);
     },
-    tell(type, { task_id, step_id }, data = {}) {
+    tell(type, { task_id, step_id }, data) {
       const about = step_id === undefined ? { task_id } : { task_id, step_id };
-      facts.push({ type, data: { ...about, ...data } });
+      facts.push({ type, data: { ...about, ...data } } as TaskFact);
     },
     writes() {
       const written = [...changed].flatMap((key) => {
@@ -121,8 +125,7 @@ function keyOf({ task_id, step_id }: Pick<StepRecord, "task_id" | "step_id">): s
   return `${task_id}/${step_id}`;
 }
 
-/** Who holds a claim, for others to read: without the token, which is its holder's alone. */
-export function describeClaim({ token: _token, ...claim }: ClaimRecord): object {
+export function describeClaim({ token: _token, ...claim }: ClaimRecord): PublicClaim {
   return claim;
 }
 

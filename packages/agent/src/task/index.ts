@@ -3,6 +3,7 @@
 export type { ReleaseReason, StepQuery, TaskCaller, Tasks } from "./acting.ts";
 export type { TaskActor } from "./actor.ts";
 export { createClaimKeeper, type ClaimKeeper, type ClaimKeeperOptions } from "./claim-keeper.ts";
+export type * from "./facts.ts";
 export { describeEarlier, type EarlierCall } from "./earlier-attempts.ts";
 export { createMemoryTasks } from "./memory-tasks.ts";
 export type { NewStep, NewTask } from "./new-task.ts";

@@ -5,7 +5,7 @@
 import type { Draft } from "./draft.ts";
 import { describeClaim } from "./draft.ts";
 import { withEarlier } from "./earlier-attempts.ts";
-import type { StepRecord } from "./records.ts";
+import type { ClaimRecord, StepRecord } from "./records.ts";
 
 /**
  * Whoever looks at a task first makes the steps of lost workers ready again. One whose worker lives in this process is
@@ -14,9 +14,9 @@ import type { StepRecord } from "./records.ts";
 export function loseLeases(draft: Draft): void {
   for (const step of draft.allSteps()) {
     const { claim } = step;
-    if (claim === undefined || !isLapsed(step, draft.now)) continue;
+    if (claim === undefined || !isLapsed(claim, draft)) continue;
     if (draft.isAlive(claim.token)) {
-      draft.putStep({ ...step, claim: { ...claim, lease_expires_at: leaseFrom(draft) } });
+      draft.putStep({ ...step, claim: { ...claim, ...leaseFrom(draft) } });
       continue;
     }
     const until = step.claim?.lease_expires_at ?? draft.at;
@@ -24,12 +24,25 @@ export function loseLeases(draft: Draft): void {
   }
 }
 
-export function leaseFrom({ now, leaseMs }: Draft): string {
-  return new Date(now + leaseMs).toISOString();
+export function leaseFrom({
+  now,
+  leaseMs,
+  machineTime,
+}: Draft): Pick<ClaimRecord, "lease_expires_at" | "lease_clock"> {
+  return {
+    lease_expires_at: new Date(now + leaseMs).toISOString(),
+    ...(machineTime === undefined
+      ? {}
+      : { lease_clock: { machine: machineTime.machine, until_ms: machineTime.ms + leaseMs } }),
+  };
 }
 
-function isLapsed({ claim }: StepRecord, now: number): boolean {
-  return claim !== undefined && Date.parse(claim.lease_expires_at) <= now;
+/** The time of day can be set, and may differ between two processes; time since the machine was started cannot. */
+function isLapsed({ lease_expires_at, lease_clock }: ClaimRecord, draft: Draft): boolean {
+  const { now, machineTime } = draft;
+  return lease_clock !== undefined && lease_clock.machine === machineTime?.machine
+    ? lease_clock.until_ms <= machineTime.ms
+    : Date.parse(lease_expires_at) <= now;
 }
 
 export function endClaim(

@@ -1,14 +1,9 @@
 // A task as it is asked for, and the task it becomes. Statuses follow from the dependencies: nobody sets one here.
 
+import { oneLine } from "@soong/core/internal";
 import type { TaskActor } from "./actor.ts";
 import { planProblems } from "./check-plan.ts";
-import {
-  attemptsProblem,
-  idListProblem,
-  oneLine,
-  stepIdProblem,
-  textProblem,
-} from "./check-texts.ts";
+import { attemptsProblem, idListProblem, stepIdProblem, textProblem } from "./check-texts.ts";
 import type { Draft } from "./draft.ts";
 import { TASK_LIMITS } from "./limits.ts";
 import type { StepRecord, TaskRecord } from "./records.ts";

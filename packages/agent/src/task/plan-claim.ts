@@ -2,7 +2,7 @@
 
 import type { TaskActor } from "./actor.ts";
 import { describeClaim, type Draft } from "./draft.ts";
-import { loseLeases } from "./leases.ts";
+import { leaseFrom, loseLeases } from "./leases.ts";
 import { ended } from "./plan-update.ts";
 import { isTaskEnded, type ClaimRecord, type StepRecord, type TaskRecord } from "./records.ts";
 import { refuse, type Outcome } from "./refusal.ts";
@@ -33,7 +33,7 @@ export function planClaim(
   task: TaskRecord,
   actor: TaskActor,
   request: ClaimRequest,
-  lease: { readonly ms: number; readonly token: string },
+  token: string,
 ): Outcome<Claimed> {
   loseLeases(draft);
   if (isTaskEnded(task.status)) return ended(task);
@@ -65,9 +65,9 @@ export function planClaim(
     return refuse("step_unknown", `${step_id} is no step of task ${task.task_id}.`);
   }
   if (chosen.status !== "ready") return notReady(chosen, ready);
-  const claimed = claim(draft, actor, chosen, lease);
+  const claimed = claim(draft, actor, chosen, token);
   const begun = begin(draft, task);
-  const { token, run_id } = claimed;
+  const { run_id } = claimed;
   if (request.start === true) start(draft, draft.step(chosen.step_id) ?? chosen);
   const step = draft.step(chosen.step_id) ?? chosen;
   const heldNow = { task_id: task.task_id, step_id: chosen.step_id, token, run_id };
@@ -78,19 +78,14 @@ export function stepGivenTo(actor: TaskActor): string | undefined {
   return actor.kind === "worker" ? actor.step_id : undefined;
 }
 
-function claim(
-  draft: Draft,
-  actor: TaskActor,
-  step: StepRecord,
-  lease: { readonly ms: number; readonly token: string },
-): ClaimRecord {
+function claim(draft: Draft, actor: TaskActor, step: StepRecord, token: string): ClaimRecord {
   const taken: ClaimRecord = {
-    token: lease.token,
+    token,
     run_id: actor.run_id,
     agent_id: actor.agent_id,
     ...(actor.kind === "worker" && actor.worker !== undefined ? { worker: actor.worker } : {}),
     claimed_at: draft.at,
-    lease_expires_at: new Date(draft.now + lease.ms).toISOString(),
+    ...leaseFrom(draft),
   };
   const attempts = step.attempts + 1;
   const { note: _note, started_at: _started, ended_at: _ended, ...rest } = step;

@@ -7,6 +7,7 @@ import { TASK_LIMITS } from "./limits.ts";
 import { ended } from "./plan-update.ts";
 import { isStepOver, isTaskEnded, STEP_STATUSES, type TaskRecord } from "./records.ts";
 import { refuse, type Outcome } from "./refusal.ts";
+import type { PublicClaim } from "./facts.ts";
 import { countsOf } from "./stored-rows.ts";
 import { checkTaskTransition } from "./transitions.ts";
 
@@ -67,7 +68,7 @@ export function planEnd(
   if (wrong !== undefined) return refuse("invalid_plan", `Task ${task.task_id}: ${wrong}.`);
   const done: TaskRecord = { ...task, status, reason, updated_at: draft.at, ended_at: draft.at };
   draft.putTask(done);
-  const taken: object[] = [];
+  const taken: (PublicClaim & { step_id: string })[] = [];
   let steps = 0;
   for (const step of draft.steps()) {
     if (isStepOver(step.status) || step.status === "failed") continue;

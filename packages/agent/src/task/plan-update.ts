@@ -40,7 +40,7 @@ export function planUpdate(
     at: draft.at,
     maxAttempts: draft.maxAttempts,
     problems: [],
-    events: [],
+    facts: [],
   };
   for (const [i, operation] of operations.entries()) apply(copy, operation, `operations[${i}]`);
   const problems = copy.problems.length > 0 ? copy.problems : planProblems(copy.steps);
@@ -105,7 +105,7 @@ function write(
     })),
     ...(operations.length > TOLD_OPERATIONS ? { operations_in_all: operations.length } : {}),
   });
-  for (const { type, step, data } of copy.events) draft.tell(type, step, data);
+  for (const { type, data } of copy.facts) draft.tell(type, data, data);
 }
 
 const TOLD_OPERATIONS = 50;

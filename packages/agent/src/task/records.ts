@@ -83,6 +83,8 @@ export interface ClaimRecord {
   worker?: string;
   claimed_at: string;
   lease_expires_at: string;
+  /** The same by the clock of the machine that holds it, which no one can set; it counts where that is this machine. */
+  lease_clock?: { readonly machine: string; readonly until_ms: number };
 }
 
 export interface WorkResult {

@@ -2,9 +2,11 @@
 // transaction of the storage, told as facts when it is done.
 
 import { randomIds, systemClock, type Clock, type IdSource } from "@soong/core";
+import { machineTime } from "@soong/platform";
 import type { RecordTaskFact, TaskCaller, Tasks } from "./acting.ts";
 import { isVisibleTo, mayAct, type TaskAction, type TaskActor } from "./actor.ts";
-import { createDraft, type Draft, type TaskFact } from "./draft.ts";
+import { createDraft, type Draft } from "./draft.ts";
+import type { TaskFact } from "./facts.ts";
 import { endClaim, giveBack, leaseFrom, loseLeases } from "./leases.ts";
 import { DEFAULT_LEASE_MS, DEFAULT_MAX_ATTEMPTS, MIN_LEASE_MS } from "./limits.ts";
 import { planCreate } from "./new-task.ts";
@@ -38,7 +40,13 @@ export function createTasks(options: TasksOptions): Tasks {
   /** Tasks in which there was nothing to claim: whoever comes again only looks, and holds up nobody who works. */
   const idle = new Set<string>();
   const alive = new Set<string>();
-  const rules = { maxAttempts, leaseMs, isAlive: (token: string) => alive.has(token) };
+  const rules = {
+    maxAttempts,
+    leaseMs,
+    isAlive: (token: string) => alive.has(token),
+    // A clock that was given is the only one there is.
+    machineTime: options.clock === undefined ? machineTime : () => undefined,
+  };
 
   return {
     leaseMs,
@@ -77,7 +85,7 @@ export function createTasks(options: TasksOptions): Tasks {
     async claim(caller, request) {
       const { actor } = caller;
       const { task_id, step_id = stepGivenTo(actor) } = request;
-      const lease = { ms: leaseMs, token: ids.next("claim") };
+      const token = ids.next("claim");
       const selection: TaskSelection = {
         task_id,
         with_status: [{ statuses: ["ready"], limit: step_id === undefined ? 1 : READY_TOLD }],
@@ -90,7 +98,7 @@ export function createTasks(options: TasksOptions): Tasks {
         if (hasNothingFor(actor, found)) return { kind: "nothing_ready", task: taskOf(found.task) };
       }
       const claimed = await onTask(caller, "claim_step", selection, (draft, task) =>
-        planClaim(draft, task, actor, request, lease),
+        planClaim(draft, task, actor, request, token),
       );
       if (claimed.kind === "nothing_ready") idle.add(task_id);
       else idle.delete(task_id);
@@ -117,11 +125,10 @@ export function createTasks(options: TasksOptions): Tasks {
     },
     renew(claim, record) {
       return onClaim(claim, record, (draft, step) => {
-        const lease_expires_at = leaseFrom(draft);
-        if (step.claim !== undefined) {
-          draft.putStep({ ...step, claim: { ...step.claim, lease_expires_at } });
-        }
-        return lease_expires_at;
+        const lease = leaseFrom(draft);
+        if (step.claim !== undefined)
+          draft.putStep({ ...step, claim: { ...step.claim, ...lease } });
+        return lease.lease_expires_at;
       });
     },
     async release(claim, how, record) {

@@ -2,6 +2,7 @@
 // left to others.
 
 import { createInterface } from "node:readline";
+import { isRecord } from "@soong/core/internal";
 import type { ControlClient, ControlEvent } from "../control/index.ts";
 import type { Output } from "../output/index.ts";
 import type { Attached, AttachedView } from "./attached-view.ts";
@@ -64,7 +65,7 @@ async function answerAll(
 /** The runtime looks at what is in it; here it only has to be an object. */
 async function answerOne(line: string, client: ControlClient, output: Output): Promise<void> {
   const given = parsed(line);
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+  if (!isRecord(given)) {
     output.record(SCHEMA, { event: "refused", message: "An answer is an object in JSON." });
     return;
   }

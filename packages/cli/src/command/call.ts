@@ -108,7 +108,8 @@ function showResult(output: Output, { kernel }: Runtime, result: ToolResult): vo
     output.line(text);
   } else {
     const sentence = visible(error.message);
-    const isSaid = text.trim() === sentence.trim() || text.trim() === "";
+    // Some tools show a failure as its summary, which is the same sentence, cut.
+    const isSaid = ["", sentence.trim(), visible(result.summary).trim()].includes(text.trim());
     if (!isSaid) output.line(text);
     if (isSaid || !text.includes(sentence)) output.note(output.noteColours.red(sentence));
   }
@@ -119,9 +120,7 @@ function showResult(output: Output, { kernel }: Runtime, result: ToolResult): vo
 }
 
 /** Nobody could be asked, and that was all that was missing. */
-function noteWhatHelps(output: Output, { tool_name, error }: ToolResult): void {
+function noteWhatHelps(output: Output, { error }: ToolResult): void {
   if (error?.error_class !== "permission_denied") return;
-  output.note(
-    `Nobody could be asked here: add --yes to say yes to this one call; \`soong explain ${tool_name}\` shows what asks, and whether a rule can allow it.`,
-  );
+  output.note("Add --yes to say yes to this one call.");
 }

@@ -50,6 +50,8 @@ export function addRuns(program: Command, context: CommandContext, ended: Ended)
     .option("--json", "print the facts, one a line, and nothing else");
   rulesAndPlace(agentAndMode(resume)).action(
     async (session: string, prompt: string | undefined, options: RunCommandOptions) => {
+      const { refuseUnknownSession } = await import("./kept.ts");
+      await refuseUnknownSession(context, session);
       if (prompt === undefined && options.json !== true && context.stdin.isTTY) {
         const { converseCommand } = await import("./converse.ts");
         ended(await converseCommand(context, options, session));

@@ -1,5 +1,6 @@
 // What every command is given: the surroundings of the process, and nothing it could not be given in a test.
 
+import { describeProblem } from "@soong/platform";
 import type { Redactor } from "@soong/core";
 import type { LoadedConfig } from "../config/index.ts";
 import { UsageError, visibleLine, type Output } from "../output/index.ts";
@@ -26,10 +27,10 @@ export async function homeOf({ env }: CommandContext): Promise<string> {
 
 /** The config of the home; what is odd but no mistake is noted on stderr. */
 export async function configOf(context: CommandContext): Promise<LoadedConfig> {
-  const { describeConfigProblem, loadConfig } = await import("../config/index.ts");
+  const { loadConfig } = await import("../config/index.ts");
   const config = await loadConfig({ home: await homeOf(context) });
   for (const warning of config.warnings) {
-    context.output.note(`warning: ${visibleLine(describeConfigProblem(warning))}`);
+    context.output.note(`warning: ${visibleLine(describeProblem(warning))}`);
   }
   return config;
 }
@@ -39,7 +40,8 @@ export async function configOf(context: CommandContext): Promise<LoadedConfig> {
  * variable of the environment that looks like a secret counts as one.
  */
 export async function redactorOf(home: string, env: CommandContext["env"]): Promise<Redactor> {
-  const { createRedactor, secretVariables } = await import("@soong/core");
+  const { createRedactor } = await import("@soong/core");
+  const { secretVariables } = await import("@soong/core/internal");
   try {
     const [{ loadConfig }, { knownSecrets }] = await Promise.all([
       import("../config/index.ts"),

@@ -4,7 +4,8 @@
 import { resolve } from "node:path";
 import { stdout } from "node:process";
 import { modelFromEnvironment } from "@soong/agent";
-import { systemClock, within, type Mode } from "@soong/core";
+import { systemClock, type Mode } from "@soong/core";
+import { within } from "@soong/core/internal";
 import type { LoadedConfig } from "../config/index.ts";
 import { createQuestionDesk } from "../control/index.ts";
 import { converse, openingText, openPromptHistory, openTalk } from "../conversation/index.ts";
@@ -56,9 +57,10 @@ export async function converseCommand(
     env,
     cwd: resolve(context.cwd, cwd),
     config,
-    flags: { allow, deny, ...(mode === undefined ? {} : { mode }) },
+    flags: { allow, deny, mode },
     desk,
     agents: true,
+    hooks: models.flatMap((one) => one.hooks ?? []),
     onWaiting: (server_ids) => say(describeWaiting(server_ids)),
     note: (text) => say(text),
   });
@@ -72,9 +74,9 @@ export async function converseCommand(
       config,
       env,
       models,
-      ...(mode === undefined ? {} : { mode }),
-      ...(definition === undefined ? {} : { definition }),
-      ...(resume === undefined ? {} : { resume }),
+      mode,
+      definition,
+      resume,
     });
     const history = await openPromptHistory(config.home, await knownSecrets(config, env));
     const terminal = openTerminal({ stdin, stdout, env });

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { Fact, ToolResult } from "@soong/core";
+import { isTerminalFact, type Fact } from "@soong/core";
 import type { Store } from "@soong/store";
 import type { DemoStage } from "./demo-stage.ts";
 
@@ -18,7 +18,7 @@ export async function demoOutcome(
   { run_id, session_id }: { readonly run_id: string; readonly session_id: string },
 ): Promise<DemoPoint[]> {
   const facts = await (await store.readSession(session_id)).facts({ run_id });
-  const results = facts.flatMap(({ data }) => resultOf(data) ?? []);
+  const results = facts.filter(isTerminalFact).map(({ data }) => data.result);
   const statuses = (tool: string): string =>
     results
       .filter(({ tool_name }) => tool_name === tool)
@@ -54,23 +54,11 @@ export async function demoOutcome(
   ];
 }
 
-function resultOf(data: Fact["data"]): ToolResult | undefined {
-  return (data as { result?: ToolResult }).result;
-}
-
-interface Decision {
-  readonly decision?: string;
-  readonly chain?: readonly {
-    readonly decisive?: boolean;
-    readonly origin?: { readonly file?: string; readonly line?: number };
-  }[];
-}
-
 /** Where it is written, or "no file" when no rule of a file decided. */
 function ruleThatDenied(facts: readonly Fact[]): string {
   for (const { type, tool_name, data } of facts) {
     if (type !== "permission.evaluated" || tool_name !== "code.run_command") continue;
-    const { decision, chain = [] } = data as Decision;
+    const { decision, chain } = data;
     const origin = chain.find(({ decisive }) => decisive)?.origin;
     if (decision !== "deny" || origin?.file === undefined) continue;
     return `${basename(origin.file)}:${origin.line}`;

@@ -210,6 +210,5 @@ export function showDemoTimeline(output: Output, facts: readonly Fact[]): void {
 }
 
 function stepOf({ data }: Fact): string {
-  const { step_id } = data;
-  return typeof step_id === "string" ? step_id : "";
+  return "step_id" in data ? (data.step_id ?? "") : "";
 }

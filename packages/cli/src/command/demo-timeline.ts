@@ -11,22 +11,20 @@ interface Attempt {
   readonly isDone: boolean;
 }
 
-const ENDS: ReadonlySet<string> = new Set(["task.step.completed", "task.step.failed"]);
-
 /** From claim to end, in the order they ended. */
 export function attemptsIn(facts: readonly Fact[]): Attempt[] {
-  const claimed = new Map<unknown, Fact>();
+  const claimed = new Map<string, Fact<"task.step.claimed">>();
   return facts.flatMap((fact) => {
+    if (fact.type === "task.step.claimed") claimed.set(fact.data.step_id, fact);
+    if (fact.type !== "task.step.completed" && fact.type !== "task.step.failed") return [];
     const { step_id } = fact.data;
-    if (fact.type === "task.step.claimed") claimed.set(step_id, fact);
-    const begun = ENDS.has(fact.type) ? claimed.get(step_id) : undefined;
+    const begun = claimed.get(step_id);
     if (begun === undefined) return [];
     claimed.delete(step_id);
-    const { worker = "" } = (begun.data["claim"] ?? {}) as { worker?: string };
     return [
       {
-        worker,
-        step_id: typeof step_id === "string" ? step_id : "",
+        worker: begun.data.claim.worker ?? "",
+        step_id,
         from: Date.parse(begun.time),
         to: Date.parse(fact.time),
         isDone: fact.type === "task.step.completed",

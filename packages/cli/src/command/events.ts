@@ -2,18 +2,11 @@
 // there any more who could end it (CLI-4).
 
 import { describeUsage } from "@soong/agent";
-import type { Fact } from "@soong/core";
+import { describeFact, type Fact } from "@soong/core";
 import type { SessionReader, Store } from "@soong/store";
-import {
-  EXIT,
-  fit,
-  lengthOf,
-  pad,
-  visibleJson,
-  visibleLine,
-  type Output,
-} from "../output/index.ts";
+import { EXIT, fit, lengthOf, pad, visibleLine, type Output } from "../output/index.ts";
 import type { CommandContext } from "./context.ts";
+import { FACT_TEXTS } from "./fact-texts.ts";
 import { usageOfRun } from "./kept-usage.ts";
 import { keptRun } from "./kept-run.ts";
 import { nothingKept, readingStore, writingStore } from "./kept.ts";
@@ -133,12 +126,12 @@ const TYPE_WIDTH = 24;
 
 function showFact(output: Output, fact: Fact): void {
   const { dim, red, yellow } = output.colours;
-  const { seq, type, tool_name = "", level, data, time } = fact;
+  const { seq, type, tool_name = "", level, time } = fact;
   const colour = level === "error" ? red : level === "warn" ? yellow : (text: string) => text;
   const head = `${String(seq).padStart(SEQ_WIDTH)} ${time.slice(11, 23)} `;
   const name = pad(type, TYPE_WIDTH);
   const about = tool_name === "" ? "" : `${visibleLine(tool_name)} `;
   const room = output.width - head.length - name.length - lengthOf(about) - 1;
-  const rest = room < 10 ? "" : fit(visibleJson(data), room);
+  const rest = room < 10 ? "" : fit(visibleLine(describeFact(fact, FACT_TEXTS)), room);
   output.line(`${dim(head)}${colour(name)} ${about}${dim(rest)}`.trimEnd());
 }

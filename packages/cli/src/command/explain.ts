@@ -2,13 +2,14 @@
 // the whole policy (PERM-9). It runs nothing and keeps nothing.
 
 import { resolve } from "node:path";
-import { describeScopes, type ChainEntry, type Explanation, type Mode } from "@soong/core";
+import type { ChainEntry, Explanation, Mode } from "@soong/core";
+import { describeScopes } from "@soong/core/internal";
 import { EXIT, pad, visibleJson, visibleLine, wrap, type Output } from "../output/index.ts";
 import { openRuntime } from "../runtime/index.ts";
 import { awaitServers, serverOf, waitingNote } from "./await-servers.ts";
 import { configOf, type CommandContext } from "./context.ts";
 import { explainedCall } from "./explained-call.ts";
-import { placeOf, showPolicy } from "./show-policy.ts";
+import { placeOf, showPolicy, showUnmatched } from "./show-policy.ts";
 import { refuseUnknownTool, toolInput } from "./tool-input.ts";
 
 export interface ExplainOptions {
@@ -41,15 +42,19 @@ export async function explainCommand(
     if (tool !== undefined) refuseUnknownTool(runtime, tool);
     const session = await runtime.openPassingSession();
     const run = await session.startRun(ofMode);
+    const { unmatched } = runtime;
     if (tool === undefined) {
-      showPolicy(context.output, run.policy, json);
+      showPolicy(context.output, run.policy, { json, unmatched });
       return EXIT.ok;
     }
     const { explanation, blocked } = await explainedCall(run, { name: tool, arguments: input });
     if (json) {
       const chain = blocked.length === 0 ? {} : { chain: blocked };
-      context.output.record("soong.explain/1", { ...explanation, ...chain });
-    } else show(context.output, explanation, blocked);
+      context.output.record("soong.explain/1", { ...explanation, ...chain, warnings: unmatched });
+    } else {
+      show(context.output, explanation, blocked);
+      showUnmatched(context.output, unmatched);
+    }
     return EXIT.ok;
   } finally {
     await runtime.close();

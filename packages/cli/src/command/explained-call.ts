@@ -3,12 +3,12 @@
 
 import {
   staticVerdict,
-  toolFacts,
   type ChainEntry,
   type Explanation,
   type PolicyLayer,
   type Run,
 } from "@soong/core";
+import { toolFacts } from "@soong/core/internal";
 
 export interface ExplainedCall {
   readonly explanation: Explanation;

@@ -1,7 +1,8 @@
-// What a fact says to somebody who looks over a run's shoulder: the text of the model, or a line; most say nothing.
+// A fact as a line for someone who follows a run: the model's text, or what happened; most facts have none.
 
-import { isTerminalFact, type Fact, type FactType } from "@soong/core";
+import { describeFact, isTerminalFact, type Fact, type FactType } from "@soong/core";
 import { fit, visible, visibleLine, type Colours } from "../output/index.ts";
+import { FACT_TEXTS } from "./fact-texts.ts";
 
 export type FactLine =
   | { readonly kind: "text"; readonly text: string }
@@ -9,65 +10,29 @@ export type FactLine =
 
 const MAX_LINE_CHARS = 300;
 
-export function factLine(fact: Fact, colours: Colours): FactLine | undefined {
-  const data = fact.data as Readonly<Record<string, unknown>>;
-  if (isTerminalFact(fact.type)) return resultLine(fact.tool_name, data, colours);
-  return LINES.get(fact.type)?.(fact, data, colours);
-}
-
-type Line = (
-  fact: Fact,
-  data: Readonly<Record<string, unknown>>,
-  colours: Colours,
-) => FactLine | undefined;
-
-const ofRun: Line = ({ type, run_id = "" }, _, { dim }) =>
-  line(dim, `${type.replace(".", " ")}: ${run_id}`);
-
-const LINES: ReadonlyMap<FactType, Line> = new Map<FactType, Line>([
-  ["model.delta", (_, { text }) => ({ kind: "text", text: visible(textIn(text)) })],
-  [
-    "tool.requested",
-    ({ tool_name = "" }, { model_input }, { dim }) =>
-      line(dim, `→ ${tool_name} ${textIn(model_input)}`),
-  ],
-  [
-    "permission.resolved",
-    ({ tool_name = "" }, { answered_by = "somebody", decision }, { dim }) =>
-      line(dim, `${textIn(answered_by)} answered about ${tool_name}: ${textIn(decision)}`),
-  ],
-  [
-    "permission.failed",
-    ({ tool_name = "" }, { message }, { yellow }) =>
-      line(yellow, `${tool_name}: ${textIn(message)}`),
-  ],
-  ["run.started", ofRun],
-  ["run.completed", ofRun],
-  ["run.aborted", ofRun],
-  [
-    "run.failed",
-    (_, { error }, { red }) => {
-      const { message, code } = (error ?? {}) as Record<string, unknown>;
-      return line(red, `run failed: ${textIn(message ?? code)}`);
-    },
-  ],
-  ["error", (_, { message }, { red }) => line(red, textIn(message))],
+/** The types that are shown. */
+const SHOWN: ReadonlySet<FactType> = new Set<FactType>([
+  "tool.requested",
+  "permission.resolved",
+  "permission.failed",
+  "run.started",
+  "run.completed",
+  "run.aborted",
+  "run.failed",
+  "error",
 ]);
 
-function resultLine(
-  tool_name = "",
-  { result }: Readonly<Record<string, unknown>>,
-  { red, dim }: Colours,
-): FactLine {
-  const { status, summary, is_error } = (result ?? {}) as Record<string, unknown>;
-  const text = `← ${tool_name} ${textIn(status)}: ${textIn(summary)}`;
-  return line(is_error === true ? red : dim, text);
-}
-
-function line(colour: (text: string) => string, text: string): FactLine {
+export function factLine(fact: Fact, { red, yellow, dim }: Colours): FactLine | undefined {
+  if (fact.type === "model.delta") return { kind: "text", text: visible(fact.data.text) };
+  const isEnd = isTerminalFact(fact);
+  if (!isEnd && !SHOWN.has(fact.type)) return undefined;
+  const mark = isEnd ? "← " : fact.type === "tool.requested" ? "→ " : "";
+  const about = fact.tool_name === undefined ? "" : `${fact.tool_name} `;
+  const run = fact.type.startsWith("run.") ? `${fact.type.replace(".", " ")}: ` : "";
+  const text = `${mark}${about}${run}${describeFact(fact, FACT_TEXTS)}`;
+  const isError = isEnd
+    ? fact.data.result.is_error
+    : fact.type === "run.failed" || fact.type === "error";
+  const colour = isError ? red : fact.type === "permission.failed" ? yellow : dim;
   return { kind: "line", text: colour(fit(visibleLine(text), MAX_LINE_CHARS)) };
-}
-
-function textIn(value: unknown): string {
-  return typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
 }

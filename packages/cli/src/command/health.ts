@@ -4,15 +4,15 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import {
-  describeDocumentProblem,
+  describeProblem,
   listMemories,
   loadAgentCatalog,
   loadSkills,
   modelFromEnvironment,
-  type DocumentProblem,
+  type Problem,
 } from "@soong/agent";
-import { describeFileProblem, loadDeclarativeTools, loadHooks } from "@soong/tools";
-import { describeConfigProblem, loadConfig, userHome, type LoadedConfig } from "../config/index.ts";
+import { loadDeclarativeTools, loadHooks } from "@soong/tools";
+import { loadConfig, userHome, type LoadedConfig } from "../config/index.ts";
 import { failureOf } from "../output/index.ts";
 import {
   agentsFolder,
@@ -20,7 +20,9 @@ import {
   hooksFile,
   keyNamesOf,
   memoryFolder,
+  openHomeStore,
   openRuntime,
+  SetupError,
   skillsFolder,
   toolsFolder,
 } from "../runtime/index.ts";
@@ -138,7 +140,7 @@ function nearestFolder(path: string): string {
 function configFinding({ file, warnings }: LoadedConfig): Finding {
   const about = "config";
   if (warnings.length > 0) {
-    return { state: "warn", about, says: warnings.map(describeConfigProblem).join("\n") };
+    return { state: "warn", about, says: warnings.map(describeProblem).join("\n") };
   }
   return {
     state: "ok",
@@ -152,8 +154,7 @@ async function storeFinding(home: string): Promise<Finding> {
   const about = "store";
   try {
     if (!hasStore(home)) return { state: "ok", about, says: "nothing is kept yet" };
-    const { openStore } = await import("@soong/store");
-    const store = await openStore({ directory: home, readOnly: true });
+    const store = await openHomeStore(home, { readOnly: true });
     try {
       const [newest] = await store.sessions({ limit: 1 });
       if (newest === undefined) return { state: "ok", about, says: "opens; no session in it" };
@@ -183,7 +184,7 @@ async function toolsFinding(home: string, config: LoadedConfig | undefined): Pro
   const options = declarativeOptions(config?.values);
   const loaded = await loadDeclarativeTools(toolsFolder(home), options);
   if (!loaded.ok) {
-    const says = loaded.problems.map(describeFileProblem).join("\n");
+    const says = loaded.problems.map(describeProblem).join("\n");
     return { state: "fail", about, says, next: "`soong tools check FILE` looks at one." };
   }
   const { tools, excluded = [] } = loaded.source;
@@ -200,7 +201,7 @@ async function hooksFinding(home: string, project: string): Promise<Finding> {
     userHome: userHome(process.env),
   });
   if (loaded.ok) return { state: "ok", about, says: `${loaded.hooks.length} in hooks.json` };
-  const says = loaded.problems.map(describeFileProblem).join("\n");
+  const says = loaded.problems.map(describeProblem).join("\n");
   return { state: "fail", about, says, next: "Mend hooks.json, or move it away." };
 }
 
@@ -220,11 +221,19 @@ async function rulesFinding(
     });
     const { unmatched, policy } = runtime;
     await runtime.close();
-    if (unmatched.length === 0) {
-      return { state: "ok", about, says: `${policy.rules?.length ?? 0} in the config` };
-    }
-    return { state: "warn", about, says: unmatched.join("\n"), next: "Correct what is named." };
+    const says = [
+      `${policy.rules?.length ?? 0} in the config`,
+      ...unmatched.map(({ where, message }) => `${where}: ${message}`),
+    ].join("\n");
+    return unmatched.some(({ kind }) => kind === "never")
+      ? { state: "warn", about, says, next: "Correct what is named." }
+      : { state: "ok", about, says };
   } catch (error) {
+    if (error instanceof SetupError) {
+      // Named by the findings of tools, hooks and servers.
+      const says = "not checked: tools, hooks or servers cannot be read";
+      return { state: "warn", about, says, next: "Fix what fails, and run `soong doctor` again." };
+    }
     return failed(about, error, "Fix what is named first.");
   }
 }
@@ -246,13 +255,9 @@ async function memoryFinding(home: string): Promise<Finding> {
 }
 
 /** What cannot be read costs itself alone; somebody thinks that it counts. */
-function documentsFinding(
-  about: string,
-  says: string,
-  problems: readonly DocumentProblem[],
-): Finding {
+function documentsFinding(about: string, says: string, problems: readonly Problem[]): Finding {
   if (problems.length === 0) return { state: "ok", about, says };
-  const lines = [`${says}; these cannot be used:`, ...problems.map(describeDocumentProblem)];
+  const lines = [`${says}; these cannot be used:`, ...problems.map(describeProblem)];
   return { state: "warn", about, says: lines.join("\n"), next: "Mend them, or move them away." };
 }
 

@@ -3,7 +3,8 @@
 // session that is kept; its questions are put like those of any other.
 
 import { setMaxListeners } from "node:events";
-import { describeScopes, toolFacts, type JsonObject, type JsonValue, type Run } from "@soong/core";
+import type { JsonObject, JsonValue, Run } from "@soong/core";
+import { describeScopes, toolFacts } from "@soong/core/internal";
 import {
   InspectorError,
   type Called,

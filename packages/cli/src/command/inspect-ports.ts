@@ -2,6 +2,7 @@
 
 import type { InspectorPorts } from "@soong/inspector";
 import type { Store } from "@soong/store";
+import { FACT_TEXTS } from "./fact-texts.ts";
 import { openLive } from "./inspect-live.ts";
 import type { InspectedPlace } from "./inspect-place.ts";
 
@@ -32,6 +33,7 @@ export function openPorts(place: InspectedPlace, store: Store): OpenPorts {
 
   return {
     ports: {
+      factTexts: FACT_TEXTS,
       live,
       tasks: {
         list: async () => (await tasks.get()).list(),

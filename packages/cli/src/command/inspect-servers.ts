@@ -64,6 +64,6 @@ function rowsOf(mcp: Runtime["mcp"]): ServerList["servers"] {
     state,
     tools: tools.length,
     changes: mcp?.changes(server_id) ?? [],
-    ...(message === undefined ? {} : { message }),
+    message,
   }));
 }

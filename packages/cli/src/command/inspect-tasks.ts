@@ -75,9 +75,9 @@ function taskRow({ task, counts }: TaskWithCounts): TaskRow {
     created_at: task.created_at,
     updated_at: task.updated_at,
     counts,
-    ...(ended_at === undefined ? {} : { ended_at }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(result === undefined ? {} : { summary: result.summary }),
+    ended_at,
+    reason,
+    summary: result?.summary,
   };
 }
 
@@ -95,11 +95,11 @@ function stepRow(step: StepRecord): StepRow {
     ...(claim === undefined
       ? {}
       : { claimed_by: claim.worker ?? claim.agent_id, lease_until: claim.lease_expires_at }),
-    ...(note === undefined ? {} : { note }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(result === undefined ? {} : { summary: result.summary }),
-    ...(failure === undefined ? {} : { failure: failure.message }),
-    ...(started_at === undefined ? {} : { started_at }),
-    ...(ended_at === undefined ? {} : { ended_at }),
+    note,
+    reason,
+    summary: result?.summary,
+    failure: failure?.message,
+    started_at,
+    ended_at,
   };
 }

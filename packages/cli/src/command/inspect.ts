@@ -5,8 +5,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Inspector } from "@soong/inspector";
-import { openStore, type Store } from "@soong/store";
+import type { Store } from "@soong/store";
 import { CommandError, UsageError, visible, visibleLine } from "../output/index.ts";
+import { openHomeStore } from "../runtime/index.ts";
 import { redactorOf, type CommandContext } from "./context.ts";
 import { listenForEnd } from "./end-by-signal.ts";
 import { openPage } from "./inspect-open.ts";
@@ -90,9 +91,9 @@ function pageFolder(): string {
 /** Only read; where nothing was ever kept, an empty one is made, for what comes. */
 async function storeOf({ home }: InspectedPlace): Promise<Store> {
   if (!hasStore(home)) {
-    await (await openStore({ directory: home })).close();
+    await (await openHomeStore(home)).close();
   }
-  return openStore({ directory: home, readOnly: true });
+  return openHomeStore(home, { readOnly: true });
 }
 
 function refuse(error: unknown): never {

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { isTerminalFact, type ToolResult } from "@soong/core";
+import { isTerminalFact } from "@soong/core";
 import type { SessionReader, SessionRecord, Store } from "@soong/store";
 import { undoOf, type Undo } from "@soong/tools";
 import { everySession } from "./sessions.ts";
@@ -80,9 +80,8 @@ export async function lastChange(
 
 async function undoAt(reader: SessionReader, seq: number): Promise<Undo | undefined> {
   const [fact] = await reader.facts({ after: seq - 1, limit: 1 });
-  if (fact === undefined || !isTerminalFact(fact.type)) return undefined;
-  const { result } = fact.data as { readonly result?: ToolResult };
-  return result === undefined ? undefined : undoOf(result);
+  if (fact === undefined || !isTerminalFact(fact)) return undefined;
+  return undoOf(fact.data.result);
 }
 
 /** Undefined where there is no file that can be read. */

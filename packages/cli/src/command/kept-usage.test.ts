@@ -1,7 +1,8 @@
-import type { Fact } from "@soong/core";
+import type { Fact, FactType } from "@soong/core";
 import type { RunRecord, SessionReader } from "@soong/store";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
+import { writtenFact } from "../../../../test/facts.ts";
 import { usageOfRun, usageOfSession } from "./kept-usage.ts";
 
 const COST = { currency: "USD", micros: 5 };
@@ -39,18 +40,8 @@ function session(...runs: readonly [id: string, parent: string | undefined, ende
   } as unknown as SessionReader;
   return { reader, asked };
 
-  function add(run_id: string, type: Fact["type"], data: Fact["data"]): void {
-    const seq = facts.length + 1;
-    facts.push({
-      id: `f${seq}`,
-      seq,
-      type,
-      time: "",
-      level: "info",
-      session_id: "s",
-      run_id,
-      data,
-    });
+  function add(run_id: string, type: FactType, data: object): void {
+    facts.push(writtenFact({ seq: facts.length + 1, type, run_id, data }));
   }
 }
 

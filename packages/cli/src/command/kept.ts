@@ -2,8 +2,10 @@
 
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { openStore, type Store } from "@soong/store";
+import { nearestName } from "@soong/core/internal";
+import type { Store } from "@soong/store";
 import { CommandError, visibleLine } from "../output/index.ts";
+import { openHomeStore } from "../runtime/index.ts";
 import { homeOf, redactorOf, type CommandContext } from "./context.ts";
 
 /** Runs with the store open for reading; `none` where nothing was ever kept. */
@@ -15,7 +17,7 @@ export async function readingStore<T>(
   const home = await homeOf(context);
   if (!hasStore(home)) return none();
   await hideSecrets(context, home);
-  return using(await openStore({ directory: home, readOnly: true }), async (store) => {
+  return using(await openHomeStore(home, { readOnly: true }), async (store) => {
     await finishRemovals(store, home);
     return work(store);
   });
@@ -25,7 +27,7 @@ export async function readingStore<T>(
 async function finishRemovals(store: Store, home: string): Promise<void> {
   if ((await store.unfinishedRemovals()).length === 0) return;
   try {
-    await (await openStore({ directory: home })).close();
+    await (await openHomeStore(home)).close();
   } catch {
     // It can only be read: there is nothing to do but to look.
   }
@@ -43,11 +45,31 @@ export async function writingStore<T>(
 ): Promise<T> {
   const home = await homeOf(context);
   await hideSecrets(context, home);
-  return using(await openStore({ directory: home }), work);
+  return using(await openHomeStore(home), work);
 }
 
 async function hideSecrets({ env, output }: CommandContext, home: string): Promise<void> {
   output.hide(await redactorOf(home, env));
+}
+
+/** Said before anything else is looked for. */
+export async function refuseUnknownSession(
+  context: CommandContext,
+  session_id: string,
+): Promise<void> {
+  const ids = await readingStore(
+    context,
+    async (store) => (await store.sessions({ limit: 1000 })).map((session) => session.session_id),
+    () => nothingKept(`session ${session_id}`),
+  );
+  if (ids.includes(session_id)) return;
+  const near =
+    ids.find((id) => id.startsWith(session_id) || id.startsWith(`session_${session_id}`)) ??
+    nearestName(session_id, ids);
+  const hint = near === undefined ? "" : ` Did you mean ${visibleLine(near)}?`;
+  throw new CommandError(
+    `There is no session ${visibleLine(session_id)}.${hint} \`soong sessions\` lists what is there.`,
+  );
 }
 
 export function nothingKept(what: string): never {

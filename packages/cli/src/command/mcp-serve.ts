@@ -60,7 +60,7 @@ export async function mcpServeCommand(
       env,
       cwd: resolve(context.cwd, cwd),
       config,
-      flags: { allow, deny, ...(mode === undefined ? {} : { mode }) },
+      flags: { allow, deny, mode },
       desk,
       host: clients.host,
       ...(token === undefined ? {} : { secrets: [{ name: "gateway_token", value: token.token }] }),
@@ -73,8 +73,8 @@ export async function mcpServeCommand(
         desk: clients,
         server: { name: "soong", version: VERSION },
         run: mode === undefined ? {} : { mode },
-        ...(runtime.mcp === undefined ? {} : { servers: runtime.mcp }),
-        ...(server === undefined ? {} : { only: server }),
+        servers: runtime.mcp,
+        only: server,
         onError: (error) => note(`mcp: ${visibleLine(error.message)}`),
       };
       return await serve(context, gateway, open, end.bySignal);

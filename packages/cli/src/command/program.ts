@@ -72,7 +72,7 @@ function addConversation(program: Command, context: CommandContext, ended: Ended
 }
 
 async function refuseUnknownCommand(program: Command, given: string): Promise<never> {
-  const { nearestName } = await import("@soong/core");
+  const { nearestName } = await import("@soong/core/internal");
   const names = program.commands.map((command) => command.name());
   const nearest = nearestName(given, names);
   const hint = nearest === undefined ? "" : `\n(Did you mean ${nearest}?)`;

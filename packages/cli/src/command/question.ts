@@ -4,6 +4,7 @@
 
 import { createInterface } from "node:readline";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { isatty } from "node:tty";
 import type { AskElicitation, AskPermission, PermissionAnswer } from "@soong/core";
 import { describeRequest, type Output } from "../output/index.ts";
 
@@ -118,6 +119,10 @@ export function terminalQuestions(
     return reason === "" ? NO : { ...NO, reason };
   }
 
+  function isTerminalGone(): boolean {
+    return stdin.isTTY && !isatty((stdin as NodeJS.ReadStream & { fd: number }).fd);
+  }
+
   /** Undefined when the terminal is gone, or the call is. */
   function readLine(prompt: string, signal?: AbortedSignal): Promise<string | undefined> {
     if (stdin.readableEnded || stdin.destroyed || signal?.aborted === true) {
@@ -136,13 +141,35 @@ export function terminalQuestions(
         signal?.removeEventListener("abort", stop);
         stdin.pause();
         if (line === undefined) output.note("");
-        resolve(line);
+        if (line === undefined && isTerminalGone())
+          void untilHangUp(signal).then(() => resolve(line));
+        else resolve(line);
       });
       signal?.addEventListener("abort", stop);
       output.prompt(prompt);
     });
   }
 }
+
+/**
+ * A terminal that is closed ends its input and sends SIGHUP, in either order. The signal aborts the call; the end of the
+ * input alone, as Ctrl-D, is a no that the model reads. Whoever ignores the signal is not waited for.
+ */
+function untilHangUp(signal: AbortedSignal | undefined): Promise<void> {
+  if (signal === undefined || signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, HANG_UP_MS);
+    signal.addEventListener("abort", done);
+
+    function done(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    }
+  });
+}
+
+const HANG_UP_MS = 2000;
 
 type AbortedSignal = Parameters<AskPermission>[1]["signal"];
 

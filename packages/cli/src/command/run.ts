@@ -47,9 +47,10 @@ export async function runCommand(
     env: context.env,
     cwd: resolve(context.cwd, cwd),
     config,
-    flags: { allow, deny, ...(mode === undefined ? {} : { mode }) },
+    flags: { allow, deny, mode },
     ...person,
     agents: true,
+    hooks: models.flatMap((one) => one.hooks ?? []),
     ...waitingNote(context, options.json === true),
     note: (text) => output.note(output.noteColours.dim(visible(text))),
   });
@@ -65,7 +66,15 @@ export async function runCommand(
     }
     const { conversation } = loop;
     const run = asked === undefined ? conversation.resume() : conversation.send(asked);
-    return await followRun(context, held, run, options.json === true);
+    const exitCode = await followRun(context, held, run, options.json === true);
+    if (!runtime.projectMissed()) return exitCode;
+    const project = visibleLine(runtime.roots.project);
+    output.note(
+      output.noteColours.red(
+        `The project directory ${project} was removed or moved during the run.`,
+      ),
+    );
+    return exitCode === EXIT.ok ? EXIT.failed : exitCode;
   } finally {
     await runtime.close();
   }
@@ -167,9 +176,10 @@ function lineOf(event: LoopEvent, output: Output): string | undefined {
 
 /** What an agent that was started says and does, with which it is (AGENT-5). */
 function childLine({ type, data }: Fact, dim: (text: string) => string): string | undefined {
-  const { message, data: about } = data as { message?: unknown; data?: { origin?: unknown } };
-  if (type !== "tool.progress" || about?.origin === undefined) return undefined;
-  return dim(`  ${visibleLine(String(message)).slice(0, 200)}`);
+  if (type !== "tool.progress") return undefined;
+  const { message = "", data: about } = data;
+  if (typeof about !== "object" || about === null || !("origin" in about)) return undefined;
+  return dim(`  ${visibleLine(message).slice(0, 200)}`);
 }
 
 function tellEnd(output: Output, end: RunEnd, run_id: string, session_id: string): void {

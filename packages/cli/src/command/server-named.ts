@@ -1,6 +1,6 @@
 // A server of mcp.json by the id that was typed.
 
-import { nearestName } from "@soong/core";
+import { nearestName } from "@soong/core/internal";
 import type { McpServerEntry } from "@soong/mcp";
 import type { LoadedConfig } from "../config/index.ts";
 import { UsageError, visibleLine } from "../output/index.ts";

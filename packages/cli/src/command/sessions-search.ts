@@ -61,7 +61,7 @@ async function* matches(store: Store, text: string): AsyncGenerator<Match> {
   for (let before: number | undefined; ;) {
     const page = await store.searchNodes(text, {
       limit: PAGE,
-      ...(before === undefined ? {} : { before }),
+      before,
     });
     for (const { session_id, node } of page) {
       const { run_id, node_id, kind } = node;
@@ -74,7 +74,7 @@ async function* matches(store: Store, text: string): AsyncGenerator<Match> {
         run_id,
         node_id,
         kind,
-        ...(tool_name === undefined ? {} : { tool_name }),
+        tool_name,
         excerpt,
       };
     }
@@ -102,8 +102,7 @@ async function resultOf(
 ): Promise<ToolResult | undefined> {
   if (tool_call_id === undefined) return undefined;
   const facts = await reader.facts({ run_id, tool_call_id });
-  const ended = facts.find(({ type }) => isTerminalFact(type));
-  return (ended?.data as { result?: ToolResult } | undefined)?.result;
+  return facts.find(isTerminalFact)?.data.result;
 }
 
 function excerptAt(text: string, at: number): string {

@@ -52,7 +52,7 @@ async function usageIfThere(store: Store, session_id: string): Promise<UsageTota
 export async function* everySession(store: Store): AsyncGenerator<SessionRecord> {
   let after: SessionRecord | undefined;
   for (;;) {
-    const page = await store.sessions({ limit: PAGE, ...(after === undefined ? {} : { after }) });
+    const page = await store.sessions({ limit: PAGE, after });
     yield* page;
     after = page.at(-1);
     if (page.length < PAGE) return;

@@ -1,16 +1,20 @@
 // The policy a run here would be judged by (PERM-9), for people and as a record: every rule in order, with where it is
 // written, and what holds besides the rules.
 
-import { describePolicy, type PermissionRule, type Policy } from "@soong/core";
+import { describePolicy, type PatternWarning, type PermissionRule, type Policy } from "@soong/core";
 import { pad, visibleJson, visibleLine, wrap, type Output } from "../output/index.ts";
 
-export function showPolicy(output: Output, policy: Policy, json: boolean): void {
+export function showPolicy(
+  output: Output,
+  policy: Policy,
+  { json, unmatched }: { readonly json: boolean; readonly unmatched: readonly PatternWarning[] },
+): void {
   const { rules: _, ...rest } = describePolicy(policy);
   const rules = policy.input.rules ?? [];
   if (json) {
     const numbered = rules.map((rule, i) => ({ rule: `rules[${i}]`, layer: "rules", ...rule }));
     // Grants are answers of a session, and this is none.
-    output.record("soong.policy/1", { ...rest, rules: numbered, grants: [] });
+    output.record("soong.policy/1", { ...rest, rules: numbered, grants: [], warnings: unmatched });
     return;
   }
   output.line(output.colours.bold("The policy of a run here"));
@@ -18,10 +22,23 @@ export function showPolicy(output: Output, policy: Policy, json: boolean): void 
   output.line();
   if (rules.length === 0) {
     output.line("No rules: what is not named above is decided by mode and defaults.");
-    return;
+  } else {
+    output.line("Rules; any deny counts more than any ask, and any ask more than any allow:");
+    rules.forEach((rule, i) => showRule(output, rule, i));
   }
-  output.line("Rules; any deny counts more than any ask, and any ask more than any allow:");
-  rules.forEach((rule, i) => showRule(output, rule, i));
+  showUnmatched(output, unmatched);
+}
+
+/** What can never match was a warning at the start already (PERM-17). */
+export function showUnmatched(output: Output, unmatched: readonly PatternWarning[]): void {
+  const notNow = unmatched.filter(({ kind }) => kind === "now");
+  if (notNow.length === 0) return;
+  output.line();
+  output.line("Matches nothing now, and may later:");
+  for (const { where, message } of notNow) {
+    const text = visibleLine(`${where}: ${message}`);
+    for (const line of wrap(text, output.width, "  ")) output.line(output.colours.dim(line));
+  }
 }
 
 function settingsOf({ input, mode, destructive, network }: Policy): [string, string][] {

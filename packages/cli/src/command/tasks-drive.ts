@@ -68,8 +68,8 @@ export async function tasksDriveCommand(
         system: systemText(runtime.roots.project),
         limits: loopLimitsOf(config.values),
         signal: stop.signal,
-        ...(pool === undefined ? {} : { pools: pool }),
-        ...(supply === undefined ? {} : { supply }),
+        pools: pool,
+        supply,
         ...(json ? {} : { onEvent: (event: DriveEvent) => output.line(lineOf(event, output)) }),
       });
       // Ends the stream of facts.

@@ -3,7 +3,8 @@
 
 import { resolve } from "node:path";
 import type { JsonObject } from "@soong/core";
-import { checkDeclarativeTool, describeFileProblem, type CheckedTool } from "@soong/tools";
+import { isRecord } from "@soong/core/internal";
+import { checkDeclarativeTool, describeProblem, type CheckedTool } from "@soong/tools";
 import { EXIT, UsageError, visible, visibleLine, type Output } from "../output/index.ts";
 import { declarativeOptions, toolsFolder } from "../runtime/index.ts";
 import { configOf, homeOf, type CommandContext } from "./context.ts";
@@ -47,7 +48,7 @@ function parseSample(text: string): JsonObject {
   } catch {
     value = undefined;
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     throw new UsageError(`--sample takes a JSON object, such as '{"city": "Oslo"}'.`);
   }
   return value as JsonObject;
@@ -57,7 +58,7 @@ function show(output: Output, file: string, checked: CheckedTool): void {
   const { green, red } = output.colours;
   if (!checked.ok) {
     for (const problem of checked.problems) {
-      output.line(`${red("fail")}  ${visibleLine(describeFileProblem(problem))}`);
+      output.line(`${red("fail")}  ${visibleLine(describeProblem(problem))}`);
     }
     return;
   }

@@ -2,10 +2,7 @@
 // search the model has; and `soong tools check` for a declarative tool (DECL-6).
 
 import {
-  catalogEntries,
-  toolRecord,
   createSearchIndex,
-  searchDocumentOf,
   type CatalogEntry,
   type Surface,
   type Mode,
@@ -13,6 +10,7 @@ import {
   type Run,
   type SearchMatch,
 } from "@soong/core";
+import { catalogEntries, toolRecord, searchDocumentOf } from "@soong/core/internal";
 import { EXIT, fit, pad, visibleLine, type Output } from "../output/index.ts";
 import { openRuntime } from "../runtime/index.ts";
 import { awaitServers, waitingNote } from "./await-servers.ts";

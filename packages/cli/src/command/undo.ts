@@ -1,8 +1,8 @@
 // `soong undo`: puts a file back as it was before a call, if it still is as that call left it; shown before, and on
 // record after (CODE-6).
 
-import { isAbsolute, relative, sep } from "node:path";
 import { createKernel, type ArtifactStore, type Session } from "@soong/core";
+import { isWithin } from "@soong/core/internal";
 import type { OpenSession, SessionReader, Store, StoreError } from "@soong/store";
 import { resolvePath, undoChange, undoDiff } from "@soong/tools";
 import {
@@ -13,7 +13,8 @@ import {
   visibleLine,
   type Output,
 } from "../output/index.ts";
-import type { CommandContext } from "./context.ts";
+import { openRuntime } from "../runtime/index.ts";
+import { configOf, type CommandContext } from "./context.ts";
 import { keptChanges, lastChange, stateOf, type KeptChange } from "./kept-changes.ts";
 import { nothingKept, readingStore, writingStore } from "./kept.ts";
 import { terminalQuestions } from "./question.ts";
@@ -116,11 +117,6 @@ export async function findChange(
   );
 }
 
-function isWithin(directory: string, path: string): boolean {
-  const between = relative(directory, path);
-  return between !== ".." && !between.startsWith(`..${sep}`) && !isAbsolute(between);
-}
-
 /** Ids that a model chose may be in more than one session. */
 async function namedChange(changes: AsyncIterable<KeptChange>, call: string): Promise<KeptChange> {
   let found: KeptChange | undefined;
@@ -152,16 +148,34 @@ export async function refuseOther(change: KeptChange): Promise<void> {
 
 async function agreed(context: CommandContext, change: KeptChange): Promise<boolean> {
   const { undo, tool_call_id } = change;
-  showDiff(context.output, await diffOfUndo(change));
   if (!context.isInteractive) {
     const path = visibleLine(undo.path);
+    const isReadable = await mayBeRead(context, undo.path);
+    if (isReadable) showDiff(context.output, await diffOfUndo(change));
+    const hidden = isReadable ? "" : " (what is in it is not shown: reading it needs permission)";
     context.output.note(
-      `${path} would be changed, and nobody can be asked here; add --yes to take back call ${visibleLine(tool_call_id)}.`,
+      `${path} would be changed${hidden}, and nobody can be asked here; add --yes to take back call ${visibleLine(tool_call_id)}.`,
     );
     return false;
   }
+  showDiff(context.output, await diffOfUndo(change));
   const questions = terminalQuestions(context.stdin, context.output);
   return questions.confirm(undoQuestion(change));
+}
+
+/** Output that no one sees at a terminal goes anywhere: what a run would have to ask about is not in it (PIPE-9). */
+async function mayBeRead(context: CommandContext, path: string): Promise<boolean> {
+  const config = await configOf(context);
+  const { env, cwd } = context;
+  const runtime = await openRuntime({ env, cwd, config, servers: "none", note() {} });
+  try {
+    const run = await (await runtime.openPassingSession()).startRun();
+    const call = { name: "code.read_file", arguments: JSON.stringify({ path }) };
+    const explained = await run.explain(call);
+    return explained.outcome === "allow" && explained.hooks.length === 0;
+  } finally {
+    await runtime.close();
+  }
 }
 
 export function undoQuestion({ undo, tool_name, tool_call_id }: KeptChange): string {

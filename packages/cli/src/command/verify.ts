@@ -27,7 +27,7 @@ export async function verifyCommand(
     async (store) => {
       let exitCode: number = EXIT.ok;
       for await (const id of ids.length > 0 ? ids : everyId(store)) {
-        const options = { artifacts, ...(head === undefined ? {} : { head }) };
+        const options = { artifacts, head };
         let verified = await store.verify(id, options);
         if (rebuild && isDerived(verified)) {
           await writingStore(context, (writing) => writing.rebuildSession(id));

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { PermissionRule } from "@soong/core";
 import { ConfigError } from "./config-error.ts";
 import { parseConfig } from "./parse-config.ts";
+import { RULE_KEYS } from "./permissions-section.ts";
 import { readSettingsFile } from "./settings-file.ts";
 
 /** Answers with the file. Throws a ConfigError where the config would not be sound with it. */
@@ -50,20 +51,8 @@ export function readRuleLine(line: string): PermissionRule | string {
   }
 }
 
-const KEYS = [
-  "tool",
-  "tags",
-  "path",
-  "argv",
-  "exact_argv",
-  "host",
-  "project",
-  "decision",
-  "reason",
-] as const satisfies readonly (keyof PermissionRule)[];
-
 function fieldsOf(rule: PermissionRule): string[] {
-  return KEYS.flatMap((key) => {
+  return RULE_KEYS.flatMap((key) => {
     const value = rule[key];
     return value === undefined ? [] : [`${key} = ${tomlValue(value)}`];
   });

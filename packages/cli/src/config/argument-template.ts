@@ -1,7 +1,8 @@
 // Arguments of another tool, written in the config as JSON with fields in it: `{"query": "{{query}}"}`. A text that is
 // one field alone becomes the field's value, a list too; within a text a field is put in as text.
 
-import { nearestName, quote, type JsonObject, type JsonValue } from "@soong/core";
+import type { JsonObject, JsonValue } from "@soong/core";
+import { isRecord, nearestName, quote } from "@soong/core/internal";
 import type { TextForm } from "./value-kinds.ts";
 
 export const WRITE_FIELDS = ["id", "content", "scope", "project", "tags"] as const;
@@ -20,7 +21,7 @@ export function argumentTemplate(fields: readonly string[]): TextForm {
       } catch {
         return "is not valid JSON";
       }
-      if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+      if (!isRecord(parsed)) {
         return "is not a JSON object";
       }
       for (const [, field = ""] of text.matchAll(FIELD)) {

@@ -1,7 +1,8 @@
 // What in a config makes up the policy, checked by the kernel that judges by it: there is one validator of
 // rules (CONF-4). Its findings are brought back to where they were written.
 
-import { compilePolicy, nearestName, type PolicyInput } from "@soong/core";
+import { compilePolicy, type PolicyInput } from "@soong/core";
+import { nearestName } from "@soong/core/internal";
 import type { Finding } from "./check-values.ts";
 import { RULE_KEYS } from "./permissions-section.ts";
 import type { SoongConfig } from "./soong-config.ts";

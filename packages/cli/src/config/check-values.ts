@@ -1,7 +1,7 @@
 // Holds the values of a file against the definition: fills in defaults and collects every finding at once.
 // What belongs together across settings is looked at elsewhere.
 
-import { nearestName } from "@soong/core";
+import { nearestName } from "@soong/core/internal";
 import type { AnyNamedTables, AnyNode, AnyTable, Setting } from "./definition.ts";
 import type { TomlPath } from "./toml-places.ts";
 import { describeKind, isTable, kindOf, valueProblems } from "./value-kinds.ts";

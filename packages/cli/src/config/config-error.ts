@@ -1,34 +1,20 @@
 // What is wrong with a config, each finding with its place, so that it can be mended without searching
 // (CONF-2). Nothing that looks like a key is ever repeated.
 
-import { createRedactor, quote } from "@soong/core";
+import { createRedactor } from "@soong/core";
+import { quote } from "@soong/core/internal";
+import { describeProblem, type Problem } from "@soong/platform";
 import type { Place, TomlPath } from "./toml-places.ts";
-
-export interface ConfigProblem {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  /** Such as `permissions.rules[2].decision`; empty when the file as a whole is meant. */
-  readonly key: string;
-  /** What is wrong, as a clause about the key, with the nearest valid key or value. */
-  readonly message: string;
-}
 
 /** A config that cannot be used. Its message has a line for every problem. */
 export class ConfigError extends Error {
-  readonly problems: readonly ConfigProblem[];
+  readonly problems: readonly Problem[];
 
-  constructor(problems: readonly ConfigProblem[]) {
-    super(problems.map(describeConfigProblem).join("\n"));
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(describeProblem).join("\n"));
     this.name = "ConfigError";
     this.problems = problems;
   }
-}
-
-/** `config.toml:7:3: tools.max_timeout_ms: is text, not a whole number` */
-export function describeConfigProblem(problem: ConfigProblem): string {
-  const { file, line, column, key, message } = problem;
-  return [`${file}:${line}:${column}`, ...(key === "" ? [] : [key]), message].join(": ");
 }
 
 export function configProblem(
@@ -36,9 +22,10 @@ export function configProblem(
   { line, column }: Place,
   path: TomlPath,
   message: string,
-): ConfigProblem {
+): Problem {
   const redactor = createRedactor();
-  return { file, line, column, key: redactor.text(keyName(path)), message: redactor.text(message) };
+  const field = path.length === 0 ? {} : { field: redactor.text(keyName(path)) };
+  return { file, line, column, ...field, message: redactor.text(message) };
 }
 
 /** A path as one would write it in TOML, with the number of an item in brackets. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { ConfigError, type ConfigProblem } from "./config-error.ts";
+import type { Problem } from "@soong/platform";
+import { ConfigError } from "./config-error.ts";
 import { parseConfig } from "./parse-config.ts";
 
 function refusalOf(text: string): ConfigError {
@@ -13,7 +14,7 @@ function refusalOf(text: string): ConfigError {
   throw new Error("it was accepted");
 }
 
-function problemsOf(text: string): readonly ConfigProblem[] {
+function problemsOf(text: string): readonly Problem[] {
   return refusalOf(text).problems;
 }
 
@@ -237,7 +238,7 @@ describe("a bad value", () => {
     const problems = problemsOf(
       "[permissions]\ndestructive = 'never'\n[[permissions.rules]]\ndecision = 1\n[tools]\nx = 1\nmax_concurrency = 0\n[hook]",
     );
-    expect(problems.map(({ line, key }) => `${line} ${key}`)).toEqual([
+    expect(problems.map(({ line, field }) => `${line} ${field}`)).toEqual([
       "2 permissions.destructive",
       "3 permissions.rules[0]",
       "4 permissions.rules[0].decision",
@@ -296,7 +297,7 @@ describe("what is no TOML", () => {
   });
 
   test("is looked for behind a byte order mark, which counts as nothing", () => {
-    expect(problemsOf("\uFEFFtool = 1")[0]).toMatchObject({ line: 1, column: 1, key: "tool" });
+    expect(problemsOf("\uFEFFtool = 1")[0]).toMatchObject({ line: 1, column: 1, field: "tool" });
     expect(problemsOf("\uFEFFa b")[0]).toMatchObject({ line: 1, column: 3 });
   });
 });

@@ -5,7 +5,7 @@ export { addRule, describeRule, readRuleLine, ruleLine } from "./add-rule.ts";
 export { agentHome, userHome } from "./agent-home.ts";
 export { fillArguments } from "./argument-template.ts";
 export { commentedConfig } from "./commented-config.ts";
-export { ConfigError, describeConfigProblem } from "./config-error.ts";
+export { ConfigError } from "./config-error.ts";
 export { kernelConfigOf } from "./kernel-config-of.ts";
 export { loadConfig, type LoadedConfig } from "./load-config.ts";
 export { loopLimitsOf } from "./loop-limits-of.ts";

@@ -2,7 +2,7 @@
 // is there has to be sound.
 
 import { join, resolve } from "node:path";
-import type { ConfigProblem } from "./config-error.ts";
+import type { Problem } from "@soong/platform";
 import { parseWithWarnings } from "./parse-config.ts";
 import { fileRefusal, readSettingsFile } from "./settings-file.ts";
 import type { SoongConfig } from "./soong-config.ts";
@@ -13,7 +13,7 @@ export interface LoadedConfig {
   readonly file: string | undefined;
   readonly values: SoongConfig;
   /** What is odd and no mistake. */
-  readonly warnings: readonly ConfigProblem[];
+  readonly warnings: readonly Problem[];
 }
 
 /** `file`: the one to read instead of the home's own; that one has to be there. Throws a ConfigError. */

@@ -72,9 +72,16 @@ export const memorySection: Table<SoongConfig["memory"]> = {
     },
     start_tokens: {
       node: "setting",
-      says: "How many tokens the memories a run begins with may take, by estimate; 0: none. An external memory is asked by calls only.",
+      says: "How many tokens the memories a run begins with may take, by estimate; 0: none, and an external memory is not asked then.",
       kind: { kind: "whole_number", min: 0, max: 1_000_000 },
       default: 1000,
+    },
+    start_arguments: {
+      node: "setting",
+      says: "What `recall_tool` is given when a run begins, with the prompt as the query; without it as in `recall_arguments`.",
+      kind: { kind: "text", form: argumentTemplate(RECALL_FIELDS) },
+      default: undefined,
+      example: `'{"query": "project: {{project}}"}'`,
     },
   },
 };

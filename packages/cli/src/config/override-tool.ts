@@ -1,6 +1,7 @@
 // What the config changes about single tools (`tools.overrides`).
 
-import { matchesName, type AnyTool } from "@soong/core";
+import type { AnyTool } from "@soong/core";
+import { matchesName } from "@soong/core/internal";
 import type { SoongConfig } from "./soong-config.ts";
 
 /** The same tool when nothing is said about it. Of several patterns that fit, the longest counts. */

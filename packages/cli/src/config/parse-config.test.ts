@@ -169,7 +169,10 @@ describe("a setting of a part that is not built yet", () => {
     const text = "sandbox = 'on'\n[store]\nurl = 'postgres://db/soong'\n";
     const { values, warnings } = parseWithWarnings(text, "config.toml");
     expect(values.store.url).toBe("postgres://db/soong");
-    expect(warnings.map(({ line, key }) => `${line} ${key}`)).toEqual(["1 sandbox", "3 store.url"]);
+    expect(warnings.map(({ line, field }) => `${line} ${field}`)).toEqual([
+      "1 sandbox",
+      "3 store.url",
+    ]);
     expect(warnings[0]?.message).toContain("no effect yet");
   });
 

@@ -1,10 +1,11 @@
 // The text of a config, checked and with its defaults. All mistakes are told at once, in the order of the
 // file.
 
+import { sortProblems, type Problem } from "@soong/platform";
 import { checkPolicy } from "./check-policy.ts";
 import { checkTogether, keysWritten } from "./check-together.ts";
 import { checkValues, type Finding } from "./check-values.ts";
-import { ConfigError, configProblem, keyName, type ConfigProblem } from "./config-error.ts";
+import { ConfigError, configProblem, keyName } from "./config-error.ts";
 import { readDocument } from "./read-document.ts";
 import { SECTIONS } from "./sections.ts";
 import type { SoongConfig } from "./soong-config.ts";
@@ -18,7 +19,7 @@ export function parseConfig(text: string, file: string): SoongConfig {
 export function parseWithWarnings(
   text: string,
   file: string,
-): { values: SoongConfig; warnings: readonly ConfigProblem[] } {
+): { values: SoongConfig; warnings: readonly Problem[] } {
   const { values: document, places } = readDocument(text, file);
   const checked = checkValues(SECTIONS, document);
   const values = checked.values as SoongConfig;
@@ -39,8 +40,8 @@ function located(
   weight: Finding["weight"],
   places: TomlPlaces,
   file: string,
-): ConfigProblem[] {
-  const byKey = new Map<string, ConfigProblem>();
+): Problem[] {
+  const byKey = new Map<string, Problem>();
   for (const finding of findings) {
     const { path, at, message } = finding;
     const name = keyName(path);
@@ -48,7 +49,7 @@ function located(
     const place = at === "key" ? places.keyPlace(path) : places.valuePlace(path);
     byKey.set(name, configProblem(file, place, path, message));
   }
-  return [...byKey.values()].toSorted((a, b) => a.line - b.line || a.column - b.column);
+  return sortProblems([...byKey.values()]);
 }
 
 /** Where each rule stands, so that `explain` can point at it (PERM-11). */

@@ -82,6 +82,12 @@ export const SECTIONS: Table<SoongConfig> = {
           effect: "none_yet",
           example: '"postgres://soong@db.example.org/soong"',
         },
+        busy_timeout_ms: {
+          node: "setting",
+          says: "How long a command waits while another process holds the database.",
+          kind: milliseconds(),
+          default: 120_000,
+        },
         retention: {
           node: "table",
           says: "What is removed by itself. Left out, everything is kept.",

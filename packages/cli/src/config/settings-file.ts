@@ -3,14 +3,15 @@
 
 import { constants, type Stats } from "node:fs";
 import { lstat, open, type FileHandle } from "node:fs/promises";
-import { ConfigError, configProblem, type ConfigProblem } from "./config-error.ts";
+import type { Problem } from "@soong/platform";
+import { ConfigError, configProblem } from "./config-error.ts";
 import { placeFinder, type Place } from "./toml-places.ts";
 import { trustDoubts } from "./trust-doubts.ts";
 
 export interface SettingsFile {
   readonly text: string;
   /** Who else can write it, as warnings. */
-  readonly doubts: readonly ConfigProblem[];
+  readonly doubts: readonly Problem[];
 }
 
 /** Undefined: there is none. Throws a ConfigError. */

@@ -62,6 +62,7 @@ export interface SoongConfig {
     readonly recall_arguments: string | undefined;
     readonly recall_tokens: number;
     readonly start_tokens: number;
+    readonly start_arguments: string | undefined;
   };
   readonly context: {
     readonly max_tokens: number | undefined;
@@ -70,6 +71,7 @@ export interface SoongConfig {
   };
   readonly store: {
     readonly url: string | undefined;
+    readonly busy_timeout_ms: number;
     readonly retention: {
       readonly max_age_days: number | undefined;
       readonly max_bytes: number | undefined;

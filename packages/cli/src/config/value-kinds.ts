@@ -1,6 +1,7 @@
 // What the value of a setting may be, as data: one half checks it, the other tells people in words.
 
-import { compilePolicy, nearestName, quote } from "@soong/core";
+import { compilePolicy } from "@soong/core";
+import { nearestName, quote } from "@soong/core/internal";
 
 export type ValueKind =
   | { readonly kind: "whole_number"; readonly min: number; readonly max: number }

@@ -4,9 +4,9 @@ import {
   boundFact,
   readPermissionAnswer,
   type ElicitationAnswer,
-  type JsonObject,
   type PermissionAnswer,
 } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import type { Outcome, Question } from "./first-answer.ts";
 import type { Challenge, Peer } from "./peer.ts";
 import {
@@ -185,7 +185,7 @@ async function answerQuestion(client: Client, params: Params): Promise<Record<st
     isTaken = await subject.desk.answer(question_id, { ...answer, answered_by });
   } else if (isAction(action)) {
     requirePeer(client);
-    const given = isObject(content) ? { content } : {};
+    const given = isJsonObject(content) ? { content } : {};
     isTaken = await subject.desk.answerElicitation(question_id, { action, ...given });
   } else {
     throw new ControlError(
@@ -212,7 +212,7 @@ function follow(client: Client, params: Params): { after: number } {
     throw new ControlError("bad_params", "after is the seq of a fact, or 0.");
   }
   const run_id = optionalText(params, "run_id");
-  const facts = client.subject.facts({ after, ...(run_id === undefined ? {} : { run_id }) });
+  const facts = client.subject.facts({ after, run_id });
   client.following = { done: sendAll(), stop: () => void facts.return?.() };
   return { after };
 
@@ -261,11 +261,7 @@ function isAction(value: unknown): value is ElicitationAnswer["action"] {
 
 /** The rule is the one that was shown: from here it cannot be another. */
 function whereOf(always: unknown): object {
-  return isObject(always) ? { always: { where: always["where"] } } : {};
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(always) ? { always: { where: always["where"] } } : {};
 }
 
 const MAX_NAME_CHARS = 80;

@@ -395,7 +395,12 @@ it("lets go of whoever attends and takes no question, and that is nobody", async
   await client.request("questions.attend", {});
   client.pause();
   expect(desk.attendants()).toBe(1);
-  const request = { chain: [], tool_name: "x", reason: "r".repeat(1024 * 1024) } as never;
+  const request = {
+    chain: [],
+    tool_name: "x",
+    arguments: {},
+    reason: "r".repeat(1024 * 1024),
+  } as never;
   const { signal } = new AbortController();
   const asked = Array.from({ length: 10 }, () => Promise.resolve(desk.ask(request, { signal })));
   const outcomes = await Promise.allSettled(asked);

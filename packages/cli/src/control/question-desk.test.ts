@@ -54,8 +54,12 @@ it("has no answer at once where nobody attends, and says what would have helped"
   );
   const asked = { layer: "rules", rule: "rules[0]", verdict: "ask", reason: "", decisive: true };
   await expect(ask(desk, { chain: [asked as never] }).answered).rejects.toThrow(
-    /nobody is there to ask.*soong explain code\.write_file/,
+    /nobody is there to ask.*`soong explain code\.write_file '\{.*\}'` shows what asks/,
   );
+  const quoted = ask(desk, { chain: [asked as never], arguments: { path: "it's" } }).answered;
+  await expect(quoted).rejects.toThrow(String.raw`'{"path":"it'\''s"}'`);
+  const long = ask(desk, { chain: [asked as never], arguments: { a: "x".repeat(400) } }).answered;
+  await expect(long).rejects.not.toThrow("soong explain");
   await expect(ask(desk, { chain: [asked as never] }).answered).rejects.not.toThrow("--allow");
 });
 
@@ -174,5 +178,10 @@ function ask(
 
 function request(more: Partial<PermissionRequest> = {}): PermissionRequest {
   const defaults = { layer: "defaults", rule: "d", verdict: "ask", reason: "", decisive: true };
-  return { tool_name: "code.write_file", chain: [defaults], ...more } as PermissionRequest;
+  return {
+    tool_name: "code.write_file",
+    chain: [defaults],
+    arguments: {},
+    ...more,
+  } as PermissionRequest;
 }

@@ -92,12 +92,19 @@ export function answeredBy(settled: AbortSignal): string | undefined {
 }
 
 /** The model reads this, and so does whoever looks for what went wrong. */
-function nobodyToAsk({ tool_name, chain }: PermissionRequest): string {
+function nobodyToAsk({ tool_name, arguments: input, chain }: PermissionRequest): string {
   const asking = chain.find(({ decisive }) => decisive === true);
+  const explain = `soong explain ${tool_name} '${JSON.stringify(input).replaceAll("'", String.raw`'\''`)}'`;
   // What the defaults ask about, a rule can allow; what a rule, a hook or the runtime does, it may not.
-  const allow =
-    asking?.layer === "defaults"
-      ? `\`--allow ${tool_name}\` is a rule that allows it`
-      : `\`soong explain ${tool_name}\` shows what asks`;
-  return `nobody is there to ask (${allow}, and \`soong inspect\` or \`soong attach\` in another terminal can answer)`;
+  const hints = [
+    ...(asking?.layer === "defaults" ? [`\`--allow ${tool_name}\` is a rule that allows it`] : []),
+    // To be pasted as it is, or not given: half of an input explains nothing.
+    ...(asking?.layer !== "defaults" && explain.length <= MAX_COMMAND_CHARS
+      ? [`\`${explain}\` shows what asks`]
+      : []),
+    "`soong inspect` or `soong attach` in another terminal can answer",
+  ];
+  return `nobody is there to ask (${hints.join(", and ")})`;
 }
+
+const MAX_COMMAND_CHARS = 300;

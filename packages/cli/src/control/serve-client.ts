@@ -3,6 +3,7 @@
 
 import { once } from "node:events";
 import type { Socket } from "node:net";
+import { isRecord } from "@soong/core/internal";
 import { answerRequest, type Client } from "./answer-request.ts";
 import { createLineReader, LineTooLong } from "./lines.ts";
 import { createChallenge, type Challenge } from "./peer.ts";
@@ -164,7 +165,3 @@ function readRequest(given: Readonly<Record<string, unknown>>): {
 }
 
 const MAX_ID_CHARS = 200;
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

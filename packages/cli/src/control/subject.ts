@@ -3,13 +3,13 @@
 
 import {
   createRedactor,
-  describeScopes,
   type Fact,
   type KnownSecret,
   type Run,
   type Session,
   type ToolGrant,
 } from "@soong/core";
+import { describeScopes } from "@soong/core/internal";
 import {
   CONTROL_PROTOCOL,
   PROGRAM_VERSION,

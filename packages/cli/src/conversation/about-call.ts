@@ -1,13 +1,13 @@
 // What a call is about, in a few words: the file, the command or the words it is for.
 
-import { tellingArgument } from "@soong/core";
+import { primaryArgument } from "@soong/core/internal";
 import { visibleLine } from "../output/index.ts";
 
 /** `given`: the arguments as the model sent them, which need not be JSON. */
 export function aboutCall(given: string): string {
   const input = parsed(given);
   const isEmpty = typeof input === "object" && input !== null && Object.keys(input).length === 0;
-  return shown(tellingArgument(input) ?? (isEmpty && !Array.isArray(input) ? "" : given));
+  return shown(primaryArgument(input) ?? (isEmpty && !Array.isArray(input) ? "" : given));
 }
 
 const LONGEST = 200;

@@ -1,6 +1,7 @@
 // "Always" (PERM-18): the rule that would be written is shown, may be changed, and is kept for this project or for every one.
 
-import { exactText, type PermissionAnswer, type PermissionRequest } from "@soong/core";
+import type { PermissionAnswer, PermissionRequest } from "@soong/core";
+import { exactText } from "@soong/core/internal";
 import { describeRule, readRuleLine, ruleLine } from "../config/index.ts";
 
 export interface AlwaysPrompts {

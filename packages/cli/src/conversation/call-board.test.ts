@@ -1,23 +1,14 @@
-import type { Fact, ToolResult } from "@soong/core";
+import type { Fact, FactType, ToolResult } from "@soong/core";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
+import { writtenFact } from "../../../../test/facts.ts";
 import { coloursFor } from "../output/index.ts";
 import { createCallBoard } from "./call-board.ts";
 
 const plain = coloursFor({}, {});
 
-function factOf(type: Fact["type"], tool_call_id: string, data: Fact["data"] = {}): Fact {
-  return {
-    id: "f",
-    seq: 1,
-    type,
-    time: "",
-    level: "info",
-    session_id: "s",
-    tool_call_id,
-    tool_name: "code.run_command",
-    data,
-  };
+function factOf(type: FactType, tool_call_id: string, data: object = {}): Fact {
+  return writtenFact({ type, tool_call_id, tool_name: "code.run_command", data });
 }
 
 function resultOf(given: Partial<ToolResult>): ToolResult {

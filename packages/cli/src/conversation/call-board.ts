@@ -1,7 +1,8 @@
 // The calls of a turn as a person watches them: one line for each that is queued, waits for a person or runs, and
 // one for what became of it. Knows no terminal.
 
-import type { Fact, ToolResult } from "@soong/core";
+import type { Fact, FactData, ToolResult } from "@soong/core";
+import { oneLine } from "@soong/core/internal";
 import { fit, visible, visibleLine, wrap, type Colours } from "../output/index.ts";
 import { aboutCall } from "./about-call.ts";
 import { durationWords } from "./duration-words.ts";
@@ -109,7 +110,7 @@ function finalLine(
     return [red(first), ...more].join("\n");
   }
   const room = columns - 3 - name.length - time.length;
-  const said = fit(words.trim().replaceAll(/\s+/g, " "), Math.max(FEWEST_WORDS, room - 1));
+  const said = fit(oneLine(words), Math.max(FEWEST_WORDS, room - 1));
   return `${green("✓")} ${name} ${dim(said + time)}`;
 }
 
@@ -122,12 +123,9 @@ function wrapLine(line: string, width: number): string[] {
 const LONGEST_WORDS = 600;
 const FEWEST_WORDS = 12;
 
-function progressWords(data: Fact["data"]): string {
-  const { message, progress, total } = data as Readonly<Record<string, unknown>>;
-  const count =
-    typeof progress === "number"
-      ? `${progress}${typeof total === "number" ? `/${total}` : ""}`
-      : "";
-  const words = typeof message === "string" ? (message.trimEnd().split("\n").at(-1) ?? "") : "";
+function progressWords({ message = "", progress, total }: FactData<"tool.progress">): string {
+  const of = total === undefined ? "" : `/${total}`;
+  const count = progress === undefined ? "" : `${progress}${of}`;
+  const words = message.trimEnd().split("\n").at(-1) ?? "";
   return [count, visibleLine(words).trim()].filter((part) => part !== "").join(" ");
 }

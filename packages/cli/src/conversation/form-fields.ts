@@ -2,6 +2,7 @@
 // schema and all words in it come from a server; nothing of them is more than text here.
 
 import { compileSchema, readSchema, type JsonObject, type JsonValue } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 
 export interface FormField {
   readonly name: string;
@@ -38,8 +39,8 @@ export type ReadField =
 export function formFields(schema: JsonObject): readonly FormField[] {
   const { properties, required } = schema;
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
-  return Object.entries(isObject(properties) ? properties : {}).map(([name, given]) => {
-    const field = isObject(given) ? given : {};
+  return Object.entries(isJsonObject(properties) ? properties : {}).map(([name, given]) => {
+    const field = isJsonObject(given) ? given : {};
     const options = optionsOf(field);
     return {
       name,
@@ -146,7 +147,7 @@ const KINDS: ReadonlyMap<string, FieldKind> = new Map([
 /** Bare, with names beside them, or each with a title; of a list, what may be in it. */
 function optionsOf(field: JsonObject): readonly FieldOption[] {
   const { type, items } = field;
-  const from = type === "array" && isObject(items) ? items : field;
+  const from = type === "array" && isJsonObject(items) ? items : field;
   if (Array.isArray(from["enum"])) {
     const titles: readonly JsonValue[] = Array.isArray(from["enumNames"]) ? from["enumNames"] : [];
     return from["enum"].flatMap((value, at) =>
@@ -155,7 +156,7 @@ function optionsOf(field: JsonObject): readonly FieldOption[] {
   }
   const titled = from["oneOf"] ?? from["anyOf"];
   return (Array.isArray(titled) ? titled : []).flatMap((one) => {
-    if (!isObject(one) || typeof one["const"] !== "string") return [];
+    if (!isJsonObject(one) || typeof one["const"] !== "string") return [];
     return [{ value: one["const"], title: textOf(one["title"]) ?? one["const"] }];
   });
 }
@@ -175,8 +176,4 @@ function described(description: string | undefined): { description?: string } {
 
 function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

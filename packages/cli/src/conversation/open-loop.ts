@@ -48,14 +48,14 @@ export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
       ...systemText(runtime.roots.project),
       ...(definition === undefined ? [] : [definition.system]),
     ],
-    ...(definition === undefined ? {} : { agent_definition_id: definition.id }),
+    agent_definition_id: definition?.id,
     ...(runtime.agents === undefined
       ? {}
       : { seats: runtime.agents.agents.seats, board: runtime.agents.agents.board }),
     ...(runtime.agents?.recall === undefined ? {} : { recall: runtime.agents.recall }),
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(supply === undefined ? {} : { supply }),
-    limits: definedOnly(limitsOf(config, definition)),
+    instructions,
+    supply,
+    limits: limitsOf(config, definition),
     run: {
       ...wishesOf(config, definition),
       ...(mode === undefined ? {} : { mode }),
@@ -93,7 +93,8 @@ async function interruptionOf(
     before: Number.MAX_SAFE_INTEGER,
     limit: 1,
   });
-  return end?.data["reason"] === RUNTIME_RESTARTED ? "restarted" : "ended";
+  const isLost = end?.type === "run.failed" && end.data.reason === RUNTIME_RESTARTED;
+  return isLost ? "restarted" : "ended";
 }
 
 /** The model has said what it had to say: there is nothing to ask it again. */
@@ -139,12 +140,4 @@ async function historyOf({ kept }: KeptSession, agent_id: string): Promise<Histo
   const agents = await kept.reader.agents();
   const isKnown = agents.some((agent) => agent.agent_id === agent_id);
   return isKnown ? readHistory(kept.reader, agent_id) : NOTHING_SAID;
-}
-
-type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
-
-function definedOnly<T extends object>(values: T): Defined<T> {
-  return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== undefined),
-  ) as Defined<T>;
 }

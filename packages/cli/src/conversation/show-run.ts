@@ -102,11 +102,12 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
   }
 
   /** Of a question that was answered elsewhere; here one has just answered oneself. */
-  function tellAnswer({ type, tool_call_id = "", tool_name = "", data }: Fact): void {
-    if (type === "permission.requested") shown.add(tool_call_id);
-    if (type !== "permission.resolved") return;
-    const { decision, answered_by } = data as Readonly<Record<string, unknown>>;
-    if (typeof answered_by !== "string" || answered_by === TERMINAL) return;
+  function tellAnswer(fact: Fact): void {
+    const { tool_call_id = "", tool_name = "" } = fact;
+    if (fact.type === "permission.requested") shown.add(tool_call_id);
+    if (fact.type !== "permission.resolved") return;
+    const { decision, answered_by } = fact.data;
+    if (answered_by === undefined || answered_by === TERMINAL) return;
     const word = decision === "deny" ? red("no") : "yes";
     const session = decision === "allow_for_session" ? ", for this session" : "";
     terminal.print(

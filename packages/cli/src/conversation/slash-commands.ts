@@ -1,7 +1,8 @@
 // The commands of a conversation: /help and the others. Each says what it does in a line, and whether a turn that is
 // under way keeps it waiting.
 
-import { describeScopes, nearestName, type Mode } from "@soong/core";
+import type { Mode } from "@soong/core";
+import { describeScopes, nearestName } from "@soong/core/internal";
 import { colouredDiff, pad, visible, visibleLine } from "../output/index.ts";
 import type { Terminal } from "../terminal/index.ts";
 import type { Keyboard } from "./keyboard.ts";

@@ -144,7 +144,7 @@ export async function openTalk(options: OpenTalkOptions): Promise<Talk> {
       models,
       mode,
       definition,
-      ...(agent_id === undefined ? {} : { agent_id }),
+      agent_id,
       ...(isFirst ? { run_id } : {}),
     });
     ({ agent_id } = loop.conversation);

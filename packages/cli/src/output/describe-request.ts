@@ -1,13 +1,8 @@
 // What a person is shown before they answer for a call (PERM-6): the call and whose it is, its preview, why it is
 // asked, and what "for this session" would cover.
 
-import {
-  exactLine,
-  exactText,
-  visibleJson,
-  visibleLine,
-  type PermissionRequest,
-} from "@soong/core";
+import { visibleJson, visibleLine, type PermissionRequest } from "@soong/core";
+import { exactLine, exactText } from "@soong/core/internal";
 import type { Colours } from "./colours.ts";
 import { colouredDiff } from "./diff.ts";
 import { lengthOf, wrap } from "./layout.ts";

@@ -1,7 +1,7 @@
 // A unified diff as a person reads it: lines that come green, lines that go red.
 
 import type { Colours } from "./colours.ts";
-import { exactText } from "@soong/core";
+import { exactText } from "@soong/core/internal";
 
 export function colouredDiff(diff: string, colours: Colours): string {
   return exactText(diff)

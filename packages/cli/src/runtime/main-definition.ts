@@ -1,12 +1,12 @@
 // The definition a run is started with (CLI-2): an agent of the home that may be the main one.
 
 import type { AgentDefinition } from "@soong/agent";
-import { nearestName } from "@soong/core";
+import { nearestName } from "@soong/core/internal";
 import { agentsFolder } from "./agent-places.ts";
 import { SetupError } from "./setup-error.ts";
 
 export async function mainDefinition(home: string, id: string): Promise<AgentDefinition> {
-  const { describeDocumentProblem, loadAgentCatalog } = await import("@soong/agent");
+  const { describeProblem, loadAgentCatalog } = await import("@soong/agent");
   const folder = agentsFolder(home);
   const catalog = await loadAgentCatalog({ folder });
   const { definitions, problems } = catalog;
@@ -25,7 +25,7 @@ export async function mainDefinition(home: string, id: string): Promise<AgentDef
   }
   const near = nearestName(id, names);
   throw new SetupError(
-    [`There is no agent ${id}.`, ...problems.map(describeDocumentProblem)],
+    [`There is no agent ${id}.`, ...problems.map(describeProblem)],
     near === undefined ? known : `Did you mean ${near}?`,
   );
 }

@@ -5,7 +5,8 @@ import {
   createAgents,
   createClaimKeeper,
   createTasks,
-  describeDocumentProblem,
+  describeProblem,
+  externalStartRecall,
   loadAgentCatalog,
   loadSkills,
   memoryTools,
@@ -74,7 +75,7 @@ export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAge
     pools: workerPoolsOf(values),
     tasks: { tasks, keeper },
     system: systemText(roots.project),
-    ...(instructions === undefined ? {} : { instructions }),
+    instructions,
   });
   const runOf = (ids: CallIds): ReturnType<Agents["seats"]["find"]> => agents.seats.find(ids);
   const sources = [
@@ -100,7 +101,7 @@ export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAge
       ...source,
       tools: source.tools.map((tool) => overrideTool(tool, values)),
     })),
-    problems: [...catalog.problems, ...skills.problems].map(describeDocumentProblem),
+    problems: [...catalog.problems, ...skills.problems].map(describeProblem),
   };
 }
 
@@ -110,9 +111,9 @@ function workerPoolsOf({ agents }: SoongConfig): WorkerPool[] {
     ([name, { agent, size, model, allowed_tools }]): WorkerPool => ({
       name,
       size,
-      ...(agent === undefined ? {} : { agent_definition_id: agent }),
-      ...(model === undefined ? {} : { model }),
-      ...(allowed_tools === undefined ? {} : { allowed_tools }),
+      agent_definition_id: agent,
+      model,
+      allowed_tools,
     }),
   );
   return pools.length === 0 ? [{ name: "workers", size: 4 }] : pools;
@@ -170,7 +171,12 @@ function startRecallOf(
   { home, values }: LoadedConfig,
   { project }: Roots,
 ): StartRecall | undefined {
-  const { enabled, provider, start_tokens: tokens } = values.memory;
-  if (!enabled || provider === "external" || tokens === 0) return undefined;
+  const { enabled, start_tokens: tokens, start_arguments } = values.memory;
+  if (!enabled || tokens === 0) return undefined;
+  const { external } = recallingOf(values);
+  if (external !== undefined) {
+    const atStart = { ...external, ...argumentsBy(start_arguments) };
+    return externalStartRecall({ external: atStart, project, tokens });
+  }
   return startRecall({ folder: memoryFolder(home), project, tokens });
 }

@@ -2,14 +2,17 @@
 // Commands, a run and a conversation all stand on this; nothing else assembles them.
 
 import {
+  checkPatterns,
   createKernel,
   createRedactor,
   messageOf,
+  type AnyHook,
   type AskElicitation,
   type AskPermission,
   type Kernel,
   type KnownSecret,
   type Mode,
+  type PatternWarning,
   type PermissionAnswer,
   type PermissionRequest,
   type PolicyInput,
@@ -17,9 +20,10 @@ import {
   type Session,
   type SessionOptions,
 } from "@soong/core";
+import { statSync } from "node:fs";
 import type { McpServers, McpServersOptions } from "@soong/mcp";
 import type { NewSession, OpenSession, Store } from "@soong/store";
-import { clearAbandonedWrites, defaultLockDirectory } from "@soong/tools";
+import { clearAbandonedWrites, defaultLockDirectory, findPath } from "@soong/tools";
 import { kernelConfigOf, policyOf, type LoadedConfig } from "../config/index.ts";
 import {
   createQuestionDesk,
@@ -29,12 +33,13 @@ import {
   type AbortListener,
   type QuestionDesk,
 } from "../control/index.ts";
+import { openHomeStore } from "./home-store.ts";
 import { keepRetention } from "./keep-retention.ts";
 import type { RuntimeAgents } from "./open-agents.ts";
 import { knownSecrets } from "./secrets.ts";
 import { ownHooks } from "./own-hooks.ts";
 import { ownTools } from "./own-tools.ts";
-import { patternWarnings } from "./pattern-warnings.ts";
+import { patternDisk } from "./pattern-disk.ts";
 import { placesOf, resolveLinks } from "./places.ts";
 import { runtimeServers, type ServerChoice } from "./runtime-servers.ts";
 
@@ -57,6 +62,8 @@ export interface RuntimeOptions {
   readonly servers?: ServerChoice;
   /** Whether agents, tasks, skills and memory are part of it: for whatever lets a model work, or shows what one has. */
   readonly agents?: boolean;
+  /** Beside those of hooks.json: a scripted model has some. */
+  readonly hooks?: readonly AnyHook[];
   /** Beside those of the home: the token of the server this runtime is part of. */
   readonly secrets?: readonly KnownSecret[];
   /** The host that stands behind it, for what servers want of one. */
@@ -71,8 +78,10 @@ export interface Runtime {
   readonly kernel: Kernel;
   readonly roots: Roots;
   readonly policy: PolicyInput;
-  /** Rules, flags and hooks that can match nothing, in words (PERM-17). */
-  readonly unmatched: readonly string[];
+  /** Rules, flags and hooks that match nothing, never or not now (PERM-17). */
+  readonly unmatched: readonly PatternWarning[];
+  /** Whether a call could not be carried out because the project directory was gone. */
+  readonly projectMissed: () => boolean;
   readonly agents: RuntimeAgents | undefined;
   /** The servers of mcp.json, where it names any. */
   readonly mcp: McpServers | undefined;
@@ -115,11 +124,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     roots,
     choice: options.servers ?? "all",
     canElicit: options.elicit !== undefined || options.desk !== undefined,
-    ...(options.host === undefined ? {} : { host: options.host }),
+    host: options.host,
     onWaiting: (server_ids) => options.onWaiting?.(server_ids),
   });
   const policy: PolicyInput = {
-    ...policyOf(values, { allow, deny, ...(mode === undefined ? {} : { mode }) }),
+    ...policyOf(values, { allow, deny, mode }),
     ...places.policy,
   };
   const { tools, sources } = await ownTools(home, values);
@@ -130,20 +139,32 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     sources: [...sources, ...(agents?.sources ?? [])],
     config: kernelConfigOf(values),
   });
+  let projectMissed = false;
   const secrets = [...(await knownSecrets(config, env)), ...(options.secrets ?? [])];
-  const ofEverySession: SessionOptions = { policy, roots, secrets, resolvePath: resolveLinks };
+  const ofEverySession: SessionOptions = {
+    policy,
+    roots,
+    secrets,
+    resolvePath: resolveLinks,
+    findPath,
+    isDirectory(path) {
+      const isThere = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+      if (!isThere && path === roots.project) projectMissed = true;
+      return isThere;
+    },
+  };
   const desk = deskWith(options);
   const { ask_timeout_ms } = values.permissions;
   const open = new Set<KeptSession>();
   const used = new Set<string>();
   let opening: Promise<Store> | undefined;
   const { mcp, ready, watched: withServerFacts } = await servers.open(kernel.registry, secrets);
-  const unmatched = patternWarnings({ ...policy, roots }, hooks, {
-    names: [...kernel.registry.snapshot().tools.keys()],
-    servers: servers.configured,
-    agents: agents !== undefined,
-  });
-  for (const warning of [...servers.warnings, ...(agents?.problems ?? []), ...unmatched]) {
+  const unmatched = matchNothing(policy, hooks);
+  for (const warning of [
+    ...servers.warnings,
+    ...(agents?.problems ?? []),
+    ...describeNever(unmatched),
+  ]) {
     note(`warning: ${warning}`);
   }
 
@@ -152,6 +173,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     roots,
     policy,
     unmatched,
+    projectMissed: () => projectMissed,
     agents,
     mcp,
     ready,
@@ -191,13 +213,23 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
   };
 
+  function matchNothing(given: PolicyInput, by: typeof hooks): readonly PatternWarning[] {
+    return checkPatterns({ ...given, roots }, by, {
+      tools: [...kernel.registry.snapshot().tools.values()],
+      servers: servers.configured,
+      agents: agents !== undefined,
+      hooksFile: "hooks.json",
+      disk: patternDisk,
+    });
+  }
+
   async function agentsOf(): Promise<RuntimeAgents> {
     const { openAgents } = await import("./open-agents.ts");
     return openAgents({ env, config, roots, store });
   }
 
   function store(): Promise<Store> {
-    opening ??= import("@soong/store").then(({ openStore }) => openStore({ directory: home }));
+    opening ??= openHomeStore(home, { values });
     return opening;
   }
 
@@ -215,7 +247,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       journal,
       artifacts,
       ...(lastSeq === undefined ? {} : { lastSeq }),
-      hooks,
+      hooks: [...hooks, ...(options.hooks ?? [])],
       findRequestId: questions.findRequestId,
       ask: async (request, { signal, ...more }) => {
         const patient = noLongerThan(ask_timeout_ms, signal);
@@ -272,6 +304,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     try {
       const { addRule } = await import("../config/index.ts");
       note(`The rule was added to ${await addRule(home, limited)}.`);
+      const added = { ...policy, rules: [{ ...limited, origin: { code: "the rule" } }] };
+      for (const warning of describeNever(matchNothing(added, []))) note(`warning: ${warning}`);
       const kept = { ...always, rule: limited };
       return { ...answer, decision: "allow_for_session", always: kept };
     } catch (error) {
@@ -285,6 +319,13 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     if (options.note === undefined) process.stderr.write(`${text}\n`);
     else options.note(text);
   }
+}
+
+/** What is not there yet is no reason to speak up at every start: `doctor` and `explain` name it. */
+function describeNever(warnings: readonly PatternWarning[]): string[] {
+  return warnings.flatMap(({ kind, where, message }) =>
+    kind === "never" ? [`${where}: ${message}`] : [],
+  );
 }
 
 /** Whoever opened the runtime answers as one among others. */

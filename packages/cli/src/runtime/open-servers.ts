@@ -58,8 +58,8 @@ export async function openServers(options: OpenServersOptions): Promise<McpServe
         redactor,
       }),
     redactor,
-    ...(host === undefined ? {} : { host }),
-    ...(record === undefined ? {} : { record }),
+    host,
+    record,
   });
 }
 

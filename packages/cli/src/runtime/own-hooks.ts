@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import type { AnyHook } from "@soong/core";
-import { describeFileProblem, loadHooks } from "@soong/tools";
+import { describeProblem, loadHooks } from "@soong/tools";
 import { userHome, type SoongConfig } from "../config/index.ts";
 import { SetupError } from "./setup-error.ts";
 
@@ -18,7 +18,7 @@ export async function ownHooks(
   });
   if (loaded.ok) return loaded.hooks;
   throw new SetupError(
-    loaded.problems.map(describeFileProblem),
+    loaded.problems.map(describeProblem),
     "Mend hooks.json, or move it away to go without hooks.",
   );
 }

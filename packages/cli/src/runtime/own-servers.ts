@@ -2,13 +2,9 @@
 
 import { join } from "node:path";
 import type { KnownSecret } from "@soong/core";
-import type { McpServerEntry, McpSettingsProblem } from "@soong/mcp";
-import {
-  ConfigError,
-  describeConfigProblem,
-  readSettingsFile,
-  type SoongConfig,
-} from "../config/index.ts";
+import type { McpServerEntry } from "@soong/mcp";
+import { describeProblem } from "@soong/platform";
+import { ConfigError, readSettingsFile, type SoongConfig } from "../config/index.ts";
 import { SetupError } from "./setup-error.ts";
 
 export interface OwnServers {
@@ -39,7 +35,7 @@ export async function ownServers(
   return {
     entries: parsed.servers,
     secrets: parsed.secrets,
-    warnings: [...read.doubts.map(describeConfigProblem), ...parsed.warnings.map(describeProblem)],
+    warnings: [...read.doubts.map(describeProblem), ...parsed.warnings.map(describeProblem)],
   };
 }
 
@@ -72,17 +68,9 @@ function namesNone(text: string): boolean {
   }
 }
 
-function describeProblem({ file, line, column, key, message, nearest }: McpSettingsProblem) {
-  const meant =
-    nearest === undefined || message.includes(`"${nearest}"`) ? "" : ` Did you mean "${nearest}"?`;
-  return [`${file}:${line}:${column}`, ...(key === "" ? [] : [key]), `${message}${meant}`].join(
-    ": ",
-  );
-}
-
 function refuse(error: unknown): never {
   if (error instanceof ConfigError) {
-    throw new SetupError(error.problems.map(describeConfigProblem), NEXT);
+    throw new SetupError(error.problems.map(describeProblem), NEXT);
   }
   throw error;
 }

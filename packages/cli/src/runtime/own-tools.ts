@@ -6,7 +6,7 @@ import type { AnyTool, ToolSource } from "@soong/core";
 import { DEFAULT_ENV_ALLOWLIST } from "@soong/platform";
 import {
   codeTools,
-  describeFileProblem,
+  describeProblem,
   loadDeclarativeTools,
   readArtifactTool,
   type DeclarativeToolsOptions,
@@ -24,7 +24,7 @@ export async function ownTools(home: string, values: SoongConfig): Promise<OwnTo
   const declared = await loadDeclarativeTools(toolsFolder(home), declarativeOptions(values));
   if (!declared.ok) {
     throw new SetupError(
-      declared.problems.map(describeFileProblem),
+      declared.problems.map(describeProblem),
       "Mend the tool, or move its file away; `soong tools check FILE` looks at one.",
     );
   }

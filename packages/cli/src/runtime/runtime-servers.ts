@@ -26,8 +26,8 @@ export type ServerChoice = "all" | "none" | { readonly only: string };
 
 export interface RuntimeServers {
   readonly warnings: readonly string[];
-  /** By their ids, whichever of them were chosen. */
-  readonly configured: readonly string[];
+  /** All of mcp.json, whichever of them were chosen. */
+  readonly configured: readonly Pick<McpServerEntry, "server_id" | "tags">[];
   /** Every token that comes later is added to the secrets. */
   open(registry: Registry, secrets: KnownSecret[]): Promise<OpenedServers>;
 }
@@ -50,7 +50,7 @@ export async function runtimeServers(options: RuntimeServersOptions): Promise<Ru
 
   return {
     warnings,
-    configured: all.map(({ server_id }) => server_id),
+    configured: all,
     async open(registry, secrets) {
       if (entries.length === 0) {
         return { mcp: undefined, ready: async () => {}, watched: (session) => session };

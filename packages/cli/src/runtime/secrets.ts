@@ -3,7 +3,8 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { secretVariables, type KnownSecret } from "@soong/core";
+import type { KnownSecret } from "@soong/core";
+import { secretVariables } from "@soong/core/internal";
 import type { LoadedConfig, SoongConfig } from "../config/index.ts";
 import { hooksFile } from "./own-hooks.ts";
 import { loginsFolder, ownServers } from "./own-servers.ts";

@@ -1,6 +1,8 @@
 // What a reader sees as one character, and how many columns of a terminal it takes. Terminals differ on a few
 // emoji; nothing here may rest on more than that a line of so many columns is about that wide.
 
+import { isLowSurrogate } from "@soong/core/internal";
+
 export function graphemesOf(text: string): string[] {
   // Most text by far; and taking it apart properly is slow.
   if (ONE_EACH.test(text)) return text.split("");
@@ -23,7 +25,7 @@ export function borderNear(text: string, place: number): number {
   for (let at = place; at > place - LONGEST_PIECE / 2; at -= 1) {
     if (PLAIN_PAIR.test(text.slice(at - 1, at + 1))) return at;
   }
-  return /[\udc00-\udfff]/.test(text.charAt(place)) ? place - 1 : place;
+  return isLowSurrogate(text.charCodeAt(place)) ? place - 1 : place;
 }
 
 /** In columns. Control characters have none. */

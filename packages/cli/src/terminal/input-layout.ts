@@ -1,6 +1,7 @@
 // The text that is typed, behind its prompt, as rows of a screen: as many as there is room for, around the
 // cursor.
 
+import { isLowSurrogate } from "@soong/core/internal";
 import { visibleLine } from "../output/index.ts";
 import { graphemesOf, graphemeWidth, widthOf } from "./grapheme-width.ts";
 import { rowsOf, type Row } from "./styled-text.ts";
@@ -59,8 +60,7 @@ export function layOutInput(view: InputView, width: number, height: number): Inp
 /** Where to begin with a long line: it stays the same for a while, so that rows do not jump at every key. */
 function beginningBefore(line: string, column: number, reach: number): number {
   const from = Math.max(0, Math.floor(column / reach) - 1) * reach;
-  const isInPair = /[\udc00-\udfff]/.test(line.charAt(from));
-  return isInPair ? from + 1 : from;
+  return isLowSurrogate(line.charCodeAt(from)) ? from + 1 : from;
 }
 
 /** What was typed as it stays on the screen: whole lines, which the terminal may wrap as it likes. */

@@ -1,13 +1,13 @@
 // The first half of PIPE-1, on arrival: resolve name → availability → parse arguments → validate schema
 // → validate values. Ends in a call ready to be queued, or in its refusal.
 
-import { isThenable, JournalFailure } from "../journal/index.ts";
+import { isThenable, JournalFailure, type FactData } from "../journal/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import { redactedPreview } from "../result/index.ts";
 import {
   parseArguments,
   type ArgumentLimits,
-  type JsonObject,
+  type JsonValue,
   type ParsedArguments,
 } from "../schema/index.ts";
 import { effectsUnder, SEARCH_TOOLS, wireNameOf, type Surface } from "../surface/index.ts";
@@ -182,44 +182,50 @@ function stale(call: Call, current: RegisteredTool | undefined): Ending {
 
 /** `tool.requested`, with what the model sent as it sent it (SCHEMA-6), without secrets. */
 function recordRequest(host: CallHost, call: Call, parsed: ParsedArguments): void | Promise<void> {
-  const data: Record<string, unknown> = {
+  const data: FactData<"tool.requested"> = {
     index: call.index,
     surface_revision: host.surface().revision,
     ...placeOf(call),
   };
   if (call.nativeId !== undefined && call.nativeId !== call.tool_call_id) {
-    data["native_call_id"] = call.nativeId;
+    data.native_call_id = call.nativeId;
   }
   if (call.tool !== undefined && call.given.name !== call.tool_name)
-    data["native_name"] = call.given.name;
-  if (call.alias !== undefined) data["alias"] = call.alias;
-  if (call.given.within !== undefined) data["within_tool_call_id"] = call.given.within;
+    data.native_name = call.given.name;
+  if (call.alias !== undefined) data.alias = call.alias;
+  if (call.given.within !== undefined) data.within_tool_call_id = call.given.within;
+  if (call.given.made_by !== undefined) data.made_by = call.given.made_by;
   const text = argumentText(call, parsed);
   const sensitive = call.tool?.input.sensitive ?? [];
+  const isText = typeof call.given.arguments === "string" && sensitive.length === 0;
+  if (!parsed.ok && !isText) data.model_input_described = true;
   if (sensitive.length > 0) {
-    data["model_input"] = parsed.ok
+    data.model_input = parsed.ok
       ? host.redactor.value(parsed.value, { sensitive })
       : `(${text.length} characters that are not valid arguments, of a tool with sensitive fields)`;
   } else if (text.length <= MAX_RECORDED_ARGUMENTS) {
-    data["model_input"] = redactedText(host, text, parsed);
+    data.model_input = redactedText(host, text, parsed);
   } else {
-    data["model_input_chars"] = text.length;
-    data["model_input"] = redactedPreview(host.redactor, text, MAX_RECORDED_ARGUMENTS);
+    data.model_input_chars = text.length;
+    data.model_input = redactedPreview(host.redactor, text, MAX_RECORDED_ARGUMENTS);
   }
-  host.recorder.recordClean("tool.requested", data as JsonObject, call);
-  const isLong = data["model_input_chars"] !== undefined && parsed.ok;
+  host.recorder.recordClean("tool.requested", data, call);
+  const isLong = data.model_input_chars !== undefined && parsed.ok;
   return isLong ? keepArguments(host, call, text) : undefined;
 }
 
 /** Where its result will hang in the conversation, known before there is one: a crash must not lose it. */
-export function placeOf({ nodeId, parentNodeId }: Call): JsonObject {
+export function placeOf({ nodeId, parentNodeId }: Call): {
+  node_id: string;
+  parent_node_id?: string;
+} {
   return parentNodeId === undefined
     ? { node_id: nodeId }
     : { node_id: nodeId, parent_node_id: parentNodeId };
 }
 
 /** Verbatim where it came as text; an escape may hide from the text what the value shows. */
-function redactedText(host: CallHost, text: string, parsed: ParsedArguments): unknown {
+function redactedText(host: CallHost, text: string, parsed: ParsedArguments): JsonValue {
   const redacted = host.redactor.text(text);
   if (redacted !== text || !parsed.ok || !text.includes("\\")) return redacted;
   const value = host.redactor.value(parsed.value);

@@ -34,6 +34,8 @@ export interface ToolCall {
   arguments: unknown;
   /** The call whose handler makes this one: it is no model's, and no turn of the conversation. */
   within?: string;
+  /** Made by the runtime itself: it is no model's and no turn of the conversation, and no one is asked about it. */
+  made_by?: "runtime";
 }
 
 /** How a call ends, before its result is made. */
@@ -50,6 +52,8 @@ export interface Ending {
 export interface Cancellation {
   status: Extract<ToolStatus, "aborted" | "cancelled" | "discarded" | "skipped">;
   error: ToolError;
+  /** The call whose failure ended it. */
+  cause?: string;
   /** Of an abort, as it was given: what `abort_reason` says wherever it stands. */
   reason?: string;
 }
@@ -58,6 +62,7 @@ export interface HookVerdict {
   decision: "ask";
   reason: string;
   hook: string;
+  unspelled?: true;
 }
 
 export interface Call extends FactCall {

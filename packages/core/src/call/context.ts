@@ -17,10 +17,10 @@ import type {
   ArtifactWriter,
   Places,
   PreparedPlan,
+  Resource,
   Restriction,
   Roots,
   RunContext,
-  Signal,
   TargetsContext,
   ToolContext,
 } from "../tool/index.ts";
@@ -42,9 +42,10 @@ export function placesOfReading(host: CallHost): Places {
   return placesFor(host, () => READING_SUBJECT.tool);
 }
 
-function placesFor({ roots, policy, hooks }: CallHost, asking: () => ToolFacts): Places {
+function placesFor({ roots, policy, hooks, findPath }: CallHost, asking: () => ToolFacts): Places {
   return {
     roots,
+    findPath,
     sensitiveBy: (path) => sensitiveUnder(policy, path),
     restrictedBy: (path, access, ignoresCase = false) =>
       restrictedBy({ policy, hooks }, asking(), { path, access, ignoresCase }),
@@ -83,10 +84,23 @@ export function targetsContext(host: CallHost, call: Call): TargetsContext {
     agentId: agent_id,
     ...placesOf(host, toolOf(call)),
     runContext: host.runContext(),
+    sourcesOfArtifact: (artifact_id) => sourcesOf(host, toolOf(call), artifact_id),
     get signal() {
       return abortOf(call).signal;
     },
   };
+}
+
+async function sourcesOf(
+  host: CallHost,
+  tool: RegisteredTool,
+  artifact_id: string,
+): Promise<readonly Resource[]> {
+  const record = await host.artifacts.stat(artifact_id);
+  if (record?.session_id !== host.identity.session_id) return [];
+  const facts = toolFacts(host.policy, tool);
+  const isGuarded = host.hooks.guardedGlobs(facts, "read").length > 0;
+  return host.sourcesOfArtifact(record, host.policy, isGuarded);
 }
 
 /** What a handler leaves behind while it runs; the executor's side of its context. */
@@ -131,7 +145,7 @@ export class CallContext implements ToolContext {
   get roots(): Roots {
     return this.#host.roots;
   }
-  get signal(): Signal {
+  get signal(): AbortSignal {
     return abortOf(this.#call).signal;
   }
   get runContext(): RunContext {
@@ -146,8 +160,14 @@ export class CallContext implements ToolContext {
   get sensitiveBy(): ToolContext["sensitiveBy"] {
     return placesOf(this.#host, toolOf(this.#call)).sensitiveBy;
   }
+  get sourcesOfArtifact(): ToolContext["sourcesOfArtifact"] {
+    return (artifact_id) => sourcesOf(this.#host, toolOf(this.#call), artifact_id);
+  }
   get restrictedBy(): ToolContext["restrictedBy"] {
     return placesOf(this.#host, toolOf(this.#call)).restrictedBy;
+  }
+  get findPath(): ToolContext["findPath"] {
+    return this.#host.findPath;
   }
   get restrictedGlobs(): ToolContext["restrictedGlobs"] {
     return placesOf(this.#host, toolOf(this.#call)).restrictedGlobs;

@@ -53,7 +53,7 @@ export async function elicit(
 
   async function personsAnswer(): Promise<ElicitationAnswer> {
     const { elicit: ask } = host;
-    if (ask === undefined) return { action: "decline" };
+    if (ask === undefined || call.given.made_by === "runtime") return { action: "decline" };
     const asked = execution.within(host.config.permissions.ask_timeout_ms, () =>
       ask(
         {

@@ -1,7 +1,13 @@
 // `explain` (PERM-11): what would happen to a call, without running it. The same stages as a real call,
 // up to the decision, on a recorder that keeps nothing.
 
-import { createMemoryArtifacts, type Fact, type Recorder } from "../journal/index.ts";
+import {
+  createMemoryArtifacts,
+  type Fact,
+  type FactData,
+  type FactType,
+  type Recorder,
+} from "../journal/index.ts";
 import {
   evaluate,
   unmatchedRules,
@@ -15,11 +21,11 @@ import type { JsonValue } from "../schema/index.ts";
 import type { Effects, Plan, ToolError } from "../tool/index.ts";
 import { arrive, resolveName } from "./arrive.ts";
 import { createCall, type Call, type Ending, type ToolCall } from "./call.ts";
-import { hookSubject, seenInput } from "./hook-view.ts";
+import { hookSubject, reachedGuard, seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
 import { callDigest, isFinalDeny, permissionFacts, planAdds } from "./permission-facts.ts";
 import { planCall, resolveTargets } from "./prepare.ts";
-import { isPrivatePreview, mayReadTargets } from "./readable-targets.ts";
+import { isPrivatePreview, isUntoldBeforeYes, mayReadTargets } from "./readable-targets.ts";
 
 export type Explanation =
   | {
@@ -57,7 +63,7 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
   const quiet: CallHost = {
     ...host,
     recorder: silentRecorder(),
-    artifacts: createMemoryArtifacts(),
+    artifacts: { ...createMemoryArtifacts(), stat: (id) => host.artifacts.stat(id) },
     refreshNextTurn() {},
   };
   const call = createCall({
@@ -73,6 +79,7 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
   if (!arrival.ok) return refusal(host, call.tool_name, arrival.ending);
   const problem = await resolveTargets(quiet, call);
   if (problem !== undefined) return refusal(host, call.tool_name, problem);
+  if (host.hooks.has("PreToolUse")) call.hookVerdict = reachedGuard(host, call);
   let facts = permissionFacts(call, host.runContext());
   let judgement = evaluate(host.policy, facts, host.grants);
   const judgements = [explained("targets", judgement)];
@@ -85,7 +92,8 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
         ...refusal(host, call.tool_name, end),
         judgements: host.redactor.value(judgements as never),
       };
-    if (end === undefined && planAdds(call, facts)) {
+    const isUntold = isUntoldBeforeYes(host, call, { facts, judgement });
+    if (end === undefined && !isUntold && planAdds(call, facts)) {
       facts = permissionFacts(call, host.runContext());
       judgement = evaluate(host.policy, facts, host.grants);
       judgements.push(explained("plan", judgement));
@@ -112,9 +120,9 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
   return host.redactor.value(explanation as never);
 }
 
-/** The preview of a restricted file is for the person who is asked alone (PIPE-9). */
+/** What planning saw of a restricted file is for the person who is asked alone (PIPE-9). */
 function withoutPrivate(host: CallHost, call: Call, plan: Plan): Plan {
-  const { preview, ...rest } = plan;
+  const { preview, pre_images: _images, destructive: _destructive, ...rest } = plan;
   return preview !== undefined && isPrivatePreview(host, call, preview) ? rest : plan;
 }
 
@@ -132,20 +140,20 @@ function refusal(
 ): Extract<Explanation, { outcome: "refused" }> {
   const { error } = end.outcome;
   if (error === undefined) throw new Error(`the refusal of ${tool_name} has no error`);
-  const redacted = host.redactor.value(error as never) as ToolError;
+  const redacted = host.redactor.value(error);
   return { outcome: "refused", tool_name, status: end.status, error: redacted };
 }
 
 /** Explaining leaves no trace: nothing happened. */
 function silentRecorder(): Recorder {
-  const draft = (): Fact => ({
+  const draft = <T extends FactType>(type: T, data: FactData<T>): Fact<T> => ({
     id: "",
     seq: 0,
-    type: "error",
+    type,
     time: "",
     level: "debug",
     session_id: "",
-    data: {},
+    data,
   });
-  return { draft, record: draft, recordClean: draft, commit() {}, flush() {} };
+  return { draft, record: draft, recordClean: draft, commit() {}, flush() {}, lastSeq: 0 };
 }

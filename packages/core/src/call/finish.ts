@@ -30,7 +30,7 @@ import {
 } from "../tool/index.ts";
 import type { Call, Ending } from "./call.ts";
 import { NO_PROVENANCE } from "./unrecorded.ts";
-import { hookIdentity, hookPorts, hookSubject, seenInput } from "./hook-view.ts";
+import { hookIdentity, hookPorts, hookSubject, matchedPath, seenInput } from "./hook-view.ts";
 import { checkOutput } from "./check-output.ts";
 import type { AddedNode, CallHost } from "./host.ts";
 import { frozenContext, isPlainObject } from "./run-context.ts";
@@ -43,6 +43,8 @@ export interface Finished {
   readonly nodes: readonly AddedNode[];
   /** Something may be different now, inside or outside: no later event makes this undone. */
   readonly happened: boolean;
+  /** When it ended, where it is put on record later: after which fact, and as which of its turn. */
+  readonly ended?: { readonly after: number; readonly nth: number };
 }
 
 export function finishCall(host: CallHost, call: Call, end: Ending): Finished | Promise<Finished> {
@@ -83,6 +85,8 @@ export function commitFinished(
     node_id: call.nodeId,
     decision_ref: call.decisionRef,
     person_view: rendered,
+    ended: finished.ended,
+    cancelled_by: result.error?.code === "sibling_failed" ? call.cancellation?.cause : undefined,
   };
   const fact = recorder.draft(terminalFactType(result.status), terminal, call, level);
   const nodes = nodesOf(host, call, finished);
@@ -116,6 +120,7 @@ export function discardFinished(finished: Finished, message: string): Finished {
     recovery: "none",
   });
   return {
+    ...finished,
     nodes: [],
     replaced: undefined,
     happened: false,
@@ -232,7 +237,13 @@ async function postHooks(host: CallHost, call: Call, finished: Finished): Promis
   const nodes = [...finished.nodes];
   let replaced: ContentBlock[] | undefined;
   for (const hook of host.hooks.matching(event, hookSubject(call))) {
-    const payload = { ...hookIdentity(host, call), input: seenInput(host, call).redacted, result };
+    const input = seenInput(host, call).redacted;
+    const payload = {
+      ...hookIdentity(host, call),
+      input,
+      ...matchedPath(host, call, hook),
+      result,
+    };
     const outcome: HookOutcome<"PostToolUse" | "PostToolUseFailure"> = await runHook(
       hook,
       event,

@@ -14,7 +14,15 @@ import {
   type Ending,
 } from "./call.ts";
 import type { Gate } from "./gate.ts";
-import { hookIdentity, hookPorts, hookSubject, observableInput, seenInput } from "./hook-view.ts";
+import {
+  hookIdentity,
+  hookPorts,
+  hookSubject,
+  matchedPath,
+  observableInput,
+  reachedGuard,
+  seenInput,
+} from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
 import { addedResources, resolveTargets } from "./prepare.ts";
 
@@ -30,7 +38,9 @@ export async function guardCall(
     call.guardRounds += 1;
     const guards = host.hooks.matching("PreToolUse", hookSubject(call));
     const end = await runGuards(host, call, gate, guards);
-    if (end !== "changed") return end;
+    if (end === "changed") continue;
+    if (end === undefined) call.hookVerdict ??= reachedGuard(host, call);
+    return end;
   }
   return denied(host, call, "PreToolUse", `hooks keep changing the input of ${call.tool_name}`);
 }
@@ -55,7 +65,11 @@ export async function runGuards(
   let changed = false;
   for (const hook of hooks) {
     const seen = seenInput(host, call);
-    const payload = { ...hookIdentity(host, call), input: seen.redacted };
+    const payload = {
+      ...hookIdentity(host, call),
+      input: seen.redacted,
+      ...matchedPath(host, call, hook),
+    };
     const outcome = await runHook(hook, "PreToolUse", payload, hookPorts(host, call), call);
     (call.guardedBy ??= new Set()).add(hook);
     if (call.cancellation !== undefined) return cancelledEnding(call);
@@ -91,7 +105,7 @@ function verdictOf(
   if (context !== undefined) (call.hookContext ??= new Map()).set(hook, context);
   if (stop !== undefined) {
     gate.stopRun(stop, hook);
-    return denied(host, call, hook, `the hook "${hook}" ended the run: ${stop}`);
+    return denied(host, call, hook, `the hook "${hook}" ended the run: ${stop}`, stop);
   }
   if (decision === "deny") {
     return denied(host, call, hook, reason ?? `the hook "${hook}" refused this call`);
@@ -153,8 +167,14 @@ async function retarget(
   return resolveTargets(host, call);
 }
 
-export function denied(host: CallHost, call: Call, hook: string, reason: string): Ending {
-  host.recorder.record("hook.denied", { hook, reason }, call, "warn");
+export function denied(
+  host: CallHost,
+  call: Call,
+  hook: string,
+  reason: string,
+  stop?: string,
+): Ending {
+  host.recorder.record("hook.denied", { hook, reason, stop }, call, "warn");
   return ending(
     "denied",
     toolError({

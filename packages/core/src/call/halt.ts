@@ -69,13 +69,15 @@ export function skippedBecause(cause: string): Cancellation {
   };
 }
 
-export function siblingFailed(cause: string): Cancellation {
+/** `cause`: its id; `name`: as the model is told. */
+export function siblingFailed(cause: string, name: string): Cancellation {
   return {
     status: "cancelled",
+    cause,
     error: toolError({
       code: "sibling_failed",
       error_class: "sibling_canceled",
-      message: `Cancelled, because ${cause}, which ran beside it, failed.`,
+      message: `Cancelled, because ${name}, which ran beside it, failed.`,
       retryable: true,
       recovery: "retry",
     }),

@@ -1,21 +1,52 @@
 // What hooks, and the people a call is shown to, see of it: its names, its targets, its input without secrets.
 
-import { runHook, type HookPayloads, type HookPorts, type HookSubject } from "../hook/index.ts";
+import {
+  runHook,
+  type AnyHook,
+  type HookPayloads,
+  type HookPorts,
+  type HookSubject,
+} from "../hook/index.ts";
 import { within } from "../journal/index.ts";
 import { recordable } from "../result/index.ts";
 import type { JsonValue } from "../schema/index.ts";
-import { abortOf, resourcesOf, toolOf, withinCall, type Call } from "./call.ts";
+import { abortOf, resourcesOf, toolOf, withinCall, type Call, type HookVerdict } from "./call.ts";
 import type { CallHost } from "./host.ts";
 
 export function hookSubject(call: Call): HookSubject {
-  const paths = resourcesOf(call).flatMap((resource) =>
-    resource.kind === "path"
-      ? [resource.path, ...(resource.also ?? [])]
-      : resource.kind === "command"
-        ? [resource.cwd, ...(resource.may_reach ?? [])]
-        : [],
-  );
+  const paths = resourcesOf(call).flatMap((resource) => {
+    if (resource.kind === "host") return [];
+    return resource.kind === "path" ? [resource.path, ...(resource.also ?? [])] : [resource.cwd];
+  });
   return { tool_name: call.tool_name, tags: toolOf(call).tags, paths };
+}
+
+/** Asks for a guard of a path that the call only may reach: nothing is named that the guard could judge (PERM-15). */
+export function reachedGuard(host: CallHost, call: Call): HookVerdict | undefined {
+  const subject = hookSubject(call);
+  for (const resource of resourcesOf(call)) {
+    if (resource.kind === "host") continue;
+    for (const path of resource.may_reach ?? []) {
+      const guard = host.hooks.guardOf({ path, access: "read" }, subject);
+      if (guard === undefined || host.hooks.matchedPath(guard, subject) !== undefined) continue;
+      const hook = guard.id;
+      const isCommand = resource.kind === "command";
+      const answer = isCommand ? " A rule that allows this very command answers it." : "";
+      return {
+        decision: "ask",
+        hook,
+        reason: `This ${isCommand ? "program" : "call"} could reach ${JSON.stringify(path)}, which the hook "${hook}" guards, without naming it, so the hook cannot judge it.${answer}`,
+        ...(isCommand ? { unspelled: true } : {}),
+      };
+    }
+  }
+  return undefined;
+}
+
+/** The path that made a hook with a `path` match, for its payload. */
+export function matchedPath(host: CallHost, call: Call, hook: AnyHook): { path?: string } {
+  const path = host.hooks.matchedPath(hook, hookSubject(call));
+  return path === undefined ? {} : { path };
 }
 
 export function hookIdentity(host: CallHost, call: Call) {

@@ -16,10 +16,11 @@ import type { ModelTools, Role, SearchAnswer, Surface } from "../surface/index.t
 import type {
   ElicitationAnswer,
   ElicitationRequest,
+  FindPath,
   Roots,
   RunContext,
-  Signal,
 } from "../tool/index.ts";
+import type { SourcesOfArtifact } from "./artifact-sources.ts";
 import type { ChildSlots } from "./children.ts";
 import type { KernelConfig } from "./config.ts";
 import type { Deadlines } from "./deadlines.ts";
@@ -55,6 +56,9 @@ export interface CallHost {
   readonly ask: AskPermission | undefined;
   readonly elicit: AskElicitation | undefined;
   readonly findRequestId: FindRequestId | undefined;
+  readonly findPath: FindPath | undefined;
+  readonly isDirectory: ((path: string) => boolean) | undefined;
+  readonly sourcesOfArtifact: SourcesOfArtifact;
   surface(): Surface;
   modelTools(): ModelTools;
   /** The tool as registered now. */
@@ -95,7 +99,7 @@ export interface DeferredTools {
 export type AskPermission = (
   request: PermissionRequest,
   context: {
-    signal: Signal;
+    signal: AbortSignal;
     /** The request as the journal has it: what may be kept of it elsewhere (PIPE-9). */
     recorded?: PermissionRequest;
   },
@@ -108,5 +112,5 @@ export type FindRequestId = (
 
 export type AskElicitation = (
   request: ElicitationRequest & { tool_name: string; tool_call_id: string },
-  context: { signal: Signal },
+  context: { signal: AbortSignal },
 ) => ElicitationAnswer | Promise<ElicitationAnswer>;

@@ -2,6 +2,7 @@
 // The only room that executes anything.
 
 export { ARGUMENTS_NAME } from "./arrive.ts";
+export { createArtifactSources, type SourcesOfArtifact } from "./artifact-sources.ts";
 export type { Call, ToolCall } from "./call.ts";
 export * from "./children.ts";
 export * from "./config.ts";

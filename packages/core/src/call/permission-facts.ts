@@ -15,6 +15,7 @@ export function permissionFacts(call: Call, context: RunContext): PermissionFact
   const { effects } = call;
   const destructive = plannedDestructive(call);
   const requested = requestsOf(call.tool_name, context);
+  const why = whyNotReadOnly(call);
   return {
     tool_name: tool.name,
     permission: effects.read_only ? "readonly" : "write",
@@ -28,8 +29,18 @@ export function permissionFacts(call: Call, context: RunContext): PermissionFact
     ...(destructive === undefined ? {} : { planned_destructive: destructive }),
     ...(call.hookVerdict === undefined ? {} : { hook: call.hookVerdict }),
     ...(requested === undefined ? {} : { requested_by: requested }),
+    ...(why === undefined ? {} : { why_not_read_only: why }),
     input_digest: () => inputDigest(call),
   };
+}
+
+/** A command says of itself why it is not proven to only read (PERM-17). */
+function whyNotReadOnly({ targets, tool }: Call): string | undefined {
+  const { facts } = targets ?? {};
+  if (tool?.source.trusted !== true || typeof facts !== "object" || facts === null)
+    return undefined;
+  const why = Array.isArray(facts) ? undefined : facts["why_not_read_only"];
+  return typeof why === "string" ? why : undefined;
 }
 
 function requestsOf(tool_name: string, context: RunContext): readonly string[] | undefined {

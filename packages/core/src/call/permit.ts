@@ -2,6 +2,7 @@
 // No other place in Soong asks.
 
 import { runHook } from "../hook/index.ts";
+import type { GivenUp, Waited } from "../journal/index.ts";
 import {
   alwaysRule,
   describeScopes,
@@ -10,7 +11,7 @@ import {
   type PermissionFacts,
   type ToolGrant,
 } from "../permission/index.ts";
-import { redactedPreview } from "../result/index.ts";
+import { redactedPreview, visibleJson } from "../result/index.ts";
 import type { JsonObject } from "../schema/index.ts";
 import { messageOf, toolError, type Preview } from "../tool/index.ts";
 import {
@@ -34,7 +35,7 @@ import {
   type PermissionRequest,
 } from "./permission-request.ts";
 import { planAgain } from "./prepare.ts";
-import { isPrivatePreview, mayReadTargets } from "./readable-targets.ts";
+import { isPrivatePreview, isUntoldBeforeYes, mayReadTargets } from "./readable-targets.ts";
 
 /** The first judgement, on what the input names: a deny ends the call before anything is read. */
 export function authorizeTargets(host: CallHost, call: Call): Ending | undefined {
@@ -50,13 +51,28 @@ export function authorizePlan(
 ): Ending | undefined | Promise<Ending | undefined> {
   const first = call.judged ?? judgeCall(host, call, "plan");
   if (call.planFailure !== undefined) return failToPlan(host, call, gate, call.planFailure);
-  const { judgement } = planAdds(call, first.facts) ? judgeCall(host, call, "plan") : first;
+  const adds = planAdds(call, first.facts);
+  if (adds && isUntoldBeforeYes(host, call, first)) return askThenJudge(host, call, gate);
+  const { judgement } = adds ? judgeCall(host, call, "plan") : first;
   if (judgement.decision === "allow") return undefined;
   if (judgement.decision === "deny") return deniedByPolicy(call, judgement);
   return askAPerson(host, call, gate);
 }
 
 type Judged = NonNullable<Call["judged"]>;
+
+/** A judgement of the plan would say whether a restricted file is there, so the question is put first (PIPE-9). */
+async function askThenJudge(host: CallHost, call: Call, gate: Gate): Promise<Ending | undefined> {
+  const refused = await askAPerson(host, call, gate);
+  if (refused !== undefined) return refused;
+  const { decision, decisionRef } = call;
+  const { judgement } = judgeCall(host, call, "plan");
+  if (judgement.decision === "deny") return deniedByPolicy(call, judgement);
+  // Whoever said yes was shown the plan: it is still their answer that the call runs by.
+  call.decision = decision;
+  call.decisionRef = decisionRef;
+  return undefined;
+}
 
 function judgeCall(host: CallHost, call: Call, stage: "targets" | "plan"): Judged {
   const facts = permissionFacts(call, host.runContext());
@@ -125,7 +141,8 @@ function failToPlan(
   const { judgement } = call.judged as Judged;
   if (judgement.decision === "deny") return deniedByPolicy(call, judgement);
   // A yes to a change is none to reading what is there.
-  const isWithheld = !call.effects.read_only && isPrivatePreview(host, call, CANNOT_BE_MADE);
+  const isWithheld =
+    !call.effects.read_only && isPrivatePreview(host, call, { kind: "text", text: "" });
   const told = isWithheld ? withheld(call, failure) : failure;
   if (judgement.decision === "allow" || mayReadTargets(host, call)) return told;
   return askAPerson(host, call, gate).then((refused) => refused ?? told);
@@ -149,6 +166,9 @@ async function askAPerson(host: CallHost, call: Call, gate: Gate): Promise<Endin
     : undefined;
   if (guarded !== undefined) return guarded;
   if (call.cancellation !== undefined) return cancelledEnding(call);
+  if (call.given.made_by === "runtime") {
+    return nobody(host, call, request, judgement, "no one is asked about a call of the runtime");
+  }
   if (host.ask === undefined) {
     return nobody(host, call, request, judgement, "there is nobody to ask");
   }
@@ -156,7 +176,7 @@ async function askAPerson(host: CallHost, call: Call, gate: Gate): Promise<Endin
     const why = `what it would do is too long to be shown to anybody (over ${MAX_SHOWN_CHARS} characters); do it in smaller steps`;
     return nobody(host, call, request, judgement, why);
   }
-  host.recorder.record("permission.requested", { request: request as unknown as JsonObject }, call);
+  host.recorder.record("permission.requested", { request }, call);
   const shown = withWholePreview(host, call, request);
   const { ask } = host;
   const asked = Promise.resolve(
@@ -168,8 +188,9 @@ async function askAPerson(host: CallHost, call: Call, gate: Gate): Promise<Endin
       }),
     ),
   );
-  const [reply] = await Promise.all([
-    gate.waitForPerson(asked),
+  // Recorded when it is given: the call may still have to wait for a slot after that.
+  const [answered] = await Promise.all([
+    gate.waitForPerson(asked.then((reply) => recordReply(host, call, request, judgement, reply))),
     notifyHooks(
       host,
       call,
@@ -177,6 +198,18 @@ async function askAPerson(host: CallHost, call: Call, gate: Gate): Promise<Endin
       `${call.tool_name} needs permission: ${judgement.reason}`,
     ),
   ]);
+  if (call.cancellation !== undefined) return cancelledEnding(call);
+  return "outcome" in answered ? answered : takeAnswer(host, call, request, answered, judgement);
+}
+
+/** What was answered, or how the call ends without an answer. */
+function recordReply(
+  host: CallHost,
+  call: Call,
+  request: PermissionRequest,
+  judgement: Judgement,
+  reply: Waited<unknown> | GivenUp,
+): PermissionAnswer | Ending {
   if (reply.kind === "given_up" || call.cancellation !== undefined) return cancelledEnding(call);
   if (reply.kind === "timed_out") {
     return nobody(host, call, request, judgement, `nobody answered within ${reply.ms} ms`);
@@ -186,27 +219,28 @@ async function askAPerson(host: CallHost, call: Call, gate: Gate): Promise<Endin
     const isNobody = reply.error instanceof NobodyToAsk;
     return nobody(host, call, request, judgement, isNobody ? why : `asking failed: ${why}`);
   }
-  const answer = readPermissionAnswer(reply.value);
-  if (typeof answer === "string")
-    return nobody(host, call, request, judgement, `asking failed: it ${answer}`);
-  return takeAnswer(host, call, request, answer, judgement);
+  const given = readPermissionAnswer(reply.value);
+  if (typeof given === "string")
+    return nobody(host, call, request, judgement, `asking failed: it ${given}`);
+  const answer = host.redactor.value(given as unknown as JsonObject) as unknown as PermissionAnswer;
+  const { request_id, digest } = request;
+  const resolved = host.recorder.record(
+    "permission.resolved",
+    { request_id, ...answer, digest },
+    call,
+  );
+  call.decision = answer.decision;
+  call.decisionRef = resolved.id;
+  return answer;
 }
 
 async function takeAnswer(
   host: CallHost,
   call: Call,
   request: PermissionRequest,
-  given: PermissionAnswer,
+  answer: PermissionAnswer,
   judgement: Judgement,
 ): Promise<Ending | undefined> {
-  const answer = host.redactor.value(given as unknown as JsonObject) as unknown as PermissionAnswer;
-  const resolved = host.recorder.record(
-    "permission.resolved",
-    { request_id: request.request_id, ...answer, digest: request.digest },
-    call,
-  );
-  call.decision = answer.decision;
-  call.decisionRef = resolved.id;
   if (answer.decision === "deny") {
     const why = answer.reason === undefined ? "" : `: ${answer.reason}`;
     return ending(
@@ -276,7 +310,7 @@ function remember(
     agent_id: host.identity.agent_id,
   };
   host.grants.add(grant);
-  host.recorder.record("grant.created", { grant: grant as unknown as JsonObject }, call);
+  host.recorder.record("grant.created", { grant }, call);
 }
 
 /** Nobody there, a callback that throws, answers nonsense or not in time: no (PERM-4). */
@@ -343,9 +377,10 @@ function permissionRequest(
     scopes,
     chain,
     resources: facts.resources,
+    ...(host.roots.project === "" ? {} : { project: host.roots.project }),
     canBeWritten: (path) => host.policy.boundary.isOrdinaryWrite(path) === true,
   });
-  const preview = call.planFailure === undefined ? call.plan?.preview : CANNOT_BE_MADE;
+  const preview = shownPreview(host, call);
   const isPrivate = preview !== undefined && isPrivatePreview(host, call, preview);
   // What the plan found out of a restricted file, such as that it is there, is not told either.
   const destructive =
@@ -384,11 +419,14 @@ function permissionRequest(
   return host.redactor.value(request as never);
 }
 
-/** Why is said after the yes: it would say what is there. */
-const CANNOT_BE_MADE: Preview = {
-  kind: "text",
-  text: "This call cannot be carried out as given.",
-};
+/** Of a call without a plan there is its input. Why is said by its code: the message may say what is in the file. */
+function shownPreview(host: CallHost, call: Call): Preview | undefined {
+  if (call.planFailure === undefined) return call.plan?.preview;
+  const { code } = call.planFailure.outcome.error ?? { code: "not_planned" };
+  const input = visibleJson(seenInput(host, call).redacted);
+  const text = `No preview could be made: this call cannot be carried out as given (${code}).\nIts input: ${input}`;
+  return { kind: "text", text };
+}
 
 /** What hooks, records and relays have instead of a preview that shows a restricted file (PIPE-9). */
 const PRIVATE: Preview = {
@@ -407,7 +445,7 @@ function withWholePreview(
   call: Call,
   request: PermissionRequest,
 ): PermissionRequest {
-  const preview = call.planFailure === undefined ? call.plan?.preview : CANNOT_BE_MADE;
+  const preview = shownPreview(host, call);
   const isWhole = previewLength(preview) <= MAX_PREVIEW_CHARS && !request.preview_is_private;
   if (isWhole || preview === undefined) return request;
   return { ...request, preview: mapPreview(preview, (text) => host.redactor.text(text)) };

@@ -15,6 +15,7 @@ import {
 import { cancelledEnding, ending, toolOf, withinCall, type Call, type Ending } from "./call.ts";
 import { targetsContext } from "./context.ts";
 import type { CallHost } from "./host.ts";
+import { mayNamePaths, withInputPaths } from "./input-paths.ts";
 
 /** Sets the call's targets; or ends it. A tool that names none pays nothing for it. */
 export function resolveTargets(
@@ -24,6 +25,8 @@ export function resolveTargets(
   call.targets = undefined;
   call.plan = undefined;
   call.planFailure = undefined;
+  const gone = checkProject(host, call);
+  if (gone !== undefined) return gone;
   const read = readTargets(host, call);
   const take = (targets: Read<Targets | undefined>): Ending | undefined => {
     if (!targets.ok) return targets.ending;
@@ -35,6 +38,20 @@ export function resolveTargets(
     return undefined;
   };
   return isThenable(read) ? read.then(take) : take(read);
+}
+
+/** Tools that work in the project have nowhere to work once it was removed or moved: none makes it again. */
+function checkProject({ isDirectory, roots }: CallHost, call: Call): Ending | undefined {
+  const { source } = toolOf(call);
+  const worksThere = source.kind === "code" || source.kind === "declarative";
+  if (!worksThere || roots.project === "" || isDirectory?.(roots.project) !== false)
+    return undefined;
+  const error = toolError({
+    code: "project_missing",
+    message: `The project directory ${JSON.stringify(roots.project)} is gone: it was removed or moved during the run. Nothing can be done in it; ask the user.`,
+    recovery: "ask_the_user",
+  });
+  return ending("failed", error);
 }
 
 /** Sets the call's plan, or why there is none. */
@@ -72,6 +89,24 @@ export function addedResources({ plan, targets }: Call): readonly Resource[] {
 type Read<T> = { ok: true; value: T } | { ok: false; ending: Ending };
 
 function readTargets(
+  host: CallHost,
+  call: Call,
+): Read<Targets | undefined> | Promise<Read<Targets | undefined>> {
+  const { findPath } = host;
+  const own = readOwnTargets(host, call);
+  if (findPath === undefined || !mayNamePaths(toolOf(call))) return own;
+  return Promise.resolve(own).then(async (targets) => {
+    if (!targets.ok) return targets;
+    const waited = await withinCall(host.clock, call, host.config.tools.default_timeout_ms, () =>
+      withInputPaths(host, call, targets.value, findPath),
+    );
+    const isAnswered = waited.kind === "answered";
+    if (isAnswered && waited.value === undefined) return { ok: true, value: undefined };
+    return readAnswer(call, waited, "targets");
+  });
+}
+
+function readOwnTargets(
   host: CallHost,
   call: Call,
 ): Read<Targets | undefined> | Promise<Read<Targets | undefined>> {

@@ -1,9 +1,9 @@
 // Progress of one call (SCHED-7): at once while there is little of it, merged when there is a flood, so
 // that neither a reader waits nor a generator that yields for ever fills the journal.
 
-import type { Redactor } from "../journal/index.ts";
+import type { FactData, Redactor } from "../journal/index.ts";
 import { redactedPreview } from "../result/index.ts";
-import type { JsonObject, JsonValue } from "../schema/index.ts";
+import type { JsonValue } from "../schema/index.ts";
 import type { ProgressUpdate } from "../tool/index.ts";
 import type { Call } from "./call.ts";
 import type { CallHost } from "./host.ts";
@@ -42,25 +42,25 @@ export function createProgress(host: CallHost, call: Call): Progress {
     lastAt = now;
     held = undefined;
     const data = readUpdate(host.redactor, update);
-    if (merged > 0) data["merged"] = merged;
+    if (merged > 0) data.merged = merged;
     host.recorder.record("tool.progress", data, call);
   }
 }
 
 /** Only what is known and sane: the update comes from a handler. */
-function readUpdate(redactor: Redactor, update: ProgressUpdate): JsonObject {
-  const data: JsonObject = {};
+function readUpdate(redactor: Redactor, update: ProgressUpdate): FactData<"tool.progress"> {
+  const data: FactData<"tool.progress"> = {};
   const { message, progress, total } = update;
   if (typeof message === "string") {
-    data["message"] = redactedPreview(redactor, message, MAX_MESSAGE_CHARS);
+    data.message = redactedPreview(redactor, message, MAX_MESSAGE_CHARS);
   }
-  if (Number.isFinite(progress)) data["progress"] = progress as number;
-  if (Number.isFinite(total)) data["total"] = total as number;
+  if (Number.isFinite(progress)) data.progress = progress as number;
+  if (Number.isFinite(total)) data.total = total as number;
   if (update.data !== undefined) {
     try {
       const text = JSON.stringify(update.data);
       if (text !== undefined && text.length <= 8 * MAX_MESSAGE_CHARS)
-        data["data"] = JSON.parse(text) as JsonValue;
+        data.data = JSON.parse(text) as JsonValue;
     } catch {
       // Progress that is not JSON tells nobody anything.
     }

@@ -8,6 +8,7 @@ import { resourcesOf, toolOf, type Call } from "./call.ts";
 import { placesOf } from "./context.ts";
 import type { CallHost } from "./host.ts";
 import { permissionFacts } from "./permission-facts.ts";
+import { addedResources } from "./prepare.ts";
 
 /** The tools by which a model reads and lists; rules may speak of them by name. */
 const READERS = ["code.read_file", "code.list_dir", "code.search"];
@@ -26,6 +27,21 @@ export function isPrivatePreview(host: CallHost, call: Call, preview: Preview): 
   if (preview.kind === "command") return false;
   const places = resourcesOf(call).filter((resource) => resource.kind === "path");
   return places.length > 0 && !mayRead(host, call, places);
+}
+
+/** The plan adds nothing to the targets but what it saw there, and a person has to say yes to them in any case. */
+export function isUntoldBeforeYes(
+  host: CallHost,
+  call: Call,
+  { facts, judgement }: NonNullable<Call["judged"]>,
+): boolean {
+  return (
+    judgement.decision === "ask" &&
+    call.plan?.preview !== undefined &&
+    call.hookVerdict === facts.hook &&
+    addedResources(call).length === 0 &&
+    isPrivatePreview(host, call, call.plan.preview)
+  );
 }
 
 type Path = Extract<Resource, { kind: "path" }>;

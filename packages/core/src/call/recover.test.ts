@@ -1,26 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
-import type { Fact } from "../journal/index.ts";
+import { writtenFact } from "../../../../test/facts.ts";
+import { isTerminalFact } from "../journal/index.ts";
 import { recoveryEntry, type LostCall, type LostSession } from "./recover.ts";
 
 const LATER = "2026-01-02T00:00:00.000Z";
 
-function fact(about: Partial<Fact> & Pick<Fact, "seq" | "type">): Fact {
-  return {
-    id: `f${about.seq}`,
-    run_seq: about.seq,
-    time: "2026-01-01T00:00:00.000Z",
-    level: "info",
-    session_id: "s",
-    run_id: "r",
-    agent_id: "a",
-    data: {},
-    ...about,
-  };
-}
+const place = { run_id: "r", agent_id: "a" };
 
-const requested = fact({
+const requested = writtenFact({
+  ...place,
   seq: 2,
+  run_seq: 2,
   type: "tool.requested",
   tool_call_id: "c",
   tool_name: "a.tool",
@@ -28,9 +19,20 @@ const requested = fact({
   nodes: [{ node_id: "n0", sha256: "00" }],
   prev_hash: "ff",
 });
-const started = (data: Fact["data"] = {}) =>
-  fact({ seq: 3, type: "tool.started", tool_call_id: "c", tool_name: "a.tool", data });
-const run = { fact: fact({ seq: 1, type: "run.started" }), lastRunSeq: 3 };
+const started = (data: object = {}) =>
+  writtenFact({
+    ...place,
+    seq: 3,
+    run_seq: 3,
+    type: "tool.started",
+    tool_call_id: "c",
+    tool_name: "a.tool",
+    data,
+  });
+const run = {
+  fact: writtenFact({ ...place, seq: 1, run_seq: 1, type: "run.started" }),
+  lastRunSeq: 3,
+};
 
 function session(about: Partial<LostSession> = {}): LostSession {
   return { lastSeq: 3, time: LATER, calls: [], runs: [run], ...about };
@@ -39,7 +41,7 @@ function session(about: Partial<LostSession> = {}): LostSession {
 function resultOf(call: Partial<LostCall>) {
   const calls = [{ requested, artifacts: [], ...call }];
   const [end] = recoveryEntry(session({ calls }))?.facts ?? [];
-  return end?.data["result"];
+  return end !== undefined && isTerminalFact(end) ? end.data.result : undefined;
 }
 
 describe("what is recorded for a lost session", () => {
@@ -122,9 +124,9 @@ describe("what is recorded for a lost session", () => {
 
   it("closes a child with its calls before the calls of its parent, each run in call order", () => {
     verifies("STORE-3");
-    const of = (run_id: string, seq: number): Fact => ({ ...requested, run_id, seq });
+    const of = (run_id: string, seq: number) => ({ ...requested, run_id, seq });
     const childFact = { ...requested, run_id: "child", parent_run_id: "r", parent_agent_id: "a" };
-    const asked: Fact[] = [of("r", 2), of("r", 3), { ...childFact, seq: 5 }, of("r", 6)];
+    const asked = [of("r", 2), of("r", 3), { ...childFact, seq: 5 }, of("r", 6)];
     const calls = asked.map((one, i) => ({
       requested: { ...one, tool_call_id: `c${i}` },
       artifacts: [],
@@ -160,7 +162,7 @@ describe("what is recorded for a lost session", () => {
     const entry = recoveryEntry(session({ calls }));
     expect(entry?.nodes).toEqual([]);
     expect(entry?.facts[0]?.data).not.toHaveProperty("node_id");
-    const root = { ...requested, data: { node_id: "n2" } };
+    const root = { ...requested, data: { index: 0, node_id: "n2" } };
     const [node] =
       recoveryEntry(session({ calls: [{ requested: root, artifacts: [] }] }))?.nodes ?? [];
     expect(node).not.toHaveProperty("parent_id");
@@ -211,11 +213,8 @@ describe("what the model is told of a lost call", () => {
     const named = { ...ref, artifact_id: "b", sha256: "bb", name: "b.txt" };
     const result = resultOf({ started: started(), artifacts: [record, named] });
     expect(result).toMatchObject({ summary: expect.not.stringContaining("attached") as string });
-    expect((result as { artifacts: unknown }).artifacts).toStrictEqual([
-      { ...ref, sha256: "aa" },
-      named,
-    ]);
-    expect((result as { content: unknown[] }).content).toStrictEqual([
+    expect(result?.artifacts).toStrictEqual([{ ...ref, sha256: "aa" }, named]);
+    expect(result?.content).toStrictEqual([
       {
         type: "text",
         text: expect.stringMatching(/What it had kept by then is attached\.$/) as string,

@@ -5,13 +5,14 @@ import {
   terminalFactType,
   type ConversationNode,
   type Fact,
+  type FactContent,
   type JournalEntry,
+  type TerminalFactType,
 } from "../journal/index.ts";
 import {
   toolError,
   type ArtifactRef,
   type ContentBlock,
-  type Effects,
   type ResultMetadata,
   type ToolError,
   type ToolResult,
@@ -20,9 +21,9 @@ import { NO_PROVENANCE } from "./unrecorded.ts";
 
 /** A call that was asked for and has no terminal fact. */
 export interface LostCall {
-  readonly requested: Fact;
+  readonly requested: Fact<"tool.requested">;
   /** Its `tool.started`, if execution had begun. */
-  readonly started?: Fact | undefined;
+  readonly started?: Fact<"tool.started"> | undefined;
   /** What it had put aside since it started, as its `artifact.created` say: before that are its arguments. */
   readonly artifacts: readonly ArtifactRef[];
 }
@@ -45,6 +46,7 @@ export interface LostSession {
   readonly runs: readonly LostRun[];
 }
 
+/** The error code of calls and runs that a crash left without an end. */
 export const RUNTIME_RESTARTED = "runtime_restarted";
 
 /** Undefined when nothing was lost. */
@@ -74,7 +76,7 @@ export function recoveryEntry(session: LostSession): JournalEntry | undefined {
   return facts.length === 0 ? undefined : { facts, nodes };
 }
 
-type Said = Pick<Fact, "type" | "level" | "data">;
+type Said = FactContent<"run.failed" | TerminalFactType>;
 
 const RUN_LOST: Said = {
   type: "run.failed",
@@ -104,7 +106,7 @@ function terminalOf(
   result: ToolResult,
   node: ConversationNode | undefined,
 ): Said {
-  const decision_ref = started?.data["decision_ref"];
+  const decision_ref = started?.data.decision_ref;
   const data = {
     result,
     ...(node === undefined ? {} : { node_id: node.node_id }),
@@ -142,7 +144,7 @@ function notStarted(name: string): ToolError {
   });
 }
 
-function notEnded(name: string, started: Fact): ToolError {
+function notEnded(name: string, started: Fact<"tool.started">): ToolError {
   const isRead = onlyReads(started);
   const message = `The runtime was stopped while ${name} was running.`;
   return toolError({
@@ -157,15 +159,13 @@ function notEnded(name: string, started: Fact): ToolError {
 }
 
 /** Whatever does not say so may have changed something. Earlier records say only what it does outside. */
-function onlyReads({ data }: Fact): boolean {
-  const { effects, class: kind } = data as { effects?: Partial<Effects>; class?: string };
+function onlyReads({ data: { effects, class: kind } }: Fact<"tool.started">): boolean {
   return effects?.repeatable ?? (effects?.read_only === true && kind !== "starter");
 }
 
 /** As `tool.requested` has them: how long it took, and whose the tool was, nobody knows any more. */
-function metadataOf({ data }: Fact): ResultMetadata {
-  const known = data as Pick<ResultMetadata, "native_call_id" | "native_name" | "alias">;
-  const { native_call_id, native_name, alias } = known;
+function metadataOf({ data }: Fact<"tool.requested">): ResultMetadata {
+  const { native_call_id, native_name, alias } = data;
   return {
     duration_ms: 0,
     provenance: NO_PROVENANCE,
@@ -185,9 +185,11 @@ function blockOf({ sha256: _hash, ...ref }: ArtifactRef): ContentBlock {
 }
 
 /** Where its result was to hang, as `tool.requested` says. */
-function nodeOf(requested: Fact, result: ToolResult): ConversationNode | undefined {
-  const { session_id, run_id, agent_id, tool_call_id, data } = requested;
-  const { node_id, parent_node_id } = data as { node_id?: string; parent_node_id?: string };
+function nodeOf(
+  { session_id, run_id, agent_id, tool_call_id, data }: Fact<"tool.requested">,
+  result: ToolResult,
+): ConversationNode | undefined {
+  const { node_id, parent_node_id } = data;
   if (node_id === undefined || run_id === undefined || agent_id === undefined) return undefined;
   return {
     node_id,

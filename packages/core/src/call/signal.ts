@@ -1,16 +1,9 @@
-// An abort signal for one call, made only when somebody looks at it: most handlers never do, and the
-// platform's own costs more than the rest of a call.
-
-import type { Signal, SignalLike } from "../tool/index.ts";
+// An abort signal for one call, made on first use: most handlers never look at it, and making one costs more than the
+// rest of a call.
 
 export interface CallAbort {
-  readonly signal: Signal;
+  readonly signal: AbortSignal;
   readonly aborted: boolean;
-  abort(reason: unknown): void;
-}
-
-interface Controller {
-  readonly signal: unknown;
   abort(reason: unknown): void;
 }
 
@@ -19,16 +12,16 @@ export function createAbort(): CallAbort {
 }
 
 class LazyAbort implements CallAbort {
-  #controller: Controller | undefined;
+  #controller: AbortController | undefined;
   #aborted = false;
   #reason: unknown;
 
-  get signal(): Signal {
+  get signal(): AbortSignal {
     if (this.#controller === undefined) {
-      this.#controller = platformController() ?? bareController();
+      this.#controller = new AbortController();
       if (this.#aborted) this.#controller.abort(this.#reason);
     }
-    return this.#controller.signal as Signal;
+    return this.#controller.signal;
   }
 
   get aborted(): boolean {
@@ -41,49 +34,4 @@ class LazyAbort implements CallAbort {
     this.#reason = reason;
     this.#controller?.abort(reason);
   }
-}
-
-function platformController(): Controller | undefined {
-  const { AbortController } = globalThis as { AbortController?: new () => Controller };
-  return AbortController === undefined ? undefined : new AbortController();
-}
-
-/** For platforms without AbortController: the members handlers use. */
-function bareController(): Controller {
-  const listeners = new Set<() => void>();
-  let aborted = false;
-  let reason: unknown;
-  const signal: SignalLike = {
-    get aborted() {
-      return aborted;
-    },
-    get reason() {
-      return reason;
-    },
-    throwIfAborted() {
-      if (aborted) throw reason;
-    },
-    addEventListener(_type, listener) {
-      if (!aborted) listeners.add(listener);
-    },
-    removeEventListener(_type, listener) {
-      listeners.delete(listener);
-    },
-  };
-  return {
-    signal,
-    abort(why) {
-      if (aborted) return;
-      aborted = true;
-      reason = why;
-      for (const listener of listeners) {
-        try {
-          listener();
-        } catch {
-          // A listener that throws must not keep the others from hearing it.
-        }
-      }
-      listeners.clear();
-    },
-  };
 }

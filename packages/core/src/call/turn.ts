@@ -58,6 +58,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
   let stopped: { reason: string; hook: string } | undefined;
   /** Something was changed for good: then an abandoned attempt has a context that stays, too. */
   let happened = false;
+  let parkedCount = 0;
   let lastNodeId = options.parentNodeId;
   const delivery = createDelivery(host.recorder, slots, options.onSettled);
   const gate: TurnGate = { waitForPerson, resumed, stopRun };
@@ -192,7 +193,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
         endEarly(slot, skippedBecause(nameOf(action.cause)));
         return;
       case "cancel":
-        endEarly(slot, siblingFailed(nameOf(action.cause)));
+        endEarly(slot, siblingFailed(action.cause, nameOf(action.cause)));
         return;
       case "drop":
         if (halt !== undefined) endEarly(slot, haltCancellation(halt, "queued"));
@@ -236,6 +237,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     if (slot.waits === 1) {
       slot.waitsSince = host.clock.monotonic();
       host.onPersonAsked?.({ tool_call_id: slot.call.tool_call_id, waits: true });
+      recordWaiting(slot.call, true);
       step({ type: "asking", id: slot.call.tool_call_id });
     }
     try {
@@ -253,9 +255,15 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     // Only time after the start is part of a duration, so only that is taken off it.
     if (call.startedAt !== undefined) call.waitedMs += host.clock.monotonic() - slot.waitsSince;
     if (call.phase === "ended" || call.cancellation !== undefined) return;
+    recordWaiting(call, false);
     const goesOn = resumed(slot, { type: "answered", id: call.tool_call_id });
     // A handler at work is told of a cancellation by itself; before that, nobody else would be.
     await (call.started ? goesOn : unlessCancelled(call, goesOn));
+  }
+
+  /** Before its start, what it waits for is a permission, which has facts of its own. */
+  function recordWaiting(call: Call, waits: boolean): void {
+    if (call.started) host.recorder.recordClean("tool.waiting", { waits }, call);
   }
 
   function resumed(slot: Slot, event: ScheduleEvent): Promise<void> {
@@ -288,8 +296,10 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     call.phase = "ended";
     // While the attempt can still be abandoned, what changed nothing has not ended for good.
     const provisional = !delivery.hasStreamEnded() && halt === undefined && !finished.happened;
-    if (provisional) slot.parked = finished;
-    else deliver(slot, discardedIfNeeded(finished));
+    if (provisional) {
+      const ended = { after: host.recorder.lastSeq, nth: (parkedCount += 1) };
+      slot.parked = { ...finished, ended };
+    } else deliver(slot, discardedIfNeeded(finished));
     step(event);
   }
 
@@ -386,6 +396,7 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
     // An abort overrules whatever milder halt there was.
     if (halt === undefined || (next.kind === "abort" && halt.kind !== "abort")) {
       halt = next;
+      recordHalt(next);
       for (const slot of slots) {
         if (slot.parked !== undefined) {
           const discarded =
@@ -408,6 +419,17 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
       return delivery.settled();
     }
     return Promise.resolve([]);
+  }
+
+  /** Where it ends a call, or keeps one from starting. */
+  function recordHalt({ kind, reason }: Halt): void {
+    if (slots.every(({ result }) => result !== undefined)) return;
+    try {
+      const first_call_id = slots[0]?.call.tool_call_id;
+      host.recorder.record("turn.halted", { kind, reason, first_call_id });
+    } catch {
+      // The calls end all the same, and say what is wrong with the journal.
+    }
   }
 
   function nameOf(id: string): string {

@@ -1,6 +1,7 @@
 // Reads what a hook answered. Nothing unknown is let through: an answer that is not understood is a failed hook.
 
 import { isContentBlock } from "../result/index.ts";
+import { isRecord } from "../schema/index.ts";
 import type { HookAnswers, HookEvent } from "./hook.ts";
 
 type Kind = "text" | "boolean" | "object" | "blocks" | readonly string[];
@@ -61,8 +62,9 @@ export function readAnswer<Event extends HookEvent>(
       if (problem !== undefined) return { ok: false, message: `answered ${field} ${problem}` };
       answer[field] = typeof value === "object" ? JSON.parse(JSON.stringify(value)) : value;
     }
-  } catch {
-    return { ok: false, message: "answered with something that is not JSON" };
+  } catch (error) {
+    const kind = error instanceof RangeError ? "nested too deeply" : "not JSON";
+    return { ok: false, message: `answered with something that is ${kind}` };
   }
   return { ok: true, answer: answer as HookAnswers[Event] };
 }
@@ -74,9 +76,7 @@ function fieldProblem(kind: Kind, value: unknown): string | undefined {
     case "boolean":
       return typeof value === "boolean" ? undefined : "without true or false";
     case "object":
-      return typeof value === "object" && value !== null && !Array.isArray(value)
-        ? undefined
-        : "without an object";
+      return isRecord(value) ? undefined : "without an object";
     case "blocks":
       if (typeof value === "string") return undefined;
       return Array.isArray(value) && value.length > 0 && value.every(isContentBlock)

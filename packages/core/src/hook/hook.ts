@@ -6,7 +6,6 @@ import type {
   ElicitationAnswer,
   ElicitationRequest,
   NamePattern,
-  Signal,
   ToolResult,
 } from "../tool/index.ts";
 
@@ -55,6 +54,8 @@ interface ToolUse {
   tool_name: string;
   /** observable_input: normalised, and without secrets. */
   input: JsonValue;
+  /** Of a hook with a `path`: the path of the call that it was matched for. */
+  path?: string;
 }
 
 interface ElicitationUse {
@@ -112,7 +113,7 @@ export interface Hook<Event extends HookEvent = HookEvent> {
   on_failure?: "continue";
   run(
     payload: HookPayloads[Event],
-    context: { signal: Signal },
+    context: { signal: AbortSignal },
   ): HookAnswers[Event] | void | Promise<HookAnswers[Event] | void>;
 }
 

@@ -10,7 +10,7 @@ import {
   type RestrictedPath,
 } from "../permission/index.ts";
 import type { JsonObject } from "../schema/index.ts";
-import { matchesName, messageOf, type RestrictedAccess, type Signal } from "../tool/index.ts";
+import { matchesName, messageOf, type RestrictedAccess } from "../tool/index.ts";
 import { readAnswer } from "./answer.ts";
 import type { AnyHook, HookAnswers, HookEvent, HookPayloads } from "./hook.ts";
 
@@ -30,7 +30,7 @@ export interface HookPorts {
   clock: Clock;
   recorder: Recorder;
   redactor: Redactor;
-  signal: () => Signal;
+  signal: () => AbortSignal;
   defaultTimeoutMs: number;
   /** Waits for a hook as long as it may take, or until nobody needs its answer any more. */
   wait<T>(
@@ -44,6 +44,8 @@ export interface Hooks {
   has(event: HookEvent): boolean;
   /** Those of this event that match, in the order given. */
   matching(event: HookEvent, subject?: HookSubject): readonly AnyHook[];
+  /** The path of the subject that a hook with a path is about. */
+  matchedPath(hook: AnyHook, subject: HookSubject): string | undefined;
   /** The guard that a call of this tool on this path, or plain reading of it, would be shown to (PERM-15). */
   guardOf(path: RestrictedPath, tool: Omit<HookSubject, "paths">): AnyHook | undefined;
   /** The paths of all such guards, as absolute globs. */
@@ -74,6 +76,10 @@ export function createHooks(hooks: readonly AnyHook[], places: PatternPlaces = {
           return path === undefined || subject.paths.some((one) => path.matches(one));
         })
         .map(({ hook }) => hook);
+    },
+    matchedPath(hook, { paths }) {
+      const { path } = byEvent.get(hook.event)?.find((one) => one.hook === hook) ?? {};
+      return path === undefined ? undefined : paths.find((one) => path.matches(one));
     },
     guardOf({ path, access, ignoresCase }, tool) {
       return guards.find(

@@ -1,6 +1,7 @@
 // Bytes kept outside the conversation (ART-1): the record of an artifact, the store behind which a disk
 // or a database stands, and the store in memory. Bytes are kept raw; whoever reads them redacts.
 
+import { isHighSurrogate } from "../schema/index.ts";
 import { sha256Hex, ToolFailure, utf8Bytes, type ArtifactDescription } from "../tool/index.ts";
 import type { Clock, IdSource } from "./ports.ts";
 
@@ -77,6 +78,7 @@ export interface MemoryArtifactSink extends ArtifactStoreSink {
 
 const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
 
+/** An artifact store in memory, bounded by `maxBytes`. */
 export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): MemoryArtifacts {
   const { maxBytes = DEFAULT_MAX_BYTES, ids, clock = Date } = options;
   const kept = new Map<string, { record: ArtifactRecord; bytes: Uint8Array }>();
@@ -196,8 +198,7 @@ export function createMemoryArtifacts(options: MemoryArtifactsOptions = {}): Mem
 }
 
 function halfAtEnd(text: string): string {
-  const unit = text.charCodeAt(text.length - 1);
-  return unit >= 0xd800 && unit <= 0xdbff ? text.slice(-1) : "";
+  return isHighSurrogate(text.charCodeAt(text.length - 1)) ? text.slice(-1) : "";
 }
 
 function part(bytes: Uint8Array, { offset, length }: ByteRange): Uint8Array {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
+import { writtenFact } from "../../../../test/facts.ts";
 import { boundFact, MOST_FACT_BYTES } from "./bound-fact.ts";
 import type { Fact } from "./fact.ts";
 
 const KIB = 1024;
 
-function factWith(data: Fact["data"]): Fact {
-  const own = { id: "f7", seq: 7, time: "t", level: "info", session_id: "s" } as const;
-  return { ...own, type: "tool.completed", data };
+function factWith(data: object): Fact {
+  return writtenFact({ seq: 7, type: "tool.completed", data });
 }
 
 function bytesOf(fact: Fact): number {

@@ -1,6 +1,7 @@
 // A fact as a stream shows it: never above 64 KiB. What is too large for that is a reference into the journal, which has
 // every fact whole (EVENT-5): `journal:<session>/<seq>#<pointer>`, with the size and the beginning of what is there.
 
+import { firstChars } from "../schema/index.ts";
 import { utf8Length } from "../tool/index.ts";
 import type { Fact } from "./fact.ts";
 
@@ -30,7 +31,8 @@ export function boundFact(fact: Fact, line = JSON.stringify(fact)): Fact {
 
 /** What stands for a text or a list that is elsewhere. */
 export function journalRef(value: string | object, $ref: string): object {
-  if (typeof value === "string") return { $ref, chars: value.length, head: headOf(value) };
+  if (typeof value === "string")
+    return { $ref, chars: value.length, head: firstChars(value, HEAD_CHARS) };
   if (Array.isArray(value)) return { $ref, items: value.length };
   return { $ref, keys: Object.keys(value).length };
 }
@@ -88,10 +90,4 @@ function sizeOf(value: unknown): number {
 
 function isHolder(value: unknown): value is Holder {
   return typeof value === "object" && value !== null;
-}
-
-/** Never through the middle of a surrogate pair. */
-function headOf(text: string): string {
-  const head = text.slice(0, HEAD_CHARS);
-  return /[\uD800-\uDBFF]$/.test(head) ? head.slice(0, -1) : head;
 }

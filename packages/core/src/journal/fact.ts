@@ -1,49 +1,31 @@
 // One line of the journal (EVENT-1, EVENT-2).
 
-import type { JsonObject, JsonValue } from "../schema/index.ts";
 import type { ToolStatus } from "../tool/index.ts";
 
-export type FactType =
-  | "session.created"
-  | `run.${"queued" | "started" | "completed" | "failed" | "aborted"}`
-  | "context.resolved"
-  | `context.compaction.${"started" | "completed" | "failed"}`
-  /** `data.agent_id` goes on from `data.node_id`: a rewind, or the change to another branch. */
-  | "context.rewound"
-  | `routing.${"decided" | "fallback"}`
-  | `model.${"started" | "delta" | "completed" | "failed"}`
-  | "tool.catalog.resolved"
-  | `tool.${"requested" | "validated" | "queued" | "started" | "progress" | "late" | "yielded"}`
-  | TerminalFactType
-  | "tool.deferred.loaded"
-  | "input.mutated"
-  | `hook.${"started" | "completed" | "failed" | "denied"}`
-  | `permission.${"evaluated" | "requested" | "resolved" | "failed"}`
-  | `grant.${"created" | "revoked"}`
-  | "artifact.created"
-  /** `data.path` is as it was before the call again (CODE-6). Of the session, not of a run. */
-  | "change.undone"
-  | `output.${"truncated" | "redacted"}`
-  | `mcp.server.${"connected" | "failed" | "tools_changed" | "elicitation" | "host_request"}`
-  | `agent.child.${"created" | "completed" | "failed" | "cancelled"}`
-  | "worker.dispatched"
-  | `task.${string}`
-  | `memory.${"candidate" | "recalled" | "written"}`
-  | "skill.loaded"
-  | "error";
+/**
+ * What each type of fact carries. Every package adds its own types where it writes them:
+ * `declare module "@soong/core" { interface FactPayloads { "thing.happened": { … } } }`.
+ * Stored for ever: a field may be added as optional and is never renamed or removed.
+ */
+export interface FactPayloads {}
+
+export type FactType = keyof FactPayloads;
 
 export type TerminalFactType =
   `tool.${"completed" | "failed" | "denied" | "skipped" | "cancelled" | "discarded"}`;
 
 export type FactLevel = "debug" | "info" | "warn" | "error";
 
-/** Order is `seq`, never the clock. Fields that do not apply are left out. */
-export interface Fact {
+/** One type of fact, or any: `fact.type === "tool.started"` narrows `fact.data`. */
+export type Fact<T extends FactType = FactType> = { [K in T]: FactOf<K> }[T];
+
+/** Order is `seq`, never the clock. Fields that do not apply are absent. */
+interface FactOf<T extends FactType> {
   /** Unique within the session. */
   id: string;
   seq: number;
   run_seq?: number;
-  type: FactType;
+  type: T;
   time: string;
   level: FactLevel;
   session_id: string;
@@ -53,7 +35,7 @@ export interface Fact {
   parent_agent_id?: string;
   tool_call_id?: string;
   tool_name?: string;
-  data: FactData;
+  data: FactPayloads[T];
   /** Of what was committed with this fact, which is the last of its entry. Set by a durable journal. */
   nodes?: readonly NodeDigest[];
   /** The hash of the fact before this one (EVENT-6). Set by a durable journal. */
@@ -65,8 +47,13 @@ export interface NodeDigest {
   sha256: string;
 }
 
-/** Any record of ours is JSON; a typed interface has no index signature to say so. */
-export type FactData = JsonObject | { readonly [key: string]: JsonValue | object | undefined };
+/** A fact before it is recorded. */
+export type FactContent<T extends FactType = FactType> = {
+  [K in T]: { readonly type: K; readonly data: FactPayloads[K]; readonly level?: FactLevel };
+}[T];
+
+/** What a fact of any type carries. */
+export type FactData<T extends FactType = FactType> = FactPayloads[T];
 
 const TERMINAL: Record<ToolStatus, TerminalFactType> = {
   succeeded: "tool.completed",
@@ -89,6 +76,7 @@ export function terminalFactType(status: ToolStatus): TerminalFactType {
 
 const TERMINAL_TYPES: ReadonlySet<string> = new Set(Object.values(TERMINAL));
 
-export function isTerminalFact(type: FactType): type is TerminalFactType {
-  return TERMINAL_TYPES.has(type);
+/** The one fact that ends a call, with its result. */
+export function isTerminalFact(fact: Fact): fact is Fact<TerminalFactType> {
+  return TERMINAL_TYPES.has(fact.type);
 }

@@ -23,6 +23,7 @@ interface Timer {
 /** Longer than any chain of promises between two timers in the kernel. */
 const MICROTASKS = 200;
 
+/** A clock for tests: time passes only by `advance`. */
 export function createHeldClock(start = 0): HeldClock {
   let now = start;
   /** How far the time of day is from `now`. */

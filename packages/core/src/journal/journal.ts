@@ -36,6 +36,7 @@ export interface MemoryJournal extends Journal {
   readonly nodes: readonly ConversationNode[];
 }
 
+/** A journal in memory. */
 export function createMemoryJournal(): MemoryJournal {
   const facts: Fact[] = [];
   const nodes: ConversationNode[] = [];

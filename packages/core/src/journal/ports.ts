@@ -14,34 +14,19 @@ export interface IdSource {
   next(prefix: string): string;
 }
 
-interface Platform {
-  performance?: { now(): number };
-  setTimeout?: (callback: () => void, ms: number) => unknown;
-  clearTimeout?: (timer: unknown) => void;
-  crypto?: { getRandomValues<T extends Uint8Array>(into: T): T };
-}
-
 /** The longest delay a platform's timer takes; a longer one would fire at once. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
+/** The platform's clock and timers. */
 export function systemClock(): Clock {
-  return { now: Date.now, monotonic, after };
-
-  function monotonic(): number {
-    // Every current platform has `performance`; a bare one has only the time of day.
-    const { performance = Date } = globalThis as Platform;
-    return Math.floor(performance.now());
-  }
-
-  function after(ms: number, callback: () => void): () => void {
-    // Looked up when used: a test may have put its own timers in place.
-    const { setTimeout, clearTimeout } = globalThis as Platform;
-    if (setTimeout === undefined || clearTimeout === undefined) {
-      throw new Error("this platform has no timers: pass a clock to createKernel({ clock })");
-    }
-    const timer = setTimeout(callback, Math.min(Math.max(0, ms), LONGEST_DELAY));
-    return () => clearTimeout(timer);
-  }
+  return {
+    now: Date.now,
+    monotonic: () => Math.floor(performance.now()),
+    after(ms, callback) {
+      const timer = setTimeout(callback, Math.min(Math.max(0, ms), LONGEST_DELAY));
+      return () => clearTimeout(timer);
+    },
+  };
 }
 
 /**
@@ -62,12 +47,6 @@ export function randomIds(): IdSource {
 const ALPHABET = "0123456789abcdefghijklmnopqrstuv";
 
 function randomText(length: number): string {
-  const { crypto } = globalThis as Platform;
-  const bytes = new Uint8Array(length);
-  if (crypto === undefined) {
-    for (let i = 0; i < length; i += 1) bytes[i] = Math.floor(Math.random() * 256);
-  } else {
-    crypto.getRandomValues(bytes);
-  }
+  const bytes = crypto.getRandomValues(new Uint8Array(length));
   return Array.from(bytes, (byte) => ALPHABET[byte % 32]).join("");
 }

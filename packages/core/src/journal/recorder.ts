@@ -4,7 +4,6 @@
 import type { Fact, FactData, FactLevel, FactType } from "./fact.ts";
 import type { Journal } from "./journal.ts";
 import type { ConversationNode } from "./node.ts";
-import type { JsonObject } from "../schema/index.ts";
 import type { Clock } from "./ports.ts";
 import type { Redactor } from "./redact/redactor.ts";
 
@@ -23,14 +22,31 @@ export interface FactCall {
 /** Everything recorded for one run, or (without origin) for the session itself. */
 export interface Recorder {
   /** Redacts what it records: no text of a tool, a hook or a person gets past this (REDACT-1). */
-  record(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact;
+  record<T extends FactType>(
+    type: T,
+    data: FactData<T>,
+    call?: FactCall,
+    level?: FactLevel,
+  ): Fact<T>;
   /** For data that is our own words, or has been redacted where it was made. */
-  recordClean(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact;
+  recordClean<T extends FactType>(
+    type: T,
+    data: FactData<T>,
+    call?: FactCall,
+    level?: FactLevel,
+  ): Fact<T>;
   /** Several facts and nodes as one entry: all of them or none. */
   commit(facts: readonly Fact[], nodes?: readonly ConversationNode[]): void;
   /** A fact that is not appended yet, of clean data; hand it to `commit`. */
-  draft(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact;
+  draft<T extends FactType>(
+    type: T,
+    data: FactData<T>,
+    call?: FactCall,
+    level?: FactLevel,
+  ): Fact<T>;
   flush(): void | Promise<void>;
+  /** Of the session, whichever run it is of. */
+  readonly lastSeq: number;
 }
 
 export interface SessionRecorder extends Recorder {
@@ -39,7 +55,6 @@ export interface SessionRecorder extends Recorder {
   subscribe(listener: () => void): () => void;
   close(): void;
   readonly closed: boolean;
-  readonly lastSeq: number;
 }
 
 /** The journal refused an entry; from then on nothing of this session may happen unrecorded. */
@@ -88,11 +103,25 @@ export function createRecorder(
   function recorderFor(origin: FactOrigin, redacts: Redactor): Recorder {
     const { run_id, agent_id, parent_run_id, parent_agent_id } = origin;
     let runSeq = 0;
-    return { record, recordClean, commit, draft, flush };
+    return {
+      record,
+      recordClean,
+      commit,
+      draft,
+      flush,
+      get lastSeq() {
+        return seq;
+      },
+    };
 
-    function draft(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact {
+    function draft<T extends FactType>(
+      type: T,
+      data: FactData<T>,
+      call?: FactCall,
+      level?: FactLevel,
+    ): Fact<T> {
       seq += 1;
-      const fact: Fact = {
+      const fact = {
         // Short, because there are many: unique within the session, as seq is.
         id: `f${seq}`,
         seq,
@@ -106,19 +135,29 @@ export function createRecorder(
         tool_call_id: call?.tool_call_id,
         tool_name: call?.tool_name,
         data,
-      };
+      } as Fact<T>;
       if (parent_run_id !== undefined) fact.parent_run_id = parent_run_id;
       if (parent_agent_id !== undefined) fact.parent_agent_id = parent_agent_id;
       return fact;
     }
 
-    function record(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact {
-      return recordClean(type, redacts.value(data as JsonObject), call, level);
+    function record<T extends FactType>(
+      type: T,
+      data: FactData<T>,
+      call?: FactCall,
+      level?: FactLevel,
+    ): Fact<T> {
+      return recordClean(type, redacts.value(data), call, level);
     }
 
-    function recordClean(type: FactType, data: FactData, call?: FactCall, level?: FactLevel): Fact {
+    function recordClean<T extends FactType>(
+      type: T,
+      data: FactData<T>,
+      call?: FactCall,
+      level?: FactLevel,
+    ): Fact<T> {
       const fact = draft(type, data, call, level);
-      commit([fact]);
+      commit([fact as Fact]);
       return fact;
     }
   }

@@ -2,6 +2,7 @@ import { verifies } from "#laws";
 import { describe, expect, it } from "vitest";
 import { alwaysRule, type AlwaysAbout } from "./always-rule.ts";
 import type { PermissionFacts } from "./facts.ts";
+import type { Judgement } from "./decision.ts";
 import { evaluate } from "./evaluate.ts";
 import { compilePolicy } from "./policy.ts";
 import { NO_GRANTS } from "./grants.ts";
@@ -68,6 +69,30 @@ describe("the rule of an always", () => {
     }
   });
 
+  it("is offered where a rule asks only because nobody can tell what the command runs, and then suffices", () => {
+    verifies("PERM-18", "PERM-16");
+    const deny: PermissionRule = { argv: ["rm", "**"], decision: "deny" };
+    const allowed: PermissionRule = { tool: "code.run_command", decision: "allow" };
+    for (const argv of [["npm", "test"], ["make"], ["node", "x.js"], ["sh", "-c", "$x"]]) {
+      for (const rules of [[deny], [deny, allowed]]) {
+        const { decision, chain, scopes, reason } = judged(rules, argv);
+        expect(decision).toBe("ask");
+        expect(reason).toContain("what this command runs cannot be determined");
+        const rule = alwaysRule({
+          tool_name: "code.run_command",
+          resources: [run(...argv)],
+          scopes,
+          chain,
+        });
+        expect(rule).toMatchObject({ argv, exact_argv: true, decision: "allow" });
+        expect(decided([...rules, ...(rule === undefined ? [] : [rule])], argv)).toBe("allow");
+      }
+    }
+    const ask: PermissionRule = { argv: ["npm", "**"], decision: "ask" };
+    const { chain, scopes } = judged([deny, ask], ["npm", "test"]);
+    expect(alwaysRule(about({ ...ofCommand("npm", "test"), chain, scopes }))).toBeUndefined();
+  });
+
   it("allows that call and no longer command, in its project only, and no deny or ask is lifted", () => {
     verifies("PERM-18", "PERM-7");
     const rule: PermissionRule = {
@@ -87,6 +112,10 @@ describe("the rule of an always", () => {
 });
 
 function decided(rules: readonly PermissionRule[], argv: string[]): string {
+  return judged(rules, argv).decision;
+}
+
+function judged(rules: readonly PermissionRule[], argv: string[]): Judgement {
   const policy = compilePolicy({
     rules,
     roots: { project: "/project", write: ["/project"] },
@@ -102,5 +131,5 @@ function decided(rules: readonly PermissionRule[], argv: string[]): string {
     hosts: [],
   };
   if (!policy.ok) throw new Error(JSON.stringify(policy));
-  return evaluate(policy.policy, facts, NO_GRANTS).decision;
+  return evaluate(policy.policy, facts, NO_GRANTS);
 }

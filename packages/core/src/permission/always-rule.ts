@@ -2,6 +2,7 @@
 // session would. Where a rule cannot say that, there is none to offer.
 
 import type { Resource } from "../tool/index.ts";
+import { isBoundToProject } from "./argv-pattern.ts";
 import type { ChainEntry } from "./decision.ts";
 import { escapeGlob } from "./glob.ts";
 import type { GrantScope } from "./grant-scope.ts";
@@ -13,14 +14,14 @@ export interface AlwaysAbout {
   readonly resources: readonly Resource[];
   readonly chain: readonly ChainEntry[];
   /** Whether the agent may change this program: then no rule allows it. */
+  readonly project?: string;
   readonly canBeWritten?: (executable: string) => boolean;
 }
 
 /** Undefined: no rule would cover just this, or none would be enough, because a rule, a hook or the runtime asks. */
 export function alwaysRule(about: AlwaysAbout): PermissionRule | undefined {
   const { tool_name, scopes, resources, chain } = about;
-  const asking = chain.find(({ decisive }) => decisive === true);
-  if (asking?.layer !== "defaults" || scopes.length === 0) return undefined;
+  if (!isAnsweredByRule(chain) || scopes.length === 0) return undefined;
   const paths = new Set<string>();
   const hosts = new Set<string>();
   for (const scope of scopes) {
@@ -50,11 +51,32 @@ export function alwaysRule(about: AlwaysAbout): PermissionRule | undefined {
   };
 }
 
-/** A rule names a program by a bare word or an absolute path, and never one that the agent itself could have made. */
+/** The defaults ask, or rules that would not if this very command were allowed (PERM-16). */
+function isAnsweredByRule(chain: readonly ChainEntry[]): boolean {
+  const asking = chain.find(({ decisive }) => decisive === true);
+  if (asking?.layer === "defaults") return true;
+  return (
+    asking?.unspelled === true &&
+    chain.every(
+      ({ layer, verdict, unspelled }) =>
+        verdict !== "ask" || unspelled === true || layer === "defaults",
+    )
+  );
+}
+
+/** A rule holds for no repository but the project's own, names a program by a bare word or an absolute path, and never one that the agent itself could have made. */
 function isNameable(
-  { executable, argv: [program = ""] }: Extract<Resource, { kind: "command" }>,
-  { canBeWritten }: AlwaysAbout,
+  command: Extract<Resource, { kind: "command" }>,
+  { canBeWritten, project }: AlwaysAbout,
 ): boolean {
+  if (project !== undefined && command.cwd !== project && isBoundToProject(command)) return false;
+  const {
+    executable,
+    argv: [program = ""],
+    config_runs,
+    fixed_program,
+  } = command;
+  if (config_runs?.foreign === true) return false;
   if (program.includes("/") && !program.startsWith("/")) return false;
-  return canBeWritten?.(executable) !== true;
+  return fixed_program === true || canBeWritten?.(executable) !== true;
 }

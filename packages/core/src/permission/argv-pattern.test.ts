@@ -312,6 +312,19 @@ test("whatever the arguments are, they are read to an end", () => {
 
 const TOOL = "code.run_command";
 
+test("with / as the project, a program of the system that nobody here can change is allowed by its name", () => {
+  verifies("PERM-16");
+  const rules = [{ tool: TOOL, argv: ["git", "**"], decision: "allow" as const }];
+  const result = compilePolicy({ rules, roots: { project: "/", write: [] }, home: "/h" });
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  const facts = command(["git", "commit"]);
+  const resources = [
+    { ...facts.resources[0], fixed_program: true },
+  ] as PermissionFacts["resources"];
+  expect(evaluate(result.policy, facts, NO_GRANTS).decision).toBe("ask");
+  expect(evaluate(result.policy, { ...facts, resources }, NO_GRANTS).decision).toBe("allow");
+});
+
 function judged(rules: readonly PermissionRule[], argv: readonly string[]): Decision {
   return evaluate(compiled(rules), command(argv), NO_GRANTS).decision;
 }

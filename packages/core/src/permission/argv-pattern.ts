@@ -3,7 +3,7 @@
 
 import type { Resource } from "../tool/index.ts";
 import type { InnerCommands, KnownCommand } from "./argv/index.ts";
-import { innerCommands } from "./argv/index.ts";
+import { innerCommands, mergeInner, NOT_UNDERSTOOD } from "./argv/index.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Decision } from "./decision.ts";
 import { baseName } from "./path.ts";
@@ -11,40 +11,65 @@ import { baseName } from "./path.ts";
 type Command = Extract<Resource, { kind: "command" }>;
 
 /**
- * `spelled`: an allow that names every word by which something else is run. `uncovered`: an allow whose
- * wildcard would cover such a word. `opaque`: what restricts might fit something that the command runs.
+ * `spelled`: an allow that names every word by which something else is run. `whole`: one that names every word, or
+ * the very script that is run. `uncovered`: an allow whose wildcard would cover such a word. `beyond`: an allow without
+ * `**`, of a program that runs the project's code, where more words or another directory may choose other code.
+ * `opaque`: what restricts might fit something that the command runs.
  */
-export type ArgvMatch = "yes" | "no" | "spelled" | "uncovered" | "opaque";
+export type ArgvMatch = "yes" | "no" | "spelled" | "whole" | "uncovered" | "beyond" | "opaque";
+
+/** `project`: where commands run unless they say otherwise. */
+export interface ArgvOptions {
+  readonly isExact?: boolean | undefined;
+  readonly project?: string | undefined;
+}
 
 export function compileArgv(
   argv: readonly string[],
   decision: Decision,
   boundary: Boundary,
-  isExact = false,
+  { isExact = false, project }: ArgvOptions = {},
 ): (command: Command) => ArgvMatch {
   const wanted = argv.at(-1) === "**" ? argv.slice(0, -1) : argv;
   // What restricts is read broadly: more words do not get around it.
   if (decision !== "allow") return (command) => restrictedMatch(wanted, command, boundary);
+  if (!isExact) return (command) => allowedMatch(argv, command, boundary, project);
   return (command) =>
-    isExact && command.argv.length !== wanted.length
-      ? "no"
-      : allowedMatch(argv, wanted, command, boundary);
+    command.argv.length === wanted.length ? allowedMatch(argv, command, boundary, project) : "no";
 }
 
 function allowedMatch(
   pattern: readonly string[],
-  wanted: readonly string[],
   command: Command,
   boundary: Boundary,
+  project: string | undefined,
 ): ArgvMatch {
+  const isOpen = pattern.at(-1) === "**";
+  const wanted = isOpen ? pattern.slice(0, -1) : pattern;
   const [program = "*", ...rest] = wanted;
   if (command.argv.length < wanted.length) return "no";
   if (!isSurelyProgram(program, command, boundary)) return "no";
   if (!rest.every((item, index) => itemFits(item, command.argv[index + 1]))) return "no";
-  const { told, by_nature } = innerOf(command);
+  const { told, by_nature, opaque } = innerOf(command);
+  if (command.config_runs?.foreign === true) return "uncovered";
+  // `npm test --prefix x`, or `npm test` in another directory, runs the code of another package.
+  if (by_nature && opaque && !isOpen) {
+    if (command.argv.length > wanted.length || !isIn(project, command)) return "beyond";
+  }
+  if (isSpelledOut(pattern, command.argv, "all")) return "whole";
   if (told.length === 0) return "yes";
-  if (isSpelledOut(pattern, command.argv, told)) return "spelled";
+  if (isSpelledOut(pattern, command.argv, told)) return by_nature ? "whole" : "spelled";
   return by_nature ? "yes" : "uncovered";
+}
+
+function isIn(project: string | undefined, { cwd }: Command): boolean {
+  return project === undefined || cwd === project;
+}
+
+/** Whether a rule that spells the command out would hold only in the project's own directory. */
+export function isBoundToProject(command: Command): boolean {
+  const { by_nature, opaque } = innerOf(command);
+  return by_nature && opaque;
 }
 
 function isSpelledOut(
@@ -98,8 +123,16 @@ function itemFits(item: string, given: string | undefined): boolean {
 function isSurelyProgram(pattern: string, command: Command, boundary: Boundary): boolean {
   const given = command.argv[0] ?? "";
   if (pattern.startsWith("/")) return pattern === given;
-  if (given.includes("/") || boundary.isOrdinaryWrite(command.executable) === true) return false;
+  if (given.includes("/") || isWrittenByAgent(command, boundary)) return false;
   return pattern === "*" || pattern === given;
+}
+
+/** A program in a place the agent may write to can become any program. */
+export function isWrittenByAgent(
+  { executable, fixed_program }: Command,
+  boundary: Boundary,
+): boolean {
+  return fixed_program !== true && boundary.isOrdinaryWrite(executable) === true;
 }
 
 /** For ask and deny: whatever name the program was given or really has. */
@@ -115,7 +148,8 @@ const looked = new WeakMap<Command, InnerCommands>();
 function innerOf(command: Command): InnerCommands {
   const known = looked.get(command);
   if (known !== undefined) return known;
-  const found = innerCommands(command.argv, command.executable);
+  const named = innerCommands(command.argv, command.executable);
+  const found = command.config_runs === undefined ? named : mergeInner([named, NOT_UNDERSTOOD]);
   looked.set(command, found);
   return found;
 }

@@ -59,7 +59,12 @@ export function compileRule(
       ? undefined
       : compilePathPattern(rule.path, restricts ? "restricts" : "allows", places);
   const matchCommand =
-    argv === undefined ? undefined : compileArgv(argv, decision, places.boundary, rule.exact_argv);
+    argv === undefined
+      ? undefined
+      : compileArgv(argv, decision, places.boundary, {
+          isExact: rule.exact_argv,
+          project: places.project,
+        });
 
   const nameFits = (name: string): boolean =>
     name.startsWith(toolHead) && (tool === undefined || matchesName(tool, name));
@@ -81,6 +86,15 @@ export function compileRule(
     return tagsFit(subject) ? undefined : "tags";
   };
 
+  /** Of writing alone: what a call only reads is no matter of this rule. */
+  const isAboutWriting = tags?.includes("write") === true;
+  /** A rule about a file tool that writes holds for whatever a program writes (PERM-15). */
+  const mismatchOfWriting = (subject: Subject): RuleCondition | undefined => {
+    const ofTool = mismatchOfTool(subject);
+    if (ofTool === undefined || !runsPrograms(subject)) return ofTool;
+    return WRITING_SUBJECTS.some((one) => mismatchOfTool(one) === undefined) ? undefined : ofTool;
+  };
+
   const unmet = (subject: Subject): { condition: RuleCondition } | { match: RuleMatch } => {
     const ofTool = mismatchOfTool(subject);
     // A rule about reading a path holds for whatever shows what is in it (PERM-15).
@@ -88,16 +102,26 @@ export function compileRule(
       ofTool === undefined || !restricts || path === undefined
         ? ofTool
         : mismatchOfTool(READING_SUBJECT);
-    if (ofTool !== undefined && ofReading !== undefined) return { condition: ofTool };
+    const ofWriting = restricts && path !== undefined ? mismatchOfWriting(subject) : ofTool;
+    if (ofTool !== undefined && ofReading !== undefined && ofWriting !== undefined) {
+      return { condition: ofTool };
+    }
     if (path !== undefined) {
-      const targets = subject.resources.filter(isPath);
-      const counting = ofTool === undefined ? targets : targets.filter(showsContent);
+      const targets = subject.resources.filter(isPath).filter((one) => restricts || isOpening(one));
+      const counting = targets.filter(
+        (one) =>
+          (ofTool === undefined && !(restricts && isAboutWriting)) ||
+          (ofReading === undefined && showsContent(one)) ||
+          (ofWriting === undefined && one.only_read !== true),
+      );
       if (!holds(counting, (target) => pathFits(path, target, restricts))) {
         const reached =
           restricts &&
-          // Of a rule about writing nothing is promised for a program that nobody can judge.
-          mismatchOfTool(READING_SUBJECT) === undefined &&
-          subject.resources.some((one) => mayReach(path, one));
+          subject.resources.some(
+            (one) =>
+              (mismatchOfTool(READING_SUBJECT) === undefined && mayReach(path, one)) ||
+              (ofWriting === undefined && mayWrite(path, one)),
+          );
         if (!reached) return { condition: ofTool ?? "path" };
         return argv === undefined ? { match: "reach" } : { condition: "argv" };
       }
@@ -125,7 +149,8 @@ export function compileRule(
     restricts(subject: Subject, access: RestrictedAccess) {
       if (!restricts || path === undefined || argv !== undefined || host !== undefined)
         return false;
-      if (mismatchOfTool(subject) === undefined) return true;
+      if (access === "write") return mismatchOfWriting(subject) === undefined;
+      if (mismatchOfTool(subject) === undefined && !isAboutWriting) return true;
       return showsContent({ access }) && mismatchOfTool(READING_SUBJECT) === undefined;
     },
     mismatch(subject: Subject) {
@@ -154,12 +179,35 @@ export const READING_SUBJECT: Subject = Object.freeze<Subject>({
   hosts: { known: [], unknown: false },
 });
 
+/** The same for calls that write one path. */
+const WRITING_SUBJECTS: readonly Subject[] = ["code.write_file", "code.edit_file"].map(
+  (tool_name) => ({
+    ...READING_SUBJECT,
+    tool: {
+      ...READING_SUBJECT.tool,
+      tool_name,
+      permission: "write",
+      tags: ["code", "write", "filesystem"],
+    },
+    readOnly: false,
+  }),
+);
+
+function runsPrograms({ tool }: Subject): boolean {
+  return tool.tags.includes("shell");
+}
+
 function isSameDirectory(one: string, other: string | undefined): boolean {
   return other !== undefined && one.replace(/(?<=.)\/+$/, "") === other.replace(/(?<=.)\/+$/, "");
 }
 
 function showsContent({ access }: Pick<PathResource, "access">): boolean {
   return access === "read" || access === "search";
+}
+
+/** A path that was only found in an input says nothing of what the call does beside it. */
+function isOpening({ only_restricts }: PathResource): boolean {
+  return only_restricts !== true;
 }
 
 function pathFits(pattern: PathPattern, target: PathResource, restricts: boolean): boolean {
@@ -171,7 +219,13 @@ function pathFits(pattern: PathPattern, target: PathResource, restricts: boolean
 
 function mayReach(pattern: PathPattern, resource: Resource): boolean {
   return (
-    resource.kind === "command" && (resource.may_reach ?? []).some((path) => pattern.matches(path))
+    resource.kind !== "host" && (resource.may_reach ?? []).some((path) => pattern.matches(path))
+  );
+}
+
+function mayWrite(pattern: PathPattern, resource: Resource): boolean {
+  return (
+    resource.kind === "command" && (resource.may_write ?? []).some((path) => pattern.matches(path))
   );
 }
 
@@ -209,7 +263,9 @@ function matchCommands(
 ): ArgvMatch {
   const matches = subject.resources.filter(isCommand).map(matchCommand);
   const weakestFirst: readonly ArgvMatch[] =
-    decision === "allow" ? ["no", "uncovered", "yes", "spelled"] : ["yes", "opaque"];
+    decision === "allow"
+      ? ["no", "uncovered", "beyond", "yes", "spelled", "whole"]
+      : ["yes", "opaque"];
   const match = weakestFirst.find((one) => matches.includes(one)) ?? "no";
   // What is known to only read is known to run nothing else.
   return match === "opaque" && subject.readOnly ? "no" : match;

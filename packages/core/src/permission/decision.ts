@@ -35,6 +35,8 @@ export interface ChainEntry {
   readonly code?: string;
   readonly origin?: RuleOrigin;
   readonly every_time?: true;
+  /** It asks because nobody can tell what the command runs or reaches: a rule that spells the command out answers it. */
+  readonly unspelled?: true;
   readonly decisive?: true;
 }
 

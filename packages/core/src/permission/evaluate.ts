@@ -11,9 +11,11 @@ import { judge } from "./judge.ts";
 import type { Policy } from "./policy.ts";
 import { isMarkedReadonly } from "./policy.ts";
 import { quote } from "./quote.ts";
+import { spellsOutCommand } from "./rules-layer.ts";
 import { runtimeEntries } from "./runtime-layer.ts";
 import { scopesOfSubject } from "./scopes-of-call.ts";
 
+/** The decision of a policy about one call, with the chain that led to it (PERM-2). */
 export function evaluate(policy: Policy, facts: PermissionFacts, grants: GrantLookup): Judgement {
   const subject = subjectOfCall(facts, isMarkedReadonly(policy, facts));
   if (isPlainRead(policy, facts, subject)) {
@@ -23,11 +25,14 @@ export function evaluate(policy: Policy, facts: PermissionFacts, grants: GrantLo
   const verdict = judge(policy, (judging) =>
     judging === policy ? subject : subjectOfCall(facts, isMarkedReadonly(judging, facts)),
   );
+  const isAnswered = facts.hook?.unspelled === true && spellsOutCommand(topmost(policy), subject);
   const hook = hookEntry(facts.hook);
   const skills = (facts.requested_by ?? []).map(requestEntry);
-  const chain = [...verdict.entries, ...(hook === undefined ? [] : [hook]), ...skills];
+  const shownHook: ChainEntry[] =
+    hook === undefined ? [] : [isAnswered ? { ...hook, verdict: "no_opinion" } : hook];
+  const chain = [...verdict.entries, ...shownHook, ...skills];
   // A hook can only tighten: its ask matters where policy allowed, its deny everywhere.
-  const tightened = hook !== undefined && isStricter(hook.verdict, verdict.decision);
+  const tightened = hook !== undefined && !isAnswered && isStricter(hook.verdict, verdict.decision);
   const decision = tightened ? hook.verdict : verdict.decision;
   const decisive = tightened ? hook : verdict.decisive;
   if (decision !== "ask") return judgement(decision, chain, decisive);
@@ -63,6 +68,11 @@ function judgement(
   };
 }
 
+/** What guards a parent's run guards those of its children, so the parent's rules answer. */
+function topmost(policy: Policy): Policy {
+  return policy.ceiling === undefined ? policy : topmost(policy.ceiling);
+}
+
 function hookEntry(
   hook: PermissionFacts["hook"],
 ): (ChainEntry & { readonly verdict: "ask" | "deny" }) | undefined {
@@ -73,6 +83,7 @@ function hookEntry(
     // Anything that is not plainly an ask is the stricter of the two.
     verdict: hook.decision === "ask" ? "ask" : "deny",
     reason: hook.reason,
+    ...(hook.unspelled === true ? { unspelled: true, code: "restricted_path" } : {}),
     ...(hook.decision === "ask" ? {} : { code: "hook_denied" }),
   };
 }

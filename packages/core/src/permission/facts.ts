@@ -23,7 +23,11 @@ export interface PermissionFacts {
     readonly decision: "ask" | "deny";
     readonly reason: string;
     readonly hook: string;
+    /** It was not run: the command may reach what it guards. A rule that spells the command out answers that. */
+    readonly unspelled?: true;
   };
+  /** Why the tool does not prove this call to only read, as a sentence. */
+  readonly why_not_read_only?: string;
   /** Loaded skills that request this tool. A request is no permission: it is on record, and decides nothing. */
   readonly requested_by?: readonly string[];
   /** Asked for only when a call without targets needs a scope. */
@@ -40,6 +44,7 @@ export type ToolFacts = Pick<
 export interface Subject {
   readonly tool: ToolFacts;
   readonly readOnly: boolean;
+  readonly whyNotReadOnly?: string;
   readonly destructive: boolean;
   readonly dangerous: boolean;
   readonly network: boolean;
@@ -63,6 +68,7 @@ export function subjectOfCall(facts: PermissionFacts, markedReadonly: boolean): 
   return {
     tool: facts,
     readOnly,
+    ...(facts.why_not_read_only === undefined ? {} : { whyNotReadOnly: facts.why_not_read_only }),
     destructive: !readOnly && (facts.planned_destructive ?? facts.effects.destructive),
     dangerous: facts.tags.includes("dangerous"),
     network,

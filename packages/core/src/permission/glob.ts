@@ -11,10 +11,14 @@ export function compileGlob(glob: string): (path: string) => boolean {
     const literal = parsed.join("/");
     return (path) => path === literal;
   }
-  // Most paths fail by their beginning, which costs less to see than to match.
-  const wild = parsed.findIndex((segment) => typeof segment !== "string");
-  const head = parsed.slice(0, wild).join("/");
-  return (path) => path.startsWith(head) && matchesItems(parsed, path.split("/"), segmentFits);
+  // Most paths fail by their beginning or end, which costs less to see than to match.
+  const isWild = (segment: Item<Segment>) => typeof segment !== "string";
+  const head = parsed.slice(0, parsed.findIndex(isWild)).join("/");
+  const tail = parsed.slice(parsed.findLastIndex(isWild) + 1).join("/");
+  return (path) =>
+    path.startsWith(head) &&
+    path.endsWith(tail) &&
+    matchesItems(parsed, path.split("/"), segmentFits);
 }
 
 /** Says what is wrong with a glob, in words that follow its name; undefined when nothing is. */

@@ -2,6 +2,8 @@
 // clock, no I/O, and nobody is asked here; whoever runs the call puts the question.
 
 export { alwaysRule } from "./always-rule.ts";
+export type { PatternDisk, PatternWarning, PatternWorld } from "./check-patterns.ts";
+export { checkPatterns } from "./check-patterns.ts";
 export { builtInSensitivePaths, compileSensitivePaths } from "./sensitive-paths.ts";
 export type { SensitivePathOptions } from "./sensitive-paths.ts";
 export type { ChainEntry, Decision, Judgement, Mode, PolicyLayer, RuleOrigin } from "./decision.ts";
@@ -16,17 +18,24 @@ export type { GrantLookup, Grants, ToolGrant } from "./grants.ts";
 export { createGrants, NO_GRANTS } from "./grants.ts";
 export { hostOf, matchesHost } from "./host.ts";
 export { mergePolicies } from "./merge-policies.ts";
-export { nearestName } from "./nearest-name.ts";
+export { isWithin } from "./path.ts";
 export type { CompiledPolicy, NetworkPolicy, Policy, PolicyInput } from "./policy.ts";
 export { compilePolicy, isMarkedReadonly, linkedPaths } from "./policy.ts";
 export type { PathPattern, PatternPlaces } from "./path-pattern.ts";
 export { compilePathPattern, linkedPrefix, pathPatternProblem } from "./path-pattern.ts";
-export { isPlainCommand } from "./argv/index.ts";
+export {
+  innerCommands,
+  isHarmlessGitKey,
+  isOfTheSystem,
+  isPlainCommand,
+  isReadingProgram,
+} from "./argv/index.ts";
 export { quote } from "./quote.ts";
 export type { PermissionRule } from "./permission-rule.ts";
 export { READING_SUBJECT } from "./compile-rule.ts";
 export type { RestrictedPath } from "./restriction.ts";
 export { restrictedGlobs, restrictionOf } from "./restriction.ts";
+export { selfRunningBy } from "./self-running-files.ts";
 export { scopesOf } from "./scopes-of-call.ts";
 export type { UnmatchedRule } from "./unmatched-rules.ts";
 export { unmatchedRules } from "./unmatched-rules.ts";

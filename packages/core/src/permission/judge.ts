@@ -33,10 +33,17 @@ function judgeAlone(policy: Policy, subject: Subject): Verdict {
     ...(runtime.length === 0 ? [NO_OPINION.runtime] : runtime),
     ...(rules.length === 0 ? [NO_OPINION.rules] : rules),
     modeEntry(policy.mode, subject),
-    ...defaultEntries(policy, subject),
+    ...defaultEntries(policy, subject).map((entry) => becauseOf(entry, rules)),
   ];
   const decisive = decisiveOf(entries);
   return { decision: decisive.verdict, entries, decisive };
+}
+
+/** Where the defaults ask although a rule was meant to allow this: why that rule is not enough says more. */
+function becauseOf(entry: ChainEntry, rules: readonly ChainEntry[]): ChainEntry {
+  const rule = rules.find(({ verdict }) => verdict === "insufficient");
+  if (rule === undefined || entry.verdict !== "ask") return entry;
+  return { ...entry, reason: `${entry.reason} ${rule.reason}` };
 }
 
 type Opinion = ChainEntry & { readonly verdict: Decision };

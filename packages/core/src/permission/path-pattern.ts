@@ -67,6 +67,10 @@ export function pathPatternProblem(pattern: string, places: PatternPlaces): stri
   if (!anchored && places.project === undefined) {
     return "is relative, and there is no project directory";
   }
+  const [variable] = /\$\{[^}/]*\}/.exec(pattern) ?? [];
+  if (variable !== undefined) {
+    return `has the variable ${variable}; variables are not expanded: write "~/…" or the path itself`;
+  }
   if (pattern.startsWith("!"))
     return 'begins with "!"; write a rule with the other decision instead';
   return globProblem(absoluteGlob(pattern, places));

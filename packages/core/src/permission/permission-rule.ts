@@ -11,7 +11,10 @@ export interface PermissionRule {
   readonly tags?: readonly string[];
   /** A glob, absolute or relative to the project. */
   readonly path?: string;
-  /** A prefix of the command: `*` is one item, a last `**` any rest. */
+  /**
+   * A prefix of the command: `*` is one item, a last `**` any rest. To allow a program that runs the project's code, it is the whole
+   * command, in the project's own directory, unless it ends with `**`.
+   */
   readonly argv?: readonly string[];
   /** The argv is the whole command: nothing may follow it. */
   readonly exact_argv?: boolean;
@@ -28,7 +31,16 @@ export interface PermissionRule {
 /** What a rule says of a call it matches, might match, could be reached by, or matches without weight (PERM-7, PERM-16). */
 export type RuleEntries = Readonly<
   Record<
-    "yes" | "maybe" | "reach" | "insufficient" | "uncovered" | "opaque" | "outspoken",
+    | "yes"
+    | "maybe"
+    | "reach"
+    | "reach_below"
+    | "reach_outspoken"
+    | "insufficient"
+    | "uncovered"
+    | "beyond"
+    | "opaque"
+    | "outspoken",
     ChainEntry
   >
 >;
@@ -54,11 +66,24 @@ export function entriesOfRule(rule: PermissionRule, id: string): RuleEntries {
       verdict: "ask",
       reason: `${says} where that host is reached, and the host of this call is not known.`,
     }),
+    // As for what it runs: the user has seen the arguments that the rule is in doubt about.
     reach: Object.freeze({
+      ...place,
+      verdict: "ask",
+      reason: `This program could reach what a rule restricts (${summaryOf(rule)}), and what it reads and writes cannot be judged. A rule that allows this very command answers it.`,
+      code: "restricted_path",
+      unspelled: true,
+    }),
+    reach_below: Object.freeze({
       ...about,
       verdict: "ask",
-      reason: `This program could reach what a rule restricts (${summaryOf(rule)}), and what it reads cannot be judged.`,
+      reason: `This call could reach what a rule restricts (${summaryOf(rule)}), and what it reads cannot be judged.`,
       code: "restricted_path",
+    }),
+    reach_outspoken: Object.freeze({
+      ...place,
+      verdict: "no_opinion",
+      reason: `This program could reach what a rule restricts (${summaryOf(rule)}), but another rule spells this command out.`,
     }),
     insufficient: Object.freeze({
       ...about,
@@ -70,11 +95,17 @@ export function entriesOfRule(rule: PermissionRule, id: string): RuleEntries {
       verdict: "insufficient",
       reason: `${says}, but its wildcard does not cover arguments that run another program. A rule that spells them out does.`,
     }),
+    beyond: Object.freeze({
+      ...about,
+      verdict: "insufficient",
+      reason: `${says} in the project's own directory and with no more arguments, since others may choose other code to run. A last "**" covers them.`,
+    }),
     // A person who grants this very argv has seen it, so `every_time` is not needed here.
     opaque: Object.freeze({
       ...place,
       verdict: "ask",
-      reason: `${says} where that program is run, and what this command runs cannot be determined.`,
+      reason: `${says} where that program is run, and what this command runs cannot be determined. A rule that allows this very command answers it.`,
+      unspelled: true,
     }),
     outspoken: Object.freeze({
       ...place,

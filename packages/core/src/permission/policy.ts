@@ -58,6 +58,7 @@ export type CompiledPolicy =
   | { ok: true; policy: Policy }
   | { ok: false; problems: PolicyProblem[] };
 
+/** Checks a policy and prepares it for `evaluate`. */
 export function compilePolicy(input: PolicyInput): CompiledPolicy {
   const problems = policyProblems(input, isPolicy);
   if (problems.length > 0) return { ok: false, problems };

@@ -20,13 +20,16 @@ function pathResourceProblem(resource: {
   path?: unknown;
   access?: unknown;
   also?: unknown;
+  may_reach?: unknown;
+  config_runs?: { why?: unknown } | undefined;
 }): string | undefined {
-  const { path, access, also } = resource;
+  const { path, access, also, may_reach: reached = [] } = resource;
   if (access !== "read" && access !== "write" && access !== "list" && access !== "search") {
     return "a path comes with no known kind of access";
   }
   if (also !== undefined && !Array.isArray(also)) return "further names of a path are not a list";
-  return [path, ...((also ?? []) as unknown[])]
+  if (!Array.isArray(reached)) return "what is below a path is not a list";
+  return [path, ...((also ?? []) as unknown[]), ...(reached as unknown[])]
     .map((name) => named("the path", name))
     .find((problem) => problem !== undefined);
 }
@@ -36,16 +39,26 @@ function commandProblem(resource: {
   argv?: unknown;
   cwd?: unknown;
   may_reach?: unknown;
+  may_write?: unknown;
+  config_runs?: { why?: unknown } | undefined;
 }): string | undefined {
-  const { executable, argv, cwd, may_reach: reached = [] } = resource;
-  if (!Array.isArray(reached)) return "what a command may reach is not a list";
+  const { executable, argv, cwd, may_reach: reached = [], may_write: written = [] } = resource;
+  if (!Array.isArray(reached) || !Array.isArray(written)) {
+    return "what a command may reach is not a list";
+  }
+  const { config_runs: config } = resource;
+  if (config !== undefined && typeof config?.why !== "string") {
+    return "what the config of a repository runs has no reason";
+  }
   if (!Array.isArray(argv) || argv.length === 0) return "a command has no argv";
   if (!argv.every((item) => typeof item === "string"))
     return "a command has an item that is not text";
   return (
     named("the executable", executable) ??
     named("the working directory", cwd) ??
-    reached.map((path: unknown) => named("the path", path)).find((problem) => problem !== undefined)
+    [...(reached as unknown[]), ...(written as unknown[])]
+      .map((path) => named("the path", path))
+      .find((problem) => problem !== undefined)
   );
 }
 

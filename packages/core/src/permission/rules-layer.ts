@@ -10,26 +10,44 @@ import type { CompiledRule, RuleMatch } from "./compile-rule.ts";
 
 export function rulesEntries(policy: Policy, subject: Subject): ChainEntry[] {
   const entries: ChainEntry[] = [];
-  const opaque: { at: number; instead: ChainEntry }[] = [];
-  let isSpelledOut = false;
+  const doubts: { at: number; match: "opaque" | "reach"; instead: ChainEntry }[] = [];
+  let answers: "opaque" | "all" | undefined;
   for (const compiled of policy.rules) {
     const match = compiled.matches(subject);
-    if (match === "no") continue;
+    if (match === "no") {
+      const unproven = unprovenEntry(compiled, subject);
+      if (unproven !== undefined) entries.push(unproven);
+      continue;
+    }
     const entry = ruleEntry(compiled, subject, match);
-    if (match === "spelled" && entry.verdict === "allow") isSpelledOut = true;
-    if (match === "opaque") {
-      opaque.push({ at: entries.length, instead: compiled.entries.outspoken });
+    if (match === "spelled" && entry.verdict === "allow") answers ??= "opaque";
+    if (match === "whole" && entry.verdict === "allow") answers = "all";
+    if (match === "opaque" || (match === "reach" && entry.unspelled === true)) {
+      const { outspoken, reach_outspoken } = compiled.entries;
+      const instead = match === "opaque" ? outspoken : reach_outspoken;
+      doubts.push({ at: entries.length, match, instead });
     }
     entries.push(entry);
   }
-  // Whoever wrote down this very command knows what it runs (PERM-16).
-  if (isSpelledOut) for (const { at, instead } of opaque) entries[at] = instead;
+  // Whoever wrote down this very command knows what it runs, and what that reads (PERM-15, PERM-16).
+  for (const { at, match, instead } of doubts) {
+    if (answers === "all" || answers === match) entries[at] = instead;
+  }
   if (policy.destructive === "deny" && subject.destructive) entries.push(DESTRUCTIVE_DENIED);
   if (subject.network) {
     const entry = networkEntry(policy, subject);
     if (entry !== undefined) entries.push(entry);
   }
   return entries;
+}
+
+/** Whether a rule allows this very command, word by word or by the script that it runs. */
+export function spellsOutCommand(policy: Policy, subject: Subject): boolean {
+  return policy.rules.some(
+    (compiled) =>
+      compiled.matches(subject) === "whole" &&
+      ruleEntry(compiled, subject, "whole").verdict === "allow",
+  );
 }
 
 /** Whether the user listed every host this call may reach. */
@@ -43,11 +61,41 @@ function ruleEntry(
   subject: Subject,
   match: Exclude<RuleMatch, "no">,
 ): ChainEntry {
-  if (match !== "yes" && match !== "spelled") return compiled.entries[match];
+  const config = match === "uncovered" ? configOf(subject) : undefined;
+  if (config !== undefined) {
+    const reason = `A rule allows git here, but not what a repository makes it run: ${config}.`;
+    return { ...compiled.entries.uncovered, reason };
+  }
+  // What a call that runs no program may reach, no rule on commands answers.
+  if (match === "reach" && !subject.resources.some(({ kind }) => kind === "command")) {
+    return compiled.entries.reach_below;
+  }
+  if (match !== "yes" && match !== "spelled" && match !== "whole") return compiled.entries[match];
   const mustName = compiled.rule.decision === "allow" && subject.dangerous;
   return mustName && !compiled.names(subject.tool.tool_name)
     ? compiled.entries.insufficient
     : compiled.entries.yes;
+}
+
+/** A rule that would allow this very tool, if the call were proven to only read. */
+function unprovenEntry(compiled: CompiledRule, subject: Subject): ChainEntry | undefined {
+  const { whyNotReadOnly: why } = subject;
+  const { decision, tags } = compiled.rule;
+  if (why === undefined || decision !== "allow" || tags?.includes("readonly") !== true)
+    return undefined;
+  if (!compiled.names(subject.tool.tool_name)) return undefined;
+  if (compiled.matches({ ...subject, readOnly: true, destructive: false }) === "no")
+    return undefined;
+  return {
+    ...compiled.entries.insufficient,
+    reason: `A rule allows it where it is proven to only read. ${why}`,
+  };
+}
+
+function configOf({ resources }: Subject): string | undefined {
+  return resources
+    .map((resource) => (resource.kind === "command" ? resource.config_runs?.why : undefined))
+    .find((why) => why !== undefined);
 }
 
 const DESTRUCTIVE_DENIED: ChainEntry = Object.freeze({

@@ -76,15 +76,20 @@ function addFindings(findings: Finding[], boundary: Boundary, resource: PathReso
   }
   if (sensitive !== undefined || resource.sensitive === true) {
     const why =
-      sensitive === undefined ? "the tool found it to be" : `it matches ${quote(sensitive)}`;
+      sensitive === undefined
+        ? (resource.reason ?? "the tool found it to be")
+        : `it matches ${quote(sensitive)}`;
     findings.push({
       rule: "runtime.sensitive_path",
       verdict: "ask",
       code: "sensitive_path",
-      sentence: `${quote(path)} is sensitive: ${why}.`,
+      sentence:
+        sensitive === undefined && resource.too_large === true
+          ? `${quote(path)} is too large to look through for sensitive files: ${why}. Name a smaller directory, or the files.`
+          : `${quote(path)} is sensitive: ${why}.`,
     });
   }
-  const runner = access === "write" ? selfRunningBy(path) : undefined;
+  const runner = access === "write" ? (selfRunningBy(path) ?? resource.self_running) : undefined;
   if (runner !== undefined) {
     findings.push({
       rule: "runtime.runs_by_itself",

@@ -8,6 +8,7 @@ import type { GrantScope } from "./grant-scope.ts";
 import { scopeKey } from "./grant-scope.ts";
 import { parentOf } from "./path.ts";
 import type { Policy } from "./policy.ts";
+import { isWrittenByAgent } from "./argv-pattern.ts";
 import { isPlainCommand } from "./argv/index.ts";
 import { selfRunningBy } from "./self-running-files.ts";
 
@@ -47,6 +48,7 @@ function scopeOfPath(policy: Policy, resource: PathResource): GrantScope {
   const wholeDirectory =
     (access === "read" || access === "write") &&
     resource.sensitive !== true &&
+    resource.self_running === undefined &&
     isOrdinary(policy, path, access);
   return wholeDirectory
     ? { kind: "directory", path: parentOf(path), access }
@@ -65,10 +67,9 @@ function scopeOfCommand(policy: Policy, command: Command): GrantScope {
   const { executable, argv, cwd } = command;
   const anything =
     // What it may reach without naming it was allowed for these arguments only.
-    (command.may_reach ?? []).length > 0 ||
+    [...(command.may_reach ?? []), ...(command.may_write ?? [])].length > 0 ||
     !isPlainCommand(argv[0] ?? "", executable) ||
-    // A program the agent may write can become any program.
-    policy.boundary.isOrdinaryWrite(executable) === true;
+    isWrittenByAgent(command, policy.boundary);
   return anything
     ? { kind: "argv", executable, argv: [...argv], cwd }
     : { kind: "executable", executable, cwd };

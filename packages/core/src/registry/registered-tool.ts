@@ -34,6 +34,8 @@ export interface SourceInfo {
   readonly tags?: readonly string[];
   /** Where a remote source lives (PERM-10). */
   readonly host?: string;
+  /** Where relative paths in its inputs may begin, beside the project. */
+  readonly directories?: readonly string[];
   /**
    * Of an MCP server: the `permission` of its definitions is what the user's config says of them, so `readonly`
    * counts (MCP-6). Left out, it is the server's word, and only the policy's `readonly_mcp` makes a tool readonly.

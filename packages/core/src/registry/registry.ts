@@ -19,6 +19,7 @@ export interface ToolSource {
   file?: string;
   tags?: readonly string[];
   host?: string;
+  directories?: readonly string[];
   permission_from?: "user";
   tools: readonly AnyTool[];
   /** Tools the source knows of and cannot offer. */
@@ -29,6 +30,8 @@ export interface ExcludedTool {
   tool_name: string;
   reason: ExclusionReason;
   detail: string;
+  /** Of a disabled tool: its own `isEnabled` said so. */
+  disabled_by?: "tool";
 }
 
 export type ExclusionReason =
@@ -93,6 +96,7 @@ interface OwnedTools {
   excluded: readonly ExcludedTool[];
 }
 
+/** An empty registry of tools. */
 export function createRegistry(): Registry {
   const tools = new Map<string, RegisteredTool>();
   const aliases = new Map<string, string>();

@@ -1,6 +1,7 @@
 // The beginning and the end of a text that is too long, with one line for what lies between (RESULT-6,
 // ART-2). Pure; characters are UTF-16 units, as `length` counts them, and a pair is never split.
 
+import { isHighSurrogate, isLowSurrogate } from "../schema/index.ts";
 import { utf8Length } from "../tool/index.ts";
 
 export interface HeadTailLimit {
@@ -167,12 +168,4 @@ function fromLineStart(tail: string): string {
 
 function splitsPair(text: string, at: number): boolean {
   return isHighSurrogate(text.charCodeAt(at - 1)) && isLowSurrogate(text.charCodeAt(at));
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
 }

@@ -2,7 +2,7 @@
 // Redaction and bounding happen here, once, whatever tool it came from.
 
 import type { Redactor } from "../journal/index.ts";
-import type { JsonValue } from "../schema/index.ts";
+import { shorten, type JsonValue } from "../schema/index.ts";
 import {
   isErrorStatus,
   toolError,
@@ -165,6 +165,11 @@ function isBlank(block: ContentBlock): boolean {
   return block.type === "text" && (block.text === "" || block.text.trim() === "");
 }
 
+/** It succeeded, and its content only says that there is none. */
+export function isEmptyResult({ tool_name, content }: ToolResult): boolean {
+  return textOf(content) === textOf([emptyBlock(tool_name, undefined)]);
+}
+
 function emptyBlock(toolName: string, error: ToolError | undefined): ContentBlock {
   const ended =
     error === undefined ? "succeeded and returned nothing" : "failed and gave no reason";
@@ -188,7 +193,7 @@ function oneLine(message: string): string {
 function firstLine(text: string): string {
   const end = text.indexOf("\n");
   const line = end === -1 ? text : text.slice(0, end);
-  return line.length > MAX_SUMMARY_CHARS ? `${line.slice(0, MAX_SUMMARY_CHARS - 1)}…` : line;
+  return shorten(line, MAX_SUMMARY_CHARS);
 }
 
 function shapeOf(value: JsonValue): string {

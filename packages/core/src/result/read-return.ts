@@ -1,7 +1,7 @@
 // Folds whatever a handler returned or threw into one shape (DEF-7, RESULT-2). Nothing here trusts the
 // value: it may be cyclic, huge, a proxy, or hold getters that throw.
 
-import type { JsonObject, JsonValue } from "../schema/index.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../schema/index.ts";
 import {
   isContextNodeKind,
   isErrorClass,
@@ -64,7 +64,10 @@ export function readReturn(value: unknown): HandlerOutcome {
     if (lost !== undefined) return unserialisable(`${lost} has no JSON form`);
     return { status: "succeeded", content: [], artifacts: [], data };
   } catch (error) {
-    return unserialisable(messageOf(error));
+    // The stack of the copy is the bound; what is left below 500 levels is dropped when it is redacted.
+    return unserialisable(
+      error instanceof RangeError ? "it is nested too deeply" : messageOf(error),
+    );
   }
 }
 
@@ -88,7 +91,7 @@ export function readThrown(thrown: unknown): HandlerOutcome {
 
 /** A Map, a Set, an Error: objects of which JSON would keep nothing, without a word. */
 function lostInJson(value: unknown, data: Snapshot): string | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   const kept = data.value;
   const isEmpty = typeof kept === "object" && kept !== null && Object.keys(kept).length === 0;
   const prototype = Object.getPrototypeOf(value) as { constructor?: { name?: unknown } } | null;
@@ -115,7 +118,7 @@ function unserialisable(why: string): HandlerOutcome {
 
 /** Marked with toolResult(), or plainly of its shape: `ok` or content blocks, and no foreign key. */
 function isFullResult(value: unknown): value is HandlerResult {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  if (!isRecord(value)) return false;
   if (isMarkedResult(value)) return true;
   const { ok, content } = value as HandlerResult;
   if (ok === undefined && content === undefined) return false;
@@ -197,9 +200,7 @@ function readError(error: unknown): ToolError | undefined {
     ...(isErrorClass(error_class) ? { error_class } : {}),
     ...(typeof retryable === "boolean" ? { retryable } : {}),
     ...(isRecovery(recovery) ? { recovery } : {}),
-    ...(typeof details === "object" && details !== null && !Array.isArray(details)
-      ? { details }
-      : {}),
+    ...(isRecord(details) ? { details } : {}),
   });
 }
 
@@ -229,6 +230,7 @@ function label(text: unknown): string {
   return String(text).slice(0, MAX_LABEL_CHARS);
 }
 
+/** Whether a value is a block that a result may hold. */
 export function isContentBlock(block: unknown): block is ContentBlock {
   if (typeof block !== "object" || block === null) return false;
   const given = block as Record<string, unknown>;
@@ -282,6 +284,6 @@ function readNodes(nodes: readonly ContextNode[]): ContextNode[] {
 }
 
 function plainObject(value: unknown): JsonObject | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   return JSON.parse(JSON.stringify(value)) as Record<string, JsonValue>;
 }

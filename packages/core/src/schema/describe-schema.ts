@@ -1,6 +1,7 @@
 // Short words for a schema and its values, for messages: "string", "one of \"a\", \"b\"", "array of number".
 
 import { isRecord } from "./json.ts";
+import { shorten } from "./text.ts";
 
 export function describeSchema(schema: unknown, depth = 0): string {
   if (!isRecord(schema)) return "a value";
@@ -34,7 +35,7 @@ export function listValues(values: readonly unknown[]): string {
 
 export function quoteValue(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+  return shorten(text, 60);
 }
 
 function describeType(schema: { readonly [key: string]: unknown }, type: unknown, depth: number) {

@@ -2,6 +2,7 @@
 
 import { listValues, quoteValue } from "./describe-schema.ts";
 import { FORMAT_EXAMPLES } from "./formats.ts";
+import { shorten } from "./text.ts";
 
 export function expectation(keyword: string, params: Record<string, unknown>): string {
   const limit = Number(params.limit);
@@ -61,8 +62,4 @@ export function oneOf(values: readonly unknown[]): string {
 
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
-}
-
-export function shorten(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

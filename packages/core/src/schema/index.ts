@@ -5,7 +5,10 @@
 export { compileSchema, type CheckResult, type SchemaCheck } from "./compile-schema.ts";
 export { formatIssues } from "./format-issues.ts";
 export {
+  isJsonObject,
   isPlainRecord,
+  isRecord,
+  omitUndefined,
   type JsonObject,
   type JsonPrimitive,
   type JsonSchema,
@@ -15,10 +18,12 @@ export {
 export { lowerSchema, type LoweredSchema } from "./lower-schema.ts";
 export {
   DEFAULT_ARGUMENT_LIMITS,
+  nestsDeeper,
   parseArguments,
   type ArgumentLimits,
   type ParsedArguments,
 } from "./parse-arguments.ts";
+export { nearestName } from "./nearest-name.ts";
 export { unenforcedPatterns } from "./prepare-schema.ts";
 export { readSchema, type OwnCheck, type ReadSchema } from "./read-schema.ts";
 export { createRegex, type LinearRegex, type RegexMatch, type RegexResult } from "./regex.ts";
@@ -33,5 +38,6 @@ export {
   type StandardResult,
   type StandardSchemaLike,
 } from "./standard-schema.ts";
+export { firstChars, isHighSurrogate, isLowSurrogate, oneLine, shorten } from "./text.ts";
 export { type ValidationIssue } from "./validation-issues.ts";
 export { keywordsOf, type SchemaProblem } from "./vocabulary.ts";

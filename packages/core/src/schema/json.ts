@@ -13,8 +13,14 @@ export type SchemaNode = JsonSchema | boolean;
 
 export type JsonType = "object" | "string" | "number" | "integer" | "boolean" | "array" | "null";
 
+/** An object that is neither null nor a list. */
 export function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A record, where what is looked at came from JSON. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return isRecord(value);
 }
 
 export function isSchemaNode(value: unknown): value is SchemaNode {
@@ -26,6 +32,12 @@ export function isPlainRecord(value: unknown): value is { readonly [key: string]
   if (!isRecord(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Without the properties that are undefined: for spreads, and where keys are counted. */
+export function omitUndefined<Value extends object>(value: Value): Value {
+  const given = Object.entries(value).filter(([, held]) => held !== undefined);
+  return Object.fromEntries(given) as Value;
 }
 
 /** The JSON Schema type of a JSON value; numbers without a fraction are integers. */

@@ -1,7 +1,7 @@
 // The arguments of a call, from the text a model wrote (or a value someone parsed) to a plain JSON
 // object within bounds (SCHEMA-8). What is wrong is said so that the next try can be right.
 
-import { isPlainRecord, type JsonObject, type JsonValue } from "./json.ts";
+import { isPlainRecord, isRecord, type JsonObject, type JsonValue } from "./json.ts";
 
 export type ArgumentLimits = { maxBytes: number; maxDepth: number };
 
@@ -38,16 +38,14 @@ export function parseArguments(
 
 function parseText(text: string, limits: ArgumentLimits): ParsedArguments {
   if (exceedsBytes(text, limits.maxBytes)) return tooLarge(limits);
-  if (mayExceedDepth(text, limits.maxDepth) && textDepth(text) > limits.maxDepth) {
-    return tooDeep(limits);
-  }
+  if (nestsDeeper(text, limits.maxDepth)) return tooDeep(limits);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     return { ok: false, code: "arguments_not_json", message: syntaxMessage(text, error) };
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return notObject(value);
+  if (!isRecord(value)) return notObject(value);
   // The name may be written with escapes, so those are looked into as well.
   if (text.includes("__proto__") || text.includes("\\u00")) {
     const at = findProtoKey(value);
@@ -72,6 +70,11 @@ function utf8Length(text: string): number {
     bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
   }
   return bytes;
+}
+
+/** Whether the brackets of a JSON text nest deeper than this: parsers, copies and checks of values are recursive. */
+export function nestsDeeper(text: string, levels: number): boolean {
+  return mayExceedDepth(text, levels) && textDepth(text) > levels;
 }
 
 /** Only a text with more opening brackets than allowed levels can be too deep. */
@@ -122,7 +125,7 @@ function findProtoKey(root: object): string | undefined {
 }
 
 function copyArguments(raw: unknown, limits: ArgumentLimits): ParsedArguments {
-  if (typeof raw !== "object" || raw === null || Array.isArray(raw)) return notObject(raw);
+  if (!isRecord(raw)) return notObject(raw);
   let left = limits.maxBytes;
   let refusal: Refusal | undefined;
   const open: object[] = [];

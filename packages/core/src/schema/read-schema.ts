@@ -27,6 +27,7 @@ export type OwnCheck = (
 const LIMITS = { depth: 128, characters: 1024 * 1024, schemas: 5_000 };
 const MAX_PROBLEMS = 20;
 
+/** A JSON Schema, or a schema of a library that can write itself as one, ready to check values. */
 export function readSchema(schema: unknown): ReadSchema {
   try {
     const standard = standardOf(schema);

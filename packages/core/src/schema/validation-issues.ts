@@ -3,11 +3,12 @@
 
 import type { ErrorObject } from "ajv/dist/2020.js";
 import { describeSchema, listValues, quoteValue } from "./describe-schema.ts";
-import { count, expectation, shorten } from "./expectation.ts";
+import { count, expectation } from "./expectation.ts";
 import { isRecord } from "./json.ts";
 import { nearestName } from "./nearest-name.ts";
 import { pointerTokens } from "./references.ts";
 import { isSensitive, type SensitivePath } from "./sensitive-paths.ts";
+import { shorten } from "./text.ts";
 import { settleUnions, type Finding } from "./union-issues.ts";
 
 export type ValidationIssue = {
@@ -82,7 +83,8 @@ function toIssue(
     case "unevaluatedProperties": {
       const name = String(params.additionalProperty ?? params.unevaluatedProperty);
       const known = fieldNames(parentSchema);
-      const near = nearestName(name, known);
+      // Both come from outside, and every pair of letters is compared.
+      const near = name.length > 100 ? undefined : nearestName(name, known.slice(0, 200));
       const help =
         near !== undefined
           ? `; did you mean ${quoteValue(near)}?`

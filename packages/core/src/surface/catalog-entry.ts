@@ -25,5 +25,7 @@ export interface CatalogEntry {
   /** Where the full definition is found: `artifact:<id>#<tool_name>`, the record of definitions and the name in it. */
   metadata_ref?: string;
   reason?: string;
+  /** Of a disabled tool: its own `isEnabled` said so. */
+  disabled_by?: "tool";
   detail?: string;
 }

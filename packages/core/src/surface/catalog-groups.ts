@@ -11,10 +11,12 @@ export type CatalogGroup = Omit<CatalogEntry, "tool_name" | "description" | "inp
 /** Fewer are written out: a person reads them. */
 const MIN_GROUPED = 100;
 
-export function groupEntries(entries: readonly CatalogEntry[]): {
+interface GroupedEntries {
   tools: CatalogEntry[];
   groups?: CatalogGroup[];
-} {
+}
+
+export function groupEntries(entries: readonly CatalogEntry[]): GroupedEntries {
   const isPlain = ({ state, metadata_ref }: CatalogEntry): boolean =>
     state !== "loaded" && metadata_ref !== undefined;
   if (entries.filter(isPlain).length < MIN_GROUPED) return { tools: [...entries] };
@@ -33,15 +35,11 @@ export function groupEntries(entries: readonly CatalogEntry[]): {
 }
 
 /** The entries of a `tool.catalog.resolved`, whatever form they are recorded in. */
-export function entriesIn(data: { readonly [key: string]: unknown }): CatalogEntry[] {
-  const { tools, groups } = data;
-  const entries = Array.isArray(tools) ? (tools as CatalogEntry[]) : [];
-  if (!Array.isArray(groups)) return entries;
-  return [...entries, ...(groups as CatalogGroup[]).flatMap(membersOf)];
+export function entriesIn({ tools, groups = [] }: GroupedEntries): CatalogEntry[] {
+  return groups.length === 0 ? tools : [...tools, ...groups.flatMap(membersOf)];
 }
 
 function membersOf({ names, ...about }: CatalogGroup): CatalogEntry[] {
-  if (!Array.isArray(names)) return [];
   return names.map((tool_name) => ({
     ...about,
     tool_name,

@@ -98,12 +98,13 @@ export function catalogEntries(
   return [
     ...surface.loaded.map((tool) => entryOf(tool, "loaded", about)),
     ...surface.deferred.map((tool) => entryOf(tool, "deferred", about)),
-    ...surface.excluded.map(({ tool_name, reason, detail }) => {
+    ...surface.excluded.map(({ tool_name, reason, detail, disabled_by }) => {
       const standing = surface.standing.get(tool_name);
       const tool = standing?.state === "excluded" ? standing.tool : undefined;
       const blocked: CatalogPolicy = reason === "policy_blocked" ? "denied" : "unavailable";
       const known = tool === undefined ? undefined : entryOf(tool, "excluded", about);
-      return { ...known, tool_name, state: "excluded" as const, policy: blocked, reason, detail };
+      const excluded = { tool_name, state: "excluded" as const, policy: blocked, reason, detail };
+      return { ...known, ...excluded, ...(disabled_by === undefined ? {} : { disabled_by }) };
     }),
   ];
 }

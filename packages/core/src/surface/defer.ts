@@ -6,6 +6,7 @@ import { offeredSchema, type ModelProfile } from "./profile.ts";
 import type { JsonSchema } from "../schema/index.ts";
 import type { Surface, SurfaceProblem } from "./surface.ts";
 
+/** The tool by which a model finds deferred tools. */
 export const SEARCH_TOOLS = "internal.search_tools";
 
 export interface LoadRequest {

@@ -2,7 +2,7 @@
 // request and model. The same inputs give the same surface.
 
 import { staticVerdict } from "../permission/index.ts";
-import type { ExcludedTool, ExclusionReason, RegisteredTool } from "../registry/index.ts";
+import type { ExcludedTool, RegisteredTool } from "../registry/index.ts";
 import { matchesName, type NamePattern } from "../tool/index.ts";
 import { describeSeat, standingOf } from "./ceiling.ts";
 import { chooseLoaded, SEARCH_TOOLS } from "./defer.ts";
@@ -16,6 +16,7 @@ import type {
   SurfaceStanding,
 } from "./surface.ts";
 
+/** The tools a run may see: loaded, deferred and excluded, each with the reason (SURF-1). */
 export function resolveSurface(request: SurfaceRequest): ResolvedSurface {
   const { registry, previous } = request;
   const problems: SurfaceProblem[] = [];
@@ -101,7 +102,7 @@ function namedTools({ allowedTools = [], registry }: SurfaceRequest): ReadonlySe
   return new Set(allowedTools.map((wanted) => registry.aliases.get(wanted) ?? wanted));
 }
 
-type Exclusion = { reason: ExclusionReason; detail: string } | undefined;
+type Exclusion = Omit<ExcludedTool, "tool_name"> | undefined;
 
 function exclusionOf(
   tool: RegisteredTool,
@@ -116,7 +117,9 @@ function exclusionOf(
   if (off !== undefined)
     return { reason: "disabled", detail: `switched off by "${off}" in config` };
   const itself = request.refusedByThemselves?.get(tool.name);
-  if (itself !== undefined) return { reason: "disabled", detail: itself };
+  if (itself !== undefined) {
+    return { reason: "disabled", detail: itself, disabled_by: "tool" };
+  }
   const standing = standingOf(tool, role, mode);
   if (standing === "never") {
     return { reason: "role_not_allowed", detail: `never given to ${describeSeat(role, mode)}` };

@@ -4,19 +4,6 @@ import type { JsonObject, JsonValue } from "../schema/index.ts";
 import type { PreparedPlan, Resource } from "./plan.ts";
 import type { ArtifactRef } from "./result.ts";
 
-/** The platform's AbortSignal where there is one (so it fits `fetch`), else the same few members. */
-export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer T } }
-  ? T
-  : SignalLike;
-
-export interface SignalLike {
-  readonly aborted: boolean;
-  readonly reason: unknown;
-  throwIfAborted(): void;
-  addEventListener(type: "abort", listener: () => void): void;
-  removeEventListener(type: "abort", listener: () => void): void;
-}
-
 /** Where a run may work: canonical, absolute paths. */
 export interface Roots {
   readonly project: string;
@@ -51,6 +38,8 @@ export interface Places {
   ) => Restriction | undefined;
   /** Absolute globs of what that may name beside the built-in list. */
   readonly restrictedGlobs: (access: RestrictedAccess) => readonly string[];
+  /** Looks a path up on the disk, with every name that a rule could know it by; undefined where there is no disk. */
+  readonly findPath?: FindPath | undefined;
 }
 
 export type RestrictedAccess = "read" | "list" | "search" | "write";
@@ -62,8 +51,28 @@ export interface Restriction {
   readonly by: string;
 }
 
+/** A path in the input of a tool that does not resolve its paths itself, as it was given. */
+export interface GivenPath {
+  readonly path: string;
+  /** Where it begins if it is relative. */
+  readonly directory: string;
+  readonly access: RestrictedAccess;
+  /** A directory stands for all that is in it: the tool may walk it. */
+  readonly mayWalk: boolean;
+}
+
+/** The same path as the disk has it. */
+export interface FoundPath {
+  readonly resource: Extract<Resource, { kind: "path" }>;
+  readonly exists: boolean;
+}
+
+export type FindPath = (given: GivenPath, places: Places) => FoundPath | Promise<FoundPath>;
+
 export interface TargetsContext extends CallIds, Places {
-  readonly signal: Signal;
+  /** The targets of the call that wrote an artifact of this session, where they are to be judged again (PERM-15). */
+  readonly sourcesOfArtifact: (artifact_id: string) => Promise<readonly Resource[]>;
+  readonly signal: AbortSignal;
   readonly runContext: RunContext;
 }
 

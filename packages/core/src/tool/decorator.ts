@@ -11,6 +11,7 @@ type Method<Schema extends SchemaLike> = (
   context: ToolContext,
 ) => unknown;
 
+/** A decorator that makes a method a tool; `toolsOf` collects them. */
 export function tool<const Schema extends SchemaLike>(about: WithoutHandler<Schema>) {
   return function decorate(method: Method<Schema>, context: ClassMethodDecoratorContext): void {
     context.addInitializer(function (this: unknown) {

@@ -4,6 +4,7 @@
 import type { SchemaLike } from "../schema/index.ts";
 import type { ToolDefinition } from "./definition.ts";
 
+/** A tool from its definition; the handler's input has the type of the schema. */
 export function defineTool<const Schema extends SchemaLike>(
   definition: ToolDefinition<Schema>,
 ): ToolDefinition<Schema> {

@@ -4,10 +4,12 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 
+/** `sha256:…` of the canonical JSON of a value. */
 export function digestOf(value: unknown): string {
   return `sha256:${sha256Hex(canonicalJson(value))}`;
 }
 
+/** In hexadecimal digits. */
 export function sha256Hex(data: string | Uint8Array): string {
   const platform = data.length < WORTH_THE_PLATFORM ? undefined : platformHash();
   if (platform !== undefined) return platform("sha256").update(data).digest("hex");
@@ -66,7 +68,6 @@ interface Platform {
   readonly process?: {
     readonly getBuiltinModule?: (name: string) => { readonly createHash: CreateHash } | undefined;
   };
-  readonly TextEncoder?: new () => { encode(text: string): Uint8Array<ArrayBuffer> };
 }
 
 /** Node's own, where there is a Node: ten times as fast, and text need not be turned into bytes first. */
@@ -76,35 +77,10 @@ function platformHash(): CreateHash | undefined {
 
 /** With or without TextEncoder, which a bare context does not have. Lone surrogates become U+FFFD. */
 export function utf8Bytes(text: string): Uint8Array<ArrayBuffer> {
-  const { TextEncoder } = globalThis as Platform;
-  const isLong = text.length >= WORTH_THE_PLATFORM;
-  return isLong && TextEncoder !== undefined ? new TextEncoder().encode(text) : encoded(text);
+  return ENCODER.encode(text);
 }
 
-function encoded(text: string): Uint8Array<ArrayBuffer> {
-  const out = new Uint8Array(utf8Length(text));
-  let at = 0;
-  for (let i = 0; i < text.length; i += 1) {
-    const code = codePointAt(text, i);
-    if (code > 0xffff) i += 1;
-    if (code < 0x80) {
-      out[at++] = code;
-    } else if (code < 0x800) {
-      out[at++] = 0xc0 | (code >> 6);
-      out[at++] = 0x80 | (code & 0x3f);
-    } else if (code < 0x10000) {
-      out[at++] = 0xe0 | (code >> 12);
-      out[at++] = 0x80 | ((code >> 6) & 0x3f);
-      out[at++] = 0x80 | (code & 0x3f);
-    } else {
-      out[at++] = 0xf0 | (code >> 18);
-      out[at++] = 0x80 | ((code >> 12) & 0x3f);
-      out[at++] = 0x80 | ((code >> 6) & 0x3f);
-      out[at++] = 0x80 | (code & 0x3f);
-    }
-  }
-  return out;
-}
+const ENCODER = new TextEncoder();
 
 export function utf8Length(text: string): number {
   let length = text.length;

@@ -10,5 +10,5 @@ export * from "./effects.ts";
 export * from "./name.ts";
 export type * from "./plan.ts";
 export * from "./result.ts";
-export * from "./telling-argument.ts";
+export * from "./primary-argument.ts";
 export * from "./thrown.ts";

@@ -10,10 +10,26 @@ export type Resource =
       path: string;
       /** The tool found it to be of the sensitive kind by a rule of its own (a disk's case, a link). */
       sensitive?: boolean;
+      /** Why the tool says so, as a clause. */
+      reason?: string;
+      /** It has too many entries to look through for sensitive files. */
+      too_large?: boolean;
       /** Further names of the same file, canonical: as it was given, or another hard link. Only what restricts looks at them. */
       also?: string[];
       /** Its disk takes any case of the name for the same. */
       ignores_case?: boolean;
+      /** What makes it a file that other programs run by themselves (PATH-6), where its name alone does not tell. */
+      self_running?: string;
+      /** The call does not change it, whatever else it does: no rule that is about writing alone looks at it. */
+      only_read?: boolean;
+      /** Found in the input of a tool that does not say what it does with it: no rule that allows looks at it. */
+      only_restricts?: boolean;
+      /** Of a directory: restricted paths below it, which the tool may reach without naming them (PERM-15). */
+      may_reach?: string[];
+      /** A program of the system that this user cannot change, also where the project is around it. */
+      fixed_program?: boolean;
+      /** Why the config of the repository it uses may run another program, as a clause; `foreign`: not the project's own (PERM-16). */
+      config_runs?: { why: string; foreign: boolean };
     }
   | {
       kind: "command";
@@ -22,6 +38,12 @@ export type Resource =
       cwd: string;
       /** Restricted paths that the program could get at without naming them: nobody can tell (PERM-15). */
       may_reach?: string[];
+      /** Paths that may not be written and that the program could change without naming them (PERM-15). */
+      may_write?: string[];
+      /** A program of the system that this user cannot change, also where the project is around it. */
+      fixed_program?: boolean;
+      /** Why the config of the repository it uses may run another program, as a clause; `foreign`: not the project's own (PERM-16). */
+      config_runs?: { why: string; foreign: boolean };
     }
   | { kind: "host"; host: string };
 

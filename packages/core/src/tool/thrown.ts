@@ -4,6 +4,7 @@
 /** Nobody reads more; it is cut once more, after redaction, wherever it is shown. */
 const MAX_CHARS = 100_000;
 
+/** The message of whatever was thrown. */
 export function messageOf(thrown: unknown): string {
   let text: string | undefined;
   try {

@@ -98,8 +98,8 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
     return {
       cursor: writeCursor({ home: home.version(), index, timeline, row }),
       ...(isHomeNew ? { home: withProblem(home.state(), problem) } : {}),
-      ...(changes === undefined ? {} : { session: changes }),
-      ...(problem === undefined ? {} : { session_problem: problem }),
+      session: changes,
+      session_problem: problem,
     };
   }
 

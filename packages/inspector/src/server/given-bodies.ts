@@ -1,6 +1,7 @@
 // The bodies of requests, checked by hand: they come from a page, but anything with the token can send one.
 
-import { isPlainRecord, readPermissionAnswer, type JsonObject, type JsonValue } from "@soong/core";
+import { readPermissionAnswer, type JsonObject, type JsonValue } from "@soong/core";
+import { isPlainRecord } from "@soong/core/internal";
 import type { AnswerGiven, ChangedTool, PlaygroundCall, WhatIfAsked } from "../wire/index.ts";
 import { bad } from "./asked.ts";
 
@@ -53,8 +54,8 @@ function answerGiven(given: unknown): AnswerGiven {
     const { decision, reason, always } = read;
     return {
       decision,
-      ...(reason === undefined ? {} : { reason }),
-      ...(always === undefined ? {} : { always: { where: always.where } }),
+      reason,
+      always: always && { where: always.where },
     };
   }
   if (action !== undefined && answer["decision"] === undefined) {

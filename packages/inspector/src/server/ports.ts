@@ -1,7 +1,7 @@
 // What the server is given beside the store: the live runtimes of the home, and whatever else this program can do.
 // What is left out is not offered on the page. A port that refuses throws an InspectorError; its message is shown.
 
-import type { JsonValue } from "@soong/core";
+import type { FactTexts, JsonValue } from "@soong/core";
 import type {
   Accepted,
   AnswerGiven,
@@ -32,6 +32,8 @@ export class InspectorError extends Error {
 }
 
 export interface InspectorPorts {
+  /** What facts say. Default: those of the kernel; others are described by their fields. */
+  readonly factTexts?: Partial<FactTexts>;
   readonly live?: LivePort;
   readonly tasks?: TasksPort;
   readonly playground?: PlaygroundPort;

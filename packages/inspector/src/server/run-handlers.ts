@@ -35,7 +35,7 @@ export function runHandlers({ indexes }: HandlerParts): Pick<Handlers, Own> {
           session_id,
           lane,
           facts,
-          ...(node === undefined ? {} : { node }),
+          node,
           ...index.timeline.childrenOf(lane),
         });
         if (left_out === 0) return story;
@@ -76,8 +76,8 @@ async function toldNode(
   { tool_call_id, run_id }: Lane,
   facts: readonly Fact[],
 ): Promise<ConversationNode | undefined> {
-  const ended = facts.findLast((fact) => fact.run_id === run_id && isTerminalFact(fact.type));
-  const { node_id } = (ended?.data ?? {}) as { node_id?: unknown };
+  const ended = facts.filter(isTerminalFact).findLast((fact) => fact.run_id === run_id);
+  const node_id: unknown = ended?.data?.node_id;
   return typeof node_id === "string" ? resultNode(reader, node_id, tool_call_id) : undefined;
 }
 

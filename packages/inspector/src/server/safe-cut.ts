@@ -1,6 +1,8 @@
 // Where a text may be cut without a secret being cut in two: half of one is not recognised. A cut is safe when hiding
 // secrets on each side of it gives the same as hiding them in the whole.
 
+import { isLowSurrogate } from "@soong/core/internal";
+
 export type Redact = (text: string) => string;
 
 /** Longer than any secret: a private key of 16 384 bits has about 13 000 characters. */
@@ -33,6 +35,5 @@ export function safeCutAfter(text: string, at: number, redact: Redact): number {
 
 /** Not between the halves of a surrogate pair. */
 function betweenCharacters(text: string, at: number): number {
-  const unit = text.charCodeAt(at);
-  return unit >= 0xdc00 && unit <= 0xdfff && at > 0 ? at - 1 : at;
+  return isLowSurrogate(text.charCodeAt(at)) && at > 0 ? at - 1 : at;
 }

@@ -97,6 +97,7 @@ describe("the inspector", () => {
       platform: "node",
       target: "node20",
       alias: {
+        "@soong/core/internal": here("../../../core/src/internal/index.ts"),
         "@soong/core": here("../../../core/src/index.ts"),
         "@soong/store": here("../../../store/src/index.ts"),
       },

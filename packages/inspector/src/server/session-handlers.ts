@@ -1,7 +1,9 @@
 // What is kept of a session, by pages: the list of sessions, its facts, its conversation.
 
+import type { Fact } from "@soong/core";
 import type { SessionRecord } from "@soong/store";
 import { conversation, factLine } from "../timeline/index.ts";
+import type { FactRow } from "../wire/index.ts";
 import { bad, wholeNumber, type Handlers } from "./asked.ts";
 import type { HandlerParts } from "./handler-parts.ts";
 import { InspectorError } from "./ports.ts";
@@ -18,6 +20,7 @@ type Own =
   | "GET /api/sessions/:session_id/conversation";
 
 export function sessionHandlers({ store, indexes, ports }: HandlerParts): Pick<Handlers, Own> {
+  const row = (fact: Fact): FactRow => factLine(fact, ports.factTexts);
   return {
     "GET /api/sessions": {
       query: ["after", "limit"],
@@ -29,7 +32,7 @@ export function sessionHandlers({ store, indexes, ports }: HandlerParts): Pick<H
         const found =
           (await opened?.sessions({
             limit: limit + 1,
-            ...(after === undefined ? {} : { after }),
+            after,
           })) ?? [];
         const page = found.slice(0, limit);
         const last = page.at(-1);
@@ -49,7 +52,7 @@ export function sessionHandlers({ store, indexes, ports }: HandlerParts): Pick<H
         if (run_id === undefined) {
           const { last_seq } = await index.reader.record();
           const facts = await index.reader.facts({ after: offset, limit });
-          return { total: last_seq, offset, rows: facts.map(factLine) };
+          return { total: last_seq, offset, rows: facts.map(row) };
         }
         await index.readAll(signal);
         const { timeline } = index;
@@ -57,7 +60,7 @@ export function sessionHandlers({ store, indexes, ports }: HandlerParts): Pick<H
           throw new InspectorError("not_found", "This session has no such run.");
         }
         const facts = await index.factsAt(timeline.seqsOf(run_id, offset, limit));
-        return { total: timeline.countFacts(run_id), offset, rows: facts.map(factLine) };
+        return { total: timeline.countFacts(run_id), offset, rows: facts.map(row) };
       },
     },
     "GET /api/sessions/:session_id/facts/:seq": {
@@ -82,7 +85,7 @@ export function sessionHandlers({ store, indexes, ports }: HandlerParts): Pick<H
           throw new InspectorError("not_found", "This session has no such agent.");
         }
         const path = await reader.activePath(agent_id);
-        return conversation(path, { agent_id, ...(before === undefined ? {} : { before }) });
+        return conversation(path, { agent_id, before });
       },
     },
   };

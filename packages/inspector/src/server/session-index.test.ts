@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Fact } from "@soong/core";
 import type { FactPage, SessionReader, SessionRecord } from "@soong/store";
 import { verifies } from "#laws";
+import { writtenFact } from "../../../../test/facts.ts";
 import type { HomeState } from "../wire/index.ts";
 import { createAttendance } from "./attendance.ts";
 import { createChanges } from "./changes.ts";
@@ -35,18 +36,10 @@ function readerOf(facts: readonly Fact[]) {
 }
 
 function factsOf(count: number): Fact[] {
-  return Array.from({ length: count }, (_, i) => ({
-    id: `f${i}`,
-    seq: i + 1,
-    type: i === 0 ? "run.started" : "tool.progress",
-    time: "2026-01-01T00:00:00.000Z",
-    level: "info",
-    session_id: "s",
-    run_id: "r1",
-    agent_id: "a1",
-    tool_call_id: "c1",
-    data: {},
-  }));
+  return Array.from({ length: count }, (_, i) => {
+    const type = i === 0 ? "run.started" : "tool.progress";
+    return writtenFact({ seq: i + 1, type, run_id: "r1", agent_id: "a1", tool_call_id: "c1" });
+  });
 }
 
 /** Every look has time for one page. */

@@ -9,12 +9,12 @@ export function sessionRow(record: SessionRecord, live: LiveState | undefined): 
   const held = live?.sessions.get(session_id);
   return {
     session_id,
-    ...(title === undefined ? {} : { title }),
-    ...(project === undefined ? {} : { project }),
+    title,
+    project,
     created_at,
     updated_at,
     last_seq,
-    ...(held === undefined ? {} : { live: held }),
+    live: held,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Fact, FactType } from "@soong/core";
+import type { Fact } from "@soong/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
@@ -44,7 +44,7 @@ const FIELDS = [
   "effects",
 ];
 
-const TYPES: readonly FactType[] = [
+const TYPES = [
   "run.queued",
   "run.started",
   "run.completed",
@@ -67,6 +67,8 @@ const TYPES: readonly FactType[] = [
   "tool.discarded",
   "tool.yielded",
   "tool.late",
+  "tool.waiting",
+  "turn.halted",
   "output.truncated",
   "artifact.created",
   "grant.created",

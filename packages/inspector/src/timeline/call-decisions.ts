@@ -1,8 +1,7 @@
 // Who decided what about a call, in order: the policy with its chain, hooks that refused, the person who was asked.
 
-import type { ChainEntry, Fact, PermissionRequest } from "@soong/core";
+import type { EvaluatedData, Fact, PermissionRequest } from "@soong/core";
 import type { Decided } from "../wire/index.ts";
-import { dataIn, listIn, textIn, type Data } from "./read-data.ts";
 
 export interface ReadDecisions {
   readonly decisions: readonly Decided[];
@@ -20,20 +19,19 @@ export function callDecisions(
   let asked: { at: number; request?: PermissionRequest } | undefined;
   let request: PermissionRequest | undefined;
   for (const fact of facts) {
-    const data = dataIn(fact.data);
     const place = { seq: fact.seq, at: atOf(fact) };
     if (fact.type === "permission.requested") {
-      request = requestIn(data);
-      asked = { at: place.at, ...(request === undefined ? {} : { request }) };
+      request = fact.data.request.request_id === "" ? undefined : fact.data.request;
+      asked = { at: place.at, request };
       decisions.push({ ...place, by: "person", decision: "asked", ...requestOf(asked) });
     } else if (fact.type === "permission.resolved" || fact.type === "permission.failed") {
       // One entry a question: the answer takes the place of what was open.
       if (asked !== undefined) decisions.splice(decisions.findLastIndex(isOpen), 1);
       const waited = asked === undefined ? {} : { waited_ms: Math.max(0, place.at - asked.at) };
-      decisions.push({ ...place, ...answerIn(fact.type, data), ...requestOf(asked), ...waited });
+      decisions.push({ ...place, ...answerIn(fact), ...requestOf(asked), ...waited });
       asked = undefined;
     } else {
-      const decided = decidedIn(fact.type, data);
+      const decided = decidedIn(fact);
       if (decided !== undefined) decisions.push({ ...place, ...decided });
     }
   }
@@ -42,51 +40,42 @@ export function callDecisions(
 
 type Verdict = Omit<Decided, "seq" | "at">;
 
-function decidedIn(type: string, data: Data): Verdict | undefined {
-  if (type === "permission.evaluated") return policyIn(data);
-  if (type === "hook.denied") {
-    const hook = textIn(data, "hook");
-    const answered_by = hook === undefined ? {} : { answered_by: hook };
-    return { by: "hook", decision: "deny", ...reasonIn(data, "reason"), ...answered_by };
+function decidedIn(fact: Fact): Verdict | undefined {
+  switch (fact.type) {
+    case "permission.evaluated":
+      return policyIn(fact.data);
+    case "hook.denied": {
+      const { reason, hook: answered_by } = fact.data;
+      return { by: "hook", decision: "deny", ...told({ reason, answered_by }) };
+    }
+    case "grant.created": {
+      const { grant_id, granted_by: answered_by } = fact.data.grant;
+      const reason = "Calls like this one are allowed for the rest of the session.";
+      return { by: "grant", decision: "granted", ...told({ reason, answered_by, grant_id }) };
+    }
+    default:
+      return undefined;
   }
-  if (type !== "grant.created") return undefined;
-  const grant = dataIn(data["grant"]);
-  const grant_id = textIn(grant, "grant_id");
-  const answered_by = textIn(grant, "granted_by");
-  return {
-    by: "grant",
-    decision: "granted",
-    reason: "Calls like this one are allowed for the rest of the session.",
-    ...(answered_by === undefined ? {} : { answered_by }),
-    ...(grant_id === undefined ? {} : { grant_id }),
-  };
 }
 
-function policyIn(data: Data): Verdict {
-  const chain = chainIn(data);
-  const grant_id = textIn(data, "grant_id");
+function policyIn({ chain, grant_id, decision, reason }: EvaluatedData): Verdict {
   const decisive = chain.find((entry) => entry.decisive === true);
   const by = grant_id !== undefined ? "grant" : decisive?.layer === "hook" ? "hook" : "policy";
-  return {
-    by,
-    decision: textIn(data, "decision") ?? "unknown",
-    ...reasonIn(data, "reason"),
-    chain,
-    ...(grant_id === undefined ? {} : { grant_id }),
-  };
+  return { by, decision: decision || "unknown", chain, ...told({ reason, grant_id }) };
 }
 
-function answerIn(type: string, data: Data): Verdict {
-  if (type === "permission.failed") {
-    return { by: "nobody", decision: "deny", ...reasonIn(data, "message") };
+function answerIn(fact: Fact<"permission.resolved" | "permission.failed">): Verdict {
+  if (fact.type === "permission.failed") {
+    return { by: "nobody", decision: "deny", ...told({ reason: fact.data.message }) };
   }
-  const answered_by = textIn(data, "answered_by");
-  return {
-    by: "person",
-    decision: textIn(data, "decision") ?? "unknown",
-    ...reasonIn(data, "reason"),
-    ...(answered_by === undefined ? {} : { answered_by }),
-  };
+  const { decision, reason, answered_by } = fact.data;
+  return { by: "person", decision: decision || "unknown", ...told({ reason, answered_by }) };
+}
+
+/** Without what says nothing. */
+function told(texts: { [Field in "reason" | "answered_by" | "grant_id"]?: string | undefined }) {
+  const said = Object.entries(texts).filter(([, text]) => text !== undefined && text !== "");
+  return Object.fromEntries(said) as Pick<Verdict, keyof typeof texts>;
 }
 
 function isOpen({ by, decision }: Decided): boolean {
@@ -101,31 +90,4 @@ function givenUp(decided: Decided): Decided {
 
 function requestOf(asked: { request?: PermissionRequest } | undefined): Pick<Decided, "request"> {
   return asked?.request === undefined ? {} : { request: asked.request };
-}
-
-function reasonIn(data: Data, field: string): { reason?: string } {
-  const reason = textIn(data, field);
-  return reason === undefined ? {} : { reason };
-}
-
-/** Only entries that are whole. */
-function chainIn(data: Data): ChainEntry[] {
-  return listIn(data, "chain").filter((entry): entry is ChainEntry => {
-    const given = dataIn(entry);
-    return ["layer", "rule", "verdict", "reason"].every(
-      (field) => textIn(given, field) !== undefined,
-    );
-  });
-}
-
-const TEXTS = ["request_id", "tool_call_id", "tool_name"];
-const LISTS = ["tags", "resources", "scopes", "chain", "hook_results"];
-
-/** A request of another version may lack what a page shows of it: then it is not shown as one. */
-function requestIn(data: Data): PermissionRequest | undefined {
-  const request = dataIn(data["request"]);
-  const isWhole =
-    TEXTS.every((field) => textIn(request, field) !== undefined) &&
-    LISTS.every((field) => Array.isArray(request[field]));
-  return isWhole ? (request as unknown as PermissionRequest) : undefined;
 }

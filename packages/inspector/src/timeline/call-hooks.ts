@@ -1,44 +1,51 @@
-// The hooks that ran for a call, each with what it said and how long it took.
+// The hooks that ran for a call, each with its answer and how long it took.
 
 import type { Fact } from "@soong/core";
 import type { HookRun } from "../wire/index.ts";
-import { countIn, dataIn, textIn, type Data } from "./read-data.ts";
 
 export function callHooks(facts: readonly Fact[], atOf: (fact: Fact) => number): HookRun[] {
   const runs: HookRun[] = [];
   for (const fact of facts) {
-    if (!fact.type.startsWith("hook.")) continue;
-    const data = dataIn(fact.data);
-    const hook = textIn(data, "hook") ?? "";
-    const event = textIn(data, "event") ?? "";
-    const at = atOf(fact);
-    if (fact.type === "hook.started") {
-      runs.push({ hook, event, outcome: "running", started_at: at });
-    } else if (fact.type === "hook.denied") {
-      const told = runs.findLast((run) => run.hook === hook && run.outcome !== "running");
-      const detail = textIn(data, "reason");
-      const denied = { outcome: "denied" as const, ...(detail === undefined ? {} : { detail }) };
-      if (told === undefined) runs.push({ hook, event, started_at: at, ...denied });
-      else Object.assign(told, denied);
-    } else {
-      const begun = runs.find(
-        (run) => run.hook === hook && run.event === event && run.outcome === "running",
-      );
-      const ended = endIn(fact.type, data);
-      if (begun === undefined) runs.push({ hook, event, started_at: at, ...ended });
-      else Object.assign(begun, ended);
+    switch (fact.type) {
+      case "hook.started": {
+        const { hook, event } = fact.data;
+        runs.push({ hook, event, outcome: "running", started_at: atOf(fact) });
+        break;
+      }
+      case "hook.completed": {
+        const { hook, event, duration_ms, outcome: detail } = fact.data;
+        end(fact, hook, event, { outcome: "completed", duration_ms, detail });
+        break;
+      }
+      case "hook.failed": {
+        const { hook, event, duration_ms, message: detail } = fact.data;
+        end(fact, hook, event, { outcome: "failed", duration_ms, detail });
+        break;
+      }
+      case "hook.denied": {
+        const { hook, reason: detail } = fact.data;
+        const answered = runs.findLast((run) => run.hook === hook && run.outcome !== "running");
+        const denied = { outcome: "denied" as const, detail };
+        if (answered !== undefined) Object.assign(answered, denied);
+        else runs.push({ hook, event: "", started_at: atOf(fact), ...denied });
+        break;
+      }
+      default:
+        break;
     }
   }
   return runs;
-}
 
-function endIn(type: string, data: Data): Pick<HookRun, "outcome" | "duration_ms" | "detail"> {
-  const hasFailed = type === "hook.failed";
-  const duration_ms = countIn(data, "duration_ms");
-  const detail = textIn(data, hasFailed ? "message" : "outcome");
-  return {
-    outcome: hasFailed ? "failed" : "completed",
-    ...(duration_ms === undefined ? {} : { duration_ms }),
-    ...(detail === undefined ? {} : { detail }),
-  };
+  function end(
+    fact: Fact,
+    hook: string,
+    event: string,
+    ended: Pick<HookRun, "outcome" | "duration_ms" | "detail">,
+  ): void {
+    const begun = runs.find(
+      (run) => run.hook === hook && run.event === event && run.outcome === "running",
+    );
+    if (begun !== undefined) Object.assign(begun, ended);
+    else runs.push({ hook, event, started_at: atOf(fact), ...ended });
+  }
 }

@@ -1,12 +1,11 @@
 // The four inputs of a call (SCHEMA-6), put together again: a fact leaves out what is as it was before. Each is told by
 // how it differs from the one before it, and who changed it.
 
-import type { Fact, JsonValue } from "@soong/core";
+import type { Fact, FactData, JsonValue, RequestedData } from "@soong/core";
 import type { CallInput, CallInputs, InputChange } from "../wire/index.ts";
 import { parsedInput } from "./about-call.ts";
 import { jsonChanges } from "./json-changes.ts";
 import { asText } from "./one-line.ts";
-import { countIn, dataIn, textIn, textsIn, type Data } from "./read-data.ts";
 
 export interface ReadInputs {
   readonly inputs: CallInputs;
@@ -85,44 +84,40 @@ function recordOf(facts: readonly Fact[]): InputRecord {
   let isStarted = false;
   let permission_input: JsonValue | undefined;
   let call_input: JsonValue | undefined;
-  for (const { type, data: given } of facts) {
-    const data = dataIn(given);
+  for (const { type, data } of facts) {
     if (type === "tool.requested") {
-      text = asText(data["model_input"]);
+      text = asText(data.model_input);
       model = modelValue(data);
       notes.push(...requestNotes(data));
     } else if (type === "tool.validated") arrived = true;
     else if (type === "input.mutated") {
-      const mutation = mutationIn(data, !arrived);
-      if (mutation !== undefined) mutations.push(mutation);
+      if (data.observable_input !== undefined) mutations.push(mutationIn(data, !arrived));
     } else if (type === "permission.evaluated") {
       arrived = isJudged = true;
-      permission_input = valueIn(data, "permission_input");
+      ({ permission_input } = data);
     } else if (type === "tool.started") {
       isStarted = true;
-      call_input = valueIn(data, "call_input");
+      ({ call_input } = data);
     }
   }
   const at = { arrived, isJudged, isStarted };
   return { text, model, mutations, ...at, permission_input, call_input, notes };
 }
 
-function modelValue(data: Data): JsonValue | undefined {
-  const given = data["model_input"];
-  return (typeof given === "string" ? parsedInput(given) : given) as JsonValue | undefined;
+function modelValue({ model_input: given }: RequestedData): JsonValue | undefined {
+  return typeof given === "string" ? (parsedInput(given) as JsonValue | undefined) : given;
 }
 
-function requestNotes(data: Data): string[] {
-  const chars = countIn(data, "model_input_chars");
+function requestNotes(data: RequestedData): string[] {
+  const { model_input, model_input_chars: chars, heard } = data;
   const notes: string[] = [];
-  if (data["heard"] === false)
-    notes.push("It came after its turn had ended, and was not looked at.");
+  if (heard === false) notes.push("It came after its turn had ended, and was not looked at.");
   if (chars !== undefined) {
     notes.push(
       `The arguments have ${chars} characters: their beginning and end are shown, all of them are kept as arguments.json.`,
     );
   }
-  if (typeof data["model_input"] === "object" && data["model_input"] !== null) {
+  if (typeof model_input === "object" && model_input !== null) {
     notes.push(
       "The arguments have secrets: they are on record as a value without those, not as they were written.",
     );
@@ -132,17 +127,11 @@ function requestNotes(data: Data): string[] {
 
 const HOOK = "hook:";
 
-function mutationIn(data: Data, isArrival: boolean): Mutation | undefined {
-  const source = textIn(data, "source") ?? "";
-  const value = valueIn(data, "observable_input");
-  if (value === undefined) return undefined;
+function mutationIn(data: FactData<"input.mutated">, isArrival: boolean): Mutation {
+  const { source, changed_fields: fields, observable_input: value } = data;
   const hook = source.startsWith(HOOK);
   const by = hook ? source.slice(HOOK.length) : source;
-  return { by, hook, isArrival, fields: textsIn(data, "changed_fields"), value };
-}
-
-function valueIn(data: Data, field: string): JsonValue | undefined {
-  return data[field] as JsonValue | undefined;
+  return { by, hook, isArrival, fields, value };
 }
 
 function isSame(a: JsonValue, b: JsonValue): boolean {

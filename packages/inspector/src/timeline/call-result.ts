@@ -8,26 +8,11 @@ import {
   type Preview,
   type ToolResult,
 } from "@soong/core";
-import { dataIn, countIn, listIn, textIn, textsIn, type Data } from "./read-data.ts";
+import { dataIn, textIn, textsIn, type Data } from "./read-data.ts";
 
-/** Of its first end; what a newer or older version left out of it is empty. */
+/** Of its first end. */
 export function callResult(facts: readonly Fact[]): ToolResult | undefined {
-  const terminal = facts.find(({ type }) => isTerminalFact(type));
-  if (terminal === undefined) return undefined;
-  const result = dataIn(dataIn(terminal.data)["result"]);
-  const { metadata } = result;
-  return {
-    ...(result as unknown as ToolResult),
-    tool_call_id: textIn(result, "tool_call_id") ?? terminal.tool_call_id ?? "",
-    tool_name: textIn(result, "tool_name") ?? terminal.tool_name ?? "",
-    status: (textIn(result, "status") ??
-      terminal.type.slice("tool.".length)) as ToolResult["status"],
-    is_error: result["is_error"] === true,
-    content: listIn(result, "content").filter(isBlock) as ToolResult["content"],
-    summary: textIn(result, "summary") ?? "",
-    artifacts: listIn(result, "artifacts").filter(isArtifact),
-    metadata: dataIn(metadata) as unknown as ToolResult["metadata"],
-  };
+  return facts.find(isTerminalFact)?.data.result;
 }
 
 /** What the result refers to, and what was put aside on the way; each once. */
@@ -35,10 +20,10 @@ export function callArtifacts(
   facts: readonly Fact[],
   result: ToolResult | undefined,
 ): ArtifactRef[] {
-  const created = facts.flatMap(({ type, data }) => (type === "artifact.created" ? [data] : []));
+  const created = facts.flatMap((fact) => (fact.type === "artifact.created" ? [fact.data] : []));
   const found = new Map<string, ArtifactRef>();
   for (const artifact of [...created, ...(result?.artifacts ?? [])]) {
-    if (isArtifact(artifact)) found.set(artifact.artifact_id, refOf(artifact));
+    if (artifact.artifact_id !== "") found.set(artifact.artifact_id, refOf(artifact));
   }
   return [...found.values()];
 }
@@ -62,10 +47,9 @@ function previewIn(value: unknown): Preview | undefined {
 }
 
 function commandIn(facts: readonly Fact[]): Preview | undefined {
-  const judged = facts.findLast(({ type }) => type === "permission.evaluated");
-  const resources = listIn(dataIn(judged?.data), "resources").map(dataIn);
-  const command = resources.find((resource) => resource["kind"] === "command");
-  return command === undefined ? undefined : commandOf(command);
+  const judged = facts.findLast((fact) => fact.type === "permission.evaluated");
+  const command = judged?.data.resources.find((resource) => resource.kind === "command");
+  return command === undefined ? undefined : commandOf({ ...command });
 }
 
 function commandOf(data: Data): Preview | undefined {
@@ -80,15 +64,6 @@ function diffIn(data: Data): Preview | undefined {
   return path === undefined || diff === undefined ? undefined : { kind: "diff", path, diff };
 }
 
-function isBlock(value: unknown): boolean {
-  return textIn(dataIn(value), "type") !== undefined;
-}
-
-function isArtifact(value: unknown): value is ArtifactRef {
-  const given = dataIn(value);
-  return textIn(given, "artifact_id") !== undefined && countIn(given, "size") !== undefined;
-}
-
 function refOf({ artifact_id, media_type, size, sha256, name }: ArtifactRef): ArtifactRef {
-  return { artifact_id, media_type, size, sha256, ...(name === undefined ? {} : { name }) };
+  return { artifact_id, media_type, size, sha256, name };
 }

@@ -431,13 +431,11 @@ describe("a call's story", () => {
     expect(story.artifacts).toHaveLength(1);
     const { artifact_id } = story.artifacts[0] ?? {};
     expect(story.notes).toEqual([
-      "A question was put (“look”) and answered with decline.",
+      "A question (“look”) was answered with decline.",
       expect.stringMatching(
-        new RegExp(
-          `^The output was cut from \\d+ to \\d+ characters; all of it is in ${artifact_id}\\.$`,
-        ),
+        new RegExp(`^Output cut from \\d+ to \\d+ characters; all of it is in ${artifact_id}\\.$`),
       ) as string,
-      "One secret was hidden.",
+      "1 secret hidden.",
     ]);
   });
 
@@ -466,7 +464,7 @@ describe("a call's story", () => {
     held.calls[0]?.finish("late");
     await stage.clock.advance(10);
     expect(storyOf(stage.journal.facts, "quick").notes).toEqual([
-      "It had ended (succeeded) when its attempt was thrown away.",
+      "It had ended (succeeded) when its attempt was discarded.",
     ]);
     expect(storyOf(stage.journal.facts, "held").notes.join("\n")).toContain(
       "returned after the call had ended",

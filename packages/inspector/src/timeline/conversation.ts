@@ -1,6 +1,7 @@
 // A conversation as the page shows it: who said what, oldest first, in pages, with what is long cut.
 
 import type { ContentBlock, ConversationNode, NodeKind } from "@soong/core";
+import { firstChars } from "@soong/core/internal";
 import type { Conversation, ConversationItem } from "../wire/index.ts";
 import { asText } from "./one-line.ts";
 import { dataIn, listIn, textIn, type Data } from "./read-data.ts";
@@ -31,8 +32,8 @@ function itemOf(node: ConversationNode): ConversationItem {
     run_id,
     kind,
     role: roleOf(kind, data),
-    ...(tool_call_id === undefined ? {} : { tool_call_id }),
-    ...(is_error === undefined ? {} : { is_error }),
+    tool_call_id,
+    is_error,
     ...(calls.length === 0 ? {} : { calls }),
     content,
     ...(cut === 0 ? {} : { cut }),
@@ -48,7 +49,7 @@ function callIn(call: Data): { tool_call_id?: string; tool_name: string }[] {
   const tool_name = textIn(call, "name");
   const tool_call_id = textIn(call, "tool_call_id");
   if (tool_name === undefined) return [];
-  return [{ ...(tool_call_id === undefined ? {} : { tool_call_id }), tool_name }];
+  return [{ tool_call_id, tool_name }];
 }
 
 function shortened(blocks: readonly unknown[]): { content: ContentBlock[]; cut: number } {
@@ -65,14 +66,14 @@ function shortened(blocks: readonly unknown[]): { content: ContentBlock[]; cut: 
       if (media >= 0) content.push(given as ContentBlock);
       else content.push(instead(block, held));
     } else if (typeof block["text"] === "string") {
-      const kept = head(block["text"], text);
+      const kept = firstChars(block["text"], text);
       cut += block["text"].length - kept.length;
       text -= kept.length;
       content.push({ ...block, text: kept } as ContentBlock);
     } else {
       // JSON and references: whole, or as the beginning of their text.
       const whole = asText(block["json"]);
-      const kept = head(whole, text);
+      const kept = firstChars(whole, text);
       cut += whole.length - kept.length;
       text -= kept.length;
       const isWhole = kept.length === whole.length;
@@ -88,11 +89,4 @@ function instead(block: Data, held: string): ContentBlock {
     type: "text",
     text: `(${what}, ${held.length} characters as base64, is not shown here)`,
   };
-}
-
-/** Never half a pair. */
-function head(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const last = text.charCodeAt(most - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most);
 }

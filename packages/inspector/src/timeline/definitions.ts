@@ -2,16 +2,16 @@
 // is what the kernel estimates and searches.
 
 import {
-  estimateTokens,
   lowerSchema,
-  readDefinition,
   readSchema,
   type CatalogEntry,
   type Fact,
   type RegisteredTool,
   type SourceInfo,
 } from "@soong/core";
+import { estimateTokens, readDefinition } from "@soong/core/internal";
 import { dataIn, listIn, textIn, textsIn, type Data } from "./read-data.ts";
+import { soundFact } from "./sound-fact.ts";
 
 /** By name. */
 export type Definitions = ReadonlyMap<string, RecordedTool>;
@@ -31,12 +31,12 @@ export interface RecordedTool {
 /** Which artifact holds what the surface of a run was made from; undefined where none was kept. */
 export function definitionsRef(facts: readonly Fact[], revision?: number): string | undefined {
   let ref: string | undefined;
-  for (const { type, data: given } of facts) {
-    if (type !== "run.started" && type !== "tool.catalog.resolved") continue;
-    const data = dataIn(given);
-    const at = data["revision"];
-    if (revision !== undefined && typeof at === "number" && at > revision) break;
-    ref = textIn(dataIn(data["definitions"]), "artifact_id") ?? ref;
+  for (const fact of facts.map(soundFact)) {
+    if (fact.type !== "run.started" && fact.type !== "tool.catalog.resolved") continue;
+    const isLater =
+      fact.type === "tool.catalog.resolved" && fact.data.revision > (revision ?? Infinity);
+    if (isLater) break;
+    ref = fact.data.definitions?.artifact_id ?? ref;
   }
   return ref;
 }
@@ -75,8 +75,8 @@ function recordedTool(name: string, data: Data, source: Data): RecordedTool {
   return {
     name,
     description,
-    ...(title === undefined ? {} : { title }),
-    ...(search_hint === undefined ? {} : { search_hint }),
+    title,
+    search_hint,
     aliases: textsIn(data, "aliases"),
     tags: registered?.tags ?? textsIn(data, "tags"),
     input_schema,

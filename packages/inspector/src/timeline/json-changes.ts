@@ -30,7 +30,7 @@ export function jsonChanges(before: JsonValue, after: JsonValue): JsonChanges {
         const at = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
         const left = own(from, key);
         const right = own(to, key);
-        if (left === undefined) tell({ path: at, ...(right === undefined ? {} : { to: right }) });
+        if (left === undefined) tell({ path: at, to: right });
         else if (right === undefined) tell({ path: at, from: left });
         else compare(left, right, at, level + 1);
       }

@@ -1,11 +1,11 @@
 // One call as its facts tell of it: what it was doing when. Its spans follow one another without a gap, and none ends
 // before it began, whatever the clock did meanwhile. There are many of these: plain data, and little of it.
 
-import { isTerminalFact, type Fact } from "@soong/core";
+import { isTerminalFact, type Fact, type TerminalFactType } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import type { Lane, LaneState, Span, SpanKind } from "../wire/index.ts";
 import { aboutCall, MOST_SUMMARY_CHARS } from "./about-call.ts";
 import { oneLine } from "./one-line.ts";
-import { dataIn, textIn } from "./read-data.ts";
 
 export interface LaneTrack extends Pick<
   Lane,
@@ -27,23 +27,25 @@ export interface LaneTrack extends Pick<
   child_calls: string[] | undefined;
 }
 
-export type RequestedCall = Fact & { run_id: string; tool_call_id: string };
+export type RequestedCall = Fact<"tool.requested"> & { run_id: string; tool_call_id: string };
 
-/** `requested`: its `tool.requested`. */
+export function isRequested(fact: Fact): fact is RequestedCall {
+  return fact.type === "tool.requested";
+}
+
 export function trackLane(requested: RequestedCall, at: number): LaneTrack {
-  const { tool_call_id, run_id, agent_id = "", tool_name = "", seq } = requested;
-  const data = dataIn(requested.data);
+  const { tool_call_id, run_id, agent_id = "", tool_name = "", seq, data } = requested;
   return {
     tool_call_id,
     run_id,
     agent_id,
     tool_name,
     seq,
-    parent_call_id: textIn(data, "within_tool_call_id"),
+    parent_call_id: data.within_tool_call_id,
     kinds: ["arriving"],
     times: [at],
     state: "arriving",
-    summary: aboutCall(data["model_input"]),
+    summary: aboutCall(data.model_input),
     ended_seq: undefined,
     outcome: undefined,
     yielded_at: undefined,
@@ -56,25 +58,25 @@ export function trackLane(requested: RequestedCall, at: number): LaneTrack {
 export function laneOf(track: LaneTrack): Lane {
   const { tool_call_id, run_id, agent_id, tool_name, seq, state, kinds, times } = track;
   const { parent_call_id, ended_seq, outcome, yielded_at, summary } = track;
-  return {
+  return omitUndefined({
     tool_call_id,
     run_id,
     agent_id,
     tool_name,
     seq,
-    ...(parent_call_id === undefined ? {} : { parent_call_id }),
+    parent_call_id,
     state,
-    ...(ended_seq === undefined ? {} : { ended_seq }),
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(yielded_at === undefined ? {} : { yielded_at }),
+    ended_seq,
+    outcome,
+    yielded_at,
     spans: kinds.map((kind, i): Span => [kind, times[i] ?? 0, times[i + 1] ?? null]),
-    ...(summary === undefined ? {} : { summary }),
-  };
+    summary,
+  });
 }
 
 /** True where the fact made a difference. */
 export function takeLaneFact(lane: LaneTrack, fact: Fact, at: number | undefined): boolean {
-  if (isTerminalFact(fact.type)) return end(lane, fact, at);
+  if (isTerminalFact(fact)) return end(lane, fact, at);
   if (fact.type === "tool.yielded") return yielded(lane, at);
   const next = NEXT[fact.type]?.[lane.state];
   return next !== undefined && enter(lane, next, at);
@@ -95,12 +97,15 @@ const NEXT: Readonly<Record<string, Partial<Record<LaneState, SpanKind>>>> = {
   "tool.started": { arriving: "executing", queued: "executing", waiting: "executing" },
 };
 
-function end(lane: LaneTrack, { seq, type, data }: Fact, at: number | undefined): boolean {
+function end(
+  lane: LaneTrack,
+  { seq, data: { result } }: Fact<TerminalFactType>,
+  at: number | undefined,
+): boolean {
   if (lane.ended_seq !== undefined) return false;
-  const result = dataIn(dataIn(data)["result"]);
-  const summary = oneLine(textIn(result, "summary") ?? "", MOST_SUMMARY_CHARS);
+  const summary = oneLine(result.summary, MOST_SUMMARY_CHARS);
   lane.ended_seq = seq;
-  lane.outcome = textIn(result, "status") ?? type.slice("tool.".length);
+  lane.outcome = result.status;
   if (summary !== "") lane.summary = summary;
   return enter(lane, lane.isRunOver ? "ended" : "holding", at);
 }

@@ -1,13 +1,13 @@
-// Reading what a fact carries. It may be of an older or a newer version, or nonsense: what is not as expected is not there.
+// Reading a record that may be of an older or a newer version, or nonsense: what is not as expected is not there.
+
+import { isRecord } from "@soong/core/internal";
 
 export type Data = Readonly<Record<string, unknown>>;
 
 const NOTHING: Data = Object.freeze({});
 
 export function dataIn(value: unknown): Data {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Data)
-    : NOTHING;
+  return isRecord(value) ? value : NOTHING;
 }
 
 export function textIn(data: Data, field: string): string | undefined {

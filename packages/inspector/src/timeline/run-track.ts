@@ -1,9 +1,10 @@
 // One run as its facts tell of it: whose it is, how it goes, what it has used so far.
 
-import type { Fact } from "@soong/core";
+import type { WorkerData } from "@soong/agent";
+import type { Fact, RunEndData } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import type { RunRow } from "../wire/index.ts";
 import { oneLine } from "./one-line.ts";
-import { dataIn, textIn, type Data } from "./read-data.ts";
 import { toldUsage, usageOf, withRequest, type UsageSum } from "./run-usage.ts";
 import { createSeqList, type SeqList } from "./seq-list.ts";
 
@@ -46,7 +47,7 @@ export function trackRun(first: Fact & { run_id: string }, at: number): RunTrack
     seqs,
     get row() {
       const usage = used === undefined ? undefined : usageOf(used);
-      return { ...row, facts: seqs.length, ...(usage === undefined ? {} : { usage }) };
+      return omitUndefined({ ...row, facts: seqs.length, usage });
     },
     get hasEnded() {
       return row.ended_at !== undefined;
@@ -55,13 +56,12 @@ export function trackRun(first: Fact & { run_id: string }, at: number): RunTrack
       return prompt_node_id;
     },
     link(link) {
-      Object.assign(row, withoutNothing({ ...link, ...withoutNothing(row) }));
+      Object.assign(row, omitUndefined({ ...link, ...omitUndefined(row) }));
     },
     countCall() {
       row.calls += 1;
     },
     take(fact, time) {
-      const data = dataIn(fact.data);
       seqs.push(fact.seq);
       row.last_seq = fact.seq;
       if (row.agent_id === "") row.agent_id = fact.agent_id ?? "";
@@ -69,66 +69,71 @@ export function trackRun(first: Fact & { run_id: string }, at: number): RunTrack
         row.parent_run_id = fact.parent_run_id;
       }
       if (row.ended_at !== undefined) return false;
-      return heard(fact.type, data, time);
+      return heard(fact, time);
     },
   };
 
-  function heard(type: string, data: Data, time: number | undefined): boolean {
-    if (type === "run.queued") row.status = "queued";
-    else if (type === "run.started") started(data, time);
-    else if (type === "model.started") prompt_node_id ??= textIn(data, "parent_node_id");
-    else if (type === "model.completed" || type === "model.failed") used = withRequest(used, data);
-    else if (type === "tool.catalog.resolved") row.surfaces += 1;
-    else if (type === "task.step.dispatched") entitle(stepTitle(data));
-    else if (type === "run.completed") return ended("completed", data, time);
-    else if (type === "run.failed") return ended("failed", data, time);
-    else if (type === "run.aborted") return ended("aborted", data, time);
-    return false;
+  /** Whether it has ended by this. */
+  function heard({ type, data }: Fact, time: number | undefined): boolean {
+    switch (type) {
+      case "run.queued":
+        row.status = "queued";
+        return false;
+      case "run.started":
+        row.status = "running";
+        row.started_at = time ?? row.started_at;
+        if (data.role && data.role !== "main") row.role = data.role;
+        if (data.mode) row.mode = data.mode;
+        return false;
+      case "model.started":
+        prompt_node_id ??= data.parent_node_id;
+        return false;
+      case "model.completed":
+      case "model.failed":
+        used = withRequest(used, data);
+        return false;
+      case "tool.catalog.resolved":
+        row.surfaces += 1;
+        return false;
+      case "task.step.dispatched":
+        row.title ??= firstLine(`dispatch to ${data.worker}: ${data.step_id}`);
+        return false;
+      case "run.completed":
+        return ended("completed", data, time);
+      case "run.failed":
+        return ended("failed", data, time);
+      case "run.aborted":
+        return ended("aborted", data, time);
+      default:
+        return false;
+    }
   }
 
-  function started(data: Data, time: number | undefined): void {
-    row.status = "running";
-    row.started_at = time ?? row.started_at;
-    const role = textIn(data, "role");
-    if (role !== undefined && role !== "main") row.role = role;
-    const mode = textIn(data, "mode");
-    if (mode !== undefined) row.mode = mode;
-  }
-
-  function ended(status: RunRow["status"], data: Data, time: number | undefined): true {
+  function ended(status: RunRow["status"], data: RunEndData, time: number | undefined): true {
     row.status = status;
     row.ended_at = Math.max(row.started_at, time ?? row.started_at);
     const reason = oneLine(reasonIn(data, status) ?? "", MOST_REASON_CHARS);
     if (reason !== "") row.reason = reason;
     // Where its requests are on record, it is what they add up to.
-    used ??= toldUsage(dataIn(data["usage"]));
+    used ??= data.usage && toldUsage(data.usage);
     return true;
-  }
-
-  function entitle(title: string | undefined): void {
-    if (title !== undefined) row.title ??= title;
   }
 }
 
 /** What `agent.child.created` and `worker.dispatched` say of the child they are about. */
-export function childLink({
-  type,
-  run_id,
-  tool_call_id,
-  data: given,
-}: Fact): { child_run_id: string; link: ChildLink } | undefined {
-  if (type !== "agent.child.created" && type !== "worker.dispatched") return undefined;
-  const data = dataIn(given);
-  const isWorker = type === "worker.dispatched";
-  const child_run_id = textIn(data, isWorker ? "run_id" : "child_run_id");
-  if (child_run_id === undefined || child_run_id === run_id) return undefined;
-  const link = {
-    parent_run_id: run_id,
-    parent_call_id: tool_call_id,
-    role: isWorker ? "worker" : textIn(data, "role"),
-    title: workTitle(data) ?? firstLine(textIn(data, "task")),
-  };
-  return { child_run_id, link: withoutNothing(link) };
+export function childLink(fact: Fact): { child_run_id: string; link: ChildLink } | undefined {
+  const { run_id: parent_run_id, tool_call_id: parent_call_id } = fact;
+  if (fact.type === "worker.dispatched") {
+    return linkTo(fact.data.run_id, { role: "worker", title: workTitle(fact.data) });
+  }
+  if (fact.type !== "agent.child.created") return undefined;
+  const { child_run_id, role, task } = fact.data;
+  return linkTo(child_run_id, { role, title: workTitle(fact.data) ?? firstLine(task) });
+
+  function linkTo(child_run_id: string, about: { role: string; title: string | undefined }) {
+    if (child_run_id === "" || child_run_id === parent_run_id) return undefined;
+    return { child_run_id, link: omitUndefined({ parent_run_id, parent_call_id, ...about }) };
+  }
 }
 
 export function firstLine(text: string | undefined): string | undefined {
@@ -136,27 +141,13 @@ export function firstLine(text: string | undefined): string | undefined {
   return line === "" ? undefined : line;
 }
 
-function workTitle(data: Data): string | undefined {
-  const worker = textIn(data, "worker");
-  const step = textIn(data, "step_id") ?? textIn(data, "task_id");
-  return worker === undefined || step === undefined ? undefined : firstLine(`${worker}: ${step}`);
+function workTitle({ worker, task_id, step_id = task_id }: WorkerData): string | undefined {
+  return worker && step_id && firstLine(`${worker}: ${step_id}`);
 }
 
-function stepTitle(data: Data): string | undefined {
-  const title = workTitle(data);
-  return title === undefined ? undefined : firstLine(`dispatch to ${title}`);
-}
-
-function reasonIn(data: Data, status: string): string | undefined {
-  const { error } = data;
-  const told = textIn(dataIn(error), "message") ?? textIn(data, "message");
-  const reason = textIn(data, "reason") ?? textIn(dataIn(error), "code");
-  return told ?? (reason === status ? undefined : reason);
-}
-
-function withoutNothing<Row extends object>(
-  row: Row,
-): { [Key in keyof Row]: NonNullable<Row[Key]> } {
-  const kept = Object.entries(row).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(kept) as never;
+function reasonIn(
+  { error, message, reason = error?.code }: RunEndData,
+  status: string,
+): string | undefined {
+  return error?.message ?? message ?? (reason === status ? undefined : reason);
 }

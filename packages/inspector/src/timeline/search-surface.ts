@@ -2,11 +2,8 @@
 // person may mean any.
 
 import {
-  createDeferredIndex,
   createSearchIndex,
   PORTABLE_NAMES,
-  searchDocumentOf,
-  wireNames,
   type CatalogEntry,
   type Fact,
   type FoundTool,
@@ -14,6 +11,7 @@ import {
   type Surface,
   type SurfaceStanding,
 } from "@soong/core";
+import { createDeferredIndex, searchDocumentOf, wireNames } from "@soong/core/internal";
 import type { SurfaceMatches } from "../wire/index.ts";
 import { readDefinitions, type Definitions, type RecordedTool } from "./definitions.ts";
 import { catalogAt, definitionOf } from "./surface-view.ts";

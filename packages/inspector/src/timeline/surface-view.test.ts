@@ -1,4 +1,5 @@
-import { estimateTokens, type Fact } from "@soong/core";
+import type { Fact } from "@soong/core";
+import { estimateTokens } from "@soong/core/internal";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { drive, setStage, type Stage } from "../../../../test/kernel/drive.ts";

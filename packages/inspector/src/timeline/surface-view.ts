@@ -1,7 +1,8 @@
 // The tools a run sees at one revision, each with why and with what it costs to show. The first fact has all of them, each
 // later one what changed.
 
-import { entriesIn, type CatalogEntry, type Fact } from "@soong/core";
+import type { CatalogEntry, Fact, FactData } from "@soong/core";
+import { entriesIn } from "@soong/core/internal";
 import type { SurfaceTool, SurfaceView } from "../wire/index.ts";
 import {
   readDefinitions,
@@ -9,7 +10,8 @@ import {
   type Definitions,
   type RecordedTool,
 } from "./definitions.ts";
-import { countIn, dataIn, textIn, textsIn, type Data } from "./read-data.ts";
+import { dataIn, textIn } from "./read-data.ts";
+import { soundFact } from "./sound-fact.ts";
 
 export interface SurfaceOptions {
   readonly run_id: string;
@@ -37,10 +39,10 @@ export function surfaceView(
   });
   return {
     run_id,
-    revision: countIn(about, "revision") ?? 0,
-    role: textIn(about, "role") ?? "",
-    mode: textIn(about, "mode") ?? "",
-    profile: textIn(about, "profile") ?? "",
+    revision: about.revision,
+    role: about.role,
+    mode: about.mode,
+    profile: about.profile,
     tools,
     tokens: {
       loaded: sum(tools, "loaded"),
@@ -54,7 +56,7 @@ export function surfaceView(
 export interface CatalogAt {
   /** The fact that made it so, and what it carries. */
   readonly seq: number;
-  readonly about: Data;
+  readonly about: FactData<"tool.catalog.resolved">;
   /** Loaded ones first, then deferred, then excluded. */
   readonly tools: readonly CatalogEntry[];
   readonly revisions: SurfaceView["revisions"];
@@ -66,16 +68,13 @@ export function catalogAt(facts: readonly Fact[], revision?: number): CatalogAt 
   const revisions: { revision: number; seq: number; changed: number }[] = [];
   let last: Pick<CatalogAt, "seq" | "about"> | undefined;
   let isDone = false;
-  for (const { type, seq, data: given } of facts) {
-    if (type !== "tool.catalog.resolved") continue;
-    const data = dataIn(given);
-    const at = countIn(data, "revision");
-    if (at === undefined) continue;
-    const tools = entriesIn(data).flatMap((entry) => entryIn(dataIn(entry)));
-    const removed = textsIn(data, "removed");
+  for (const { type, seq, data } of facts.map(soundFact)) {
+    if (type !== "tool.catalog.resolved" || data.revision < 0) continue;
+    const { revision: at, removed = [] } = data;
+    const tools = entriesIn(data).flatMap((entry) => wholeEntry(entry));
     revisions.push({ revision: at, seq, changed: tools.length + removed.length });
     if (isDone) continue;
-    if (countIn(data, "base_revision") === undefined) entries.clear();
+    if (data.base_revision === undefined) entries.clear();
     for (const name of removed) entries.delete(name);
     for (const entry of tools) entries.set(entry.tool_name, entry);
     last = { seq, about: data };
@@ -92,7 +91,8 @@ export function definitionOf(entry: CatalogEntry, recorded: Definitions): Record
 
 const ORDER = { loaded: 0, deferred: 1, excluded: 2 } as const;
 
-function entryIn(data: Data): CatalogEntry[] {
+function wholeEntry(entry: CatalogEntry): CatalogEntry[] {
+  const data = dataIn(entry);
   const tool_name = textIn(data, "tool_name");
   const state = textIn(data, "state") ?? "";
   if (tool_name === undefined || !Object.hasOwn(ORDER, state)) return [];

@@ -1,6 +1,7 @@
 import { isTerminalFact, type Fact, type FactType } from "@soong/core";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
+import { writtenFact } from "../../../../test/facts.ts";
 import { drive, heldTool, pushAll, setStage, type Stage } from "../../../../test/kernel/drive.ts";
 import { personWho, slowPerson } from "../../../../test/kernel/people.ts";
 import { factsOf, recovered } from "../../../../test/kernel/recovered.ts";
@@ -233,18 +234,19 @@ describe("a lane", () => {
 });
 
 describe("a run", () => {
-  const fact = (seq: number, type: FactType, about: Partial<Fact> = {}): Fact => ({
-    id: `f${seq}`,
-    seq,
-    type,
-    time: new Date(START + seq).toISOString(),
-    level: "info",
-    session_id: "s",
-    run_id: "main",
-    agent_id: "a",
-    data: {},
-    ...about,
-  });
+  const fact = (
+    seq: number,
+    type: FactType,
+    about: Partial<Parameters<typeof writtenFact>[0]> = {},
+  ) =>
+    writtenFact({
+      seq,
+      time: new Date(START + seq).toISOString(),
+      run_id: "main",
+      agent_id: "a",
+      ...about,
+      type,
+    });
 
   it("is queued, runs and ends, with why", () => {
     const timeline = createTimeline();
@@ -285,7 +287,7 @@ describe("a run", () => {
   it("adds up what its own requests used, and says nothing of a price it does not know", () => {
     const used = (seq: number, cost: unknown, input_tokens = 10) =>
       fact(seq, "model.completed", {
-        data: { usage: { input_tokens, output_tokens: 2 }, cost } as never,
+        data: { usage: { input_tokens, output_tokens: 2 }, cost },
       });
     const euros = (micros: number) => ({ currency: "EUR", micros });
     const timeline = timelineOf([used(1, euros(1_500_000)), used(2, euros(500_000))]);
@@ -341,7 +343,7 @@ describe("a run", () => {
       ]);
       expect(timeline.run("main")).not.toHaveProperty("parent_call_id");
       const { version } = timeline;
-      timeline.take([{ ...created(5), data: { ...data, child_run_id: "unheard" } }]);
+      timeline.take([writtenFact({ ...created(5), data: { ...data, child_run_id: "unheard" } })]);
       timeline.take([{ ...begun(6), run_id: "unheard" }]);
       timeline.take([created(7)]);
       expect(timeline.run("unheard")).toMatchObject({ parent_call_id: "c" });
@@ -423,7 +425,7 @@ describe("what changed", () => {
     expect(all.more).toBe(false);
     expect([...lanes.values()].toSorted((a, b) => a.seq - b.seq)).toEqual(all.lanes);
     expect(all.lanes.map(({ seq }) => seq)).toEqual(
-      journal.facts.filter(({ type }) => type === "tool.requested").map(({ seq }) => seq),
+      journal.facts.filter((fact) => fact.type === "tool.requested").map(({ seq }) => seq),
     );
     expect(handed).toBeGreaterThan(1);
     expect(timeline.changedSince(version, 2)).toEqual({
@@ -460,10 +462,10 @@ describe("what changed", () => {
     verifies("UI-1");
     const { journal } = await richSession();
     const timeline = timelineOf(journal.facts);
-    const ends = journal.facts.filter(({ type }) => isTerminalFact(type));
+    const ends = journal.facts.filter(isTerminalFact);
     expect(ends.length).toBeGreaterThan(10);
     for (const { run_id, tool_call_id = "", data, seq } of ends) {
-      const { status } = data["result"] as { status: string };
+      const { status } = data.result;
       const lane = timeline.lane(tool_call_id, run_id);
       expect(lane, tool_call_id).toMatchObject({ state: "ended", outcome: status, ended_seq: seq });
     }
@@ -481,14 +483,14 @@ describe("facts that do not fit together", () => {
     expect(timelineOf([...early, told]).lane("1")).toMatchObject({ state: "executing" });
     expect(timelineOf([...early, told]).lane("1")).not.toHaveProperty("yielded_at");
     const again: Fact[] = [
-      {
+      writtenFact({
         ...(completed as Fact),
         seq: 101,
         type: "tool.failed",
         data: { result: { status: "failed" } },
-      },
-      { ...(completed as Fact), seq: 102, type: "tool.started" },
-      { ...(completed as Fact), seq: 103, type: "tool.requested" },
+      }),
+      writtenFact({ ...(completed as Fact), seq: 102, type: "tool.started" }),
+      writtenFact({ ...(completed as Fact), seq: 103, type: "tool.requested" }),
       { ...told, seq: 104, time: new Date(START + 9000).toISOString() },
     ];
     const before = laneOf(stage, "1");

@@ -6,6 +6,7 @@ import type { Lane, RunRow } from "../wire/index.ts";
 import { createChangeLog } from "./change-log.ts";
 import {
   endLaneRun,
+  isRequested,
   laneOf,
   takeLaneFact,
   trackLane,
@@ -13,6 +14,7 @@ import {
   type RequestedCall,
 } from "./lane-track.ts";
 import { childLink, firstLine, trackRun, type ChildLink, type RunTrack } from "./run-track.ts";
+import { soundFact } from "./sound-fact.ts";
 
 export interface Timeline {
   /** The seq of the last fact that was taken; 0 before the first. */
@@ -74,7 +76,7 @@ export function createTimeline(): Timeline {
       for (const fact of facts) {
         if (!(fact.seq > last_seq)) continue;
         last_seq = fact.seq;
-        takeOne(fact);
+        takeOne(soundFact(fact));
       }
       settle();
     },
@@ -147,7 +149,7 @@ export function createTimeline(): Timeline {
     if (typeof tool_call_id !== "string") return;
     const lane = run.lanes.get(tool_call_id);
     if (lane === undefined) {
-      if (fact.type === "tool.requested") begin(run, fact as RequestedCall, at ?? last_time);
+      if (isRequested(fact)) begin(run, fact, at ?? last_time);
     } else if (takeLaneFact(lane, fact, at)) touch(run, lane);
   }
 

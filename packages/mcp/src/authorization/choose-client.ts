@@ -85,13 +85,13 @@ async function register({ issuer, redirectUri, scope, fetch }: ClientQuestion) {
         token_endpoint_auth_method: method,
         application_type: "native",
       },
-      ...(scope === undefined ? {} : { scope }),
+      scope,
       fetchFn: fetch,
     });
     const expires = made.client_secret_expires_at ?? 0;
     return {
       client_id: made.client_id,
-      ...(made.client_secret === undefined ? {} : { client_secret: made.client_secret }),
+      client_secret: made.client_secret,
       token_endpoint_auth_method: made.token_endpoint_auth_method ?? method,
       ...(expires > 0 ? { secret_expires_at: expires * 1000 } : {}),
     };

@@ -92,7 +92,7 @@ export async function logInToServer(
       server_id,
       issuer: tokens.client.issuer,
       scopes: tokens.scopes,
-      ...(tokens.expires_at === undefined ? {} : { expires_at: tokens.expires_at }),
+      expires_at: tokens.expires_at,
       renewable: tokens.refresh_token !== undefined,
     };
   } catch (error) {
@@ -140,7 +140,7 @@ async function flow(given: Flow): Promise<StoredTokens> {
       metadata: issuer.metadata,
       clientInformation: client,
       redirectUrl: redirectUri,
-      ...(scope === undefined ? {} : { scope }),
+      scope,
       state,
       resource: issuer.resource,
     });
@@ -238,7 +238,7 @@ async function keep(
   const login: StoredLogin = {
     version: 1,
     server_url: serverUrl,
-    ...(resourceMetadataUrl === undefined ? {} : { resource_metadata_url: resourceMetadataUrl }),
+    resource_metadata_url: resourceMetadataUrl,
     requested_scopes: scopes,
     wanted_scopes: [],
     client,

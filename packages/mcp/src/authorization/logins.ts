@@ -94,7 +94,7 @@ export function openMcpLogins(folder: string): McpLogins {
         issuer: tokens.client.issuer,
         scopes: tokens.scopes,
         wanted_scopes: login.wanted_scopes,
-        ...(tokens.expires_at === undefined ? {} : { expires_at: tokens.expires_at }),
+        expires_at: tokens.expires_at,
         renewable: tokens.refresh_token !== undefined,
       };
     },

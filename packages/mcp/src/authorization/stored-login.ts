@@ -1,6 +1,8 @@
 // What is kept of a login. The token belongs to one server at one address, and to the authorization server
 // that issued it; the client it was issued to is kept with it.
 
+import { isRecord } from "@soong/core/internal";
+
 export interface StoredLogin {
   readonly version: 1;
   /** The only address the token is sent to. */
@@ -53,11 +55,9 @@ export function secretsOfLogin({ client, tokens }: StoredLogin): readonly string
   return [...new Set(values.filter((value) => value !== undefined))];
 }
 
-type Fields = Record<string, unknown>;
-
 function isLogin(value: unknown): value is StoredLogin {
   return (
-    isObject(value) &&
+    isRecord(value) &&
     value["version"] === 1 &&
     isText(value["server_url"]) &&
     isOptional(value["resource_metadata_url"], isText) &&
@@ -70,7 +70,7 @@ function isLogin(value: unknown): value is StoredLogin {
 
 function isClient(value: unknown): boolean {
   return (
-    isObject(value) &&
+    isRecord(value) &&
     ["issuer", "client_id", "redirect_uri"].every((key) => isText(value[key])) &&
     ["client_secret", "token_endpoint_auth_method"].every((key) =>
       isOptional(value[key], isText),
@@ -82,7 +82,7 @@ function isClient(value: unknown): boolean {
 
 function isTokens(value: unknown): boolean {
   return (
-    isObject(value) &&
+    isRecord(value) &&
     isClient(value["client"]) &&
     isText(value["access_token"]) &&
     isOptional(value["refresh_token"], isText) &&
@@ -93,10 +93,6 @@ function isTokens(value: unknown): boolean {
 
 function isOptional(value: unknown, is: (value: unknown) => boolean): boolean {
   return value === undefined || is(value);
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isText(value: unknown): value is string {

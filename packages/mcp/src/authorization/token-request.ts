@@ -43,7 +43,7 @@ export async function tokensForCode(
       metadata: issuer.metadata,
       clientInformation: withSecret(client, settings),
       authorizationCode: code,
-      ...(iss === undefined ? {} : { iss }),
+      iss,
       codeVerifier,
       redirectUri: client.redirect_uri,
       resource: issuer.resource,
@@ -90,7 +90,7 @@ async function readTokens(
   return {
     client,
     access_token,
-    ...(refresh_token === undefined ? {} : { refresh_token }),
+    refresh_token,
     scopes: scope === undefined ? scopes : scopesOf(scope),
     ...(isLimited ? { expires_at: now + Math.max(0, expires_in) * 1000 } : {}),
   };

@@ -10,7 +10,8 @@ import {
   type SchemaCheck,
   type ToolContext,
 } from "@soong/core";
-import { isJsonObject, safeText } from "../catalog/index.ts";
+import { isJsonObject } from "@soong/core/internal";
+import { safeText } from "../catalog/index.ts";
 
 const MAX_MESSAGE_CHARS = 4_000;
 const MAX_URL_CHARS = 4_000;

@@ -2,7 +2,8 @@
 // and what to do next.
 
 import { ToolFailure, type JsonObject, type ToolError } from "@soong/core";
-import { isJsonObject, safeText } from "../catalog/index.ts";
+import { isJsonObject } from "@soong/core/internal";
+import { safeText } from "../catalog/index.ts";
 import type { McpRequestFailure } from "../connection/index.ts";
 
 const MAX_MESSAGE_CHARS = 4_000;

@@ -81,7 +81,7 @@ describe("what a server asks of the host", () => {
       },
     ]);
     expect(JSON.stringify(recorded)).not.toContain("hunter2");
-    expect(recorded[0]?.["preview"]).toContain("Say ");
+    expect(recorded[0]?.preview).toContain("Say ");
   });
 
   test.each([

@@ -1,14 +1,9 @@
 // A request to a server made on behalf of one call of ours (MCP-4, MCP-5): its progress is the call's, its
 // questions go to whoever made the call, and all of it ends with the call.
 
-import {
-  messageOf,
-  type FactData,
-  type FactLevel,
-  type JsonObject,
-  type ToolContext,
-} from "@soong/core";
-import { isJsonObject, safeLine } from "../catalog/index.ts";
+import { messageOf, type FactContent, type JsonObject, type ToolContext } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
+import { safeLine } from "../catalog/index.ts";
 import {
   McpRequestFailure,
   type HostRequest,
@@ -27,11 +22,7 @@ export interface AskingCall {
   readonly record?: RecordHostRequest | undefined;
 }
 
-export type RecordHostRequest = (
-  type: "mcp.server.host_request",
-  data: FactData,
-  level: FactLevel,
-) => void;
+export type RecordHostRequest = (fact: FactContent<"mcp.server.host_request">) => void;
 
 const MAX_PREVIEW_CHARS = 200;
 const MAX_LOG_CHARS = 4_000;
@@ -50,8 +41,8 @@ export function optionsOfCall(call: AskingCall, context: ToolContext): ToolCallO
     onProgress: ({ progress, total, message }) =>
       context.progress({
         progress,
-        ...(total === undefined ? {} : { total }),
-        ...(message === undefined ? {} : { message }),
+        total,
+        message,
       }),
     onElicitation: (question, { signal: until, key }) =>
       answerElicitation(key === undefined ? question : { ...question, key }, context, until),
@@ -123,7 +114,8 @@ export function optionsOfCall(call: AskingCall, context: ToolContext): ToolCallO
       ...previewOf(request),
       ...(message === undefined ? {} : { message }),
     };
-    call.record?.("mcp.server.host_request", data, outcome === "answered" ? "info" : "warn");
+    const level = outcome === "answered" ? "info" : "warn";
+    call.record?.({ type: "mcp.server.host_request", data, level });
   }
 
   function previewOf(request: HostRequest): { preview?: string; max_tokens?: number } {

@@ -9,7 +9,7 @@ import {
   type JsonValue,
   type ToolContext,
 } from "@soong/core";
-import { isJsonObject } from "../catalog/index.ts";
+import { isJsonObject } from "@soong/core/internal";
 import { McpRequestFailure } from "../connection/index.ts";
 import { readContent } from "./read-content.ts";
 
@@ -35,8 +35,8 @@ export async function readCallResult(
   const result: HandlerResult = {
     content,
     artifacts: [...artifacts, ...meta.artifacts],
-    ...(data === undefined ? {} : { data }),
-    ...(meta.metadata === undefined ? {} : { metadata: meta.metadata }),
+    data,
+    metadata: meta.metadata,
   };
   return toolResult(isError === true ? failed(result, context.toolName) : result);
 }

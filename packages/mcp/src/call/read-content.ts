@@ -10,7 +10,8 @@ import {
   type JsonValue,
   type ToolContext,
 } from "@soong/core";
-import { isJsonObject, safeLine } from "../catalog/index.ts";
+import { isJsonObject } from "@soong/core/internal";
+import { safeLine } from "../catalog/index.ts";
 import { decodeBase64 } from "./decode-base64.ts";
 
 export interface ReadContent {

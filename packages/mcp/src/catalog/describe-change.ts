@@ -1,8 +1,8 @@
 // What changed between two definitions of a tool, in words a person can judge (MCP-7).
 
 import { canonicalJson } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import type { ServerTool } from "./server-tool.ts";
-import { isJsonObject } from "./json-object.ts";
 import { safeLine } from "./safe-text.ts";
 
 const MAX_LINES = 40;

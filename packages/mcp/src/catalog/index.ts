@@ -2,7 +2,6 @@
 // asks the server for its list and calls nothing.
 
 export { buildCatalog, type Catalog } from "./build-catalog.ts";
-export { isJsonObject } from "./json-object.ts";
 export { listTools, type ListedTools } from "./list-tools.ts";
 export { createPins, definitionHash, type PinRecord, type Pins, type PinStorage } from "./pins.ts";
 export { safeLine, safeText } from "./safe-text.ts";

@@ -1,6 +1,8 @@
 // Text of a server, before anybody reads it: bounded, and without characters that hide or rearrange what
 // is there (terminal sequences, direction marks, invisible letters).
 
+import { isRecord } from "@soong/core/internal";
+
 /** Line breaks and tabs stay; so do the joiners that real scripts and emoji need. */
 const HIDDEN = /(?:(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\u{E0000}-\u{E0FFF}])+/gu;
 
@@ -36,7 +38,7 @@ export function safeSchema(schema: unknown, depth = 0): unknown {
   const entries = own.map(([key, held]): [string, unknown] => {
     if (WORDS.has(key) && typeof held === "string") return [key, safeText(held, MAX_WORDS)];
     if (DATA.has(key)) return [key, held];
-    if (MAPS.has(key) && isMap(held)) {
+    if (MAPS.has(key) && isRecord(held)) {
       const fields = Object.entries(held).map(([name, field]): [string, unknown] => [
         name,
         safeSchema(field, depth + 2),
@@ -50,9 +52,5 @@ export function safeSchema(schema: unknown, depth = 0): unknown {
 
 /** Such as `x-mcp-header`: no model needs it, and some refuse what they do not know. An object may be referred to. */
 function isExtension(key: string, held: unknown): boolean {
-  return key.startsWith("x-") && !isMap(held);
-}
-
-function isMap(held: unknown): held is object {
-  return typeof held === "object" && held !== null && !Array.isArray(held);
+  return key.startsWith("x-") && !isRecord(held);
 }

@@ -1,7 +1,7 @@
 // One definition of a server, read (MCP-1, REG-2): a tool, or the reason why it is none.
 
-import { isJsonObject } from "./json-object.ts";
 import type { JsonObject } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import { jsonSize } from "./json-size.ts";
 
 /** What a server says of its tool, as it says it: this is what is pinned (MCP-7). */

@@ -1,14 +1,8 @@
 // A tool of a server as a tool of ours (MCP-1, MCP-6, SCHEMA-3). Trust comes from the user's entry; what the
 // server says of its own tool may only make it stricter.
 
-import {
-  nameProblem,
-  readSchema,
-  repairSchema,
-  type AnyTool,
-  type JsonObject,
-  type ToolContext,
-} from "@soong/core";
+import { readSchema, type AnyTool, type JsonObject, type ToolContext } from "@soong/core";
+import { nameProblem, repairSchema } from "@soong/core/internal";
 import type { McpServerEntry } from "../settings/index.ts";
 import { safeLine, safeSchema, safeText } from "./safe-text.ts";
 import type { ServerTool } from "./server-tool.ts";
@@ -41,7 +35,7 @@ export function toolDefinition(
     name: canonicalName(server_id, tool.name),
     description: describe(entry, tool),
     input_schema: input.schema,
-    ...(title === undefined ? {} : { title }),
+    title,
     ...("schema" in output ? { output_schema: output.schema } : {}),
     ...effects,
     timeout_ms: LEFT_TO_THE_HANDLER_MS,

@@ -1,6 +1,7 @@
 // A server's question, in the words of either era, and our answer to it (MCP-5).
 
-import type { ElicitationAnswer, ElicitationRequest, JsonObject } from "@soong/core";
+import type { ElicitationAnswer, ElicitationRequest } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import type { AnswerElicitation, QuestionOptions } from "./connected-server.ts";
 
 /** Whoever cannot be asked, or fails to answer, has declined. */
@@ -23,15 +24,11 @@ export async function answerElicitation(
 }
 
 function readRequest(params: unknown): ElicitationRequest | undefined {
-  if (!isObject(params)) return undefined;
+  if (!isJsonObject(params)) return undefined;
   const { mode = "form", message, requestedSchema, url } = params;
   if (typeof message !== "string") return undefined;
-  if (mode === "form" && isObject(requestedSchema)) {
+  if (mode === "form" && isJsonObject(requestedSchema)) {
     return { mode, message, requested_schema: requestedSchema };
   }
   return mode === "url" && typeof url === "string" ? { mode, message, url } : undefined;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -17,7 +17,7 @@ export function createHttpTransport(options: {
     requestInit: { headers: { ...options.headers } },
     redirectPolicy: "same-origin",
     onInsufficientScope: "throw",
-    ...(tokens === undefined ? {} : { authProvider: tokens }),
+    authProvider: tokens,
     fetch: async (url, init) => {
       const response = bounded(await fetch(url, init));
       await tokens?.noteAnswer(response, new Headers(init?.headers).get("authorization"));

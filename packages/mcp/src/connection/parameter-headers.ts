@@ -3,6 +3,7 @@
 // era knows them, and only over HTTP.
 
 import type { Transport } from "@modelcontextprotocol/client";
+import { isRecord } from "@soong/core/internal";
 
 export interface ParameterHeader {
   /** From the arguments inwards. */
@@ -38,7 +39,7 @@ export function parameterHeaders(schema: unknown): ParameterHeaders {
     if (own !== undefined) return own;
     for (const [name, inner] of Object.entries(schema)) {
       if (DATA_KEYS.has(name)) continue;
-      const isMap = MAPS.has(name) && isObject(inner);
+      const isMap = MAPS.has(name) && isRecord(inner);
       const isStraight = isDirect && name === "properties";
       for (const [key, child] of isMap ? Object.entries(inner) : [[name, inner] as const]) {
         const found = walk(child, [...path, key], isStraight);
@@ -104,7 +105,7 @@ function headersFor(declared: readonly ParameterHeader[], input: unknown): Recor
   for (const { path, header } of declared) {
     let value = input;
     for (const key of path) {
-      value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+      value = isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
     }
     const text = textOf(value);
     if (text !== undefined) headers.push([header, headerValue(text)]);
@@ -125,8 +126,4 @@ function headerValue(text: string): string {
   const isPlain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text);
   const isMarked = text.startsWith("=?base64?") && text.endsWith("?=");
   return isPlain && !isMarked ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

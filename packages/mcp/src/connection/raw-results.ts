@@ -5,6 +5,7 @@
 import { INTERNAL_ERROR } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, StandardSchemaV1, Transport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 
 const RAW = Symbol("raw result");
 
@@ -67,8 +68,7 @@ export function keepRawResults(transport: Transport): void {
 }
 
 function objectOf(value: unknown): JsonObject | undefined {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? (value as JsonObject) : undefined;
+  return isJsonObject(value) ? value : undefined;
 }
 
 /** What the SDK would not take for an error at all, and wait on for ever. */

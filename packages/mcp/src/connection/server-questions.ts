@@ -7,6 +7,7 @@ import {
   type ClientCapabilities,
 } from "@modelcontextprotocol/client";
 import type { JsonObject, JsonValue } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import type { AskedHost, HostRequest, ToolCallOptions } from "./connected-server.ts";
 import type { ConnectionOptions } from "./connection-types.ts";
 import { answerElicitation } from "./elicitation.ts";
@@ -85,14 +86,14 @@ export async function answerQuestions(
   inputRequests: JsonValue | undefined,
   call: AskedCall,
 ): Promise<JsonObject> {
-  const questions = Object.entries(isObject(inputRequests) ? inputRequests : {});
+  const questions = Object.entries(isJsonObject(inputRequests) ? inputRequests : {});
   if (questions.length > MAX_OPEN) {
     throw refused("invalid_answer", `the server asked ${questions.length} questions at once`);
   }
   const settled = call.onQuestions?.(questions.map(([key]) => key));
   const answers = await Promise.all(
     questions.map(async ([key, question]) => {
-      const asked = isObject(question) ? question : {};
+      const asked = isJsonObject(question) ? question : {};
       try {
         return [key, await answerQuestion(asked, call, { signal: call.untilEnd(), key })] as const;
       } finally {
@@ -117,13 +118,9 @@ export function refusalFor(error: unknown): ProtocolError {
 function hostRequest(method: unknown, params: unknown): HostRequest | undefined {
   if (method === "roots/list") return { method };
   if (method !== "sampling/createMessage") return undefined;
-  return { method, params: isObject(params) ? params : {} };
+  return { method, params: isJsonObject(params) ? params : {} };
 }
 
 function refused(reason: "refused" | "invalid_answer", message: string): McpRequestFailure {
   return new McpRequestFailure(reason, message);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

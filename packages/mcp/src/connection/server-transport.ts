@@ -46,7 +46,7 @@ export function createServerTransport(
     // An allowlist of names and what its entry sets, never the rest (MCP-8).
     env: environmentOutside(roots, {
       from: options.environment ?? process.env,
-      ...(options.envAllowlist === undefined ? {} : { allowlist: options.envAllowlist }),
+      allowlist: options.envAllowlist,
       extra: transport.env,
     }),
     cwd: transport.cwd ?? options.cwd ?? homedir(),

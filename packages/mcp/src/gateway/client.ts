@@ -7,11 +7,12 @@ import {
   isTerminalFact,
   SEARCH_TOOLS,
   type Fact,
+  type FactData,
   type ModelTools,
   type Run,
   type ToolResult,
 } from "@soong/core";
-import { isJsonObject } from "../catalog/index.ts";
+import { isJsonObject } from "@soong/core/internal";
 import type { Relay, RelayChange } from "../relay/index.ts";
 import { createClientRelay, type ClientRelay } from "./client-relay.ts";
 import { createClientRuns, READ_ARTIFACT, type RunParts, type Through } from "./client-runs.ts";
@@ -145,11 +146,11 @@ export function createClient(
     },
 
     learn(fact) {
-      const { type, tool_call_id: id } = fact;
-      if (type.startsWith("mcp.server.")) void notice();
+      const { tool_call_id: id } = fact;
+      if (fact.type.startsWith("mcp.server.")) void notice();
       if (id === undefined) return;
-      if (type === "tool.progress") progressed(id, fact.data);
-      else if (isTerminalFact(type)) unlearned.get(id)?.();
+      if (fact.type === "tool.progress") progressed(id, fact.data);
+      else if (isTerminalFact(fact)) unlearned.get(id)?.();
     },
 
     learnedAll() {
@@ -188,8 +189,8 @@ export function createClient(
     return { ...asked, name: names.toCanonical(asked.name) ?? asked.name };
   }
 
-  function progressed(id: string, data: Fact["data"]): void {
-    const said = isJsonObject(data["data"]) ? data["data"]["log"] : undefined;
+  function progressed(id: string, data: FactData<"tool.progress">): void {
+    const said = isJsonObject(data.data) ? data.data["log"] : undefined;
     if (isJsonObject(said)) calls.get(id)?.logged(said);
     else calls.get(id)?.reached(data);
   }

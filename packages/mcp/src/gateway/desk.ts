@@ -9,7 +9,6 @@ import {
   type ElicitationAnswer,
   type ElicitationRequest,
   type PermissionRequest,
-  type Signal,
 } from "@soong/core";
 import type { McpHost } from "../call/index.ts";
 import {
@@ -52,7 +51,7 @@ export interface AnsweringCall {
   /** Rejects when the client cannot be asked after all. The answer is of the question's kind. */
   put(
     question: ClientQuestion,
-    options: { readonly signal: Signal; readonly key?: string | undefined },
+    options: { readonly signal: AbortSignal; readonly key?: string | undefined },
   ): Promise<ClientAnswer>;
   /**
    * Questions come together, under these names: they are not to be put one by one. What it returns is told of
@@ -153,7 +152,7 @@ export function createGatewayDesk(options: GatewayDeskOptions = {}): GatewayDesk
 async function elicitFrom(
   call: AnsweringCall,
   request: ElicitationRequest,
-  signal: Signal,
+  signal: AbortSignal,
 ): Promise<ElicitationAnswer> {
   const { key } = request;
   const given = await call.put({ kind: "elicitation", request }, { signal, key });

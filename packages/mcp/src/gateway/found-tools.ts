@@ -2,7 +2,7 @@
 // found tool is called here, and with which arguments.
 
 import type { JsonObject, ModelTools, ToolResult } from "@soong/core";
-import { isJsonObject } from "../catalog/index.ts";
+import { isJsonObject } from "@soong/core/internal";
 import { CALL_TOOL } from "./list-tools.ts";
 import { INLINE_LIMIT_BYTES } from "./surface-profile.ts";
 

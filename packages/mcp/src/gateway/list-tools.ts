@@ -2,7 +2,8 @@
 // truthfully, and, where tools are deferred, one entry through which any of them can be called.
 
 import type { Tool } from "@modelcontextprotocol/server";
-import { catalogEntries, SEARCH_TOOLS, type ModelTools, type Run } from "@soong/core";
+import { SEARCH_TOOLS, type ModelTools, type Run } from "@soong/core";
+import { catalogEntries } from "@soong/core/internal";
 import { isRelayTool } from "../relay/index.ts";
 
 /**
@@ -32,7 +33,7 @@ export function listTools(run: Run, { tools, names }: ModelTools): Tool[] {
     const title = standing?.tool?.definition.title;
     const tool: Tool = {
       name,
-      ...(title === undefined ? {} : { title }),
+      title,
       description,
       inputSchema: { ...(input_schema as object), type: "object" },
       // Whether a call may be repeated is not known of any tool, so it is not said.

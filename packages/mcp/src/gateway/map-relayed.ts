@@ -9,7 +9,7 @@ import {
   type ReadResourceResult,
 } from "@modelcontextprotocol/server";
 import type { ToolResult } from "@soong/core";
-import { isJsonObject } from "../catalog/index.ts";
+import { isJsonObject } from "@soong/core/internal";
 import { relayedMessages } from "../relay/index.ts";
 import { CALL_TOOL } from "./list-tools.ts";
 import { clientBlocks, noticeOf } from "./map-result.ts";
@@ -19,7 +19,7 @@ export function promptResult(result: ToolResult, reader: string | undefined): Ge
   const { description, messages } = relayedMessages(result);
   const notice = noticeOf(result, reader);
   return {
-    ...(description === undefined ? {} : { description }),
+    description,
     messages: [
       ...messages.flatMap(({ role, block }) =>
         clientBlocks(block).map((content) => ({ role, content })),

@@ -3,7 +3,7 @@
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ContentBlock, JsonObject, JsonValue, ToolResult } from "@soong/core";
-import { isJsonObject } from "../catalog/index.ts";
+import { isJsonObject } from "@soong/core/internal";
 import { besideContent, fieldsBeside, metaInside, metaOf } from "./beside-content.ts";
 
 type ClientBlock = CallToolResult["content"][number];
@@ -22,7 +22,7 @@ export function mapResult(result: ToolResult, reader: string | undefined): CallT
   const structured = data === undefined ? undefined : structuredContent(result, data, notice);
   return {
     content,
-    ...(structured === undefined ? {} : { structuredContent: structured }),
+    structuredContent: structured,
     ...metaOf(result),
     isError: result.is_error,
   };
@@ -59,8 +59,8 @@ export function clientBlocks(block: ContentBlock): ClientBlock[] {
           type: "resource_link",
           uri,
           name: name ?? uri,
-          ...(description === undefined ? {} : { description }),
-          ...(media_type === undefined ? {} : { mimeType: media_type }),
+          description,
+          mimeType: media_type,
         },
       ];
     }

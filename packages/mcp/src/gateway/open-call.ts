@@ -3,7 +3,7 @@
 // and goes on with the request that brings the answer (multi round trip).
 
 import { randomUUID } from "node:crypto";
-import type { JsonObject, Signal, ToolResult } from "@soong/core";
+import type { JsonObject, ToolResult } from "@soong/core";
 import type { Abilities, ClientAnswer, ClientQuestion } from "./client-question.ts";
 import type { AnsweringCall } from "./desk.ts";
 import type { Place } from "./lane.ts";
@@ -130,7 +130,7 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = NO_
 
   async function put(
     question: ClientQuestion,
-    { signal, key }: { readonly signal: Signal; readonly key?: string | undefined },
+    { signal, key }: { readonly signal: AbortSignal; readonly key?: string | undefined },
   ): Promise<ClientAnswer> {
     const known = key === undefined ? undefined : ready.get(key);
     if (key !== undefined && known?.kind === question.kind) {
@@ -221,8 +221,8 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = NO_
     told = next;
     waiter.progress({
       progress: next,
-      ...(total === undefined ? {} : { total }),
-      ...(message === undefined ? {} : { message }),
+      total,
+      message,
     });
   }
 }

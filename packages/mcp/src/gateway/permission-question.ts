@@ -2,8 +2,6 @@
 // one of the offered answers is a no.
 
 import {
-  exactLine,
-  exactText,
   readPermissionAnswer,
   visibleJson,
   visibleLine,
@@ -12,6 +10,7 @@ import {
   type PermissionAnswer,
   type PermissionRequest,
 } from "@soong/core";
+import { exactLine, exactText } from "@soong/core/internal";
 import { safeLine } from "../catalog/index.ts";
 
 /** A client may cut or fold what is longer, so more than this is not asked there (PERM-19). */
@@ -79,12 +78,15 @@ export function readPermission(
 }
 
 /** For a call that nobody could be asked about. */
-export function howToAllow({ session_id, tool_name }: PermissionRequest): string {
-  return (
+export function howToAllow({ session_id, tool_name, chain }: PermissionRequest): string {
+  const answer =
     `To allow it, open the page of \`soong inspect\` or run \`soong attach ${session_id}\` in a terminal, ` +
-    `call again and answer there; ` +
-    `or put a rule into config.toml: [[permissions.rules]] tool = "${tool_name}" decision = "allow"`
-  );
+    `call again and answer there`;
+  // What a rule, a hook or the runtime asks about, no further rule allows.
+  const asking = chain.find(({ decisive }) => decisive === true);
+  return asking?.layer === "defaults"
+    ? `${answer}; or add to config.toml:\n[[permissions.rules]]\ntool = "${tool_name}"\ndecision = "allow"`
+    : `${answer}.`;
 }
 
 /** A question that is put every time covers nothing more. */
@@ -97,6 +99,9 @@ function offered(request: PermissionRequest): readonly Decision[] {
     ? ["allow_once", "allow_for_session", "deny"]
     : ["allow_once", "deny"];
 }
+
+const NOT_SHOWN_HERE =
+  "No preview is shown here, because the file is restricted; `soong inspect` and `soong attach` show what there is.";
 
 function whatWouldHappen(request: PermissionRequest): string[] {
   const { arguments: input, resources } = request;
@@ -112,6 +117,10 @@ function whatWouldHappen(request: PermissionRequest): string[] {
     case "command":
       return [`Command: ${visibleJson(preview.argv)}`, ...runs];
     case undefined:
-      return [`Arguments: ${visibleJson(input)}`, ...runs];
+      return [
+        `Arguments: ${visibleJson(input)}`,
+        ...runs,
+        ...(request.preview_is_private === true ? [NOT_SHOWN_HERE] : []),
+      ];
   }
 }

@@ -1,7 +1,8 @@
 // Prompts, resources and templates as a server lists them, read one by one: bounded, made safe, and left out where
 // they cannot be used at all.
 
-import { isJsonObject, safeLine, safeText } from "../catalog/index.ts";
+import { isJsonObject } from "@soong/core/internal";
+import { safeLine, safeText } from "../catalog/index.ts";
 
 export interface ListedPrompt {
   readonly name: string;

@@ -1,7 +1,8 @@
 // completion/complete on its way to the server whose prompt or template it is about, and what comes back of it.
 
 import type { JsonObject } from "@soong/core";
-import { isJsonObject, safeLine } from "../catalog/index.ts";
+import { isJsonObject } from "@soong/core/internal";
+import { safeLine } from "../catalog/index.ts";
 import { McpRequestFailure, type ConnectedServer } from "../connection/index.ts";
 
 interface Owner {

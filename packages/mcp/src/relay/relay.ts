@@ -3,8 +3,8 @@
 // effect is not done here: it is a call of the kernel (relay-tools).
 
 import { systemClock, type Clock, type JsonObject } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import type { McpHost } from "../call/index.ts";
-import { isJsonObject } from "../catalog/index.ts";
 import type { ConnectedServer, McpConnection } from "../connection/index.ts";
 import type { McpServers } from "../source/index.ts";
 import { completionTarget, readCompletion } from "./relay-completion.ts";

@@ -2,8 +2,9 @@
 // how many blocks it takes, ride along in the result's metadata.
 
 import type { HandlerResult, JsonObject, JsonValue, ToolContext, ToolResult } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import { readContent } from "../call/index.ts";
-import { isJsonObject, safeText } from "../catalog/index.ts";
+import { safeText } from "../catalog/index.ts";
 
 type Block = ToolResult["content"][number];
 

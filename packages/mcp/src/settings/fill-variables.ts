@@ -1,7 +1,7 @@
 // `${NAME}` in an entry, filled in from the environment, so that a key need not be in a file. A value is
 // secret by the name it goes by, or by its shape.
 
-import { isSecretName, isSecretShape } from "@soong/core";
+import { isSecretName, isSecretShape } from "@soong/core/internal";
 import type { McpSecret } from "./server-entry.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -7,7 +7,6 @@ export type {
   McpEntryDefaults,
   McpSecret,
   McpServerEntry,
-  McpSettingsProblem,
   McpTransport,
   ParsedMcpSettings,
 } from "./server-entry.ts";

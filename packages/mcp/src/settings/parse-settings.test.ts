@@ -22,11 +22,11 @@ function entryOf(settings: object, environment: Record<string, string> = {}): Mc
 
 function problemsOf(settings: unknown): string[] {
   const parsed = parse({ one: settings });
-  return parsed.ok ? [] : parsed.problems.map(({ key, message }) => `${key}: ${message}`);
+  return parsed.ok ? [] : parsed.problems.map(({ field, message }) => `${field}: ${message}`);
 }
 
 function warningsOf(settings: object): string[] {
-  return parse({ one: settings }).warnings.map(({ key, message }) => `${key}: ${message}`);
+  return parse({ one: settings }).warnings.map(({ field, message }) => `${field}: ${message}`);
 }
 
 describe("an entry", () => {
@@ -172,7 +172,7 @@ describe("the login of a remote server", () => {
       { client_ids: "x" },
       'oauth.client_ids: "client_ids" is not a setting of a login. Did you mean "client_id"?',
     ],
-    [{ client_id: 1 }, "oauth.client_id: This must be a text, in quotes."],
+    [{ client_id: 1 }, "oauth.client_id: is 1; text is expected: put it in quotes"],
     [{ client_secret: "${HOME}" }, 'oauth: "client_secret" is nothing without "client_id".'],
     [{ scopes: ["a\n"] }, "oauth.scopes: This holds a character no scope can have."],
     [
@@ -282,8 +282,8 @@ describe("a mistake", () => {
 }`;
     const parsed = parseMcpSettings(text, "home/mcp.json", {});
     const problems = parsed.ok ? [] : parsed.problems;
-    expect(problems.map(({ line, column, key }) => `${line}:${column} ${key}`)).toEqual([
-      "3:5 mcpServers.a.b",
+    expect(problems.map(({ line, column, field }) => `${line}:${column} ${field}`)).toEqual([
+      '3:5 mcpServers["a.b"]',
       "4:5 mcpServers.one",
       "5:7 mcpServers.one.comand",
       "8:22 mcpServers.two.type",
@@ -292,7 +292,6 @@ describe("a mistake", () => {
     expect(problems[2]).toMatchObject({
       file: "home/mcp.json",
       message: '"comand" is not a setting of a server. Did you mean "command"?',
-      nearest: "command",
     });
     expect(problems[3]?.message).toContain('The "sse" transport is not supported');
   });
@@ -303,7 +302,7 @@ describe("a mistake", () => {
     ["two ways to reach it", { command: "x", url: "https://e.com" }, "Both"],
     ["a type that does not fit", { type: "http", command: "x" }, 'needs "url"'],
     ["an unknown type", { type: "ws", url: "https://e.com" }, '"stdio" or "http"'],
-    ["a type that is no text", { type: 3, command: "x" }, "must be a text"],
+    ["a type that is no text", { type: 3, command: "x" }, "text is expected"],
     ["an empty command", { command: " " }, "program's name"],
     ["a relative command", { command: "./x" }, "absolute path"],
     ["a NUL", { command: "x\u0000y" }, "NUL"],
@@ -311,9 +310,9 @@ describe("a mistake", () => {
     ["headers for a program", { command: "x", headers: {} }, '"headers" means nothing'],
     ["args for an address", { url: "https://e.com", args: [] }, '"args" means nothing'],
     ["a list that is none", { command: "x", args: "y" }, "list of texts"],
-    ["an item that is no text", { command: "x", args: [3] }, "must be a text"],
+    ["an item that is no text", { command: "x", args: [3] }, "text is expected"],
     ["env that is a list", { command: "x", env: [] }, "names and texts"],
-    ["a value that is an object", { command: "x", env: { A: {} } }, "must be a text"],
+    ["a value that is an object", { command: "x", env: { A: {} } }, "text is expected"],
     ["a name no variable has", { command: "x", env: { "A=B": "c" } }, "name of a variable"],
     ["no address", { url: "example" }, "must be an address"],
     ["a file as address", { url: "file:///x" }, "https://"],
@@ -344,22 +343,22 @@ describe("a mistake", () => {
       parse({ git: { command: "x" }, b: { command: "x" }, Git: { command: "x" } }),
     ).toMatchObject({
       ok: false,
-      problems: [{ key: "mcpServers.Git", message: expect.stringContaining('"git"') as string }],
+      problems: [{ field: "mcpServers.Git", message: expect.stringContaining('"git"') as string }],
     });
     const text = '{"mcpServers": {"__proto__": {"command": "x"}}}';
     expect(parseMcpSettings(text, "f", {}).ok).toBe(false);
   });
 
   test.each([
-    ['{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}', "is here twice"],
-    ['{"mcpServers": {"a": {"command": "x", "command": "y"}}}', "is here twice"],
-    ["", "not JSON"],
-    ['{"mcpServers": ', "not JSON"],
+    ['{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}', "is given a second time"],
+    ['{"mcpServers": {"a": {"command": "x", "command": "y"}}}', "is given a second time"],
+    ["", "is empty"],
+    ['{"mcpServers": ', "lacks a value"],
     ["[]", "must hold an object"],
     ['{"mcpServers": []}', "object of servers"],
     ['{"servers": {}}', 'under "mcpServers"'],
     ['{"mcpservers": {}}', 'under "mcpServers"'],
-    [`{"a": ${"[".repeat(100_000)}`, "levels deep"],
+    [`{"a": ${"[".repeat(100_000)}`, "nested deeper than 100 levels"],
     [`"${"x".repeat(1_000_001)}"`, "too large"],
   ])("in the form of the file is refused: %#", (text, expected) => {
     const parsed = parseMcpSettings(text, "mcp.json", {});
@@ -368,7 +367,7 @@ describe("a mistake", () => {
 
   test("in a part for another host is none of ours", () => {
     const parsed = parseMcpSettings('{"$schema": "x", "inputs": []}', "mcp.json", {});
-    expect(parsed).toMatchObject({ ok: true, warnings: [{ key: "inputs" }] });
+    expect(parsed).toMatchObject({ ok: true, warnings: [{ field: "inputs" }] });
   });
 });
 
@@ -386,7 +385,7 @@ test("whatever stands in the file, it is read or refused with a place in it", ()
       if (parsed.ok) return;
       const lines = text.split(/\r\n|\n|\r/);
       expect(parsed.problems.length).toBeGreaterThan(0);
-      for (const { line, column } of parsed.problems) {
+      for (const { line = 0, column = 0 } of parsed.problems) {
         expect(column).toBeGreaterThan(0);
         expect(column).toBeLessThanOrEqual((lines[line - 1] ?? "").length + 1);
       }

@@ -1,16 +1,14 @@
 // The text of mcp.json: `{"mcpServers": {"<id>": {…}}}`, the form every host of this ecosystem reads. All
 // problems are told at once, in the order of the file.
 
-import { nearestName } from "@soong/core";
-import type { Node } from "jsonc-parser";
+import { isRecord, nearestName } from "@soong/core/internal";
+import { checkDocument, parseDocument, type Place } from "@soong/platform";
 import { createFiller, type Environment } from "./fill-variables.ts";
-import { membersOf, placeAt, readJsonDocument, type Finding } from "./json-document.ts";
 import { readEntry } from "./read-entry.ts";
 import type {
   McpEntryDefaults,
   McpSecret,
   McpServerEntry,
-  McpSettingsProblem,
   ParsedMcpSettings,
 } from "./server-entry.ts";
 
@@ -19,6 +17,9 @@ const ROOT = "mcpServers";
 const SERVER_ID = /^[A-Za-z0-9_][A-Za-z0-9_-]*$/;
 const LONGEST_ID = 64;
 
+/** No list of servers is larger; what is was not written by a user. */
+const MAX_CHARS = 1_000_000;
+
 /** `file` is the name problems go by; `environment` is where `${NAME}` is looked up. */
 export function parseMcpSettings(
   text: string,
@@ -26,60 +27,52 @@ export function parseMcpSettings(
   environment: Environment = process.env,
   defaults: McpEntryDefaults = {},
 ): ParsedMcpSettings {
-  const problems: Finding[] = [];
-  const warnings: Finding[] = [];
+  if (text.length > MAX_CHARS) {
+    const message = `is too large: at most ${MAX_CHARS} characters are read`;
+    return { ok: false, problems: [{ file, line: 1, column: 1, message }], warnings: [] };
+  }
+  const parsed = parseDocument(text, file, "jsonc");
+  if (!parsed.ok) return { ...parsed, warnings: [] };
+  const { document } = parsed;
   const servers: McpServerEntry[] = [];
   const secrets: McpSecret[] = [];
-  const ids: string[] = [];
-  const document = readJsonDocument(text);
-  if (document.ok) {
-    for (const { name, keyOffset, value } of serversIn(document.root, problems, warnings)) {
-      const key = `${ROOT}.${name}`;
-      const idProblem = serverIdProblem(name) ?? sameFilesProblem(name, ids);
-      ids.push(name);
-      if (idProblem !== undefined) problems.push({ offset: keyOffset, key, message: idProblem });
-      const place = { file, line: placeAt(text, keyOffset).line };
+  const checked = checkDocument(document, (value, root) => {
+    const ids: string[] = [];
+    for (const [id, written, place] of readServers(value, root)) {
+      const problem = serverIdProblem(id) ?? sameFilesProblem(id, ids);
+      ids.push(id);
+      if (problem !== undefined) place.reportKey(problem);
+      const origin = { file, line: document.positionOf(place.path, "key").line };
       const filler = createFiller(environment);
-      const given = { id: name, key, offset: keyOffset, node: value, place, defaults };
-      const entry = readEntry(given, filler, {
-        refuse: (finding) => problems.push(finding),
-        warn: (finding) => warnings.push(finding),
-      });
+      const entry = readEntry({ id, value: written, place, origin, defaults }, filler);
       secrets.push(...filler.secrets);
       if (entry !== undefined) servers.push(entry);
     }
-  } else {
-    problems.push(...document.findings);
-  }
-  const located = (findings: Finding[]) => findings.map((finding) => locate(finding, text, file));
-  return problems.length > 0
-    ? { ok: false, problems: inOrder(located(problems)), warnings: inOrder(located(warnings)) }
-    : { ok: true, servers, secrets, warnings: inOrder(located(warnings)) };
+  });
+  const { warnings } = checked;
+  return checked.ok
+    ? { ok: true, servers, secrets, warnings }
+    : { ok: false, problems: checked.problems, warnings };
 }
 
-function serversIn(root: Node, problems: Finding[], warnings: Finding[]) {
-  if (root.type !== "object") {
-    const message = `The file must hold an object: {"${ROOT}": {…}}.`;
-    problems.push({ offset: root.offset, key: "", message });
+function readServers(value: unknown, root: Place): [id: string, written: unknown, place: Place][] {
+  if (!isRecord(value)) {
+    root.report(`The file must hold an object: {"${ROOT}": {…}}.`);
     return [];
   }
-  const members = membersOf(root);
-  for (const { name, keyOffset } of members) {
+  for (const name of Object.keys(value)) {
     if (name === ROOT || name === "$schema") continue;
-    const at = { offset: keyOffset, key: name };
     // A file shared with another host may hold that host's other settings; a near miss is a mistake.
     if (name === "servers" || nearestName(name, [ROOT]) !== undefined) {
-      const message = `"${name}" is not known here; the servers stand under "${ROOT}".`;
-      problems.push({ ...at, message, nearest: ROOT });
-    } else {
-      warnings.push({ ...at, message: `"${name}" has no effect here.` });
-    }
+      root.in(name).reportKey(`"${name}" is not known here; the servers are under "${ROOT}".`);
+    } else root.in(name).warnKey(`"${name}" has no effect here.`);
   }
-  const servers = members.find(({ name }) => name === ROOT)?.value;
-  if (servers === undefined) return [];
-  if (servers.type === "object") return membersOf(servers);
-  const message = "This must be an object of servers by their ids.";
-  problems.push({ offset: servers.offset, key: ROOT, message });
+  if (!Object.hasOwn(value, ROOT)) return [];
+  const servers = value[ROOT];
+  if (isRecord(servers)) {
+    return Object.entries(servers).map(([id, written]) => [id, written, root.in(ROOT, id)]);
+  }
+  root.in(ROOT).report("This must be an object of servers by their ids.");
   return [];
 }
 
@@ -95,13 +88,4 @@ function sameFilesProblem(id: string, others: readonly string[]): string | undef
   const other = others.find((one) => one !== id && one.toLowerCase() === id.toLowerCase());
   if (other === undefined) return undefined;
   return `"${id}" differs from "${other}" by nothing but capital letters. Give one of them another id.`;
-}
-
-function locate({ offset, key, message, nearest }: Finding, text: string, file: string) {
-  const { line, column } = placeAt(text, offset);
-  return { file, line, column, key, message, ...(nearest === undefined ? {} : { nearest }) };
-}
-
-function inOrder(problems: McpSettingsProblem[]): McpSettingsProblem[] {
-  return problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
 }

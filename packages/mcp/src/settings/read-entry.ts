@@ -1,72 +1,55 @@
 // One server of the file, with its defaults, or what is wrong with it.
 
-import { nearestName } from "@soong/core";
-import type { Node } from "jsonc-parser";
+import { isRecord, nearestName } from "@soong/core/internal";
+import { shape, type Place } from "@soong/platform";
 import { ENTRY_KEYS, meaningOf, type EntryKey } from "./entry-keys.ts";
 import type { Filler } from "./fill-variables.ts";
-import { membersOf, type Finding } from "./json-document.ts";
 import { readTransport } from "./read-transport.ts";
-import { createValueReader } from "./read-values.ts";
 import type { McpEntryDefaults, McpServerEntry } from "./server-entry.ts";
-
-export interface EntryReport {
-  readonly refuse: (finding: Finding) => void;
-  readonly warn: (finding: Finding) => void;
-}
+import { anyLine, lines, readValue, type GivenValue } from "./transport-input.ts";
 
 const CALL_TIMEOUT_MS = 100_000;
 const CONNECT_TIMEOUT_MS = 30_000;
 
-interface GivenEntry {
+/** What a timer of the platform holds. */
+const milliseconds = shape.wholeNumber(1, 2 ** 31 - 1, "whole milliseconds");
+
+interface GivenEntry extends GivenValue {
   readonly id: string;
-  readonly key: string;
-  readonly offset: number;
-  readonly node: Node;
-  readonly place: McpServerEntry["place"];
+  readonly origin: McpServerEntry["place"];
   readonly defaults: McpEntryDefaults;
 }
 
 /** Undefined where something was refused that the entry cannot be without. */
-export function readEntry(
-  server: GivenEntry,
-  filler: Filler,
-  report: EntryReport,
-): McpServerEntry | undefined {
-  const { key, offset, defaults } = server;
-  if (server.node.type !== "object") {
-    report.refuse({ offset: server.node.offset, key, message: "A server must be an object." });
+export function readEntry(server: GivenEntry, filler: Filler): McpServerEntry | undefined {
+  const { value: written, place, defaults } = server;
+  if (!isRecord(written)) {
+    place.report("A server must be an object.");
     return undefined;
   }
-  const read = createValueReader(report.refuse);
-  const { given, enabled } = keysOf(server.node, key, report);
-  const transport = readTransport({ offset, key, given, read, filler, ...report });
+  const { given, enabled } = readKeys(written, place);
+  const transport = readTransport({ place, given, filler });
 
-  const value = <T>(name: EntryKey, as: (node: Node, at: string) => T | undefined) => {
-    const node = given.get(name);
-    return node === undefined ? undefined : as(node, `${key}.${name}`);
-  };
-  const isEnabled = enabled === undefined ? true : read.flag(enabled, `${key}.enabled`);
-  const network = value("network", read.flag);
-  const hosts = value("hosts", read.texts) ?? [];
-  const description = value("description", read.text);
-  const parallel = value("concurrency_safe", (node, at) => namesOrAll(node, at, read));
+  const isEnabled = readValue(enabled, shape.flag);
+  const network = readValue(given.get("network"), shape.flag);
+  const hosts = readValue(given.get("hosts"), lines) ?? [];
+  const description = readValue(given.get("description"), anyLine);
+  const parallel = readNames(given.get("concurrency_safe"));
   const contradiction = networkContradiction(network, hosts, transport?.kind);
-  if (contradiction !== undefined) {
-    const at = given.get("network")?.offset ?? offset;
-    report.refuse({ offset: at, key: `${key}.network`, message: contradiction });
-  }
+  if (contradiction !== undefined) given.get("network")?.place.report(contradiction);
   const entry = {
-    disabled: value("disabled", read.flag) === true || isEnabled === false,
-    disabled_tools: value("disabled_tools", read.texts) ?? [],
-    readonly_tools: value("readonly", (node, at) => namesOrAll(node, at, read)) ?? [],
+    disabled: readValue(given.get("disabled"), shape.flag) === true || isEnabled === false,
+    disabled_tools: readValue(given.get("disabled_tools"), lines) ?? [],
+    readonly_tools: readNames(given.get("readonly")) ?? [],
     ...(parallel === undefined || parallel === "all" ? {} : { concurrency_safe: parallel }),
-    tags: value("tags", read.texts) ?? [],
+    tags: readValue(given.get("tags"), lines) ?? [],
     network: network ?? true,
     hosts,
     ...(description === undefined ? {} : { description }),
-    timeout_ms: value("timeout_ms", read.milliseconds) ?? defaults.timeout_ms ?? CALL_TIMEOUT_MS,
+    timeout_ms:
+      readValue(given.get("timeout_ms"), milliseconds) ?? defaults.timeout_ms ?? CALL_TIMEOUT_MS,
     connect_timeout_ms:
-      value("connect_timeout_ms", read.milliseconds) ??
+      readValue(given.get("connect_timeout_ms"), milliseconds) ??
       defaults.connect_timeout_ms ??
       CONNECT_TIMEOUT_MS,
   };
@@ -76,50 +59,43 @@ export function readEntry(
     transport,
     ...entry,
     missing_variables: filler.missing,
-    place: server.place,
+    place: server.origin,
   };
 }
 
-function keysOf(node: Node, key: string, report: EntryReport) {
-  const given = new Map<EntryKey, Node>();
-  let enabled: Node | undefined;
-  for (const { name, keyOffset, value } of membersOf(node)) {
-    const at = { offset: keyOffset, key: `${key}.${name}` };
+function readKeys(written: Readonly<Record<string, unknown>>, entry: Place) {
+  const given = new Map<EntryKey, GivenValue>();
+  let enabled: GivenValue | undefined;
+  for (const [name, value] of Object.entries(written)) {
+    const place = entry.in(name);
     const meaning = meaningOf(name);
-    if (meaning.kind === "enabled") enabled = value;
-    if (meaning.kind === "ignored") report.warn({ ...at, message: `"${name}" ${meaning.why}.` });
+    if (meaning.kind === "enabled") enabled = { value, place };
+    if (meaning.kind === "ignored") place.warnKey(`"${name}" ${meaning.why}.`);
     if (meaning.kind === "allow_list") {
-      const message = `"${name}" is not supported: name the tools that are not wanted in "disabled_tools".`;
-      report.refuse({ ...at, message, nearest: "disabled_tools" });
+      place.reportKey(
+        `"${name}" is not supported: name the tools that are not wanted in "disabled_tools".`,
+      );
     }
     if (meaning.kind === "unknown") {
       const nearest = nearestName(name, ENTRY_KEYS);
       const meant = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
-      const message = `"${name}" is not a setting of a server.${meant}`;
-      report.refuse({ ...at, message, ...(nearest === undefined ? {} : { nearest }) });
+      place.reportKey(`"${name}" is not a setting of a server.${meant}`);
     }
     if (meaning.kind !== "ours") continue;
     if (given.has(meaning.key)) {
-      report.refuse({
-        ...at,
-        message: `"${name}" says the same as another key: "${meaning.key}".`,
-      });
+      place.reportKey(`"${name}" says the same as another key: "${meaning.key}".`);
     }
-    given.set(meaning.key, value);
+    given.set(meaning.key, { value, place });
   }
   return { given, enabled };
 }
 
 /** `true` and `"all"` are every tool, `false` is none. */
-function namesOrAll(
-  node: Node,
-  at: string,
-  read: ReturnType<typeof createValueReader>,
-): readonly string[] | "all" | undefined {
-  if (node.type === "array") return read.texts(node, at);
-  if (node.value === "all") return "all";
-  const flag = read.flag(node, at);
-  return flag === true ? "all" : [];
+function readNames(given: GivenValue | undefined): readonly string[] | "all" | undefined {
+  if (given === undefined) return undefined;
+  if (Array.isArray(given.value)) return readValue(given, lines);
+  if (given.value === "all") return "all";
+  return readValue(given, shape.flag) === true ? "all" : [];
 }
 
 function networkContradiction(

@@ -1,11 +1,16 @@
 // What the user knows of a remote server's login: a client registered by hand, the scopes to ask for.
 
-import { nearestName } from "@soong/core";
-import type { Node } from "jsonc-parser";
+import { isRecord, nearestName } from "@soong/core/internal";
+import type { Place } from "@soong/platform";
 import { holdsVariable } from "./fill-variables.ts";
-import { membersOf } from "./json-document.ts";
 import type { McpOAuthSettings } from "./server-entry.ts";
-import type { TransportInput } from "./transport-input.ts";
+import {
+  anyLine,
+  lines,
+  readValue,
+  type GivenValue,
+  type TransportInput,
+} from "./transport-input.ts";
 
 const KEYS = [
   "client_id",
@@ -34,34 +39,26 @@ const IGNORED: ReadonlySet<string> = new Set([
 ]);
 
 export function readOAuth(input: TransportInput): McpOAuthSettings | undefined {
-  const node = input.given.get("oauth");
-  if (node === undefined) return undefined;
-  const key = `${input.key}.oauth`;
-  if (node.type !== "object") {
-    const message = 'This must be an object, such as {"client_id": "…"}.';
-    input.refuse({ offset: node.offset, key, message });
+  const login = input.given.get("oauth");
+  if (login === undefined) return undefined;
+  if (!isRecord(login.value)) {
+    login.place.report('This must be an object, such as {"client_id": "…"}.');
     return undefined;
   }
-  const given = keysOf(node, key, input);
+  const given = readKeys(login.value, login.place);
   const text = (name: OAuthKey): string | undefined => {
-    const value = given.get(name);
-    const written = value === undefined ? undefined : input.read.text(value, `${key}.${name}`);
+    const written = readValue(given.get(name), anyLine);
     return written === undefined ? undefined : input.filler.fill(written, name);
   };
   const client_id = text("client_id");
   const client_secret = text("client_secret");
-  const scopesNode = given.get("scopes");
-  const scopes = scopesNode === undefined ? undefined : readScopes(scopesNode, key, input);
+  const scopes = readScopes(given.get("scopes"));
   const client_metadata_url = text("client_metadata_url");
   const redirect_uri = text("redirect_uri");
-  checkAddresses({ client_metadata_url, redirect_uri }, given, key, input);
-  warnOfSecret(given.get("client_secret"), key, input);
+  checkAddresses({ client_metadata_url, redirect_uri }, given);
+  warnOfSecret(given.get("client_secret"));
   if (client_secret !== undefined && client_id === undefined) {
-    input.refuse({
-      offset: node.offset,
-      key,
-      message: '"client_secret" is nothing without "client_id".',
-    });
+    login.place.report('"client_secret" is nothing without "client_id".');
   }
   return {
     ...(client_id === undefined ? {} : { client_id }),
@@ -72,39 +69,36 @@ export function readOAuth(input: TransportInput): McpOAuthSettings | undefined {
   };
 }
 
-function keysOf(node: Node, key: string, { refuse, warn }: TransportInput): Map<OAuthKey, Node> {
-  const given = new Map<OAuthKey, Node>();
-  for (const { name, keyOffset, value } of membersOf(node)) {
-    const at = { offset: keyOffset, key: `${key}.${name}` };
+function readKeys(
+  written: Readonly<Record<string, unknown>>,
+  login: Place,
+): ReadonlyMap<OAuthKey, GivenValue> {
+  const given = new Map<OAuthKey, GivenValue>();
+  for (const [name, value] of Object.entries(written)) {
+    const place = login.in(name);
     const meant = KEYS.find((known) => known === name) ?? SYNONYMS.get(name);
     if (meant !== undefined) {
       if (given.has(meant)) {
-        refuse({ ...at, message: `"${name}" says the same as another key: "${meant}".` });
+        place.reportKey(`"${name}" says the same as another key: "${meant}".`);
       }
-      given.set(meant, value);
+      given.set(meant, { value, place });
     } else if (IGNORED.has(name)) {
-      warn({ ...at, message: `"${name}" has no effect here: the server says how to log in.` });
+      place.warnKey(`"${name}" has no effect here: the server says how to log in.`);
     } else {
       const nearest = nearestName(name, KEYS);
       const hint = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
-      const message = `"${name}" is not a setting of a login.${hint}`;
-      refuse({ ...at, message, ...(nearest === undefined ? {} : { nearest }) });
+      place.reportKey(`"${name}" is not a setting of a login.${hint}`);
     }
   }
   return given;
 }
 
-function readScopes(
-  node: Node,
-  key: string,
-  { read, refuse }: TransportInput,
-): readonly string[] | undefined {
-  const at = `${key}.scopes`;
-  const scopes = node.type === "string" ? [String(node.value)] : read.texts(node, at);
+function readScopes(given: GivenValue | undefined): readonly string[] | undefined {
+  const scopes = typeof given?.value === "string" ? [given.value] : readValue(given, lines);
   const words = scopes?.flatMap((scope) => scope.split(" ")).filter((scope) => scope !== "");
   // Printable ASCII without quote and backslash: what a scope is made of.
   if (words?.every((word) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(word)) === false) {
-    refuse({ offset: node.offset, key: at, message: "This holds a character no scope can have." });
+    given?.place.report("This holds a character no scope can have.");
     return undefined;
   }
   return words;
@@ -115,12 +109,9 @@ function checkAddresses(
     client_metadata_url,
     redirect_uri,
   }: { client_metadata_url: string | undefined; redirect_uri: string | undefined },
-  given: ReadonlyMap<OAuthKey, Node>,
-  key: string,
-  { refuse }: TransportInput,
+  given: ReadonlyMap<OAuthKey, GivenValue>,
 ): void {
-  const wrong = (name: OAuthKey, message: string) =>
-    refuse({ offset: given.get(name)?.offset ?? 0, key: `${key}.${name}`, message });
+  const wrong = (name: OAuthKey, message: string) => given.get(name)?.place.report(message);
   if (client_metadata_url !== undefined && !isMetadataUrl(client_metadata_url)) {
     wrong("client_metadata_url", "This must be an address with https:// and a path.");
   }
@@ -146,12 +137,10 @@ function isLoopbackUri(text: string): boolean {
   return protocol === "http:" && isHere && port !== "" && search === "" && hash === "";
 }
 
-function warnOfSecret(node: Node | undefined, key: string, { warn }: TransportInput): void {
-  const value: unknown = node?.value;
-  if (node === undefined || typeof value !== "string" || value === "" || holdsVariable(value)) {
-    return;
-  }
-  const message =
-    'A secret stands here. Put it into the environment and write "${CLIENT_SECRET}", say.';
-  warn({ offset: node.offset, key: `${key}.client_secret`, message });
+function warnOfSecret(given: GivenValue | undefined): void {
+  const { value } = given ?? {};
+  if (typeof value !== "string" || value === "" || holdsVariable(value)) return;
+  given?.place.warn(
+    'A secret stands here. Put it into the environment and write "${CLIENT_SECRET}", say.',
+  );
 }

@@ -1,12 +1,18 @@
 // How a server is reached: a program to start, or an address. Exactly one of the two.
 
 import { isAbsolute } from "node:path";
-import type { Node } from "jsonc-parser";
-import { isSecretName } from "@soong/core";
+import { isRecord, isSecretName } from "@soong/core/internal";
+import type { Place } from "@soong/platform";
 import { holdsVariable, type Filler } from "./fill-variables.ts";
 import { readOAuth } from "./read-oauth.ts";
 import type { McpTransport } from "./server-entry.ts";
-import type { TransportInput } from "./transport-input.ts";
+import {
+  anyLine,
+  lines,
+  readValue,
+  type GivenValue,
+  type TransportInput,
+} from "./transport-input.ts";
 
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
@@ -27,47 +33,36 @@ const HTTP_LACKS = ["args", "env", "cwd"] as const;
 const PLAIN_HEADERS: ReadonlySet<string> = new Set(["user-agent", "accept-language", "origin"]);
 
 export function readTransport(input: TransportInput): McpTransport | undefined {
-  const { given, offset, key, refuse } = input;
-  const kind = declaredKind(input);
+  const { given, place } = input;
+  const kind = declaredKind(given.get("type"));
   if (kind === "refused") return undefined;
   const command = given.get("command");
   const url = given.get("url");
   if (command !== undefined && url !== undefined) {
-    refuse({
-      offset,
-      key,
-      message: 'Both "command" and "url" are here; a server has one of them.',
-    });
+    place.reportKey('Both "command" and "url" are here; a server has one of them.');
     return undefined;
   }
   if (command === undefined && url === undefined) {
-    const message = '"command" (a program to start) or "url" (an address) is missing.';
-    refuse({ offset, key, message });
+    place.reportKey('"command" (a program to start) or "url" (an address) is missing.');
     return undefined;
   }
   const actual = command === undefined ? "http" : "stdio";
   if (kind !== undefined && kind !== actual) {
     const wanted = kind === "http" ? "url" : "command";
-    refuse({ offset, key: `${key}.type`, message: `This type of server needs "${wanted}".` });
+    given.get("type")?.place.report(`This type of server needs "${wanted}".`);
     return undefined;
   }
-  const ofOther = actual === "stdio" ? STDIO_LACKS : HTTP_LACKS;
-  const foreign = ofOther.filter((name) => given.has(name));
-  for (const name of foreign) {
-    const node = given.get(name);
-    const message = `"${name}" means nothing for a server with "${actual === "http" ? "url" : "command"}".`;
-    if (node !== undefined) refuse({ offset: node.offset, key: `${key}.${name}`, message });
+  for (const name of actual === "stdio" ? STDIO_LACKS : HTTP_LACKS) {
+    const has = actual === "http" ? "url" : "command";
+    given.get(name)?.place.report(`"${name}" means nothing for a server with "${has}".`);
   }
   if (command !== undefined) return readStdio(input, command);
   return url === undefined ? undefined : readHttp(input, url);
 }
 
-function declaredKind(input: TransportInput): "stdio" | "http" | "refused" | undefined {
-  const node = input.given.get("type");
-  if (node === undefined) return undefined;
-  const type = input.read.text(node, `${input.key}.type`);
-  const at = { offset: node.offset, key: `${input.key}.type` };
-  switch (type?.toLowerCase()) {
+function declaredKind(given: GivenValue | undefined): "stdio" | "http" | "refused" | undefined {
+  if (given === undefined) return undefined;
+  switch (readValue(given, anyLine)?.toLowerCase()) {
     case undefined:
       return "refused";
     case "stdio":
@@ -77,40 +72,39 @@ function declaredKind(input: TransportInput): "stdio" | "http" | "refused" | und
     case "streamable_http":
     case "streamablehttp":
       return "http";
-    case "sse": {
-      const message =
-        'The "sse" transport is not supported; it was replaced in 2025. Most servers offer "http" under another address.';
-      input.refuse({ ...at, message });
+    case "sse":
+      given.place.report(
+        'The "sse" transport is not supported; it was replaced in 2025. Most servers offer "http" under another address.',
+      );
       return "refused";
-    }
     default:
-      input.refuse({ ...at, message: 'The type must be "stdio" or "http".' });
+      given.place.report('The type must be "stdio" or "http".');
       return "refused";
   }
 }
 
-function readStdio(input: TransportInput, node: Node): McpTransport | undefined {
-  const { key, given, read, filler, refuse } = input;
-  const command = read.text(node, `${key}.command`);
-  const cwd = given.has("cwd") ? readCwd(input) : undefined;
-  const argsNode = given.get("args");
-  const args = argsNode === undefined ? [] : read.texts(argsNode, `${key}.args`);
-  const envNode = given.get("env");
-  const pairs = envNode === undefined ? [] : read.record(envNode, `${key}.env`);
+function readStdio(
+  { given, filler }: TransportInput,
+  written: GivenValue,
+): McpTransport | undefined {
+  const command = readValue(written, anyLine);
+  const cwd = readCwd(given.get("cwd"));
+  const args = given.has("args") ? readValue(given.get("args"), lines) : [];
+  const pairs = readPairs(given.get("env"));
   if (command === undefined || args === undefined || pairs === undefined) return undefined;
   const isFolderNamed = command.includes("/") && !isAbsolute(command) && cwd === undefined;
   if (command.trim() === "" || isFolderNamed) {
-    const message =
-      'The command must be a program\'s name or its absolute path; a relative one needs "cwd".';
-    refuse({ offset: node.offset, key: `${key}.command`, message });
+    written.place.report(
+      'The command must be a program\'s name or its absolute path; a relative one needs "cwd".',
+    );
     return undefined;
   }
   for (const pair of pairs) {
-    if (!VARIABLE_NAME.test(pair.name)) {
-      const message = `"${pair.name}" cannot be the name of a variable: letters, digits and "_" only.`;
-      refuse({ offset: pair.node.offset, key: `${key}.env.${pair.name}`, message });
-    } else {
-      warnOfLiteral(input, `env.${pair.name}`, pair);
+    if (VARIABLE_NAME.test(pair.name)) warnOfLiteral(pair);
+    else {
+      pair.place.report(
+        `"${pair.name}" cannot be the name of a variable: letters, digits and "_" only.`,
+      );
     }
   }
   return {
@@ -132,44 +126,63 @@ function fillArgument(argument: string, before: string | undefined, filler: Fill
   return filled;
 }
 
-function readCwd({ key, given, read, refuse }: TransportInput): string | undefined {
-  const node = given.get("cwd");
-  const cwd = node === undefined ? undefined : read.text(node, `${key}.cwd`);
-  if (node === undefined || cwd === undefined || isAbsolute(cwd)) return cwd;
-  refuse({ offset: node.offset, key: `${key}.cwd`, message: "This must be an absolute path." });
+function readCwd(given: GivenValue | undefined): string | undefined {
+  const cwd = readValue(given, anyLine);
+  if (cwd === undefined || isAbsolute(cwd)) return cwd;
+  given?.place.report("This must be an absolute path.");
   return undefined;
 }
 
-function readHttp(input: TransportInput, node: Node): McpTransport | undefined {
-  const { key, given, read, filler, refuse } = input;
-  const written = read.text(node, `${key}.url`);
-  const headersNode = given.get("headers");
-  const pairs = headersNode === undefined ? [] : read.record(headersNode, `${key}.headers`);
+interface Pair {
+  readonly name: string;
+  readonly value: string;
+  readonly place: Place;
+}
+
+/** Values may be numbers and booleans, too: users write ports without quotes. */
+function readPairs(given: GivenValue | undefined): readonly Pair[] | undefined {
+  if (given === undefined) return [];
+  if (!isRecord(given.value)) {
+    given.place.report("This must be an object of names and texts.");
+    return undefined;
+  }
+  return Object.entries(given.value).flatMap(([name, inner]) => {
+    const place = given.place.in(name);
+    const isBare = typeof inner === "number" || typeof inner === "boolean";
+    const value = readValue({ value: isBare ? String(inner) : inner, place }, anyLine);
+    return value === undefined ? [] : [{ name, value, place }];
+  });
+}
+
+function readHttp(input: TransportInput, address: GivenValue): McpTransport | undefined {
+  const { given, filler } = input;
+  const written = readValue(address, anyLine);
+  const pairs = readPairs(given.get("headers"));
   if (written === undefined || pairs === undefined) return undefined;
   const url = filler.fill(written, "");
   const problem = urlProblem(url, holdsVariable(url));
   if (problem !== undefined) {
-    refuse({ offset: node.offset, key: `${key}.url`, message: problem });
+    address.place.report(problem);
     return undefined;
   }
   hideQuerySecrets(url, filler);
   const headers: [string, string][] = [];
-  for (const { name, value, node: valueNode } of pairs) {
-    const at = { offset: valueNode.offset, key: `${key}.headers.${name}` };
+  for (const pair of pairs) {
+    const { name, value, place } = pair;
     const lower = name.toLowerCase();
     const isSecret = !PLAIN_HEADERS.has(lower);
     const filled = filler.fill(value, "");
     if (isSecret) hideHeader(filled, name, filler);
     if (!HEADER_NAME.test(name)) {
-      refuse({ ...at, message: `"${name}" cannot be the name of a header.` });
+      place.report(`"${name}" cannot be the name of a header.`);
     } else if (OWN_HEADERS.has(lower)) {
-      refuse({ ...at, message: `"${name}" is set by the protocol and cannot be chosen.` });
+      place.report(`"${name}" is set by the protocol and cannot be chosen.`);
     } else if (/[^\t\x20-\x7e\x80-\xff]/.test(filled)) {
-      refuse({ ...at, message: "This holds a character that no header can carry." });
+      place.report("This holds a character that no header can carry.");
     } else if (headers.some(([other]) => other.toLowerCase() === lower)) {
-      refuse({ ...at, message: `The header "${name}" is here twice.` });
+      place.report(`The header "${name}" is here twice.`);
     }
-    warnOfLiteral(input, `headers.${name}`, { name, value, node: valueNode });
+    warnOfLiteral(pair);
     headers.push([name, filled]);
   }
   const oauth = readOAuth(input);
@@ -208,14 +221,12 @@ function hideHeader(value: string, name: string, filler: Filler): void {
   if (credentials !== undefined) filler.hide(credentials, name);
 }
 
-function warnOfLiteral(
-  { key, warn }: TransportInput,
-  inner: string,
-  { name, value, node }: { name: string; value: string; node: Node },
-): void {
+function warnOfLiteral({ name, value, place }: Pair): void {
   if (!isSecretName(name) || value === "" || holdsVariable(value)) return;
-  const message = `A secret seems to stand here. Put it into the environment and write "\${${environmentName(name)}}".`;
-  warn({ offset: node.offset, key: `${key}.${inner}`, message });
+  const variable = environmentName(name);
+  place.warn(
+    `A secret seems to stand here. Put it into the environment and write "\${${variable}}".`,
+  );
 }
 
 function environmentName(name: string): string {

@@ -1,6 +1,8 @@
 // What is known of one MCP server before it is asked anything: how it is reached, and what the user trusts
 // it with (MCP-1, MCP-6). All of it comes from the user's own file; nothing here comes from the server.
 
+import type { Problem } from "@soong/platform";
+
 export interface McpServerEntry {
   readonly server_id: string;
   readonly transport: McpTransport;
@@ -59,17 +61,6 @@ export interface McpEntryDefaults {
   readonly connect_timeout_ms?: number;
 }
 
-/** Lines and columns begin at 1. `key` is dotted, such as `mcpServers.github.command`; empty: the file. */
-export interface McpSettingsProblem {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  readonly key: string;
-  readonly message: string;
-  /** The valid key that was probably meant. */
-  readonly nearest?: string;
-}
-
 /** A value that must never be shown or recorded, under a name that may be. Fits the redactor's own type. */
 export interface McpSecret {
   readonly name: string;
@@ -82,10 +73,10 @@ export type ParsedMcpSettings =
       /** Disabled ones too. In the order of the file. */
       readonly servers: readonly McpServerEntry[];
       readonly secrets: readonly McpSecret[];
-      readonly warnings: readonly McpSettingsProblem[];
+      readonly warnings: readonly Problem[];
     }
   | {
       readonly ok: false;
-      readonly problems: readonly McpSettingsProblem[];
-      readonly warnings: readonly McpSettingsProblem[];
+      readonly problems: readonly Problem[];
+      readonly warnings: readonly Problem[];
     };

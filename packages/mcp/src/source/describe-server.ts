@@ -1,14 +1,15 @@
 // What is told of a server: in facts, and to whoever asks how it is.
 
-import type { FactData, FactLevel, FactType } from "@soong/core";
+import type { FactContent, FactType } from "@soong/core";
 import { definitionHash, safeLine, type Catalog } from "../catalog/index.ts";
 import type { ConnectedServer } from "../connection/index.ts";
 
-export type RecordServerFact = (
-  type: Extract<FactType, `mcp.server.${string}`>,
-  data: FactData,
-  level: FactLevel,
-) => void;
+type ServerFactType = Exclude<Extract<FactType, `mcp.server.${string}`>, "mcp.server.elicitation">;
+
+/** One fact of a server, before it is recorded. */
+export type ServerFact = FactContent<ServerFactType>;
+
+export type RecordServerFact = (fact: ServerFact) => void;
 
 const MAX_NAMES = 50;
 

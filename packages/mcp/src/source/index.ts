@@ -3,5 +3,5 @@
 
 export { openMcpServers, type McpServers, type McpServersOptions } from "./open-mcp-servers.ts";
 export { openPinFile } from "./pin-file.ts";
-export type { RecordServerFact } from "./describe-server.ts";
+export type { RecordServerFact, ServerFact } from "./describe-server.ts";
 export type { AcceptedChange, McpServerStatus, MoreTools } from "./server-source.ts";

@@ -1,6 +1,8 @@
 // One server as a source of tools: connected when needed, listed, and listed again when it says so. Its
 // tools are in the registry while it is there; else they are excluded, each with the reason.
 
+import { homedir } from "node:os";
+import { isAbsolute } from "node:path";
 import {
   canonicalJson,
   messageOf,
@@ -30,7 +32,12 @@ import {
   type McpEra,
 } from "../connection/index.ts";
 import type { McpServerEntry } from "../settings/index.ts";
-import { changesBetween, describeServer, type RecordServerFact } from "./describe-server.ts";
+import {
+  changesBetween,
+  describeServer,
+  type RecordServerFact,
+  type ServerFact,
+} from "./describe-server.ts";
 import { listInTime } from "./list-in-time.ts";
 import { needsSetUp, toolHandlers, type CurrentServer } from "./tool-handler.ts";
 
@@ -119,6 +126,7 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
     file: entry.place.file,
     tags: tagsOf(entry),
     ...hostOf(entry),
+    directories: directoriesOf(entry),
     tools: [],
     excluded,
   });
@@ -204,10 +212,10 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
       const { tools, excluded } = catalog;
       const counts = { tools: tools.length, excluded: excluded.length };
       const data = { server_id, era: server.era, ...described(server), ...counts };
-      record("mcp.server.connected", data, "info");
+      record({ type: "mcp.server.connected", data, level: "info" });
     } else if (before.fingerprint !== fingerprint) {
       const data = { server_id, ...changesBetween(before.catalog, catalog) };
-      record("mcp.server.tools_changed", data, "info");
+      record({ type: "mcp.server.tools_changed", data, level: "info" });
     }
   }
 
@@ -241,7 +249,8 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
     excluded = names.map((tool_name) => ({ tool_name, reason, detail: message }));
     handle.set([], excluded);
     const why = error instanceof McpServerFailure ? error.reason : "protocol";
-    record("mcp.server.failed", { server_id, reason: why, message, tools: known.length }, "warn");
+    const data = { server_id, reason: why, message, tools: known.length };
+    record({ type: "mcp.server.failed", data, level: "warn" });
   }
 
   /** A server that was started anew may not be the one it was: it is listed again before it is called. */
@@ -333,9 +342,9 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
   }
 
   /** A journal that fails ends its own session; a server is not the place to notice. */
-  function record(...fact: Parameters<RecordServerFact>): void {
+  function record(fact: ServerFact): void {
     try {
-      parts.record(...fact);
+      parts.record(fact);
     } catch {
       // As above.
     }
@@ -349,6 +358,12 @@ function hashesOf(changes: readonly AcceptedChange[]): string[] {
 /** A remote server is on the network whatever its entry says. */
 function tagsOf({ tags, network, transport }: McpServerEntry): readonly string[] {
   return network || transport.kind === "http" ? [...new Set([...tags, "network"])] : tags;
+}
+
+/** Where a server may begin with a relative path: where it runs, and the folders its command line names. */
+function directoriesOf({ transport }: McpServerEntry): readonly string[] {
+  if (transport.kind === "http") return [];
+  return [transport.cwd ?? homedir(), ...transport.args.filter((arg) => isAbsolute(arg))];
 }
 
 function hostOf({ transport }: McpServerEntry): { host?: string } {

@@ -13,9 +13,10 @@ export {
   environmentOutside,
   findProgram,
   isBesideDeclaration,
-  isWithin,
+  isFixedProgram,
   programEnvironment,
   rootOfProgram,
+  SYSTEM_DIRECTORIES,
 } from "./program.ts";
 export type { ProgramPlaces } from "./program.ts";
 export { isStartedHere } from "./started-here.ts";

@@ -12,7 +12,7 @@ import { delimiter, join } from "node:path";
 import { ToolFailure } from "@soong/core";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { verifies } from "#laws";
-import { findProgram, isWithin, programEnvironment } from "./program.ts";
+import { findProgram, isFixedProgram, programEnvironment } from "./program.ts";
 
 let folder: string;
 let project: string;
@@ -115,9 +115,17 @@ test("the environment holds the ordinary names, those listed, and nothing else",
   expect(programEnvironment([], { project, write: [] })["PATH"]).toBe("/usr/bin:/bin");
 });
 
-test("being inside is a matter of whole names", () => {
-  expect(isWithin("/a", "/a")).toBe(true);
-  expect(isWithin("/a", "/a/b")).toBe(true);
-  expect(isWithin("/a", "/ab")).toBe(false);
-  expect(isWithin("/", "/a")).toBe(true);
+test("a program of the system is fixed where neither it nor its folder can be written", () => {
+  verifies("CMD-4");
+  const git = { found: "/usr/bin/git", resolved: "/usr/bin/git" };
+  const never = (): boolean => false;
+  expect(isFixedProgram(git, never)).toBe(true);
+  expect(isFixedProgram({ ...git, resolved: "/usr/lib/git-core/git" }, never)).toBe(true);
+  for (const writable of ["/usr/bin", "/usr/bin/git"]) {
+    expect(isFixedProgram(git, (path) => path === writable)).toBe(false);
+  }
+  for (const path of ["/home/me/bin/git", "/opt/git", "/usr/binary/git", "/project/usr/bin/git"]) {
+    expect(isFixedProgram({ ...git, found: path }, never)).toBe(false);
+    expect(isFixedProgram({ ...git, resolved: path }, never)).toBe(false);
+  }
 });

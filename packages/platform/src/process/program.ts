@@ -2,9 +2,10 @@
 // found on (MCP-11). A program the agent could have written is never one of them: nothing of the project is looked
 // at, on no PATH and by no relative name.
 
-import { realpathSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { accessSync, constants, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
 import { ToolFailure, type Roots } from "@soong/core";
+import { isWithin } from "@soong/core/internal";
 import { commandEnvironment, DEFAULT_ENV_ALLOWLIST } from "./environment.ts";
 import type { EnvironmentOptions } from "./environment.ts";
 import { findExecutable } from "./executable.ts";
@@ -67,7 +68,9 @@ export function environmentOutside(
 ): Record<string, string> {
   const env = commandEnvironment(options);
   if (env["PATH"] === undefined) return env;
-  const kept = env["PATH"].split(":").filter((entry) => rootAround(entry, roots) === undefined);
+  const kept = env["PATH"]
+    .split(":")
+    .filter((entry) => rootAround(entry, roots) === undefined || isFixedDirectory(entry));
   return { ...env, PATH: kept.length === 0 ? SYSTEM_PATH : kept.join(":") };
 }
 
@@ -76,10 +79,12 @@ export function environmentOutside(
  * be planted. What is in the `trusted` directory is as trusted as that, also where it is inside a root.
  */
 export function rootOfProgram(
-  { found, resolved }: FoundExecutable,
+  program: FoundExecutable,
   roots: Roots | undefined,
   trusted?: string,
 ): string | undefined {
+  const { found, resolved } = program;
+  if (isFixedProgram(program)) return undefined;
   for (const path of [found, resolved]) {
     if (trusted !== undefined && isWithin(trusted, path)) continue;
     const root = rootAround(path, roots);
@@ -88,8 +93,47 @@ export function rootOfProgram(
   return undefined;
 }
 
-export function isWithin(root: string, path: string): boolean {
-  return root === "/" || path === root || path.startsWith(`${root}/`);
+/** Where the system has its programs, and where their links may lead. */
+export const SYSTEM_DIRECTORIES: readonly string[] = [
+  "/bin",
+  "/sbin",
+  "/usr/bin",
+  "/usr/sbin",
+  "/usr/lib",
+  "/usr/libexec",
+  "/usr/local/bin",
+  "/usr/local/sbin",
+  "/opt/homebrew/bin",
+  "/opt/homebrew/Cellar",
+];
+
+/**
+ * A program of the system that this user cannot replace: with `/` as the project it is around every program, and none of the
+ * system's becomes the agent's by that. Whoever may write there (root) has none.
+ */
+export function isFixedProgram(
+  { found, resolved }: FoundExecutable,
+  isWritable: (path: string) => boolean = isWritableHere,
+): boolean {
+  return [found, resolved].every(
+    (path) =>
+      SYSTEM_DIRECTORIES.some((directory) => isWithin(directory, path)) &&
+      !isWritable(path) &&
+      !isWritable(dirname(path)),
+  );
+}
+
+function isFixedDirectory(path: string): boolean {
+  return SYSTEM_DIRECTORIES.includes(path) && !isWritableHere(path);
+}
+
+function isWritableHere(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function isBesideDeclaration(command: string): boolean {

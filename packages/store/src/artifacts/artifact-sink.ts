@@ -2,7 +2,8 @@
 // write at a time, so that whoever awaits `write` holds no more than it just gave.
 
 import { createHash } from "node:crypto";
-import { open, rename, rm, type FileHandle } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { link, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import {
   ToolFailure,
@@ -10,6 +11,7 @@ import {
   type ArtifactRecord,
   type ArtifactStoreSink,
 } from "@soong/core";
+import { isHighSurrogate, omitUndefined } from "@soong/core/internal";
 import type { AtCrashPoint } from "../contract/index.ts";
 import { unfinishedName } from "./private-directory.ts";
 
@@ -19,6 +21,8 @@ export interface ArtifactPlace {
   readonly clock: { now(): number };
   /** The bytes are whole, at `<directory>/<id>`: from now on there is such an artifact. */
   keep(record: ArtifactRecord): void | Promise<void>;
+  /** Where an artifact with the same bytes may be. */
+  sameContent?(sha256: string, size: number): string | undefined;
   readonly at?: AtCrashPoint | undefined;
   /** Settles when the directory is there. */
   readonly ready?: Promise<unknown>;
@@ -29,6 +33,8 @@ export interface ArtifactFileSink extends ArtifactStoreSink {
   close(): Promise<ArtifactRecord>;
   discard(): Promise<void>;
 }
+
+const SHORTEST_SHARED = 64 * 1024;
 
 type State = "open" | "closed" | "discarded" | "failed";
 
@@ -91,8 +97,7 @@ export function openArtifactSink(place: ArtifactPlace, about: ArtifactInput): Ar
       return [half, new Uint8Array(bytes)];
     }
     const text = heldBack + bytes;
-    const lastUnit = text.charCodeAt(text.length - 1);
-    heldBack = lastUnit >= 0xd800 && lastUnit <= 0xdbff ? text.slice(-1) : "";
+    heldBack = isHighSurrogate(text.charCodeAt(text.length - 1)) ? text.slice(-1) : "";
     return [Buffer.from(heldBack === "" ? text : text.slice(0, -1), "utf8")];
   }
 
@@ -110,29 +115,44 @@ export function openArtifactSink(place: ArtifactPlace, about: ArtifactInput): Ar
 
   async function finish(): Promise<ArtifactRecord> {
     await append(Buffer.from(heldBack, "utf8"));
+    const sha256 = hash.digest("hex");
+    const isShared = await shareContent(sha256);
     const handle = await file;
-    await handle?.datasync();
+    if (!isShared) await handle?.datasync();
     await handle?.close();
     file = undefined;
     const { media_type, name, session_id, run_id, tool_call_id, retention } = described;
-    const record: ArtifactRecord = {
+    const record: ArtifactRecord = omitUndefined({
       artifact_id,
-      sha256: hash.digest("hex"),
+      sha256,
       media_type,
       size,
-      ...(name === undefined ? {} : { name }),
+      name,
       session_id,
       run_id,
-      ...(tool_call_id === undefined ? {} : { tool_call_id }),
+      tool_call_id,
       created_at: new Date(place.clock.now()).toISOString(),
-      ...(retention === undefined ? {} : { retention }),
-    };
+      retention,
+    });
     place.at?.("artifact.written");
-    await rename(unfinished, finished);
+    await (isShared ? rm(unfinished) : rename(unfinished, finished));
     place.at?.("artifact.renamed");
     await place.keep(record);
     place.at?.("artifact.kept");
     return record;
+  }
+
+  /** Each run keeps the definitions of all its tools: the same bytes take their room once. */
+  async function shareContent(sha256: string): Promise<boolean> {
+    if (size < SHORTEST_SHARED) return false;
+    const same = place.sameContent?.(sha256, size);
+    // A damaged file would damage this artifact, too.
+    if (same === undefined || (await hashFile(same)) !== sha256) return false;
+    // Removed meanwhile, or a disk without links: it is kept as any other.
+    return link(same, finished).then(
+      () => true,
+      () => false,
+    );
   }
 
   async function giveUp(): Promise<void> {
@@ -171,6 +191,17 @@ export async function writeArtifact(
     await sink.discard();
     throw error;
   }
+}
+
+/** As it is on the disk; undefined when it cannot be read. */
+export async function hashFile(path: string): Promise<string | undefined> {
+  const hash = createHash("sha256");
+  try {
+    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  } catch {
+    return undefined;
+  }
+  return hash.digest("hex");
 }
 
 function asFailure(error: unknown): Error {

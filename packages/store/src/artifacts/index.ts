@@ -1,6 +1,7 @@
 // The artifacts room: bytes kept outside the conversation, as files of a private directory; their records
 // beside them, or as rows of a store.
 
+export { hashFile } from "./artifact-sink.ts";
 export {
   openFileArtifacts,
   type FileArtifacts,

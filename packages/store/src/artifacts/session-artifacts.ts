@@ -20,6 +20,8 @@ import { readRange } from "./read-range.ts";
 export interface ArtifactRows {
   add(record: ArtifactRecord): void;
   find(artifact_id: string): ArtifactRecord | undefined;
+  /** The file of a lately kept artifact, of any session, with that content. */
+  sameContent(sha256: string, size: number): string | undefined;
 }
 
 export interface SessionArtifactsOptions {
@@ -38,6 +40,7 @@ export function sessionArtifacts(options: SessionArtifactsOptions): ArtifactStor
     ids,
     clock,
     at,
+    sameContent: (sha256, size) => rows.sameContent(sha256, size),
     async keep(record) {
       // The name on disk before the row that promises it.
       await syncDirectory(directory);

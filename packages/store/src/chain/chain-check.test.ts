@@ -5,6 +5,7 @@ import type { ConversationNode, Fact } from "@soong/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
+import { writtenFact } from "../../../../test/facts.ts";
 import { anyCharacter } from "../../../../test/any-character.ts";
 import type { ChainProblem } from "../contract/index.ts";
 import { createChainCheck, type ChainHead, type ChainRow } from "./chain-check.ts";
@@ -48,15 +49,7 @@ function chainOf(facts: readonly Given[]): Chain {
     const kept = Array.from({ length: count }, (_, n) => nodeOf(`n${seq}.${n}`, text));
     const digests = kept.map((node) => nodeDigest(node, nodeText(node)));
     const time = new Date(seq * 1000).toISOString();
-    const fact: Fact = {
-      id: `f${seq}`,
-      seq,
-      time,
-      level: "info",
-      session_id: "s",
-      ...(columns as Pick<Fact, "type">),
-      data: { text },
-    };
+    const fact = writtenFact({ ...columns, seq, time, data: { text } });
     const line = chainLine(fact, hash, digests);
     hash = hashLine(line);
     const nodes = new Map(kept.map((node) => [node.node_id, nodeText(node)]));

@@ -2,17 +2,13 @@ import { createHash } from "node:crypto";
 import type { ConversationNode, Fact } from "@soong/core";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
+import { writtenFact } from "../../../../test/facts.ts";
 import { chainLine, FIRST_PREV_HASH, hashLine, nodeDigest, nodeText } from "./chain-line.ts";
 
-const fact: Fact = {
-  id: "f1",
-  seq: 1,
+const fact = writtenFact({
   type: "tool.requested",
-  time: "2026-01-01T00:00:00.000Z",
-  level: "info",
-  session_id: "s",
   data: { text: "ä \u0000 \n \ud800 \u2028", left_out: undefined },
-};
+});
 const start =
   '{"id":"f1","seq":1,"type":"tool.requested","time":"2026-01-01T00:00:00.000Z","level":"info","session_id":"s","data":{"text":"ä \\u0000 \\n \\ud800 \u2028"}';
 const digest = { node_id: "n1", sha256: "aa" };
@@ -36,7 +32,7 @@ describe("the line of a fact", () => {
   it("is refused for data that is not JSON", () => {
     const data: { self?: object } = {};
     data.self = data;
-    expect(() => chainLine({ ...fact, data }, "ff", [])).toThrow(TypeError);
+    expect(() => chainLine(writtenFact({ ...fact, data }), "ff", [])).toThrow(TypeError);
   });
 
   it("is hashed by its UTF-8", () => {

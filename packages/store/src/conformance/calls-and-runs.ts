@@ -67,7 +67,7 @@ export const callsAndRuns: readonly ConformanceCheck[] = [
         facts.find(
           (fact) =>
             fact.run_id === of &&
-            isTerminalFact(fact.type) &&
+            isTerminalFact(fact) &&
             fact.tool_call_id === result?.tool_call_id,
         )?.data;
       assert.deepEqual(
@@ -200,7 +200,7 @@ export const callsAndRuns: readonly ConformanceCheck[] = [
       run.end("completed");
       await session.close();
       const reader = await (await place.open()).readSession(opened.session_id);
-      const terminal = (await reader.facts()).find(({ type }) => isTerminalFact(type));
+      const terminal = (await reader.facts()).find(isTerminalFact);
       assert.deepEqual(terminal?.data, JSON.parse(JSON.stringify({ ...terminal?.data, result })));
       const [ref] = result.artifacts;
       const bytes = await reader.readArtifact(ref?.artifact_id ?? "");

@@ -32,7 +32,7 @@ export async function kernelOn(opened: OpenSession): Promise<KernelOnStore> {
     session_id,
     journal,
     artifacts,
-    ...(lastSeq === undefined ? {} : { lastSeq }),
+    lastSeq,
     policy: {
       rules: [
         { tool: "demo.forbidden", decision: "deny", reason: "not here" },

@@ -1,20 +1,26 @@
 // Writes facts and nodes the way a kernel would, one seq after the other, for checks that need an exact entry.
 
-import type { ConversationNode, Fact, Journal, Recorder } from "@soong/core";
+import type { FactData, FactType, ConversationNode, Fact, Journal, Recorder } from "@soong/core";
 
 export interface Pen {
   /** The next fact of the session; whatever is given is taken as it is. */
-  fact(about?: Partial<Fact>): Fact;
+  fact(about?: WrittenFact): Fact;
   node(
     about: Partial<ConversationNode> & Pick<ConversationNode, "node_id">,
     text?: string,
   ): ConversationNode;
   /** Appends one fact, with these nodes. */
-  add(about?: Partial<Fact>, nodes?: readonly ConversationNode[]): Fact;
+  add(about?: WrittenFact, nodes?: readonly ConversationNode[]): Fact;
   /** A fact that was refused has not used up its seq. */
   takeBack(): void;
   /** For what records through a recorder. */
   readonly recorder: Pick<Recorder, "recordClean">;
+}
+
+/** A journal keeps what it is handed, of whatever type. */
+export interface WrittenFact extends Partial<Omit<Fact, "type" | "data">> {
+  readonly type?: string;
+  readonly data?: object;
 }
 
 export const WRITTEN_AT = "2026-01-02T03:04:05.678Z";
@@ -29,7 +35,7 @@ export function createPen(
     fact(about = {}) {
       seq += 1;
       const own = { id: `f${seq}`, seq, type: "task.noted", time, level: "info" } as const;
-      return { ...own, session_id, data: {}, ...about };
+      return { ...own, session_id, data: {}, ...about } as Fact;
     },
     node: (about, text = about.node_id) => ({
       session_id,
@@ -47,7 +53,10 @@ export function createPen(
     takeBack() {
       seq -= 1;
     },
-    recorder: { recordClean: (type, data) => pen.add({ type, data }) },
+    recorder: {
+      recordClean: <T extends FactType>(type: T, data: FactData<T>) =>
+        pen.add({ type, data }) as Fact<T>,
+    },
   };
   return pen;
 }

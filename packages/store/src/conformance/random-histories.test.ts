@@ -6,9 +6,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import type { ConversationNode, Fact } from "@soong/core";
+import type { ConversationNode, Fact, FactData, FactType } from "@soong/core";
 import { StoreError, type OpenSession, type SessionReader, type Store } from "../contract/index.ts";
 import { openStore } from "../store/index.ts";
+import type { WrittenFact } from "./pen.ts";
 
 let base: string;
 beforeEach(async () => {
@@ -87,7 +88,10 @@ async function follow(store: Store, history: History, taken: Step): Promise<void
   }
   if (does === "rewinds" && known !== undefined) {
     await opened.rewind(
-      { recordClean: (type, data) => record(history, { type, data }) },
+      {
+        recordClean: <T extends FactType>(type: T, data: FactData<T>) =>
+          record(history, { type, data }) as Fact<T>,
+      },
       known.node_id,
     );
     active.set(known.agent_id, known.node_id);
@@ -130,14 +134,14 @@ function say(history: History, { agent_id, nodes: count, backwards }: Step, belo
   record(history, {}, given);
 }
 
-function factOf({ facts, opened }: History, about: Partial<Fact>): Fact {
+function factOf({ facts, opened }: History, about: WrittenFact): Fact {
   const seq = facts.length + 1;
   const time = new Date(seq * 1000).toISOString();
   const own = { id: `f${seq}`, seq, type: "task.noted", time, level: "info", data: {} } as const;
-  return { ...own, session_id: opened.session_id, ...about };
+  return { ...own, session_id: opened.session_id, ...about } as Fact;
 }
 
-function record(history: History, about: Partial<Fact>, nodes?: ConversationNode[]): Fact {
+function record(history: History, about: WrittenFact, nodes?: ConversationNode[]): Fact {
   const fact = factOf(history, about);
   history.opened.journal.append({ facts: [fact], ...(nodes === undefined ? {} : { nodes }) });
   history.facts.push(fact);

@@ -1,14 +1,13 @@
 // The records of calls and runs, made from the facts of a session the plain way, to compare a store's with.
 
-import { isTerminalFact, type Fact, type ToolResult } from "@soong/core";
+import { isTerminalFact, type Fact } from "@soong/core";
 import type { CallRecord, RunRecord } from "../contract/index.ts";
 import { asWritten } from "./expect.ts";
 
 export function callsIn(recorded: readonly Fact[]): CallRecord[] {
   const calls: CallRecord[] = [];
-  for (const { type, seq, run_id = "", tool_call_id, tool_name = "", data } of asWritten(
-    recorded,
-  )) {
+  for (const fact of asWritten(recorded)) {
+    const { type, seq, run_id = "", tool_call_id, tool_name = "" } = fact;
     if (tool_call_id === undefined) continue;
     const call = calls.find(
       (known) => known.run_id === run_id && known.tool_call_id === tool_call_id,
@@ -16,9 +15,9 @@ export function callsIn(recorded: readonly Fact[]): CallRecord[] {
     if (type === "tool.requested")
       calls.push({ run_id, tool_call_id, tool_name, requested_seq: seq });
     else if (call !== undefined && type === "tool.started") call.started_seq = seq;
-    else if (call !== undefined && isTerminalFact(type)) {
+    else if (call !== undefined && isTerminalFact(fact)) {
       call.ended_seq = seq;
-      call.status = (data as { result: ToolResult }).result.status;
+      call.status = fact.data.result.status;
     }
   }
   return calls;
@@ -46,8 +45,7 @@ export function runsIn(recorded: readonly Fact[]): RunRecord[] {
       runs.push(run);
     }
     run.last_seq = seq;
-    const { role } = data as { role?: string };
-    if (type === "run.started" && role !== undefined) run.role = role;
+    if (type === "run.started" && data.role !== undefined) run.role = data.role;
     if (type === "run.completed" || type === "run.failed" || type === "run.aborted") {
       run.status = type.slice("run.".length) as RunRecord["status"];
       run.ended_at = time;

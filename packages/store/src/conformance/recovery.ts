@@ -51,24 +51,22 @@ export const recovery: readonly ConformanceCheck[] = [
       ]);
       for (const [tool_call_id] of statuses) {
         const ends = after.filter(
-          (fact) => fact.tool_call_id === tool_call_id && isTerminalFact(fact.type),
+          (fact) => fact.tool_call_id === tool_call_id && isTerminalFact(fact),
         );
         assert.equal(ends.length, 1, tool_call_id);
       }
       const recovered = after.slice(facts.length);
-      const ends = recovered.filter(({ type }) => type === "run.failed");
+      const ends = recovered.filter((fact) => fact.type === "run.failed");
       assert.deepEqual(
         ends.map((fact) => fact.run_id),
         [child_id, run_id],
       );
-      assert.ok(
-        ends.every(({ data }) => (data as { reason: string }).reason === RUNTIME_RESTARTED),
-      );
-      const calls = recovered.filter(({ tool_call_id }) => tool_call_id !== undefined);
+      assert.ok(ends.every(({ data }) => data.reason === RUNTIME_RESTARTED));
+      const calls = recovered.filter(isTerminalFact);
+      assert.ok(calls.every(({ tool_call_id }) => tool_call_id !== undefined));
       assert.equal(calls.length + ends.length, recovered.length);
       for (const { data } of calls) {
-        const { error } = (data as { result: ToolResult }).result;
-        assert.equal(error?.code, RUNTIME_RESTARTED);
+        assert.equal(data.result.error?.code, RUNTIME_RESTARTED);
       }
       for (const run of await again.reader.runs()) {
         assert.equal(run.status, "failed");
@@ -227,7 +225,7 @@ export const recovery: readonly ConformanceCheck[] = [
       await opened.journal.flush();
       await place.crash(store);
       const again = await (await place.open()).openSession(opened.session_id);
-      const end = asWritten(await allFacts(again.journal)).find(({ type }) => isTerminalFact(type));
+      const end = asWritten(await allFacts(again.journal)).find(isTerminalFact);
       const { result } = (end?.data ?? {}) as { result: ToolResult };
       assert.deepEqual(
         result.artifacts.map((kept) => kept.artifact_id),

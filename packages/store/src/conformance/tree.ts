@@ -159,9 +159,7 @@ export const tree: readonly ConformanceCheck[] = [
       const said = expected[agent_id] ?? [];
       const parent_id = said.at(-1);
       const node_id = `n${i}`;
-      pen.add({}, [
-        pen.node({ node_id, agent_id, ...(parent_id === undefined ? {} : { parent_id }) }),
-      ]);
+      pen.add({}, [pen.node({ node_id, agent_id, parent_id })]);
       said.push(node_id);
     }
     await session.rewind(pen.recorder, "n4");

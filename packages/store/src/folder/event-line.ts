@@ -1,7 +1,8 @@
 // A fact's line in events.jsonl: the journal's own text, but a long string in its data, and whatever else would make it
 // longer than a fact may be in a stream, is a reference to the journal with its beginning (EVENT-5).
 
-import { boundFact, journalRef, pointerStep, type Fact } from "@soong/core";
+import { boundFact, type Fact } from "@soong/core";
+import { journalRef, pointerStep } from "@soong/core/internal";
 import type { CommittedFact } from "./run-folders-contract.ts";
 
 /** A string with more characters than this is a reference. */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { verifies } from "#laws";
+import { writtenFact } from "../../../../test/facts.ts";
 import type { Fact } from "@soong/core";
 import { openRunFolders, type CommittedFact } from "./index.ts";
 
@@ -81,16 +82,8 @@ test("a batch of many facts is one write to each file", () => {
 });
 
 function failed(seq: number): CommittedFact {
-  const fact: Fact = {
-    id: `f${seq}`,
-    seq,
-    type: "tool.failed",
-    time: "t",
-    level: "warn",
-    session_id: "s",
-    run_id: "run_1",
-    data: { result: { is_error: true, status: "failed" } },
-  };
+  const data = { result: { is_error: true, status: "failed" } };
+  const fact = writtenFact({ seq, type: "tool.failed", level: "warn", run_id: "run_1", data });
   return { fact, line: JSON.stringify(fact) };
 }
 

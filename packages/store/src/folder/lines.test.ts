@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
+import { writtenFact } from "../../../../test/facts.ts";
 import type { Fact } from "@soong/core";
 import { eventLine } from "./event-line.ts";
 import { errorLine, toolLine } from "./log-lines.ts";
@@ -120,10 +121,10 @@ test("each way to end is a line of its call, and nothing else is", () => {
 });
 
 test("an error's line has the words that say most", () => {
-  const message = (data: Fact["data"]) =>
-    (JSON.parse(errorLine(of({ type: "run.failed", level: "error", data })) ?? "") as Fact["data"])[
-      "message"
-    ];
+  const message = (data: object) => {
+    const line = errorLine(of({ type: "run.failed", level: "error", data }));
+    return (JSON.parse(line ?? "") as { message: string }).message;
+  };
   expect(message({ error: { message: "a" }, message: "b" })).toBe("a");
   expect(message({ message: "b", reason: "c" })).toBe("b");
   expect(message({ error: "plain", reason: "c" })).toBe("plain");
@@ -151,16 +152,7 @@ function summaryOf(summary: string): string {
   return (JSON.parse(line ?? "") as { summary: string }).summary;
 }
 
-function of(about: Partial<Fact>): CommittedFact {
-  const fact: Fact = {
-    id: "f1",
-    seq: 1,
-    type: "tool.progress",
-    time: "t1",
-    level: "info",
-    session_id: "s",
-    data: {},
-    ...about,
-  };
+function of(about: Partial<Parameters<typeof writtenFact>[0]>): CommittedFact {
+  const fact = writtenFact({ type: "tool.progress", time: "t1", ...about });
   return { fact, line: JSON.stringify(fact) };
 }

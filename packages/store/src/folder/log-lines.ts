@@ -9,7 +9,7 @@ const SUMMARY = 500;
 
 /** One line a call, when it ends. */
 export function toolLine({ fact }: CommittedFact): string | undefined {
-  if (!isTerminalFact(fact.type)) return undefined;
+  if (!isTerminalFact(fact)) return undefined;
   const result = resultOf(fact);
   const artifacts = artifactIds(result["artifacts"]);
   return JSON.stringify({
@@ -29,7 +29,7 @@ export function toolLine({ fact }: CommittedFact): string | undefined {
 /** Facts of level error, and calls that ended in an error or may not have happened. */
 export function errorLine({ fact }: CommittedFact): string | undefined {
   const result = resultOf(fact);
-  const isFailedCall = isTerminalFact(fact.type) && isErrorOf(fact, result);
+  const isFailedCall = isTerminalFact(fact) && isErrorOf(fact, result);
   if (fact.level !== "error" && !isFailedCall) return undefined;
   const data = recordOf(fact.data);
   const error = recordOf(isFailedCall ? result["error"] : data["error"]);

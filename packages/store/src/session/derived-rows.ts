@@ -1,7 +1,7 @@
 // The tables that follow from facts and nodes: runs, agents with their active nodes, calls. Kept up entry by
 // entry in memory, and written with the facts they follow from.
 
-import { isTerminalFact, type ConversationNode, type Fact, type ToolResult } from "@soong/core";
+import { isTerminalFact, type ConversationNode, type Fact } from "@soong/core";
 import { asColumn } from "../sqlite/index.ts";
 import { createConversation, type ConversationTree } from "./conversation.ts";
 import type { AgentRow, CallRow, OpenState, RunRow } from "./rows.ts";
@@ -101,7 +101,7 @@ export function createDerivedRows(
     if (fact.type === "run.started") {
       run.status = "running";
       run.ended_at = null;
-      const { role } = fact.data as { role?: unknown };
+      const { role } = fact.data;
       if (typeof role === "string") run.role = role;
       changedRuns.add(run);
     } else if (isRunEnd(fact.type)) {
@@ -157,7 +157,7 @@ export function createDerivedRows(
 
   function takeCall(fact: Fact, run_id: string, tool_call_id: string): void {
     const isRequest = fact.type === "tool.requested";
-    if (!isRequest && fact.type !== "tool.started" && !isTerminalFact(fact.type)) return;
+    if (!isRequest && fact.type !== "tool.started" && !isTerminalFact(fact)) return;
     const column = asColumn(tool_call_id);
     const key = keyOf(run_id, column);
     if (isRequest) {
@@ -178,14 +178,13 @@ export function createDerivedRows(
       call.started_seq = fact.seq;
       return;
     }
-    const { result } = fact.data as { result?: Partial<ToolResult> };
-    const status = result?.status ?? fact.type.slice("tool.".length);
+    const status = fact.data.result?.status ?? fact.type.slice("tool.".length);
     calls.delete(key);
     endedCalls.push({ ...call, ended_seq: fact.seq, status });
   }
 
-  function takeRewind(fact: Fact): void {
-    const { agent_id, node_id } = fact.data as { agent_id: string; node_id: string };
+  function takeRewind(fact: Fact<"context.rewound">): void {
+    const { agent_id, node_id } = fact.data;
     const agent = agentOf(agent_id);
     agent.active_node_id = node_id;
     if (!moving.has(agent)) changedAgents.add(agent);

@@ -1,5 +1,6 @@
 // A session held for writing: recovered, then journal, artifacts and tree behind the kernel's interfaces.
 
+import { join } from "node:path";
 import type { Clock, Fact, IdSource, Journal, JournalEntry } from "@soong/core";
 import { sessionArtifacts, sweepArtifacts } from "../artifacts/index.ts";
 import { StoreError, type AtCrashPoint, type OpenSession } from "../contract/index.ts";
@@ -97,6 +98,10 @@ export async function holdSession(
           writer.addArtifact(record);
         },
         find: (artifact_id) => writer.findArtifact(artifact_id),
+        sameContent(sha256, size) {
+          const same = tables.sameContent(sha256, size);
+          return same && join(place.artifactDirectoryOf(same.session_id), same.artifact_id);
+        },
       },
       ids: parts.ids,
       clock: parts.clock,

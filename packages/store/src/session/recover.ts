@@ -2,7 +2,6 @@
 
 import {
   recoveryEntry,
-  type ArtifactRecord,
   type ArtifactRef,
   type Fact,
   type JournalEntry,
@@ -56,10 +55,11 @@ export function findLost(place: SessionPlace, session: SessionRow, time: string)
   }
 
   function lostCall(call: CallRow): LostCall {
-    const started = call.started_seq === null ? undefined : fact(call.started_seq);
+    const started =
+      call.started_seq === null ? undefined : (fact(call.started_seq) as Fact<"tool.started">);
     return {
-      requested: fact(call.requested_seq),
-      ...(started === undefined ? {} : { started }),
+      requested: fact(call.requested_seq) as Fact<"tool.requested">,
+      started,
       artifacts: artifactsOf(call),
     };
   }
@@ -91,14 +91,14 @@ export function findLost(place: SessionPlace, session: SessionRow, time: string)
     ) as { seq: number; line: string }[];
     return rows
       .map((row) => factOf(row, place))
+      .filter((fact) => fact.type === "artifact.created")
       .filter((created) => created.run_id === run_id)
-      .map((created) => created.data as unknown as ArtifactRecord)
-      .map(({ artifact_id, media_type, size, sha256, name }) => ({
+      .map(({ data: { artifact_id, media_type, size, sha256, name } }) => ({
         artifact_id,
         media_type,
         size,
         sha256,
-        ...(name === undefined ? {} : { name }),
+        name,
       }));
   }
 }

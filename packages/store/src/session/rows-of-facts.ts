@@ -78,7 +78,7 @@ export function createRowsOfFacts(): RowsOfFacts {
     const record = {
       session_id,
       run_id,
-      ...(tool_call_id === undefined ? {} : { tool_call_id }),
+      tool_call_id,
       created_at: time,
       ...data,
     } as unknown as ArtifactRecord;

@@ -25,6 +25,7 @@ export interface SessionPlace {
   /** Of the database, for messages. */
   readonly path: string;
   readonly artifactDirectory: string;
+  artifactDirectoryOf(session_id: string): string;
 }
 
 const DEFAULT_LIMIT = 1000;

@@ -37,6 +37,11 @@ export interface SessionWriter {
 /** What is in the tables already, asked for when it is needed. */
 export interface SessionTables extends ConversationTree, DerivedTables {
   artifact(artifact_id: string): ArtifactRecord | undefined;
+  /** One of the artifacts of all sessions that were kept last, with that content. */
+  sameContent(
+    sha256: string,
+    size: number,
+  ): Pick<ArtifactRecord, "session_id" | "artifact_id"> | undefined;
   /** The session that has a run of this id, if it is another one. */
   ownerOfRun(run_id: string): string | undefined;
 }
@@ -201,8 +206,8 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
     if (!isPlain(id)) throw refused(`an id holds NUL or half a character: ${JSON.stringify(id)}`);
   }
 
-  function checkRewind(fact: Fact): void {
-    const { agent_id, node_id } = fact.data as Record<string, unknown>;
+  function checkRewind(fact: Fact<"context.rewound">): void {
+    const { agent_id, node_id } = fact.data;
     const isKnown = typeof agent_id === "string" && typeof node_id === "string" && hasNode(node_id);
     if (!isKnown) throw refused(`fact ${fact.seq} rewinds to a node that is not there`);
   }

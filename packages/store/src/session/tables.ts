@@ -5,6 +5,9 @@ import type { Database, SqlValue, Statement } from "../sqlite/index.ts";
 import type { AgentRow, RunRow } from "./rows.ts";
 import type { SessionTables } from "./session-writer.ts";
 
+/** So many are looked through, for there is no index by content. */
+const LATEST_ARTIFACTS = 1_000;
+
 export function sessionTables(database: Database, session_no: number): SessionTables {
   const ask = asker(database);
   return {
@@ -29,6 +32,15 @@ export function sessionTables(database: Database, session_no: number): SessionTa
         artifact_id,
       ) as { record: string } | undefined;
       return row && (JSON.parse(row.record) as ArtifactRecord);
+    },
+    sameContent(sha256, size) {
+      const latest = "SELECT size, record FROM artifacts ORDER BY rowid DESC LIMIT ?";
+      const rows = database
+        .prepare(`SELECT record FROM (${latest}) WHERE size = ?`)
+        .all(LATEST_ARTIFACTS, size) as { record: string }[];
+      return rows
+        .map(({ record }) => JSON.parse(record) as ArtifactRecord)
+        .find((record) => record.sha256 === sha256);
     },
     ownerOfRun(run_id) {
       const row = ask(

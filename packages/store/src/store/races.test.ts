@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Fact } from "@soong/core";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
+import { writtenFact } from "../../../../test/facts.ts";
 import type { OpenSession, Store } from "../contract/index.ts";
 import { openStore, type StoreOptions } from "./open-store.ts";
 
@@ -110,17 +111,10 @@ function openAfterClose(store: Store): Promise<OpenSession> {
   return store.openSession("s");
 }
 
-function add(to: OpenSession, seq: number, ms = 0, origin: Partial<Fact> = {}): void {
+function add(to: OpenSession, seq: number, ms = 0, origin: { run_id?: string } = {}): void {
   const { session_id } = to;
   const time = new Date(ms).toISOString();
-  const fact: Fact = {
-    id: `f${seq}`,
-    seq,
-    type: "error",
-    time,
-    level: "info",
-    session_id,
-    data: {},
-  };
-  to.journal.append({ facts: [{ ...fact, ...origin }] });
+  to.journal.append({
+    facts: [writtenFact({ seq, type: "error", time, session_id, ...origin })],
+  });
 }

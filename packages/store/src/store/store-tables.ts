@@ -118,9 +118,13 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
     return found && tombstoneRecord(found);
   }
 
+  function artifactDirectoryOf(session_id: string): string {
+    return join(home, "artifacts", sessionName(session_id));
+  }
+
   function placeOf({ session_no, session_id }: SessionRow): SessionPlace {
-    const artifactDirectory = join(home, "artifacts", sessionName(session_id));
-    return { query, session_no, session_id, path, artifactDirectory };
+    const artifactDirectory = artifactDirectoryOf(session_id);
+    return { query, session_no, session_id, path, artifactDirectory, artifactDirectoryOf };
   }
 
   function sessionRows({ limit = DEFAULT_PAGE, after }: SessionPage): SessionRow[] {

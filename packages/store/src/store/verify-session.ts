@@ -1,11 +1,10 @@
 // Walks the facts of a session page by page and finds the first fact, node or artifact that is not what was recorded,
 // or a row that does not follow from the facts (EVENT-6).
 
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ArtifactRecord } from "@soong/core";
+import { hashFile } from "../artifacts/index.ts";
 import type { ChainProblem, Verification, VerifyOptions } from "../contract/index.ts";
 import { placeOfSession, type SessionPlace, type SessionRow } from "../session/index.ts";
 import { findDerivedProblem } from "./derived-tables.ts";
@@ -108,14 +107,4 @@ export async function verifySession(
     ) as { seq: number }[];
     return fact?.seq ?? last_seq;
   }
-}
-
-async function hashFile(path: string): Promise<string | undefined> {
-  const hash = createHash("sha256");
-  try {
-    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
-  } catch {
-    return undefined;
-  }
-  return hash.digest("hex");
 }

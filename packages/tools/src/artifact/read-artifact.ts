@@ -2,6 +2,7 @@
 // Bytes are stored raw, so both ways redact before they cut or compare (REDACT-1).
 
 import { defineTool, ToolFailure, toolResult, type AnyTool, type ToolContext } from "@soong/core";
+import { targetsOfArtifact } from "./artifact-targets.ts";
 import { readPage } from "./read-page.ts";
 import { compileQuery, searchArtifact, type ArtifactSearch } from "./search-artifact.ts";
 
@@ -83,6 +84,7 @@ export function readArtifactTool(): AnyTool {
         ? undefined
         : "length belongs to a range; leave it out with query.";
     },
+    targets: (input, context) => targetsOfArtifact(input.artifact_id, context),
     handler: (input, context) => readArtifact(input as ReadArtifactInput, context),
   });
 }

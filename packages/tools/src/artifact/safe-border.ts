@@ -1,6 +1,8 @@
 // Where a text may be cut so that no secret is cut in two: half a secret is not recognised as one. A
 // border is safe when hiding secrets on each side by itself gives the same as hiding them in the whole.
 
+import { isLowSurrogate } from "@soong/core/internal";
+
 /** Longer than any secret we know of: a private key of 16 384 bits has about 13 000 characters. */
 export const MARGIN = 16 * 1024;
 
@@ -22,6 +24,5 @@ function isSafe(text: string, border: number, redact: (text: string) => string):
 
 /** Not between the halves of a surrogate pair. */
 function wholeCharacter(text: string, at: number): number {
-  const unit = text.charCodeAt(at);
-  return unit >= 0xdc00 && unit <= 0xdfff ? at - 1 : at;
+  return isLowSurrogate(text.charCodeAt(at)) ? at - 1 : at;
 }

@@ -1,7 +1,8 @@
 // The lines of an artifact that match, in one pass and bounded memory. What is compared is the redacted
 // text: a pattern must not find out what a secret is by trying.
 
-import { createRegex, ToolFailure, type ArtifactRef, type ToolContext } from "@soong/core";
+import { ToolFailure, type ArtifactRef, type ToolContext } from "@soong/core";
+import { createRegex } from "@soong/core/internal";
 import { decodeWindow } from "./decoded-window.ts";
 import { MARGIN, safeBorder } from "./safe-border.ts";
 

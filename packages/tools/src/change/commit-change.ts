@@ -1,7 +1,8 @@
 // Carries a planned change out: the pre-image is kept as an artifact first (CODE-6), then the file is
 // replaced at once, and the run remembers what it left there (CODE-5).
 
-import { PRE_IMAGE, toolResult, type ToolContext } from "@soong/core";
+import { toolResult, type ToolContext } from "@soong/core";
+import { PRE_IMAGE } from "@soong/core/internal";
 import type { FilesRead } from "../file/index.ts";
 import { commitFile, defaultLockDirectory } from "../path/index.ts";
 import { judgedChange, type KeptChanges, type Planner } from "./planned-change.ts";

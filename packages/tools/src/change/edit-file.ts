@@ -129,7 +129,7 @@ function refused(name: string, error: Extract<PlannedText, { ok: false }>["error
       error_class: "invalid_arguments",
       message: `${name}: ${message}`,
       recovery: "change_arguments",
-      ...(details === undefined ? {} : { details }),
+      details,
     },
     placesIn(details),
   );

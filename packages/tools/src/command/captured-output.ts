@@ -3,13 +3,13 @@
 // output, never the command.
 
 import {
-  MARGIN,
   messageOf,
   type ArtifactDescription,
   type ArtifactRef,
   type ArtifactSink,
   type ToolContext,
 } from "@soong/core";
+import { MARGIN } from "@soong/core/internal";
 import { isBinary } from "./binary-output.ts";
 
 export interface CapturedOutput {

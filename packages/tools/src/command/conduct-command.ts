@@ -150,7 +150,11 @@ async function stillAsPlanned(
   if ((await stampText(executable)) !== facts.stamp) {
     throw changed(`${JSON.stringify(facts.found)} has been written to`);
   }
-  for (const { path, sha256 } of await scriptsOfCommand(argv, cwd)) {
+  for (const { path, sha256 } of await scriptsOfCommand({
+    argv,
+    cwd,
+    executable: planned.executable,
+  })) {
     const judged = plan.pre_images?.find((image) => image.path === path);
     if (judged?.sha256 !== sha256) throw changed(`${JSON.stringify(path)} has been written to`);
   }
@@ -163,7 +167,7 @@ async function stillAsPlanned(
     isDeepStrictEqual(proof.env, facts.env ?? {}) &&
     isDeepStrictEqual(proof.names, facts.names ?? []);
   if (!isAsJudged) throw changed("it is no longer sure to only read");
-  for (const { path } of restrictedPathsOf(input, cwd, context, env)) {
+  for (const { path } of restrictedPathsOf(input, cwd, context, env).named) {
     const isJudged = plan.resources.some(
       (judged) => judged.kind === "path" && judged.path === path,
     );

@@ -2,7 +2,8 @@
 // name with a slip in it.
 
 import { readdirSync } from "node:fs";
-import { nearestName, ToolFailure } from "@soong/core";
+import { ToolFailure } from "@soong/core";
+import { nearestName } from "@soong/core/internal";
 import { findExecutable } from "@soong/platform";
 
 export function executableNotFound(
@@ -41,8 +42,18 @@ function reason(argv: readonly string[], where: { path: string; cwd: string }): 
 
 function nearestExecutable(name: string, where: { path: string; cwd: string }): string | undefined {
   const names = where.path.split(":").flatMap(namesIn);
-  const near = nearestName(name, [...new Set(names)]);
+  const near = nearProgram(name, [...new Set(names)]);
   return near !== undefined && findExecutable(near, where) !== undefined ? near : undefined;
+}
+
+/** A short name is one letter away from many others ("rg" is not "rm"): only its letters in another order count. */
+function nearProgram(name: string, names: readonly string[]): string | undefined {
+  const lettersOf = (text: string): string => Array.from(text).toSorted().join("");
+  if (name.length < 4) return names.find((one) => lettersOf(one) === lettersOf(name));
+  return nearestName(
+    name,
+    names.filter((one) => Math.abs(one.length - name.length) <= 2),
+  );
 }
 
 function namesIn(directory: string): string[] {

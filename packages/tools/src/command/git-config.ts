@@ -30,6 +30,34 @@ export function isHarmlessGitConfig(text: string): boolean {
   );
 }
 
+/** The first setting by which git runs a program, as a clause: for a config that the user wrote, so nothing else counts. */
+export function settingThatRuns(text: string): string | undefined {
+  for (const setting of settingsOf(text)) {
+    if (setting === undefined) return "has a line that is not understood";
+    const { key, value } = setting;
+    if (!RUNS_A_PROGRAM.test(key)) continue;
+    const usual = USUAL_VALUES.find(([name]) => name.test(key))?.[1];
+    if (value === undefined || usual?.test(value) !== true) return `sets ${key}`;
+  }
+  return undefined;
+}
+
+/** Aliases are not here: no alias replaces a command of git, and another name is not covered by an allow anyway. */
+const RUNS_A_PROGRAM =
+  /^(?:core\.(?:fsmonitor|sshcommand|gitproxy|askpass|editor|alternaterefscommand|worktree)|sequence\.editor|diff\.external|diff\..*\.(?:command|textconv)|merge\..*\.driver|filter\..*\.(?:clean|smudge|process)|gpg\.(?:.*\.)?(?:program|defaultkeycommand)|credential\.(?:.*\.)?helper|interactive\.difffilter|sendemail\..*cmd|remote\..*\.(?:uploadpack|receivepack|vcs)|uploadpack\.packobjectshook|include\.path|includeif\..*|trailer\..*\.(?:cmd|command)|submodule\..*\.update|protocol\.(?:.*\.)?allow|hook\..*|gc\.recentobjectshook|(?:difftool|mergetool|browser|man)\..*\.(?:cmd|path))$/;
+
+/** What people set in a repository, and what runs nothing of the project's. */
+const USUAL_VALUES: readonly (readonly [key: RegExp, value: RegExp])[] = [
+  [/^core\.fsmonitor$/, /^(?:true|false|0|1|yes|no)$/],
+  [
+    /^core\.sshcommand$/,
+    /^ssh(?: +(?:-i *[\w./~-]+|-p *\d+|-4|-6|-q|-v|-o *(?:IdentitiesOnly|IdentityFile|User|Port)[= ][\w./~-]+))*$/,
+  ],
+  [/^filter\.lfs\./, /^git[- ]lfs [\w -]*(?:%f)?$/],
+  [/^credential\./, /^(?:store|cache|osxkeychain|manager|manager-core|libsecret|wincred)?$/],
+  [/^submodule\./, /^(?:checkout|rebase|merge|none)$/],
+];
+
 export interface GitSetting {
   /** Section and name in lower case. */
   readonly key: string;

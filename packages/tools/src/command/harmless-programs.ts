@@ -15,3 +15,15 @@ export function isHarmlessJqFilter(filter: string): boolean {
     filter,
   );
 }
+
+/** Files that its arguments need not name: modules, whose names a filter may put together, or a program in a file. */
+export function loadsJqFiles(args: readonly string[]): boolean {
+  return args.some(
+    (arg) =>
+      // Letters may stand together: `-nf`.
+      /^-[^-]*[fL]|^--(?:from-file|library-path)/.test(arg) || LOADS_MODULES.test(arg),
+  );
+}
+
+/** Not the key of an object: `.include`, `{import}`. */
+const LOADS_MODULES = /(?:^|[;\s])(?:import|include)\s*["#@]|\bmodulemeta\b/;

@@ -370,7 +370,14 @@ function kindOf(cwd: string): string {
 
 type Proven = Extract<ReadOnlyProof, { read_only: true }>;
 
+/** A copy of the first one: git is started five times for that, and not for each test. */
 function newRepository(folder: string): void {
+  const first = join(ground, "first");
+  if (!existsSync(first)) makeRepository(first);
+  cpSync(first, folder, { recursive: true, preserveTimestamps: true });
+}
+
+function makeRepository(folder: string): void {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "a.txt"), "text\n");
   const run = (...args: string[]) => execFileSync("git", args, { cwd: folder, env: environment() });

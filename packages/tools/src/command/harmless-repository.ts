@@ -38,12 +38,29 @@ export function checkRepository(cwd: string): CheckedRepository {
     checkSubmodules(git_dir);
     return { kind: "harmless", ...found, common_dir };
   } catch (error) {
-    const why = error instanceof Doubt ? error.message : "the repository cannot be read";
-    return { kind: "doubtful", why };
+    return { kind: "doubtful", why: doubtOf(error) };
+  }
+}
+
+/** Where git would find a repository from here, and the files of its config; a clause where that cannot be told. */
+export function locateRepository(
+  cwd: string,
+): { readonly git_dir: string; readonly configs: readonly string[] } | string | undefined {
+  try {
+    const found = findGitDirectory(cwd);
+    if (found === undefined) return undefined;
+    const { git_dir } = found;
+    return { git_dir, configs: configsOf(git_dir, commonDirectory(git_dir)) };
+  } catch (error) {
+    return doubtOf(error);
   }
 }
 
 class Doubt extends Error {}
+
+function doubtOf(error: unknown): string {
+  return error instanceof Doubt ? error.message : "the repository cannot be read";
+}
 
 /** `.git` in the directory or any above it. */
 function findGitDirectory(cwd: string): { git_dir: string; work_tree: string } | undefined {
@@ -92,14 +109,17 @@ function checkGitDirectory(gitDirectory: string, common: string): void {
 }
 
 function checkConfigs(gitDirectory: string, common: string): void {
-  for (const directory of new Set([gitDirectory, common])) {
-    for (const name of ["config", "config.worktree"]) {
-      const path = join(directory, name);
-      if (entryAt(path) !== undefined && !isHarmlessGitConfig(readText(path))) {
-        throw new Doubt(`${quoted(path)} has a setting that may run a program`);
-      }
+  for (const path of configsOf(gitDirectory, common)) {
+    if (!isHarmlessGitConfig(readText(path))) {
+      throw new Doubt(`${quoted(path)} has a setting that may run a program`);
     }
   }
+}
+
+function configsOf(gitDirectory: string, common: string): string[] {
+  return [...new Set([gitDirectory, common])]
+    .flatMap((directory) => ["config", "config.worktree"].map((name) => join(directory, name)))
+    .filter((path) => entryAt(path) !== undefined);
 }
 
 /** The mode of a submodule in an index; the bytes may mean something else, which costs one question. */
@@ -128,7 +148,7 @@ function readLine(path: string): string {
   return line;
 }
 
-function readText(path: string): string {
+export function readText(path: string): string {
   return readBytes(path, MOST_TEXT_BYTES).toString("utf8");
 }
 

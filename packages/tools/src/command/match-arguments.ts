@@ -18,7 +18,7 @@ export function matchArguments(
   if (typeof read === "string") return read;
   const { options, operands } = read;
   if (rule.needs !== undefined && !hasOneOf(options, rule.needs)) {
-    return `it only reads with one of ${list(rule.needs)}`;
+    return `it is proven only with one of ${list(rule.needs)}`;
   }
   const needed = operands.length > 0 ? rule.operandsNeed : undefined;
   if (needed !== undefined && !hasOneOf(options, needed)) {

@@ -1,10 +1,17 @@
 // Restricted paths that a command could get at without naming them (PERM-15): an interpreter can open anything, and a
 // tool that walks a tree opens what is in it. What a program really does cannot be judged here, so a person is asked.
 
-import { lstatSync, opendirSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { isPlainCommand, literalPrefix, type Places } from "@soong/core";
-import { canonicalPath, isWithin } from "./places-of-command.ts";
+import { opendirSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Places, Roots } from "@soong/core";
+import { innerCommands, isPlainCommand, literalPrefix } from "@soong/core/internal";
+import { reachOfGit, repositoryOf } from "./git-reach.ts";
+import { loadsJqFiles } from "./harmless-programs.ts";
+import { restrictedNamesListed } from "./listed-names.ts";
+import { listedTrees, restrictedInTrees } from "./listed-trees.ts";
+import { canonicalPath, isWithin, isWithinRoots } from "./places-of-command.ts";
+import { isArchiving, walkedTrees } from "./walked-trees.ts";
+import { exists, isDirectory } from "../path/index.ts";
 
 export interface ReachingCommand {
   readonly argv: readonly string[];
@@ -17,10 +24,39 @@ export interface ReachingCommand {
 /** One path for each rule or guard that is in reach; none where its arguments say all it touches. */
 export function pathsInReach(
   command: ReachingCommand,
+  places: Pick<Places, "restrictedBy" | "restrictedGlobs" | "roots">,
+): string[] {
+  if (tellsOfItself(command, places.roots)) return [];
+  const listed = listedTrees(command);
+  const reached =
+    listed === undefined
+      ? restrictedBelow(() => treesOf(command), places)
+      : restrictedInTrees(listed, places);
+  return [...new Set([...reached, ...restrictedNamesListed(command, places)])];
+}
+
+/** `npm --version`, `make --help`, of a program that the agent cannot have written. */
+export function tellsOfItself(
+  { argv, executable }: Pick<ReachingCommand, "argv" | "executable">,
+  roots: Roots,
+): boolean {
+  const [program = "", option = "", ...more] = argv;
+  const name = program.slice(program.lastIndexOf("/") + 1);
+  if (more.length > 0 || program.includes("/") || isWithinRoots(roots, executable)) return false;
+  // They start the version that the project names.
+  if (/^(?:yarn|yarnpkg|pnpm|pnpx|corepack|mvn|gradle)$/.test(name)) return false;
+  return (
+    /^--(?:version|help)$/.test(option) || (/^(?:node|npm|npx)$/.test(name) && option === "-v")
+  );
+}
+
+/** The same for whatever walks these directories. */
+export function restrictedBelow(
+  treesToWalk: () => readonly string[],
   { restrictedBy, restrictedGlobs }: Pick<Places, "restrictedBy" | "restrictedGlobs">,
 ): string[] {
   const globs = restrictedGlobs("read");
-  const trees = globs.length === 0 ? [] : treesOf(command);
+  const trees = globs.length === 0 ? [] : treesToWalk();
   if (trees.length === 0) return [];
   const isRestricted = (path: string): boolean => {
     const kind = restrictedBy(path, "read")?.kind;
@@ -34,24 +70,93 @@ export function pathsInReach(
   return [...reached];
 }
 
+/** A tree in which only files of some names count. */
+export interface NamedTree {
+  readonly root: string;
+  readonly counts?: (name: string) => boolean;
+}
+
+/** One path for each rule about writing that whatever writes to these trees could break. */
+export function unwritableBelow(
+  trees: readonly NamedTree[],
+  { restrictedBy, restrictedGlobs }: Pick<Places, "restrictedBy" | "restrictedGlobs">,
+): string[] {
+  const found = new Set<string>();
+  for (const glob of trees.length === 0 ? [] : restrictedGlobs("write")) {
+    for (const { root, counts } of trees) {
+      const path = reachedBy(
+        glob,
+        [root],
+        (one) => restrictedBy(one, "write")?.kind === "rule" && counts?.(basename(one)) !== false,
+        counts !== undefined,
+      );
+      if (path !== undefined) found.add(path);
+    }
+  }
+  return [...found];
+}
+
 /** The directories whose contents it may get at: everything, for a program that is not known. */
 function treesOf({ argv, cwd, executable, read_only }: ReachingCommand): string[] {
   const [program = "", ...args] = argv;
   const name = program.slice(program.lastIndexOf("/") + 1);
   if (name === "git") {
-    if (!read_only) return ["/"];
-    return SHOWS_NO_FILES.has(args.find((arg) => !arg.startsWith("-")) ?? "version")
-      ? []
-      : [repositoryOf(cwd)];
+    const reach = reachOfGit({ argv, cwd, executable });
+    if (reach.kind === "anything") return read_only ? [repositoryOf(cwd)] : ["/"];
+    // What is tracked is looked up in the repository.
+    return reach.kind === "trees" ? [...reach.trees] : [];
   }
-  if (!read_only && !isPlainCommand(program, executable)) return ["/"];
+  if (readsWalkedTrees(argv, executable)) {
+    return walkedTrees({ argv, cwd, executable }).map(({ root }) => root);
+  }
+  const isPlain = isPlainCommand(program, executable) && !(name === "jq" && loadsJqFiles(args));
+  const isKnown = isPlain || readsWhatItNames(argv, executable);
+  if (!read_only && !isKnown) return ["/"];
   const lists = LISTS_FILES[name];
   if (lists !== undefined && args.some((arg) => lists.test(arg))) return ["/"];
   const recursive = RECURSIVE[name];
   const walks = recursive !== undefined && args.some((arg) => recursive.test(arg));
   if (!WALKS.has(name) && !walks) return [];
-  const named = args.flatMap((arg) => canonicalPath(cwd, arg) ?? []).filter(isDirectory);
-  return named.length === 0 ? [cwd] : named;
+  const operands = args.filter((arg) => !arg.startsWith("-"));
+  const isInto = INTO.has(name) && !args.some((arg) => /^-[A-Za-z]*t|^--target/.test(arg));
+  // Where something is put is not read.
+  const given = isInto ? operands.slice(0, -1) : args;
+  const named = given.flatMap((arg) => canonicalPath(cwd, arg) ?? []).filter(isDirectory);
+  return named.length === 0 && !NEEDS_OPERANDS.has(name) ? [cwd] : named;
+}
+
+const INTO: ReadonlySet<string> = new Set(["cp", "mv"]);
+const NEEDS_OPERANDS: ReadonlySet<string> = new Set(
+  "cp mv rm chmod chown chgrp diff gzip gunzip".split(" "),
+);
+
+/** `tar c` and `tar t`, and `find -exec` of a program that reads what it is given: they get at the trees they name. */
+function readsWalkedTrees(argv: readonly string[], executable: string): boolean {
+  const [program = "", first = "", ...more] = argv;
+  const name = program.slice(program.lastIndexOf("/") + 1);
+  const args = [first, ...more];
+  const has = (option: RegExp): boolean => args.some((arg) => option.test(arg));
+  const { told, opaque, commands } = innerCommands(argv, executable);
+  if (opaque) return false;
+  if (/^(?:g|bsd)?tar$/.test(name)) {
+    const isKnown =
+      told.length === 0 && !/[xT]/.test(first) && !has(/^-[A-Za-z]*[xT]|^--(?:ex|get|fil)/);
+    return isKnown && (/^-?[A-Za-z]*t/.test(first) || first === "--list" || isArchiving(args));
+  }
+  if (name !== "find" || told.length === 0 || has(/^-(?:execdir|okdir|files0-from)$|^--f/))
+    return false;
+  return commands.every(({ words }) => EXECUTED.test(words.slice(0, 2).join(" ")));
+}
+
+/** Each opens the files it is given, and walks through no directory by these options. */
+const EXECUTED =
+  /^(?:cat|head|tail|wc|rm|stat|touch|basename|dirname|realpath|[ef]?grep)(?: -[A-QS-Za-cefg-qs-z0-9]+| [^-].*| --)?$/s;
+
+/** Programs that can run others, where their arguments say that this one does not. */
+function readsWhatItNames(argv: readonly string[], executable: string): boolean {
+  if (!/^(?:.*\/)?(?:sed|sort|rg)$/.test(argv[0] ?? "")) return false;
+  const { told, opaque } = innerCommands(argv, executable);
+  return told.length === 0 && !opaque;
 }
 
 /** Plain programs that take a whole directory, whatever their options. */
@@ -90,35 +195,19 @@ function byName(rows: readonly (readonly [readonly string[], RegExp])[]): Record
   );
 }
 
-/** They show neither names nor contents of files. */
-const SHOWS_NO_FILES: ReadonlySet<string> = new Set([
-  "version",
-  "branch",
-  "tag",
-  "remote",
-  "rev-parse",
-  "describe",
-  "symbolic-ref",
-]);
-
-function repositoryOf(cwd: string): string {
-  for (let at = cwd; ; at = dirname(at)) {
-    if (lstatSync(join(at, ".git"), { throwIfNoEntry: false }) !== undefined) return at;
-    if (at === "/") return cwd;
-  }
-}
-
 function reachedBy(
   glob: string,
   trees: readonly string[],
   isRestricted: (path: string) => boolean,
+  looksBelow = false,
 ): string | undefined {
   const { path, rest } = literalPrefix(glob);
   for (const tree of trees) {
     const from = isWithin(tree, path) ? path : isWithin(path, tree) ? tree : undefined;
     if (from === undefined || !exists(from)) continue;
     if (isRestricted(from)) return from;
-    if (rest === "" || rest === "**" || !isDirectory(from)) continue;
+    const isAll = rest === "" || rest === "**";
+    if ((isAll && !looksBelow) || !isDirectory(from)) continue;
     const found = firstBelow(from, isRestricted);
     if (found === TOO_MANY) return sampleOf(path, rest);
     if (found !== undefined) return found;
@@ -163,16 +252,4 @@ function sampleOf(path: string, rest: string): string {
     path,
     ...names.map((name) => name.replace(/\\(.)|[*?]/g, (_, kept?: string) => kept ?? "_")),
   );
-}
-
-function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
 }

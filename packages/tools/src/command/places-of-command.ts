@@ -2,8 +2,8 @@
 
 import { resolve } from "node:path";
 import type { Places, Roots } from "@soong/core";
-import { isWithin } from "@soong/platform";
-import { resolvePathNow } from "../path/index.ts";
+import { isWithin } from "@soong/core/internal";
+import { resolveInProcess } from "./process-view.ts";
 
 export { isWithin };
 
@@ -25,10 +25,10 @@ export function ordinaryPath(
   return isSensitive ? undefined : path;
 }
 
-/** Undefined for what is no usable path: empty, too long, a circle of links. */
+/** As the system resolves it for a program that runs in `cwd`. Undefined for what is no usable path: empty, too long, a circle of links. */
 export function canonicalPath(cwd: string, given: string): string | undefined {
   try {
-    return resolvePathNow(cwd, given);
+    return resolveInProcess(cwd, given);
   } catch {
     return undefined;
   }

@@ -1,7 +1,6 @@
 // What a command would run and touch, found out before anybody judges it (CMD-1, PATH-3), and what only a look at
 // the disk tells, found out after.
 
-import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import {
@@ -11,14 +10,20 @@ import {
   type Targets,
   type TargetsContext,
 } from "@soong/core";
-import { resolvePath, stampOf, type JudgedPath } from "../path/index.ts";
-import { findExecutable, type FoundExecutable } from "@soong/platform";
+import { isDirectory, resolvePath, stampOf, type JudgedPath } from "../path/index.ts";
+import { findExecutable, isFixedProgram, type FoundExecutable } from "@soong/platform";
+import { configThatRuns } from "./config-that-runs.ts";
 import { executableNotFound } from "./executable-not-found.ts";
 import { pathsInReach } from "./paths-in-reach.ts";
 import { canonicalPath, isWithinRoots } from "./places-of-command.ts";
 import { proveReadOnly } from "./prove-read-only.ts";
+import { repositoryContents } from "./repository-contents.ts";
 import { restrictedArguments } from "./restricted-arguments.ts";
 import { scriptsOfCommand } from "./scripts-of-command.ts";
+import { lookThroughTrees } from "./secrets-in-trees.ts";
+import { walkedTrees } from "./walked-trees.ts";
+import { NOTHING_UNNAMED, unnamedWrites } from "./unnamed-writes.ts";
+import { mayWriteNamed, writtenPlaces } from "./written-places.ts";
 
 export interface CommandInput {
   argv: string[];
@@ -54,7 +59,6 @@ export async function targetsOfCommand(
   const executable = findExecutable(argv[0] ?? "", { path, cwd });
   const places = { roots: context.roots, sensitiveBy: context.sensitiveBy };
   const proof = proveReadOnly({ argv, cwd, env, places });
-  const restricted = restrictedPathsOf(input, cwd, context, env);
   const facts: CommandFacts = {
     found: executable?.found ?? "",
     stamp: executable === undefined ? "" : await stampText(executable),
@@ -64,10 +68,32 @@ export async function targetsOfCommand(
       : { why_not_read_only: proof.why }),
   };
   const resolved = executable?.resolved ?? wouldBe(argv[0] ?? "", { path, cwd });
-  const may_reach = pathsInReach(
-    { argv, cwd, executable: resolved, read_only: proof.read_only },
-    context,
-  );
+  const isFixed = executable !== undefined && isFixedProgram(executable);
+  // What is not there is known by its name alone, and does not run.
+  const known = executable === undefined ? (argv[0] ?? "") : resolved;
+  const writing = { argv, cwd, executable: known, home: homeOf(env) };
+  const mayWrite = proof.read_only ? () => false : mayWriteNamed(writing, context);
+  const { named: restricted, guessed } = restrictedPathsOf(input, cwd, context, env, mayWrite);
+  const walked = lookThroughTrees(walkedTrees({ argv, cwd, executable: resolved }), context);
+  const unnamed = proof.read_only ? NOTHING_UNNAMED : await unnamedWrites(writing, context, env);
+  const written = proof.read_only
+    ? []
+    : [...writtenPlaces(writing, context), ...unnamed.certain].filter(
+        ({ path }, index, all) => all.findIndex((other) => other.path === path) === index,
+      );
+  const config_runs = proof.read_only
+    ? undefined
+    : configThatRuns({ argv, cwd, executable: resolved }, context.roots);
+  const reaching = { argv, cwd, executable: resolved, read_only: proof.read_only };
+  const inRepository = await repositoryContents(reaching, context, env);
+  const may_reach = [
+    ...new Set([
+      ...pathsInReach(reaching, context),
+      ...walked.restricted,
+      ...guessed,
+      ...inRepository.may_reach,
+    ]),
+  ];
   return {
     resources: [
       {
@@ -75,9 +101,16 @@ export async function targetsOfCommand(
         executable: resolved,
         argv,
         cwd,
+        ...(isWithinRoots(context.roots, resolved) && isFixed ? { fixed_program: true } : {}),
         ...(may_reach.length === 0 ? {} : { may_reach }),
+        ...(unnamed.possible.length === 0 ? {} : { may_write: [...unnamed.possible] }),
+        ...(config_runs === undefined ? {} : { config_runs }),
       },
       ...restricted,
+      ...[...walked.sensitive, ...inRepository.sensitive].filter(
+        ({ path }) => !restricted.some((other) => other.path === path),
+      ),
+      ...written,
     ],
     // Whatever is not proven to read only may destroy something (PERM-9).
     destructive: !proof.read_only,
@@ -91,11 +124,24 @@ export function restrictedPathsOf(
   cwd: string,
   context: TargetsContext,
   env: Environment,
-): JudgedPath[] {
-  const home = env["HOME"] ?? homedir();
+  mayWrite?: (path: string) => boolean,
+): { named: JudgedPath[]; guessed: string[] } {
+  const home = homeOf(env);
   // Where it runs counts as one: `cat config` in ~/.ssh names no sensitive path.
   const given = input.cwd === undefined ? [] : [resolve(context.roots.project, input.cwd)];
-  return restrictedArguments({ argv: [...input.argv, cwd, ...given], cwd, home }, context);
+  const { named, guessed } = restrictedArguments(
+    { argv: input.argv, cwd, home },
+    context,
+    mayWrite,
+  );
+  const place = { argv: ["", cwd, ...given], cwd, home };
+  const where = restrictedArguments(place, context, mayWrite).named;
+  const all = new Map([...named, ...where].map((one) => [one.path, one]));
+  return { named: [...all.values()], guessed };
+}
+
+function homeOf(env: Environment): string {
+  return env["HOME"] ?? homedir();
 }
 
 /** Fails where the command cannot run as it was judged. */
@@ -109,7 +155,7 @@ export async function planCommand({ targets }: PrepareContext, env: Environment)
   return {
     resources: [...targets],
     preview: { kind: "command", argv, cwd, executable },
-    pre_images: await scriptsOfCommand(argv, cwd),
+    pre_images: await scriptsOfCommand({ argv, cwd, executable }),
     env_summary: Object.keys(env).toSorted(),
   };
 }
@@ -162,12 +208,4 @@ function cwdNotFound(cwd: string): ToolFailure {
     recovery: "change_arguments",
     details: { cwd },
   });
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
 }

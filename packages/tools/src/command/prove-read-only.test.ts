@@ -17,7 +17,7 @@ import { verifies } from "#laws";
 import { proveReadOnly } from "./prove-read-only.ts";
 import { READ_ONLY_GIT_COMMANDS } from "./read-only-git-table.ts";
 import { READ_ONLY_COMMANDS } from "./read-only-table.ts";
-import { SYSTEM_DIRECTORIES } from "./trusted-executable.ts";
+import { SYSTEM_DIRECTORIES } from "@soong/platform";
 
 // Programs of our own stand for those of the system, so that it does not matter which are installed.
 const ground = realpathSync(mkdtempSync(join(tmpdir(), "soong-proof-")));

@@ -4,7 +4,7 @@
 import { lstatSync } from "node:fs";
 import { homedir } from "node:os";
 import type { Places } from "@soong/core";
-import { findExecutable } from "@soong/platform";
+import { findExecutable, SYSTEM_DIRECTORIES } from "@soong/platform";
 import { isHarmlessGitFormat } from "./git-format.ts";
 import { gitEnvironment } from "./git-environment.ts";
 import { checkRepository } from "./harmless-repository.ts";
@@ -20,7 +20,7 @@ import { isWithin, ordinaryPath } from "./places-of-command.ts";
 import { READ_ONLY_GIT_COMMANDS } from "./read-only-git-table.ts";
 import type { ArgumentKind, ReadOnlyRule } from "./read-only-rule.ts";
 import { READ_ONLY_COMMANDS } from "./read-only-table.ts";
-import { isTrustedExecutable, SYSTEM_DIRECTORIES } from "./trusted-executable.ts";
+import { isTrustedExecutable } from "./trusted-executable.ts";
 
 export interface CommandToProve {
   readonly argv: readonly string[];

@@ -19,7 +19,7 @@ function sensitiveArguments(command: CommandArguments, sensitive = sensitiveBy):
       return by === undefined ? undefined : { kind: "sensitive", decision: "ask", by };
     },
     restrictedGlobs: () => [],
-  }).map(({ path }) => path);
+  }).named.map(({ path }) => path);
 }
 
 beforeAll(() => {

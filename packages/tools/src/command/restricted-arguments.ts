@@ -3,9 +3,14 @@
 
 import { lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { compileGlob, globProblem, type Places } from "@soong/core";
-import { restrictedHardLinks, type JudgedPath } from "../path/index.ts";
+import type { Places } from "@soong/core";
+import { isReadingProgram } from "@soong/core/internal";
+import { restrictedNameFinder, type JudgedPath } from "../path/index.ts";
+import { directoryBeforeChoice, takeFileUrls } from "./file-urls.ts";
 import { canonicalPath } from "./places-of-command.ts";
+import { isBelowOpenFile } from "./process-view.ts";
+import { argumentsThatName } from "./text-arguments.ts";
+import { nameMatcher } from "./walked-trees.ts";
 
 export interface CommandArguments {
   readonly argv: readonly string[];
@@ -14,46 +19,103 @@ export interface CommandArguments {
   readonly home: string;
 }
 
-/** Canonical paths, each once. */
+type ArgumentPlaces = Pick<Places, "restrictedBy" | "restrictedGlobs"> &
+  Partial<Pick<Places, "roots">>;
+
+/** Canonical paths, each once. `guessed`: they restrict a pattern that a program which reads may take for a file. */
 export function restrictedArguments(
   { argv, cwd, home }: CommandArguments,
-  places: Pick<Places, "restrictedBy" | "restrictedGlobs">,
-): JudgedPath[] {
-  const pieces = new Set(
-    argv
-      .flatMap((argument) => piecesOf(argument.replaceAll(/\$HOME\b|\$\{HOME\}/g, home)))
-      .map((piece) => piece.replace(/^~(?=\/|$)/, home)),
-  );
+  places: ArgumentPlaces,
+  mayWrite: (path: string) => boolean = () => true,
+): { named: JudgedPath[]; guessed: string[] } {
+  const isGuess = patternTest(argv[0] ?? "", places);
   const hardLinkOf = hardLinkFinder(places);
   const found = new Map<string, JudgedPath>();
-  for (const piece of pieces) {
-    if (piece === "" || piece.includes("\0") || piece.length > MOST_PATH_CHARS) continue;
-    for (const named of pathsOf(cwd, piece)) {
-      for (const path of [named, ...hardLinkOf(named)]) {
-        const restriction = places.restrictedBy(path, "read");
-        if (restriction === undefined) continue;
-        const sensitive = restriction.kind === "sensitive" ? { sensitive: true } : {};
-        found.set(path, { kind: "path", access: "read", path, ...sensitive });
+  const guessed = new Set<string>();
+  const ask = (path: string, reason: string): void => {
+    found.set(path, { kind: "path", access: "read", path, sensitive: true, reason });
+  };
+  const naming = argumentsThatName(argv, cwd);
+  for (const directory of choicesOfCurl(naming)) {
+    ask(canonicalPath(cwd, directory) ?? directory, "curl may read any file of a choice in it");
+  }
+  for (const [named, isPattern] of pathsInArguments({ argv: naming, cwd, home })) {
+    if (isBelowOpenFile(named)) {
+      ask(named, "it leads through an open file of the program, so where it leads is not known");
+      continue;
+    }
+    for (const path of [named, ...hardLinkOf(named)]) {
+      const isWritten = mayWrite(named);
+      const reading = places.restrictedBy(path, "read");
+      const writing = isWritten ? places.restrictedBy(path, "write") : undefined;
+      // What is sensitive is so for reading.
+      const restriction = reading ?? (writing?.kind === "rule" ? writing : undefined);
+      if (restriction === undefined) continue;
+      if (restriction.kind !== "sensitive" && isPattern && isGuess(path)) {
+        guessed.add(path);
+        continue;
       }
+      found.set(path, {
+        kind: "path",
+        access: "read",
+        path,
+        ...(restriction.kind === "sensitive" ? { sensitive: true } : {}),
+        ...(isWritten ? {} : { only_read: true }),
+      });
     }
   }
-  return [...found.values()];
+  return { named: [...found.values()], guessed: [...guessed].filter((path) => !found.has(path)) };
+}
+
+function choicesOfCurl(argv: readonly string[]): string[] {
+  if (!argv.some((argument) => /\bcurl\b/.test(argument))) return [];
+  const paths = argv.flatMap((argument) => takeFileUrls(argument).paths);
+  return [...new Set(paths.flatMap((path) => directoryBeforeChoice(path) ?? []))];
+}
+
+/** No shell is around a program that only reads, so nothing stands for other names: only the directory is certain. */
+function patternTest(
+  program: string,
+  { restrictedBy }: Pick<Places, "restrictedBy">,
+): (path: string) => boolean {
+  const name = basename(program);
+  if (!isReadingProgram(name) && !/^(?:sed|awk|gawk|mawk|rg)$/.test(name)) return () => false;
+  return (path) => restrictedBy(dirname(path), "read") === undefined;
+}
+
+/** Every path that a piece of an argument could be, more than are meant, and whether a pattern stands for it. */
+export function pathsInArguments({ argv, cwd, home }: CommandArguments): Map<string, boolean> {
+  const pieces = new Set(
+    argv
+      .map((argument) => takeFileUrls(argument.replaceAll(/\$HOME\b|\$\{HOME\}/g, home)))
+      .flatMap(({ rest, paths }) => [...paths, ...piecesOf(rest)])
+      .map((piece) => piece.replace(/^~(?=\/|$)/, home)),
+  );
+  const paths = new Map<string, boolean>();
+  for (const piece of pieces) {
+    if (piece === "" || piece.includes("\0") || piece.length > MOST_PATH_CHARS) continue;
+    const isPattern = PATTERN.test(basename(piece));
+    for (const path of pathsOf(cwd, piece)) paths.set(path, isPattern && paths.get(path) !== false);
+  }
+  return paths;
 }
 
 /** The restricted name of a file that an argument names by another one. */
-function hardLinkFinder(
-  places: Pick<Places, "restrictedBy" | "restrictedGlobs">,
-): (path: string) => string[] {
-  let links: ReturnType<typeof restrictedHardLinks> | undefined;
+function hardLinkFinder({
+  restrictedBy,
+  restrictedGlobs,
+  roots,
+}: ArgumentPlaces): (path: string) => string[] {
+  const { project = "" } = roots ?? {};
+  const nameOf = restrictedNameFinder({ restrictedBy, restrictedGlobs, project }, "read");
   return (path) => {
     const node = nodeAt(path);
-    if (node?.isFile() !== true || node.nlink < 2n) return [];
-    links ??= restrictedHardLinks(places, "read");
-    const name = links.nameOf(node);
+    const name = node === undefined ? undefined : nameOf(path, node);
     return name === undefined ? [] : [name];
   };
 }
 
+const PATTERN = /[*?[]/;
 const MOST_PATH_CHARS = 4096;
 /** What stands between a path and its surroundings, in options and in scripts. */
 const BORDERS = /[\s=:,@"'`;|&<>(){}!#]+/;
@@ -64,8 +126,11 @@ function piecesOf(argument: string): string[] {
     (before) => before.exec(argument)?.[1] ?? [],
   );
   const pieces = [argument, ...values, ...argument.split(BORDERS)];
-  // The value of a short option stands right behind its letter: `-f.env`.
-  const attached = pieces.filter((piece) => /^-[^-]./.test(piece)).map((piece) => piece.slice(2));
+  // The value of a short option stands right behind its letter, or behind several: `-f.env`, `-sT.env`.
+  const attached = pieces.flatMap((piece) => {
+    const [, letters = ""] = /^-([A-Za-z0-9]{1,8}|[^-])./s.exec(piece) ?? [];
+    return Array.from(letters, (_, index) => piece.slice(index + 2));
+  });
   // A shell takes a backslash away: `.e\nv`.
   const unescaped = pieces
     .filter((piece) => piece.includes("\\"))
@@ -74,9 +139,7 @@ function piecesOf(argument: string): string[] {
 }
 
 /** By its letters, by what it leads to, and by the names a pattern stands for. */
-function pathsOf(cwd: string, given: string): string[] {
-  // To a program, its own directory and root are what the command is started with.
-  const piece = given.replace(OWN_PLACE, (_, place: string) => (place === "cwd" ? cwd : ""));
+function pathsOf(cwd: string, piece: string): string[] {
   const named = resolve(cwd, piece);
   // As the system resolves it: behind a link, ".." leads elsewhere than by its letters.
   const real = canonicalPath(cwd, piece);
@@ -86,27 +149,19 @@ function pathsOf(cwd: string, given: string): string[] {
   return [...new Set([...paths, ...matching, ...led])];
 }
 
-const OWN_PLACE = /^\/proc\/(?:thread-)?self\/(?:task\/[^/]+\/)?(cwd|root)(?=\/|$)/;
-
 /** Only the last name may be a pattern: one directory is looked through, not a tree. */
 function namesMatching(path: string): string[] {
   const pattern = basename(path);
-  if (!/[*?[]/.test(pattern)) return [];
-  const matches = shellGlob(pattern);
+  if (!PATTERN.test(pattern)) return [];
+  const matches = nameMatcher(pattern);
+  const isShown = (name: string): boolean => !name.startsWith(".") || pattern.startsWith(".");
   try {
     return readdirSync(dirname(path))
-      .filter(matches)
+      .filter((name) => isShown(name) && matches(name))
       .map((name) => join(dirname(path), name));
   } catch {
     return [];
   }
-}
-
-/** As a shell matches names, or a little more: a set of characters stands for any one. */
-function shellGlob(pattern: string): (name: string) => boolean {
-  const simple = pattern.replaceAll(/\[[^\]]*\]/g, "?");
-  const matches = compileGlob(globProblem(simple) === undefined ? simple : "*");
-  return (name) => matches(name) && (!name.startsWith(".") || pattern.startsWith("."));
 }
 
 function nodeAt(path: string) {

@@ -3,33 +3,124 @@
 
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Plan } from "@soong/core";
+import { innerCommands } from "@soong/core/internal";
 import { readWholeFile, stampOf } from "../path/index.ts";
 import { canonicalPath } from "./places-of-command.ts";
 
 type PreImages = NonNullable<Plan["pre_images"]>;
 
-/** Of the arguments: what an interpreter among them is given to run, and whatever is executable itself. */
-export async function scriptsOfCommand(argv: readonly string[], cwd: string): Promise<PreImages> {
+/** Of the command and of those inside it: what an interpreter is given to run or looks up itself, and whatever is executable. */
+export async function scriptsOfCommand({
+  argv,
+  cwd,
+  executable,
+}: ScriptedCommand): Promise<PreImages> {
+  const inner = innerCommands(argv, executable).commands.map(({ words }) => words);
+  const commands = [argv, ...inner];
   const paths = new Set<string>();
-  let isWaited = INTERPRETER.test(basename(argv[0] ?? ""));
-  for (const argument of argv.slice(1)) {
-    const isOption = argument.startsWith("-");
-    const path = canonicalPath(cwd, isOption ? argument.replace(/^[^=]*=/, "") : argument);
-    const mode = path === undefined ? undefined : modeOfFile(path);
-    if (path !== undefined && mode !== undefined && (isWaited || (mode & 0o111) !== 0)) {
-      paths.add(path);
-      // What follows its script is data. What stands in an option is loaded before it.
-      if (!isOption) isWaited = false;
+  for (const base of directoriesOf(commands, cwd)) {
+    for (const words of commands) {
+      // The program of the command itself has a stamp of its own.
+      const own = words === argv ? [] : words.slice(0, 1).filter((word) => word.includes("/"));
+      const found = [
+        ...own.flatMap((word) => canonicalPath(base, word) ?? []),
+        ...scriptsGiven(words, base),
+        ...scriptsLookedUp(words, base),
+      ];
+      for (const path of found) if (modeOfFile(path) !== undefined) paths.add(path);
     }
-    if (INTERPRETER.test(basename(argument))) isWaited = true;
   }
   const images: PreImages = [];
   for (const path of [...paths].slice(0, MOST_SCRIPTS)) {
     images.push({ path, sha256: await imageOf(path) });
   }
   return images;
+}
+
+interface ScriptedCommand {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly executable: string;
+}
+
+/** Where it may run: there, behind a `cd`, and in what an option names. */
+function directoriesOf(commands: readonly (readonly string[])[], cwd: string): string[] {
+  const named = commands.flatMap((words) => [
+    ...(/^(?:cd|pushd)$/.test(words[0] ?? "") ? words.slice(1, 2) : []),
+    ...words.filter((_, index) => DIRECTORY_OPTION.test(words[index - 1] ?? "")),
+    ...words.flatMap((word) => DIRECTORY_ATTACHED.exec(word)?.[1] ?? []),
+  ]);
+  return [...new Set([cwd, ...named.flatMap((given) => canonicalPath(cwd, given) ?? [])])];
+}
+
+const DIRECTORY_OPTION = /^(?:-C|--(?:chdir|directory|prefix|dir|cwd))$/;
+const DIRECTORY_ATTACHED = /^(?:-C|--(?:chdir|directory|prefix|dir|cwd)=)(.+)$/s;
+
+function scriptsGiven(words: readonly string[], base: string): string[] {
+  const paths: string[] = [];
+  let isWaited = INTERPRETER.test(basename(words[0] ?? ""));
+  for (const argument of words.slice(1)) {
+    const isOption = argument.startsWith("-");
+    const path = canonicalPath(base, isOption ? argument.replace(/^[^=]*=/, "") : argument);
+    const mode = path === undefined ? undefined : modeOfFile(path);
+    if (path !== undefined && mode !== undefined && (isWaited || (mode & 0o111) !== 0)) {
+      paths.push(path);
+      // What follows its script is data. What stands in an option is loaded before it.
+      if (!isOption) isWaited = false;
+    }
+    if (INTERPRETER.test(basename(argument))) isWaited = true;
+  }
+  return paths;
+}
+
+/** Files that no argument names as they are called: those of build tools and package managers, and modules. */
+function scriptsLookedUp(words: readonly string[], base: string): string[] {
+  const at = words.findIndex((word) => LOOKS_UP.some(([program]) => program.test(basename(word))));
+  const [, look] = LOOKS_UP.find(([program]) => program.test(basename(words[at] ?? ""))) ?? [];
+  return look?.(words.slice(at + 1), base) ?? [];
+}
+
+type Look = (args: readonly string[], base: string) => string[];
+
+const LOOKS_UP: readonly (readonly [RegExp, Look])[] = [
+  [/^g?make$/, makefiles],
+  [/^(?:npm|npx|pnpm|pnpx|yarn|bun)$/, (_, base) => above(base, ["package.json", ".npmrc"])],
+  [/^node(?:js)?$/, (args, base) => (args.includes("--run") ? above(base, ["package.json"]) : [])],
+  [/^just$/, (_, base) => above(base, ["justfile", "Justfile", ".justfile"])],
+  [/^rake$/, (_, base) => above(base, ["Rakefile", "rakefile"])],
+  [/^(?:python|pypy)[\d.]*$/, pythonModule],
+];
+
+function makefiles(args: readonly string[], base: string): string[] {
+  const given = args.flatMap((arg) => /^(?:-f|--(?:make)?file=)(.+)$/s.exec(arg)?.[1] ?? []);
+  return [...given, "GNUmakefile", "makefile", "Makefile"].flatMap(
+    (name) => canonicalPath(base, name) ?? [],
+  );
+}
+
+function pythonModule(args: readonly string[], base: string): string[] {
+  const at = args.findIndex((arg) => /^-[A-Za-z]*m/.test(arg));
+  const [, attached = ""] = /^-[A-Za-z]*?m(.*)$/s.exec(args[at] ?? "") ?? [];
+  const module = attached === "" ? (args[at + 1] ?? "") : attached;
+  if (at === -1 || !/^[\w.]+$/.test(module)) return [];
+  const names = module.split(".");
+  const packages = names.map((_, index) => join(base, ...names.slice(0, index + 1)));
+  return [
+    `${join(base, ...names)}.py`,
+    ...packages.map((path) => join(path, "__init__.py")),
+    join(base, ...names, "__main__.py"),
+  ];
+}
+
+/** In the directory and in those above it. */
+function above(base: string, names: readonly string[]): string[] {
+  const paths: string[] = [];
+  for (let at = base; ; at = dirname(at)) {
+    paths.push(...names.map((name) => join(at, name)));
+    if (at === dirname(at)) return paths;
+  }
 }
 
 const INTERPRETER =

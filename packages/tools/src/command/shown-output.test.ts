@@ -1,4 +1,5 @@
-import { createRedactor, MARGIN } from "@soong/core";
+import { createRedactor } from "@soong/core";
+import { MARGIN } from "@soong/core/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";

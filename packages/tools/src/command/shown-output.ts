@@ -1,7 +1,7 @@
 // What a model reads of one output stream: all of it, or as much of its beginning and end as there is room
 // for. Secrets are hidden before anything is cut, because half a secret is not recognised (REDACT-1).
 
-import { headTail, MARGIN } from "@soong/core";
+import { headTail, MARGIN } from "@soong/core/internal";
 import { cutToBytes } from "../text/index.ts";
 import { isBinary } from "./binary-output.ts";
 import type { OutputEnds } from "./captured-output.ts";

@@ -4,32 +4,20 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Roots } from "@soong/core";
-import type { FoundExecutable } from "@soong/platform";
+import { isFixedProgram, type FoundExecutable } from "@soong/platform";
 import { isWithin, isWithinRoots } from "./places-of-command.ts";
-
-/** Where programs are found, and where their links may lead. */
-export const SYSTEM_DIRECTORIES: readonly string[] = [
-  "/bin",
-  "/sbin",
-  "/usr/bin",
-  "/usr/sbin",
-  "/usr/lib",
-  "/usr/libexec",
-  "/usr/local/bin",
-  "/usr/local/sbin",
-  "/opt/homebrew/bin",
-  "/opt/homebrew/Cellar",
-];
 
 /** One program under many names. */
 const MULTI_CALL: ReadonlySet<string> = new Set(["busybox", "coreutils", "toybox"]);
 
 export function isTrustedExecutable(
   asked: string,
-  { found, resolved }: FoundExecutable,
+  executable: FoundExecutable,
   roots: Roots,
   systemDirectories: readonly string[],
 ): boolean {
+  const { found, resolved } = executable;
+  const isFixed = isFixedProgram(executable);
   const name = basename(found);
   if (asked !== name && asked !== found) return false;
   const realName = basename(resolved);
@@ -38,7 +26,7 @@ export function isTrustedExecutable(
     [found, resolved].every(
       (path) =>
         systemDirectories.some((directory) => isWithin(directory, path)) &&
-        !isWithinRoots(roots, path) &&
+        (isFixed || !isWithinRoots(roots, path)) &&
         isWrittenByItsOwnerOnly(path) &&
         isWrittenByItsOwnerOnly(dirname(path)),
     ) && !isScript(resolved)

@@ -9,13 +9,9 @@ import {
   type SessionOptions,
   type ToolResult,
 } from "@soong/core";
-import {
-  directoryTrustProblem,
-  isObject,
-  problemAt,
-  readJsonFile,
-  type FileProblem,
-} from "../json/index.ts";
+import { isRecord } from "@soong/core/internal";
+import { problemAt, type Problem } from "@soong/platform";
+import { directoryTrustProblem, readJsonFile } from "../json/index.ts";
 import {
   declarationFiles,
   MAX_TIMEOUT_MS,
@@ -38,7 +34,7 @@ export interface CheckOptions extends DeclarativeToolsOptions {
 }
 
 export type CheckedTool =
-  | { ok: false; problems: readonly FileProblem[] }
+  | { ok: false; problems: readonly Problem[] }
   | { ok: true; tool_name: string; result?: ToolResult };
 
 export async function checkDeclarativeTool(
@@ -71,7 +67,7 @@ export async function checkDeclarativeTool(
   const run = await kernel.startRun({
     roots: { project: await realpath(sample.project), write: [] },
     ask: sample.ask ?? (() => ({ decision: "allow_once" })),
-    ...(sample.secrets === undefined ? {} : { secrets: sample.secrets }),
+    secrets: sample.secrets,
   });
   return { ok: true, tool_name, result: await run.call(tool_name, sample.input) };
 }
@@ -80,15 +76,15 @@ export async function checkDeclarativeTool(
 async function takenByAnother(
   { file, document, definition: { name } }: DeclaredTool,
   directories: readonly string[],
-): Promise<FileProblem | undefined> {
+): Promise<Problem | undefined> {
   for (const directory of new Set(directories)) {
     const found = directory === "" ? undefined : await declarationFiles(directory);
     for (const other of found?.ok === true ? found.files : []) {
       if (basename(other) === basename(file)) continue;
       const read = await readJsonFile(other, { maxBytes: MAX_FILE_BYTES });
-      if (!read.ok || !isObject(read.document.value)) continue;
+      if (!read.ok || !isRecord(read.document.value)) continue;
       if (read.document.value["name"] === name) {
-        return problemAt(file, document, ["name"], `"${name}" is declared in ${other} already`);
+        return problemAt(document, ["name"], `"${name}" is declared in ${other} already`);
       }
     }
   }

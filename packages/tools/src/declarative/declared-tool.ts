@@ -10,6 +10,7 @@ import {
   type ToolContext,
 } from "@soong/core";
 import { DEFAULT_ENV_ALLOWLIST, findProgram, programEnvironment } from "@soong/platform";
+import { lookThroughTrees, pathsInReach, walkedTrees } from "../command/index.ts";
 import { renderArgv, type ArgvTemplate, type Rendered } from "./argv-template.ts";
 import { DEFAULT_OUTPUT_LIMIT_BYTES, type Declaration } from "./declaration.ts";
 import { runCommand, type Command } from "./run-command.ts";
@@ -67,7 +68,8 @@ export function createDeclaredTool(
       return rendered.ok ? undefined : rendered.message;
     },
 
-    async targets(input: JsonObject, { roots }) {
+    async targets(input: JsonObject, context) {
+      const { roots } = context;
       const rendered = render(template, input);
       if (!rendered.ok) {
         throw new ToolFailure({
@@ -86,7 +88,22 @@ export function createDeclaredTool(
         env,
       );
       const argv = [found, ...rest];
-      return { resources: [{ kind: "command", executable: resolved, argv, cwd }] };
+      // Its author vouches for the program: only a tree that it is known to walk counts (PERM-15).
+      const command = { argv, cwd, executable: resolved, read_only: true };
+      const walked = lookThroughTrees(walkedTrees(command), context);
+      const may_reach = [...new Set([...pathsInReach(command, context), ...walked.restricted])];
+      return {
+        resources: [
+          {
+            kind: "command",
+            executable: resolved,
+            argv,
+            cwd,
+            ...(may_reach.length === 0 ? {} : { may_reach }),
+          },
+          ...walked.sensitive,
+        ],
+      };
     },
 
     prepare(_input, { targets, roots }) {

@@ -2,6 +2,7 @@
 // or would take for something else, is refused in words the model can act on (DECL-3).
 
 import type { JsonObject, JsonValue } from "@soong/core";
+import { isRecord } from "@soong/core/internal";
 import type { SchemaField } from "./schema-field.ts";
 
 /** The texts a field stands for: none when it is absent, several for a list. */
@@ -52,7 +53,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 function valueAt(input: JsonObject, path: readonly string[]): JsonValue | undefined {
   let value: JsonValue | undefined = input;
   for (const step of path) {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    if (!isRecord(value)) return undefined;
     value = Object.hasOwn(value, step) ? value[step] : undefined;
   }
   return value;

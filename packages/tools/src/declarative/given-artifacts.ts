@@ -2,6 +2,7 @@
 // names. It cannot claim any other.
 
 import { messageOf, type ArtifactRef, type ToolContext } from "@soong/core";
+import { isRecord } from "@soong/core/internal";
 
 export type GivenArtifact =
   | { readonly artifact_id: string }
@@ -50,7 +51,7 @@ export function readArtifacts(value: unknown): readonly GivenArtifact[] | string
 
 function readArtifact(item: unknown): GivenArtifact | string {
   if (typeof item === "string") return { artifact_id: item };
-  if (typeof item !== "object" || item === null || Array.isArray(item)) return "is not an object";
+  if (!isRecord(item)) return "is not an object";
   const foreign = Object.keys(item).find((key) => !KEYS.has(key));
   if (foreign !== undefined) return `has the unknown key ${JSON.stringify(foreign)}`;
   const { artifact_id, text, blob, name, media_type } = item as Record<string, unknown>;

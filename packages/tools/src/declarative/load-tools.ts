@@ -4,7 +4,8 @@
 import { readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolSource } from "@soong/core";
-import { directoryTrustProblem, problemAt, type FileProblem } from "../json/index.ts";
+import { problemAt, type Problem } from "@soong/platform";
+import { directoryTrustProblem } from "../json/index.ts";
 import {
   readDeclaration,
   SOURCE,
@@ -17,7 +18,7 @@ export type DeclarativeToolsOptions = Partial<ReadOptions>;
 
 export type LoadedTools =
   | { ok: true; source: ToolSource }
-  | { ok: false; problems: readonly FileProblem[] };
+  | { ok: false; problems: readonly Problem[] };
 
 export const MAX_TIMEOUT_MS = 600_000;
 
@@ -28,7 +29,7 @@ export async function loadDeclarativeTools(
 ): Promise<LoadedTools> {
   const found = await declarationFiles(directory);
   if (!found.ok) return found;
-  const problems: FileProblem[] = [];
+  const problems: Problem[] = [];
   const declared: DeclaredTool[] = [];
   for (const file of found.files) {
     const read = await readDeclaration(file, { maxTimeoutMs: MAX_TIMEOUT_MS, ...options });
@@ -57,7 +58,7 @@ export function sourceOf(file: string, declared: readonly DeclaredTool[]): ToolS
   };
 }
 
-type Files = { ok: true; files: readonly string[] } | { ok: false; problems: FileProblem[] };
+type Files = { ok: true; files: readonly string[] } | { ok: false; problems: Problem[] };
 
 export async function declarationFiles(directory: string): Promise<Files> {
   const refused = (message: string): Files => ({
@@ -82,12 +83,12 @@ export async function declarationFiles(directory: string): Promise<Files> {
   }
 }
 
-function repeatedNames(declared: readonly DeclaredTool[]): FileProblem[] {
+function repeatedNames(declared: readonly DeclaredTool[]): Problem[] {
   const holders = new Map<string, string>();
   return declared.flatMap(({ file, document, definition: { name } }) => {
     const holder = holders.get(name);
     if (holder !== undefined) {
-      return [problemAt(file, document, ["name"], `"${name}" is declared in ${holder} already`)];
+      return [problemAt(document, ["name"], `"${name}" is declared in ${holder} already`)];
     }
     holders.set(name, file);
     return [];

@@ -1,25 +1,21 @@
 // One file, read into one tool: everything that is wrong with it, each with its line and field (DECL-2).
 
 import { basename, dirname, isAbsolute } from "node:path";
+import { ToolFailure, type AnyTool, type JsonObject, type RegisteredTool } from "@soong/core";
+import { isRecord, readDefinition } from "@soong/core/internal";
 import {
-  readDefinition,
-  ToolFailure,
-  type AnyTool,
-  type JsonObject,
-  type RegisteredTool,
-} from "@soong/core";
-import { findProgram, programEnvironment } from "@soong/platform";
-import {
-  fieldProblems,
-  isObject,
+  checkDocument,
+  findProgram,
   problemAt,
-  readJsonFile,
-  type FileProblem,
-  type JsonDocument,
-  type JsonPath,
-} from "../json/index.ts";
+  programEnvironment,
+  sortProblems,
+  type DocumentPath,
+  type Problem,
+  type UserDocument,
+} from "@soong/platform";
+import { readJsonFile } from "../json/index.ts";
 import { compileArgv } from "./argv-template.ts";
-import { declarationRules, type Declaration } from "./declaration.ts";
+import { declarationShape, type Declaration } from "./declaration.ts";
 import {
   createDeclaredTool,
   programOf,
@@ -34,14 +30,14 @@ import { directoryProblem } from "./working-directory.ts";
 export interface DeclaredTool {
   readonly file: string;
   readonly definition: AnyTool;
-  readonly document: JsonDocument;
+  readonly document: UserDocument;
   /** Why it cannot be run on this machine as it is, in one sentence. */
   readonly missing: string | undefined;
 }
 
 export type ReadDeclaration =
   | { ok: true; declared: DeclaredTool }
-  | { ok: false; problems: FileProblem[] };
+  | { ok: false; problems: readonly Problem[] };
 
 export const SOURCE = { id: "user-tools", kind: "declarative", trusted: true } as const;
 
@@ -62,15 +58,16 @@ export async function readDeclaration(
   const read = await readJsonFile(file, { maxBytes: MAX_FILE_BYTES });
   if (!read.ok) return read;
   const { document } = read;
-  const problems = fieldProblems(file, document, [], document.value, declarationRules(options));
-  if (!isObject(document.value)) return { ok: false, problems };
-  const kernel = kernelProblems(file, document, document.value, problems);
+  const checked = checkDocument(document, declarationShape(options));
+  const problems = checked.ok ? [] : [...checked.problems];
+  if (!isRecord(document.value)) return { ok: false, problems };
+  const kernel = kernelProblems(document, problems);
   problems.push(...kernel.problems);
   const wrong = new Set(problems.map(({ field }) => topField(field)));
-  const report = (path: JsonPath, message: string): void => {
-    problems.push(problemAt(file, document, path, message));
+  const report = (path: DocumentPath, message: string): void => {
+    problems.push(problemAt(document, path, message));
   };
-  const declaration = document.value as unknown as Declaration;
+  const declaration = document.value as Declaration;
   if (!wrong.has("command_type") && !wrong.has("tags") && !wrong.has("permission")) {
     checkTogether(declaration, report);
   }
@@ -81,7 +78,7 @@ export async function readDeclaration(
   if (!wrong.has("working_dir")) await checkWorkingDir(declaration, report);
   if (!wrong.has("command")) await checkOwnProgram(declaration, dirname(file), report);
   if (problems.length > 0 || template === undefined) {
-    return { ok: false, problems: problems.toSorted(byPlace) };
+    return { ok: false, problems: sortProblems(problems) };
   }
   const directory = dirname(file);
   return {
@@ -95,16 +92,14 @@ export async function readDeclaration(
   };
 }
 
-type Report = (path: JsonPath, message: string) => void;
+type Report = (path: DocumentPath, message: string) => void;
 
 /** What the registry would say of it, without saying again what has been said. */
 function kernelProblems(
-  file: string,
-  document: JsonDocument,
-  given: JsonObject,
-  known: readonly FileProblem[],
-): { tool: RegisteredTool | undefined; problems: FileProblem[] } {
-  const { name, description, input_schema, permission, tags } = given;
+  document: UserDocument,
+  known: readonly Problem[],
+): { tool: RegisteredTool | undefined; problems: Problem[] } {
+  const { name, description, input_schema, permission, tags } = document.value as JsonObject;
   const draft = { name, description, input_schema, permission, tags, handler: () => undefined };
   const read = readDefinition(draft as unknown as AnyTool, SOURCE);
   if (read.ok) return { tool: read.tool, problems: [] };
@@ -112,14 +107,14 @@ function kernelProblems(
   const problems = read.problems
     .filter(({ field }) => !said.has(topField(field)))
     .map(({ field, message }) => ({
-      ...problemAt(file, document, pathOfField(field), message),
+      ...problemAt(document, pathOfField(field), message),
       field,
     }));
   return { tool: undefined, problems };
 }
 
 /** `input_schema/properties/a~1b`, as the registry names fields, to a path. */
-function pathOfField(field: string): JsonPath {
+function pathOfField(field: string): DocumentPath {
   return field
     .split("/")
     .map((step, index) => (index === 0 ? step : step.replaceAll("~1", "/").replaceAll("~0", "~")));
@@ -236,8 +231,4 @@ function missingProgram(template: CommandTemplate, directory: string): string | 
     if (error instanceof ToolFailure) return error.message;
     throw error;
   }
-}
-
-function byPlace(a: FileProblem, b: FileProblem): number {
-  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
 }

@@ -34,6 +34,9 @@ test.each<[string, object]>([
     { status: "succeeded", content: [], summary: "s", data: 1, metadata: {} },
   ],
   ['{"is_error":true,"summary":"s"}', { ok: false, summary: "s" }],
+  ['{"ok":true,"is_error":true}', { ok: false }],
+  ['{"status":"succeeded","is_error":true}', { status: "succeeded", ok: false }],
+  ['{"status":"timed_out","is_error":true}', { status: "timed_out" }],
   ['{"status":"timed_out","error":null}', { status: "timed_out" }],
   [
     '{"ok":false,"error":{"code":"a","message":"b","details":null,"recovery":null}}',
@@ -145,5 +148,8 @@ test("whatever a process prints is read or refused, never thrown on", () => {
     ),
   );
   const deep = `{"ok":true,"data":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
-  expect(read(deep).ok).toBe(true);
+  expect(read(deep)).toEqual({
+    ok: false,
+    message: "printed JSON that is nested deeper than 500 levels",
+  });
 });

@@ -2,14 +2,15 @@
 // nothing. Unknown keys are refused, and so is what only code inside the runtime may give: nodes for the
 // conversation, changes of the run's context. A process that claimed one of those would claim trust it has not got.
 
+import { isContentBlock, type ContentBlock, type HandlerResult } from "@soong/core";
 import {
-  isContentBlock,
   isErrorClass,
+  isHandlerErrorStatus,
   isHandlerStatus,
+  isRecord,
   isRecovery,
-  type ContentBlock,
-  type HandlerResult,
-} from "@soong/core";
+  nestsDeeper,
+} from "@soong/core/internal";
 import { readArtifacts, type GivenArtifact } from "./given-artifacts.ts";
 
 export type ReadOutput =
@@ -21,6 +22,9 @@ export function readOutput(stdout: Uint8Array): ReadOutput {
   const text = decode(stdout);
   if (text === undefined) return refused("printed bytes that are not UTF-8");
   if (text.trim() === "") return refused("printed nothing");
+  if (nestsDeeper(text, MAX_DEPTH)) {
+    return refused(`printed JSON that is nested deeper than ${MAX_DEPTH} levels`);
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -37,14 +41,32 @@ export function readOutput(stdout: Uint8Array): ReadOutput {
     return refused(
       `printed a result in which artifacts${listed.startsWith("[") ? "" : " "}${listed}`,
     );
-  // `ok` and `status` say more than `is_error` does.
-  const isFailure =
-    is_error === true && result["ok"] === undefined && result["status"] === undefined;
+  // Any word of a failure is one, whatever stands beside it.
+  const isFailure = is_error === true && !isHandlerErrorStatus(result["status"]);
   return {
     ok: true,
     result: isFailure ? { ...result, ok: false } : result,
     artifacts: listed,
   };
+}
+
+const MAX_DEPTH = 500;
+
+/** What a program that failed says of it in JSON that is no ToolResult: its `error` or `message`. */
+export function failureWords(stdout: Uint8Array): string | undefined {
+  const text = decode(stdout);
+  if (text === undefined || nestsDeeper(text, MAX_DEPTH)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isRecord(value)) return undefined;
+    const { error, message, summary } = value;
+    const inner = isRecord(error) ? error["message"] : error;
+    return [inner, message, summary].find((words) => typeof words === "string" && words !== "") as
+      | string
+      | undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A program that fills in every field writes null into those it has nothing for. */
@@ -169,10 +191,6 @@ function decode(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function kindOf(value: unknown): string {

@@ -20,7 +20,7 @@ import {
   type KeptOutput,
 } from "../command/index.ts";
 import { keepArtifacts } from "./given-artifacts.ts";
-import { readOutput, type ReadOutput } from "./read-output.ts";
+import { failureWords, readOutput, type ReadOutput } from "./read-output.ts";
 
 export type Command = Extract<Resource, { kind: "command" }>;
 
@@ -127,7 +127,9 @@ async function resultOf(
     ok: false,
     error:
       own?.error ??
-      (end.exit_code === 0 ? badOutput(context, why, stdout) : badExit(context, end, stderr)),
+      (end.exit_code === 0
+        ? badOutput(context, why, stdout)
+        : badExit(context, end, wordsOf(context, { own, output, stdout, stderr }))),
     content: [
       ...(own !== undefined && output === "result" ? (own.content ?? []) : labelled(printed)),
       ...streamBlocks(context, [stderr]),
@@ -186,17 +188,35 @@ function badOutput({ toolName, redact }: ToolContext, message: string, stdout: C
   };
 }
 
-function badExit({ toolName, redact }: ToolContext, end: ProcessEnd, stderr: CapturedOutput) {
+/** What the program itself says of its failure: in its result, in other JSON, or at the end of its log. */
+function wordsOf(
+  { redact }: ToolContext,
+  {
+    own,
+    output,
+    stdout,
+    stderr,
+  }: Pick<EndedCommand, "stdout" | "stderr"> &
+    Pick<CommandRun, "output"> & { readonly own: HandlerResult | undefined },
+): string {
+  const inJson =
+    own?.summary ??
+    (own === undefined && output === "result" && "whole" in stdout.ends
+      ? failureWords(stdout.ends.whole)
+      : undefined);
+  if (inJson !== undefined && inJson.trim() !== "") return redact(inJson).trim();
+  const log = showOutput(stderr.ends, stderr.bytes, MAX_LOG_CHARS, redact).text;
+  return redact(log).trimEnd().split("\n").at(-1)?.trim() ?? "";
+}
+
+function badExit({ toolName }: ToolContext, end: ProcessEnd, words: string) {
   const how =
     end.exit_code === null
       ? `was ended by ${end.signal ?? "a signal"}`
       : `exited with code ${end.exit_code}`;
-  const log = showOutput(stderr.ends, stderr.bytes, MAX_LOG_CHARS, redact).text;
-  const [last] = redact(log).trimEnd().split("\n").slice(-1);
-  const words = last === undefined || last.trim() === "" ? "." : `: ${head(last.trim())}`;
   return {
     code: "command_failed",
-    message: `${toolName} ${how}${words}`,
+    message: `${toolName} ${how}${words === "" ? "." : `: ${head(words)}`}`,
     details: { exit_code: end.exit_code, signal: end.signal },
   };
 }

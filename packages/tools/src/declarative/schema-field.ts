@@ -1,7 +1,8 @@
 // What the input schema says of the field a template names (DECL-3): whether it is there at all, whether it
 // may be absent, whether it is a list. Only what can stand in a command line is let through.
 
-import { isSensitive, nearestName, type JsonSchema, type SensitivePath } from "@soong/core";
+import { isSensitive, type JsonSchema, type SensitivePath } from "@soong/core";
+import { isRecord, nearestName } from "@soong/core/internal";
 import { templateName } from "./template.ts";
 
 export interface SchemaField {
@@ -97,8 +98,4 @@ function isEnumerated(node: unknown): boolean {
 
 function mayBeNull(node: unknown): boolean {
   return typesOf(node)?.includes("null") !== false;
-}
-
-function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

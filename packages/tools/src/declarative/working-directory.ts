@@ -4,7 +4,7 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { ToolFailure, type Roots } from "@soong/core";
-import { isWithin } from "@soong/platform";
+import { isWithin } from "@soong/core/internal";
 import { resolvePath } from "../path/index.ts";
 
 /** The canonical directory: inside the project or, if `working_dir` is absolute, inside a root of the run. */

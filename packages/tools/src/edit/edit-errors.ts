@@ -89,5 +89,5 @@ export function noChange(index: number): PlanError {
 }
 
 export function failed(code: string, message: string, details?: PlanError["details"]): PlannedText {
-  return { ok: false, error: { code, message, ...(details === undefined ? {} : { details }) } };
+  return { ok: false, error: { code, message, details } };
 }

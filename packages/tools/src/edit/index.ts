@@ -3,6 +3,7 @@
 
 export { planEdits } from "./plan-edits.ts";
 export type { TextEdit } from "./text-edit.ts";
+export { readGitNames, readName } from "./patch-name.ts";
 export { planPatch } from "./patch.ts";
 export type { PlannedText } from "./planned-text.ts";
 export { diffOf, wholeFileDiff } from "./unified-diff.ts";

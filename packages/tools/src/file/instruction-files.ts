@@ -4,6 +4,7 @@
 
 import { join } from "node:path";
 import { compileSensitivePaths, messageOf, type Places } from "@soong/core";
+import { isWithin } from "@soong/core/internal";
 import { judgedPath, openRegularFile, resolvePath, type VerifiedFile } from "../path/index.ts";
 import {
   INSTRUCTION_FILES,
@@ -56,8 +57,8 @@ export function instructionFiles(options: InstructionFilesOptions): LoadInstruct
     extra: sensitivePaths,
     // Stricter where the disk tells cases apart, and such a name is hardly an accident.
     caseInsensitive: true,
-    ...(project === undefined ? {} : { project }),
-    ...(options.home === undefined ? {} : { home: options.home }),
+    project,
+    home: options.home,
   });
 
   return async (redact, places) => {
@@ -112,8 +113,7 @@ export function instructionFiles(options: InstructionFilesOptions): LoadInstruct
 
   async function outOfBounds(directory: string, path: string): Promise<string | undefined> {
     const root = await resolvePath("/", directory);
-    const inside = root === "/" || path.startsWith(`${root}/`);
-    if (!inside) return `it leads out of the project, to ${JSON.stringify(path)}`;
+    if (!isWithin(root, path)) return `it leads out of the project, to ${JSON.stringify(path)}`;
     const pattern = sensitiveBy(path);
     return pattern === undefined ? undefined : `it leads to a sensitive file (${pattern})`;
   }

@@ -1,6 +1,7 @@
 // One line as it is shown: whole, or cut to a number of bytes on a character border, and never in the
 // middle of a secret, because half of one would not be recognised when the result is redacted.
 
+import { isHighSurrogate } from "@soong/core/internal";
 import { cutToBytes } from "../text/index.ts";
 
 export interface ShownLine {
@@ -26,7 +27,5 @@ export function fitLine(
 function commonStart(one: string, other: string): string {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length += 1;
-  const last = one.charCodeAt(length - 1);
-  const isHalfCharacter = last >= 0xd800 && last <= 0xdbff;
-  return one.slice(0, isHalfCharacter ? length - 1 : length);
+  return one.slice(0, isHighSurrogate(one.charCodeAt(length - 1)) ? length - 1 : length);
 }

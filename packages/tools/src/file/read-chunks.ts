@@ -2,7 +2,6 @@
 // the same for any size, and one chunk is read while the other is looked at.
 
 import type { FileHandle } from "node:fs/promises";
-import type { Signal } from "@soong/core";
 
 /** Even, so that no UTF-16 unit is cut. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -15,7 +14,7 @@ const BUFFERS = 2;
 export async function* readChunks(
   handle: FileHandle,
   size: number,
-  signal: Signal,
+  signal: AbortSignal,
 ): AsyncGenerator<Buffer, void, void> {
   const buffers: Buffer[] = [];
   const reads: Promise<Buffer>[] = [];

@@ -1,7 +1,8 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compilePolicy, READING_SUBJECT, restrictionOf } from "@soong/core";
+import { compilePolicy } from "@soong/core";
+import { READING_SUBJECT, restrictionOf } from "@soong/core/internal";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { targetsOfRead } from "./read-file-plan.ts";

@@ -10,6 +10,7 @@ import {
   type PreparedPlan,
   type ToolContext,
 } from "@soong/core";
+import { isWithin } from "@soong/core/internal";
 import { openRegularFile, type VerifiedFile } from "../path/index.ts";
 import { detectFormat, type TextFormat } from "../text/index.ts";
 import type { FilesRead } from "./files-read.ts";
@@ -118,7 +119,7 @@ type PlannedFile = Extract<PreparedPlan["resources"][number], { kind: "path" }>;
 function isOfTheProject(given: string, planned: PlannedFile, { roots }: ToolContext): boolean {
   const { path, sensitive } = planned;
   if (!isInstructionFile(given) && !isInstructionFile(path)) return false;
-  return sensitive !== true && (roots.project === "/" || path.startsWith(`${roots.project}/`));
+  return sensitive !== true && isWithin(roots.project, path);
 }
 
 /** The whole body, whichever lines were asked for (INSTR-1). */

@@ -1,7 +1,8 @@
 // A command as a hook (HOOK-5): argv without a shell, the payload as JSON on stdin, the answer as JSON on
 // stdout, stderr as log. Whatever goes wrong is thrown: for a guard the kernel makes a deny or a question of it.
 
-import type { AnyHook, Hook, HookEvent, NamePattern, Signal } from "@soong/core";
+import type { AnyHook, Hook, HookEvent, NamePattern } from "@soong/core";
+import { isRecord } from "@soong/core/internal";
 import {
   findProgram,
   programEnvironment,
@@ -70,7 +71,7 @@ async function ask(
   options: CommandHook,
   timeoutMs: number,
   payload: string,
-  signal: Signal,
+  signal: AbortSignal,
 ): Promise<object | undefined> {
   const places = placesOfHook(options);
   const env = programEnvironment(options.env_allowlist ?? [], places.roots);
@@ -149,6 +150,6 @@ function readAnswer(stdout: Buffer): object | undefined {
   } catch {
     throw new Error("answered with something that is not JSON");
   }
-  if (typeof answer === "object" && answer !== null && !Array.isArray(answer)) return answer;
+  if (isRecord(answer)) return answer;
   throw new Error("answered with JSON that is not an object");
 }

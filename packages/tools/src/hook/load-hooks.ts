@@ -3,31 +3,20 @@
 
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { ToolFailure, type AnyHook, type HookEvent } from "@soong/core";
+import { isGuard, isRecord, pathPatternProblem } from "@soong/core/internal";
 import {
-  isGuard,
-  pathPatternProblem,
-  ToolFailure,
-  type AnyHook,
-  type HookEvent,
-  type JsonObject,
-} from "@soong/core";
-import { findProgram, programEnvironment } from "@soong/platform";
-import { ownProgramProblem, variableName } from "../declarative/index.ts";
-import {
-  directoryTrustProblem,
-  fieldProblems,
-  isObject,
-  listOf,
-  nonEmptyText,
-  oneOf,
+  checkDocument,
+  findProgram,
   problemAt,
-  readJsonFile,
-  wholeNumber,
-  type FieldCheck,
-  type FieldRules,
-  type FileProblem,
-  type JsonDocument,
-} from "../json/index.ts";
+  programEnvironment,
+  shape,
+  type Problem,
+  type ShapeValue,
+  type UserDocument,
+} from "@soong/platform";
+import { ownProgramProblem, variableName } from "../declarative/index.ts";
+import { directoryTrustProblem, readJsonFile } from "../json/index.ts";
 import { commandHook, placesOfHook, type CommandHook } from "./command-hook.ts";
 
 export interface LoadHooksOptions {
@@ -42,7 +31,7 @@ export interface LoadHooksOptions {
 
 export type LoadedHooks =
   | { ok: true; hooks: readonly AnyHook[] }
-  | { ok: false; problems: readonly FileProblem[] };
+  | { ok: false; problems: readonly Problem[] };
 
 /** A file that is not there has no hooks. */
 export async function loadHooks(
@@ -64,9 +53,8 @@ export async function loadHooks(
   const canonical = join(cwd, basename(file));
   const read = await readJsonFile(canonical, { maxBytes: MAX_FILE_BYTES });
   if (!read.ok) return read;
-  const problems = await problemsOf(canonical, read.document, { cwd, ...options });
+  const { hooks, problems } = await readHooks(read.document, { cwd, ...options });
   if (problems.length > 0) return { ok: false, problems };
-  const { hooks } = read.document.value as unknown as { hooks: CommandHook[] };
   const { userHome: _, ...ofEvery } = options;
   return { ok: true, hooks: hooks.map((entry) => commandHook({ ...ofEvery, ...entry, cwd })) };
 }
@@ -93,83 +81,80 @@ const EVENTS: Readonly<Record<HookEvent, "of a call" | "of a run">> = {
   Notification: "of a call",
 };
 
-const text: FieldCheck = (value, report) => {
-  if (typeof value !== "string") report([], "is not text");
-  else if (value.includes("\0")) report([], "contains a NUL character");
-};
+const { anything, choice, list, object, optional, refine, text, wholeNumber } = shape;
 
-const argv: FieldCheck = (value, report) => {
-  listOf(text, MAX_HOOKS)(value, report);
-  if (!Array.isArray(value)) return;
-  if (value.length === 0) report([], "is empty; the first item is the program");
-  else if (value[0] === "") report([0], "is empty; the first item is the program");
-};
+const FILE = object({ hooks: list(anything, { max: MAX_HOOKS }) });
 
-const RULES: FieldRules = new Map([
-  ["id", { required: true, check: nonEmptyText(100) }],
-  ["event", { required: true, check: oneOf(Object.keys(EVENTS)) }],
-  ["command", { required: true, check: argv }],
-  ["tool", { required: false, check: nonEmptyText(256) }],
-  ["tags", { required: false, check: listOf(nonEmptyText(64), 32) }],
-  ["path", { required: false, check: nonEmptyText(4096) }],
-  ["timeout_ms", { required: false, check: wholeNumber(1, MAX_TIMEOUT_MS) }],
-  ["on_failure", { required: false, check: oneOf(["continue"]) }],
-  ["env_allowlist", { required: false, check: listOf(variableName, 256) }],
-]);
+const argv = refine(list(text({ mayBeEmpty: true }), { max: MAX_HOOKS }), (command, place) => {
+  if (command.length === 0) place.report("is empty; the first item is the program");
+  else if (command[0] === "") place.in(0).report("is empty; the first item is the program");
+});
 
-const FILE_RULES: FieldRules = new Map([
-  ["hooks", { required: true, check: listOf(() => {}, MAX_HOOKS) }],
-]);
+const HOOK = object({
+  id: text({ max: 100 }),
+  event: choice(Object.keys(EVENTS) as HookEvent[]),
+  command: argv,
+  tool: optional(text({ max: 256 })),
+  tags: optional(list(text({ max: 64 }), { max: 32 })),
+  path: optional(text({ max: 4096 })),
+  timeout_ms: optional(wholeNumber(1, MAX_TIMEOUT_MS)),
+  on_failure: optional(choice(["continue"])),
+  env_allowlist: optional(list(variableName, { max: 256 })),
+});
 
+type HookEntry = ShapeValue<typeof HOOK>;
 type HookPlaces = Pick<CommandHook, "cwd" | "project"> & Pick<LoadHooksOptions, "userHome">;
 
-async function problemsOf(
-  file: string,
-  document: JsonDocument,
+async function readHooks(
+  document: UserDocument,
   places: HookPlaces,
-): Promise<FileProblem[]> {
-  const problems = fieldProblems(file, document, [], document.value, FILE_RULES);
-  if (!isObject(document.value) || !Array.isArray(document.value["hooks"])) return problems;
-  const ids = new Set<unknown>();
-  for (const [index, entry] of document.value["hooks"].entries()) {
+): Promise<{ hooks: readonly HookEntry[]; problems: readonly Problem[] }> {
+  const file = checkDocument(document, FILE);
+  const problems: Problem[] = file.ok ? [] : [...file.problems];
+  const written = isRecord(document.value) ? document.value["hooks"] : undefined;
+  const hooks: HookEntry[] = [];
+  for (const index of Array.isArray(written) ? written.keys() : []) {
     const at = ["hooks", index];
-    const wrong = fieldProblems(file, document, at, entry, RULES);
-    problems.push(...wrong);
-    if (wrong.length > 0 || !isObject(entry)) continue;
-    if (ids.has(entry["id"])) {
-      problems.push(problemAt(file, document, [...at, "id"], "is the id of an earlier hook"));
+    const checked = checkDocument(document, HOOK, at);
+    if (!checked.ok) {
+      problems.push(...checked.problems);
+      continue;
     }
-    ids.add(entry["id"]);
+    const entry = checked.value;
+    if (hooks.some(({ id }) => id === entry.id)) {
+      problems.push(problemAt(document, [...at, "id"], "is the id of an earlier hook"));
+    }
+    hooks.push(entry);
     for (const { field, message } of await togetherProblems(entry, places)) {
-      problems.push(problemAt(file, document, [...at, field], message));
+      problems.push(problemAt(document, [...at, field], message));
     }
   }
-  return problems;
+  return { hooks, problems };
 }
 
 async function togetherProblems(
-  entry: JsonObject,
+  entry: HookEntry,
   places: HookPlaces,
 ): Promise<{ field: string; message: string }[]> {
-  const { event, command, path } = entry as unknown as CommandHook;
+  const { event, command, path } = entry;
   const problems: { field: string; message: string }[] = [];
   const { project, userHome: home } = places;
   const wrong =
     path === undefined
       ? undefined
       : pathPatternProblem(path, {
-          ...(project === undefined ? {} : { project }),
-          ...(home === undefined ? {} : { home }),
+          project,
+          home,
         });
   if (wrong !== undefined) problems.push({ field: "path", message: wrong });
   if (EVENTS[event] === "of a run") {
-    for (const field of ["tool", "tags", "path"]) {
+    for (const field of ["tool", "tags", "path"] as const) {
       if (entry[field] !== undefined) {
         problems.push({ field, message: `says nothing for ${event}, which is not about a tool` });
       }
     }
   }
-  if (entry["on_failure"] !== undefined && !isGuard(event)) {
+  if (entry.on_failure !== undefined && !isGuard(event)) {
     problems.push({
       field: "on_failure",
       message: `says nothing for ${event}, which cannot stop a call`,

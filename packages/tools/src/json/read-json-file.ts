@@ -1,21 +1,19 @@
 // Reads one JSON file within a bound. Whatever can be wrong with it comes back as problems, never thrown.
 
 import { ToolFailure } from "@soong/core";
+import { parseDocument, type ParsedDocument } from "@soong/platform";
 import { readWholeFile } from "../path/index.ts";
-import type { FileProblem } from "./file-problem.ts";
-import { parseJson, type JsonDocument } from "./parse-json.ts";
 import { fileTrustProblem } from "./trusted-path.ts";
-
-export type ReadJsonFile =
-  | { ok: true; document: JsonDocument }
-  | { ok: false; problems: FileProblem[] };
 
 /** `file` is canonical but for its last segment, which may not be a link. */
 export async function readJsonFile(
   file: string,
   { maxBytes }: { maxBytes: number },
-): Promise<ReadJsonFile> {
-  const refused = (message: string): ReadJsonFile => ({ ok: false, problems: [{ file, message }] });
+): Promise<ParsedDocument> {
+  const refused = (message: string): ParsedDocument => ({
+    ok: false,
+    problems: [{ file, message }],
+  });
   try {
     const untrusted = await fileTrustProblem(file);
     if (untrusted !== undefined) return refused(untrusted);
@@ -23,9 +21,7 @@ export async function readJsonFile(
     if (read === undefined) return refused("is not there any more");
     const decoded = decode(read.bytes);
     if (typeof decoded === "string") return refused(decoded);
-    const parsed = parseJson(decoded.text);
-    if (parsed.ok) return { ok: true, document: parsed.document };
-    return { ok: false, problems: parsed.problems.map((problem) => ({ file, ...problem })) };
+    return parseDocument(decoded.text, file, "json");
   } catch (error) {
     return refused(unreadable(error, maxBytes));
   }

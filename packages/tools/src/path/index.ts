@@ -2,7 +2,8 @@
 // judged, and putting new bytes in its place whole, one writer at a time. It touches the disk and
 // nothing else; every tool that reads or writes a file goes through this room.
 
-export { resolvePath, resolvePathNow, walkPathNow } from "./resolve-path.ts";
+export { linkTargetNow, resolvePath, resolvePathNow, walkPathNow } from "./resolve-path.ts";
+export { entriesOf, exists, existsThroughLinks, isDirectory } from "./look.ts";
 export { openRegularFile } from "./open-regular-file.ts";
 export type { VerifiedFile } from "./open-regular-file.ts";
 export { openDirectory } from "./open-directory.ts";
@@ -21,4 +22,5 @@ export { defaultLockDirectory } from "./lock-directory.ts";
 export { isCaseInsensitive } from "./case-insensitive.ts";
 export { judgedPath } from "./judged-path.ts";
 export type { JudgedPath } from "./judged-path.ts";
-export { restrictedHardLinks } from "./restricted-hard-links.ts";
+export { restrictedHardLinks, restrictedNameFinder } from "./restricted-hard-links.ts";
+export { ranByGit } from "./git-directory.ts";

@@ -5,8 +5,9 @@ import { lstat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Places, RestrictedAccess, Resource } from "@soong/core";
 import { isCaseInsensitive } from "./case-insensitive.ts";
+import { ranByGit } from "./git-directory.ts";
 import { resolvePath } from "./resolve-path.ts";
-import { restrictedHardLinks } from "./restricted-hard-links.ts";
+import { restrictedNameFinder } from "./restricted-hard-links.ts";
 
 export type JudgedPath = Extract<Resource, { kind: "path" }>;
 
@@ -29,10 +30,12 @@ export async function judgedPath(
   const isSensitive = [path, ...also].some(
     (name) => places.restrictedBy(name, access, anyCase)?.kind === "sensitive",
   );
+  const self_running = access === "write" ? ranByGit(path) : undefined;
   return {
     kind: "path",
     access,
     path,
+    ...(self_running === undefined ? {} : { self_running }),
     ...(isSensitive ? { sensitive: true } : {}),
     ...(also.size === 0 ? {} : { also: [...also] }),
     ...(anyCase ? { ignores_case: true } : {}),
@@ -42,12 +45,13 @@ export async function judgedPath(
 async function otherHardLink(
   path: string,
   access: RestrictedAccess,
-  places: Pick<Places, "restrictedBy" | "restrictedGlobs">,
+  places: Pick<Places, "roots" | "restrictedBy" | "restrictedGlobs">,
 ): Promise<string | undefined> {
-  if (places.restrictedGlobs(access).length === 0) return undefined;
+  const { restrictedBy, restrictedGlobs, roots } = places;
   const node = await lstat(path, { bigint: true }).catch(() => undefined);
-  if (node?.isFile() !== true || node.nlink < 2n) return undefined;
-  return restrictedHardLinks(places, access).nameOf(node);
+  if (node === undefined) return undefined;
+  const { project } = roots;
+  return restrictedNameFinder({ restrictedBy, restrictedGlobs, project }, access)(path, node);
 }
 
 async function isRestrictedInAnyCase(

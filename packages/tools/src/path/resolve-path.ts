@@ -2,7 +2,7 @@
 // kernel would, also above what does not exist yet and through links that lead to nothing. POSIX names;
 // nothing is expanded or decoded, so `~` and `%20` are ordinary characters.
 
-import { readlinkSync, realpathSync } from "node:fs";
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { readlink, realpath } from "node:fs/promises";
 
 import { errnoOf, failureOf, invalidPath } from "./path-failure.ts";
@@ -38,12 +38,13 @@ export function walkPathNow(
   base: string,
   given: string,
   visit: (entry: string) => void = () => {},
+  targetOf: (entry: string) => string | undefined = linkTargetNow,
 ): string {
   const walk = walkLinks(joinRaw(base, given));
   let step = walk.next();
   while (step.done !== true) {
     visit(step.value);
-    step = walk.next(linkTargetNow(step.value));
+    step = walk.next(targetOf(step.value));
   }
   return step.value;
 }
@@ -120,9 +121,12 @@ async function linkTarget(path: string): Promise<string | undefined> {
   }
 }
 
-function linkTargetNow(path: string): string | undefined {
+/** Undefined for what is no link. */
+export function linkTargetNow(path: string): string | undefined {
   try {
-    return readlinkSync(path);
+    // Most entries are no links, and an error for each is slow.
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    return isLink ? readlinkSync(path) : undefined;
   } catch (error) {
     return noTarget(error, path);
   }

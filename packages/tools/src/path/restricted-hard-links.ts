@@ -1,9 +1,10 @@
-// Files that a rule or a guard restricts under one name and that have another one (PERM-15): a hard link is the same
-// file. Only what rules name is looked through, and only so much of it: docs/decisions/0019 has the bound.
+// Files that are restricted under one name and have another one (PERM-15, PATH-3): a hard link is the same file. Only
+// what rules name is looked through, and only so much of it: docs/decisions/0019 has the bound.
 
-import { lstatSync, opendirSync, type BigIntStats } from "node:fs";
+import { lstatSync, opendirSync, readdirSync, type BigIntStats } from "node:fs";
 import { join } from "node:path";
-import { literalPrefix, type Places, type RestrictedAccess } from "@soong/core";
+import type { Places, RestrictedAccess } from "@soong/core";
+import { literalPrefix } from "@soong/core/internal";
 
 export interface RestrictedHardLinks {
   readonly size: number;
@@ -14,6 +15,54 @@ export interface RestrictedHardLinks {
 
 /** Entries looked at for one call, over all rules. */
 const MOST_ENTRIES = 10_000;
+
+/** Finds the restricted names of files that one call names by another; sensitive files of the project count, too. */
+export function restrictedNameFinder(
+  places: Pick<Places, "restrictedBy" | "restrictedGlobs"> & { readonly project?: string },
+  access: RestrictedAccess,
+): (path: string, node: BigIntStats) => string | undefined {
+  const { project = "" } = places;
+  let byRules: RestrictedHardLinks | undefined;
+  let sensitive: ReadonlyMap<string, string> | undefined;
+  return (path, node) => {
+    if (!node.isFile() || node.nlink < 2n) return undefined;
+    byRules ??= restrictedHardLinks(places, access);
+    // Package managers install by hard links, from a store of published files.
+    if (byRules.has(node) || project === "" || INSTALLED.test(path)) return byRules.nameOf(node);
+    sensitive ??= linkedFilesBelow(
+      project,
+      (name) => places.restrictedBy(name, access)?.kind === "sensitive",
+    );
+    return sensitive.get(keyOf(node));
+  };
+}
+
+const INSTALLED = /\/(?:node_modules|site-packages)(?:\/|$)/;
+
+/** Files of such a name that have another one, in as many entries as are looked at. */
+function linkedFilesBelow(
+  directory: string,
+  isMeant: (path: string) => boolean,
+): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  const ahead = [directory];
+  let left = MOST_ENTRIES;
+  for (const at of ahead) {
+    try {
+      for (const entry of readdirSync(at, { withFileTypes: true })) {
+        if ((left -= 1) < 0) return found;
+        const path = join(at, entry.name);
+        if (entry.isDirectory() && entry.name !== ".git" && !INSTALLED.test(path)) ahead.push(path);
+        if (!entry.isFile() || !isMeant(path)) continue;
+        const node = lstatSync(path, { bigint: true });
+        if (node.nlink > 1n) found.set(keyOf(node), path);
+      }
+    } catch {
+      // What cannot be looked at is not read through another name either.
+    }
+  }
+  return found;
+}
 
 export function restrictedHardLinks(
   { restrictedBy, restrictedGlobs }: Pick<Places, "restrictedBy" | "restrictedGlobs">,

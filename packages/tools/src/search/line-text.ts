@@ -1,5 +1,7 @@
 // A line as it is shown: columns in characters, and no more of a long line than is useful around a match.
 
+import { isHighSurrogate, isLowSurrogate } from "@soong/core/internal";
+
 /** The most characters shown of a line with a match, and of a line beside one. */
 const MOST_MATCH_CHARS = 1000;
 const MOST_CONTEXT_CHARS = 500;
@@ -13,7 +15,7 @@ export function codePointsBefore(text: string, index: number): number {
   let count = 0;
   for (let at = 0; at < index; at += 1) {
     // The second half of a pair belongs to the first.
-    if (!isLowSurrogate(text, at) || !isHighSurrogate(text, at - 1)) count += 1;
+    if (!splitsPair(text, at)) count += 1;
   }
   return count;
 }
@@ -51,15 +53,9 @@ function copied(text: string): string {
 
 /** Not in the middle of a surrogate pair. */
 function onBorder(text: string, at: number): number {
-  return isLowSurrogate(text, at) && isHighSurrogate(text, at - 1) ? at - 1 : at;
+  return splitsPair(text, at) ? at - 1 : at;
 }
 
-function isLowSurrogate(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
-  return unit >= 0xdc00 && unit <= 0xdfff;
-}
-
-function isHighSurrogate(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
-  return unit >= 0xd800 && unit <= 0xdbff;
+function splitsPair(text: string, at: number): boolean {
+  return isLowSurrogate(text.charCodeAt(at)) && isHighSurrogate(text.charCodeAt(at - 1));
 }

@@ -3,6 +3,7 @@
 // for all the others.
 
 import { ToolFailure } from "@soong/core";
+import { shorten } from "@soong/core/internal";
 import { compileWildcard, type Wildcard } from "./wildcard.ts";
 
 export interface PathGlob {
@@ -145,7 +146,7 @@ function endOfSet(text: string, start: number): number {
 }
 
 function invalidGlob(glob: string, why: string): ToolFailure {
-  const shown = glob.length > 100 ? `${glob.slice(0, 99)}…` : glob;
+  const shown = shorten(glob, 100);
   return new ToolFailure({
     code: "invalid_glob",
     error_class: "invalid_arguments",

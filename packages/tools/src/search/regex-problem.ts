@@ -2,6 +2,7 @@
 // group of its own and a caret below it.
 
 import { ToolFailure } from "@soong/core";
+import { shorten } from "@soong/core/internal";
 
 export function refusedQuery(query: string, complaint: string): ToolFailure {
   const lines = complaint.split("\n").map((line) => line.replace(/\r$/, ""));
@@ -13,7 +14,7 @@ export function refusedQuery(query: string, complaint: string): ToolFailure {
 /** `at` counts characters of the query from 0. */
 export function invalidRegex(query: string, reason: string, at: number | undefined): ToolFailure {
   const where = at === undefined ? "" : ` at column ${at + 1}`;
-  const shown = query.length > 200 ? `${query.slice(0, 199)}…` : query;
+  const shown = shorten(query, 200);
   return new ToolFailure({
     code: "invalid_regex",
     error_class: "invalid_arguments",

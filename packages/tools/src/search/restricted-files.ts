@@ -5,12 +5,8 @@
 
 import { lstatSync } from "node:fs";
 import { homedir } from "node:os";
-import {
-  builtInSensitivePaths,
-  literalPrefix,
-  type Places,
-  type RestrictedAccess,
-} from "@soong/core";
+import { builtInSensitivePaths, type Places, type RestrictedAccess } from "@soong/core";
+import { literalPrefix } from "@soong/core/internal";
 import { restrictedHardLinks } from "../path/index.ts";
 
 export type ReasonLeftOut = "sensitive" | "restricted";

@@ -1,7 +1,8 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compilePolicy, READING_SUBJECT, restrictedGlobs, restrictionOf } from "@soong/core";
+import { compilePolicy } from "@soong/core";
+import { READING_SUBJECT, restrictedGlobs, restrictionOf } from "@soong/core/internal";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";

@@ -3,7 +3,8 @@
 
 import { closeSync, read } from "node:fs";
 import { promisify } from "node:util";
-import { createRegex, type LinearRegex } from "@soong/core";
+import type { LinearRegex } from "@soong/core";
+import { createRegex } from "@soong/core/internal";
 import { openRegularFile } from "../path/index.ts";
 import { createBreather } from "./breather.ts";
 import { codePointsBefore, MOST_ANSWER_CHARS, shownContext, shownMatch } from "./line-text.ts";

@@ -27,7 +27,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   return {
     text: (text, scope = "full") => redactText(text, scope),
     value: (value, { scope = "full", sensitive = [] } = {}) =>
-      redactValue(value, scope, sensitive) as typeof value,
+      redactValue(value as JsonValue, scope, sensitive) as typeof value,
     finds: (text, scope = "full") => spansIn(text, scope).length > 0,
     get count() {
       return count;
@@ -100,10 +100,7 @@ export interface Redactor {
   /** The same string when nothing was found. */
   text(text: string, scope?: RedactionScope): string;
   /** Deep, keys too. The same reference when nothing was found; what was given is never changed. */
-  value<T extends JsonValue>(
-    value: T,
-    options?: { scope?: RedactionScope; sensitive?: SensitivePaths },
-  ): T;
+  value<T>(value: T, options?: { scope?: RedactionScope; sensitive?: SensitivePaths }): T;
   /** Whether `text` would change anything. Counts nothing. */
   finds(text: string, scope?: RedactionScope): boolean;
   /** Replacements so far. */

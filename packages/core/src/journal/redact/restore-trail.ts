@@ -1,7 +1,7 @@
 // The way back from one reversible copy: what its placeholders were made of, and which of them cannot be
 // told from text that stood there before.
 
-import type { JsonValue } from "../../schema/index.ts";
+import { isRecord, type JsonValue } from "../../schema/index.ts";
 import { MAX_DEPTH, OPENING, PLACEHOLDER, placeholdersIn } from "./placeholder-form.ts";
 
 export interface Trail {
@@ -80,7 +80,7 @@ function arrayOf(value: JsonValue | undefined): readonly JsonValue[] {
 }
 
 function objectOf(value: JsonValue | undefined): { readonly [key: string]: JsonValue } {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : NOTHING;
+  return isRecord(value) ? value : NOTHING;
 }
 
 function own(object: { readonly [key: string]: JsonValue }, key: string): JsonValue | undefined {

@@ -2,4 +2,6 @@
 
 export { innerCommands } from "./inner-commands.ts";
 export type { InnerCommands, KnownCommand } from "./known-command.ts";
-export { isPlainCommand } from "./plain-programs.ts";
+export { isOfTheSystem, isPlainCommand, isReadingProgram } from "./plain-programs.ts";
+export { isHarmlessGitKey } from "./git-commands.ts";
+export { mergeInner, NOT_UNDERSTOOD } from "./known-command.ts";

@@ -27,7 +27,11 @@ export function innerCommands(argv: readonly string[], executable: string): Inne
   const outer = { words: argv, open: false };
   const names = namesOfProgram(argv[0] ?? "", executable);
   const isKnown = isOfTheSystem(argv[0] ?? "") && isOfTheSystem(executable);
-  const named = names.map((name) => runByName(name, outer));
+  // `sh` that is dash: two names, and mostly the same is known of both.
+  const byText = new Map(
+    names.map((name) => runByName(name, outer)).map((one) => [JSON.stringify(one), one]),
+  );
+  const named = [...byText.values()];
   const first = mergeInner(isKnown ? named : [...named, ANYTHING]);
   const commands: KnownCommand[] = [...first.commands];
   let { opaque } = first;

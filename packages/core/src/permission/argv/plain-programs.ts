@@ -46,10 +46,20 @@ const SAY = `pwd whoami id groups users who uname arch hostname hostid nproc upt
 const WRITE = `rm rmdir mkdir touch cp mv ln link unlink chmod chown chgrp tee truncate mktemp mkfifo dd
   shred sync shuf csplit gzip gunzip bzip2 bunzip2 xz unxz kill pkill killall`;
 
+/** Of those, what may write a file that an operand names. */
+const READ_AND_WRITE: ReadonlySet<string> = new Set(["uniq", "xxd", "tree"]);
+
+/** A plain program that writes no file, whatever its arguments. */
+export function isReadingProgram(name: string): boolean {
+  return READING.has(name) && !READ_AND_WRITE.has(name);
+}
+
 /** Of a shell; a program of such a name does no more. */
 const BUILTIN = `: [ [[ cd pushd popd dirs exit return break continue shift wait umask set times type
   ulimit`;
 
-const PLAIN: ReadonlySet<string> = new Set(
-  [READ, SAY, WRITE, BUILTIN].flatMap((names) => names.split(/\s+/)),
-);
+const wordsOf = (lists: readonly string[]): ReadonlySet<string> =>
+  new Set(lists.flatMap((names) => names.split(/\s+/)));
+
+const READING = wordsOf([READ, SAY, BUILTIN]);
+const PLAIN = wordsOf([READ, SAY, WRITE, BUILTIN]);

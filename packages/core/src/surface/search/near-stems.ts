@@ -3,11 +3,12 @@
 // looked for behind the same first letter, so two buckets of the vocabulary hold every candidate.
 import { editDistance } from "./edit-distance.ts";
 import { createIntegerLists, type IntegerLists } from "./integer-lists.ts";
+import { stem } from "./stem.ts";
 
 export interface NearStems {
   add(id: number): void;
   remove(id: number): void;
-  find(stemmed: string): NearStem[];
+  find(word: string): NearStem[];
 }
 
 export interface NearStem {
@@ -17,40 +18,53 @@ export interface NearStem {
   distance: number;
 }
 
-export function createNearStems(stemOf: (id: number) => string): NearStems {
+export function createNearStems(
+  stemOf: (id: number) => string,
+  idOf: (stemmed: string) => number | undefined,
+): NearStems {
   /** Pairs of a stem's number and its set of letters, a list for each first or last letter. */
   const byFirst = createIntegerLists();
   const byLast = createIntegerLists();
 
   return {
     add(id) {
-      const stem = stemOf(id);
-      const letters = lettersOf(stem);
-      byFirst.appendPair(bucketOf(stem, 0), id, letters);
-      byLast.appendPair(bucketOf(stem, stem.length - 1), id, letters);
+      const known = stemOf(id);
+      const letters = lettersOf(known);
+      byFirst.appendPair(bucketOf(known, 0), id, letters);
+      byLast.appendPair(bucketOf(known, known.length - 1), id, letters);
     },
     remove(id) {
-      const stem = stemOf(id);
-      byFirst.removePair(bucketOf(stem, 0), id);
-      byLast.removePair(bucketOf(stem, stem.length - 1), id);
+      const known = stemOf(id);
+      byFirst.removePair(bucketOf(known, 0), id);
+      byLast.removePair(bucketOf(known, known.length - 1), id);
     },
-    find(stemmed) {
+    find(word) {
       const found: NearStem[] = [];
-      const slips = slipsAllowed(stemmed);
-      if (slips === 0 && !isLookedUpByPrefix(stemmed)) return found;
-      const first = bucketOf(stemmed, 0);
-      for (const id of withSuchLetters(byFirst, first, lettersOf(stemmed), slips)) {
+      const slips = slipsAllowed(word);
+      const stemmed = stem(word);
+      const byPrefix = isLookedUpByPrefix(stemmed);
+      if (slips === 0 && !byPrefix) return found;
+      const forms = formsOf(word, stemmed);
+      const first = bucketOf(word, 0);
+      const shortest = forms.reduce((least, form) => (form.length < least.length ? form : least));
+      const letters = { shared: lettersOf(shortest), all: lettersOf(word) };
+      for (const id of withSuchLetters(byFirst, first, letters, slips, byPrefix)) {
         const known = stemOf(id);
-        if (isLookedUpByPrefix(stemmed) && known.startsWith(stemmed)) {
+        if (byPrefix && known.startsWith(stemmed)) {
           found.push({ id, kind: "prefix", distance: known.length - stemmed.length });
           continue;
         }
-        const distance = editDistance(stemmed, known, slips);
+        const distance = fewestSlips(forms, known, slips);
         if (distance <= slips) found.push({ id, kind: "typo", distance });
       }
       if (slips === 0) return found;
+      for (const base of basesOf(word)) {
+        const id = idOf(base);
+        if (id === undefined || found.some((near) => near.id === id)) continue;
+        found.push({ id, kind: "typo", distance: 1 });
+      }
       const last = bucketOf(stemmed, stemmed.length - 1);
-      for (const id of withSuchLetters(byLast, last, lettersOf(stemmed), 1)) {
+      for (const id of withSuchLetters(byLast, last, letters, 1, false)) {
         const known = stemOf(id);
         if (bucketOf(known, 0) === first) continue;
         if (editDistance(stemmed, known, 1) === 1) found.push({ id, kind: "typo", distance: 1 });
@@ -64,10 +78,46 @@ const DIGITS = /[0-9]/;
 const SHORTEST_WITH_A_SLIP = 4;
 const SHORTEST_WITH_TWO_SLIPS = 8;
 const SHORTEST_PREFIX = 3;
+const SHORTEST_BASE = 3;
+/** What the stemmer cuts off. */
+const ENDINGS = ["s", "e", "ed", "ing", "ion", "ions"];
+const LONG_ENDINGS = ENDINGS.filter(({ length }) => length > 1);
 
-function slipsAllowed(stemmed: string): number {
-  if (stemmed.length < SHORTEST_WITH_A_SLIP || DIGITS.test(stemmed)) return 0;
-  return stemmed.length < SHORTEST_WITH_TWO_SLIPS ? 1 : 2;
+function slipsAllowed(word: string): number {
+  if (word.length < SHORTEST_WITH_A_SLIP || DIGITS.test(word)) return 0;
+  return word.length < SHORTEST_WITH_TWO_SLIPS ? 1 : 2;
+}
+
+/** The word with an ending cut off. A slip may keep the stemmer from seeing it, so each is tried. */
+function formsOf(word: string, stemmed: string): string[] {
+  const forms = new Set([stemmed, word]);
+  for (const ending of ENDINGS) {
+    const base = word.slice(0, -ending.length);
+    if (word.endsWith(ending) && base.length >= SHORTEST_BASE) forms.add(base);
+  }
+  return [...forms];
+}
+
+/** What is left where the slip is in the ending itself: "locat" of "locatoins". */
+function basesOf(word: string): string[] {
+  const bases = new Set<string>();
+  for (const ending of LONG_ENDINGS) {
+    for (let length = ending.length - 1; length <= ending.length + 1; length += 1) {
+      const base = word.slice(0, -length);
+      if (base.length <= SHORTEST_BASE) continue;
+      if (editDistance(word.slice(-length), ending, 1) === 1) bases.add(base);
+    }
+  }
+  return [...bases];
+}
+
+function fewestSlips(forms: readonly string[], known: string, limit: number): number {
+  let fewest = limit + 1;
+  for (const form of forms) {
+    fewest = Math.min(fewest, editDistance(form, known, fewest - 1));
+    if (fewest <= 1) break;
+  }
+  return fewest;
 }
 
 /** A single character counts where words are indexed as pairs of them. */
@@ -76,23 +126,34 @@ function isLookedUpByPrefix(stemmed: string): boolean {
   return stemmed.charCodeAt(0) > 127 && Array.from(stemmed).length === 1;
 }
 
-/** A slip takes away one letter of the set at most: other stems are passed over without being read. */
+/**
+ * A slip takes one letter of the set away at most, and adds one at most; what begins with the word adds any.
+ * Other stems are passed over without being read.
+ */
 function withSuchLetters(
   lists: IntegerLists,
   list: number,
-  wanted: number,
+  { shared, all }: { shared: number; all: number },
   slips: number,
+  byPrefix: boolean,
 ): number[] {
   const ids: number[] = [];
   const { data } = lists;
   const from = lists.start(list);
   const to = from + lists.length(list);
   for (let at = from; at < to; at += 2) {
-    let missing = wanted & ~(data[at + 1] as number);
-    for (let struck = 0; struck < slips; struck += 1) missing &= missing - 1;
-    if (missing === 0) ids.push(data[at] as number);
+    const known = data[at + 1] as number;
+    const missing = shared & ~known;
+    const isNear = hasAtMost(slips, missing) && hasAtMost(slips, known & ~all);
+    if (isNear || (byPrefix && missing === 0)) ids.push(data[at] as number);
   }
   return ids;
+}
+
+function hasAtMost(count: number, letters: number): boolean {
+  let left = letters;
+  for (let struck = 0; struck < count; struck += 1) left &= left - 1;
+  return left === 0;
 }
 
 /** One bit for each letter; letters of other alphabets share bits. */

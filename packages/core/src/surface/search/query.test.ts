@@ -4,9 +4,14 @@ import { readQuery } from "./query.ts";
 import { stem } from "./stem.ts";
 import { createVocabulary } from "./vocabulary.ts";
 
-function read(query: string, known: string) {
+function vocabularyOf(known: string) {
   const vocabulary = createVocabulary();
   for (const word of known.split(" ")) vocabulary.retain(vocabulary.intern(stem(word), word));
+  return vocabulary;
+}
+
+function read(query: string, known: string) {
+  const vocabulary = vocabularyOf(known);
   return readQuery(query, vocabulary, 100).map(({ word, stems }) => {
     return `${word}: ${stems.map(({ id, kind }) => `${kind} ${vocabulary.readable(id)}`).join(", ")}`;
   });
@@ -31,6 +36,16 @@ describe("readQuery", () => {
     const common = Array.from({ length: 20 }, () => "search").join(" ");
     expect(read("serch", `serch ${common}`)).toEqual(["serch: same serch, typo search"]);
     expect(read("serch", "serch search")).toEqual(["serch: same serch"]);
+  });
+
+  test("gives less for a rare guess where a commoner word is as near", () => {
+    const weightOf = (guess: string, known: string) => {
+      const vocabulary = vocabularyOf(known);
+      const [word] = readQuery("cert", vocabulary, 100);
+      return word?.stems.find(({ id }) => id === vocabulary.idOf(guess))?.weight ?? 0;
+    };
+    expect(weightOf("cort", "cort cart cart cart")).toBeLessThan(weightOf("cort", "cort cart"));
+    expect(weightOf("cart", "cort cart cart cart")).toBe(weightOf("cart", "cart cart cart"));
   });
 
   test("leaves stop words out of a sentence", () => {

@@ -60,7 +60,7 @@ export function readQuery(query: string, vocabulary: Vocabulary, tools: number):
     unknown.delete(tail);
   }
   for (const word of [...unknown].slice(0, MAX_GUESSED_WORDS)) {
-    const near = vocabulary.near(stem(word));
+    const near = vocabulary.near(word);
     const halves = near.some(isOneSlip) ? undefined : knownHalves(word, vocabulary);
     if (halves) halves.forEach((half) => take(half, RANKING.joined));
     else if (near.length > 0) read.push({ word, stems: guessedStems(near, vocabulary, weigh) });
@@ -69,7 +69,7 @@ export function readQuery(query: string, vocabulary: Vocabulary, tools: number):
     const known = read.find((one) => one.word === word);
     if (known === undefined) continue;
     const near = vocabulary
-      .near(stem(word))
+      .near(word)
       .filter((one) => isOneSlip(one) && vocabulary.toolsWith(one.id) > COMMON_FROM)
       .filter(({ id }) => !known.stems.some((stemmed) => stemmed.id === id));
     known.stems.push(...guessedStems(near, vocabulary, weigh));
@@ -121,11 +121,14 @@ function stemsFor(
 
 function guessedStems(near: NearStem[], vocabulary: Vocabulary, weigh: Weigh): QueryStem[] {
   const closest = near.toSorted((a, b) => guessOrder(a, b, vocabulary)).slice(0, MAX_GUESSES);
+  const commonest = Math.max(...closest.map(({ id }) => vocabulary.toolsWith(id)));
   const stems = closest.map(({ id, kind, distance }) => {
     const length = vocabulary.stemOf(id).length;
     const closeness =
       kind === "prefix" ? RANKING.prefix * (1 - distance / length) : RANKING.typo ** distance;
-    return { id, kind, weight: closeness * weigh(id) };
+    // The rarer word would tell more, but the commoner one was more likely meant.
+    const likelihood = (vocabulary.toolsWith(id) / commonest) ** RANKING.commoner;
+    return { id, kind, weight: closeness * likelihood * weigh(id) };
   });
   return stems.toSorted((a, b) => b.weight - a.weight);
 }

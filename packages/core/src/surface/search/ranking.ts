@@ -49,6 +49,8 @@ export const RANKING = {
   prefix: 0.6,
   /** For each slip. */
   typo: 0.55,
+  /** How much a guess loses for being rarer than another, from 0 to 1. */
+  commoner: 0.2,
   /** Two words of the query read as one, or one as two. */
   joined: 0.4,
   number: 0.3,

@@ -1,6 +1,8 @@
 // What the index reads of a tool, and how it is taken from a definition. Schemas come from outside
 // servers, so the walk is breadth first and bounded in nodes, depth and text.
 
+import { isRecord } from "../../schema/index.ts";
+
 /** The searchable text of one tool. */
 export interface SearchDocument {
   name: string;
@@ -124,8 +126,4 @@ function appendText(found: Found, text: string): void {
   const room = MAX_TEXT_CHARS - found.text.length;
   if (room <= 0) return;
   found.text += `${text.slice(0, Math.min(room, MAX_DESCRIPTION_CHARS))}\n`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

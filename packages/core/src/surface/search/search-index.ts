@@ -34,6 +34,7 @@ export interface SearchMatch {
   reasons: string[];
 }
 
+/** A full-text index of tools that forgives misspelt words. */
 export function createSearchIndex(documents: Iterable<SearchDocument> = []): SearchIndex {
   const vocabulary = createVocabulary();
   const exactNames = createExactNames();

@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { verifies } from "#laws";
 import { editDistance } from "./edit-distance.ts";
+import { stem } from "./stem.ts";
 import { createVocabulary } from "./vocabulary.ts";
 
 function vocabularyOf(...stems: string[]) {
@@ -40,6 +42,20 @@ describe("the vocabulary", () => {
     expect(near("repo")).toEqual(["repository"]);
     expect(near("celandar")).toEqual(["calendar"]);
     expect(near("读")).toEqual(["读取"]);
+  });
+
+  test.each([
+    ["locatoins", "location"],
+    ["descriptino", "description"],
+    ["updatng", "updating"],
+    ["fsiles", "files"],
+    ["iage", "image"],
+    ["drlwing", "drawing"],
+    ["seassion", "session"],
+    ["connetcions", "connections"],
+  ])("finds what %s was meant to be, though its ending hides the stem", (typed, meant) => {
+    verifies("SEARCH-2");
+    expect(vocabularyOf(stem(meant), "banana").near(typed)).toEqual([stem(meant)]);
   });
 
   test("guesses nothing for short words, numbers and words far from any other", () => {

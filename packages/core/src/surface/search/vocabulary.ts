@@ -14,8 +14,8 @@ export interface Vocabulary {
   retain(id: number): void;
   /** One tool fewer holds the stem. */
   release(id: number): void;
-  /** Known stems that begin with `stemmed` or lie a slip or two away from it. */
-  near(stemmed: string): NearStem[];
+  /** Known stems that begin with `word` or lie a slip or two away from it. */
+  near(word: string): NearStem[];
 }
 
 export function createVocabulary(): Vocabulary {
@@ -24,7 +24,10 @@ export function createVocabulary(): Vocabulary {
   const words: string[] = [];
   const counts: number[] = [];
   const freeIds: number[] = [];
-  const nearStems = createNearStems((id) => stems[id] ?? "");
+  const nearStems = createNearStems(
+    (id) => stems[id] ?? "",
+    (stemmed) => ids.get(stemmed),
+  );
 
   function create(stemmed: string, word: string): number {
     const id = freeIds.pop() ?? stems.length;
@@ -64,7 +67,7 @@ export function createVocabulary(): Vocabulary {
       words[id] = "";
       freeIds.push(id);
     },
-    near: (stemmed) => nearStems.find(stemmed),
+    near: (word) => nearStems.find(word),
   };
 }
 

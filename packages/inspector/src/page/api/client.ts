@@ -90,7 +90,7 @@ export function requestOf(
       headers,
       cache: "no-store",
       ...(asked.body === undefined ? {} : { body: JSON.stringify(asked.body) }),
-      ...(asked.signal === undefined ? {} : { signal: asked.signal }),
+      signal: asked.signal,
     },
   };
 }

@@ -41,8 +41,7 @@ export function startInspector(parts: InspectorParts): { inspector: Inspector; s
     wait: waited,
     onChanges: take,
     onTries: (tries, why) => {
-      if (tries > 0)
-        connection.set({ state: "lost", tries, ...(why === undefined ? {} : { why }) });
+      if (tries > 0) connection.set({ state: "lost", tries, why });
     },
     onNoSession: (_, message) => noSession.set(message),
   });

@@ -38,13 +38,9 @@ function viewOf(route: Route): JSX.Element {
     case "questions":
       return <QuestionsView />;
     case "tasks":
-      return <TasksView {...(route.task_id === undefined ? {} : { task_id: route.task_id })} />;
+      return <TasksView task_id={route.task_id} />;
     case "playground":
-      return (
-        <PlaygroundView
-          {...(route.tool_name === undefined ? {} : { tool_name: route.tool_name })}
-        />
-      );
+      return <PlaygroundView tool_name={route.tool_name} />;
     case "what-if":
       return <WhatIfView key={route.run_id} session_id={route.session_id} run_id={route.run_id} />;
     case "servers":

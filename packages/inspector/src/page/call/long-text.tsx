@@ -1,7 +1,8 @@
 // A text of any length: the beginning, and more of it slice by slice, each an element of its own.
 
 import { useEffect, useState } from "preact/hooks";
-import { exactText, visible } from "@soong/core";
+import { visible } from "@soong/core";
+import { exactText } from "@soong/core/internal";
 import { nextCut, sizeText } from "./text-slice.ts";
 
 const STEP = 12_000;

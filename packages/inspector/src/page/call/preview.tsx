@@ -1,6 +1,7 @@
 // What a call would do, as a person is shown it: a diff with numbered lines, a command word by word, or text.
 
-import { exactLine, type Preview } from "@soong/core";
+import type { Preview } from "@soong/core";
+import { exactLine } from "@soong/core/internal";
 import { useMemo, useState } from "preact/hooks";
 import { CutText } from "../parts/cut-text.tsx";
 import { CopyButton } from "./copy-button.tsx";

@@ -1,5 +1,7 @@
 // How much of a long text is shown: up to a line's end near the limit, never half a character.
 
+import { isHighSurrogate } from "@soong/core/internal";
+
 /** Where a text of which `from` characters are shown is cut next. */
 export function nextCut(text: string, from: number, step: number): number {
   const wanted = from + step;
@@ -9,10 +11,6 @@ export function nextCut(text: string, from: number, step: number): number {
   if (lineEnd > from + step / 2) return lineEnd + 1;
   const isHalf = isHighSurrogate(text.charCodeAt(wanted - 1));
   return isHalf ? wanted + 1 : wanted;
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
 }
 
 export function sizeText(bytes: number): string {

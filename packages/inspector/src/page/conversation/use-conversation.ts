@@ -26,8 +26,8 @@ export function useConversation(
   const ask = (before: string | undefined, signal?: AbortSignal) =>
     api.ask("GET /api/sessions/:session_id/conversation", {
       path: { session_id },
-      query: { agent_id: agent_id ?? "", ...(before === undefined ? {} : { before }) },
-      ...(signal === undefined ? {} : { signal }),
+      query: { agent_id: agent_id ?? "", before },
+      signal,
     });
   const loaded = useLoaded(
     agent_id === undefined ? undefined : (signal) => ask(undefined, signal),

@@ -41,7 +41,7 @@ export function useFactPages(
             query: {
               offset: String(offset),
               limit: String(limit),
-              ...(run_id === undefined ? {} : { run_id }),
+              run_id,
             },
             signal,
           }),

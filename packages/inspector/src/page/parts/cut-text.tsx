@@ -3,7 +3,8 @@
 
 import { useState } from "preact/hooks";
 import { nextCut } from "../call/text-slice.ts";
-import { exactText, visible } from "@soong/core";
+import { visible } from "@soong/core";
+import { exactText } from "@soong/core/internal";
 
 const FIRST = 2_000;
 const STEP = 20_000;

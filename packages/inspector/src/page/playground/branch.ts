@@ -1,8 +1,9 @@
 // Which of several forms a value that is already there has.
 
 import type { JsonValue } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import { typeOf, type Branch } from "./field.ts";
-import { equal, isObject, resolved, type Schema } from "./schema.ts";
+import { equal, resolved, type Schema } from "./schema.ts";
 
 /** The branch that a value is of, as far as its shape tells; the first otherwise. */
 export function branchOf(root: Schema, branches: readonly Branch[], value: JsonValue): number {
@@ -21,8 +22,8 @@ function likeness(root: Schema, given: JsonValue, value: JsonValue, depth: numbe
   }
   const type = typeOf(schema);
   if (type !== undefined && !isOfType(type, value)) return -5;
-  if (!isObject(value)) return type === undefined ? 0 : 2;
-  const properties = isObject(schema["properties"]) ? schema["properties"] : {};
+  if (!isJsonObject(value)) return type === undefined ? 0 : 2;
+  const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   const required = Array.isArray(schema["required"]) ? schema["required"].map(String) : [];
   let score = 1;
   for (const name of required) score += Object.hasOwn(value, name) ? 1 : -1;
@@ -41,7 +42,7 @@ function isOfType(type: string, value: JsonValue): boolean {
     case "array":
       return Array.isArray(value);
     case "object":
-      return isObject(value);
+      return isJsonObject(value);
     case "integer":
       return Number.isInteger(value);
     default:

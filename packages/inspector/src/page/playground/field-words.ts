@@ -14,9 +14,9 @@ export interface FieldWords {
 export function wordsOf(schema: Schema): FieldWords {
   const { title, description, default: fallback } = schema;
   return {
-    ...(typeof title === "string" ? { title } : {}),
-    ...(typeof description === "string" ? { description } : {}),
-    ...(fallback === undefined ? {} : { default: fallback }),
+    title: typeof title === "string" ? title : undefined,
+    description: typeof description === "string" ? description : undefined,
+    default: fallback,
     limits: limitsOf(schema),
   };
 }

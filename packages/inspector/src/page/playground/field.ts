@@ -2,8 +2,9 @@
 // is edited as JSON.
 
 import type { JsonValue } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import { wordsOf, type FieldWords } from "./field-words.ts";
-import { isObject, resolved, type Schema } from "./schema.ts";
+import { resolved, type Schema } from "./schema.ts";
 
 export type Field = FieldWords &
   (
@@ -83,7 +84,7 @@ function kindOf(root: Schema, schema: Schema): Kind {
 export function typeOf(schema: Schema): string | undefined {
   const { type } = schema;
   if (typeof type === "string") return type;
-  if (isObject(schema["properties"])) return "object";
+  if (isJsonObject(schema["properties"])) return "object";
   if (schema["items"] !== undefined || schema["prefixItems"] !== undefined) return "array";
   if (schema["minLength"] !== undefined || schema["pattern"] !== undefined) return "string";
   return undefined;
@@ -91,7 +92,7 @@ export function typeOf(schema: Schema): string | undefined {
 
 function objectKind(schema: Schema): Kind {
   const required = Array.isArray(schema["required"]) ? schema["required"] : [];
-  const properties = isObject(schema["properties"]) ? Object.entries(schema["properties"]) : [];
+  const properties = isJsonObject(schema["properties"]) ? Object.entries(schema["properties"]) : [];
   const unnamed = required.filter(
     (name): name is string => typeof name === "string" && properties.every(([own]) => own !== name),
   );
@@ -186,9 +187,9 @@ function branchLabel(root: Schema, schema: JsonValue, index: number): string {
   if (own === undefined) return `Form ${index + 1}`;
   if (typeof own["title"] === "string") return own["title"];
   if (own["const"] !== undefined) return labelOf(own["const"]);
-  const properties = isObject(own["properties"]) ? Object.entries(own["properties"]) : [];
-  const tag = properties.find(([, value]) => isObject(value) && value["const"] !== undefined);
-  if (tag !== undefined && isObject(tag[1]))
+  const properties = isJsonObject(own["properties"]) ? Object.entries(own["properties"]) : [];
+  const tag = properties.find(([, value]) => isJsonObject(value) && value["const"] !== undefined);
+  if (tag !== undefined && isJsonObject(tag[1]))
     return `${tag[0]}: ${labelOf(tag[1]["const"] ?? null)}`;
   const required = Array.isArray(own["required"]) ? own["required"].map(String) : [];
   if (required.length > 0) return `with ${required.join(", ")}`;

@@ -50,7 +50,7 @@ export function RunningCall(props: { called: Called; tool_name: string }) {
             session_id,
             tab: "timeline",
             run_id,
-            ...(ended === undefined ? {} : { tool_call_id: ended.tool_call_id }),
+            tool_call_id: ended?.tool_call_id,
           })}
         >
           See it in its session

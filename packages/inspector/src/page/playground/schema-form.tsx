@@ -1,9 +1,9 @@
 // A form made from a JSON Schema. The value is all the state there is: whatever is typed becomes part of it, also what
 // the schema would refuse, so that going over to JSON and back loses nothing.
 
-import type { JsonObject, JsonValue } from "@soong/core";
+import { visibleLine, type JsonObject, type JsonValue } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import { useMemo } from "preact/hooks";
-import { visibleLine } from "@soong/core";
 import { Branches } from "./branch-field.tsx";
 import { FieldFrame } from "./field-frame.tsx";
 import { fieldOf, type Field } from "./field.ts";
@@ -12,7 +12,6 @@ import { ObjectField } from "./object-field.tsx";
 import { RawField } from "./raw-field.tsx";
 import { Choices, FixedValue, NumberInput, OneOf, TextField, YesNo } from "./plain-fields.tsx";
 import type { Form, SchemaFieldProps } from "./form-parts.ts";
-import { isObject } from "./schema.ts";
 import { addedValue, problemsOf } from "./value.ts";
 
 export function SchemaForm(props: {
@@ -33,7 +32,7 @@ export function SchemaForm(props: {
   const form = { root: schema, problems, offers_extras, choices: 0, Field: SchemaField };
   const field = fieldOf(schema, schema);
   const whole = value ?? {};
-  if (field.kind === "object" && isObject(whole)) {
+  if (field.kind === "object" && isJsonObject(whole)) {
     return <ObjectField form={form} field={field} value={whole} at="" onChange={props.onChange} />;
   }
   return (
@@ -97,7 +96,7 @@ function FieldInput(props: {
   if (value === undefined && isAdded(field)) return null;
   switch (field.kind) {
     case "object":
-      if (!isObject(value)) return <Misfit id={id} value={value} onChange={onChange} />;
+      if (!isJsonObject(value)) return <Misfit id={id} value={value} onChange={onChange} />;
       return (
         <fieldset class="nested">
           <legend class="unseen">{visibleLine(field.title ?? at)}</legend>

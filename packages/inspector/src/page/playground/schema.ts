@@ -2,6 +2,7 @@
 // itself), `allOf` put together where that says the same. What goes further is left to the JSON editor.
 
 import type { JsonObject, JsonValue } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 
 export type Schema = JsonObject;
 
@@ -20,7 +21,7 @@ function resolve(
 ): Schema | undefined {
   if (schema === true || schema === undefined) return {};
   steps.left -= 1;
-  if (!isObject(schema) || steps.left < 0) return undefined;
+  if (!isJsonObject(schema) || steps.left < 0) return undefined;
   const { $ref: reference, allOf, ...rest } = schema;
   if (typeof reference === "string") {
     const target = resolve(root, at(root, reference), steps);
@@ -46,7 +47,7 @@ function at(root: Schema, reference: string): JsonValue | undefined {
   let found: JsonValue | undefined = root;
   for (const part of reference.slice(2).split("/")) {
     const name = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    if (!isObject(found) && !Array.isArray(found)) return false;
+    if (!isJsonObject(found) && !Array.isArray(found)) return false;
     found = Object.hasOwn(found, name) ? (found as JsonObject)[name] : false;
   }
   return found;
@@ -54,11 +55,12 @@ function at(root: Schema, reference: string): JsonValue | undefined {
 
 function anchored(root: Schema, reference: string): JsonValue {
   const definitions = root["$defs"];
-  if (!reference.startsWith("#") || !isObject(definitions)) return false;
+  if (!reference.startsWith("#") || !isJsonObject(definitions)) return false;
   const name = reference.slice(1);
   return (
-    Object.values(definitions).find((schema) => isObject(schema) && schema["$anchor"] === name) ??
-    false
+    Object.values(definitions).find(
+      (schema) => isJsonObject(schema) && schema["$anchor"] === name,
+    ) ?? false
   );
 }
 
@@ -95,7 +97,7 @@ function merged(a: Schema, b: Schema): Schema | undefined {
       result[key] = value;
     } else if (key === "required" && Array.isArray(before) && Array.isArray(value)) {
       result[key] = [...new Set([...before, ...value])];
-    } else if (key === "properties" && isObject(before) && isObject(value)) {
+    } else if (key === "properties" && isJsonObject(before) && isJsonObject(value)) {
       result[key] = bothProperties(before, value);
     } else {
       return undefined;
@@ -111,10 +113,6 @@ function bothProperties(a: JsonObject, b: JsonObject): JsonObject {
     result[name] = before === undefined ? schema : { allOf: [before, schema] };
   }
   return result;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Of JSON values, whatever the order of their keys. */

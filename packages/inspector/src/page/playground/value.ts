@@ -2,10 +2,11 @@
 // far as the form can tell. Wrong values are kept as they are: a person may send them on purpose.
 
 import type { JsonValue } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import { branchOf } from "./branch.ts";
 import { fieldOf, type Field } from "./field.ts";
 import { pointerPart } from "../call/json-lines.ts";
-import { equal, isObject, resolved, type Schema } from "./schema.ts";
+import { equal, resolved, type Schema } from "./schema.ts";
 
 const DEEPEST_START = 4;
 
@@ -112,7 +113,7 @@ export function problemsOf(
     }
     const broken = brokenLimit(resolved(root, schema) ?? {}, value);
     if (broken !== undefined) found.push({ at, text: broken });
-    if (field.kind === "object" && isObject(value)) {
+    if (field.kind === "object" && isJsonObject(value)) {
       for (const { name, schema: own, is_required } of field.properties) {
         const place = `${at}/${pointerPart(name)}`;
         const inner = Object.hasOwn(value, name) ? value[name] : undefined;
@@ -141,7 +142,7 @@ export function problemsOf(
 function misfit(field: Field, value: JsonValue): string | undefined {
   switch (field.kind) {
     case "object":
-      return isObject(value) ? undefined : "is no object";
+      return isJsonObject(value) ? undefined : "is no object";
     case "list":
     case "choices":
       if (!Array.isArray(value)) return "is no list";

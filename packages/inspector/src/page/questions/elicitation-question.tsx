@@ -1,13 +1,12 @@
 // What a tool or a server wants to know from a person: a form made from its schema, or an address to go to.
 
-import type { JsonObject, JsonValue } from "@soong/core";
+import { visibleLine, type JsonObject, type JsonValue } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import { useState } from "preact/hooks";
 import type { Question } from "../../wire/index.ts";
 import { CutText } from "../parts/cut-text.tsx";
 import { ProblemText } from "../parts/loading.tsx";
-import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
-import { isObject } from "../playground/schema.ts";
 import { SchemaForm } from "../playground/schema-form.tsx";
 import { problemsOf, startValue } from "../playground/value.ts";
 import { shownAddress } from "./address.ts";
@@ -62,7 +61,7 @@ function FormAnswer(props: Props & { schema: JsonObject }) {
       onSubmit={(event) => {
         event.preventDefault();
         setChecked(true);
-        if (problems.length === 0 && isObject(value)) {
+        if (problems.length === 0 && isJsonObject(value)) {
           props.onClick({ action: "accept", content: value });
         }
       }}
@@ -88,9 +87,9 @@ function FormAnswer(props: Props & { schema: JsonObject }) {
 function filled(schema: JsonObject): JsonValue | undefined {
   const started = startValue(schema, schema);
   const { properties } = schema;
-  if (!isObject(started) || !isObject(properties)) return started;
+  if (!isJsonObject(started) || !isJsonObject(properties)) return started;
   const defaults = Object.entries(properties).flatMap(([name, own]) => {
-    const value = isObject(own) ? own["default"] : undefined;
+    const value = isJsonObject(own) ? own["default"] : undefined;
     return value === undefined ? [] : [[name, value] as const];
   });
   return { ...Object.fromEntries(defaults), ...started };

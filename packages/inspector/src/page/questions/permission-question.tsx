@@ -1,7 +1,8 @@
 // A permission question with everything it carries (PERM-6): what would be done, where, by whom it is wanted, why it is
 // asked, and what each answer would cover.
 
-import { exactLine, visibleJson, visibleLine, type PermissionRequest } from "@soong/core";
+import { visibleJson, visibleLine, type PermissionRequest } from "@soong/core";
+import { exactLine } from "@soong/core/internal";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { AnswerGiven, Question } from "../../wire/index.ts";

@@ -51,7 +51,7 @@ export function QuestionCard(props: {
     event.stopPropagation();
     const seen = {
       shown_at: lastMoved(),
-      ...(focused_at.current === undefined ? {} : { focused_at: focused_at.current }),
+      focused_at: focused_at.current,
     };
     const isMeant = isDeliberate(seen, performance.now(), { is_repeat: event.repeat });
     setTooSoon(!isMeant);

@@ -32,21 +32,20 @@ export function useOlderSessions(): OlderSessions {
     for (let page = 0; page < MOST_PAGES_AT_ONCE; page += 1) {
       // Each page says where the next one begins.
       const answer = await api.ask("GET /api/sessions", {
-        query: { limit: PAGE, ...(next === undefined ? {} : { after: next }) },
+        query: { limit: PAGE, after: next },
       });
       const fresh = answer.sessions.filter(({ session_id }) => !known.has(session_id));
       sessions = [...sessions, ...fresh];
       next = answer.next;
       if (next === undefined || fresh.length > 0) break;
     }
-    return { sessions, is_all: next === undefined, ...(next === undefined ? {} : { next }) };
+    return { sessions, is_all: next === undefined, next };
   }
 
   useEffect(() => {
     const abort = new AbortController();
     api.ask("GET /api/sessions", { query: { limit: PAGE }, signal: abort.signal }).then(
-      ({ sessions, next }) =>
-        setHeld({ sessions, is_all: next === undefined, ...(next === undefined ? {} : { next }) }),
+      ({ sessions, next }) => setHeld({ sessions, is_all: next === undefined, next }),
       // The list of those used last says what is wrong, if anything is.
       () => undefined,
     );

@@ -138,8 +138,8 @@ interface Watched {
 
 function queryOf(watched: Watched, isVisible: boolean): ChangesQuery {
   return {
-    ...(watched.cursor === undefined ? {} : { cursor: watched.cursor }),
-    ...(watched.session_id === undefined ? {} : { session_id: watched.session_id }),
+    cursor: watched.cursor,
+    session_id: watched.session_id,
     ...(isVisible ? { hold: "1" } : {}),
   };
 }

@@ -72,7 +72,7 @@ function ParentLink({ session_id, run }: { session_id: string; run: RunRow }) {
   if (parent_run_id === undefined) return null;
   const to = {
     run_id: parent_run_id,
-    ...(parent_call_id === undefined ? {} : { tool_call_id: parent_call_id }),
+    tool_call_id: parent_call_id,
   };
   return (
     <li>

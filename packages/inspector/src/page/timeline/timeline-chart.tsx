@@ -39,7 +39,7 @@ export function TimelineChart(props: {
   const [request, setRequest] = useState<{ key: string; request: number }>();
   const keep = useMemo(() => keepOf(filter, isLive), [filter, isLive]);
   const rows = useMemo(
-    () => rowsOf(model, { closed, ...(keep === undefined ? {} : { keep }) }),
+    () => rowsOf(model, { closed, keep }),
     // Without a filter only new and moved ones make other rows.
     [model.session_id, model.shape, closed, keep, keep === undefined ? 0 : model.content],
   );

@@ -1,0 +1,86 @@
+// What a script says of calls beside its answers: guards that stop, refuse or hold one, and which calls have ended. It
+// reaches the runtime as hooks of the model, and only of the tools that are concerned.
+
+import { defineHook, type AnyHook, type Clock, type HookAnswers } from "@soong/core";
+import type { Script, ScriptCall, ScriptGuard, ScriptTurn } from "./script.ts";
+import { turnParts } from "./turn-parts.ts";
+
+export interface ScriptGuards {
+  /** Empty where the script says nothing of the kind. */
+  readonly hooks: readonly AnyHook[];
+  readonly ended: (call_ids: readonly string[], signal: AbortSignal) => Promise<void>;
+}
+
+export function scriptGuards(script: Script, clock: Clock): ScriptGuards {
+  const lists = [script.turns, ...Object.values(script.agents ?? {}).flat()];
+  const parts = lists.flat().flatMap((turn: ScriptTurn) => turnParts(turn));
+  const calls = parts.flatMap((part): ScriptCall[] => (part.type === "call" ? [part.call] : []));
+  const guards = new Map<string, ScriptGuard>();
+  const awaited = new Set(
+    parts.flatMap((part) => (part.type === "error" ? (part.error.until ?? []) : [])),
+  );
+  for (const { id, guard } of calls) {
+    if (id === undefined || guard === undefined) continue;
+    guards.set(id, guard);
+    if ("until" in guard) awaited.add(guard.until);
+  }
+  const ends = new Map([...awaited].map((id) => [id, createEnd()]));
+  const toolsOf = (ids: { has(id: string): boolean }): string[] => [
+    ...new Set(calls.flatMap(({ id, tool }) => (id !== undefined && ids.has(id) ? [tool] : []))),
+  ];
+  const observer = {
+    id: "script",
+    run: ({ tool_call_id }: { tool_call_id: string }) => {
+      // Hooks run before a call has ended: those who wait for that go on after it.
+      const end = ends.get(tool_call_id);
+      if (end !== undefined) clock.after(0, end.reached);
+      return {};
+    },
+  };
+  const guard = {
+    id: "script",
+    event: "PreToolUse" as const,
+    timeout_ms: HOLD_MS,
+    async run({ tool_call_id }: { tool_call_id: string }): Promise<HookAnswers["PreToolUse"]> {
+      const said = guards.get(tool_call_id);
+      if (said === undefined) return {};
+      if ("stop" in said) return { stop: said.stop };
+      if ("deny" in said) return { decision: "deny", reason: said.deny };
+      await ends.get(said.until)?.promise;
+      return {};
+    },
+  };
+  return {
+    hooks: [
+      ...toolsOf(guards).map((tool) => defineHook({ ...guard, tool })),
+      ...toolsOf(awaited).flatMap((tool) => [
+        defineHook({ ...observer, event: "PostToolUse", tool }),
+        defineHook({ ...observer, event: "PostToolUseFailure", tool }),
+      ]),
+    ],
+    async ended(call_ids, signal) {
+      const aborted = new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        else signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      const all = Promise.all(call_ids.flatMap((id) => ends.get(id)?.promise ?? []));
+      await Promise.race([all, aborted]);
+    },
+  };
+}
+
+/** As long as a tool may take by default; a call that is held for longer is asked about. */
+const HOLD_MS = 120_000;
+
+interface End {
+  readonly promise: Promise<void>;
+  readonly reached: () => void;
+}
+
+function createEnd(): End {
+  let reached = (): void => {};
+  const promise = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
+  return { promise, reached };
+}

@@ -1,0 +1,203 @@
+// Paths in the input of a tool that does not resolve them itself: a declared command, a tool of a server, a plain
+// function (PERM-15). What restricts such a path restricts the call, before any hook or rule sees it. What the input does
+// not call a path is taken for one only where that cannot be mistaken: text that mentions a file is not asked about.
+
+import type { RegisteredTool } from "../registry/index.ts";
+import type { JsonSchema, JsonValue } from "../schema/index.ts";
+import type { FindPath, Places, Resource, Restriction, Targets } from "../tool/index.ts";
+import { toolOf, type Call } from "./call.ts";
+import { placesOf, placesOfReading } from "./context.ts";
+import type { CallHost } from "./host.ts";
+
+/** Adds to the targets what the input names, or leaves them as they are. */
+export async function withInputPaths(
+  host: CallHost,
+  call: Call,
+  targets: Targets | undefined,
+  findPath: FindPath,
+): Promise<Targets | undefined> {
+  const places = placesOf(host, toolOf(call));
+  const reading = placesOfReading(host);
+  const found = new Map<string, Resource>();
+  for (const given of givenPaths(host, call, targets)) {
+    // What cannot be looked up, such as a circle of links, cannot be opened by the tool either.
+    const looked = await Promise.resolve(given)
+      .then((path) => findPath(path, places))
+      .catch(() => undefined);
+    if (looked === undefined) continue;
+    const { resource, exists } = looked;
+    const isSurelyMeant = given.kind !== "text" || exists;
+    const counts =
+      given.kind === "declared" ||
+      (resource.may_reach ?? []).length > 0 ||
+      (isSurelyMeant && restrictionsOf(resource, places).length > 0) ||
+      (looksLikePath(given.path) && restrictionsOf(resource, reading).some(isDeny));
+    if (!counts) continue;
+    const marked = given.kind === "declared" ? resource : { ...resource, only_restricts: true };
+    found.set(`${resource.path}\0${resource.access}`, marked);
+  }
+  if (found.size === 0) return targets;
+  return { ...targets, resources: [...(targets?.resources ?? []), ...found.values()] };
+}
+
+/** Soong's own tools name their targets, and so does a code tool that has a planner; a remote server is on another disk. */
+export function mayNamePaths({ source, definition }: RegisteredTool): boolean {
+  switch (source.kind) {
+    case "agent":
+    case "internal":
+      return false;
+    case "code":
+      return definition.targets === undefined && definition.prepare === undefined;
+    case "declarative":
+      return true;
+    case "mcp":
+      return source.host === undefined || LOOPBACK.test(source.host);
+  }
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[?::1\]?)$/i;
+
+function isDeny({ decision }: Restriction): boolean {
+  return decision === "deny";
+}
+
+/** One word that has the form of a path: under a deny it is taken for one, whether it is there or not. */
+function looksLikePath(text: string): boolean {
+  return /^[^\s]+$/.test(text) && (text.startsWith(".") || text.includes("/"));
+}
+
+function restrictionsOf(
+  { path, also = [], access, ignores_case }: Extract<Resource, { kind: "path" }>,
+  { restrictedBy }: Places,
+): Restriction[] {
+  return [path, ...also].flatMap((name) => restrictedBy(name, access, ignores_case) ?? []);
+}
+
+/** `declared`: by the tool's author; `named`: by its field, or as a file URI; `text`: any other. */
+type PathKind = "declared" | "named" | "text";
+
+interface GivenInputPath {
+  readonly kind: PathKind;
+  readonly path: string;
+  readonly directory: string;
+  readonly access: "read" | "write";
+  readonly mayWalk: boolean;
+}
+
+function givenPaths(
+  { roots, policy }: CallHost,
+  call: Call,
+  targets: Targets | undefined,
+): GivenInputPath[] {
+  const tool = toolOf(call);
+  const texts: InputText[] = [];
+  collect(call.input, { schema: tool.input.original, kind: "text" }, texts);
+  // A server's word about its own input may only tighten (MCP-6): it makes no target that a rule could allow.
+  const trusted = texts.map((one) =>
+    one.kind === "declared" && !tool.source.trusted ? { ...one, kind: "named" as const } : one,
+  );
+  const commands = (targets?.resources ?? []).filter((one) => one.kind === "command");
+  for (const { argv } of commands) {
+    for (const argument of argv.slice(1)) trusted.push(...textsOfArgument(argument));
+  }
+  const cwds = commands.map(({ cwd }) => cwd);
+  const directories =
+    cwds.length > 0 ? cwds : [roots.project, ...(tool.source.directories ?? [])].filter(isGiven);
+  const home = policy.input.home;
+  const all = trusted.flatMap(({ text, kind }): GivenInputPath[] => {
+    const path = pathIn(text, kind, home);
+    if (path === undefined) return [];
+    const isDeclared = path.kind === "declared";
+    const access = isDeclared && !call.effects.read_only ? "write" : "read";
+    const mayWalk = path.kind !== "text";
+    const from = path.path.startsWith("/") ? ["/"] : directories;
+    return from.map((directory) => ({ ...path, access, mayWalk, directory }));
+  });
+  // Where a command runs counts as one: `cat db` there names no restricted path.
+  for (const path of cwds) {
+    all.push({ kind: "named", path, directory: "/", access: "read", mayWalk: false });
+  }
+  const distinct = new Map(all.map((one) => [JSON.stringify(one), one]));
+  return [...distinct.values()].slice(0, MOST_PATHS);
+}
+
+const MOST_PATHS = 10_000;
+const MOST_PATH_CHARS = 4096;
+
+function isGiven(directory: string): boolean {
+  return directory !== "";
+}
+
+interface InputText {
+  readonly text: string;
+  readonly kind: PathKind;
+}
+
+/** Depth is bounded by the limits on arguments. */
+function collect(
+  value: JsonValue | undefined,
+  about: { readonly schema: unknown; readonly kind: PathKind },
+  texts: InputText[],
+): void {
+  const schema = (about.schema ?? {}) as JsonSchema;
+  if (typeof value === "string") {
+    texts.push({ text: value, kind: isPathFormat(schema) ? "declared" : about.kind });
+  } else if (Array.isArray(value)) {
+    const items = isPathFormat(schema) ? schema : schema["items"];
+    for (const item of value) collect(item, { schema: items, kind: about.kind }, texts);
+  } else if (typeof value === "object" && value !== null) {
+    const properties = (schema["properties"] ?? {}) as Record<string, unknown>;
+    for (const [field, item] of Object.entries(value)) {
+      const kind = isPathField(field) ? "named" : "text";
+      const own = Object.hasOwn(properties, field) ? properties[field] : undefined;
+      collect(item, { schema: own, kind }, texts);
+    }
+  }
+}
+
+function isPathFormat(schema: JsonSchema): boolean {
+  return typeof schema === "object" && PATH_FORMATS.has(String(schema["format"]));
+}
+
+const PATH_FORMATS: ReadonlySet<string> = new Set(["path", "file-path", "directory-path"]);
+
+/** `path`, `filePath`, `output_dir`, `files`. */
+function isPathField(field: string): boolean {
+  const words = field.replaceAll(/([a-z])([A-Z])/g, "$1_$2").toLowerCase();
+  return PATH_FIELD.test(words);
+}
+
+const PATH_FIELD =
+  /(?:^|[_.-])(?:path|file|filename|filepath|dir|directory|folder|root|cwd|source|destination)s?(?:[_-]?name)?$/;
+
+/** As a whole, and behind what programs write before a file name: `--config=`, `@`. */
+function textsOfArgument(argument: string): InputText[] {
+  const behind = [/^-[^=]*=(.+)$/s, /^[^=@\s]*=?@(.+)$/s, /^-[A-Za-z]([^-=].*)$/s];
+  const pieces = behind.flatMap((before) => before.exec(argument)?.[1] ?? []);
+  return [argument, ...pieces].map((text) => ({ text, kind: "text" }));
+}
+
+/** Undefined for what can be no path, or is text rather than a name. */
+function pathIn(
+  text: string,
+  kind: PathKind,
+  home: string | undefined,
+): { path: string; kind: PathKind } | undefined {
+  if (text === "" || text.length > MOST_PATH_CHARS || text.includes("\0")) return undefined;
+  const uri = FILE_URI.exec(text)?.[1];
+  if (uri !== undefined) return { path: decoded(uri), kind: kind === "text" ? "named" : kind };
+  if (HAS_SCHEME.test(text) || (kind === "text" && text.includes("\n"))) return undefined;
+  const expanded = home === undefined ? text : text.replace(/^~(?=\/|$)/, () => home);
+  return { path: expanded, kind };
+}
+
+const FILE_URI = /^file:(?:\/\/[^/?#]*)?(\/[^?#]*)/i;
+const HAS_SCHEME = /^[a-z][a-z0-9+.-]+:\/\//i;
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,75 @@
+// What our other packages share of the kernel and no user needs: it may change in any version.
+
+export { ARGUMENTS_NAME, TOOL_REQUESTS } from "../call/index.ts";
+export { isGuard } from "../hook/index.ts";
+export {
+  isSecretName,
+  isSecretShape,
+  journalRef,
+  pointerStep,
+  secretVariables,
+  within,
+} from "../journal/index.ts";
+export {
+  NO_GRANTS,
+  READING_SUBJECT,
+  compileGlob,
+  compileRecordedPolicy,
+  createGrants,
+  describeScopes,
+  globProblem,
+  innerCommands,
+  isHarmlessGitKey,
+  isOfTheSystem,
+  isPlainCommand,
+  isReadingProgram,
+  isWithin,
+  literalPrefix,
+  pathPatternProblem,
+  quote,
+  restrictedGlobs,
+  restrictionOf,
+  selfRunningBy,
+} from "../permission/index.ts";
+export { readDefinition, toolRecord } from "../registry/index.ts";
+export { MARGIN, exactLine, exactText, headTail, isEmptyResult } from "../result/index.ts";
+export {
+  createRegex,
+  firstChars,
+  isHighSurrogate,
+  isJsonObject,
+  isLowSurrogate,
+  isPlainRecord,
+  isRecord,
+  keywordsOf,
+  nearestName,
+  nestsDeeper,
+  omitUndefined,
+  oneLine,
+  parseArguments,
+  repairSchema,
+  shorten,
+} from "../schema/index.ts";
+export {
+  catalogEntries,
+  createDeferredIndex,
+  effectsUnder,
+  entriesIn,
+  estimateTokens,
+  searchDocumentOf,
+  toolFacts,
+  wireNameOf,
+  wireNames,
+} from "../surface/index.ts";
+export {
+  KNOWN_TAGS,
+  PRE_IMAGE,
+  isErrorClass,
+  isHandlerErrorStatus,
+  isHandlerStatus,
+  isMediaBlock,
+  isRecovery,
+  matchesName,
+  nameProblem,
+  primaryArgument,
+} from "../tool/index.ts";

@@ -1,0 +1,252 @@
+// A journal may be of an older or a newer version, or tampered with. Here, once, the data of a fact is made to fit its
+// type, and all that comes after reads it as typed: a part that does not fit is dropped, or empty where the type needs
+// one. Only the fields that the timeline reads are checked.
+
+import type { Cost, ModelUsage, UsageTotal } from "@soong/agent";
+import type {
+  ArtifactRef,
+  CatalogEntry,
+  CatalogGroup,
+  ChainEntry,
+  ContentBlock,
+  Effects,
+  Fact,
+  FactPayloads,
+  FactType,
+  PermissionRequest,
+  Resource,
+  RunEndData,
+  ToolGrant,
+  ToolResult,
+} from "@soong/core";
+import { countIn, dataIn, listIn, textIn, textsIn } from "./read-data.ts";
+
+/** The same fact where nothing of it had to be changed. */
+export function soundFact(fact: Fact): Fact {
+  const fields: Fields = Object.hasOwn(FIELDS, fact.type) ? (FIELDS[fact.type] as Fields) : {};
+  const given = dataIn(fact.data);
+  let data = given;
+  for (const [field, read] of Object.entries(fields)) {
+    const value = read(given[field], fact);
+    if (value !== given[field]) data = { ...data, [field]: value };
+  }
+  return data === fact.data ? fact : ({ ...fact, data } as Fact);
+}
+
+type Read<Value> = (value: unknown, fact: Fact) => Value;
+type Fields = Readonly<Record<string, Read<unknown>>>;
+type FieldsOf<Payload> = { readonly [Field in keyof Payload]?: Read<AnyWord<Payload[Field]>> };
+/** Where the type lists words, another version may have more of them. */
+type AnyWord<Value> = Value extends string ? string : Value;
+
+const END: FieldsOf<RunEndData> = { reason: word, message: word, error: runError, usage: runUsage };
+const RESULT = { result: toolResult, node_id: word };
+const REQUEST = { usage: modelUsage, cost: modelCost };
+const WORKER = { worker: word, task_id: word, step_id: word };
+const HOOK = { hook: text, event: text };
+
+const FIELDS: { readonly [T in FactType]?: FieldsOf<FactPayloads[T]> } = {
+  "run.started": { role: text, mode: text, definitions: artifact },
+  "run.completed": END,
+  "run.failed": END,
+  "run.aborted": END,
+  "model.started": { parent_node_id: word },
+  "model.completed": REQUEST,
+  "model.failed": REQUEST,
+  "agent.child.created": { ...WORKER, child_run_id: text, role: text, task: text },
+  "worker.dispatched": { run_id: text, worker: text, task_id: text, step_id: word },
+  "task.step.dispatched": { worker: text, step_id: text },
+  "tool.catalog.resolved": {
+    // No revision is below 0.
+    revision: (value) => count(value) ?? -1,
+    base_revision: count,
+    role: text,
+    mode: text,
+    profile: text,
+    tools: listOf(isEntry),
+    groups: listOf(isGroup),
+    removed: texts,
+    definitions: artifact,
+  },
+  "tool.requested": {
+    within_tool_call_id: word,
+    native_name: word,
+    alias: word,
+    model_input_chars: count,
+  },
+  "tool.validated": { effects },
+  "tool.started": { effects, digest: word },
+  "tool.progress": { message: word, progress: count, total: count },
+  "tool.late": { how: text },
+  "tool.completed": RESULT,
+  "tool.failed": RESULT,
+  "tool.denied": RESULT,
+  "tool.skipped": RESULT,
+  "tool.cancelled": RESULT,
+  "tool.discarded": RESULT,
+  "input.mutated": { source: text, changed_fields: texts },
+  "hook.started": HOOK,
+  "hook.completed": { ...HOOK, duration_ms: number, outcome: text },
+  "hook.failed": { ...HOOK, duration_ms: number, message: text },
+  "hook.denied": { hook: text, reason: text },
+  "permission.evaluated": {
+    decision: text,
+    reason: text,
+    chain: listOf(isChainEntry),
+    grant_id: word,
+    effects,
+    resources: listOf(isResource),
+    digest: word,
+  },
+  "permission.requested": { request: wholeRequest },
+  "permission.resolved": { decision: text, reason: word, answered_by: word },
+  "permission.failed": { message: text },
+  "grant.created": { grant: toolGrant },
+  "artifact.created": { artifact_id: text, size: number },
+  "output.truncated": { original_chars: number, kept_chars: number, artifact_id: word },
+  "output.redacted": { replacements: number },
+  "mcp.server.elicitation": { message: text, action: text },
+  "change.undone": { path: text, of_run: word },
+  error: { message: text, of_run: word },
+};
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** Absent where it says nothing. */
+function word(value: unknown): string | undefined {
+  return value === "" || typeof value !== "string" ? undefined : value;
+}
+
+function number(value: unknown): number {
+  return count(value) ?? 0;
+}
+
+function count(value: unknown): number | undefined {
+  return countIn({ value }, "value");
+}
+
+function texts(value: unknown): string[] {
+  return listOf((item): item is string => typeof item === "string")(value);
+}
+
+/** The list itself where all of it fits. */
+function listOf<Item>(fits: (item: unknown) => item is Item): (value: unknown) => Item[] {
+  return (value) => {
+    const list: unknown[] = Array.isArray(value) ? value : [];
+    return list.every(fits) ? list : list.filter(fits);
+  };
+}
+
+/** The record itself where all of it fits. */
+function recordOf(value: unknown, fits: (part: unknown) => boolean): object {
+  const given = dataIn(value);
+  const parts = Object.entries(given);
+  return parts.every(([, part]) => fits(part))
+    ? given
+    : Object.fromEntries(parts.filter(([, part]) => fits(part)));
+}
+
+function effects(value: unknown): Effects {
+  return recordOf(value, (part) => typeof part === "boolean") as Effects;
+}
+
+function modelUsage(value: unknown): ModelUsage {
+  return recordOf(value, (part) => count(part) !== undefined);
+}
+
+function modelCost(value: unknown): Cost | null {
+  return isCost(value) ? value : null;
+}
+
+function isCost(value: unknown): value is Cost {
+  const cost = dataIn(value);
+  return textIn(cost, "currency") !== undefined && countIn(cost, "micros") !== undefined;
+}
+
+function runError(value: unknown): RunEndData["error"] {
+  const error = dataIn(value);
+  const [code, message] = [textIn(error, "code"), textIn(error, "message")];
+  if (code === undefined && message === undefined) return undefined;
+  return { code: code ?? "", message };
+}
+
+function runUsage(value: unknown): UsageTotal | undefined {
+  const usage = dataIn(value);
+  const costs = listIn(usage, "cost");
+  return {
+    ...modelUsage(value),
+    requests: countIn(usage, "requests") ?? 0,
+    untold: countIn(usage, "untold") ?? 0,
+    unpriced: countIn(usage, "unpriced") ?? 0,
+    cost: costs.length > 0 && costs.every(isCost) ? costs : null,
+  };
+}
+
+function toolResult(value: unknown, { type, tool_call_id = "", tool_name = "" }: Fact): ToolResult {
+  const result = dataIn(value);
+  return {
+    ...(result as unknown as ToolResult),
+    tool_call_id: textIn(result, "tool_call_id") ?? tool_call_id,
+    tool_name: textIn(result, "tool_name") ?? tool_name,
+    status: (textIn(result, "status") ?? type.slice("tool.".length)) as ToolResult["status"],
+    is_error: result["is_error"] === true,
+    content: listIn(result, "content").filter(isBlock),
+    summary: textIn(result, "summary") ?? "",
+    artifacts: listIn(result, "artifacts").filter(isArtifact),
+    metadata: dataIn(result["metadata"]) as unknown as ToolResult["metadata"],
+  };
+}
+
+function isBlock(value: unknown): value is ContentBlock {
+  return textIn(dataIn(value), "type") !== undefined;
+}
+
+function isArtifact(value: unknown): value is ArtifactRef {
+  const artifact = dataIn(value);
+  return textIn(artifact, "artifact_id") !== undefined && countIn(artifact, "size") !== undefined;
+}
+
+function artifact(value: unknown): ArtifactRef | undefined {
+  return isArtifact(value) ? value : undefined;
+}
+
+/** What else it says is looked at where it is shown. */
+function isEntry(value: unknown): value is CatalogEntry {
+  return textIn(dataIn(value), "tool_name") !== undefined;
+}
+
+function isGroup(value: unknown): value is CatalogGroup {
+  return Array.isArray(dataIn(value)["names"]);
+}
+
+function isChainEntry(value: unknown): value is ChainEntry {
+  const entry = dataIn(value);
+  return ["layer", "rule", "verdict", "reason"].every((field) => textIn(entry, field));
+}
+
+function isResource(value: unknown): value is Resource {
+  const resource = dataIn(value);
+  const { argv } = resource;
+  if (resource["kind"] !== "command") return textIn(resource, "kind") !== undefined;
+  return Array.isArray(argv) && textsIn(resource, "argv").length === argv.length;
+}
+
+function toolGrant(value: unknown): ToolGrant {
+  const grant = dataIn(value);
+  const [grant_id, granted_by] = [text(grant["grant_id"]), text(grant["granted_by"])];
+  return { ...(grant as unknown as ToolGrant), grant_id, granted_by };
+}
+
+const REQUEST_TEXTS = ["request_id", "tool_call_id", "tool_name"];
+const REQUEST_LISTS = ["tags", "resources", "scopes", "chain", "hook_results"];
+
+/** Without an id where it lacks what is shown of a request: then it is not shown as one. */
+function wholeRequest(value: unknown): PermissionRequest {
+  const request = dataIn(value);
+  const isWhole =
+    REQUEST_TEXTS.every((field) => textIn(request, field) !== undefined) &&
+    REQUEST_LISTS.every((field) => Array.isArray(request[field]));
+  return (isWhole ? request : { request_id: "" }) as unknown as PermissionRequest;
+}

@@ -1,0 +1,43 @@
+// The facts of MCP servers (MCP-2, MCP-3).
+
+import type { ConnectedServer } from "./connection/index.ts";
+
+declare module "@soong/core" {
+  interface FactPayloads extends McpFactPayloads {}
+}
+
+export interface McpFactPayloads {
+  "mcp.server.connected": ServerConnectedData;
+  "mcp.server.failed": { server_id: string; reason: string; message: string; tools: number };
+  "mcp.server.tools_changed": {
+    server_id: string;
+    tools: number;
+    /** By the server's own names; the first of each. */
+    added: readonly string[];
+    removed: readonly string[];
+    changed: readonly string[];
+  };
+  /** What a server requested of the host during a call. */
+  "mcp.server.host_request": HostRequestData;
+}
+
+export interface ServerConnectedData {
+  server_id: string;
+  era: ConnectedServer["era"];
+  protocol_version: string;
+  server_info: { name: string; version: string };
+  tools: number;
+  excluded: number;
+}
+
+export interface HostRequestData {
+  server_id: string;
+  run_id: string;
+  tool_call_id: string;
+  tool_name: string;
+  method: string;
+  outcome: string;
+  preview?: string;
+  max_tokens?: number;
+  message?: string;
+}

@@ -1,0 +1,196 @@
+// The words a shape is written in: what a value may be. A shape reports every value that is something else and
+// continues, so that all mistakes are reported at once; its type is that of a value without any.
+
+import { isRecord, nearestName } from "@soong/core/internal";
+import type { Place, Shape, ShapeValue } from "./place.ts";
+import { controlCharacter } from "./plain-text.ts";
+import { shorten } from "./problem.ts";
+
+export const anything: Shape<unknown> = () => {};
+
+export const flag: Shape<boolean> = (value, place) => {
+  if (typeof value !== "boolean") expected("true or false", value, place);
+};
+
+/** Whatever its characters; for what is passed on as it is. */
+export const anyText: Shape<string> = (value, place) => {
+  if (typeof value !== "string") expected("text", value, place);
+};
+
+interface TextOptions {
+  readonly max?: number;
+  readonly mayBeEmpty?: boolean;
+  /** Without control characters, which JSON and YAML can spell out. */
+  readonly plain?: boolean;
+  /** A clause about text that has no other problem. It does not repeat what could be a secret. */
+  readonly problem?: (text: string) => string | undefined;
+}
+
+export function text(options: TextOptions = {}): Shape<string> {
+  const { max, mayBeEmpty = false, plain = false, problem } = options;
+  return (value, place) => {
+    if (typeof value !== "string") expected("text", value, place);
+    else if (!mayBeEmpty && value.trim() === "") place.report("is empty");
+    else if (value.includes("\0")) place.report("contains a NUL character");
+    else if (max !== undefined && value.length > max) {
+      place.report(`has ${value.length} characters; at most ${max} are allowed`);
+    } else {
+      const control = plain ? controlCharacter(value) : undefined;
+      const wrong =
+        control === undefined
+          ? problem?.(value)
+          : `holds the control character ${control.name}; take it out`;
+      if (wrong !== undefined) place.report(wrong);
+    }
+  };
+}
+
+export function choice<const Word extends string>(words: readonly Word[]): Shape<Word> {
+  const all = words.map((word) => `"${word}"`).join(" or ");
+  return (value, place) => {
+    if (typeof value !== "string") {
+      expected(all, value, place);
+      return;
+    }
+    if ((words as readonly string[]).includes(value)) return;
+    const given = shorten(value, 60);
+    const meant = nearestName(given, words);
+    const hint = meant === undefined ? `${all} is expected` : `did you mean "${meant}"?`;
+    place.report(`is ${JSON.stringify(given)}; ${hint}`);
+  };
+}
+
+/** `what`: such as `whole milliseconds`. */
+export function wholeNumber(min: number, max: number, what = "a whole number"): Shape<number> {
+  return (value, place) => {
+    const isInRange =
+      Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
+    if (!isInRange) {
+      place.report(`is ${place.kindOf(value)}; ${what} from ${min} to ${max} is expected`);
+    }
+  };
+}
+
+interface ListOptions {
+  readonly max?: number;
+  /** Its items in words, such as `tool names`. */
+  readonly of?: string;
+}
+
+export function list<T>(item: Shape<T>, { max, of }: ListOptions = {}): Shape<T[]> {
+  return (value, place) => {
+    if (!Array.isArray(value)) {
+      expected(of === undefined ? "a list" : `a list of ${of}`, value, place);
+    } else if (max !== undefined && value.length > max) {
+      place.report(`has ${value.length} items; at most ${max} are allowed`);
+    } else {
+      for (const [index, entry] of value.entries()) item(entry, place.in(index));
+    }
+  };
+}
+
+type Fields = Readonly<Record<string, Shape<unknown> & { readonly isOptional?: true }>>;
+type OptionalKeys<F extends Fields> = {
+  [K in keyof F]: F[K] extends { readonly isOptional: true } ? K : never;
+}[keyof F];
+type ObjectValue<F extends Fields> = {
+  [K in Exclude<keyof F, OptionalKeys<F>>]: ShapeValue<F[K]>;
+} & { [K in OptionalKeys<F>]?: ShapeValue<F[K]> };
+
+export function optional<T>(shape: Shape<T>): Shape<T> & { readonly isOptional: true } {
+  const check: Shape<T> = (value, place) => shape(value, place);
+  return Object.assign(check, { isOptional: true } as const);
+}
+
+interface ObjectOptions {
+  /** Such as `an agent definition`. */
+  readonly what?: string;
+  /** Whether fields that are not named here are ignored. */
+  readonly mayHaveOthers?: boolean;
+  /** How its fields go together, whether or not each is sound. */
+  readonly together?: (value: Readonly<Record<string, unknown>>, place: Place) => void;
+}
+
+/** An object of these fields and, by default, no others. */
+export function object<F extends Fields>(
+  fields: F,
+  { what, mayHaveOthers = false, together }: ObjectOptions = {},
+): Shape<ObjectValue<F>> {
+  const known = Object.keys(fields);
+  return (value, place) => {
+    if (!isRecord(value)) {
+      const kind = place.kindOf({});
+      if (what === undefined) expected(kind, value, place);
+      else place.report(`is ${place.kindOf(value)}; ${what} is ${kind} of ${known.join(", ")}`);
+      return;
+    }
+    for (const [key, field] of Object.entries(value)) {
+      const check = Object.hasOwn(fields, key) ? fields[key] : undefined;
+      if (check !== undefined) check(field, place.in(key));
+      else if (!mayHaveOthers) place.in(key).reportKey(unknownField(key, known, what));
+    }
+    for (const key of known) {
+      if (fields[key]?.isOptional === true || Object.hasOwn(value, key)) continue;
+      place.in(key).report("is missing");
+    }
+    together?.(value, place);
+  };
+}
+
+/** For `together`: of these fields an object has exactly one. */
+export function exactlyOne(...fields: readonly string[]): NonNullable<ObjectOptions["together"]> {
+  return (value, place) => {
+    const present = fields.filter((field) => Object.hasOwn(value, field));
+    if (present.length === 0) place.report(`has none of ${fields.join(", ")}; it needs one`);
+    if (present.length > 1) {
+      place.report(`has ${present.join(" and ")}; it can have only one of them`);
+    }
+  };
+}
+
+/** The same, with a further look at a value of its kind. */
+export function refine<T>(shape: Shape<T>, check: (value: T, place: Place) => void): Shape<T> {
+  return (value, place) => {
+    if (isSound(value, place, shape)) check(value, place);
+  };
+}
+
+/** Whether the shape reports nothing. */
+export function isSound<T>(value: unknown, place: Place, shape: Shape<T>): value is T {
+  let sound = true;
+  shape(
+    value,
+    watch(place, () => (sound = false)),
+  );
+  return sound;
+}
+
+function watch(place: Place, onReport: () => void): Place {
+  return {
+    ...place,
+    in: (...steps) => watch(place.in(...steps), onReport),
+    report(message) {
+      onReport();
+      place.report(message);
+    },
+    reportKey(message) {
+      onReport();
+      place.reportKey(message);
+    },
+  };
+}
+
+function expected(what: string, value: unknown, place: Place): void {
+  const isUnquoted = what === "text" && (typeof value === "number" || typeof value === "boolean");
+  const hint = isUnquoted ? ": put it in quotes" : "";
+  place.report(`is ${place.kindOf(value)}; ${what} is expected${hint}`);
+}
+
+function unknownField(key: string, known: readonly string[], what: string | undefined): string {
+  // A name cut short is as likely as one mistyped.
+  const meant =
+    nearestName(shorten(key, 60), known) ?? known.find((name) => name.startsWith(`${key}_`));
+  const is = what === undefined ? "is not a field" : `is not a field of ${what}`;
+  if (meant !== undefined) return `${is}; did you mean "${meant}"?`;
+  return `${is}; ${what === undefined ? "there are" : "it has"} ${known.join(", ")}`;
+}

@@ -1,0 +1,89 @@
+// Whether the repository that a git command would use may run another program (PERM-16). An allow on `git **` was written with git in
+// mind, and with the repository of the project. In any other one, which the agent may have made, every setting has to be known to
+// be harmless, as for a proven command (CMD-7); in the project's own, only settings that name a program count.
+
+import { lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Resource, Roots } from "@soong/core";
+import { innerCommands } from "@soong/core/internal";
+import { settingThatRuns } from "./git-config.ts";
+import { checkRepository, locateRepository, readText } from "./harmless-repository.ts";
+import { canonicalPath } from "./places-of-command.ts";
+
+export interface GitCommand {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly executable: string;
+}
+
+type ConfigRuns = NonNullable<Extract<Resource, { kind: "command" }>["config_runs"]>;
+
+export function configThatRuns(command: GitCommand, roots: Roots): ConfigRuns | undefined {
+  const inner = innerCommands(command.argv, command.executable).commands;
+  for (const words of [command.argv, ...inner.map((one) => one.words)]) {
+    const directory = directoryOfGit(words, command.cwd);
+    const found = directory === undefined ? undefined : repositoryThatRuns(directory, roots);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** These use no repository that is there already. */
+const WITHOUT_REPOSITORY: ReadonlySet<string> = new Set(
+  "clone init init-db version help --version --help".split(" "),
+);
+
+/** From where git looks for its repository; undefined where it looks for none. */
+export function directoryOfGit(
+  [program = "", ...args]: readonly string[],
+  cwd: string,
+): string | undefined {
+  if (program.slice(program.lastIndexOf("/") + 1) !== "git") return undefined;
+  let directory = cwd;
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] ?? "";
+    if (arg === "-C") directory = canonicalPath(directory, args[at + 1] ?? "") ?? directory;
+    if (/^(?:-C|-c|--git-dir|--work-tree|--namespace)$/.test(arg)) at += 1;
+    else if (WITHOUT_REPOSITORY.has(arg)) return undefined;
+    else if (!arg.startsWith("-")) break;
+  }
+  return directory;
+}
+
+function repositoryThatRuns(directory: string, { project }: Roots): ConfigRuns | undefined {
+  const used = locateRepository(directory);
+  if (used === undefined) return undefined;
+  if (typeof used === "string") return { why: used, foreign: true };
+  const own = locateRepository(project);
+  if (typeof own === "object" && own.git_dir === used.git_dir) {
+    const why = used.configs.map(whyItRuns).find((one) => one !== undefined);
+    return why === undefined ? undefined : { why, foreign: false };
+  }
+  const checked = checkRepository(directory);
+  if (checked.kind === "none") return undefined;
+  if (checked.kind === "doubtful") return { why: checked.why, foreign: true };
+  const hook = hookOf(checked.common_dir);
+  if (hook === undefined) return undefined;
+  return { why: `${JSON.stringify(hook)} is a hook`, foreign: true };
+}
+
+function whyItRuns(path: string): string | undefined {
+  try {
+    const why = settingThatRuns(readText(path));
+    return why === undefined ? undefined : `${JSON.stringify(path)} ${why}`;
+  } catch {
+    return `${JSON.stringify(path)} cannot be read`;
+  }
+}
+
+function hookOf(gitDirectory: string): string | undefined {
+  const directory = join(gitDirectory, "hooks");
+  try {
+    return readdirSync(directory)
+      .filter((name) => !name.endsWith(".sample"))
+      .map((name) => join(directory, name))
+      .find((path) => (lstatSync(path).mode & 0o111) !== 0);
+  } catch {
+    return undefined;
+  }
+}

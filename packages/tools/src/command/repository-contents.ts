@@ -1,0 +1,295 @@
+// Restricted files that a command can get at through a repository (PERM-15): what was committed or staged is in its objects, whether the
+// file is in the working tree or not. Git is asked which names it knows; it runs nothing and shows no contents for that.
+
+import { lstatSync } from "node:fs";
+import { basename, join, relative } from "node:path";
+import type { Places, Roots } from "@soong/core";
+import { innerCommands, literalPrefix } from "@soong/core/internal";
+import { findExecutable, startProcess } from "@soong/platform";
+import type { JudgedPath } from "../path/index.ts";
+import { directoryOfGit } from "./config-that-runs.ts";
+import { reachOfGit } from "./git-reach.ts";
+import { gitEnvironment } from "./git-environment.ts";
+import { canonicalPath, isWithin } from "./places-of-command.ts";
+import { printedNames, type AskGit } from "./printed-names.ts";
+import { walkedTrees } from "./walked-trees.ts";
+import { repositoryAround } from "./written-places.ts";
+
+export interface ShowingCommand {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly executable: string;
+  readonly read_only: boolean;
+}
+
+type RepositoryPlaces = Pick<Places, "restrictedBy" | "restrictedGlobs" | "sensitiveBy"> & {
+  readonly roots: Roots;
+};
+
+export interface RepositoryContents {
+  /** What a rule or guard restricts. */
+  readonly may_reach: string[];
+  /** Sensitive files that are shown as surely as if they were named. */
+  readonly sensitive: JudgedPath[];
+}
+
+const NOTHING: RepositoryContents = { may_reach: [], sensitive: [] };
+
+export async function repositoryContents(
+  command: ShowingCommand,
+  places: RepositoryPlaces,
+  env: Readonly<Record<string, string>>,
+): Promise<RepositoryContents> {
+  const printed = command.read_only ? [] : await printedSecrets(command, places, env);
+  const shown = shownBy(command);
+  if (shown === undefined) return { ...NOTHING, sensitive: printed };
+  const ask = gitAsker(shown.workTree, places.roots, env);
+  const all = shown.everything === undefined ? [] : await sensitiveNames(shown, places, ask);
+  return {
+    may_reach: shown.tracked === undefined ? [] : await restrictedNames(shown, places, ask),
+    sensitive: [...all, ...printed],
+  };
+}
+
+/** Sensitive files among those that a git command, or one inside the command, prints without naming them. */
+async function printedSecrets(
+  { argv, cwd, executable }: ShowingCommand,
+  { restrictedBy, roots }: RepositoryPlaces,
+  env: Readonly<Record<string, string>>,
+): Promise<JudgedPath[]> {
+  const found = new Map<string, JudgedPath>();
+  const inner = innerCommands(argv, executable).commands.map(({ words }) => words);
+  for (const words of [argv, ...inner]) {
+    const directory = directoryOfGit(words, cwd);
+    const workTree = directory === undefined ? undefined : repositoryAround(directory);
+    if (directory === undefined || workTree === undefined || !holdsObjects(workTree)) continue;
+    const counts = (name: string): boolean =>
+      !INSTALLED.test(name) && restrictedBy(join(workTree, name), "read")?.kind === "sensitive";
+    const ask = gitAsker(directory, roots, env);
+    const names = await printedNames({ argv: words, workTree, counts }, ask);
+    if (names === undefined) {
+      const reason = "its history cannot be looked through for sensitive files";
+      found.set(workTree, {
+        kind: "path",
+        access: "search",
+        path: workTree,
+        sensitive: true,
+        reason,
+      });
+    }
+    for (const name of new Set(names?.filter(counts).slice(0, MOST_SENSITIVE))) {
+      const path = join(workTree, name);
+      found.set(path, { kind: "path", access: "read", path, sensitive: true });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Published files: keys among them are samples. */
+const INSTALLED = /(?:^|\/)(?:node_modules|site-packages)\//;
+
+/** What git may put back into its work tree although a rule restricts writing it. */
+export async function unwritableInRepository(
+  workTree: string,
+  places: RepositoryPlaces,
+  env: Readonly<Record<string, string>>,
+): Promise<string[]> {
+  if (!isRepository(workTree) || places.restrictedGlobs("write").length === 0) return [];
+  return restrictedNames({ workTree }, places, gitAsker(workTree, places.roots, env), "write");
+}
+
+interface Shown {
+  readonly workTree: string;
+  /** What it tracks below these paths may be shown or changed; none: everything. */
+  readonly tracked?: readonly string[];
+  /** All tracked files below these pathspecs are shown. */
+  readonly everything?: readonly string[];
+}
+
+function shownBy({ argv, cwd, executable, read_only }: ShowingCommand): Shown | undefined {
+  const directory = directoryOfGit(argv, cwd);
+  if (directory !== undefined) {
+    const reach = reachOfGit({ argv, cwd, executable });
+    const isTracked = reach.kind === "tracked" || reach.kind === "anything";
+    // What is proven shows no sensitive file but one that is named.
+    if (!isTracked && (read_only || !showsContents(argv))) return undefined;
+    const workTree = repositoryAround(directory);
+    if (!isRepository(workTree)) return undefined;
+    const showsAll = argv.some((word) => word === "grep" || word === "archive");
+    const end = argv.indexOf("--");
+    return {
+      workTree,
+      ...(isTracked ? { tracked: reach.kind === "tracked" ? (reach.below ?? []) : [] } : {}),
+      ...(showsAll && !read_only ? { everything: end === -1 ? [] : argv.slice(end + 1) } : {}),
+    };
+  }
+  const named = argv.slice(1).flatMap((word) => canonicalPath(cwd, word) ?? []);
+  if (/(?:^|\/)git$/.test(argv[0] ?? "") && argv.includes("clone")) {
+    // A copy has the same files under other paths.
+    const source = named.find((path) => isRepository(path));
+    return source === undefined ? undefined : { workTree: source, tracked: [] };
+  }
+  const walked = walkedTrees({ argv, cwd, executable }).flatMap(({ root, showsNamesOnly }) =>
+    showsNamesOnly ? [] : [root],
+  );
+  const git = [
+    ...named.filter((path) => OBJECTS.test(path)),
+    ...walked.filter((path) => basename(path) === ".git"),
+  ].map((path) => path.slice(0, path.indexOf("/.git")))[0];
+  return git === undefined ? undefined : { workTree: git === "" ? "/" : git, tracked: [] };
+}
+
+/** Without any, git prints nothing. Where `.git` is a file, they are elsewhere. */
+function holdsObjects(workTree: string): boolean {
+  const git = lstatSync(join(workTree, ".git"), { throwIfNoEntry: false });
+  if (git?.isDirectory() !== true) return git !== undefined;
+  return lstatSync(join(workTree, ".git/objects"), { throwIfNoEntry: false }) !== undefined;
+}
+
+function isRepository(path: string): boolean {
+  try {
+    return lstatSync(join(path, ".git"), { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+const OBJECTS = /\/\.git\/(?:objects|lfs|modules|worktrees|rr-cache|index|sharedindex)/;
+
+/** They change files where they are, or show names at most, unless they are told to show more. */
+const SHOWS_NONE: ReadonlySet<string> = new Set(
+  `version help init init-db status add rm mv commit push fetch pull branch tag remote rev-parse describe symbolic-ref
+  checkout switch restore reset merge rebase cherry-pick revert config clean gc prune ls-remote ls-files ls-tree
+  update-index update-ref submodule`.split(/\s+/),
+);
+
+function showsContents(argv: readonly string[]): boolean {
+  const words = argv.slice(1);
+  const at = words.findIndex(
+    (word, index) => !word.startsWith("-") && !/^-[Cc]$/.test(words[index - 1] ?? ""),
+  );
+  if (!SHOWS_NONE.has(words[at] ?? "version")) return true;
+  return words.slice(at + 1).some((word) => /^-[a-z]*[pv]|^--(?:pat|verb)/.test(word));
+}
+
+/** One path for each rule or guard whose files the repository knows. Where git cannot tell, it counts as yes. */
+async function restrictedNames(
+  { workTree, tracked: below = [] }: Shown,
+  { restrictedBy, restrictedGlobs }: RepositoryPlaces,
+  ask: AskGit,
+  access: "read" | "write" = "read",
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const glob of restrictedGlobs(access)) {
+    const spec = pathspecOf(glob, workTree);
+    if (spec === undefined || !isAbout(glob, below)) continue;
+    const kind = restrictedBy(spec.sample, access)?.kind;
+    if (kind !== "rule" && kind !== "hook") continue;
+    const pathspecs = narrowed(glob, below, workTree) ?? spec.pathspecs;
+    const staged = await ask(["ls-files", "--", ...pathspecs]);
+    const isKnown =
+      staged !== "" ||
+      (await ask(["rev-list", "--all", "--reflog", "--max-count=1", "--", ...pathspecs])) !== "";
+    if (isKnown) found.push(spec.sample);
+  }
+  return found;
+}
+
+/** Whether a pattern may fit something below one of the paths; without any, everything is meant. */
+function isAbout(glob: string, below: readonly string[]): boolean {
+  const { path } = literalPrefix(glob);
+  return below.length === 0 || below.some((one) => isWithin(one, path) || isWithin(path, one));
+}
+
+/** A pattern for any depth, asked about below the given paths alone. */
+function narrowed(glob: string, below: readonly string[], workTree: string): string[] | undefined {
+  const { path, rest } = literalPrefix(glob);
+  const isAbove = below.length > 0 && below.every((one) => isWithin(path, one));
+  if (!isAbove || !rest.startsWith("**/")) return undefined;
+  return below.flatMap((one) => {
+    const start = relative(workTree, one).replaceAll(/[\\*?[\]]/g, "\\$&");
+    const spec = `:(top,glob)${start === "" ? "" : `${start}/`}${rest}`;
+    return [spec, `${spec}/**`];
+  });
+}
+
+interface Pathspec {
+  readonly pathspecs: readonly string[];
+  /** Some path that the glob fits. */
+  readonly sample: string;
+}
+
+function pathspecOf(glob: string, workTree: string): Pathspec | undefined {
+  const { path, rest } = literalPrefix(glob);
+  const sample = join(
+    isWithin(workTree, path) ? path : workTree,
+    ...rest
+      .split("/")
+      .filter((name) => name !== "**" && name !== "")
+      .map((name) => name.replace(/\\(.)|[*?]/g, (_, kept?: string) => kept ?? "_")),
+  );
+  if (isWithin(workTree, path)) {
+    const below = relative(workTree, path);
+    if (rest === "" || rest === "**") return { pathspecs: [`:(top,literal)${below}`], sample };
+    const start = below === "" ? "" : `${below.replaceAll(/[\\*?[\]]/g, "\\$&")}/`;
+    return { pathspecs: [`:(top,glob)${start}${rest}`, `:(top,glob)${start}${rest}/**`], sample };
+  }
+  if (!isWithin(path, workTree)) return undefined;
+  // A glob that begins above it: what may be below it, or nobody can tell.
+  const below = rest.startsWith("**/")
+    ? [`:(top,glob)${rest}`, `:(top,glob)${rest}/**`]
+    : [":(top)"];
+  return { pathspecs: below, sample };
+}
+
+const MOST_SENSITIVE = 20;
+
+async function sensitiveNames(
+  { workTree, everything = [] }: Shown,
+  { restrictedBy }: RepositoryPlaces,
+  ask: AskGit,
+): Promise<JudgedPath[]> {
+  const names = await ask(["ls-files", "-z", "--full-name", "--", ...everything]);
+  return (names ?? "")
+    .split("\0")
+    .filter((name) => name !== "")
+    .map((name) => join(workTree, name))
+    .filter((path) => restrictedBy(path, "read")?.kind === "sensitive")
+    .slice(0, MOST_SENSITIVE)
+    .map((path) => ({ kind: "path", access: "read", path, sensitive: true }));
+}
+
+const TIMEOUT_MS = 3000;
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** What git prints; undefined where it fails, takes too long or prints too much. Settings that run programs are switched off. */
+function gitAsker(workTree: string, roots: Roots, env: Readonly<Record<string, string>>): AskGit {
+  const git = findExecutable("git", { path: SYSTEM_PATH, cwd: "/" });
+  return async (args) => {
+    if (git === undefined) return undefined;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    try {
+      const { end } = startProcess({
+        executable: git.resolved,
+        argv: ["git", "--no-pager", ...args],
+        cwd: workTree,
+        env: { PATH: SYSTEM_PATH, ...gitEnvironment({ kind: "none" }, env, roots) },
+        onStdout(chunk) {
+          bytes += chunk.length;
+          if (bytes <= MOST_BYTES) chunks.push(chunk);
+        },
+        onStderr() {},
+        timeoutMs: TIMEOUT_MS,
+        graceMs: 0,
+      });
+      const { exit_code } = await end;
+      if (exit_code !== 0 || bytes > MOST_BYTES) return undefined;
+      return Buffer.concat(chunks).toString("utf8");
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+const SYSTEM_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin";

@@ -1,0 +1,277 @@
+// What a command may write without naming it (PERM-15, PATH-6): whole trees (`find -delete`, `git checkout .`), the names in an archive or a
+// patch, and everything for a program that is not known.
+
+import { join } from "node:path";
+import type { Roots } from "@soong/core";
+import { innerCommands, isOfTheSystem, isReadingProgram } from "@soong/core/internal";
+import { directoryOfGit } from "./config-that-runs.ts";
+import { reachOfGit } from "./git-reach.ts";
+import { isHarmlessAwkProgram } from "./harmless-programs.ts";
+import { patchedByGit, patchedByPatch, type PatchedFiles } from "./patched-files.ts";
+import { tellsOfItself, type NamedTree } from "./paths-in-reach.ts";
+import { canonicalPath } from "./places-of-command.ts";
+import { basesOf, namedByFind, startsOfFind } from "./walked-trees.ts";
+import { gitArguments, repositoryAround, runsLater } from "./written-places.ts";
+import { entriesOf, exists, isDirectory } from "../path/index.ts";
+
+export interface TreeWriter {
+  readonly argv: readonly string[];
+  /** Canonical. */
+  readonly cwd: string;
+  readonly executable: string;
+  readonly roots: Roots;
+}
+
+export interface WrittenTrees {
+  readonly trees: readonly NamedTree[];
+  /** The files that a patch names, canonical. */
+  readonly files: readonly string[];
+  /** Directories into which something is unpacked under names that are not known. */
+  readonly unpacked: readonly string[];
+  /** Work trees whose files git puts back, also those that are not there now. */
+  readonly restored: readonly string[];
+}
+
+const NOTHING: WrittenTrees = { trees: [], files: [], unpacked: [], restored: [] };
+const ANYTHING: WrittenTrees = { ...NOTHING, trees: [{ root: "/" }] };
+
+/** Of the command and of those inside it. */
+export function writtenTrees({ argv, cwd, executable, roots }: TreeWriter): WrittenTrees {
+  const inner = innerCommands(argv, executable);
+  const commands = inner.commands.map(({ words }) => words);
+  const isKnown = isOfTheSystem(argv[0] ?? "") && isOfTheSystem(executable);
+  const own = isKnown ? treesOf(argv, cwd) : undefined;
+  // A wrapper or a shell writes what its commands write.
+  const runsOnly = isKnown && commands.length > 0 && !inner.opaque;
+  const isHarmless = runsOnly || tellsOfItself({ argv, executable }, roots);
+  const bases = basesOf(commands, cwd);
+  const found = commands.flatMap((words) =>
+    // Its patch may be written by the same script.
+    bases.map((base) => withoutFiles(treesOf(words, base) ?? ANYTHING, base)),
+  );
+  const all = [own ?? (isHarmless ? NOTHING : ANYTHING), ...(isFind(argv) ? [] : found)];
+  return {
+    trees: all.flatMap(({ trees }) => trees),
+    files: all.flatMap(({ files }) => files),
+    unpacked: all.flatMap(({ unpacked }) => unpacked),
+    restored: all.flatMap(({ restored }) => restored),
+  };
+}
+
+function isFind([program]: readonly string[]): boolean {
+  return programName(program) === "find";
+}
+
+function withoutFiles(written: WrittenTrees, directory: string): WrittenTrees {
+  return written.files.length === 0 ? written : unpackedIn(directory);
+}
+
+type Reader = (args: readonly string[], cwd: string) => WrittenTrees | undefined;
+
+/** Undefined for a program of which nothing is known. */
+function treesOf([program, ...args]: readonly string[], cwd: string): WrittenTrees | undefined {
+  const name = programName(program);
+  if (isReadingProgram(name)) return NOTHING;
+  return Object.hasOwn(WRITERS, name) ? WRITERS[name]?.(args, cwd) : undefined;
+}
+
+const nothing: Reader = () => NOTHING;
+
+const WRITERS: Readonly<Record<string, Reader>> = {
+  // They write what their arguments name.
+  ...byNames("tee touch mkdir mkfifo truncate link unlink rmdir dd ln uniq xxd tree zip", nothing),
+  ...byNames("bzip2 bunzip2 xz unxz sync shuf mktemp shred cp install scp", nothing),
+  ...byNames("kill pkill killall rg ag less more cd pushd popd", nothing),
+  ...byNames("rm chmod chown chgrp", recursive(/^-[A-Za-z]*[rR]|^--rec/)),
+  ...byNames("gzip gunzip", recursive(/^-[A-Za-z0-9]*r|^--rec/)),
+  mv: recursive(/^/),
+  rsync: recursive(/^--del/),
+  sed: (args) => (runsNothing("sed", args) ? NOTHING : undefined),
+  sort: (args) => (runsNothing("sort", args) ? NOTHING : undefined),
+  curl: (args) => (args.some((arg) => CURL_BY_ITSELF.test(arg)) ? undefined : NOTHING),
+  ...byNames("awk gawk mawk", (args) => (args.every(isHarmlessAwkProgram) ? NOTHING : undefined)),
+  ...byNames("tar gtar bsdtar", unpackedByTar),
+  unzip: unpackedByUnzip,
+  cpio: (args, cwd) =>
+    args.some((arg) => /^-[A-Za-z]*[ip]|^--(?:ext|pass)/.test(arg)) ? unpackedIn(cwd) : NOTHING,
+  find: changedByFind,
+  patch: (args, cwd) => patched(patchedByPatch(args, cwd)),
+  git: writtenByGit,
+};
+
+/** Where it says itself which files it writes, or is told by a file. */
+const CURL_BY_ITSELF = /^-[A-Za-z#]*[KOJ]|^--(?:conf|remote-|output-dir)/;
+
+function byNames(names: string, reader: Reader): Record<string, Reader> {
+  return Object.fromEntries(names.split(" ").map((name) => [name, reader]));
+}
+
+/** The directories among the operands, with one of these options. */
+function recursive(option: RegExp): Reader {
+  return (args, cwd) => (args.some((arg) => option.test(arg)) ? below(args, cwd) : NOTHING);
+}
+
+function below(operands: readonly string[], cwd: string): WrittenTrees {
+  const roots = operands
+    .filter((arg) => !arg.startsWith("-"))
+    .flatMap((arg) => canonicalPath(cwd, arg) ?? [])
+    .filter(isDirectory);
+  return { ...NOTHING, trees: roots.map((root) => ({ root })) };
+}
+
+function runsNothing(program: string, args: readonly string[]): boolean {
+  const { told, opaque } = innerCommands([program, ...args], `/usr/bin/${program}`);
+  return told.length === 0 && !opaque;
+}
+
+function unpackedIn(directory: string): WrittenTrees {
+  return { ...NOTHING, trees: [{ root: directory }], unpacked: [directory] };
+}
+
+function unpackedByTar(args: readonly string[], cwd: string): WrittenTrees | undefined {
+  if (!runsNothing("tar", args)) return undefined;
+  const unpacks =
+    /^-?[A-Za-z]*x/.test(args[0] ?? "") ||
+    args.some((arg) => /^-[A-Za-z]*x|^--(?:ext|get)/.test(arg));
+  if (!unpacks) return NOTHING;
+  const given = args.flatMap((arg, index) => {
+    if (/^-[A-Za-z]*C$|^--directory$/.test(arg)) return [args[index + 1] ?? "."];
+    return /^(?:-C|--directory=)(.+)$/s.exec(arg)?.[1] ?? [];
+  });
+  const directory = given.reduce((at, one) => canonicalPath(at, one) ?? at, cwd);
+  return unpackedIn(directory);
+}
+
+function unpackedByUnzip(args: readonly string[], cwd: string): WrittenTrees {
+  if (args.some((arg) => /^-[A-Za-z]*[lvtpczZ]/.test(arg))) return NOTHING;
+  const place = args.findIndex((arg) => /^-[A-Za-z]*d/.test(arg));
+  const attached = (args[place] ?? "").replace(/^-[A-Za-z]*?d/, "");
+  const given = place === -1 ? "." : attached === "" ? (args[place + 1] ?? ".") : attached;
+  return unpackedIn(canonicalPath(cwd, given) ?? cwd);
+}
+
+function changedByFind(args: readonly string[], cwd: string): WrittenTrees {
+  const action = args.findIndex((arg) => /^-(?:exec|ok)/.test(arg));
+  const runs = action !== -1 && !isReadingProgram(programName(args[action + 1]));
+  if (!runs && !args.includes("-delete")) return NOTHING;
+  const starts = startsOfFind(args);
+  const { trees } = below(starts.length === 0 ? ["."] : starts, cwd);
+  // A program may be handed a directory and enter it.
+  const isOfFiles = !runs || args.some((arg, index) => arg === "f" && args[index - 1] === "-type");
+  const hasNames = args.includes("-name") && !(runs && args.includes("-delete"));
+  const { opens } = namedByFind(args);
+  if (runs && !isPlainHandedOver(args.slice(action + 1))) return ANYTHING;
+  return {
+    ...NOTHING,
+    trees: hasNames && isOfFiles ? trees.map((tree) => ({ ...tree, counts: opens })) : trees,
+  };
+}
+
+/** It changes what it is handed, and no more. */
+function isPlainHandedOver(words: readonly string[]): boolean {
+  return /^(?:sed|rm|chmod|chown|chgrp|mv|touch|truncate|gzip|shred|tee)$/.test(
+    programName(words[0]),
+  );
+}
+
+function patched({ directory, files }: PatchedFiles): WrittenTrees {
+  return files === undefined ? unpackedIn(directory) : { ...NOTHING, files };
+}
+
+/** They change no file of the work tree. Anything else may: an alias, too. */
+const KEEPS_WORK_TREE: ReadonlySet<string> = new Set(
+  `version help status log diff show add commit branch tag remote fetch push rev-parse describe symbolic-ref blame annotate
+  grep ls-files ls-tree ls-remote cat-file rev-list shortlog reflog config name-rev for-each-ref show-ref merge-base
+  count-objects fsck gc prune repack pack-refs pack-objects notes check-ignore check-attr diff-files diff-index diff-tree
+  range-diff whatchanged format-patch archive bundle fast-export var hash-object write-tree commit-tree update-ref
+  update-index init init-db clone merge-tree cherry verify-commit verify-tag rerere show-branch worktree mktree mktag
+  stripspace column patch-id commit-graph replace`.split(/\s+/),
+);
+
+const GIT_RUNS = /^(?:-c$|--config-env|--exec|--ext-diff|-O|--open-f|--upload-p|--receive-p)/;
+
+function writtenByGit(args: readonly string[], cwd: string): WrittenTrees | undefined {
+  const directory = directoryOfGit(["git", ...args], cwd);
+  const { subcommand, rest } = gitArguments(args);
+  const keeps = KEEPS_WORK_TREE.has(subcommand) && !args.some((arg) => GIT_RUNS.test(arg));
+  if (directory === undefined || keeps) return NOTHING;
+  if (innerCommands(["git", ...args], "/usr/bin/git").opaque) return undefined;
+  if (KEEPS_WORK_TREE.has(subcommand)) return NOTHING;
+  const root = repositoryAround(directory);
+  const has = (option: RegExp): boolean => rest.some((arg) => option.test(arg));
+  const reach = reachOfGit({ argv: ["git", ...args], cwd, executable: "/usr/bin/git" });
+  // Most write only what some commit or the index knows.
+  const trees = reach.kind === "tracked" ? [] : [{ root }];
+  const whole = { ...NOTHING, trees, restored: [root] };
+  const named = (): WrittenTrees => {
+    const end = rest.indexOf("--");
+    const operands = end === -1 ? rest.filter((arg) => !arg.startsWith("-")) : rest.slice(end + 1);
+    const paths = operands.map((one) => canonicalPath(directory, one));
+    const areThere = paths.length > 0 && paths.every((one) => one !== undefined && exists(one));
+    return areThere ? below(operands, directory) : whole;
+  };
+  switch (subcommand) {
+    case "":
+      return NOTHING;
+    case "checkout":
+    case "switch": {
+      const creates = has(/^-[A-Za-z]*[bBcC]$|^--(?:orphan|create|force-create)/);
+      const operands = rest.filter((arg) => !arg.startsWith("-"));
+      if (creates && operands.length <= 1) return NOTHING;
+      return creates || subcommand === "switch" ? whole : named();
+    }
+    case "restore":
+      return has(/^-[A-Za-z]*S|^--staged/) && !has(/^-[A-Za-z]*W|^--worktree/)
+        ? NOTHING
+        : has(/^-[A-Za-z]*s|^--(?:source|pathspec)/)
+          ? whole
+          : named();
+    case "reset":
+      return has(/^--(?:hard|merge|keep)/) ? whole : NOTHING;
+    case "clean":
+      if (has(/^-[A-Za-z]*n|^--dry/)) return NOTHING;
+      return rest.some((arg) => !arg.startsWith("-")) ? named() : below(["."], directory);
+    case "stash":
+      return /^(?:list|show|drop|clear|create|store)$/.test(rest[0] ?? "") ? NOTHING : whole;
+    case "rm":
+      return has(/^--cached/) ? NOTHING : named();
+    case "mv":
+      return below(rest, directory);
+    case "submodule":
+      return /^(?:status|summary)$/.test(rest[0] ?? "status") ? NOTHING : whole;
+    case "sparse-checkout":
+      return rest[0] === "list" ? NOTHING : whole;
+    case "apply":
+      if (has(/^--(?:stat|numstat|summary|check|cached)/) && !has(/^--apply/)) return NOTHING;
+      return appliedByGit(patchedByGit(rest, directory, root), whole);
+    case "am":
+      return appliedByGit(patchedByGit(rest, directory, root), whole);
+    default:
+      return whole;
+  }
+}
+
+function appliedByGit({ files }: PatchedFiles, whole: WrittenTrees): WrittenTrees {
+  return files === undefined ? { ...whole, restored: [] } : { ...NOTHING, files };
+}
+
+const MOST_ENTRIES = 5000;
+
+/** A place below that runs by itself: what is unpacked may be written there. */
+export function selfRunningWhereUnpacked(directory: string): string | undefined {
+  const ahead = isDirectory(directory) ? [directory] : [];
+  let left = MOST_ENTRIES;
+  for (const at of ahead) {
+    for (const entry of entriesOf(at)) {
+      const path = join(at, entry.name);
+      if (runsLater(path)) return path;
+      if ((left -= 1) < 0) return join(directory, ".git/hooks");
+      if (entry.isDirectory() && entry.name !== "node_modules") ahead.push(path);
+    }
+  }
+  return undefined;
+}
+
+function programName(program = ""): string {
+  return program.slice(program.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,222 @@
+// Commands that may write a file which something runs later (PATH-6): hooks and config of a repository, start files of a
+// shell, settings of an editor. The file tools ask before they write one; so does every command.
+
+import { execFileSync } from "node:child_process";
+import { mkdir, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { verifies } from "#laws";
+import { createWorkbench, type Workbench } from "./workbench.ts";
+
+async function projectWithRepository(): Promise<Workbench> {
+  const bench = await createWorkbench();
+  onTestFinished(() => bench.close());
+  await bench.write(".git/hooks/pre-commit.sample", "#!/bin/sh\n");
+  await bench.write(".git/HEAD", "ref: refs/heads/main\n");
+  await bench.write(".git/config", "[core]\n\tbare = false\n");
+  await bench.write("x", "x\n");
+  await bench.write("plain/y", "y\n");
+  await bench.write("evil/.vscode/tasks.json", "{}\n");
+  await symlink(".git/hooks", join(bench.project, "link"));
+  await mkdir(join(bench.project, "empty"));
+  return bench;
+}
+
+async function judged(bench: Workbench, argv: string[], cwd?: string) {
+  const run = await bench.session.startRun();
+  const explained = await run.explain({
+    name: "code.run_command",
+    arguments: { argv, ...(cwd === undefined ? {} : { cwd }) },
+  });
+  const judgement = explained.judgements?.[0];
+  const rules = judgement?.chain.filter(({ verdict }) => verdict === "ask" || verdict === "deny");
+  return {
+    outcome: judgement?.decision,
+    runsLater: rules?.some(({ rule }) => rule === "runtime.runs_by_itself"),
+  };
+}
+
+const WRITES: [string[], string?][] = [
+  [["cp", "x", ".git/hooks/pre-commit"]],
+  [["cp", "x", ".git/hooks"]],
+  [["cp", "-t", ".git/hooks", "x"]],
+  [["cp", "--target-directory=.git/hooks", "x"]],
+  [["cp", "x", "link/pre-commit"]],
+  [["cp", "../../x", "pre-commit"], ".git/hooks"],
+  [["cp", "-r", "evil/.vscode", "."]],
+  [["cp", "-r", "evil/.", "."]],
+  [["cp", "-rT", "evil", "."]],
+  [["rsync", "-a", "evil/", "."]],
+  [["mv", "x", ".git/hooks/pre-commit"]],
+  [["mv", ".git/config", "elsewhere"]],
+  [["mv", "evil/.vscode", "."]],
+  [["ln", "-s", "../../x", ".git/hooks/pre-commit"]],
+  [["ln", ".git/config", "innocent"]],
+  [["install", "-m", "755", "x", ".git/hooks/pre-commit"]],
+  [["tee", ".git/hooks/pre-commit"]],
+  [["touch", ".envrc"]],
+  [["chmod", "+x", ".git/hooks/pre-commit.sample"]],
+  [["dd", "if=x", "of=.git/hooks/pre-commit"]],
+  [["sed", "-i", "s/a/b/", ".git/config"]],
+  [["sed", "-n", "w .git/hooks/pre-commit", "x"]],
+  [["sort", "-o", ".bashrc", "x"]],
+  [["sort", "-o.bashrc", "x"]],
+  [["xxd", "x", ".git/hooks/pre-commit"]],
+  [["uniq", "x", ".bashrc"]],
+  [["tree", "-o", ".bashrc"]],
+  [["patch", ".git/config", "x"]],
+  [["find", ".", "-fprint", ".git/hooks/pre-commit"]],
+  [["find", ".", "-name", "x", "-exec", "cp", "{}", ".git/hooks", ";"]],
+  [["tar", "xf", "x", "-C", ".git/hooks"]],
+  [["tar", "cf", ".git/hooks/pre-commit", "x"]],
+  [["unzip", "x", "-d", ".git/hooks"]],
+  [["curl", "-o", ".git/hooks/pre-commit", "http://localhost"]],
+  [["git", "log", "--output=.git/hooks/pre-commit"]],
+  [["git", "diff", "--outp=.git/hooks/pre-commit"]],
+  [["git", "format-patch", "-o", ".git/hooks", "HEAD"]],
+  [["git", "archive", "-o", ".git/hooks/x", "HEAD"]],
+  [["git", "clone", "evil", ".husky"]],
+  [["git", "config", "core.hooksPath", "evil"]],
+  [["git", "config", "--local", "core.fsmonitor", "./evil"]],
+  [["git", "config", "set", "core.sshCommand", "./evil"]],
+  [["git", "config", "--global", "alias.x", "!./evil"]],
+  [["git", "-C", "plain", "config", "core.hooksPath", "evil"]],
+  [["sh", "-c", "echo x > .git/hooks/pre-commit"]],
+  [["sh", "-c", "echo x >>'.git/hooks/pre-commit'"]],
+  [["sh", "-c", "cat x >| .git/hooks/pre-commit"]],
+  [["sh", "-c", "cp x .git/hooks/pre-commit"]],
+  [["env", "cp", "x", ".git/hooks/pre-commit"]],
+  [["sh", "-c", "cd .git/hooks && echo x > pre-commit"]],
+  [["env", "-C", ".git/hooks", "cp", "../../x", "pre-commit"]],
+  [["git", "fast-export", "--export-marks=.git/hooks/pre-commit", "HEAD"]],
+  [["git", "config", "--file=.bashrc", "user.name", "x"]],
+  [["node", "-e", "require('fs').writeFileSync('.git/hooks/pre-commit', '')"]],
+  [["python3", "x.py", ".git/hooks/pre-commit"]],
+  [["awk", '{ print > ".bashrc" }', "x"]],
+];
+
+const WRITES_NONE: [string[], string?][] = [
+  [["cat", ".git/HEAD"]],
+  [["ls", "-l", ".git/hooks"]],
+  [["cp", ".git/hooks/pre-commit.sample", "copy"]],
+  [["cp", "-r", ".git", "/tmp/elsewhere/copy"]],
+  [["cp", "-r", "evil", "copy"]],
+  [["cp", "-r", "plain", "."]],
+  [["rm", "-f", ".git/index.lock"]],
+  [["find", ".git/hooks", "-type", "f"]],
+  [["grep", "x", ".git/hooks/pre-commit.sample"]],
+  [["tar", "czf", "x.tgz", ".git"]],
+  [["git", "add", ".husky/pre-commit", ".vscode/settings.json"]],
+  [["git", "diff", "--", ".vscode/settings.json"]],
+  [["git", "commit", "-m", "Change .bashrc and .git/hooks"]],
+  [["git", "config", "user.name", "Me"]],
+  [["git", "config", "--get", "core.hooksPath"]],
+  [["git", "--git-dir=.git", "log"]],
+  [["sh", "-c", "ls .git/hooks > list"]],
+  [["sh", "-c", "cat .git/HEAD | tee copy"]],
+  [["sed", "-n", "1p", ".git/hooks/pre-commit.sample"]],
+  [["sh", "-c", "cd .git && ls"]],
+  [["npm", "test"]],
+  [["touch", "plain/z"]],
+];
+
+test("a command that may write what runs later is asked about", async () => {
+  verifies("PATH-6");
+  const bench = await projectWithRepository();
+  for (const [argv, cwd] of WRITES) {
+    const found = await judged(bench, argv, cwd);
+    expect([argv, found]).toEqual([argv, { outcome: "ask", runsLater: true }]);
+  }
+});
+
+test("a command that reads such a file, or writes elsewhere, is as allowed as before", async () => {
+  verifies("PATH-6");
+  const bench = await projectWithRepository();
+  for (const [argv, cwd] of WRITES_NONE) {
+    const found = await judged(bench, argv, cwd);
+    expect([argv, found]).toEqual([argv, { outcome: "allow", runsLater: false }]);
+  }
+});
+
+test("a command that plainly writes into the agent's home is denied", async () => {
+  verifies("PERM-14");
+  const bench = await projectWithRepository();
+  const home = join(bench.base, "agent-home");
+  await mkdir(home);
+  const guarded = await createWorkbench({ policy: { protected_roots: [home] } });
+  onTestFinished(() => guarded.close());
+  for (const argv of [
+    ["tee", join(home, "hooks.json")],
+    ["cp", "x", join(home, "config.toml")],
+    ["rm", "-r", home],
+    ["sh", "-c", `echo x > ${home}/config.toml`],
+  ]) {
+    expect([argv, (await judged(guarded, argv)).outcome]).toEqual([argv, "deny"]);
+  }
+  expect((await judged(guarded, ["cat", join(home, "config.toml")])).outcome).toBe("ask");
+});
+
+const PATCHED: [string[], boolean][] = [
+  [["git", "apply", "tasks.patch"], true],
+  [["git", "apply", "plain.patch"], false],
+  [["patch", "-p1", "-i", "hook.patch"], true],
+  [["patch", "-Np1", "-i", "hook.patch"], true],
+  [["patch", "-p1", "-i", "plain.patch"], false],
+  [["sh", "-c", "patch -p1 < hook.patch"], true],
+  [["tar", "xf", "a.tar"], true],
+  [["tar", "-xzf", "a.tgz"], true],
+  [["tar", "xf", "a.tar", "-C", "."], true],
+  [["tar", "xf", "a.tar", "-C", "empty"], false],
+  [["tar", "xf", "a.tar", "-C", "new"], false],
+  [["tar", "xf", "a.tar", "--directory=plain"], false],
+  [["tar", "tf", "a.tar"], false],
+  [["unzip", "-o", "a.zip"], true],
+  [["unzip", "a.zip", "-d", "empty"], false],
+  [["unzip", "a.zip", "-d", "evil"], true],
+  [["unzip", "-l", "a.zip"], false],
+  [["cpio", "-idm"], true],
+];
+
+test.each(PATCHED)("%j, by what a patch or an archive may hold, asks: %s", async (argv, asks) => {
+  verifies("PATH-6");
+  const bench = await projectWithRepository();
+  const patch = (name: string) => `--- a/${name}\n+++ b/${name}\n@@ -0,0 +1 @@\n+x\n`;
+  await bench.write("tasks.patch", patch(".vscode/tasks.json"));
+  await bench.write("hook.patch", patch(".git/hooks/pre-commit"));
+  await bench.write("plain.patch", patch("plain/y"));
+  expect((await judged(bench, argv)).runsLater).toBe(asks);
+});
+
+test("hooks and config of a git directory by another name ask, whoever writes them", async () => {
+  verifies("PATH-6");
+  const bench = await createWorkbench();
+  onTestFinished(() => bench.close());
+  await bench.write("x", "x\n");
+  await bench.write("evil/hooks/pre-commit", "x\n");
+  await bench.write("src/hooks/use-state.ts", "x\n");
+  await bench.write("src/config", "x\n");
+  const git = { cwd: bench.project, env: { PATH: process.env["PATH"], HOME: bench.base } };
+  execFileSync("git", ["init", "-q", "--separate-git-dir=gd"], git);
+  execFileSync("git", ["init", "-q", "--bare", "bare"], git);
+  for (const argv of [
+    ["cp", "x", "gd/hooks/pre-commit"],
+    ["cp", "x", "gd/config"],
+    ["cp", "-r", "evil/.", "gd"],
+    ["tee", "bare/hooks/post-receive"],
+    ["tar", "xf", "a.tar", "-C", "gd"],
+  ]) {
+    expect([argv, (await judged(bench, argv)).runsLater]).toEqual([argv, true]);
+  }
+  for (const argv of [
+    ["cp", "x", "src/hooks/use-x.ts"],
+    ["cp", "x", "src/config"],
+    ["cat", "gd/config"],
+  ]) {
+    expect([argv, (await judged(bench, argv)).runsLater]).toEqual([argv, false]);
+  }
+  const run = await bench.session.startRun();
+  const write = async (path: string) =>
+    (await run.explain({ name: "code.write_file", arguments: { path, content: "x" } })).outcome;
+  expect(await write("gd/hooks/post-commit")).toBe("ask");
+  expect(await write("src/hooks/use-y.ts")).toBe("allow");
+});
