@@ -30,7 +30,9 @@ test("what is left out of the samples is left out on purpose", () => {
     "packages/cli/README.md: installs",
     "packages/core/README.md: installs",
     "packages/platform/README.md: installs",
+    "packages/replay/README.md: installs",
     "packages/store/README.md: installs",
+    "packages/tasks/README.md: installs",
     "packages/tools/README.md: installs",
   ]);
 });

@@ -6,7 +6,7 @@ import { paired } from "../paired.mjs";
 import { openBare, withHome } from "../store.mjs";
 
 /**
- * @import { TaskStorage } from "@soong/agent"
+ * @import { TaskStorage } from "@soong/tasks"
  * @import { Contender } from "../paired.mjs"
  * @import { Report, ReportRow } from "./index.mjs"
  */
@@ -44,7 +44,7 @@ export const tasks = {
 
 /** @param {TaskStorage} storage @param {number} count @returns {Promise<Contender["run"]>} */
 async function worker(storage, count) {
-  const { createTasks } = await import("@soong/agent");
+  const { createTasks } = await import("@soong/tasks");
   const all = createTasks({ storage });
   const who = { session_id, run_id: "run_1", agent_id: "agent_1" };
   const made = await all.create(
@@ -62,7 +62,7 @@ async function worker(storage, count) {
     },
   );
   const { task_id } = made.task;
-  /** @type {import("@soong/agent").TaskCaller} */
+  /** @type {import("@soong/tasks").TaskCaller} */
   const caller = { actor: { kind: "worker", ...who, task_id } };
   return async () => {
     for (let i = 0; i < count; i += 1) {

@@ -18,7 +18,7 @@ import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { readHistory } from "../../packages/agent/src/loop/index.ts";
 import { externalStartRecall } from "../../packages/agent/src/memory/index.ts";
-import { replayRun, replaySourceOf, scriptOfRun } from "../../packages/agent/src/replay/index.ts";
+import { replayRun, replaySourceOf, scriptOfRun } from "../../packages/replay/src/index.ts";
 import { openRoomStage } from "../agents/room-stage.ts";
 import { done, driven, openStage, says, texts, type LoopStage } from "./loop-stage.ts";
 

@@ -1,7 +1,7 @@
 // A run with a written model and what is on record of it, for tests that replay it, also with facts that were edited.
 
 import type { Fact, JsonObject } from "@soong/core";
-import { replaySourceOf, type ReplaySource } from "@soong/agent";
+import { replaySourceOf, type ReplaySource } from "@soong/replay";
 import { openStage, type Answer, type StageOptions } from "./loop-stage.ts";
 
 export interface Kept {

@@ -13,17 +13,8 @@ import {
   type Fact,
   type ToolResult,
 } from "@soong/core";
-import {
-  parseScript,
-  printScript,
-  replayRun,
-  replaySourceOf,
-  scriptedModel,
-  scriptOfRun,
-  whatIf,
-  type RunScript,
-  type Script,
-} from "@soong/agent";
+import { parseScript, printScript, scriptedModel, type Script } from "@soong/agent";
+import { replayRun, replaySourceOf, scriptOfRun, whatIf, type RunScript } from "@soong/replay";
 import { describe, expect, it } from "vitest";
 import { factsOfTypes } from "../facts.ts";
 import { calls, done, failed, openStage, says, type StageOptions } from "./loop-stage.ts";

@@ -9,7 +9,7 @@ import {
   scriptOfRun,
   whatIf,
   type ReplaySource,
-} from "@soong/agent";
+} from "@soong/replay";
 import { expect, it } from "vitest";
 import { calls, done, says } from "./loop-stage.ts";
 import { ALLOW_ALL, readTool, writeTool } from "./loop-tools.ts";

@@ -11,7 +11,7 @@ import {
   ToolFailure,
   type Fact,
 } from "@soong/core";
-import { replayRun, replaySourceOf } from "@soong/agent";
+import { replayRun, replaySourceOf } from "@soong/replay";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { factsOfTypes } from "../facts.ts";

@@ -3,7 +3,7 @@
 
 import { verifies } from "#laws";
 import type { Fact, JsonObject, MemoryJournal, Run, Turn } from "@soong/core";
-import { replayRun, replaySourceOf, type ReplayReport } from "@soong/agent";
+import { replayRun, replaySourceOf, type ReplayReport } from "@soong/replay";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { drive } from "../kernel/drive.ts";

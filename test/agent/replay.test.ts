@@ -9,7 +9,7 @@ import {
   defineTool,
   type JsonObject,
 } from "@soong/core";
-import { replayRun, replaySourceOf, scriptOfRun, whatIf, type ReplaySource } from "@soong/agent";
+import { replayRun, replaySourceOf, scriptOfRun, whatIf, type ReplaySource } from "@soong/replay";
 import { describe, expect, it } from "vitest";
 import { factsOfTypes } from "../facts.ts";
 import {

@@ -12,7 +12,8 @@ import {
   type AnyTool,
   type Fact,
 } from "@soong/core";
-import { parseScript, printScript, replaySourceOf, scriptedModel, scriptOfRun } from "@soong/agent";
+import { parseScript, printScript, scriptedModel } from "@soong/agent";
+import { replaySourceOf, scriptOfRun } from "@soong/replay";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { calls, done, failed, openStage, says, type Answer, type Step } from "./loop-stage.ts";

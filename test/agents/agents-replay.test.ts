@@ -1,7 +1,7 @@
 // Runs with children, decided again from the journal (REPLAY-1): the parent's, each child's, and one that was cut short.
 
 import type { Script } from "@soong/agent";
-import { replayRun, replaySourceOf, scriptOfRun } from "@soong/agent";
+import { replayRun, replaySourceOf, scriptOfRun } from "@soong/replay";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { readTool, slowTool, writeTool } from "../agent/loop-tools.ts";

@@ -11,15 +11,8 @@ import {
   type ToolResult,
   type ToolSource,
 } from "@soong/core";
-import {
-  createAgents,
-  createClaimKeeper,
-  createMemoryTasks,
-  createTasks,
-  loadAgentCatalog,
-  taskTools,
-  type Script,
-} from "@soong/agent";
+import { createAgents, loadAgentCatalog, type Script } from "@soong/agent";
+import { createClaimKeeper, createMemoryTasks, createTasks, taskTools } from "@soong/tasks";
 import { codeTools, readArtifactTool } from "@soong/tools";
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";

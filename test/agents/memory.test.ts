@@ -29,14 +29,12 @@ import {
   isCandidateFact,
   memoryTools,
   readHistory,
-  replayRun,
-  replaySourceOf,
-  scriptOfRun,
   startRecall,
   type CallingRun,
   type MemoryToolParts,
   type ScriptTurn,
 } from "@soong/agent";
+import { replayRun, replaySourceOf, scriptOfRun } from "@soong/replay";
 import { openStore } from "@soong/store";
 import { findPath } from "@soong/tools";
 import { verifies } from "#laws";

@@ -1,17 +1,15 @@
 // An orchestrator with tasks and a pool of workers.
 
 import { randomIds, type Clock, type HeldClock } from "@soong/core";
+import { type Agents, type Script, type WorkerPool } from "@soong/agent";
 import {
   createClaimKeeper,
   createMemoryTasks,
   createTasks,
   taskTools,
-  type Agents,
   type ClaimKeeper,
-  type Script,
   type Tasks,
-  type WorkerPool,
-} from "@soong/agent";
+} from "@soong/tasks";
 import { openAgentStage, type AgentStage, type AgentStageOptions } from "./agent-stage.ts";
 
 export interface WorkerStage extends AgentStage {

@@ -8,7 +8,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTasks } from "../../packages/agent/src/task/index.ts";
+import { createTasks } from "../../packages/tasks/src/index.ts";
 import { openStore } from "@soong/store";
 import { verifies } from "#laws";
 import { createHost, textOf } from "../mcp/sdk-host.ts";

@@ -2,7 +2,7 @@
 
 import type { Locator, Page } from "playwright-core";
 import { openStore } from "@soong/store";
-import { createTasks } from "../../packages/agent/src/task/index.ts";
+import { createTasks } from "../../packages/tasks/src/index.ts";
 import type { Place } from "../cli/cli-bundle.ts";
 import { detailsOf, goTo, lanesOf, says, seen } from "./page-stage.ts";
 

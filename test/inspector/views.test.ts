@@ -6,7 +6,7 @@ import { verifies } from "#laws";
 import type { Locator } from "playwright-core";
 import { openStore } from "@soong/store";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { createTasks } from "../../packages/agent/src/task/index.ts";
+import { createTasks } from "../../packages/tasks/src/index.ts";
 import { bundleCli, recordsOf, type CliBundle } from "../cli/cli-bundle.ts";
 import { startInspector } from "../cli/inspect-stage.ts";
 import { needsBrowser, useBrowser } from "./browser.ts";

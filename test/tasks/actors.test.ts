@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import type { TaskCaller } from "../../packages/agent/src/task/index.ts";
+import type { TaskCaller } from "../../packages/tasks/src/index.ts";
 import { createTaskStage, refusal, SESSION, type TaskStage } from "./task-stage.ts";
 
 interface Scene {

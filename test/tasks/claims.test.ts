@@ -7,7 +7,7 @@ import {
   createMemoryTasks,
   createTasks,
   type HeldClaim,
-} from "../../packages/agent/src/task/index.ts";
+} from "../../packages/tasks/src/index.ts";
 import { createTaskStage, LEASE_MS, refusal, type TaskStage } from "./task-stage.ts";
 
 describe("a claim", () => {

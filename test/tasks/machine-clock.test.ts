@@ -1,7 +1,7 @@
 // TASK-4 across processes of one machine: a lease is judged by a clock that they share and no one can set.
 
 import { verifies } from "#laws";
-import { createTasks, type TaskCaller } from "../../packages/agent/src/task/index.ts";
+import { createTasks, type TaskCaller } from "../../packages/tasks/src/index.ts";
 import { openStore } from "../../packages/store/src/index.ts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { machineTime } from "../../packages/platform/src/index.ts";

@@ -10,7 +10,7 @@ import {
   type StepRecord,
   type TaskCaller,
   type Tasks,
-} from "../../packages/agent/src/task/index.ts";
+} from "../../packages/tasks/src/index.ts";
 import { openStore } from "../../packages/store/src/index.ts";
 import { advanceAnHour, sharedClock } from "./shared-clock.ts";
 import { bundleWorkers, type WorkerProcess, type WorkerProcesses } from "./worker-processes.ts";

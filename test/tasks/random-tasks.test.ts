@@ -8,7 +8,7 @@ import {
   type StepRecord,
   type StepStatus,
   type TaskOperation,
-} from "../../packages/agent/src/task/index.ts";
+} from "../../packages/tasks/src/index.ts";
 import { createTaskStage, LEASE_MS, type TaskStage } from "./task-stage.ts";
 
 const RUNS = process.env.SOONG_TEST_FULL === "1" ? 3000 : 60;

@@ -10,14 +10,9 @@ import {
   createMemoryTasks,
   createTasks,
   type TaskStorage,
-} from "../../packages/agent/src/task/index.ts";
+} from "../../packages/tasks/src/index.ts";
 import { taskStorageChecks } from "../../packages/store/src/conformance/index.ts";
-import {
-  openStore,
-  StoreError,
-  type Store,
-  type TaskStorage as StoreTaskStorage,
-} from "../../packages/store/src/index.ts";
+import { openStore, StoreError, type Store } from "../../packages/store/src/index.ts";
 import { loadSqlite } from "../../packages/store/src/sqlite/driver.ts";
 import { createTaskStage, SESSION } from "./task-stage.ts";
 
@@ -35,7 +30,7 @@ const checks = taskStorageChecks.map((check) => [check.name, check] as const);
 
 test.each(checks)("in memory: %s", async (_name, check) => {
   verifies("TASK-4");
-  const storage: StoreTaskStorage = createMemoryTasks();
+  const storage = createMemoryTasks();
   await expect(
     check.run({ storage, other: storage, sessions: ["s1", "s2"] }),
   ).resolves.toBeUndefined();

@@ -10,7 +10,7 @@ import {
   type TaskCaller,
   type Tasks,
   type TaskStorage,
-} from "../../packages/agent/src/task/index.ts";
+} from "../../packages/tasks/src/index.ts";
 
 export const SESSION = "s1";
 export const LEASE_MS = 60_000;

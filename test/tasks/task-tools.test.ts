@@ -19,7 +19,7 @@ import {
   taskTools,
   type ClaimKeeper,
   type TaskCaller,
-} from "../../packages/agent/src/task/index.ts";
+} from "../../packages/tasks/src/index.ts";
 import { LEASE_MS } from "./task-stage.ts";
 
 const TOOLS = [

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import type { StepStatus, StepUpdate, TaskStatus } from "../../packages/agent/src/task/index.ts";
+import type { StepStatus, StepUpdate, TaskStatus } from "../../packages/tasks/src/index.ts";
 import { createTaskStage, refusal, type Claim, type TaskStage } from "./task-stage.ts";
 
 const STEP_STATUSES = [

@@ -7,7 +7,7 @@ import {
   createTasks,
   type NewTask,
   type TaskOperation,
-} from "../../packages/agent/src/task/index.ts";
+} from "../../packages/tasks/src/index.ts";
 import { createTaskStage, refusal, type TaskStage } from "./task-stage.ts";
 
 const text = { title: "T", instructions: "I" };

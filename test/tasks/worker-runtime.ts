@@ -8,7 +8,7 @@ import {
   createTasks,
   TaskRefused,
   type TaskCaller,
-} from "../../packages/agent/src/task/index.ts";
+} from "../../packages/tasks/src/index.ts";
 import { openStore } from "../../packages/store/src/index.ts";
 import { sharedClock } from "./shared-clock.ts";
 import type { WorkerJob } from "./worker-processes.ts";

@@ -1,7 +1,7 @@
 // What the tools of this room share.
 
 import type { CallIds } from "@soong/core";
-import type { ClaimKeeper, TaskCaller, Tasks } from "../task/index.ts";
+import type { ClaimKeeper, TaskCaller, Tasks } from "@soong/tasks";
 import type { AgentCatalog } from "./agent-catalog.ts";
 import type { ChildSurroundings } from "./child-run.ts";
 import type { WorkerPools } from "./worker-pools.ts";

@@ -3,7 +3,7 @@
 
 import type { CallIds, ToolSource } from "@soong/core";
 import type { RunBoard } from "../loop/index.ts";
-import type { TaskActor, TaskCaller } from "../task/index.ts";
+import type { TaskActor, TaskCaller } from "@soong/tasks";
 import type { AgentCatalog } from "./agent-catalog.ts";
 import type { AgentParts, TaskParts } from "./agent-parts.ts";
 import { createChildBook } from "./child-book.ts";

@@ -9,7 +9,7 @@ import {
   type ToolContext,
 } from "@soong/core";
 import type { RunSeat } from "../loop/index.ts";
-import { describeEarlier, TaskRefused, type StepRecord, type Tasks } from "../task/index.ts";
+import { describeEarlier, TaskRefused, type StepRecord, type Tasks } from "@soong/tasks";
 import type { AgentParts, TaskParts } from "./agent-parts.ts";
 import { DEFAULT_WORKER_AGENT } from "./built-in-definitions.ts";
 import { handlerResult } from "./child-result.ts";

@@ -3,7 +3,7 @@
 
 import { isTerminalFact, type Fact, type FactData, type Journal, type Resource } from "@soong/core";
 import { oneLine, primaryArgument } from "@soong/core/internal";
-import type { EarlierCall } from "../task/index.ts";
+import type { EarlierCall } from "@soong/tasks";
 
 const PAGE = 1000;
 const MOST_CALLS = 40;

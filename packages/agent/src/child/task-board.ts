@@ -1,7 +1,7 @@
 // The tasks of an orchestrator as they stand, before each of its requests: workers change them while it waits.
 
 import type { RunBoard } from "../loop/index.ts";
-import type { Tasks } from "../task/index.ts";
+import type { Tasks } from "@soong/tasks";
 
 const MOST_TASKS = 5;
 

@@ -20,7 +20,7 @@ export {
   answerNode,
   hookNode,
   readMessage,
-  textOf,
+  messageText,
   userNode,
   type NodePlace,
   type ReadMessage,

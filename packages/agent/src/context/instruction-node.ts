@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import type { AddedNode, ConversationNode, JsonObject } from "@soong/core";
-import { textOf, type NodePlace } from "./message-node.ts";
+import { messageText, type NodePlace } from "./message-node.ts";
 
 /** `read`: a call read the file; the node has its id. */
 export type InstructionOrigin = "user" | "project" | "read";
@@ -75,7 +75,7 @@ const known = new WeakMap<AddedNode, Instructions>();
 
 function instructionsIn(node: AddedNode): Instructions {
   const { origin, path, bytes, cut } = node.data ?? {};
-  const text = textOf(node.content);
+  const text = messageText(node.content);
   return {
     origin: origin === "user" || origin === "project" ? origin : "read",
     path: typeof path === "string" ? path : undefined,

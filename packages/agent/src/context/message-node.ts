@@ -69,14 +69,14 @@ function messageIn(node: ConversationNode): ReadMessage | undefined {
   return {
     role,
     model: typeof model === "string" ? model : "",
-    text: textOf(node.content),
+    text: messageText(node.content),
     calls: Array.isArray(calls) ? calls.flatMap(readCall) : [],
     ...(unfinished === true ? { unfinished } : {}),
     ...(isJsonObject(provider_data) ? { provider_data } : {}),
   };
 }
 
-export function textOf(content: readonly ContentBlock[]): string {
+export function messageText(content: readonly ContentBlock[]): string {
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { anyPath, answer, node, result, user } from "../../../../test/agent/conversation-nodes.ts";
 import { compactionNode, readCompaction } from "./compaction-node.ts";
 import { instructionsOn } from "./instruction-node.ts";
-import { textOf } from "./message-node.ts";
+import { messageText } from "./message-node.ts";
 import { planCompaction, transcriptOf } from "./plan-compaction.ts";
 import { messagesOf, readPath } from "./read-path.ts";
 
@@ -71,7 +71,7 @@ test("a compaction node stands for what it took away, and what it kept is read a
   const messages = messagesOf(readPath(stored).units, "m");
   expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
   const [summary] = messages;
-  const text = summary?.role === "user" ? textOf(summary.content) : "";
+  const text = summary?.role === "user" ? messageText(summary.content) : "";
   expect(text).toContain("It went so.");
   expect(text).toContain("- Fix the build");
   expect(text).toContain("- tool_2: no such file");

@@ -4,7 +4,7 @@ import type { ContentBlock, ConversationNode } from "@soong/core";
 import { isMediaBlock } from "@soong/core/internal";
 import { NOTHING_TO_CONTINUE, readCompaction, type Continuation } from "./compaction-node.ts";
 import { cutMiddle } from "./cut-middle.ts";
-import { textOf } from "./message-node.ts";
+import { messageText } from "./message-node.ts";
 import { tokensOfUnit } from "./plan-context.ts";
 import type { AnswerUnit, ContextUnit } from "./read-path.ts";
 
@@ -54,7 +54,7 @@ export function transcriptOf(affected: readonly ContextUnit[], maxTokens: number
 function linesOf(unit: ContextUnit, maxChars: number): string[] {
   if (unit.kind !== "answer") {
     const who = unit.kind === "user" ? "User" : "Earlier summary";
-    const text = textOf(unit.nodes.flatMap(({ content }) => content));
+    const text = messageText(unit.nodes.flatMap(({ content }) => content));
     return [`${who}: ${unit.kind === "user" ? cutMiddle(text, maxChars) : text}`];
   }
   const { text, calls } = unit.answer;
@@ -151,7 +151,7 @@ function isFinalAnswer(unit: ContextUnit): boolean {
 
 function requestOf(nodes: readonly ConversationNode[]): string {
   const asked = nodes.flatMap((node) => (node.kind === "message" ? node.content : []));
-  return cutMiddle(textOf(asked), MAX_REQUEST_CHARS);
+  return cutMiddle(messageText(asked), MAX_REQUEST_CHARS);
 }
 
 function openIncidents(

@@ -2,7 +2,7 @@
 // that are left out. Pure.
 
 import { tokensOfMessages, tokensOfText } from "./estimate-tokens.ts";
-import { textOf } from "./message-node.ts";
+import { messageText } from "./message-node.ts";
 import { messagesOf, type ContextUnit } from "./read-path.ts";
 import { cutMiddle } from "./cut-middle.ts";
 
@@ -49,7 +49,7 @@ function planFrom(
 
 function noteOf(omitted: readonly ContextUnit[], maxChars: number): string {
   const asked = omitted.flatMap((unit) =>
-    unit.kind === "user" ? [textOf(unit.nodes.flatMap(({ content }) => content))] : [],
+    unit.kind === "user" ? [messageText(unit.nodes.flatMap(({ content }) => content))] : [],
   );
   const first = asked[0];
   const last = asked.length > 1 ? asked.at(-1) : undefined;

@@ -3,7 +3,7 @@
 
 import { messageOf, randomIds, systemClock, type Run, type ToolResult } from "@soong/core";
 import { loopLimits, sumUsage, type RunSeat, type UsageTotal } from "../loop/index.ts";
-import type { StepRecord } from "../task/index.ts";
+import type { StepRecord } from "@soong/tasks";
 import type { DriveOptions } from "./drive-options.ts";
 
 const DISPATCH = "agent.dispatch_worker";

@@ -4,7 +4,7 @@ import type { Clock, IdSource, Session } from "@soong/core";
 import type { Agents } from "../child/index.ts";
 import type { LoopLimits, ToolSupply } from "../loop/index.ts";
 import type { Model } from "../model/index.ts";
-import type { StepStatus, Tasks } from "../task/index.ts";
+import type { StepStatus, Tasks } from "@soong/tasks";
 
 export interface DriveOptions {
   /** The one the task belongs to. */

@@ -11,7 +11,7 @@ import { factsOfTypes } from "../../../../test/facts.ts";
 import { createAgents, loadAgentCatalog, type WorkerPool } from "../child/index.ts";
 import type { Model, ModelRequest } from "../model/index.ts";
 import { scriptedModel, type ScriptTurn } from "../script/index.ts";
-import { createClaimKeeper, createMemoryTasks, createTasks, taskTools } from "../task/index.ts";
+import { createClaimKeeper, createMemoryTasks, createTasks, taskTools } from "@soong/tasks";
 import { driveTask, type DriveEnd, type DriveEvent, type DriveOptions } from "./index.ts";
 
 /** What comes of each attempt at a step; after the last, and where nothing is said, it is completed. */

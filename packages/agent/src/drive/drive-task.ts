@@ -9,7 +9,7 @@ import {
   type TaskCaller,
   type TaskRecord,
   type TaskWithCounts,
-} from "../task/index.ts";
+} from "@soong/tasks";
 import { dispatchStep, startDriver, type Driver } from "./dispatch-step.ts";
 import type { DriveEnd, DriveOptions } from "./drive-options.ts";
 import { everyStep, verdictOf } from "./verdict.ts";

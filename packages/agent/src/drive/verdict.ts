@@ -1,6 +1,6 @@
 // What becomes of a task that nobody can work on any more, in a sentence that names the steps it is about.
 
-import type { StepRecord, StepStatus, Tasks, TaskWithCounts } from "../task/index.ts";
+import type { StepRecord, StepStatus, Tasks, TaskWithCounts } from "@soong/tasks";
 import type { DriveEnd } from "./drive-options.ts";
 
 const PAGE = 100;

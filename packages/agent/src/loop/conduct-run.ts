@@ -8,7 +8,7 @@ import {
   type ModelTools,
   type Turn,
 } from "@soong/core";
-import { hookNode, textOf, userNode } from "../context/index.ts";
+import { hookNode, messageText, userNode } from "../context/index.ts";
 import type { Model, ModelRequest } from "../model/index.ts";
 import { createBackoff, type Backoff } from "./backoff.ts";
 import { callAtStart, type CallAtStart } from "./call-at-start.ts";
@@ -50,7 +50,7 @@ async function recallMemories(
   const { recall, run, control, path } = running;
   if (recall === undefined) return undefined;
   let stopped: Ending | undefined;
-  const asked = run.redactor.text(textOf(prompt));
+  const asked = run.redactor.text(messageText(prompt));
   const recalling = recall(asked, path, {
     places: run.places,
     async call(name, input) {
@@ -191,7 +191,7 @@ async function submit(
   content: readonly ContentBlock[],
 ): Promise<string | undefined> {
   const { run, control } = running;
-  const heard = await control.unlessAborted(run.submitPrompt(textOf(content)));
+  const heard = await control.unlessAborted(run.submitPrompt(messageText(content)));
   if (heard !== "aborted" && heard.blocked !== undefined) return run.redactor.text(heard.blocked);
   // Redacted once, here: the model, the record and a resumed run read the same (REDACT-1).
   addNode(running, userNode(placeOf(running), content.map(cleanBlock)));

@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { taskReader, type StepRecord, type TaskRecord, type TaskWithCounts } from "@soong/agent";
+import { taskReader, type StepRecord, type TaskRecord, type TaskWithCounts } from "@soong/tasks";
 import { InspectorError, type StepRow, type TaskRow, type TasksPort } from "@soong/inspector";
 import type { Store } from "@soong/store";
 import { stepsOf } from "./kept-task.ts";

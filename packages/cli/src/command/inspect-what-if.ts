@@ -1,7 +1,7 @@
 // What a kept run would have come to under another config, for the page: as `soong replay RUN --config FILE`.
 
 import { resolve } from "node:path";
-import { ReplayError } from "@soong/agent";
+import { ReplayError } from "@soong/replay";
 import { InspectorError, type InspectorPorts } from "@soong/inspector";
 import type { Store } from "@soong/store";
 import { refusing } from "./inspect-refusal.ts";

@@ -1,6 +1,6 @@
 // A task that is kept, by its id or how that begins.
 
-import type { StepRecord, TaskReader, TaskWithCounts } from "@soong/agent";
+import type { StepRecord, TaskReader, TaskWithCounts } from "@soong/tasks";
 import { CommandError, UsageError, visibleLine } from "../output/index.ts";
 
 const PAGE = 200;

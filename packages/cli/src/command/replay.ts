@@ -2,8 +2,8 @@
 // script (REPLAY-3). It reads, and carries nothing out.
 
 import { resolve } from "node:path";
+import { printScript } from "@soong/agent";
 import {
-  printScript,
   replayRun,
   ReplayError,
   scriptOfRun,
@@ -11,7 +11,7 @@ import {
   type ReplayReport,
   type WhatIfReport,
   type WhatIfVerdict,
-} from "@soong/agent";
+} from "@soong/replay";
 import type { SessionReader } from "@soong/store";
 import { CommandError, EXIT, UsageError, visibleLine, wrap, type Output } from "../output/index.ts";
 import { homeOf, redactorOf, type CommandContext } from "./context.ts";

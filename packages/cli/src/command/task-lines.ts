@@ -1,6 +1,6 @@
 // A task as lines for people: its steps by level, each below those it waits for, with who works on it and why it failed.
 
-import type { StepCounts, StepRecord, StepStatus, TaskRecord } from "@soong/agent";
+import type { StepCounts, StepRecord, StepStatus, TaskRecord } from "@soong/tasks";
 import { fit, lengthOf, pad, visibleLine, wrap, type Colours } from "../output/index.ts";
 
 interface TaskLinesOptions {

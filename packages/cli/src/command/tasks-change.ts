@@ -1,7 +1,7 @@
 // `soong tasks cancel` and `soong tasks retry`: a person ends a task, or gives its steps another chance. On record in the
 // session of the task, unless somebody works in that session right now; then the task alone says so.
 
-import { TaskRefused, type TaskCaller, type TaskRecord, type Tasks } from "@soong/agent";
+import { TaskRefused, type TaskCaller, type TaskRecord, type Tasks } from "@soong/tasks";
 import type { FactData } from "@soong/core";
 import type { StoreError } from "@soong/store";
 import { CommandError, EXIT, UsageError, visibleLine } from "../output/index.ts";

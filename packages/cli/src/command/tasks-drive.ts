@@ -2,7 +2,8 @@
 // gives their steps back; what is finished stays finished.
 
 import { resolve } from "node:path";
-import { driveTask, taskReader, type DriveEnd, type DriveEvent } from "@soong/agent";
+import { driveTask, type DriveEnd, type DriveEvent } from "@soong/agent";
+import { taskReader } from "@soong/tasks";
 import { loopLimitsOf } from "../config/index.ts";
 import { CommandError, EXIT, UsageError, visibleLine, type Output } from "../output/index.ts";
 import {

@@ -1,7 +1,7 @@
 // `soong tasks`: the tasks that are kept, one of them with its steps, and the same as it goes on, whoever works on it.
 
 import { setTimeout } from "node:timers/promises";
-import { taskReader, type StepRecord, type TaskReader, type TaskWithCounts } from "@soong/agent";
+import { taskReader, type StepRecord, type TaskReader, type TaskWithCounts } from "@soong/tasks";
 import { EXIT, visibleLine, type Output } from "../output/index.ts";
 import type { CommandContext } from "./context.ts";
 import { keptTask, stepRecord, stepsOf } from "./kept-task.ts";

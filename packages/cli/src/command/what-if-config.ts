@@ -2,7 +2,7 @@
 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { whatIf, type WhatIfReport } from "@soong/agent";
+import { whatIf, type WhatIfReport } from "@soong/replay";
 import type { PolicyInput } from "@soong/core";
 import type { SessionReader } from "@soong/store";
 import type { SoongConfig } from "../config/index.ts";

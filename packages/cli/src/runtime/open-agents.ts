@@ -3,8 +3,6 @@
 
 import {
   createAgents,
-  createClaimKeeper,
-  createTasks,
   describeProblem,
   externalStartRecall,
   loadAgentCatalog,
@@ -12,17 +10,21 @@ import {
   memoryTools,
   skillTools,
   startRecall,
-  taskTools,
   type AgentCatalog,
   type Agents,
-  type ClaimKeeper,
   type Model,
   type ModelsPort,
   type StartRecall,
-  type Tasks,
-  type TaskStorage,
   type WorkerPool,
 } from "@soong/agent";
+import {
+  createClaimKeeper,
+  createTasks,
+  taskTools,
+  type ClaimKeeper,
+  type Tasks,
+  type TaskStorage,
+} from "@soong/tasks";
 import type { CallIds, JsonObject, Roots, ToolSource } from "@soong/core";
 import type { Store } from "@soong/store";
 import {

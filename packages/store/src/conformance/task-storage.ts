@@ -10,7 +10,7 @@ import type {
   StoredTask,
   TaskSelection,
   TaskStorage,
-} from "../contract/index.ts";
+} from "@soong/tasks";
 import type { Check } from "./check.ts";
 
 export interface TaskStorageUnderTest {

@@ -4,4 +4,3 @@ export * from "./crash-point.ts";
 export type * from "./question-storage.ts";
 export * from "./store-error.ts";
 export type * from "./store.ts";
-export type * from "./task-storage.ts";

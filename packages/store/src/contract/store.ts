@@ -11,7 +11,7 @@ import type {
   Recorder,
 } from "@soong/core";
 import type { QuestionStorage } from "./question-storage.ts";
-import type { TaskStorage } from "./task-storage.ts";
+import type { TaskStorage } from "@soong/tasks";
 
 export interface Store {
   /** A new session, held by this process until it is closed. */

@@ -1,12 +1,6 @@
 // Finding what a selection asks for, each part by an index of its own.
 
-import type {
-  FoundRows,
-  StatusPage,
-  StoredTask,
-  TaskPage,
-  TaskSelection,
-} from "../contract/index.ts";
+import type { FoundRows, StatusPage, StoredTask, TaskPage, TaskSelection } from "@soong/tasks";
 import type { Query } from "../session/index.ts";
 import { asColumn } from "../sqlite/index.ts";
 import { storedStep, storedTask, type StepRow, type TaskRow } from "./rows.ts";

@@ -1,7 +1,7 @@
 // Rows of the task tables, and what they are to whoever asked for them.
 
 import type { JsonObject } from "@soong/core";
-import type { StoredStep, StoredTask } from "../contract/index.ts";
+import type { StoredStep, StoredTask } from "@soong/tasks";
 import { fromColumn } from "../sqlite/index.ts";
 
 export interface TaskRow {

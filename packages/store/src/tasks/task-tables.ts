@@ -1,7 +1,8 @@
 // Tasks on SQLite: a change is one transaction, begun for writing, so that nobody else changes what it has read.
 
 import { setTimeout as delay } from "node:timers/promises";
-import { StoreError, type TaskStorage } from "../contract/index.ts";
+import type { TaskStorage } from "@soong/tasks";
+import { StoreError } from "../contract/index.ts";
 import type { Query } from "../session/index.ts";
 import { findRows, listTasks } from "./find-rows.ts";
 import { writeRows, type SessionNumber } from "./write-rows.ts";

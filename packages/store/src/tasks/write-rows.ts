@@ -1,12 +1,8 @@
 // Writing what a plan wants written. A step's definition may be long and rarely changes: it has a row of its own, so that
 // a claim does not copy it.
 
-import {
-  StoreError,
-  type PlannedChange,
-  type StepWrite,
-  type StoredTask,
-} from "../contract/index.ts";
+import type { PlannedChange, StepWrite, StoredTask } from "@soong/tasks";
+import { StoreError } from "../contract/index.ts";
 import type { Query } from "../session/index.ts";
 import { asColumn } from "../sqlite/index.ts";
 

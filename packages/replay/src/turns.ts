@@ -2,7 +2,7 @@
 // on each other in the conversation, and the first of a turn has the index 0.
 
 import { isTerminalFact, type Fact, type ToolResult, type Turn } from "@soong/core";
-import { isInnerCall } from "../context/index.ts";
+import { isInnerCall } from "@soong/agent";
 
 export interface SegmentTurns {
   /** The turn an answer's fact is of; undefined for a request that has none, such as a compaction's. */

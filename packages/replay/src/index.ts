@@ -1,4 +1,4 @@
-// The replay room: a recorded run decided again, under what it had or under something else, and a recorded run as a
+// @soong/replay: a recorded run decided again, under what it had or under something else, and a recorded run as a
 // script. It reads a journal and touches nothing.
 
 export type { Divergence, ReplayStage } from "./divergence.ts";

@@ -9,7 +9,7 @@ import type {
   ScriptGuard,
   ScriptPart,
   ScriptTurn,
-} from "../script/index.ts";
+} from "@soong/agent";
 import { stopIn } from "./recorded-call.ts";
 
 export interface CarriedGuards {

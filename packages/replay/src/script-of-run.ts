@@ -10,8 +10,17 @@ import {
   type ToolStatus,
 } from "@soong/core";
 import { ARGUMENTS_NAME } from "@soong/core/internal";
-import { isInnerCall, readMessage, textOf, type ReadMessage } from "../context/index.ts";
-import type { Expectation, Script, ScriptCall, ScriptPart, ScriptTurn } from "../script/index.ts";
+import {
+  isInnerCall,
+  messageText,
+  readMessage,
+  type Expectation,
+  type ReadMessage,
+  type Script,
+  type ScriptCall,
+  type ScriptPart,
+  type ScriptTurn,
+} from "@soong/agent";
 import { hasPlaceholder } from "./recorded-arguments.ts";
 import { isObserverEvent } from "./recorded-call.ts";
 import { ReplayError } from "./replay-error.ts";
@@ -370,5 +379,5 @@ async function promptAbove(source: ReplaySource, node_id: string): Promise<strin
   // What was added to the prompt is below it: texts of hooks, memories.
   if (ADDED.has(node.kind) && node.parent_id !== undefined)
     return promptAbove(source, node.parent_id);
-  return readMessage(node)?.role === "user" ? textOf(node.content) : undefined;
+  return readMessage(node)?.role === "user" ? messageText(node.content) : undefined;
 }

@@ -1,7 +1,13 @@
 // How a model failed, or stopped, in the words of a script, which has fewer of them. What it cannot say is noted.
 
-import { isRetryable, type ModelError, type StopReason } from "../model/index.ts";
-import type { ScriptFailure, ScriptFailureKind, ScriptTurn } from "../script/index.ts";
+import {
+  isRetryable,
+  type ModelError,
+  type ScriptFailure,
+  type ScriptFailureKind,
+  type ScriptTurn,
+  type StopReason,
+} from "@soong/agent";
 
 export interface FailureInScript {
   readonly error?: ScriptFailure | ScriptFailureKind;

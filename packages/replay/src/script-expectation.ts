@@ -1,7 +1,7 @@
 // What can be expected of a result when a script is run again: how it ended, and a line of it that is not of that one day,
 // place or run.
 
-import type { Expectation } from "../script/index.ts";
+import type { Expectation } from "@soong/agent";
 import type { ToolResult } from "@soong/core";
 
 export function expectedResult(

@@ -1,8 +1,9 @@
-// The task room: the task DAG, its rules, and the tools that work on it. Rows are kept behind a port; deciding is pure.
+// @soong/tasks: the task DAG, its rules, and the tools that work on it. Rows are kept behind a port; deciding is pure.
 
 export type { ReleaseReason, StepQuery, TaskCaller, Tasks } from "./acting.ts";
 export type { TaskActor } from "./actor.ts";
 export { createClaimKeeper, type ClaimKeeper, type ClaimKeeperOptions } from "./claim-keeper.ts";
+export { TASK_FACT_TEXTS } from "./fact-texts.ts";
 export type * from "./facts.ts";
 export { describeEarlier, type EarlierCall } from "./earlier-attempts.ts";
 export { createMemoryTasks } from "./memory-tasks.ts";
@@ -24,14 +25,7 @@ export type {
   WorkResult,
 } from "./records.ts";
 export { TaskRefused, type RefusalCode } from "./refusal.ts";
-export type {
-  FoundRows,
-  PlannedChange,
-  StoredStep,
-  StoredTask,
-  TaskSelection,
-  TaskStorage,
-} from "./storage.ts";
+export type * from "./storage.ts";
 export { taskReader, type TaskReader, type TaskWithCounts } from "./task-reader.ts";
 export { createTasks, type TasksOptions } from "./tasks.ts";
 export { taskTools, type TaskToolParts } from "./task-tools.ts";

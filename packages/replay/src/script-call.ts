@@ -1,7 +1,7 @@
 // A recorded call in the words of a script: its input where that says the same, and else the text as the model sent it.
 
 import type { Fact, JsonObject } from "@soong/core";
-import type { ScriptCall } from "../script/index.ts";
+import type { ScriptCall } from "@soong/agent";
 import { isObject } from "./check-fact.ts";
 
 export interface SentCall {
