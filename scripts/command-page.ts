@@ -3,21 +3,24 @@
 import type { CommandContext } from "../packages/cli/src/command/context.ts";
 import { createProgram } from "../packages/cli/src/command/program.ts";
 
-export type Command = ReturnType<typeof createProgram>;
+export type Command = Awaited<ReturnType<typeof createProgram>>;
 
 /** The program, with nothing behind it but what it says. */
-export function describedProgram(told: (text: string) => void = () => {}): Command {
+export function describedProgram(
+  told: (text: string) => void = () => {},
+  words?: readonly string[],
+): Promise<Command> {
   const output = { line: told, note: () => {}, width: 80 };
-  return createProgram({ output } as unknown as CommandContext, () => {});
+  return createProgram({ output } as unknown as CommandContext, () => {}, words);
 }
 
 export function commandsOf(command: Command): Command[] {
   return [command, ...command.commands.flatMap(commandsOf)];
 }
 
-export function commandPage(): string {
+export async function commandPage(): Promise<string> {
   const told: string[] = [];
-  const [program, ...commands] = commandsOf(describedProgram((text) => void told.push(text)));
+  const [program, ...commands] = commandsOf(await describedProgram((text) => void told.push(text)));
   const helpOf = (command: Command): string => {
     told.length = 0;
     command.outputHelp();

@@ -2,6 +2,8 @@
 // Node 20 cannot run TypeScript itself, so the file is bundled first; `@soong/*` is taken from source,
 // so that nothing has to be built before.
 
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root, setUp } from "./setup.mjs";
@@ -29,9 +31,25 @@ await build({
   target: "node20",
   packages: "external",
   alias: sourceAlias(),
+  plugins: [ownPackages()],
   sourcemap: "inline",
   logLevel: "error",
 });
 
 process.argv = [process.execPath, bundle, ...args];
 await import(pathToFileURL(bundle).href);
+
+/** @returns {import("esbuild").Plugin} what a package has in a node_modules of its own cannot be found from the bundle */
+function ownPackages() {
+  return {
+    name: "own-packages",
+    setup(bundle) {
+      bundle.onResolve({ filter: /^[a-z]/ }, ({ path, importer }) => {
+        const [, folder] = /^(.*\/packages\/[^/]+)\/src\//.exec(importer) ?? [];
+        if (folder === undefined || !existsSync(join(folder, "node_modules", path)))
+          return undefined;
+        return { path: createRequire(importer).resolve(path), external: true };
+      });
+    },
+  };
+}

@@ -9,7 +9,7 @@ import { loadScript, scriptedModel } from "@soong/agent";
 import { systemClock, type Fact, type Mode } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, it, onTestFinished } from "vitest";
-import { ownCommands } from "../../packages/cli/src/command/own-commands.ts";
+import { ownCommands } from "../../packages/cli/src/command/run/conversation-commands.ts";
 import { loadConfig } from "../../packages/cli/src/config/index.ts";
 import { createQuestionDesk } from "../../packages/cli/src/control/index.ts";
 import {

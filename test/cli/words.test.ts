@@ -6,13 +6,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { completionCommand, type Shell } from "../../packages/cli/src/command/completion.ts";
 import type { CommandContext } from "../../packages/cli/src/command/context.ts";
 import { createProgram } from "../../packages/cli/src/command/program.ts";
 import type { Output } from "../../packages/cli/src/output/index.ts";
 import { bundleCli, recordsOf, type CliBundle } from "./cli-bundle.ts";
 
-type Command = ReturnType<typeof createProgram>;
+type Command = Awaited<ReturnType<typeof createProgram>>;
 
 let bundle: CliBundle;
 
@@ -48,14 +47,14 @@ describe("the version", () => {
   }
 });
 
-describe("help", () => {
+describe("help", async () => {
   const printed: string[] = [];
   const output = {
     line: (text = "") => void printed.push(text),
     note: () => {},
     width: 80,
   };
-  const program = createProgram({ output } as unknown as CommandContext, () => {});
+  const program = await createProgram({ output } as unknown as CommandContext, () => {});
   const every = (command: Command): Command[] => [command, ...command.commands.flatMap(every)];
 
   it.each(every(program).map((command) => [command.name(), command] as const))(
@@ -303,11 +302,12 @@ describe("what comes from outside", () => {
 });
 
 describe("completion", () => {
-  const scriptFor = (shell: Shell): string => {
+  const scriptFor = async (shell: string): Promise<string> => {
     const printed: string[] = [];
     const output = { line: (text = "") => void printed.push(text) } as unknown as Output;
-    const program = createProgram({ output } as unknown as CommandContext, () => {});
-    completionCommand(output, shell, program);
+    const words = ["completion", shell];
+    const program = await createProgram({ output } as unknown as CommandContext, () => {}, words);
+    await program.parseAsync(words, { from: "user" });
     return printed.join("\n");
   };
 
@@ -315,9 +315,9 @@ describe("completion", () => {
     ["bash", /complete .*-F _soong soong/],
     ["zsh", /^#compdef soong/],
     ["fish", /complete -c soong .*-a verify/],
-  ] as const)("for %s knows the commands and their options", (shell, mark) => {
+  ] as const)("for %s knows the commands and their options", async (shell, mark) => {
     verifies("CLI-6");
-    const script = scriptFor(shell);
+    const script = await scriptFor(shell);
     expect(script).toMatch(mark);
     for (const word of ["sessions", "explain", "older-than"]) expect(script).toContain(word);
   });
@@ -327,11 +327,11 @@ describe("completion", () => {
     ["sessions r", "rm"],
     ["sessions rm --old", "--older-than"],
     ["call code.read_file --al", "--allow"],
-  ])("for bash completes soong %s to %s", (typed, completed) => {
+  ])("for bash completes soong %s to %s", async (typed, completed) => {
     verifies("CLI-6");
     const words = ["soong", ...typed.split(" ")];
     const ask = `COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _soong; echo "\${COMPREPLY[*]}"`;
-    const printed = execFileSync("bash", ["-c", `${scriptFor("bash")}\n${ask}`], {
+    const printed = execFileSync("bash", ["-c", `${await scriptFor("bash")}\n${ask}`], {
       encoding: "utf8",
     });
     expect(printed.trim()).toBe(completed);

@@ -1,10 +1,10 @@
 // What every command is given: the surroundings of the process, and nothing it could not be given in a test.
 
-import { describeProblem } from "@soong/platform";
+import { describeProblem, type Problem } from "@soong/platform";
 import type { Redactor } from "@soong/core";
 import type { LoadedConfig } from "../config/index.ts";
-import { UsageError, visibleLine, type Output } from "../output/index.ts";
-import type { Interrupts } from "./interrupts.ts";
+import { EXIT, UsageError, visibleLine, type Output } from "../output/index.ts";
+import type { Interrupts } from "./signals.ts";
 
 export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -51,4 +51,18 @@ export async function redactorOf(home: string, env: CommandContext["env"]): Prom
   } catch {
     return createRedactor({ secrets: secretVariables(Object.keys(env), env) });
   }
+}
+
+/** The problems of documents of the home. Returns the exit code: its author may think that such a file is in use. */
+export function showProblems(
+  output: Output,
+  schema: Parameters<Output["record"]>[0],
+  problems: readonly Problem[],
+  json: boolean,
+): number {
+  for (const problem of problems) {
+    if (json) output.record(schema, { problem });
+    else output.note(output.noteColours.red(visibleLine(describeProblem(problem))));
+  }
+  return problems.length === 0 ? EXIT.ok : EXIT.failed;
 }

@@ -1,17 +1,56 @@
-// Everything that can be typed: the command itself, its groups of commands, and what belongs to none of them.
+// Everything that can be typed: `soong` itself, and the commands behind it.
 
-import { Argument, Command } from "commander";
-import { addServers } from "./commands-on-servers.ts";
-import { addGiven, addTasks } from "./commands-on-tasks.ts";
-import { addLive, addRecords, addSessions, addWays } from "./commands-on-records.ts";
-import { addCalls, addRuns, addTools } from "./commands-that-act.ts";
-import { completionCommand, SHELLS, type Shell } from "./completion.ts";
+import { Command } from "commander";
 import type { CommandContext } from "./context.ts";
-import type { ConverseCommandOptions } from "./converse.ts";
-import { agentAndMode, examples, exits, JSON_FLAG, rulesAndPlace, type Ended } from "./options.ts";
+import {
+  addCommands,
+  addHelp,
+  AGENT_OPTION,
+  MODE_OPTION,
+  MODEL_OPTION,
+  RULE_OPTIONS,
+  type CommandLoaders,
+} from "./define-command.ts";
+import type { ConverseOptions } from "./run/converse.ts";
 import { VERSION } from "./version.ts";
 
-export function createProgram(context: CommandContext, ended: Ended): Command {
+/** In the order of the help. */
+const COMMANDS: CommandLoaders = {
+  run: () => import("./run/run.ts"),
+  resume: () => import("./run/resume.ts"),
+  call: () => import("./tools/call.ts"),
+  explain: () => import("./tools/explain.ts"),
+  tools: () => import("./tools/tools.ts"),
+  sessions: () => import("./sessions/sessions.ts"),
+  attach: () => import("./live/attach.ts"),
+  inspect: () => import("./inspect/inspect.ts"),
+  grants: () => import("./live/grants.ts"),
+  questions: () => import("./live/questions.ts"),
+  events: () => import("./sessions/events.ts"),
+  replay: () => import("./sessions/replay.ts"),
+  verify: () => import("./sessions/verify.ts"),
+  undo: () => import("./sessions/undo.ts"),
+  rewind: () => import("./sessions/rewind.ts"),
+  tasks: () => import("./tasks/tasks.ts"),
+  agents: () => import("./agents/agents.ts"),
+  skills: () => import("./agents/skills.ts"),
+  memory: () => import("./memory/memory.ts"),
+  mcp: () => import("./mcp/mcp.ts"),
+  demo: () => import("./demo/demo.ts"),
+  init: () => import("./setup/init.ts"),
+  doctor: () => import("./setup/doctor.ts"),
+  completion: () => import("./setup/completion.ts"),
+};
+
+/** These words need every command. */
+const NEED_ALL = ["help", "--help", "-h", "completion"];
+
+/** `words`: what was typed; by default every command is there. */
+export async function createProgram(
+  context: CommandContext,
+  onEnd: (exitCode: number) => void,
+  words: readonly string[] = NEED_ALL,
+): Promise<Command> {
   const { output } = context;
   const program = new Command("soong")
     .description(
@@ -22,102 +61,47 @@ export function createProgram(context: CommandContext, ended: Ended): Command {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => output.line(text.trimEnd()),
-      // Told by whoever runs the program, in our own words; only help gets here otherwise.
+      // Mistakes are reported by `runProgram`; only help gets here otherwise.
       writeErr: (text) => {
         if (!text.startsWith("error:")) output.note(text.trimEnd());
       },
       outputError: () => {},
       getOutHelpWidth: () => output.width,
       getErrHelpWidth: () => output.width,
-    });
-  addConversation(program, context, ended);
-  examples(program, [
-    "soong",
-    "soong tools",
-    `soong call code.read_file '{"path": "README.md"}'`,
-    "soong doctor",
-  ]);
-  addRuns(program, context, ended);
-  addCalls(program, context, ended);
-  addTools(program, context, ended);
-  addSessions(program, context, ended);
-  addLive(program, context, ended);
-  addRecords(program, context, ended);
-  addWays(program, context, ended);
-  addTasks(program, context, ended);
-  addGiven(program, context, ended);
-  addServers(program, context, ended);
-  addCare(program, context, ended);
-  return program;
-}
-
-/** What is no command is a mistake and not a prompt. */
-function addConversation(program: Command, context: CommandContext, ended: Ended): void {
-  program
+    })
     .usage("[options] [command]")
-    .argument("[command...]", "left out: a conversation at this terminal")
-    .option("--model <model>", "provider:model, script:FILE, or a profile of the config");
-  rulesAndPlace(agentAndMode(program)).action(
-    async ([unknown]: readonly string[], options: ConverseCommandOptions) => {
-      if (unknown !== undefined) await refuseUnknownCommand(program, unknown);
-      const { converseCommand } = await import("./converse.ts");
-      ended(await converseCommand(context, options));
-    },
-  );
+    .argument("[command...]", "left out: a conversation at this terminal");
+  for (const one of [MODEL_OPTION, AGENT_OPTION, MODE_OPTION, ...RULE_OPTIONS]) {
+    program.addOption(one);
+  }
+  addHelp(program, {
+    examples: [
+      "soong",
+      "soong tools",
+      `soong call code.read_file '{"path": "README.md"}'`,
+      "soong doctor",
+    ],
+  });
+  program.action(async ([unknown]: readonly string[], options: ConverseOptions) => {
+    if (unknown !== undefined) await refuseUnknownCommand(program, unknown);
+    const { converseAtTerminal } = await import("./run/converse.ts");
+    onEnd(await converseAtTerminal(context, options));
+  });
   program.hook("preSubcommand", (_, command) => {
     const [misplaced] = Object.keys(program.opts());
     if (misplaced === undefined) return;
     program.error(`error: --${misplaced} belongs behind the command, soong ${command.name()}`);
   });
+  const needsAll = words.some((word) => NEED_ALL.includes(word));
+  const isWanted = (name: string): boolean => needsAll || words.includes(name);
+  await addCommands(program, COMMANDS, { context, onEnd, isWanted });
+  return program;
 }
 
+/** What is no command is a mistake and not a prompt. */
 async function refuseUnknownCommand(program: Command, given: string): Promise<never> {
   const { nearestName } = await import("@soong/core/internal");
-  const names = program.commands.map((command) => command.name());
-  const nearest = nearestName(given, names);
+  const nearest = nearestName(given, Object.keys(COMMANDS));
   const hint = nearest === undefined ? "" : `\n(Did you mean ${nearest}?)`;
   return program.error(`error: unknown command '${given}'${hint}`);
-}
-
-function addCare(program: Command, context: CommandContext, ended: Ended): void {
-  const demo = program
-    .command("demo")
-    .description(
-      "watch scripted models mend a small project and share a task, offline, in a throw-away folder",
-    )
-    .action(async () => {
-      const { demoCommand } = await import("./demo.ts");
-      ended(await demoCommand(context));
-    });
-  examples(demo, ["soong demo"]);
-  exits(demo, "0 it all happened as told, 1 something did not, 130 interrupted");
-
-  const init = program
-    .command("init")
-    .description("write a config with comments, if there is none")
-    .action(async () => {
-      const { initCommand } = await import("./init.ts");
-      ended(await initCommand(context));
-    });
-  examples(init, ["soong init", "SOONG_AGENT_HOME=/srv/soong soong init"]);
-
-  const doctor = program
-    .command("doctor")
-    .description("check everything Soong stands on, and say what to do")
-    .option(...JSON_FLAG)
-    .action(async (options: { json?: boolean }) => {
-      const { doctorCommand } = await import("./doctor.ts");
-      ended(await doctorCommand(context, options));
-    });
-  examples(doctor, ["soong doctor"]);
-  exits(doctor, "0 nothing fails, 1 something does");
-
-  const completion = program
-    .command("completion")
-    .description("print what your shell needs to complete `soong`")
-    .addArgument(new Argument("<shell>", "your shell").choices(SHELLS))
-    .action((shell: Shell) => {
-      ended(completionCommand(context.output, shell, program));
-    });
-  examples(completion, ["source <(soong completion bash)"]);
 }

@@ -10,7 +10,7 @@ import {
   type Output,
 } from "../output/index.ts";
 import type { CommandContext } from "./context.ts";
-import { listenForInterrupts } from "./interrupts.ts";
+import { listenForInterrupts } from "./signals.ts";
 import { createProgram } from "./program.ts";
 
 export async function runProgram(args: readonly string[], host: NodeJS.Process): Promise<number> {
@@ -25,9 +25,7 @@ export async function runProgram(args: readonly string[], host: NodeJS.Process):
     interrupts: listenForInterrupts(host),
   };
   let exitCode: number = EXIT.ok;
-  const program = createProgram(context, (code) => {
-    exitCode = code;
-  });
+  const program = await createProgram(context, (code) => (exitCode = code), args);
   try {
     await program.parseAsync(args, { from: "user" });
     await output.drained();

@@ -1,9 +1,25 @@
 // The process itself: from its arguments to its exit code.
 
-import { keepCompiledCode } from "./compiled-code.ts";
+import { closeSync } from "node:fs";
+import { isatty } from "node:tty";
+import { keepCompiledCode } from "./compile-cache.ts";
 import { main } from "./index.ts";
-import { endWithTerminal } from "./terminal-gone.ts";
+
+const ENDED_BY_SIGHUP = 129;
 
 endWithTerminal(process);
 keepCompiledCode(process.env);
 process.exitCode = await main(process.argv.slice(2));
+
+/** A process whose terminal is gone ends as SIGHUP would have ended it, whichever command it ran. */
+function endWithTerminal(host: NodeJS.Process): void {
+  const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor));
+  host.on("exit", () => {
+    for (const descriptor of terminals) {
+      if (isatty(descriptor)) continue;
+      host.exitCode = ENDED_BY_SIGHUP;
+      // Node restores the modes of its terminals at exit, and aborts where that fails; it skips what is closed.
+      closeSync(descriptor);
+    }
+  });
+}

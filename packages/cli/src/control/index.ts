@@ -10,7 +10,7 @@ export {
 export type { ControlClient } from "./connect.ts";
 export type { LiveRuntime } from "./list-live.ts";
 export type { ControlEvent, ListedGrant, ListedQuestion } from "./protocol.ts";
-export { describeAnswer, keepQuestions, type KeptRequest } from "./kept-questions.ts";
+export { describeAnswer, keepQuestions, readStoredRequest } from "./kept-questions.ts";
 export {
   answeredBy,
   createQuestionDesk,

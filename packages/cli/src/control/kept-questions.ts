@@ -37,10 +37,14 @@ export interface KeepQuestionsOptions {
 }
 
 /** What is kept to be shown. */
-export interface KeptRequest {
+interface KeptRequest {
   readonly request: JsonObject;
   /** False: what it would do is sensitive or very long, and is not kept; nobody can approve it from here. */
   readonly shows_all: boolean;
+}
+
+export function readStoredRequest({ request = {} }: QuestionRecord): KeptRequest {
+  return request as unknown as KeptRequest;
 }
 
 const POLL_MS = 500;

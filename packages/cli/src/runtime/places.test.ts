@@ -1,6 +1,6 @@
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
-import { platformFinding } from "../command/health.ts";
+import { platformFinding } from "../command/setup/checks.ts";
 import { placesOf } from "./places.ts";
 
 test("Windows is told plainly that it does not work there yet, whatever was asked for", async () => {

@@ -1,0 +1,94 @@
+// A run of the demo as a person reads it: who says what, which calls, what came of each, and what an edit changed.
+
+import type { LoopEvent } from "@soong/agent";
+import { viewsOf, type Kernel, type ToolResult } from "@soong/core";
+import { colouredDiff, fit, visible, visibleLine, wrap, type Output } from "../../output/index.ts";
+
+export interface DemoRun {
+  readonly prompt: string;
+  readonly events: AsyncIterable<LoopEvent>;
+  readonly kernel: Kernel;
+  readonly output: Output;
+  /** Waits for a reader, where somebody reads along. False: they have seen enough. */
+  readonly pace: (ms: number) => Promise<boolean>;
+}
+
+const BEFORE_TEXT_MS = 900;
+const BEFORE_CALL_MS = 250;
+const BEFORE_RESULT_MS = 450;
+const AFTER_DIFF_MS = 1500;
+
+export async function showDemoRun({
+  prompt,
+  events,
+  kernel,
+  output,
+  pace,
+}: DemoRun): Promise<void> {
+  const { bold, cyan, dim } = output.colours;
+  said(bold("You"), prompt);
+  let text = "";
+  for await (const event of events) {
+    if (event.type === "text_delta") {
+      text += event.text;
+      continue;
+    }
+    if (text.trim() !== "") {
+      if (!(await pace(BEFORE_TEXT_MS))) return;
+      said(cyan("Model"), text);
+    }
+    text = "";
+    if (event.type === "call") {
+      if (!(await pace(BEFORE_CALL_MS))) return;
+      const name = visibleLine(event.name).replaceAll("__", ".");
+      output.line(dim(fit(`  → ${name} ${visibleLine(event.arguments)}`, output.width)));
+    } else if (event.type === "result") {
+      if (!(await pace(BEFORE_RESULT_MS))) return;
+      showResult(event.result);
+      if (diffOf(event.result) !== undefined && !(await pace(AFTER_DIFF_MS))) return;
+    } else if (event.type === "end" && event.end.error !== undefined) {
+      output.note(output.noteColours.red(visible(event.end.error.message)));
+    }
+  }
+
+  function said(who: string, what: string): void {
+    output.line();
+    output.line(who);
+    for (const line of wrap(visible(what), output.width, "  ")) output.line(line);
+  }
+
+  function showResult(result: ToolResult): void {
+    const { tool_name, status, summary } = result;
+    const line = `← ${visibleLine(tool_name)} ${status}: ${visibleLine(summary)}`;
+    const [first = "", ...more] = wrap(line, output.width - 4, "  ");
+    output.line(first.replace(status, colourOf(result)));
+    for (const rest of more) output.line(`    ${rest}`);
+    const diff = diffOf(result);
+    if (diff !== undefined) output.line(indented(colouredDiff(diff, output.colours)));
+    else if (tool_name === "code.run_command") showLastLines(result);
+  }
+
+  function colourOf({ status }: ToolResult): (text: string) => string {
+    const { green, red, yellow } = output.colours;
+    if (status === "succeeded") return green;
+    return status === "denied" ? yellow : red;
+  }
+
+  /** The verdict of a test run. */
+  function showLastLines(result: ToolResult): void {
+    const { person } = viewsOf(result, kernel.registry.current(result.tool_name)?.definition);
+    const verdict = visible(person)
+      .split("\n")
+      .filter((line) => /^(not ok|. (pass|fail) \d)/.test(line));
+    if (verdict.length > 0) output.line(dim(indented(verdict.join("\n"))));
+  }
+}
+
+function diffOf({ data }: ToolResult): string | undefined {
+  const diff = (data as { diff?: unknown } | undefined)?.diff;
+  return typeof diff === "string" ? diff : undefined;
+}
+
+function indented(text: string): string {
+  return text.trimEnd().replaceAll(/^/gm, "      ");
+}

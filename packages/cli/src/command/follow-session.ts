@@ -1,0 +1,35 @@
+// A session while a command works in it: its facts as they come, and what ends the work early.
+
+import { boundFact } from "@soong/core";
+import type { Output } from "../output/index.ts";
+import type { KeptSession } from "../runtime/index.ts";
+import type { CommandContext } from "./context.ts";
+import { onTermination } from "./signals.ts";
+
+/** One a line, for programs. */
+export async function printFacts({ session, kept }: KeptSession, output: Output): Promise<void> {
+  for await (const fact of session.facts({ after: kept.lastSeq ?? 0 })) {
+    output.line(JSON.stringify(boundFact(fact)));
+    await output.drained();
+    if (output.isClosed) return;
+  }
+}
+
+/**
+ * Ctrl-C, a signal that ends the process (with its exit code), or an abort from another terminal. Returns how to stop
+ * listening.
+ */
+export function onStop(
+  { interrupts }: CommandContext,
+  held: KeptSession,
+  stop: (reason: string, exitCode?: number) => void,
+): () => void {
+  const listening = [
+    interrupts.on(() => stop("interrupted by the user")),
+    onTermination((exitCode) => stop("the process was told to end", exitCode)),
+    held.onAbort((reason) => stop(reason)),
+  ];
+  return () => {
+    for (const stopListening of listening) stopListening();
+  };
+}

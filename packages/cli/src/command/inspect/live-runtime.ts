@@ -1,0 +1,207 @@
+// One live runtime, as the inspector sees it through its socket: what runs there, what it asks, what was granted in it.
+// Kept up to date while it lives; it is never waited for longer than it is asked.
+
+import type { AnswerGiven, GrantRow, LiveSession, Question } from "@soong/inspector";
+import { InspectorError } from "@soong/inspector";
+import {
+  connectControl,
+  type ControlEvent,
+  type ListedGrant,
+  type ListedQuestion,
+} from "../../control/index.ts";
+import { areGrants, isHello, isQuestion, isSettled } from "./validate-control-messages.ts";
+import { createSettledQuestions } from "./settled-questions.ts";
+
+/** Who answers here, on record as control:inspector. */
+const NAME = "inspector";
+/** One that takes longer is stopped, or too busy to be talked to. */
+export const ANSWER_MS = 5000;
+
+export interface SeenRuntime {
+  readonly session_id: string;
+  /** Empty while it does not answer. */
+  live(): LiveSession | undefined;
+  questions(): readonly Question[];
+  grants(): readonly GrantRow[];
+  /** A sentence, while it does not answer. */
+  problem(): string | undefined;
+  /** Its questions are put here: it has said so. */
+  isAttended(): boolean;
+  /** Asks what may have changed by itself; once at a time. */
+  look(): void;
+  attend(): void;
+  leave(): void;
+  answer(question_id: string, answer: AnswerGiven): Promise<void>;
+  revoke(grant_id: string): Promise<void>;
+  abort(run_id: string): Promise<readonly string[]>;
+  /** It is gone, or was let go. */
+  readonly closed: Promise<void>;
+  close(): void;
+}
+
+/** Rejects when nobody answers there. `changed` is called after each change. */
+export async function seeRuntime(path: string, changed: () => void): Promise<SeenRuntime> {
+  const open = new Map<string, ListedQuestion>();
+  const settled = createSettledQuestions();
+  let grants: readonly ListedGrant[] = [];
+  let lookedAt: number | undefined;
+  let isSilent = false;
+  /** It has said what cannot be shown. */
+  let isMisread = false;
+  /** Counts what was said about attending: an answer to an older word says nothing. */
+  let said = 0;
+  let isAttended = false;
+  /** Until it has heard that nobody attends, what it still asks is not for us. */
+  let leaving = 0;
+  // In turn with the answers: these are taken up a moment after they came, and what is asked later belongs behind them.
+  const client = await connectControl(path, {
+    onEvent: (event) => queueMicrotask(() => heard(event)),
+  });
+  if (!isHello(client.hello)) {
+    client.close();
+    throw new Error(`${path} does not say who it is; use the program it was started with.`);
+  }
+  const { session_id, pid, project } = client.hello;
+  const who = `The session ${session_id} (process ${pid}, ${project})`;
+  let runs = client.hello.runs;
+
+  return {
+    session_id,
+    live: () => (isSilent ? undefined : { pid, project, runs, questions: open.size }),
+    questions: () => (isSilent ? [] : [...open.values()].map(asQuestion)),
+    grants: () => (isSilent ? [] : grants.map((grant) => ({ ...grant, pid, project }))),
+    problem() {
+      if (isSilent) return `${who} does not answer: it is stopped, or too busy to be talked to.`;
+      if (!isMisread) return undefined;
+      return `${who} says what cannot be shown here; use \`soong attach\` of the program it was started with.`;
+    },
+    isAttended: () => isAttended,
+    look() {
+      if (lookedAt === undefined) void lookOnce();
+      else if (!isSilent && performance.now() - lookedAt > ANSWER_MS) {
+        isSilent = true;
+        changed();
+      }
+    },
+    attend() {
+      const word = (said += 1);
+      client.request("questions.attend", { name: NAME }).then(() => {
+        if (word !== said) return;
+        isAttended = true;
+        changed();
+      }, unheard);
+    },
+    leave() {
+      said += 1;
+      isAttended = false;
+      open.clear();
+      leaving += 1;
+      client.request("questions.leave", {}).then(() => {
+        leaving -= 1;
+      }, unheard);
+      changed();
+    },
+    async answer(question_id, answer) {
+      const question = open.get(question_id);
+      if (question === undefined) throw settled.refusal(question_id);
+      const isFitting = question.kind === "permission" ? "decision" in answer : "action" in answer;
+      if (!isFitting) throw misfit(question);
+      await asked(client.request("questions.answer", { question_id, ...answer }), () =>
+        settled.refusal(question_id),
+      );
+    },
+    async revoke(grant_id) {
+      await asked(client.request("grants.revoke", { grant_id }), () => noSuch("grant", grant_id));
+      grants = grants.filter((grant) => grant.grant_id !== grant_id);
+      changed();
+    },
+    async abort(run_id) {
+      const reason = "aborted from the inspector";
+      const { run_ids } = await asked(client.request("run.abort", { run_id, reason }), () =>
+        noSuch("run", run_id),
+      );
+      return run_ids;
+    },
+    closed: client.closed,
+    close: () => client.close(),
+  };
+
+  function heard(event: ControlEvent): void {
+    if (event.event === "question.opened") {
+      if (leaving > 0) return;
+      if (isQuestion(event.data)) open.set(event.data.question_id, event.data);
+      else isMisread = true;
+    } else if (event.event === "question.settled") {
+      if (!isSettled(event.data)) return;
+      open.delete(event.data.question_id);
+      settled.add(event.data);
+    } else return;
+    changed();
+  }
+
+  async function lookOnce(): Promise<void> {
+    lookedAt = performance.now();
+    try {
+      const [hello, listed] = await Promise.all([
+        client.request("hello", {}),
+        client.request("grants.list", {}),
+      ]);
+      const before = JSON.stringify([isSilent, isMisread, runs, grants]);
+      isSilent = false;
+      if (isHello(hello) && areGrants(listed.grants)) {
+        ({ runs } = hello);
+        ({ grants } = listed);
+      } else isMisread = true;
+      if (JSON.stringify([isSilent, isMisread, runs, grants]) !== before) changed();
+    } catch {
+      // It is gone, which `closed` tells; or says no more than it did.
+    } finally {
+      lookedAt = undefined;
+    }
+  }
+
+  function asQuestion(listed: ListedQuestion): Question {
+    const of = listed.kind === "permission" ? listed.request.session_id : session_id;
+    return { ...listed, session_id: of, pid, project };
+  }
+
+  /** Not forever, and in words for the page. */
+  async function asked<T>(answer: Promise<T>, notFound: () => InspectorError): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(
+          new InspectorError("gone", `${who} does not answer; what was said may still reach it.`),
+        );
+      }, ANSWER_MS);
+    });
+    try {
+      return await Promise.race([answer, tooLate]);
+    } catch (error) {
+      if (error instanceof InspectorError) throw error;
+      const { code, message } = error as Error & { code?: unknown };
+      if (code === "not_found") throw notFound();
+      if (code === "unreachable") throw new InspectorError("gone", `${who} has ended.`);
+      throw new InspectorError(code === "bad_params" ? "bad_request" : "failed", message);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** It is gone, and `closed` says so. */
+function unheard(): void {}
+
+function misfit({ kind }: ListedQuestion): InspectorError {
+  return new InspectorError(
+    "bad_request",
+    kind === "permission"
+      ? "This question is about a call: it is answered with allow_once, allow_for_session or deny."
+      : "This question is a tool's: it is answered with accept, decline or cancel.",
+  );
+}
+
+function noSuch(what: "grant" | "run", id: string): InspectorError {
+  const then = what === "grant" ? "it was taken back already" : "it is not under way any more";
+  return new InspectorError("not_found", `There is no ${what} ${id} there: ${then}.`);
+}

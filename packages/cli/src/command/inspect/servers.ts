@@ -1,0 +1,69 @@
+// MCP servers for the page of the inspector: connected to see how they are, and what they changed after it was allowed
+// accepted as it was shown, or not at all (MCP-7). As `soong mcp list` and `soong mcp accept`.
+
+import { messageOf } from "@soong/core";
+import { InspectorError, type ServerList, type ServersPort } from "@soong/inspector";
+import { openRuntime, ownServers, type Runtime, type ServerChoice } from "../../runtime/index.ts";
+import type { InspectedPlace } from "./inspected-home.ts";
+import { refusing } from "./inspected-home.ts";
+import { serverNamed } from "../mcp/server.ts";
+
+export interface InspectedServers extends ServersPort {
+  /** Ends what still waits for a server. */
+  close(): void;
+}
+
+export function inspectedServers({ env, cwd, config, note }: InspectedPlace): InspectedServers {
+  const closing = new AbortController();
+  /** Whoever asks while servers are being asked hears the same. */
+  let listing: Promise<ServerList> | undefined;
+
+  return {
+    list() {
+      listing ??= refusing(() =>
+        during("all", async ({ mcp }) => ({ servers: rowsOf(mcp) })),
+      ).finally(() => {
+        listing = undefined;
+      });
+      return listing;
+    },
+    accept: (server_id, shown) =>
+      refusing(async () => {
+        const now = await config();
+        const { entries } = await ownServers(now.home, env, now.values.mcp);
+        serverNamed(entries, server_id, now);
+        return during({ only: server_id }, async ({ mcp }) => {
+          if (mcp === undefined) throw new Error(`the server ${server_id} was not opened`);
+          const accepted = await mcp.accept(server_id, shown).catch((error: unknown) => {
+            throw new InspectorError("failed", `Nothing was accepted: ${messageOf(error)}.`);
+          });
+          return { accepted };
+        });
+      }),
+    close: () => closing.abort(),
+  };
+
+  async function during<T>(
+    servers: ServerChoice,
+    work: (runtime: Runtime) => Promise<T>,
+  ): Promise<T> {
+    const runtime = await openRuntime({ env, cwd, note, servers, config: await config() });
+    try {
+      await runtime.ready(closing.signal);
+      return await work(runtime);
+    } finally {
+      await runtime.close();
+    }
+  }
+}
+
+function rowsOf(mcp: Runtime["mcp"]): ServerList["servers"] {
+  const statuses = mcp?.status() ?? [];
+  return statuses.map(({ server_id, state, message, tools }) => ({
+    server_id,
+    state,
+    tools: tools.length,
+    changes: mcp?.changes(server_id) ?? [],
+    message,
+  }));
+}

@@ -1,0 +1,105 @@
+// Tasks and their steps for the page of the inspector, read from the store whoever works on them.
+
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { taskReader, type StepRecord, type TaskRecord, type TaskWithCounts } from "@soong/tasks";
+import { InspectorError, type StepRow, type TaskRow, type TasksPort } from "@soong/inspector";
+import type { Store } from "@soong/store";
+import { stepsOf } from "../tasks/stored-task.ts";
+
+/** So many are listed, the newest; of those that are open, every step is looked at for news. */
+const LISTED = 100;
+/** A clock may be too coarse to tell two writes apart; after this, the store is read whether or not it seems changed. */
+const LOOK_ANYWAY_MS = 2000;
+
+export function tasksOf(store: Store, home: string): TasksPort {
+  const reader = taskReader(store.tasks());
+  let known: { readonly files: string; readonly at: number; readonly version: string } | undefined;
+
+  return {
+    async list() {
+      const tasks: TaskRow[] = [];
+      for (const { task_id } of await reader.list({ limit: LISTED })) {
+        const found = await reader.get(task_id);
+        if (found !== undefined) tasks.push(taskRow(found));
+      }
+      return { tasks };
+    },
+    async graph(task_id) {
+      const found = await reader.get(task_id);
+      if (found === undefined) {
+        throw new InspectorError("not_found", `There is no task ${task_id} in this home.`);
+      }
+      const steps = await stepsOf(reader, task_id);
+      return { task: taskRow(found), steps: steps.map(stepRow) };
+    },
+    async version() {
+      const files = filesNow(home);
+      if (known?.files === files && performance.now() - known.at < LOOK_ANYWAY_MS)
+        return known.version;
+      const parts: unknown[] = [];
+      for (const task of await reader.list({ limit: LISTED })) {
+        parts.push([task.task_id, task.status, task.updated_at]);
+        if (!isOpen(task)) continue;
+        const steps = await stepsOf(reader, task.task_id);
+        for (const { updated_at, status, attempts, claim, note } of steps) {
+          parts.push([updated_at, status, attempts, claim?.token, note]);
+        }
+      }
+      known = { files, at: performance.now(), version: JSON.stringify(parts) };
+      return known.version;
+    },
+  };
+}
+
+/** Changes with every write to the store, by whichever process. */
+function filesNow(home: string): string {
+  const paths = ["soong.db", "soong.db-wal"].map((name) => join(home, "store", name));
+  const stats = paths.map((path) => statSync(path, { throwIfNoEntry: false }));
+  return stats.map((one) => `${one?.mtimeMs ?? 0}:${one?.size ?? 0}`).join(" ");
+}
+
+/** One that has ended is never changed again. */
+function isOpen({ ended_at }: TaskRecord): boolean {
+  return ended_at === undefined;
+}
+
+function taskRow({ task, counts }: TaskWithCounts): TaskRow {
+  const { ended_at, reason, result } = task;
+  return {
+    task_id: task.task_id,
+    session_id: task.session_id,
+    title: task.title,
+    goal: task.goal,
+    status: task.status,
+    created_at: task.created_at,
+    updated_at: task.updated_at,
+    counts,
+    ended_at,
+    reason,
+    summary: result?.summary,
+  };
+}
+
+/** The token of a claim is its holder's alone. */
+function stepRow(step: StepRecord): StepRow {
+  const { claim, note, reason, result, failure, started_at, ended_at } = step;
+  return {
+    step_id: step.step_id,
+    title: step.title,
+    instructions: step.instructions,
+    status: step.status,
+    depends_on: step.depends_on,
+    attempts: step.attempts,
+    max_attempts: step.max_attempts,
+    ...(claim === undefined
+      ? {}
+      : { claimed_by: claim.worker ?? claim.agent_id, lease_until: claim.lease_expires_at }),
+    note,
+    reason,
+    summary: result?.summary,
+    failure: failure?.message,
+    started_at,
+    ended_at,
+  };
+}

@@ -1,0 +1,73 @@
+// What a runtime says over its socket, as far as the page can show it. It may be of another version, or none of ours: what
+// is not whole is not taken, so that none of them can end the inspector, or be answered without being seen (PERM-6).
+
+import { isPlainRecord } from "@soong/core/internal";
+import type {
+  ControlClient,
+  ControlEvent,
+  ListedGrant,
+  ListedQuestion,
+} from "../../control/index.ts";
+
+export type Settled = Extract<ControlEvent, { event: "question.settled" }>["data"];
+
+export function isHello(said: unknown): said is ControlClient["hello"] {
+  return (
+    has(said, ["session_id", "project"], ["runs"]) &&
+    typeof said["pid"] === "number" &&
+    (said["runs"] as unknown[]).every((run) => has(run, ["run_id", "agent_id", "role"]))
+  );
+}
+
+export function isQuestion(said: unknown): said is ListedQuestion {
+  if (!has(said, ["question_id", "asked_at"])) return false;
+  const { kind, request } = said;
+  if (kind === "permission") return has(request, REQUEST_TEXTS, REQUEST_LISTS);
+  if (kind !== "elicitation" || !has(request, ["message", "tool_name", "tool_call_id"])) {
+    return false;
+  }
+  return request["mode"] === "url"
+    ? has(request, ["url"])
+    : request["mode"] === "form" && isPlainRecord(request["requested_schema"]);
+}
+
+const REQUEST_TEXTS = [
+  "session_id",
+  "run_id",
+  "agent_id",
+  "role",
+  "tool_call_id",
+  "tool_name",
+  "description",
+  "permission",
+  "session_scope",
+  "cwd",
+  "reason",
+  "digest",
+];
+const REQUEST_LISTS = ["tags", "resources", "scopes", "hook_results", "chain"];
+
+export function isSettled(said: unknown): said is Settled {
+  return has(said, ["question_id", "outcome"]);
+}
+
+export function areGrants(said: unknown): said is readonly ListedGrant[] {
+  return (
+    Array.isArray(said) &&
+    said.every((grant) =>
+      has(grant, ["grant_id", "tool_name", "session_id", "granted_by", "covers"], ["scopes"]),
+    )
+  );
+}
+
+function has(
+  said: unknown,
+  texts: readonly string[],
+  lists: readonly string[] = [],
+): said is Record<string, unknown> {
+  return (
+    isPlainRecord(said) &&
+    texts.every((name) => typeof said[name] === "string") &&
+    lists.every((name) => Array.isArray(said[name]))
+  );
+}

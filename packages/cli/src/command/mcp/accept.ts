@@ -1,0 +1,88 @@
+// `soong mcp accept`: definitions that a server changed after they were allowed (MCP-7), shown, and allowed as they are
+// now if the person says so. What is taken is what was shown, or nothing.
+
+import { messageOf } from "@soong/core";
+import type { AcceptedChange, McpServers } from "@soong/mcp";
+import { CommandError, EXIT, UsageError, visibleLine } from "../../output/index.ts";
+import { openRuntime, ownServers } from "../../runtime/index.ts";
+import { awaitServers, waitingNote } from "../await-servers.ts";
+import { configOf, type CommandContext } from "../context.ts";
+import { terminalQuestions } from "../terminal-questions.ts";
+import { serverNamed, showChanges } from "./server.ts";
+import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
+
+export const command: CommandDefinition = {
+  name: "accept",
+  summary: "allow what a server changed of its tools, after it is shown",
+  arguments: [argument("<server>", "its id, as `soong mcp list` lists it")],
+  options: [option("--yes", "allow what is shown without asking"), JSON_OPTION],
+  examples: ["soong mcp accept github", "soong mcp accept github --yes --json"],
+  exitCodes: "0 it is allowed now, 1 the server failed, 2 usage error, 3 you said no",
+  run: acceptChanges,
+};
+
+interface McpAcceptOptions {
+  readonly json?: boolean;
+  readonly yes?: boolean;
+}
+
+async function acceptChanges(
+  context: CommandContext,
+  server: string,
+  { json = false, yes = false }: McpAcceptOptions,
+): Promise<number> {
+  const { env, cwd, output } = context;
+  const config = await configOf(context);
+  const { entries } = await ownServers(config.home, env, config.values.mcp);
+  serverNamed(entries, server, config);
+  const note = waitingNote(context, json);
+  const runtime = await openRuntime({ env, cwd, config, servers: { only: server }, ...note });
+  try {
+    const { mcp } = runtime;
+    if (mcp === undefined) throw new Error(`the server ${server} was not opened`);
+    if ((await awaitServers(context, runtime)) === "interrupted") return EXIT.interrupted;
+    const shown = changesOf(mcp, server);
+    if (shown.length === 0) {
+      if (json) output.record("soong.mcp_accept/1", { server_id: server, accepted: [] });
+      else output.line(`Nothing of ${visibleLine(server)} changed after it was allowed.`);
+      return EXIT.ok;
+    }
+    if (!json) showChanges(output, shown);
+    if (!yes && !(await agreed(context, server, shown.length))) return EXIT.denied;
+    const accepted = await mcp.accept(server, shown).catch((error: unknown) => {
+      throw new CommandError(`Nothing was accepted: ${messageOf(error)}.`);
+    });
+    if (json) output.record("soong.mcp_accept/1", { server_id: server, accepted });
+    else
+      output.line(
+        `Accepted: ${tools(accepted.length)} as ${accepted.length === 1 ? "it is" : "they are"} now.`,
+      );
+    return EXIT.ok;
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** A server that cannot be asked has no definitions that anybody could agree to. */
+function changesOf(mcp: McpServers, server: string): readonly AcceptedChange[] {
+  const status = mcp.status().find(({ server_id }) => server_id === server);
+  if (status?.state === "connected") return mcp.changes(server);
+  const why = status?.message ?? status?.excluded[0]?.detail ?? "it has not answered";
+  throw new CommandError(
+    `The tools of ${visibleLine(server)} cannot be looked at: ${visibleLine(why)} \`soong mcp list ${visibleLine(server)}\` tells more.`,
+  );
+}
+
+async function agreed(context: CommandContext, server: string, count: number): Promise<boolean> {
+  if (!context.isInteractive) {
+    throw new UsageError(
+      `${tools(count)} of ${visibleLine(server)} changed, and nobody can be asked here; add --yes to allow what is shown.`,
+    );
+  }
+  const questions = terminalQuestions(context.stdin, context.output);
+  return questions.confirm(`Allow ${tools(count)} of ${visibleLine(server)} as shown?`);
+}
+
+function tools(count: number): string {
+  return count === 1 ? "one tool" : `${count} tools`;
+}

@@ -1,0 +1,86 @@
+// The token of `soong mcp serve --http`: made at random once and kept in the home for its owner alone, so that what a
+// host's config says holds at the next start, too.
+
+import { randomBytes, randomUUID } from "node:crypto";
+import { link, mkdir, open, rm, stat, writeFile, type FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
+import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
+import { gatewayTokenFile } from "../../runtime/index.ts";
+
+const MAX_BYTES = 4096;
+/** What fits behind `Bearer`, and is not guessed. */
+const TOKEN = /^[\w.~+/=-]{16,}$/;
+
+export interface ServeToken {
+  readonly token: string;
+  /** Where it is kept. */
+  readonly tokenFile: string;
+}
+
+/** `given`: a file the user names instead; what is odd about it is noted. Either is made where it is not there. */
+export async function serveToken(
+  home: string,
+  given: string | undefined,
+  note: (text: string) => void,
+): Promise<ServeToken> {
+  const file = given ?? gatewayTokenFile(home);
+  await make(file);
+  const { token, isSeenByOthers } = await read(file);
+  if (!TOKEN.test(token)) {
+    throw new UsageError(
+      `${visibleLine(file)} holds no token: one word of at least 16 letters and digits. ${given === undefined ? "Delete it, and a new one is made." : "Put one there, or name a file that is not there, and one is made."}`,
+    );
+  }
+  if (isSeenByOthers && given === undefined) {
+    throw new UsageError(
+      `${visibleLine(file)} can be read by others, so its token is nobody's secret. Delete it, and a new one is made.`,
+    );
+  }
+  if (isSeenByOthers) note(`warning: ${visibleLine(file)} can be read by others.`);
+  return { token, tokenFile: file };
+}
+
+/** Whole from the first moment: of two who start together, one makes it. */
+async function make(file: string): Promise<void> {
+  if ((await stat(file).catch(unlessMissing)) !== undefined) return;
+  const next = `${file}.${randomUUID()}`;
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(next, `${randomBytes(32).toString("base64url")}\n`, {
+      flag: "wx",
+      mode: 0o600,
+    });
+    await link(next, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    await rm(next, { force: true });
+  }
+}
+
+async function read(file: string): Promise<{ token: string; isSeenByOthers: boolean }> {
+  const handle = await open(file, "r");
+  try {
+    const stats = await handle.stat();
+    if (stats.isDirectory()) throw new CommandError(`${visibleLine(file)} is a directory.`);
+    const text = await start(handle);
+    return { token: text.trim(), isSeenByOthers: stats.isFile() && (stats.mode & 0o077) !== 0 };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function start(handle: FileHandle): Promise<string> {
+  const bytes = Buffer.alloc(MAX_BYTES);
+  let length = 0;
+  while (length < MAX_BYTES) {
+    const { bytesRead } = await handle.read(bytes, length, MAX_BYTES - length, null);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return bytes.toString("utf8", 0, length);
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
+}

@@ -1,0 +1,108 @@
+// What the commands of a conversation have in common with those behind `soong`: the surface, what is kept, and
+// taking a change back, here as text for its screen.
+
+import { modelFromEnvironment } from "@soong/agent";
+import type { LoadedConfig } from "../../config/index.ts";
+import type { OwnCommands, TakeBack } from "../../conversation/index.ts";
+import { createOutput, fit, visibleLine, type Output } from "../../output/index.ts";
+import type { Runtime } from "../../runtime/index.ts";
+import type { Terminal } from "../../terminal/index.ts";
+import type { KeptChange } from "../sessions/stored-changes.ts";
+import { showTools } from "../tools/tools.ts";
+import {
+  describeRestored,
+  diffOfUndo,
+  findChange,
+  refuseOther,
+  takeBack,
+  undoQuestion,
+} from "../sessions/undo.ts";
+import { Writable } from "node:stream";
+
+export interface OwnCommandsParts {
+  readonly runtime: Runtime;
+  readonly config: LoadedConfig;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly terminal: Pick<Terminal, "columns" | "colours">;
+}
+
+const MOST_SESSIONS = 10;
+
+export function ownCommands({ runtime, config, env, terminal }: OwnCommandsParts): OwnCommands {
+  return {
+    async models() {
+      const { values } = config;
+      const names = [
+        values.model.default,
+        ...Object.keys(values.models.profiles),
+        ...values.models.fallback,
+        modelFromEnvironment(env),
+      ];
+      return [...new Set(names.filter((name) => name !== undefined))];
+    },
+    async tools(query, mode) {
+      await runtime.ready(new AbortController().signal);
+      const session = await runtime.openPassingSession();
+      try {
+        const run = await session.startRun({ mode });
+        return await collectedOutput(terminal.columns, env, (output) => {
+          showTools(output, run, query, false);
+        });
+      } finally {
+        await session.close();
+      }
+    },
+    async sessions() {
+      const { project } = runtime.roots;
+      const { bold, dim } = terminal.colours;
+      const store = await runtime.store();
+      const lines: string[] = [];
+      for (const record of await store.sessions({ limit: 20 * MOST_SESSIONS })) {
+        if (record.project !== project || lines.length === MOST_SESSIONS) continue;
+        const { session_id, updated_at, title = "" } = record;
+        const rest = fit(
+          `${updated_at} ${visibleLine(title)}`,
+          terminal.columns - session_id.length - 3,
+        );
+        lines.push(`${bold(visibleLine(session_id))}  ${dim(rest)}`);
+      }
+      return lines.length === 0 ? "No sessions of this project are kept yet." : lines.join("\n");
+    },
+    async lastChange() {
+      const change = await findChange({ cwd: runtime.roots.project }, await runtime.store());
+      await refuseOther(change);
+      return asQuestion(change, runtime);
+    },
+  };
+}
+
+async function asQuestion(change: KeptChange, runtime: Runtime): Promise<TakeBack> {
+  return {
+    question: undoQuestion(change),
+    diff: await diffOfUndo(change),
+    async takeBack() {
+      const held = runtime.heldSession(change.session_id);
+      return describeRestored(await takeBack(change, await runtime.store(), held));
+    },
+  };
+}
+
+/** What a command prints, as text for a screen that has other things on it, too. */
+async function collectedOutput(
+  columns: number,
+  env: Readonly<Record<string, string | undefined>>,
+  say: (output: Output) => void,
+): Promise<string> {
+  let text = "";
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk: string, _encoding, done) {
+      text += chunk;
+      done();
+    },
+  });
+  const output = createOutput(Object.assign(stream, { isTTY: true, columns }), stream, env);
+  say(output);
+  await output.drained();
+  return text.trimEnd();
+}

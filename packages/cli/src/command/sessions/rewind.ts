@@ -1,0 +1,42 @@
+// `soong rewind`: the conversation of a session goes on from an earlier node; nothing is deleted (STORE-2, CLI-7).
+
+import { createKernel } from "@soong/core";
+import { EXIT, visibleLine } from "../../output/index.ts";
+import type { CommandContext } from "../context.ts";
+import { nothingKept, readingStore, writingStore } from "../stored.ts";
+import { argument, type CommandDefinition } from "../define-command.ts";
+
+export const command: CommandDefinition = {
+  name: "rewind",
+  summary: "let a session continue from an earlier node; nothing is deleted",
+  arguments: [argument("<session>", "its id"), argument("<node>", "the id of the node")],
+  examples: ["soong rewind session_0abc node_0def"],
+  run: rewindSession,
+};
+
+async function rewindSession(
+  context: CommandContext,
+  session_id: string,
+  node_id: string,
+): Promise<number> {
+  await readingStore(
+    context,
+    async (store) => void (await store.readSession(session_id)),
+    () => nothingKept(`session ${session_id}`),
+  );
+  return writingStore(context, async (store) => {
+    const kept = await store.openSession(session_id);
+    // Without tools and hooks: this records one fact and starts nothing.
+    const session = await createKernel().openSession(kept);
+    try {
+      await kept.rewind(session.recorder, node_id);
+    } finally {
+      await session.close();
+      await kept.close();
+    }
+    context.output.line(
+      `Session ${visibleLine(session_id)} goes on from ${visibleLine(node_id)}; what came after it stays as another branch.`,
+    );
+    return EXIT.ok;
+  });
+}

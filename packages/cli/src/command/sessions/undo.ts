@@ -1,0 +1,226 @@
+// `soong undo`: puts a file back as it was before a call, if it still is as that call left it; shown before, and on
+// record after (CODE-6).
+
+import { createKernel, type ArtifactStore, type Session } from "@soong/core";
+import { isWithin } from "@soong/core/internal";
+import type { OpenSession, SessionReader, Store, StoreError } from "@soong/store";
+import { resolvePath, undoChange, undoDiff } from "@soong/tools";
+import {
+  colouredDiff,
+  CommandError,
+  EXIT,
+  UsageError,
+  visibleLine,
+  type Output,
+} from "../../output/index.ts";
+import { openRuntime } from "../../runtime/index.ts";
+import { configOf, type CommandContext } from "../context.ts";
+import { keptChanges, lastChange, stateOf, type KeptChange } from "./stored-changes.ts";
+import { nothingKept, readingStore, writingStore } from "../stored.ts";
+import { terminalQuestions } from "../terminal-questions.ts";
+import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
+
+export const command: CommandDefinition = {
+  name: "undo",
+  summary: "restore a file as it was before a call changed it",
+  arguments: [argument("[call]", "the call; default: the last change in this project")],
+  options: [
+    option("--yes", "do not ask"),
+    option("--session <id>", "the session of the call"),
+    JSON_OPTION,
+  ],
+  examples: ["soong undo", "soong undo call_0abc --yes"],
+  run: undoCall,
+};
+
+interface UndoOptions {
+  readonly json?: boolean;
+  readonly yes?: boolean;
+  readonly session?: string;
+}
+
+async function undoCall(
+  context: CommandContext,
+  call: string | undefined,
+  { json = false, yes = false, session }: UndoOptions,
+): Promise<number> {
+  return readingStore(
+    context,
+    async (store) => {
+      const change = await findChange(context, store, call, session);
+      await refuseOther(change);
+      if (!yes && !(await agreed(context, change))) return EXIT.denied;
+      const { session_id, tool_call_id } = change;
+      const { path, restored } = await writingStore(context, (writing) =>
+        takeBack(change, writing),
+      );
+      if (json) {
+        context.output.record("soong.undo/1", { session_id, tool_call_id, path, restored });
+      } else context.output.line(describeRestored({ path, restored }));
+      return EXIT.ok;
+    },
+    () => nothingKept(call === undefined ? "change to take back" : `call ${call}`),
+  );
+}
+
+type Restored = Awaited<ReturnType<typeof undoChange>>;
+
+/** On record in the session of the call; `held`: that session, where this process has it open. */
+export async function takeBack(
+  change: KeptChange,
+  store: Store,
+  held?: Session,
+): Promise<Restored> {
+  const { undo, reader, tool_call_id, tool_name, run_id } = change;
+  const kept = held === undefined ? await openToRecord(store, change) : undefined;
+  const session = held ?? (await createKernel().openSession(kept));
+  try {
+    const restored = await undoChange(undo, { artifacts: readOnlyArtifacts(reader) });
+    const about = { ...restored, of_run: run_id };
+    session.recorder.record("change.undone", about, { tool_call_id, tool_name });
+    await session.recorder.flush();
+    return restored;
+  } finally {
+    if (kept !== undefined) {
+      await session.close();
+      await kept.close();
+    }
+  }
+}
+
+/** Without tools and hooks: one fact is recorded, and nothing starts. */
+async function openToRecord(store: Store, { session_id, undo }: KeptChange): Promise<OpenSession> {
+  try {
+    return await store.openSession(session_id);
+  } catch (error) {
+    if ((error as Partial<StoreError>).code !== "session_in_use") throw error;
+    throw new CommandError(
+      `Session ${visibleLine(session_id)} is in use, so that ${visibleLine(undo.path)} was left as it is: take it back there with /undo, or end that first.`,
+    );
+  }
+}
+
+/** What it would do to the file; undefined where that cannot be told. */
+export function diffOfUndo({ undo, reader }: KeptChange): Promise<string | undefined> {
+  return undoDiff(undo, { artifacts: readOnlyArtifacts(reader) });
+}
+
+export function describeRestored({ path, restored }: Restored): string {
+  return `${restored === "removed" ? "Removed" : "Put back"} ${visibleLine(path)}.`;
+}
+
+/** The call that was named; or the last change in this project that has not been taken back yet. */
+export async function findChange(
+  { cwd }: Pick<CommandContext, "cwd">,
+  store: Store,
+  call?: string,
+  session?: string,
+): Promise<KeptChange> {
+  const project = await resolvePath("/", cwd);
+  const changes = keptChanges(store, {
+    ofSession: ({ session_id }) => session === undefined || session_id === session,
+    ofCall: (id) => call === undefined || id === call,
+    // Where a session began says nothing about where its calls wrote.
+    ofPath: (path) => call !== undefined || session !== undefined || isWithin(project, path),
+  });
+  if (call !== undefined) return namedChange(changes, call);
+  const last = await lastChange(changes);
+  if (last !== undefined) return last;
+  throw new CommandError(
+    `No change of a file in ${visibleLine(project)} is left to take back. Name the CALL to take back one that is elsewhere.`,
+  );
+}
+
+/** Ids that a model chose may be in more than one session. */
+async function namedChange(changes: AsyncIterable<KeptChange>, call: string): Promise<KeptChange> {
+  let found: KeptChange | undefined;
+  for await (const change of changes) {
+    if (found !== undefined && found.session_id !== change.session_id) {
+      throw new UsageError(
+        `More than one session has a call ${visibleLine(call)}: say which with --session, such as --session ${visibleLine(found.session_id)}.`,
+      );
+    }
+    found ??= change;
+  }
+  if (found !== undefined) return found;
+  throw new CommandError(
+    `No change of a file by a call ${visibleLine(call)} is kept; \`soong events RUN\` shows the calls of a run.`,
+  );
+}
+
+export async function refuseOther(change: KeptChange): Promise<void> {
+  const state = await stateOf(change);
+  if (state === "as_left") return;
+  const { tool_call_id, undo } = change;
+  const path = visibleLine(undo.path);
+  throw new CommandError(
+    state === "as_before"
+      ? `${path} is as it was before call ${visibleLine(tool_call_id)} already.`
+      : `${path} has changed since call ${visibleLine(tool_call_id)}; nothing was put back. Name an earlier CALL, or mend it by hand.`,
+  );
+}
+
+async function agreed(context: CommandContext, change: KeptChange): Promise<boolean> {
+  const { undo, tool_call_id } = change;
+  if (!context.isInteractive) {
+    const path = visibleLine(undo.path);
+    const isReadable = await mayBeRead(context, undo.path);
+    if (isReadable) showDiff(context.output, await diffOfUndo(change));
+    const hidden = isReadable ? "" : " (what is in it is not shown: reading it needs permission)";
+    context.output.note(
+      `${path} would be changed${hidden}, and nobody can be asked here; add --yes to take back call ${visibleLine(tool_call_id)}.`,
+    );
+    return false;
+  }
+  showDiff(context.output, await diffOfUndo(change));
+  const questions = terminalQuestions(context.stdin, context.output);
+  return questions.confirm(undoQuestion(change));
+}
+
+/** Output that no one sees at a terminal goes anywhere: what a run would have to ask about is not in it (PIPE-9). */
+async function mayBeRead(context: CommandContext, path: string): Promise<boolean> {
+  const config = await configOf(context);
+  const { env, cwd } = context;
+  const runtime = await openRuntime({ env, cwd, config, servers: "none", note() {} });
+  try {
+    const run = await (await runtime.openPassingSession()).startRun();
+    const call = { name: "code.read_file", arguments: JSON.stringify({ path }) };
+    const explained = await run.explain(call);
+    return explained.outcome === "allow" && explained.hooks.length === 0;
+  } finally {
+    await runtime.close();
+  }
+}
+
+export function undoQuestion({ undo, tool_name, tool_call_id }: KeptChange): string {
+  const path = visibleLine(undo.path);
+  const by = `${visibleLine(tool_name)} (${visibleLine(tool_call_id)})`;
+  return undo.pre_image === null
+    ? `Remove ${path}, which ${by} made?`
+    : `Put ${path} back as it was before ${by}?`;
+}
+
+const MOST_LINES = 200;
+
+function showDiff(output: Output, diff: string | undefined): void {
+  if (diff === undefined || diff === "") return;
+  const lines = diff.trimEnd().split("\n");
+  output.note(colouredDiff(lines.slice(0, MOST_LINES).join("\n"), output.noteColours));
+  if (lines.length > MOST_LINES) {
+    output.note(output.noteColours.dim(`… ${lines.length - MOST_LINES} more lines`));
+  }
+}
+
+/** What is kept is only read. */
+function readOnlyArtifacts(reader: SessionReader): ArtifactStore {
+  const refuse = (): never => {
+    throw new Error("nothing is kept while a change is taken back");
+  };
+  return {
+    write: refuse,
+    open: refuse,
+    read: (artifact_id, range) => reader.readArtifact(artifact_id, range),
+    stat: async (artifact_id) =>
+      (await reader.artifacts()).find((record) => record.artifact_id === artifact_id),
+  };
+}

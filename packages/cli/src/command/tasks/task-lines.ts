@@ -1,0 +1,146 @@
+// A task as lines for people: its steps by level, each below those it waits for, with who works on it and why it failed.
+
+import type { StepCounts, StepRecord, StepStatus, TaskRecord } from "@soong/tasks";
+import { fit, lengthOf, pad, visibleLine, wrap, type Colours } from "../../output/index.ts";
+
+interface TaskLinesOptions {
+  readonly width: number;
+  readonly colours: Colours;
+}
+
+const SIGNS: Readonly<Record<StepStatus, string>> = {
+  pending: "·",
+  ready: "○",
+  claimed: "…",
+  running: "…",
+  blocked: "!",
+  completed: "✓",
+  failed: "✗",
+  cancelled: "-",
+};
+
+/** One task in a list. */
+export function taskEntry(
+  { task_id, title, status, updated_at }: TaskRecord,
+  counts: StepCounts,
+  { width, colours }: TaskLinesOptions,
+): string[] {
+  return [
+    `${colours.bold(visibleLine(task_id))}  ${statusIn(status, colours)}  ${progressOf(counts)}  ${updated_at}`,
+    colours.dim(`    ${fit(visibleLine(title), width - 4)}`),
+  ];
+}
+
+export function taskLines(
+  task: TaskRecord,
+  counts: StepCounts,
+  steps: readonly StepRecord[],
+  { width, colours }: TaskLinesOptions,
+): string[] {
+  const { bold, dim } = colours;
+  const end = task.result?.summary ?? task.reason;
+  const ids = Math.min(24, Math.max(4, ...steps.map(({ step_id }) => step_id.length)));
+  const levels = levelsOf(steps);
+  return [
+    `${bold(visibleLine(task.title))}  ${statusIn(task.status, colours)}  ${progressOf(counts)}`,
+    dim(fit(visibleLine(task.goal), width)),
+    ...(end === undefined ? [] : wrap(visibleLine(end), width, "  ")),
+    ...levels.flatMap((level, depth) =>
+      level.flatMap((step, index) => {
+        const place = pad(index === 0 ? String(depth + 1) : "", String(levels.length).length);
+        return stepLines(step, place, ids, { width, colours });
+      }),
+    ),
+  ];
+}
+
+/** What a step is now, in a line: for whoever follows a task. */
+export function stepNews(step: StepRecord): string {
+  const { step_id, status } = step;
+  return `${SIGNS[status]} ${visibleLine(step_id)} ${aboutStep(step)}`;
+}
+
+function stepLines(
+  step: StepRecord,
+  place: string,
+  ids: number,
+  { width, colours }: TaskLinesOptions,
+): string[] {
+  const { step_id, title, status, depends_on } = step;
+  const from = depends_on.length === 0 ? "" : ` ← ${depends_on.map(visibleLine).join(", ")}`;
+  const head = `${place} ${SIGNS[status]} ${pad(visibleLine(step_id), ids)} `;
+  const first = fit(`${head}${visibleLine(title)}${from}`, width);
+  const line = COLOUR_OF[status] === undefined ? first : colours[COLOUR_OF[status]](first);
+  const about = aboutStep(step);
+  const indent = " ".repeat(lengthOf(head));
+  return [line, ...wrap(about, width, indent).map((one) => colours.dim(one))];
+}
+
+const COLOUR_OF: Readonly<Partial<Record<StepStatus, "green" | "red" | "yellow" | "cyan">>> = {
+  completed: "green",
+  failed: "red",
+  blocked: "yellow",
+  claimed: "cyan",
+  running: "cyan",
+};
+
+function aboutStep(step: StepRecord): string {
+  const { status, attempts, max_attempts, claim, failure, reason, result, open_dependencies } =
+    step;
+  const parts: string[] = [status];
+  if (claim !== undefined) parts.push(`by ${visibleLine(claim.worker ?? claim.run_id)}`);
+  if (attempts > 1 || status === "failed") parts.push(`attempt ${attempts} of ${max_attempts}`);
+  if (status === "pending") parts.push(`waits for ${open_dependencies}`);
+  const why =
+    status === "completed"
+      ? result?.summary
+      : (reason ?? (isOpen(status) ? undefined : failure?.message));
+  const before =
+    isOpen(status) && failure !== undefined ? ` (before: ${visibleLine(failure.message)})` : "";
+  return `${parts.join(", ")}${why === undefined ? "" : `: ${visibleLine(why)}`}${before}`;
+}
+
+function isOpen(status: StepStatus): boolean {
+  return status === "pending" || status === "ready" || status === "claimed" || status === "running";
+}
+
+function statusIn(status: TaskRecord["status"], { green, red, cyan }: Colours): string {
+  if (status === "completed") return green(status);
+  return status === "failed" || status === "cancelled" ? red(status) : cyan(status);
+}
+
+/** Such as `3/12 steps, 2 running, 1 failed`. */
+function progressOf(counts: StepCounts): string {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const worth = (["running", "claimed", "failed", "blocked", "cancelled"] as const).filter(
+    (status) => counts[status] > 0,
+  );
+  return [
+    `${counts.completed}/${total} steps`,
+    ...worth.map((status) => `${counts[status]} ${status}`),
+  ].join(", ");
+}
+
+/** Each step one level below the lowest it waits for; by position within a level. */
+function levelsOf(steps: readonly StepRecord[]): StepRecord[][] {
+  const byId = new Map(steps.map((step) => [step.step_id, step]));
+  const depths = new Map<string, number>();
+  // Dependencies first, without recursion: a chain may be thousands of steps long.
+  for (const step of steps) {
+    const stack = [step];
+    while (stack.length > 0) {
+      const top = stack.at(-1) as StepRecord;
+      const open = top.depends_on.flatMap((id) => (depths.has(id) ? [] : (byId.get(id) ?? [])));
+      if (open.length > 0 && stack.length <= steps.length) {
+        stack.push(...open);
+        continue;
+      }
+      stack.pop();
+      const above = top.depends_on.map((id) => depths.get(id) ?? -1);
+      depths.set(top.step_id, Math.max(-1, ...above) + 1);
+    }
+  }
+  const levels: StepRecord[][] = [];
+  for (const step of steps) (levels[depths.get(step.step_id) ?? 0] ??= []).push(step);
+  return levels.map((level) => level ?? []);
+}

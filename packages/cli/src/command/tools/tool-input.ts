@@ -1,0 +1,83 @@
+// The input of a call as it is typed: JSON as an argument, from stdin with `-`, or nothing for none.
+
+import type { Kernel } from "@soong/core";
+import { nearestName } from "@soong/core/internal";
+import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
+import type { Runtime } from "../../runtime/index.ts";
+import { serverOf } from "../await-servers.ts";
+import type { CommandContext } from "../context.ts";
+
+const MAX_STDIN_BYTES = 64 * 1024 * 1024;
+
+/** JSON text that is JSON; what is in it is the pipeline's to judge. */
+export async function toolInput(
+  given: string | undefined,
+  context: CommandContext,
+): Promise<string> {
+  const text = given === "-" ? await readStdin(context) : (given ?? "{}");
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    const where = given === "-" ? "What came on stdin" : "The input";
+    const why = error instanceof Error ? visibleLine(error.message) : "it cannot be parsed";
+    throw new UsageError(
+      `${where} is not JSON: ${why}. Put it in single quotes, such as '{"path": "a.txt"}', or pipe it in and give - instead.`,
+    );
+  }
+  return text;
+}
+
+/** A name nobody has is a slip of the person's, not a call. */
+export function refuseUnknownTool(
+  { kernel, mcp }: Pick<Runtime, "kernel" | "mcp">,
+  given: string,
+): void {
+  const { registry } = kernel;
+  const { tools, aliases } = namesOf(registry);
+  if (tools.includes(given) || aliases.includes(given)) return;
+  const server = serverOf(given);
+  if (typeof server === "object") refuseWithoutServer(mcp, server.only, given);
+  const nearest = nearestName(given, tools);
+  const hint = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
+  throw new UsageError(
+    `There is no tool called ${visibleLine(given)}.${hint} \`soong tools\` lists them.`,
+  );
+}
+
+/** Where the server itself is what is missing, that is the thing to say. */
+function refuseWithoutServer(mcp: Runtime["mcp"], server_id: string, given: string): void {
+  const status = mcp?.status().find((one) => one.server_id === server_id);
+  if (status === undefined) {
+    throw new UsageError(
+      `There is no tool called ${visibleLine(given)}: mcp.json names no server ${visibleLine(server_id)}. \`soong mcp list\` lists those it names.`,
+    );
+  }
+  if (status.state === "connected") return;
+  const why = status.message ?? status.excluded[0]?.detail ?? "it is closed";
+  throw new CommandError(
+    `${visibleLine(given)} cannot be had: ${visibleLine(why)} \`soong mcp list ${visibleLine(server_id)}\` tells more.`,
+  );
+}
+
+function namesOf(registry: Kernel["registry"]): { tools: string[]; aliases: string[] } {
+  const snapshot = registry.snapshot();
+  return {
+    tools: [...snapshot.tools.keys(), ...snapshot.excluded.map(({ tool_name }) => tool_name)],
+    aliases: [...snapshot.tools.values()].flatMap(({ definition }) => definition.aliases ?? []),
+  };
+}
+
+export async function readStdin({ stdin }: CommandContext): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stdin as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_STDIN_BYTES) {
+      throw new UsageError(
+        "What came on stdin is larger than 64 MiB; nothing here takes that much.",
+      );
+    }
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
