@@ -28,6 +28,7 @@ test("what is left out of the samples is left out on purpose", () => {
     "docs/cli.md: needs a key",
     "packages/agent/README.md: installs",
     "packages/cli/README.md: installs",
+    "packages/control/README.md: installs",
     "packages/core/README.md: installs",
     "packages/platform/README.md: installs",
     "packages/replay/README.md: installs",

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { connectControl, listLiveRuntimes } from "../../packages/cli/src/control/index.ts";
+import { connectControl, listLiveRuntimes } from "@soong/control";
 import { bundleCli, environment, recordsOf, type CliBundle, type Place } from "./cli-bundle.ts";
 import { atTerminal, canMakeTerminals } from "./pseudo-terminal.ts";
 

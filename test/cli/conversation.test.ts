@@ -11,7 +11,7 @@ import { verifies } from "#laws";
 import { expect, it, onTestFinished } from "vitest";
 import { ownCommands } from "../../packages/cli/src/command/run/conversation-commands.ts";
 import { loadConfig } from "../../packages/cli/src/config/index.ts";
-import { createQuestionDesk } from "../../packages/cli/src/control/index.ts";
+import { createApprovalBroker } from "@soong/control";
 import {
   converse,
   openingText,
@@ -46,13 +46,13 @@ async function talkIn(project: string, home: string, options: Options & { resume
   const { allow = [], mode, resume } = options;
   const config = await loadConfig({ home });
   const model = scriptedModel(await loadScript(join(project, "s.yaml")), { id: "script:s.yaml" });
-  const desk = createQuestionDesk();
+  const broker = createApprovalBroker();
   const runtime = await openRuntime({
     env: {},
     cwd: project,
     config,
     flags: { allow, ...(mode === undefined ? {} : { mode }) },
-    desk,
+    broker,
   });
   onTestFinished(() => runtime.close());
   const person = createPerson();
@@ -72,7 +72,7 @@ async function talkIn(project: string, home: string, options: Options & { resume
     terminal,
     clock: systemClock(),
     talk,
-    desk,
+    broker,
     history: await openPromptHistory(home, []),
     project,
     own: ownCommands({ runtime, config, env: {}, terminal }),
@@ -92,7 +92,7 @@ async function talkIn(project: string, home: string, options: Options & { resume
   };
   const close = () => runtime.close();
   const signal = (code: number) => terminate(code);
-  return { person, talk, opening, ended, hurried, facts, close, signal, desk };
+  return { person, talk, opening, ended, hurried, facts, close, signal, broker };
 }
 
 it("streams an answer, shows calls and changes, and tells what was used", async () => {
@@ -144,7 +144,7 @@ turns:
 
 it("puts questions; each answer does what it says, and what is typed meanwhile stays", async () => {
   verifies("CLI-1", "CLI-7", "PERM-4", "PERM-5");
-  const { person, ended, project, facts, desk } = await begin(`
+  const { person, ended, project, facts, broker } = await begin(`
 turns:
   - calls: [ { tool: code.write_file, input: { path: once/a.txt, content: a } } ]
   - calls: [ { tool: code.write_file, input: { path: b.txt, content: b } } ]
@@ -169,8 +169,8 @@ turns:
   await person.until("✗ code.write_file");
   await person.until("not-on-a-Monday");
   await person.until("away/e.txt");
-  const [open] = desk.open();
-  await desk.answer(open?.question_id ?? "", {
+  const [open] = broker.open();
+  await broker.answer(open?.question_id ?? "", {
     decision: "allow_once",
     answered_by: "a second terminal",
   });

@@ -12,7 +12,7 @@ import type {
   Question,
 } from "@soong/inspector";
 import { expect, onTestFinished, vi } from "vitest";
-import { listLiveRuntimes } from "../../packages/cli/src/control/index.ts";
+import { listLiveRuntimes } from "@soong/control";
 import { environment, type CliBundle, type Place } from "./cli-bundle.ts";
 
 export interface RunningInspector {

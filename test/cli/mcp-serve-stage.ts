@@ -9,7 +9,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { openStore } from "@soong/store";
 import type { Fact } from "@soong/core";
 import { expect, onTestFinished, vi } from "vitest";
-import { listLiveRuntimes } from "../../packages/cli/src/control/index.ts";
+import { listLiveRuntimes } from "@soong/control";
 import { environment, type CliBundle, type Place } from "./cli-bundle.ts";
 
 export const WAIT = { timeout: 20_000, interval: 20 };

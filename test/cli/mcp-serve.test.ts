@@ -311,7 +311,7 @@ async function expectEnded(place: Place): Promise<void> {
 }
 
 async function attended({ home }: Place, by: number): Promise<void> {
-  const { listLiveRuntimes } = await import("../../packages/cli/src/control/index.ts");
+  const { listLiveRuntimes } = await import("@soong/control");
   await vi.waitFor(async () => {
     const { live } = await listLiveRuntimes(home);
     expect(live[0]?.hello.attendants).toBe(by);

@@ -7,7 +7,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Locator, Page, Request } from "playwright-core";
 import { expect, vi } from "vitest";
-import { listLiveRuntimes } from "../../packages/cli/src/control/index.ts";
+import { listLiveRuntimes } from "@soong/control";
 import type { Place } from "../cli/cli-bundle.ts";
 import type { RunningInspector } from "../cli/inspect-stage.ts";
 

@@ -4,7 +4,7 @@ import { setImmediate as soon } from "node:timers/promises";
 import type { PermissionRequest } from "@soong/core";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { createQuestionDesk } from "../control/index.ts";
+import { createApprovalBroker } from "@soong/control";
 import { coloursFor } from "../output/index.ts";
 import type { PressedKey, ReadInput, ReadKey, Terminal, Typed } from "../terminal/index.ts";
 import { answerQuestions } from "./answer-questions.ts";
@@ -76,9 +76,9 @@ function atTerminal(rows = 40) {
     onInterrupt: () => () => {},
     close: () => {},
   };
-  const desk = createQuestionDesk();
+  const broker = createApprovalBroker();
   const keyboard = createKeyboard(terminal);
-  desk.attend(
+  broker.addResponder(
     answerQuestions({
       terminal,
       keyboard,
@@ -90,19 +90,19 @@ function atTerminal(rows = 40) {
   );
   const controller = new AbortController();
   const ask = (given?: Partial<PermissionRequest>) =>
-    Promise.resolve(desk.ask(requestOf(given), { signal: controller.signal }));
+    Promise.resolve(broker.ask(requestOf(given), { signal: controller.signal }));
   const question = async (n: number) => {
     while (asked.length < n) await soon();
     return asked[n - 1]!;
   };
-  const elicit = () => Promise.resolve(desk.elicit({ ...FORM }, { signal: controller.signal }));
+  const elicit = () => Promise.resolve(broker.elicit({ ...FORM }, { signal: controller.signal }));
   return {
     printed,
     reads,
     elicit,
     asked,
     typed,
-    desk,
+    broker,
     ask,
     question,
     controller,
@@ -152,12 +152,12 @@ test("a no may have a reason, and Ctrl-C is a no that stops the turn", async () 
 
 test("one that somebody else answers goes from the screen, and one that waits is never shown", async () => {
   verifies("CLI-1", "CLI-8");
-  const { ask, question, desk, asked, printed } = atTerminal();
+  const { ask, question, broker, asked, printed } = atTerminal();
   const answers = [ask(), ask({ tool_name: "b.c" }), ask({ tool_name: "d.e" })];
   await question(1);
-  const [first, second] = desk.open();
-  await desk.answer(second!.question_id, { decision: "deny", answered_by: "elsewhere" });
-  await desk.answer(first!.question_id, { decision: "allow_once", answered_by: "elsewhere" });
+  const [first, second] = broker.open();
+  await broker.answer(second!.question_id, { decision: "deny", answered_by: "elsewhere" });
+  await broker.answer(first!.question_id, { decision: "allow_once", answered_by: "elsewhere" });
   const third = await question(2);
   expect(asked[0]?.signal?.aborted).toBe(true);
   third.press({ kind: "key", key: "y" });
@@ -241,15 +241,15 @@ test("a form is filled in at the line, of which nothing goes into a history, aft
 
 test("a form ends with Ctrl-C, which stops the turn, and goes when somebody else has answered", async () => {
   verifies("MCP-5", "CLI-8");
-  const { elicit, question, desk, asked, printed, controller, interrupts } = atTerminal();
+  const { elicit, question, broker, asked, printed, controller, interrupts } = atTerminal();
   const dismissed = elicit();
   (await question(1)).press({ kind: "interrupt" });
   expect(await dismissed).toEqual({ action: "cancel" });
   expect(interrupts()).toBe(1);
   const answered = elicit();
   await question(2);
-  const [open] = desk.openElicitations();
-  await desk.answerElicitation(open!.question_id, { action: "decline" });
+  const [open] = broker.openElicitations();
+  await broker.answerElicitation(open!.question_id, { action: "decline" });
   expect(await answered).toEqual({ action: "decline" });
   expect(asked[1]?.signal?.aborted).toBe(true);
   const givenUp = elicit();

@@ -2,7 +2,7 @@
 // it is asked and what a yes would cover. It goes from the screen when somebody else has answered.
 
 import type { ElicitationAnswer, PermissionAnswer } from "@soong/core";
-import { answeredBy, type Attendant, type OpenQuestion } from "../control/index.ts";
+import { answeredBy, type Responder, type OpenQuestion } from "@soong/control";
 import { describeRequest } from "../output/index.ts";
 import type { PressedKey, Terminal } from "../terminal/index.ts";
 import { answerElicitation, type ElicitationQuestion } from "./answer-elicitation.ts";
@@ -25,7 +25,7 @@ export interface AnswerQuestionsOptions {
 const ROWS_AROUND = 12;
 const FEWEST_ROWS = 6;
 
-export function answerQuestions(options: AnswerQuestionsOptions): Attendant {
+export function answerQuestions(options: AnswerQuestionsOptions): Responder {
   const { terminal, keyboard } = options;
   /** Not settled yet; and how many of those that came together are. */
   let waiting = 0;

@@ -3,7 +3,7 @@
 
 import type { LoopRun, RunEnd } from "@soong/agent";
 import type { Clock, ContentBlock } from "@soong/core";
-import type { QuestionDesk } from "../control/index.ts";
+import type { ApprovalBroker } from "@soong/control";
 import { EXIT, visible, visibleLine } from "../output/index.ts";
 import type { Terminal, Typed } from "../terminal/index.ts";
 import { answerQuestions } from "./answer-questions.ts";
@@ -21,7 +21,7 @@ export interface ConverseOptions {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly talk: Talk;
-  readonly desk: QuestionDesk;
+  readonly broker: ApprovalBroker;
   readonly history: PromptHistory;
   readonly project: string;
   readonly own: OwnCommands;
@@ -48,7 +48,7 @@ const STOPPED = "interrupted by the user";
 
 /** Answers with the exit code; everything is on record by then. */
 export async function converse(options: ConverseOptions): Promise<number> {
-  const { terminal, clock, talk, desk, history, project, own } = options;
+  const { terminal, clock, talk, broker, history, project, own } = options;
   const { dim, red, cyan } = terminal.colours;
   const keyboard = createKeyboard(terminal);
   const leaving = new AbortController();
@@ -59,7 +59,9 @@ export async function converse(options: ConverseOptions): Promise<number> {
   let lastDiff: string | undefined;
 
   const endings = [
-    desk.attend(answerQuestions({ terminal, keyboard, rows: () => options.rows(), interrupt })),
+    broker.addResponder(
+      answerQuestions({ terminal, keyboard, rows: () => options.rows(), interrupt }),
+    ),
     terminal.onInterrupt(interrupt),
     options.onTermination((code) => leave(code)),
   ];

@@ -26,13 +26,13 @@ import type { NewSession, OpenSession, Store } from "@soong/store";
 import { clearAbandonedWrites, defaultLockDirectory, findPath } from "@soong/tools";
 import { kernelConfigOf, policyOf, type LoadedConfig } from "../config/index.ts";
 import {
-  createQuestionDesk,
-  keepQuestions,
+  createApprovalBroker,
+  storeQuestions,
   serveControl,
   watchSession,
   type AbortListener,
-  type QuestionDesk,
-} from "../control/index.ts";
+  type ApprovalBroker,
+} from "@soong/control";
 import { openHomeStore } from "./home-store.ts";
 import { keepRetention } from "./keep-retention.ts";
 import type { RuntimeAgents } from "./open-agents.ts";
@@ -57,7 +57,7 @@ export interface RuntimeOptions {
   readonly ask?: AskPermission;
   readonly elicit?: AskElicitation;
   /** Where questions are put. Left out: one that only `ask`, `elicit` and the socket know. */
-  readonly desk?: QuestionDesk;
+  readonly broker?: ApprovalBroker;
   /** Which MCP servers it may have; none of them is connected before it is `ready`. Left out: all. */
   readonly servers?: ServerChoice;
   /** Whether agents, tasks, skills and memory are part of it: for whatever lets a model work, or shows what one has. */
@@ -123,7 +123,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     config,
     roots,
     choice: options.servers ?? "all",
-    canElicit: options.elicit !== undefined || options.desk !== undefined,
+    canElicit: options.elicit !== undefined || options.broker !== undefined,
     host: options.host,
     onWaiting: (server_ids) => options.onWaiting?.(server_ids),
   });
@@ -153,7 +153,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       return isThere;
     },
   };
-  const desk = deskWith(options);
+  const broker = deskWith(options);
   const { ask_timeout_ms } = values.permissions;
   const open = new Set<KeptSession>();
   const used = new Set<string>();
@@ -235,10 +235,10 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
 
   async function hold(kept: OpenSession): Promise<KeptSession> {
     const { session_id, journal, artifacts, lastSeq } = kept;
-    const questions = keepQuestions({
+    const questions = storeQuestions({
       storage: (await store()).questions(),
       session_id,
-      desk,
+      broker,
       redact: (value) => createRedactor({ secrets }).value(value),
     });
     const opened = await kernel.openSession({
@@ -258,7 +258,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     });
     const watched = watchSession(opened, {
       project: roots.project,
-      desk,
+      broker,
       secrets,
       questions,
     });
@@ -329,19 +329,23 @@ function describeNever(warnings: readonly PatternWarning[]): string[] {
 }
 
 /** Whoever opened the runtime answers as one among others. */
-function deskWith({ ask, elicit, desk = createQuestionDesk() }: RuntimeOptions): QuestionDesk {
+function deskWith({
+  ask,
+  elicit,
+  broker = createApprovalBroker(),
+}: RuntimeOptions): ApprovalBroker {
   if (ask !== undefined || elicit !== undefined) {
-    desk.attend({
+    broker.addResponder({
       ask: async ({ request }, signal) => ask?.(request, { signal }),
       ...(elicit === undefined
         ? {}
         : { elicit: async ({ request }, signal) => elicit(request, { signal }) }),
     });
   }
-  return desk;
+  return broker;
 }
 
-/** The kernel's own patience ends a little earlier: it says so, and this only clears the desk. */
+/** The kernel's own patience ends a little earlier: it says so, and this only clears the broker. */
 function noLongerThan(ms: number | undefined, signal: AbortSignal): { signal: AbortSignal } {
   if (ms === undefined) return { signal };
   return { signal: AbortSignal.any([signal, AbortSignal.timeout(ms + 100)]) };

@@ -8,7 +8,7 @@ import {
   type ControlEvent,
   type ListedGrant,
   type ListedQuestion,
-} from "../../control/index.ts";
+} from "@soong/control";
 import { areGrants, isHello, isQuestion, isSettled } from "./validate-control-messages.ts";
 import { createSettledQuestions } from "./settled-questions.ts";
 

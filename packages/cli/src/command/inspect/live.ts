@@ -4,7 +4,7 @@
 import { readdirSync, watch, type FSWatcher } from "node:fs";
 import { join } from "node:path";
 import { InspectorError, type LivePort, type LiveState } from "@soong/inspector";
-import { controlFolder, hasControlSockets, listLiveRuntimes } from "../../control/index.ts";
+import { controlFolder, hasControlSockets, listLiveRuntimes } from "@soong/control";
 import { failureOf } from "../../output/index.ts";
 import { ANSWER_MS, seeRuntime, type SeenRuntime } from "./live-runtime.ts";
 

@@ -12,7 +12,7 @@ import {
   type PlaygroundPort,
   type PlaygroundTool,
 } from "@soong/inspector";
-import { createQuestionDesk } from "../../control/index.ts";
+import { createApprovalBroker } from "@soong/control";
 import { openRuntime, type KeptSession, type Runtime } from "../../runtime/index.ts";
 import { serverOf } from "../await-servers.ts";
 import { explainedCall } from "../tools/explain-call.ts";
@@ -115,7 +115,7 @@ export function openPlayground(
       note,
       config: await config(),
       // Somebody may be there who answers what a server wants to know.
-      desk: createQuestionDesk(),
+      broker: createApprovalBroker(),
     });
   }
 

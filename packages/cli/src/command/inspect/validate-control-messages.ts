@@ -2,12 +2,7 @@
 // is not whole is not taken, so that none of them can end the inspector, or be answered without being seen (PERM-6).
 
 import { isPlainRecord } from "@soong/core/internal";
-import type {
-  ControlClient,
-  ControlEvent,
-  ListedGrant,
-  ListedQuestion,
-} from "../../control/index.ts";
+import type { ControlClient, ControlEvent, ListedGrant, ListedQuestion } from "@soong/control";
 
 export type Settled = Extract<ControlEvent, { event: "question.settled" }>["data"];
 

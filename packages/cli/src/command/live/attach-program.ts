@@ -3,7 +3,7 @@
 
 import { createInterface } from "node:readline";
 import { isRecord } from "@soong/core/internal";
-import type { ControlClient, ControlEvent } from "../../control/index.ts";
+import type { ControlClient, ControlEvent } from "@soong/control";
 import type { Output } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
 import { isGone, unlessGone, type Attached, type AttachedView } from "./live-runtimes.ts";

@@ -2,7 +2,7 @@
 // the other. Where nobody sits, it is watched only.
 
 import type { Fact } from "@soong/core";
-import type { ListedQuestion } from "../../control/index.ts";
+import type { ListedQuestion } from "@soong/control";
 import { visibleLine } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
 import { factLine } from "../facts.ts";

@@ -8,7 +8,7 @@ import {
   type ControlClient,
   type ControlEvent,
   type LiveRuntime,
-} from "../../control/index.ts";
+} from "@soong/control";
 import { CommandError, EXIT, UsageError, visibleLine, type Output } from "../../output/index.ts";
 import { attachedProgram } from "./attach-program.ts";
 import { attachedTerminal } from "./attach-terminal.ts";

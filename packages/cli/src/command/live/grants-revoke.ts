@@ -1,6 +1,6 @@
 // `soong grants revoke`: takes back what was allowed "for this session" (CLI-7).
 
-import type { ListedGrant, LiveRuntime } from "../../control/index.ts";
+import type { ListedGrant, LiveRuntime } from "@soong/control";
 import { CommandError, EXIT, visibleLine } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
 import { liveRuntimes, talkTo } from "./live-runtimes.ts";

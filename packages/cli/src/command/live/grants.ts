@@ -1,6 +1,6 @@
 // `soong grants`: what was allowed "for this session" in the sessions that are live (CLI-7).
 
-import type { ListedGrant, LiveRuntime } from "../../control/index.ts";
+import type { ListedGrant, LiveRuntime } from "@soong/control";
 import { EXIT, visibleLine, wrap, type Output } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
 import { liveRuntimes, talkTo } from "./live-runtimes.ts";

@@ -7,7 +7,7 @@ import {
   type ControlClient,
   type ControlEvent,
   type LiveRuntime,
-} from "../../control/index.ts";
+} from "@soong/control";
 import { CommandError, visibleLine } from "../../output/index.ts";
 import { homeOf, type CommandContext } from "../context.ts";
 

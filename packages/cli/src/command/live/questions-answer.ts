@@ -3,7 +3,7 @@
 
 import type { ElicitationAnswer, JsonObject, PermissionRequest } from "@soong/core";
 import type { QuestionRecord, Store } from "@soong/store";
-import { describeAnswer, readStoredRequest } from "../../control/index.ts";
+import { describeAnswer, readStoredRequest } from "@soong/control";
 import {
   CommandError,
   describeRequest,

@@ -1,7 +1,7 @@
 // `soong questions`: the open questions, also those of a runtime that is gone (PERM-20).
 
 import type { QuestionRecord, Store } from "@soong/store";
-import { readStoredRequest } from "../../control/index.ts";
+import { readStoredRequest } from "@soong/control";
 import { EXIT, visibleLine } from "../../output/index.ts";
 import { homeOf, redactorOf, type CommandContext } from "../context.ts";
 import { readingStore } from "../stored.ts";

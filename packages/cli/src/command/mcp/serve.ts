@@ -10,7 +10,7 @@ import {
   type GatewayDesk,
   type GatewayOptions,
 } from "@soong/mcp";
-import { createQuestionDesk, type QuestionDesk } from "../../control/index.ts";
+import { createApprovalBroker, type ApprovalBroker } from "@soong/control";
 import type { LoadedConfig } from "../../config/index.ts";
 import { EXIT, UsageError, visible, visibleLine } from "../../output/index.ts";
 import { openRuntime, ownServers, serversFile } from "../../runtime/index.ts";
@@ -73,9 +73,9 @@ async function serveTools(context: CommandContext, options: McpServeOptions): Pr
     address === undefined ? undefined : await serveToken(config.home, options.tokenFile, note);
   const serve =
     address === undefined || token === undefined ? serveStdio : serveHttp({ ...address, ...token });
-  const desk = createQuestionDesk();
+  const broker = createApprovalBroker();
   const clients = createGatewayDesk({ elicit: nobodyElse });
-  if (options.ask !== "attached") seatClients(desk, clients);
+  if (options.ask !== "attached") seatClients(broker, clients);
   const end = listenForEnd(context);
   try {
     const runtime = await openRuntime({
@@ -83,7 +83,7 @@ async function serveTools(context: CommandContext, options: McpServeOptions): Pr
       cwd: resolve(context.cwd, cwd),
       config,
       flags: { allow, deny, mode },
-      desk,
+      broker,
       host: clients.host,
       ...(token === undefined ? {} : { secrets: [{ name: "gateway_token", value: token.token }] }),
       ...(server === undefined ? {} : { servers: { only: server } }),
@@ -159,8 +159,8 @@ function serveHttp(at: ServeAddress & ServeToken): Serve {
  * The client whose call it is and whoever is attached are asked side by side, and the first answer counts: a host that
  * shows a question does not keep it from a second terminal, and the other is told that it is settled.
  */
-function seatClients(desk: QuestionDesk, clients: GatewayDesk): void {
-  desk.attend({
+function seatClients(broker: ApprovalBroker, clients: GatewayDesk): void {
+  broker.addResponder({
     ask: async ({ request }, signal) => clients.ask(request, { signal }),
     elicit: async ({ request }, signal) => clients.elicit(request, { signal }),
   });

@@ -7,7 +7,7 @@ import { modelFromEnvironment } from "@soong/agent";
 import { systemClock, type Mode } from "@soong/core";
 import { within } from "@soong/core/internal";
 import type { LoadedConfig } from "../../config/index.ts";
-import { createQuestionDesk } from "../../control/index.ts";
+import { createApprovalBroker } from "@soong/control";
 import { converse, openingText, openPromptHistory, openTalk } from "../../conversation/index.ts";
 import { UsageError } from "../../output/index.ts";
 import { mainDefinition, modelsFor, openRuntime, knownSecrets } from "../../runtime/index.ts";
@@ -50,7 +50,7 @@ export async function converseAtTerminal(
   const { model = definition?.model, mode = definition?.mode } = options;
   refuseNoModel(config, context, model);
   const models = await modelsFor(config.values, env, model);
-  const desk = createQuestionDesk();
+  const broker = createApprovalBroker();
   let say = (text: string): void => context.output.note(text);
   const clock = systemClock();
   const runtime = await openRuntime({
@@ -58,7 +58,7 @@ export async function converseAtTerminal(
     cwd: resolve(context.cwd, cwd),
     config,
     flags: { allow, deny, mode },
-    desk,
+    broker,
     agents: true,
     hooks: models.flatMap((one) => one.hooks ?? []),
     onWaiting: (server_ids) => say(describeWaiting(server_ids)),
@@ -94,7 +94,7 @@ export async function converseAtTerminal(
         terminal,
         clock,
         talk,
-        desk,
+        broker,
         history,
         project,
         own: ownCommands({ runtime, config, env, terminal }),

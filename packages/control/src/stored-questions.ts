@@ -14,9 +14,9 @@ import {
 } from "@soong/core";
 import type { NewQuestion, QuestionRecord, QuestionStorage } from "@soong/store";
 import type { SharedQuestion } from "./first-answer.ts";
-import type { QuestionDesk } from "./question-desk.ts";
+import type { ApprovalBroker } from "./approval-broker.ts";
 
-export interface KeptQuestions {
+export interface StoredQuestions {
   readonly findRequestId: FindRequestId;
   ask(...asked: Parameters<AskPermission>): Promise<PermissionAnswer>;
   elicit(...asked: Parameters<AskElicitation>): Promise<ElicitationAnswer>;
@@ -26,10 +26,10 @@ export interface KeptQuestions {
   close(): Promise<void>;
 }
 
-export interface KeepQuestionsOptions {
+export interface StoreQuestionsOptions {
   readonly storage: QuestionStorage;
   readonly session_id: string;
-  readonly desk: QuestionDesk;
+  readonly broker: ApprovalBroker;
   /** Takes known secrets out. */
   redact(value: JsonObject): JsonObject;
   /** How often other processes are listened to while a question is open. */
@@ -37,20 +37,20 @@ export interface KeepQuestionsOptions {
 }
 
 /** What is kept to be shown. */
-interface KeptRequest {
+interface StoredRequest {
   readonly request: JsonObject;
   /** False: what it would do is sensitive or very long, and is not kept; nobody can approve it from here. */
   readonly shows_all: boolean;
 }
 
-export function readStoredRequest({ request = {} }: QuestionRecord): KeptRequest {
-  return request as unknown as KeptRequest;
+export function readStoredRequest({ request = {} }: QuestionRecord): StoredRequest {
+  return request as unknown as StoredRequest;
 }
 
 const POLL_MS = 500;
 
-export function keepQuestions(options: KeepQuestionsOptions): KeptQuestions {
-  const { storage, session_id, desk, pollMs = POLL_MS } = options;
+export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions {
+  const { storage, session_id, broker, pollMs = POLL_MS } = options;
   /** Asked by this runtime: another call with the same plan is another question. */
   const openHere = new Set<string>();
 
@@ -68,9 +68,9 @@ export function keepQuestions(options: KeepQuestionsOptions): KeptQuestions {
         return given;
       }
       const put = (shared?: SharedQuestion<PermissionAnswer>): Promise<PermissionAnswer> =>
-        desk.ask(request, { signal }, shared);
+        broker.ask(request, { signal }, shared);
       // Nobody is there: it is not put, so there is nothing to keep.
-      if (desk.attendants() === 0) return put();
+      if (broker.responders() === 0) return put();
       const { preview: _preview, ...withoutPreview } = request;
       const question: NewQuestion = {
         ...about,
@@ -87,7 +87,7 @@ export function keepQuestions(options: KeepQuestionsOptions): KeptQuestions {
           return read;
         },
         answeredBy: ({ answered_by = "somebody" }) => answered_by,
-        settle: (id, answer) => desk.answer(id, answer),
+        settle: (id, answer) => broker.answer(id, answer),
       });
     },
     async elicit(request, { signal }) {
@@ -100,9 +100,9 @@ export function keepQuestions(options: KeepQuestionsOptions): KeptQuestions {
         return kept.answer as unknown as ElicitationAnswer;
       }
       const put = (shared?: SharedQuestion<ElicitationAnswer>): Promise<ElicitationAnswer> =>
-        desk.elicit(request, { signal }, shared);
+        broker.elicit(request, { signal }, shared);
       // An address is good for one time: nobody could use it later.
-      if (desk.elicitationAttendants() === 0 || request.mode !== "form") return put();
+      if (broker.elicitationResponders() === 0 || request.mode !== "form") return put();
       const question: NewQuestion = {
         ...about,
         question_id: kept?.question_id ?? `ask_${randomUUID()}`,
@@ -114,7 +114,7 @@ export function keepQuestions(options: KeepQuestionsOptions): KeptQuestions {
       return whileOpen<ElicitationAnswer>(question, put, {
         read: (answer) => answer as unknown as ElicitationAnswer,
         answeredBy: () => "somebody",
-        settle: (id, answer) => desk.answerElicitation(id, answer),
+        settle: (id, answer) => broker.answerElicitation(id, answer),
       });
     },
     async answered(question_id) {
@@ -136,7 +136,7 @@ export function keepQuestions(options: KeepQuestionsOptions): KeptQuestions {
     return kept === undefined || openHere.has(kept.question_id) ? undefined : kept;
   }
 
-  /** Open in the store for as long as it is at the desk; whoever answers first, here or in another process, has answered. */
+  /** Open in the store for as long as it is at the broker; whoever answers first, here or in another process, has answered. */
   async function whileOpen<Answer extends PermissionAnswer | ElicitationAnswer>(
     question: NewQuestion,
     put: (shared: SharedQuestion<Answer>) => Promise<Answer>,

@@ -5,8 +5,8 @@ import type { PermissionAnswer, PermissionRequest } from "@soong/core";
 import { openStore, type QuestionStorage } from "@soong/store";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { keepQuestions, type KeptQuestions } from "./kept-questions.ts";
-import { createQuestionDesk, type QuestionDesk } from "./question-desk.ts";
+import { storeQuestions, type StoredQuestions } from "./stored-questions.ts";
+import { createApprovalBroker, type ApprovalBroker } from "./approval-broker.ts";
 
 const { signal } = new AbortController();
 const YES: PermissionAnswer = { decision: "allow_once", answered_by: "terminal" };
@@ -19,17 +19,17 @@ const AWAY = {
 let home: string;
 let storage: QuestionStorage;
 let close: () => Promise<void>;
-let desk: QuestionDesk;
-let kept: KeptQuestions;
+let broker: ApprovalBroker;
+let kept: StoredQuestions;
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), "soong-kept-questions-"));
   const store = await openStore({ directory: home });
   await store.createSession({ session_id: "s" });
   storage = store.questions();
   close = () => store.close();
-  desk = createQuestionDesk();
-  desk.attend({ ask: () => new Promise(() => {}), elicit: () => new Promise(() => {}) });
-  kept = keep(desk);
+  broker = createApprovalBroker();
+  broker.addResponder({ ask: () => new Promise(() => {}), elicit: () => new Promise(() => {}) });
+  kept = keep(broker);
 });
 afterEach(async () => {
   await close();
@@ -41,11 +41,11 @@ it("keeps what may be recorded of a question while it is open, and nothing of a 
   const shown = request("ask_1", { preview: { kind: "text", text: "SECRET=1" } });
   const { preview: _preview, ...recorded } = shown;
   const answered = kept.ask(shown, { signal, recorded });
-  await vi.waitFor(() => expect(desk.open()).toHaveLength(1));
+  await vi.waitFor(() => expect(broker.open()).toHaveLength(1));
   const [question] = await storage.list();
   expect(question).toMatchObject({ state: "open", request: { shows_all: false } });
   expect(JSON.stringify(question)).not.toContain("SECRET");
-  expect(await desk.answer("ask_1", YES)).toBe(true);
+  expect(await broker.answer("ask_1", YES)).toBe(true);
   expect(await answered).toEqual(YES);
   expect(await storage.list()).toEqual([]);
   expect(await kept.answered("ask_1")).toBe("terminal (allow_once)");
@@ -54,12 +54,12 @@ it("keeps what may be recorded of a question while it is open, and nothing of a 
 it("takes the answer of another process, and tells whoever answers here that it was second", async () => {
   verifies("PERM-20");
   const answered = kept.ask(request("ask_1"), { signal });
-  await vi.waitFor(() => expect(desk.open()).toHaveLength(1));
+  await vi.waitFor(() => expect(broker.open()).toHaveLength(1));
   await storage.answer("s", "ask_1", AWAY);
-  expect(await desk.answer("ask_1", YES)).toBe(false);
+  expect(await broker.answer("ask_1", YES)).toBe(false);
   expect(await answered).toMatchObject({ decision: "deny", answered_by: "page" });
   const heard = kept.ask(request("ask_2", { digest: "e" }), { signal });
-  await vi.waitFor(() => expect(desk.open()).toHaveLength(1));
+  await vi.waitFor(() => expect(broker.open()).toHaveLength(1));
   await storage.answer("s", "ask_2", AWAY);
   expect(await heard).toMatchObject({ decision: "deny" });
 });
@@ -68,12 +68,12 @@ it("asks two calls with the same plan twice, and gives one of a runtime before i
   verifies("PERM-20");
   const killed = new AbortController();
   // As one that was killed: it hears nothing any more.
-  const before = keep(desk, 2 ** 30);
+  const before = keep(broker, 2 ** 30);
   const first = before.ask(request("ask_1"), { signal: killed.signal });
-  await vi.waitFor(() => expect(desk.open()).toHaveLength(1));
+  await vi.waitFor(() => expect(broker.open()).toHaveLength(1));
   expect(await before.findRequestId(request("ask_2"))).toBeUndefined();
-  // The next runtime: the same store, another desk with nobody at it.
-  const next = keep(createQuestionDesk());
+  // The next runtime: the same store, another broker with nobody at it.
+  const next = keep(createApprovalBroker());
   expect(await next.findRequestId(request("ask_2"))).toBe("ask_1");
   expect(await next.findRequestId(request("ask_2", { agent_id: "other" }))).toBeUndefined();
   expect(await next.findRequestId(request("ask_2", { digest: "other" }))).toBeUndefined();
@@ -96,12 +96,12 @@ it("keeps a form, and what was typed into it no longer than until it is used", a
     tool_call_id: "c",
   };
   void kept.elicit(form, { signal }).catch(() => {});
-  await vi.waitFor(() => expect(desk.openElicitations()).toHaveLength(1));
+  await vi.waitFor(() => expect(broker.openElicitations()).toHaveLength(1));
   const [question] = await storage.list();
   const content = { branch: "main" };
   const given = { answer: { action: "accept", content }, answered_by: "terminal", answered_at: "" };
   await storage.answer("s", question?.question_id ?? "", given);
-  const next = keep(createQuestionDesk());
+  const next = keep(createApprovalBroker());
   expect(await next.elicit(form, { signal })).toEqual({ action: "accept", content });
   const used = await storage.get("s", question?.question_id ?? "");
   expect(used).toMatchObject({ state: "used", answer: { action: "accept" } });
@@ -112,18 +112,18 @@ it("withdraws what is open when the call is gone, and when the session ends in o
   verifies("PERM-20");
   const gone = new AbortController();
   const cancelled = kept.ask(request("ask_1"), { signal: gone.signal });
-  await vi.waitFor(() => expect(desk.open()).toHaveLength(1));
+  await vi.waitFor(() => expect(broker.open()).toHaveLength(1));
   gone.abort();
   await expect(cancelled).rejects.toThrow("the call is gone");
   expect(await storage.get("s", "ask_1")).toMatchObject({ state: "withdrawn" });
   void kept.ask(request("ask_2"), { signal }).catch(() => {});
-  await vi.waitFor(() => expect(desk.open()).toHaveLength(1));
+  await vi.waitFor(() => expect(broker.open()).toHaveLength(1));
   await kept.close();
   expect(await storage.list()).toEqual([]);
 });
 
-function keep(at: QuestionDesk, pollMs = 5): KeptQuestions {
-  return keepQuestions({ storage, session_id: "s", desk: at, redact: (value) => value, pollMs });
+function keep(at: ApprovalBroker, pollMs = 5): StoredQuestions {
+  return storeQuestions({ storage, session_id: "s", broker: at, redact: (value) => value, pollMs });
 }
 
 function request(request_id: string, more: Partial<PermissionRequest> = {}): PermissionRequest {

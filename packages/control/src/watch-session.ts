@@ -17,11 +17,11 @@ import {
   type ListedGrant,
   type RunUnderWay,
 } from "./protocol.ts";
-import type { KeptQuestions } from "./kept-questions.ts";
-import type { QuestionDesk } from "./question-desk.ts";
+import type { StoredQuestions } from "./stored-questions.ts";
+import type { ApprovalBroker } from "./approval-broker.ts";
 
 export interface ControlSubject {
-  readonly desk: QuestionDesk;
+  readonly broker: ApprovalBroker;
   /** Of a question that is settled: who answered, and how. */
   answeredBy(question_id: string): Promise<string | undefined>;
   hello(): ControlHello;
@@ -46,14 +46,14 @@ export interface WatchedSession {
 
 export interface WatchOptions {
   readonly project: string;
-  readonly desk: QuestionDesk;
+  readonly broker: ApprovalBroker;
   readonly secrets: readonly KnownSecret[];
   /** Where its questions are kept, if they are. */
-  readonly questions?: Pick<KeptQuestions, "answered">;
+  readonly questions?: Pick<StoredQuestions, "answered">;
 }
 
 export function watchSession(session: Session, options: WatchOptions): WatchedSession {
-  const { project, desk, secrets, questions } = options;
+  const { project, broker, secrets, questions } = options;
   const underWay = new Map<string, { readonly run: Run; readonly listed: RunUnderWay }>();
   const listeners = new Set<AbortListener>();
 
@@ -65,7 +65,7 @@ export function watchSession(session: Session, options: WatchOptions): WatchedSe
       },
     },
     subject: {
-      desk,
+      broker,
       answeredBy: async (question_id) => questions?.answered(question_id),
       hello: () => ({
         protocol: CONTROL_PROTOCOL,
@@ -74,7 +74,7 @@ export function watchSession(session: Session, options: WatchOptions): WatchedSe
         session_id: session.session_id,
         project,
         runs: [...underWay.values()].map(({ listed }) => listed),
-        attendants: desk.attendants(),
+        attendants: broker.responders(),
       }),
       grants: () => session.grants().map(listedGrant),
       revokeGrant(grant_id) {

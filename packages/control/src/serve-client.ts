@@ -5,7 +5,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { isRecord } from "@soong/core/internal";
 import { answerRequest, type Client } from "./answer-request.ts";
-import { createLineReader, LineTooLong } from "./lines.ts";
+import { createLineReader, LineTooLong } from "./line-reader.ts";
 import { createChallenge, type Challenge } from "./peer.ts";
 import {
   ControlError,
@@ -15,7 +15,7 @@ import {
   type ControlProblem,
   type RequestId,
 } from "./protocol.ts";
-import type { ControlSubject } from "./subject.ts";
+import type { ControlSubject } from "./watch-session.ts";
 
 /** What a client has not taken; beyond this it is let go, for it takes nothing. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;

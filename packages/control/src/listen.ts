@@ -7,7 +7,7 @@ import { createServer, type Socket } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { makeControlDirectory } from "./control-directory.ts";
-import type { ControlSubject } from "./subject.ts";
+import type { ControlSubject } from "./watch-session.ts";
 import type { ControlAnswer } from "./protocol.ts";
 
 export interface ControlServer {

@@ -26,13 +26,13 @@ import { verifies } from "#laws";
 import { expect, it, onTestFinished, vi } from "vitest";
 import {
   connectControl,
-  createQuestionDesk,
+  createApprovalBroker,
   listLiveRuntimes,
   serveControl,
   watchSession,
   type ControlClient,
   type ControlEvent,
-  type QuestionDesk,
+  type ApprovalBroker,
 } from "./index.ts";
 import { PROGRAM_VERSION } from "./protocol.ts";
 
@@ -59,7 +59,7 @@ it("is a socket of 0600 in a directory of 0700, seen only once it answers, and g
 
 it("tells the version of the program that its package has", () => {
   verifies("CLI-8");
-  const url = new URL("../../package.json", import.meta.url);
+  const url = new URL("../../cli/package.json", import.meta.url);
   const { version } = JSON.parse(readFileSync(url, "utf8")) as { version: string };
   expect(PROGRAM_VERSION).toBe(version);
 });
@@ -210,9 +210,9 @@ it("takes a client that goes away for nobody", async () => {
 
 it("takes answers to what a tool wants to know only from who attends to that", async () => {
   verifies("CLI-8");
-  const { desk, path } = await live();
+  const { broker, path } = await live();
   const elicit = (): Promise<unknown> =>
-    desk.elicit(
+    broker.elicit(
       { mode: "form", message: "Which?", schema: {}, tool_name: "a.b", tool_call_id: "1" } as never,
       { signal: new AbortController().signal },
     );
@@ -390,11 +390,11 @@ it("neither waits for a client that never reads nor keeps what it asks for", asy
 
 it("lets go of whoever attends and takes no question, and that is nobody", async () => {
   verifies("CLI-8", "PERM-4");
-  const { path, desk } = await live();
+  const { path, broker } = await live();
   const client = await connected(path);
   await client.request("questions.attend", {});
   client.pause();
-  expect(desk.attendants()).toBe(1);
+  expect(broker.responders()).toBe(1);
   const request = {
     chain: [],
     tool_name: "x",
@@ -402,10 +402,10 @@ it("lets go of whoever attends and takes no question, and that is nobody", async
     reason: "r".repeat(1024 * 1024),
   } as never;
   const { signal } = new AbortController();
-  const asked = Array.from({ length: 10 }, () => Promise.resolve(desk.ask(request, { signal })));
+  const asked = Array.from({ length: 10 }, () => Promise.resolve(broker.ask(request, { signal })));
   const outcomes = await Promise.allSettled(asked);
   expect(outcomes.map(({ status }) => status)).toEqual(asked.map(() => "rejected"));
-  expect(desk.attendants()).toBe(0);
+  expect(broker.responders()).toBe(0);
 });
 
 /** Identifies itself as it should, attends under a name that is not its own, and says what came of it. */
@@ -443,7 +443,7 @@ it.each([
   ["in a session of its own, its parents gone", "setsid --fork"],
 ])("lets nothing that the runtime has started act on it, %s", async (_how, prefix) => {
   verifies("MCP-11", "PERM-4");
-  const { path, folder, desk } = await live();
+  const { path, folder, broker } = await live();
   const program = join(folder, "..", "client.mjs");
   const said = join(folder, "..", "said");
   writeFileSync(program, WOULD_ANSWER.replace("process.argv[1]", JSON.stringify(path)));
@@ -466,17 +466,17 @@ it.each([
     "run.abort refused",
     "",
   ]);
-  expect(desk.attendants()).toBe(0);
+  expect(broker.responders()).toBe(0);
 });
 
 it("calls a terminal on record only what is at one", async () => {
   verifies("PERM-4");
-  const { run, path, desk } = await live();
+  const { run, path, broker } = await live();
   const client = await connected(path);
   await client.request("questions.attend", { name: "Terminal" });
   const called = run.call("notes.add", { text: "milk" });
-  await vi.waitFor(() => expect(desk.open()).toHaveLength(1));
-  const [question] = desk.open();
+  await vi.waitFor(() => expect(broker.open()).toHaveLength(1));
+  const [question] = broker.open();
   await client.request("questions.answer", {
     question_id: question!.question_id,
     decision: "allow_for_session",
@@ -514,14 +514,14 @@ interface Live {
   readonly path: string;
   readonly session: Session;
   readonly run: Run;
-  readonly desk: QuestionDesk;
+  readonly broker: ApprovalBroker;
   readonly server: { close(): Promise<void> };
   readonly watched: ReturnType<typeof watchSession>;
 }
 
 /** A session with a run, whose questions only the socket answers. */
 async function live({ home = newHome() }: { home?: string } = {}): Promise<Live> {
-  const desk = createQuestionDesk();
+  const broker = createApprovalBroker();
   const schema = { type: "object", properties: { text: { type: "string" } } } as const;
   const tool = (name: string, permission: "readonly" | "write", handler: () => unknown) =>
     defineTool({ name, description: name, input_schema: schema, permission, handler });
@@ -535,10 +535,10 @@ async function live({ home = newHome() }: { home?: string } = {}): Promise<Live>
   });
   const opened = await kernel.openSession({
     session_id: "s",
-    ask: (...question) => desk.ask(...question),
-    elicit: (...question) => desk.elicit(...question),
+    ask: (...question) => broker.ask(...question),
+    elicit: (...question) => broker.elicit(...question),
   });
-  const watched = watchSession(opened, { project: "/p", desk, secrets: [] });
+  const watched = watchSession(opened, { project: "/p", broker, secrets: [] });
   const server = await serveControl(home, watched.subject);
   if (server === undefined) throw new Error("there are no sockets here");
   onTestFinished(() => server.close());
@@ -548,7 +548,7 @@ async function live({ home = newHome() }: { home?: string } = {}): Promise<Live>
     path: server.path,
     session: watched.session,
     run: await watched.session.startRun(),
-    desk,
+    broker,
     server,
     watched,
   };

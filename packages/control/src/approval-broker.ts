@@ -21,14 +21,14 @@ export type OpenQuestion = Question<PermissionRequest>;
 export type OpenElicitation = Question<Parameters<AskElicitation>[0]>;
 
 /** Somebody who answers. `settled` is aborted as soon as an answer would come too late. */
-export interface Attendant {
+export interface Responder {
   /** Undefined: no answer from here; the others may still give one. */
   ask(question: OpenQuestion, settled: AbortSignal): Promise<PermissionAnswer | undefined>;
   /** Left out: what tools want to know is not asked here. */
   elicit?(question: OpenElicitation, settled: AbortSignal): Promise<ElicitationAnswer | undefined>;
 }
 
-export interface QuestionDesk {
+export interface ApprovalBroker {
   /** For the kernel. With nobody attending, or when the last one leaves, it rejects, and that is a no. */
   ask(
     request: PermissionRequest,
@@ -42,18 +42,18 @@ export interface QuestionDesk {
   ): Promise<ElicitationAnswer>;
   open(): readonly OpenQuestion[];
   /** How many would be asked whether a call may happen. */
-  attendants(): number;
+  responders(): number;
   /** How many would be asked what a tool wants to know. */
-  elicitationAttendants(): number;
+  elicitationResponders(): number;
   openElicitations(): readonly OpenElicitation[];
   /** False: there is no such question, or another answer counts. */
   answer(question_id: string, answer: PermissionAnswer): Promise<boolean>;
   answerElicitation(question_id: string, answer: ElicitationAnswer): Promise<boolean>;
   /** From now on asked, also what is open already. The function ends it. */
-  attend(attendant: Attendant): () => void;
+  addResponder(responder: Responder): () => void;
 }
 
-export function createQuestionDesk(): QuestionDesk {
+export function createApprovalBroker(): ApprovalBroker {
   const permissions = createFirstAnswer<PermissionRequest, PermissionAnswer>(nobodyToAsk);
   const elicitations = createFirstAnswer<Parameters<AskElicitation>[0], ElicitationAnswer>(
     () => "nobody is there to ask",
@@ -63,18 +63,18 @@ export function createQuestionDesk(): QuestionDesk {
     ask: (request, { signal }, shared) => permissions.ask(request, signal, shared),
     elicit: (request, { signal }, shared) => elicitations.ask(request, signal, shared),
     open: () => permissions.open(),
-    attendants: () => permissions.attendants(),
-    elicitationAttendants: () => elicitations.attendants(),
+    responders: () => permissions.responders(),
+    elicitationResponders: () => elicitations.responders(),
     openElicitations: () => elicitations.open(),
     answer: (question_id, answer) => permissions.answer(question_id, answer),
     answerElicitation: (question_id, answer) => elicitations.answer(question_id, answer),
-    attend(attendant) {
-      const stopAsking = permissions.attend((question, settled) =>
-        attendant.ask(question, settled),
+    addResponder(responder) {
+      const stopAsking = permissions.addResponder((question, settled) =>
+        responder.ask(question, settled),
       );
-      if (attendant.elicit === undefined) return stopAsking;
-      const stopEliciting = elicitations.attend(async (question, settled) =>
-        attendant.elicit?.(question, settled),
+      if (responder.elicit === undefined) return stopAsking;
+      const stopEliciting = elicitations.addResponder(async (question, settled) =>
+        responder.elicit?.(question, settled),
       );
       return () => {
         stopAsking();

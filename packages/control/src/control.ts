@@ -2,9 +2,9 @@
 // other runtime, and most runtimes are looked at by nobody.
 
 import type { ControlClient, ConnectOptions } from "./connect.ts";
-import type { LiveRuntimes } from "./list-live.ts";
+import type { LiveRuntimes } from "./list-live-runtimes.ts";
 import type { ControlServer } from "./listen.ts";
-import type { ControlSubject } from "./subject.ts";
+import type { ControlSubject } from "./watch-session.ts";
 
 /** Undefined where there are no such sockets. Throws where there can be none; the message says what helps. */
 export async function serveControl(
@@ -18,7 +18,7 @@ export async function serveControl(
 
 /** Also clears away what killed runtimes have left. */
 export async function listLiveRuntimes(home: string): Promise<LiveRuntimes> {
-  const { listLive } = await import("./list-live.ts");
+  const { listLive } = await import("./list-live-runtimes.ts");
   return listLive(home);
 }
 

@@ -17,7 +17,7 @@ import {
   type ListedQuestion,
   type SettledQuestion,
 } from "./protocol.ts";
-import type { ControlSubject } from "./subject.ts";
+import type { ControlSubject } from "./watch-session.ts";
 
 export interface Client {
   readonly subject: ControlSubject;
@@ -66,10 +66,10 @@ const BY_NAME: Methods = {
     if (grant === undefined) throw new ControlError("not_found", "There is no such grant.");
     return { grant };
   },
-  "questions.list": ({ subject: { desk } }) => ({
+  "questions.list": ({ subject: { broker } }) => ({
     questions: [
-      ...desk.open().map((question) => listed("permission", question)),
-      ...desk.openElicitations().map((question) => listed("elicitation", question)),
+      ...broker.open().map((question) => listed("permission", question)),
+      ...broker.openElicitations().map((question) => listed("elicitation", question)),
     ],
   }),
   "questions.attend": attend,
@@ -105,7 +105,7 @@ function attend(client: Client, params: Params): Record<string, never> {
   requirePeer(client);
   client.attending?.stop();
   let isHere = true;
-  const stop = client.subject.desk.attend({
+  const stop = client.subject.broker.addResponder({
     ask: async (question, settled) =>
       kinds.includes("permission") ? shown(listed("permission", question), settled) : undefined,
     ...(kinds.includes("elicitation")
@@ -182,11 +182,11 @@ async function answerQuestion(client: Client, params: Params): Promise<Record<st
     action === undefined ? readPermissionAnswer({ decision, reason, ...whereOf(always) }) : "";
   if (typeof answer === "object") {
     const answered_by = responderOf(client, params);
-    isTaken = await subject.desk.answer(question_id, { ...answer, answered_by });
+    isTaken = await subject.broker.answer(question_id, { ...answer, answered_by });
   } else if (isAction(action)) {
     requirePeer(client);
     const given = isJsonObject(content) ? { content } : {};
-    isTaken = await subject.desk.answerElicitation(question_id, { action, ...given });
+    isTaken = await subject.broker.answerElicitation(question_id, { action, ...given });
   } else {
     throw new ControlError(
       "bad_params",

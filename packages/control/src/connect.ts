@@ -5,7 +5,7 @@ import { closeSync, lstatSync, openSync } from "node:fs";
 import { connect as openConnection, type Socket } from "node:net";
 import { basename, dirname } from "node:path";
 import { ControlUnavailable, findControlDirectory, isOwn } from "./control-directory.ts";
-import { createLineReader } from "./lines.ts";
+import { createLineReader } from "./line-reader.ts";
 import {
   CONTROL_PROTOCOL,
   ControlError,

@@ -11,7 +11,7 @@ export interface Question<Request> {
 }
 
 /** Undefined: no answer from here; the others may still give one. */
-export type Attending<Request, Answer> = (
+export type Responder<Request, Answer> = (
   question: Question<Request>,
   /** Aborted with an `Outcome` as its reason. */
   settled: AbortSignal,
@@ -34,18 +34,18 @@ export interface FirstAnswer<Request, Answer> {
   /** Rejects when nobody attends, or nobody is left who could still answer. */
   ask(request: Request, cancelled: AbortSignal, shared?: SharedQuestion<Answer>): Promise<Answer>;
   open(): readonly Question<Request>[];
-  attendants(): number;
+  responders(): number;
   /** False: there is no such question, or another answer counts. */
   answer(question_id: string, answer: Answer): Promise<boolean>;
   /** From now on asked, also what is open already. The function ends it. */
-  attend(attending: Attending<Request, Answer>): () => void;
+  addResponder(responder: Responder<Request, Answer>): () => void;
 }
 
 /** `nobody`: what to say when nobody is there. */
 export function createFirstAnswer<Request, Answer>(
   nobody: (request: Request) => string,
 ): FirstAnswer<Request, Answer> {
-  const attendants = new Set<Attending<Request, Answer>>();
+  const responders = new Set<Responder<Request, Answer>>();
   const waiting = new Map<string, Waiting<Request, Answer>>();
 
   return {
@@ -75,40 +75,40 @@ export function createFirstAnswer<Request, Answer>(
         cancelled.addEventListener("abort", cancel);
         if (cancelled.aborted) cancel();
         else {
-          for (const attendant of attendants) put(one, attendant);
+          for (const responder of responders) put(one, responder);
           endIfNobody(one);
         }
       }),
     open: () => [...waiting.values()].map(({ question }) => question),
-    attendants: () => attendants.size,
+    responders: () => responders.size,
     async answer(question_id, answer) {
       const one = waiting.get(question_id);
       return one !== undefined && take(one, answer);
     },
-    attend(attendant) {
-      attendants.add(attendant);
-      for (const one of waiting.values()) put(one, attendant);
+    addResponder(responder) {
+      responders.add(responder);
+      for (const one of waiting.values()) put(one, responder);
       return () => {
-        attendants.delete(attendant);
-        for (const one of waiting.values()) withdraw(one, attendant);
+        responders.delete(responder);
+        for (const one of waiting.values()) withdraw(one, responder);
       };
     },
   };
 
-  function put(one: Waiting<Request, Answer>, attendant: Attending<Request, Answer>): void {
-    one.asking.add(attendant);
+  function put(one: Waiting<Request, Answer>, responder: Responder<Request, Answer>): void {
+    one.asking.add(responder);
     // Through a promise of our own: whoever attends may throw before there is one.
     new Promise<Answer | undefined>((resolve) => {
-      resolve(attendant(one.question, one.settled));
+      resolve(responder(one.question, one.settled));
     }).then(
       (answer) => {
-        if (answer === undefined) withdraw(one, attendant);
+        if (answer === undefined) withdraw(one, responder);
         // What it says of a failure, whoever asked is told.
         else take(one, answer).catch(() => {});
       },
       (error: unknown) => {
         one.failure = asError(error);
-        withdraw(one, attendant);
+        withdraw(one, responder);
       },
     );
   }
@@ -128,8 +128,8 @@ export function createFirstAnswer<Request, Answer>(
     }
   }
 
-  function withdraw(one: Waiting<Request, Answer>, attendant: Attending<Request, Answer>): void {
-    one.asking.delete(attendant);
+  function withdraw(one: Waiting<Request, Answer>, responder: Responder<Request, Answer>): void {
+    one.asking.delete(responder);
     endIfNobody(one);
   }
 
@@ -142,7 +142,7 @@ interface Waiting<Request, Answer> {
   readonly question: Question<Request>;
   readonly settled: AbortSignal;
   /** Who may still answer. */
-  readonly asking: Set<Attending<Request, Answer>>;
+  readonly asking: Set<Responder<Request, Answer>>;
   /** Why the last one who could not answer could not. */
   failure: Error | undefined;
   readonly shared: SharedQuestion<Answer> | undefined;

@@ -1,27 +1,27 @@
-// The desk by itself: whose answer counts, and what happens when nobody gives one.
+// The broker by itself: whose answer counts, and what happens when nobody gives one.
 
 import type { PermissionAnswer, PermissionRequest } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, it } from "vitest";
 import {
   answeredBy,
-  createQuestionDesk,
-  type Attendant,
+  createApprovalBroker,
+  type Responder,
   type OpenQuestion,
-  type QuestionDesk,
-} from "./question-desk.ts";
+  type ApprovalBroker,
+} from "./approval-broker.ts";
 
 const YES: PermissionAnswer = { decision: "allow_once", answered_by: "left" };
 const NO: PermissionAnswer = { decision: "deny", answered_by: "right" };
 
 it("takes the first answer, and tells the others who gave it", async () => {
   verifies("CLI-8", "PERM-4");
-  const desk = createQuestionDesk();
+  const broker = createApprovalBroker();
   const left = patient();
   const right = patient();
-  desk.attend(left);
-  desk.attend(right);
-  const { answered } = ask(desk);
+  broker.addResponder(left);
+  broker.addResponder(right);
+  const { answered } = ask(broker);
   expect([left.asked.length, right.asked.length]).toEqual([1, 1]);
   expect(answeredBy(right.asked[0]!.settled)).toBeUndefined();
   left.asked[0]!.answer(YES);
@@ -29,51 +29,51 @@ it("takes the first answer, and tells the others who gave it", async () => {
   expect(right.asked[0]!.settled.aborted).toBe(true);
   expect(answeredBy(right.asked[0]!.settled)).toBe("left");
   right.asked[0]!.answer(NO);
-  expect(desk.open()).toEqual([]);
-  expect(await desk.answer(left.asked[0]!.question.question_id, NO)).toBe(false);
+  expect(broker.open()).toEqual([]);
+  expect(await broker.answer(left.asked[0]!.question.question_id, NO)).toBe(false);
 });
 
 it("lets somebody answer who was never asked, once", async () => {
   verifies("CLI-8");
-  const desk = createQuestionDesk();
-  desk.attend(patient());
-  const { answered } = ask(desk);
-  const [question] = desk.open();
+  const broker = createApprovalBroker();
+  broker.addResponder(patient());
+  const { answered } = ask(broker);
+  const [question] = broker.open();
   expect(question?.request.tool_name).toBe("code.write_file");
-  expect(await desk.answer("no such question", YES)).toBe(false);
-  expect(await desk.answer(question!.question_id, NO)).toBe(true);
-  expect(await desk.answer(question!.question_id, YES)).toBe(false);
+  expect(await broker.answer("no such question", YES)).toBe(false);
+  expect(await broker.answer(question!.question_id, NO)).toBe(true);
+  expect(await broker.answer(question!.question_id, YES)).toBe(false);
   expect(await answered).toEqual(NO);
 });
 
 it("has no answer at once where nobody attends, and says what would have helped", async () => {
   verifies("PERM-4", "CLI-8");
-  const desk = createQuestionDesk();
-  await expect(ask(desk).answered).rejects.toThrow(
+  const broker = createApprovalBroker();
+  await expect(ask(broker).answered).rejects.toThrow(
     /nobody is there to ask.*--allow code\.write_file.*soong attach/,
   );
   const asked = { layer: "rules", rule: "rules[0]", verdict: "ask", reason: "", decisive: true };
-  await expect(ask(desk, { chain: [asked as never] }).answered).rejects.toThrow(
+  await expect(ask(broker, { chain: [asked as never] }).answered).rejects.toThrow(
     /nobody is there to ask.*`soong explain code\.write_file '\{.*\}'` shows what asks/,
   );
-  const quoted = ask(desk, { chain: [asked as never], arguments: { path: "it's" } }).answered;
+  const quoted = ask(broker, { chain: [asked as never], arguments: { path: "it's" } }).answered;
   await expect(quoted).rejects.toThrow(String.raw`'{"path":"it'\''s"}'`);
-  const long = ask(desk, { chain: [asked as never], arguments: { a: "x".repeat(400) } }).answered;
+  const long = ask(broker, { chain: [asked as never], arguments: { a: "x".repeat(400) } }).answered;
   await expect(long).rejects.not.toThrow("soong explain");
-  await expect(ask(desk, { chain: [asked as never] }).answered).rejects.not.toThrow("--allow");
+  await expect(ask(broker, { chain: [asked as never] }).answered).rejects.not.toThrow("--allow");
 });
 
 it("waits while one of several may still answer, and no longer", async () => {
   verifies("CLI-8");
-  const desk = createQuestionDesk();
+  const broker = createApprovalBroker();
   const left = patient();
   const right = patient();
-  desk.attend(left);
-  const stop = desk.attend(right);
-  const { answered } = ask(desk);
+  broker.addResponder(left);
+  const stop = broker.addResponder(right);
+  const { answered } = ask(broker);
   left.asked[0]!.answer(undefined);
   await Promise.resolve();
-  expect(desk.open()).toHaveLength(1);
+  expect(broker.open()).toHaveLength(1);
   stop();
   await expect(answered).rejects.toThrow("nobody is there to ask");
   expect(right.asked[0]!.settled.aborted).toBe(true);
@@ -82,15 +82,15 @@ it("waits while one of several may still answer, and no longer", async () => {
 
 it("asks whoever comes later about what is open, and nobody who has left", async () => {
   verifies("CLI-8");
-  const desk = createQuestionDesk();
+  const broker = createApprovalBroker();
   const left = patient();
   const right = patient();
-  const stop = desk.attend(left);
-  const { answered } = ask(desk);
-  desk.attend(right);
+  const stop = broker.addResponder(left);
+  const { answered } = ask(broker);
+  broker.addResponder(right);
   stop();
   expect(right.asked).toHaveLength(1);
-  const second = ask(desk);
+  const second = ask(broker);
   expect([left.asked.length, right.asked.length]).toEqual([1, 2]);
   for (const one of right.asked) one.answer(YES);
   expect(await Promise.all([answered, second.answered])).toEqual([YES, YES]);
@@ -98,39 +98,39 @@ it("asks whoever comes later about what is open, and nobody who has left", async
 
 it("settles a question whose call is cancelled, before or while it is asked", async () => {
   verifies("CLI-8");
-  const desk = createQuestionDesk();
+  const broker = createApprovalBroker();
   const one = patient();
-  desk.attend(one);
-  const { answered, controller } = ask(desk);
+  broker.addResponder(one);
+  const { answered, controller } = ask(broker);
   controller.abort();
   await expect(answered).rejects.toThrow("the call is gone");
   expect(one.asked[0]!.settled.aborted).toBe(true);
   const gone = new AbortController();
   gone.abort();
-  await expect(desk.ask(request(), { signal: gone.signal })).rejects.toThrow("the call is gone");
+  await expect(broker.ask(request(), { signal: gone.signal })).rejects.toThrow("the call is gone");
   expect(one.asked).toHaveLength(1);
-  expect(desk.open()).toEqual([]);
+  expect(broker.open()).toEqual([]);
 });
 
 it("tells why asking failed when that is why nobody is left", async () => {
   verifies("PERM-4");
-  const desk = createQuestionDesk();
-  desk.attend({
+  const broker = createApprovalBroker();
+  broker.addResponder({
     ask: () => {
       throw new Error("no paper");
     },
   });
-  await expect(ask(desk).answered).rejects.toThrow("no paper");
+  await expect(ask(broker).answered).rejects.toThrow("no paper");
   const one = patient();
-  desk.attend(one);
-  const { answered } = ask(desk);
+  broker.addResponder(one);
+  const { answered } = ask(broker);
   one.asked[0]!.answer(YES);
   expect(await answered).toEqual(YES);
 });
 
 it("takes what tools want to know to those who answer that, too", async () => {
   verifies("CLI-8");
-  const desk = createQuestionDesk();
+  const broker = createApprovalBroker();
   const wanted = {
     message: "Which?",
     mode: "form",
@@ -139,14 +139,17 @@ it("takes what tools want to know to those who answer that, too", async () => {
     tool_call_id: "1",
   };
   const elicit = () =>
-    desk.elicit(wanted as never, { signal: new AbortController().signal }) as Promise<unknown>;
-  desk.attend(patient());
+    broker.elicit(wanted as never, { signal: new AbortController().signal }) as Promise<unknown>;
+  broker.addResponder(patient());
   await expect(elicit()).rejects.toThrow("nobody is there to ask");
-  desk.attend({ ...patient(), elicit: async () => ({ action: "accept", content: { it: 1 } }) });
+  broker.addResponder({
+    ...patient(),
+    elicit: async () => ({ action: "accept", content: { it: 1 } }),
+  });
   expect(await elicit()).toEqual({ action: "accept", content: { it: 1 } });
-  const stop = desk.attend({ ...patient(), elicit: () => new Promise(() => {}) });
+  const stop = broker.addResponder({ ...patient(), elicit: () => new Promise(() => {}) });
   stop();
-  expect(desk.openElicitations()).toEqual([]);
+  expect(broker.openElicitations()).toEqual([]);
 });
 
 interface Asked {
@@ -156,7 +159,7 @@ interface Asked {
 }
 
 /** Answers when the test does. */
-function patient(): Attendant & { readonly asked: Asked[] } {
+function patient(): Responder & { readonly asked: Asked[] } {
   const asked: Asked[] = [];
   return {
     asked,
@@ -168,11 +171,11 @@ function patient(): Attendant & { readonly asked: Asked[] } {
 }
 
 function ask(
-  desk: QuestionDesk,
+  broker: ApprovalBroker,
   more: Partial<PermissionRequest> = {},
 ): { answered: Promise<PermissionAnswer>; controller: AbortController } {
   const controller = new AbortController();
-  const answered = Promise.resolve(desk.ask(request(more), { signal: controller.signal }));
+  const answered = Promise.resolve(broker.ask(request(more), { signal: controller.signal }));
   return { answered, controller };
 }
 

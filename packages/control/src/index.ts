@@ -1,0 +1,29 @@
+// What a live runtime lets other processes of the same user see and answer (CLI-8).
+
+export {
+  connectControl,
+  controlFolder,
+  hasControlSockets,
+  listLiveRuntimes,
+  serveControl,
+} from "./control.ts";
+export type { ConnectOptions, ControlClient } from "./connect.ts";
+export type { ControlServer } from "./listen.ts";
+export type { LiveRuntime, LiveRuntimes } from "./list-live-runtimes.ts";
+export type { ControlEvent, ControlHello, ListedGrant, ListedQuestion } from "./protocol.ts";
+export { describeAnswer, readStoredRequest, storeQuestions } from "./stored-questions.ts";
+export type { StoredQuestions, StoreQuestionsOptions } from "./stored-questions.ts";
+export { answeredBy, createApprovalBroker } from "./approval-broker.ts";
+export type {
+  ApprovalBroker,
+  OpenElicitation,
+  OpenQuestion,
+  Responder,
+} from "./approval-broker.ts";
+export { watchSession } from "./watch-session.ts";
+export type {
+  AbortListener,
+  ControlSubject,
+  WatchedSession,
+  WatchOptions,
+} from "./watch-session.ts";
