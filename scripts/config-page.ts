@@ -4,7 +4,6 @@
 import { tomlOf } from "../packages/cli/src/config/commented-config.ts";
 import type { AnyNode, AnyTable, Setting } from "../packages/cli/src/config/definition.ts";
 import { SECTIONS } from "../packages/cli/src/config/sections.ts";
-import { describeKind } from "../packages/cli/src/config/value-kinds.ts";
 
 export const HAND_WRITTEN_ABOVE =
   "<!-- Written by hand above this line; made from the definition below. -->";
@@ -72,7 +71,7 @@ function row(key: string, setting: Setting<unknown>): string {
   return [
     "",
     ` \`${key}\` `,
-    ` ${describeKind(setting.kind)} `,
+    ` ${setting.kind.words} `,
     ` ${written === undefined ? missing : `\`${written}\``} `,
     ` ${setting.says}${setting.effect === undefined ? "" : " No effect yet."} `,
     "",

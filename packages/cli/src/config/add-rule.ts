@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { PermissionRule } from "@soong/core";
 import { ConfigError } from "./config-error.ts";
 import { parseConfig } from "./parse-config.ts";
-import { RULE_KEYS } from "./permissions-section.ts";
+import { RULE_KEYS } from "./policy-shapes.ts";
 import { readSettingsFile } from "./settings-file.ts";
 
 /** Answers with the file. Throws a ConfigError where the config would not be sound with it. */

@@ -5,7 +5,7 @@ import { kernelConfig } from "@soong/core";
 import type { Table } from "./definition.ts";
 import { MODEL_REFERENCE } from "./model-sections.ts";
 import type { SoongConfig, WorkerPoolSettings } from "./soong-config.ts";
-import { milliseconds, plainText, TOOL_PATTERN } from "./value-kinds.ts";
+import { milliseconds, plainText, text, texts, TOOL_PATTERN, wholeNumber } from "./value-kinds.ts";
 
 const { agents } = kernelConfig();
 
@@ -16,25 +16,25 @@ const workerPool: Table<WorkerPoolSettings> = {
     agent: {
       node: "setting",
       says: "The agent definition its workers have. Left out: `default_worker_agent`.",
-      kind: { kind: "text", form: plainText("id of an agent definition") },
+      kind: text(plainText("id of an agent definition")),
       default: undefined,
     },
     size: {
       node: "setting",
       says: "How many of them there are, which is how many steps they work on at the same time.",
-      kind: { kind: "whole_number", min: 1, max: 64 },
+      kind: wholeNumber(1, 64),
       default: 1,
     },
     model: {
       node: "setting",
       says: "The model they ask. Left out: that of the definition, or of whoever gives them work.",
-      kind: { kind: "text", form: MODEL_REFERENCE },
+      kind: text(MODEL_REFERENCE),
       default: undefined,
     },
     allowed_tools: {
       node: "setting",
       says: "The tools they have beside those for their task. Left out: those of the definition, or the file tools that only read.",
-      kind: { kind: "texts", form: TOOL_PATTERN },
+      kind: texts(TOOL_PATTERN),
       default: undefined,
     },
   },
@@ -47,7 +47,7 @@ export const agentsSection: Table<SoongConfig["agents"]> = {
     max_turns: {
       node: "setting",
       says: "How many model requests one run may make.",
-      kind: { kind: "whole_number", min: 1, max: 100_000 },
+      kind: wholeNumber(1, 100_000),
       default: 128,
     },
     child_timeout_ms: {
@@ -59,13 +59,13 @@ export const agentsSection: Table<SoongConfig["agents"]> = {
     max_children_per_run: {
       node: "setting",
       says: "How many children one run may start.",
-      kind: { kind: "whole_number", min: 0, max: 1000 },
+      kind: wholeNumber(0, 1000),
       default: agents.max_children_per_run,
     },
     max_concurrent_children_per_session: {
       node: "setting",
       says: "How many children of a session may work at the same time.",
-      kind: { kind: "whole_number", min: 0, max: 1000 },
+      kind: wholeNumber(0, 1000),
       default: agents.max_concurrent_children_per_session,
     },
     worker_pools: {
@@ -99,7 +99,7 @@ export const taskSection: Table<SoongConfig["task"]> = {
     max_attempts: {
       node: "setting",
       says: "How often a step that says nothing of it is tried before it has failed.",
-      kind: { kind: "whole_number", min: 1, max: 100 },
+      kind: wholeNumber(1, 100),
       default: 3,
     },
   },

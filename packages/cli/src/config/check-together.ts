@@ -1,19 +1,17 @@
-// Settings that are sound one by one and make no sense together, and keys that were written where only
-// their names belong (CONF-2).
+// Settings that are sound one by one and make no sense together (CONF-2).
 
-import { createRedactor } from "@soong/core";
-import type { Finding } from "./check-values.ts";
+import type { DocumentPath } from "@soong/platform";
 import { modelReferenceProblem } from "./model-sections.ts";
 import type { SoongConfig } from "./soong-config.ts";
-import type { TomlPath } from "./toml-places.ts";
-import { isTable, LOOKS_LIKE_A_KEY } from "./value-kinds.ts";
 
 /** Of values that passed all other checks. */
-export function checkTogether(values: SoongConfig): Finding[] {
+export function checkTogether(
+  values: SoongConfig,
+): { readonly path: DocumentPath; readonly message: string }[] {
   const { sandbox, model, models, tools, agents, memory } = values;
-  const findings: Finding[] = [];
-  const problem = (path: TomlPath, message: string): void => {
-    findings.push({ path, at: "value", weight: "problem", message });
+  const problems: ReturnType<typeof checkTogether> = [];
+  const problem = (path: DocumentPath, message: string): void => {
+    problems.push({ path, message });
   };
   if (sandbox === "required") {
     problem(["sandbox"], 'is "required", and there is no sandbox yet: nothing may run; use "off"');
@@ -59,13 +57,15 @@ export function checkTogether(values: SoongConfig): Finding[] {
       'is "external", and recall_tool does not say which tool of an MCP server recalls memories',
     );
   }
-  const references: [TomlPath, string | undefined][] = [
+  const references: [DocumentPath, string | undefined][] = [
     [["model", "default"], model.default],
-    ...Object.entries(agents.worker_pools).map(([name, pool]): [TomlPath, string | undefined] => [
-      ["agents", "worker_pools", name, "model"],
-      pool.model,
-    ]),
-    ...models.fallback.map((text, index): [TomlPath, string] => [
+    ...Object.entries(agents.worker_pools).map(
+      ([name, pool]): [DocumentPath, string | undefined] => [
+        ["agents", "worker_pools", name, "model"],
+        pool.model,
+      ],
+    ),
+    ...models.fallback.map((text, index): [DocumentPath, string] => [
       ["models", "fallback", index],
       text,
     ]),
@@ -75,22 +75,5 @@ export function checkTogether(values: SoongConfig): Finding[] {
     const wrong = modelReferenceProblem(reference, Object.keys(models.profiles));
     if (wrong !== undefined) problem(path, wrong);
   }
-  return findings;
-}
-
-/** Every text in the document that looks like a key, wherever it stands. */
-export function keysWritten(document: unknown): Finding[] {
-  const redactor = createRedactor();
-  const findings: Finding[] = [];
-  visit(document, []);
-  return findings;
-
-  function visit(value: unknown, path: TomlPath): void {
-    if (typeof value === "string" && redactor.finds(value)) {
-      findings.push({ path, at: "value", weight: "problem", message: LOOKS_LIKE_A_KEY });
-    } else if (Array.isArray(value)) value.forEach((item, index) => visit(item, [...path, index]));
-    else if (isTable(value)) {
-      for (const [key, member] of Object.entries(value)) visit(member, [...path, key]);
-    }
-  }
+  return problems;
 }

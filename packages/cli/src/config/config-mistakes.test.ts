@@ -20,8 +20,8 @@ function problemsOf(text: string): readonly Problem[] {
 
 describe("an unknown key", () => {
   test.each([
-    ["[tool]", "1:2: tool", 'is not a section; did you mean "tools"?'],
-    ["colour = 1", "1:1: colour", "is not a section; valid are sandbox, model, models, "],
+    ["[tool]", "1:2: tool", 'is not a field of the config; did you mean "tools"?'],
+    ["colour = 1", "1:1: colour", "is not a field of the config; it has sandbox, model, models, "],
     ["[tools]\n disabeld = []", "2:2: tools.disabeld", 'did you mean "disabled"?'],
     ["[tools]\ndefault_timeout = 1", "2:1: tools.default_timeout", '"default_timeout_ms"?'],
     ["tools = { Disabled = [] }", "1:11: tools.Disabled", 'did you mean "disabled"?'],
@@ -40,12 +40,12 @@ describe("an unknown key", () => {
     [
       "[[permissions.rules]]\ntool='*'\ndecision='ask'\norigin={}",
       "4:1: permissions.rules[0].origin",
-      "is not a key of a rule",
+      "is not a field of a rule",
     ],
     ["[store.retention]\nmax_age = 3", "2:1: store.retention.max_age", '"max_age_days"?'],
     ["[hooks.timeout]\n", "1:8: hooks.timeout", 'did you mean "timeout_ms"?'],
-    ["[agents]\n__proto__ = 1", "2:1: agents.__proto__", "is not a key of [agents]"],
-    ['"a\\u001b[2J" = 1', '1:1: "a\\u001b[2J"', "is not a section"],
+    ["[agents]\n__proto__ = 1", "2:1: agents.__proto__", "is not a field of [agents]"],
+    ['"a\\u001b[2J" = 1', '1:1: ["a\\u001b[2J"]', "is not a field of the config"],
   ])("%j is refused with its place and the nearest valid one", (text, place, hint) => {
     verifies("CONF-2");
     const { message, problems } = refusalOf(text);
@@ -59,28 +59,32 @@ describe("a bad value", () => {
   test.each([
     ["sandbox = 'of'", "1:11: sandbox", 'is "of"; did you mean "off"?'],
     ["sandbox = 'required'", "1:11: sandbox", "there is no sandbox yet"],
-    ["[model.budget]\nmax_cost = 0", "2:12: model.budget.max_cost", "it is more than 0"],
-    ["[model.budget]\nmax_cost = 'x'", "2:12: model.budget.max_cost", "is text, not a number"],
+    [
+      "[model.budget]\nmax_cost = 0",
+      "2:12: model.budget.max_cost",
+      "is 0; a number, above 0 to 1000000, at most six decimals, is expected",
+    ],
+    ["[model.budget]\nmax_cost = 'x'", "2:12: model.budget.max_cost", "is text; a number, above 0"],
     ["[model.budget]\ncurrency = 'usd'", "2:12: model.budget.currency", "three capital letters"],
     [
       "[models.profiles.x]\nprovider='openai'\nmodel='m'\nprices={input=-1,output=1}",
       "4:15: models.profiles.x.prices.input",
-      "it is 0 or more",
+      "is -1; a number, 0 to 1000000, at most six decimals, is expected",
     ],
     [
       "[models.profiles.x]\nprovider='openai'\nmodel='m'\nprices={input=1e9,output=1}",
       "4:15: models.profiles.x.prices.input",
-      "the most is 1000000",
+      "is 1000000000; a number, 0 to 1000000, at most six decimals, is expected",
     ],
     [
       "[models.profiles.x]\nprovider='openai'\nmodel='m'\nprices={input=nan,output=1}",
       "4:15: models.profiles.x.prices.input",
-      "it is 0 or more",
+      "is NaN; a number, 0 to 1000000, at most six decimals, is expected",
     ],
     [
       "[models.profiles.x]\nprovider='openai'\nmodel='m'\nprices={input=0.1234567,output=1}",
       "4:15: models.profiles.x.prices.input",
-      "six decimals at the most",
+      "is 0.1234567; a number, 0 to 1000000, at most six decimals, is expected",
     ],
     [
       "[models.profiles.x]\nprovider='openai'\nmodel='m'\nprices={input=1}",
@@ -92,17 +96,37 @@ describe("a bad value", () => {
       "4:20: models.profiles.x.prices",
       "has no input",
     ],
-    ["model = 'anthropic:x'", "1:9: model", "is text, not a table; it begins with [model]"],
-    ["[tools]\nmax_timeout_ms = '5'", "2:18: tools.max_timeout_ms", "is text, not a whole number"],
-    ["[tools]\nmax_timeout_ms = 1.5", "2:18: tools.max_timeout_ms", "is 1.5, not a whole number"],
-    ["[tools]\nmax_timeout_ms = 0", "2:18: tools.max_timeout_ms", "is 0; the least is 1"],
+    ["model = 'anthropic:x'", "1:9: model", "is text; [model] is a table of default, "],
+    [
+      "[tools]\nmax_timeout_ms = '5'",
+      "2:18: tools.max_timeout_ms",
+      "is text; a whole number from 1 to 2147483647 is expected",
+    ],
+    [
+      "[tools]\nmax_timeout_ms = 1.5",
+      "2:18: tools.max_timeout_ms",
+      "is 1.5; a whole number from 1 to 2147483647 is expected",
+    ],
+    [
+      "[tools]\nmax_timeout_ms = 0",
+      "2:18: tools.max_timeout_ms",
+      "is 0; a whole number from 1 to 2147483647 is expected",
+    ],
     [
       "[tools]\nmax_timeout_ms = 9_999_999_999",
       "2:18: tools.max_timeout_ms",
-      "is 9999999999; the most is 2147483647",
+      "is 9999999999; a whole number from 1 to 2147483647 is expected",
     ],
-    ["[tools]\nmax_timeout_ms = nan", "2:18: tools.max_timeout_ms", "is NaN, not a whole number"],
-    ["[tools]\nmax_timeout_ms = 1979-05-27", "2:18: tools.max_timeout_ms", "is a date, not"],
+    [
+      "[tools]\nmax_timeout_ms = nan",
+      "2:18: tools.max_timeout_ms",
+      "is NaN; a whole number from 1 to 2147483647 is expected",
+    ],
+    [
+      "[tools]\nmax_timeout_ms = 1979-05-27",
+      "2:18: tools.max_timeout_ms",
+      "is a date; a whole number",
+    ],
     [
       "[tools]\nmax_timeout_ms = 1000",
       "1:2: tools.default_timeout_ms",
@@ -111,17 +135,21 @@ describe("a bad value", () => {
     [
       "[tools]\nmax_concurrency = true",
       "2:19: tools.max_concurrency",
-      "is true, not a whole number",
+      "is true; a whole number from 1 to 1000 is expected",
     ],
     ["[tools]\nearly_start = 'read-only'", "2:15: tools.early_start", 'did you mean "readonly"?'],
     [
       "[tools]\nearly_start = 1",
       "2:15: tools.early_start",
-      'is a number; it is one of "none", "readonly", "all"',
+      'is 1; "none" or "readonly" or "all" is expected',
     ],
-    ["[tools]\ndisabled = 'code.*'", "2:12: tools.disabled", "is text, not a list of text"],
+    ["[tools]\ndisabled = 'code.*'", "2:12: tools.disabled", "is text; a list of text is expected"],
     ["[tools]\ndisabled = [\n 'code.*',\n 'git']", "4:2: tools.disabled[1]", "has no dot"],
-    ["[tools]\ndisabled = [3]", "2:13: tools.disabled[0]", "is a number, not text in quotes"],
+    [
+      "[tools]\ndisabled = [3]",
+      "2:13: tools.disabled[0]",
+      "is 3; text is expected: put it in quotes",
+    ],
     ["[tools]\ndisabled = ['']", "2:13: tools.disabled[0]", "is empty"],
     [
       "[tools]\nenv_allowlist = ['AWS_*']",
@@ -138,7 +166,7 @@ describe("a bad value", () => {
       "3:1: tools.allowed_write_roots",
       "is another name of write_roots; write one of them",
     ],
-    ["[tools]\ntmp_dir = '/tmp'", "2:11: tools.tmp_dir", "not true or false"],
+    ["[tools]\ntmp_dir = '/tmp'", "2:11: tools.tmp_dir", "is text; true or false is expected"],
     ["[tools]\nwrite_roots = ['build']", "2:16: tools.write_roots[0]", "is not absolute"],
     ["[tools]\nsensitive_paths = ['a/{b}']", "2:20: tools.sensitive_paths[0]", 'uses "{"'],
     [
@@ -148,20 +176,24 @@ describe("a bad value", () => {
     ],
     [
       "[tools.overrides.'code.x']\nreadonly = true",
-      '2:12: tools.overrides."code.x".readonly',
+      '2:12: tools.overrides["code.x"].readonly',
       "MCP servers only",
     ],
     [
       "[tools.overrides.'code.x']\ntimeout_ms = 700_000",
-      '2:14: tools.overrides."code.x".timeout_ms',
+      '2:14: tools.overrides["code.x"].timeout_ms',
       "is more than tools.max_timeout_ms (600000)",
     ],
     [
       "[permissions]\ndestructive = 'allow'",
       "2:15: permissions.destructive",
-      'it is one of "ask", "deny"',
+      'is "allow"; "ask" or "deny" is expected',
     ],
-    ["[permissions]\nnetwork = 'off'", "2:11: permissions.network", "is text, not a table"],
+    [
+      "[permissions]\nnetwork = 'off'",
+      "2:11: permissions.network",
+      "is text; [permissions.network] is a table",
+    ],
     ["[permissions.network]\nmode = 'of'", "2:8: permissions.network.mode", 'did you mean "off"?'],
     ["[permissions.network]\nmode = 'hosts'", "1:14: permissions.network.hosts", "is empty"],
     ["[permissions.network]\nhosts = ['http://x']", "2:10: permissions.network.hosts[0]", ""],
@@ -194,7 +226,7 @@ describe("a bad value", () => {
     [
       "[models.profiles.x]\nmodel = 'm'",
       "1:18: models.profiles.x.provider",
-      'is missing; it is "anthropic"',
+      'is missing; expected: "anthropic", ',
     ],
     [
       "[models.profiles.x]\nprovider='opena'\nmodel='m'",
@@ -208,7 +240,7 @@ describe("a bad value", () => {
     ],
     [
       "[models.profiles.'a:b']\nprovider='openai'\nmodel='m'",
-      '1:18: models.profiles."a:b"',
+      '1:18: models.profiles["a:b"]',
       "is not a name for a profile",
     ],
     [
@@ -222,9 +254,13 @@ describe("a bad value", () => {
       "line break",
     ],
     ["[memory]\nwrite_mode = 'extern'", "2:14: memory.write_mode", 'did you mean "external"?'],
-    ["[store]\nurl = 3", "2:7: store.url", "is a number, not text in quotes"],
-    ["[context]\nmax_tokens = 10", "2:14: context.max_tokens", "the least is 1000"],
-    ["task = 3", "1:8: task", "is a number, not a table"],
+    ["[store]\nurl = 3", "2:7: store.url", "is 3; text is expected: put it in quotes"],
+    [
+      "[context]\nmax_tokens = 10",
+      "2:14: context.max_tokens",
+      "is 10; a whole number from 1000 to 100000000 is expected",
+    ],
+    ["task = 3", "1:8: task", "is 3; [task] is a table of lease_ms, max_attempts"],
   ])("%j is refused with its place and what would be right", (text, place, hint) => {
     verifies("CONF-2");
     const { message, problems } = refusalOf(text);
@@ -261,7 +297,7 @@ describe("what is no TOML", () => {
     [
       "[tools]\ndisabled = []\n[hooks]\n [tools]\n",
       "4:3: tools",
-      "is defined twice; the first is on line 1",
+      "is given a second time; the first is on line 1",
     ],
     [
       "[tools]\nmax_concurrency = 1\n\nmax_concurrency = 2\n",
@@ -271,7 +307,7 @@ describe("what is no TOML", () => {
     [
       "[store]\nretention = { max_bytes = 1, max_bytes = 2 }\n",
       "2:30: max_bytes",
-      "is defined twice",
+      "is given a second time",
     ],
     [
       "[[permissions.rules]]\ntool = 'a.b'\ntool = 'c.d'\n",
@@ -353,7 +389,7 @@ describe("a key where only its name belongs", () => {
 
   test("as the name of a table is not repeated with what is wrong inside", () => {
     const { message } = refusalOf(`[models.profiles."${KEY}"]\nx = 1\n`);
-    expect(message).toContain("is not a key of [models.profiles.");
+    expect(message).toContain("is not a field of [models.profiles.");
     expect(message).not.toContain(KEY);
   });
 

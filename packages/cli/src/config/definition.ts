@@ -1,6 +1,7 @@
 // The words the sections of the config are defined in: settings, tables of them, and tables under names a
 // person chooses. Checks, the file of `soong init` and the page of all settings are made from these.
 
+import type { Place } from "@soong/platform";
 import type { ValueKind } from "./value-kinds.ts";
 
 export interface Setting<T> {
@@ -23,6 +24,8 @@ export interface Table<T> {
   readonly node: "table";
   readonly says: string;
   readonly keys: { readonly [Key in keyof Known<T>]: Node<Known<T>[Key]> };
+  /** How its settings go together. */
+  readonly together?: (given: Readonly<Record<string, unknown>>, place: Place) => void;
 }
 
 /** One table for each name that a person gives. */

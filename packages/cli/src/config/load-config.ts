@@ -26,5 +26,5 @@ export async function loadConfig(options: { home: string; file?: string }): Prom
     return { home, file: undefined, ...parseWithWarnings("", file) };
   }
   const { values, warnings } = parseWithWarnings(read.text, file);
-  return { home, file, values, warnings: [...read.doubts, ...warnings] };
+  return { home, file, values, warnings: [...read.warnings, ...warnings] };
 }

@@ -2,7 +2,7 @@
 
 import type { Table } from "./definition.ts";
 import type { SoongConfig } from "./soong-config.ts";
-import { milliseconds } from "./value-kinds.ts";
+import { FLAG, milliseconds } from "./value-kinds.ts";
 
 export const mcpSection: Table<SoongConfig["mcp"]> = {
   node: "table",
@@ -29,7 +29,7 @@ export const mcpSection: Table<SoongConfig["mcp"]> = {
     instructions: {
       node: "setting",
       says: "Whether a model reads what servers say of their own tools, marked as their words.",
-      kind: { kind: "true_or_false" },
+      kind: FLAG,
       default: true,
     },
   },

@@ -9,15 +9,20 @@ import {
   type SoongConfig,
 } from "./soong-config.ts";
 import {
+  amount,
+  choice,
   CURRENCY,
   ENVIRONMENT_NAME,
   milliseconds,
   plainText,
-  WEB_ADDRESS,
+  text,
+  texts,
   type ValueKind,
+  WEB_ADDRESS,
+  wholeNumber,
 } from "./value-kinds.ts";
 
-const TOKENS: ValueKind = { kind: "whole_number", min: 1, max: 100_000_000 };
+const TOKENS: ValueKind = wholeNumber(1, 100_000_000);
 export const MODEL_REFERENCE = plainText(
   '`"provider:model"`, `"script:FILE"` or the name of a profile',
 );
@@ -29,7 +34,7 @@ export const modelSection: Table<SoongConfig["model"]> = {
     default: {
       node: "setting",
       says: "The model of every run that names no other. Left out: one of a provider whose key is in the environment.",
-      kind: { kind: "text", form: MODEL_REFERENCE },
+      kind: text(MODEL_REFERENCE),
       default: undefined,
       example: '"local"',
     },
@@ -43,7 +48,7 @@ export const modelSection: Table<SoongConfig["model"]> = {
     retries: {
       node: "setting",
       says: "How often a request that failed in passing is sent again before another model is tried.",
-      kind: { kind: "whole_number", min: 0, max: 100 },
+      kind: wholeNumber(0, 100),
       default: 3,
     },
     idle_timeout_ms: {
@@ -61,7 +66,7 @@ export const modelSection: Table<SoongConfig["model"]> = {
     max_answer_bytes: {
       node: "setting",
       says: "How many bytes of text, reasoning and arguments one answer may have; a piece of the stream counts for at least 64, a call for 1024. A longer one is cut off, and the run ends as failed with `answer_too_large`.",
-      kind: { kind: "whole_number", min: 1024, max: 1024 ** 3 },
+      kind: wholeNumber(1024, 1024 ** 3),
       default: 16 * 1024 * 1024,
     },
     max_retry_after_ms: {
@@ -77,21 +82,21 @@ export const modelSection: Table<SoongConfig["model"]> = {
         max_tokens: {
           node: "setting",
           says: "Tokens in and out, over all requests of a run. What a provider does not tell is not counted.",
-          kind: { kind: "whole_number", min: 1, max: Number.MAX_SAFE_INTEGER },
+          kind: wholeNumber(1, Number.MAX_SAFE_INTEGER),
           default: undefined,
           example: "2_000_000",
         },
         max_cost: {
           node: "setting",
           says: "What a run may cost. Only models with prices in this currency are asked then.",
-          kind: { kind: "amount", max: 1_000_000, above: 0 },
+          kind: amount(1_000_000, { above: 0 }),
           default: undefined,
           example: "2.50",
         },
         currency: {
           node: "setting",
           says: "The currency of `max_cost`.",
-          kind: { kind: "text", form: CURRENCY },
+          kind: text(CURRENCY),
           default: "USD",
         },
       },
@@ -99,7 +104,7 @@ export const modelSection: Table<SoongConfig["model"]> = {
   },
 };
 
-const PRICE: ValueKind = { kind: "amount", max: 1_000_000 };
+const PRICE: ValueKind = amount(1_000_000);
 
 const prices: Table<PriceSettings> = {
   node: "table",
@@ -108,7 +113,7 @@ const prices: Table<PriceSettings> = {
     currency: {
       node: "setting",
       says: "What the prices are in.",
-      kind: { kind: "text", form: CURRENCY },
+      kind: text(CURRENCY),
       default: "USD",
     },
     input: {
@@ -145,27 +150,27 @@ const profile: Table<ModelSettings> = {
     provider: {
       node: "setting",
       says: "Whose interface it is.",
-      kind: { kind: "choice", of: PROVIDERS },
+      kind: choice(PROVIDERS),
       default: "openai-compatible",
       needed: true,
     },
     model: {
       node: "setting",
       says: "Its name there.",
-      kind: { kind: "text", form: plainText("name of a model") },
+      kind: text(plainText("name of a model")),
       default: "",
       needed: true,
     },
     base_url: {
       node: "setting",
       says: "Where it is asked, if not at the provider's own address; openai-compatible needs it.",
-      kind: { kind: "text", form: WEB_ADDRESS },
+      kind: text(WEB_ADDRESS),
       default: undefined,
     },
     api_key_env: {
       node: "setting",
       says: "The environment variable that holds the key. Left out: the one the provider usually has.",
-      kind: { kind: "text", form: ENVIRONMENT_NAME },
+      kind: text(ENVIRONMENT_NAME),
       default: undefined,
     },
     context_window: {
@@ -191,7 +196,7 @@ export const modelsSection: Table<SoongConfig["models"]> = {
     fallback: {
       node: "setting",
       says: "The models to go on with, in this order.",
-      kind: { kind: "texts", form: MODEL_REFERENCE },
+      kind: texts(MODEL_REFERENCE),
       default: [],
     },
     profiles: {

@@ -1,24 +1,11 @@
 // The section `permissions`: rules (CONF-4) and what holds without one. What a rule may say is known to the
 // kernel alone, which checks it.
 
-import type { PermissionRule } from "@soong/core";
+import { shape } from "@soong/platform";
 import type { Table } from "./definition.ts";
+import { checkNetwork, RULES } from "./policy-shapes.ts";
 import type { SoongConfig } from "./soong-config.ts";
-import { milliseconds } from "./value-kinds.ts";
-
-/** What may stand in a rule of the config. Where it was written is ours to say. */
-export const RULE_KEYS = [
-  "tool",
-  "tags",
-  "path",
-  "argv",
-  "exact_argv",
-  "host",
-  "project",
-  "decision",
-  "reason",
-  "every_time",
-] as const satisfies readonly Exclude<keyof PermissionRule, "origin">[];
+import { choice, milliseconds } from "./value-kinds.ts";
 
 export const permissionsSection: Table<SoongConfig["permissions"]> = {
   node: "table",
@@ -27,7 +14,7 @@ export const permissionsSection: Table<SoongConfig["permissions"]> = {
     rules: {
       node: "setting",
       says: "Rules, one table each: `tool`, `tags`, `path`, `argv` and `host` say which calls, `decision` what becomes of them, `reason` why; `every_time` makes an ask that no grant answers, `exact_argv` an argv that is the whole command, `project` a rule for that directory alone. Any deny counts more than any allow.",
-      kind: { kind: "policy", words: "tables `[[permissions.rules]]`" },
+      kind: { words: "tables `[[permissions.rules]]`", shape: RULES },
       default: [],
       tables: [
         "[[permissions.rules]]",
@@ -45,7 +32,7 @@ export const permissionsSection: Table<SoongConfig["permissions"]> = {
     destructive: {
       node: "setting",
       says: "What becomes of a call that may destroy something. `deny` holds whatever the rules allow.",
-      kind: { kind: "choice", of: ["ask", "deny"] },
+      kind: choice(["ask", "deny"]),
       default: "ask",
     },
     ask_timeout_ms: {
@@ -58,17 +45,18 @@ export const permissionsSection: Table<SoongConfig["permissions"]> = {
     network: {
       node: "table",
       says: "The network, for all tools.",
+      together: checkNetwork,
       keys: {
         mode: {
           node: "setting",
           says: "`off`: none. `ask`: every use is asked about. `hosts`: the listed hosts and no others. `default`: asked about, but for the listed hosts.",
-          kind: { kind: "policy", words: '`"off"`, `"ask"`, `"hosts"`, `"default"`' },
+          kind: { words: '`"off"`, `"ask"`, `"hosts"`, `"default"`', shape: shape.anything },
           default: "default",
         },
         hosts: {
           node: "setting",
           says: "Host names, with `*.` before them for all below.",
-          kind: { kind: "policy", words: "list: host" },
+          kind: { words: "list: host", shape: shape.anything },
           default: [],
         },
       },

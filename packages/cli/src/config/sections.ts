@@ -10,7 +10,7 @@ import { modelSection, modelsSection } from "./model-sections.ts";
 import { permissionsSection } from "./permissions-section.ts";
 import type { SoongConfig } from "./soong-config.ts";
 import { toolsSection } from "./tools-section.ts";
-import { milliseconds, plainText } from "./value-kinds.ts";
+import { choice, FLAG, milliseconds, plainText, text, wholeNumber } from "./value-kinds.ts";
 
 const { hooks } = kernelConfig();
 
@@ -21,7 +21,7 @@ export const SECTIONS: Table<SoongConfig> = {
     sandbox: {
       node: "setting",
       says: 'Whether commands run in a sandbox of the operating system. There is none yet, so that "required" refuses to start.',
-      kind: { kind: "choice", of: ["off", "on", "required"] },
+      kind: choice(["off", "on", "required"]),
       default: "off",
       effect: "none_yet",
     },
@@ -52,20 +52,20 @@ export const SECTIONS: Table<SoongConfig> = {
         max_tokens: {
           node: "setting",
           says: "Above this the conversation is compacted before it is sent. Left out: what the model can read.",
-          kind: { kind: "whole_number", min: 1000, max: 100_000_000 },
+          kind: wholeNumber(1000, 100_000_000),
           default: undefined,
           example: "100_000",
         },
         instructions: {
           node: "setting",
           says: "Whether instruction files (AGENTS.md, else CLAUDE.md) of the user and the project, and those a call reads, are part of the system text.",
-          kind: { kind: "true_or_false" },
+          kind: FLAG,
           default: true,
         },
         instruction_limit_bytes: {
           node: "setting",
           says: "How much of one instruction file is taken. All of them together may be four times as long.",
-          kind: { kind: "whole_number", min: 256, max: 1_048_576 },
+          kind: wholeNumber(256, 1_048_576),
           default: 32_768,
         },
       },
@@ -77,7 +77,7 @@ export const SECTIONS: Table<SoongConfig> = {
         url: {
           node: "setting",
           says: "The database that several machines share, without its password.",
-          kind: { kind: "text", form: plainText("address of a database") },
+          kind: text(plainText("address of a database")),
           default: undefined,
           effect: "none_yet",
           example: '"postgres://soong@db.example.org/soong"',
@@ -95,14 +95,14 @@ export const SECTIONS: Table<SoongConfig> = {
             max_age_days: {
               node: "setting",
               says: "Sessions not used for longer are removed.",
-              kind: { kind: "whole_number", min: 1, max: 36_500 },
+              kind: wholeNumber(1, 36_500),
               default: undefined,
               example: "90",
             },
             max_bytes: {
               node: "setting",
               says: "The oldest sessions are removed until the rest is within this.",
-              kind: { kind: "whole_number", min: 1, max: Number.MAX_SAFE_INTEGER },
+              kind: wholeNumber(1, Number.MAX_SAFE_INTEGER),
               default: undefined,
               example: "10_000_000_000",
             },

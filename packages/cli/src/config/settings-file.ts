@@ -3,30 +3,31 @@
 
 import { constants, type Stats } from "node:fs";
 import { lstat, open, type FileHandle } from "node:fs/promises";
-import type { Problem } from "@soong/platform";
-import { ConfigError, configProblem } from "./config-error.ts";
-import { placeFinder, type Place } from "./toml-places.ts";
-import { trustDoubts } from "./trust-doubts.ts";
+import { positionFinder, type DocumentPosition, type Problem } from "@soong/platform";
+import { ConfigError } from "./config-error.ts";
 
 export interface SettingsFile {
   readonly text: string;
-  /** Who else can write it, as warnings. */
-  readonly doubts: readonly Problem[];
+  /** Who else can write it. */
+  readonly warnings: readonly Problem[];
 }
 
 /** Undefined: there is none. Throws a ConfigError. */
 export async function readSettingsFile(file: string): Promise<SettingsFile | undefined> {
   const read = await bytesOf(file);
   if (read === undefined) return undefined;
-  const doubts = trustDoubts(read.stats, process.getuid?.());
   return {
     text: decode(read.bytes, file),
-    doubts: doubts.map((doubt) => configProblem(file, START, [], doubt)),
+    warnings: findTrustWarnings(read.stats, process.getuid?.()).map((message) => ({
+      file,
+      ...START,
+      message,
+    })),
   };
 }
 
 const MAX_BYTES = 1024 * 1024;
-const START: Place = { line: 1, column: 1 };
+const START: DocumentPosition = { line: 1, column: 1 };
 
 async function bytesOf(file: string): Promise<{ bytes: Buffer; stats: Stats } | undefined> {
   let handle: FileHandle | undefined;
@@ -85,7 +86,7 @@ const UNREADABLE: ReadonlyMap<string | undefined, string> = new Map([
 ]);
 
 export function fileRefusal(file: string, message: string, place = START): ConfigError {
-  return new ConfigError([configProblem(file, place, [], message)]);
+  return new ConfigError([{ file, ...place, message }]);
 }
 
 function decode(bytes: Buffer, file: string): string {
@@ -99,7 +100,7 @@ function decode(bytes: Buffer, file: string): string {
 }
 
 /** Each bad byte became a replacement character; the first that was none before is the place. */
-function firstBadByte(bytes: Buffer, text: string): Place {
+function firstBadByte(bytes: Buffer, text: string): DocumentPosition {
   const replacement = Buffer.from("\uFFFD");
   let at = text.indexOf("\uFFFD");
   let byte = Buffer.byteLength(text.slice(0, at));
@@ -108,5 +109,27 @@ function firstBadByte(bytes: Buffer, text: string): Place {
     byte += Buffer.byteLength(text.slice(at, next));
     at = next;
   }
-  return placeFinder(text)(at);
+  return positionFinder(text)(at);
 }
+
+/**
+ * Who else could have written it, as clauses about the file: it grants rights, and who can write it grants them. `self` is the user's id; where there is none, nothing is known.
+ */
+export function findTrustWarnings(
+  { uid, mode }: { readonly uid: number; readonly mode: number },
+  self: number | undefined,
+): string[] {
+  if (self === undefined) return [];
+  const warnings: string[] = [];
+  if (uid !== self && uid !== ROOT) {
+    warnings.push(
+      `belongs to the user with the id ${uid}, who can change what it allows; chown it`,
+    );
+  }
+  if ((mode & 0o022) !== 0) {
+    warnings.push("can be written by others, who can change what it allows; run chmod go-w on it");
+  }
+  return warnings;
+}
+
+const ROOT = 0;

@@ -2,8 +2,18 @@
 
 import { kernelConfig } from "@soong/core";
 import type { Table } from "./definition.ts";
+import { SENSITIVE_PATHS } from "./policy-shapes.ts";
 import type { SoongConfig, ToolOverride } from "./soong-config.ts";
-import { DIRECTORY, ENVIRONMENT_NAME, milliseconds, TOOL_PATTERN } from "./value-kinds.ts";
+import {
+  choice,
+  DIRECTORY,
+  ENVIRONMENT_NAME,
+  FLAG,
+  milliseconds,
+  texts,
+  TOOL_PATTERN,
+  wholeNumber,
+} from "./value-kinds.ts";
 
 const { tools } = kernelConfig();
 
@@ -20,7 +30,7 @@ const override: Table<ToolOverride> = {
     readonly: {
       node: "setting",
       says: "You vouch that these tools of an MCP server change nothing. Patterns that begin with `mcp.` only.",
-      kind: { kind: "true_or_false" },
+      kind: FLAG,
       default: undefined,
     },
   },
@@ -33,7 +43,7 @@ export const toolsSection: Table<SoongConfig["tools"]> = {
     disabled: {
       node: "setting",
       says: "Tools that are left out.",
-      kind: { kind: "texts", form: TOOL_PATTERN },
+      kind: texts(TOOL_PATTERN),
       default: tools.disabled,
     },
     default_timeout_ms: {
@@ -51,37 +61,37 @@ export const toolsSection: Table<SoongConfig["tools"]> = {
     inline_limit_bytes: {
       node: "setting",
       says: "How much of a result the model is sent; the rest is kept as an artifact.",
-      kind: { kind: "whole_number", min: 0, max: 64 * 1024 * 1024 },
+      kind: wholeNumber(0, 64 * 1024 * 1024),
       default: tools.inline_limit_bytes,
     },
     max_arguments_bytes: {
       node: "setting",
       says: "How large the arguments of a call may be.",
-      kind: { kind: "whole_number", min: 1, max: 64 * 1024 * 1024 },
+      kind: wholeNumber(1, 64 * 1024 * 1024),
       default: tools.max_arguments_bytes,
     },
     max_arguments_depth: {
       node: "setting",
       says: "How deeply they may be nested.",
-      kind: { kind: "whole_number", min: 1, max: 512 },
+      kind: wholeNumber(1, 512),
       default: tools.max_arguments_depth,
     },
     max_concurrency: {
       node: "setting",
       says: "How many readonly calls run at the same time.",
-      kind: { kind: "whole_number", min: 1, max: 1000 },
+      kind: wholeNumber(1, 1000),
       default: tools.max_concurrency,
     },
     early_start: {
       node: "setting",
       says: "Which calls may start while the model still streams. `readonly`: those that leave nothing behind, inside or outside. `all`: also writes; an answer that breaks off after one is not asked for again.",
-      kind: { kind: "choice", of: ["none", "readonly", "all"] },
+      kind: choice(["none", "readonly", "all"]),
       default: tools.early_start,
     },
     defer_budget_tokens: {
       node: "setting",
       says: "How many tokens the definitions of tools may cost before some are only found by search.",
-      kind: { kind: "whole_number", min: 0, max: 100_000_000 },
+      kind: wholeNumber(0, 100_000_000),
       default: tools.defer_budget_tokens,
     },
     cancel_grace_ms: {
@@ -99,26 +109,29 @@ export const toolsSection: Table<SoongConfig["tools"]> = {
     env_allowlist: {
       node: "setting",
       says: "Environment variables that commands see besides the harmless ones. Each is named in full.",
-      kind: { kind: "texts", form: ENVIRONMENT_NAME },
+      kind: texts(ENVIRONMENT_NAME),
       default: [],
     },
     write_roots: {
       node: "setting",
       says: "Directories besides the project where writing is as ordinary as in it. Also accepted as `allowed_write_roots`.",
-      kind: { kind: "texts", form: DIRECTORY },
+      kind: texts(DIRECTORY),
       default: [],
       aliases: ["allowed_write_roots"],
     },
     tmp_dir: {
       node: "setting",
       says: "Whether writing under the directory for temporary files (`TMPDIR`) is as ordinary as in the project.",
-      kind: { kind: "true_or_false" },
+      kind: FLAG,
       default: false,
     },
     sensitive_paths: {
       node: "setting",
       says: "Globs of files that hold secrets, added to the built-in ones.",
-      kind: { kind: "policy", words: "list: name, glob below the project, `~/…` or absolute" },
+      kind: {
+        words: "list: name, glob below the project, `~/…` or absolute",
+        shape: SENSITIVE_PATHS,
+      },
       default: [],
     },
     overrides: {

@@ -35,7 +35,7 @@ export async function ownServers(
   return {
     entries: parsed.servers,
     secrets: parsed.secrets,
-    warnings: [...read.doubts.map(describeProblem), ...parsed.warnings.map(describeProblem)],
+    warnings: [...read.warnings.map(describeProblem), ...parsed.warnings.map(describeProblem)],
   };
 }
 

@@ -1,9 +1,14 @@
 // Holds a document, or a value from code, against a shape. Nothing that looks like a secret is ever repeated.
 
-import { createRedactor } from "@soong/core";
 import { parseDocument, type UserDocument } from "./parse-document.ts";
 import { createPlace, type Shape, type ValueProblem, type ValueWords } from "./place.ts";
-import { fieldName, sortProblems, type DocumentPath, type Problem } from "./problem.ts";
+import {
+  fieldName,
+  hideSecrets,
+  sortProblems,
+  type DocumentPath,
+  type Problem,
+} from "./problem.ts";
 
 export type CheckedDocument<T> =
   | { readonly ok: true; readonly value: T; readonly warnings: readonly Problem[] }
@@ -12,9 +17,6 @@ export type CheckedDocument<T> =
       readonly problems: readonly Problem[];
       readonly warnings: readonly Problem[];
     };
-
-/** Made when the first problem is. */
-let redactor: ReturnType<typeof createRedactor> | undefined;
 
 /** No one reads more. */
 const MAX_PROBLEMS = 100;
@@ -87,9 +89,8 @@ export function problemAt(
   message: string,
   of: "key" | "value" = "value",
 ): Problem {
-  redactor ??= createRedactor();
-  const field = path.length === 0 ? {} : { field: redactor.text(fieldName(path)) };
-  return { file, ...positionOf(path, of), ...field, message: redactor.text(message) };
+  const field = path.length === 0 ? {} : { field: hideSecrets(fieldName(path)) };
+  return { file, ...positionOf(path, of), ...field, message: hideSecrets(message) };
 }
 
 const JSON_WORDS: ValueWords = { nothing: "null", object: "an object" };
@@ -97,6 +98,7 @@ const WORDS = {
   json: JSON_WORDS,
   jsonc: JSON_WORDS,
   yaml: { nothing: "empty", object: "a mapping" },
+  toml: { nothing: "missing", object: "a table" },
 } satisfies Record<UserDocument["format"], ValueWords>;
 
 function findProblems(

@@ -5,6 +5,7 @@ export { checkDocument, checkValue, problemAt, readDocument } from "./check-docu
 export type { CheckedDocument } from "./check-document.ts";
 export { controlCharacter } from "./plain-text.ts";
 export { parseDocument } from "./parse-document.ts";
+export { positionFinder } from "./parsed-text.ts";
 export type { ParsedDocument, UserDocument } from "./parse-document.ts";
 export type { Place, Shape, ShapeValue, ValueProblem } from "./place.ts";
 export { describeProblem, fieldName, shorten, sortProblems } from "./problem.ts";

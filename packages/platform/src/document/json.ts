@@ -1,11 +1,17 @@
 // JSON with positions. Strict JSON is read by the platform's own parser; a tree beside it has the positions.
 
 import { createScanner, parseTree, printParseErrorCode, type Node } from "jsonc-parser";
-import { MAX_DEPTH, REPEATED, type ParsedText, type PlacedMessage } from "./parsed-text.ts";
+import {
+  MAX_DEPTH,
+  REPEATED,
+  positionFinder,
+  type ParsedText,
+  type PlacedMessage,
+} from "./parsed-text.ts";
 import type { DocumentPath, DocumentPosition } from "./problem.ts";
 
 export function parseJson(text: string, format: "json" | "jsonc"): ParsedText {
-  const positionAt = lineIndex(text);
+  const positionAt = positionFinder(text);
   const refused = (offset: number, message: string): ParsedText => ({
     ok: false,
     problems: [{ ...positionAt(offset), path: [], message }],
@@ -147,13 +153,4 @@ function childAt(node: Node, step: string | number): Node | undefined {
   if (node.type !== "object") return undefined;
   const property = node.children?.findLast(({ children }) => children?.[0]?.value === String(step));
   return property?.children?.[1];
-}
-
-function lineIndex(text: string): (offset: number) => DocumentPosition {
-  const starts = [0];
-  for (const { index, 0: end } of text.matchAll(/\r\n|\r|\n/g)) starts.push(index + end.length);
-  return (offset) => {
-    const line = starts.findLastIndex((start) => start <= offset);
-    return { line: line + 1, column: offset - (starts[line] ?? 0) + 1 };
-  };
 }

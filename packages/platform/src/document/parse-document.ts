@@ -2,11 +2,18 @@
 
 import { parseJson } from "./json.ts";
 import type { ParsedText, PlacedMessage } from "./parsed-text.ts";
-import { fieldName, type DocumentPath, type DocumentPosition, type Problem } from "./problem.ts";
+import {
+  fieldName,
+  hideSecrets,
+  type DocumentPath,
+  type DocumentPosition,
+  type Problem,
+} from "./problem.ts";
+import { parseToml } from "./toml.ts";
 import { parseYaml } from "./yaml.ts";
 
-/** JSON as it is specified; JSON with comments and trailing commas; YAML, and so JSON. */
-export type DocumentFormat = "json" | "jsonc" | "yaml";
+/** JSON as it is specified; JSON with comments and trailing commas; YAML, and so JSON; TOML. */
+export type DocumentFormat = "json" | "jsonc" | "yaml" | "toml";
 
 export interface UserDocument {
   readonly file: string;
@@ -28,13 +35,13 @@ const MAX_SYNTAX_PROBLEMS = 100;
 /** `file` is only for the problems. */
 export function parseDocument(text: string, file: string, format: DocumentFormat): ParsedDocument {
   const plain = text.replace(/^\uFEFF/, "");
-  const parsed: ParsedText = format === "yaml" ? parseYaml(plain) : parseJson(plain, format);
+  const parsed = parseText(plain, format);
   const placed = ({ path, line, column, message }: PlacedMessage): Problem => ({
     file,
     line,
     column,
-    ...(path.length === 0 ? {} : { field: fieldName(path) }),
-    message,
+    ...(path.length === 0 ? {} : { field: hideSecrets(fieldName(path)) }),
+    message: hideSecrets(message),
   });
   if (!parsed.ok)
     return { ok: false, problems: parsed.problems.slice(0, MAX_SYNTAX_PROBLEMS).map(placed) };
@@ -48,4 +55,9 @@ export function parseDocument(text: string, file: string, format: DocumentFormat
       problems: parsed.repeatedKeys.map(placed),
     },
   };
+}
+
+function parseText(text: string, format: DocumentFormat): ParsedText {
+  if (format === "toml") return parseToml(text);
+  return format === "yaml" ? parseYaml(text) : parseJson(text, format);
 }

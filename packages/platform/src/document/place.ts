@@ -46,6 +46,7 @@ export function createPlace(path: DocumentPath, words: ValueWords, found: ValueP
     kindOf(value) {
       if (value === null || value === undefined) return words.nothing;
       if (Array.isArray(value)) return "a list";
+      if (value instanceof Date) return "a date";
       if (typeof value === "object") return words.object;
       return typeof value === "number" || typeof value === "boolean" ? String(value) : "text";
     },

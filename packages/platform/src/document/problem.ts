@@ -1,5 +1,7 @@
 // What is wrong with a file that a user wrote, and where: enough to fix it without searching.
 
+import { createRedactor } from "@soong/core";
+
 export type DocumentPath = readonly (string | number)[];
 
 /** Both from one; a column counts UTF-16 units, as editors do. */
@@ -46,4 +48,12 @@ const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]{0,59}$/;
 
 export function shorten(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}…`;
+}
+
+/** Made when the first problem is. */
+let redactor: ReturnType<typeof createRedactor> | undefined;
+
+export function hideSecrets(text: string): string {
+  redactor ??= createRedactor();
+  return redactor.text(text);
 }

@@ -105,6 +105,10 @@ export function optional<T>(shape: Shape<T>): Shape<T> & { readonly isOptional: 
 interface ObjectOptions {
   /** Such as `an agent definition`. */
   readonly what?: string;
+  /** The fields that unknown ones are compared with and told of; by default all. */
+  readonly names?: readonly string[];
+  /** A clause about a field that is not known here, such as where it belongs. */
+  readonly hint?: (field: string) => string | undefined;
   /** Whether fields that are not named here are ignored. */
   readonly mayHaveOthers?: boolean;
   /** How its fields go together, whether or not each is sound. */
@@ -114,11 +118,12 @@ interface ObjectOptions {
 /** An object of these fields and, by default, no others. */
 export function object<F extends Fields>(
   fields: F,
-  { what, mayHaveOthers = false, together }: ObjectOptions = {},
+  { what, names, hint, mayHaveOthers = false, together }: ObjectOptions = {},
 ): Shape<ObjectValue<F>> {
-  const known = Object.keys(fields);
+  const all = Object.keys(fields);
+  const known = names ?? all;
   return (value, place) => {
-    if (!isRecord(value)) {
+    if (!isTable(value)) {
       const kind = place.kindOf({});
       if (what === undefined) expected(kind, value, place);
       else place.report(`is ${place.kindOf(value)}; ${what} is ${kind} of ${known.join(", ")}`);
@@ -127,14 +132,36 @@ export function object<F extends Fields>(
     for (const [key, field] of Object.entries(value)) {
       const check = Object.hasOwn(fields, key) ? fields[key] : undefined;
       if (check !== undefined) check(field, place.in(key));
-      else if (!mayHaveOthers) place.in(key).reportKey(unknownField(key, known, what));
+      else if (!mayHaveOthers) place.in(key).reportKey(unknownField(key, known, what, hint?.(key)));
     }
-    for (const key of known) {
+    for (const key of all) {
       if (fields[key]?.isOptional === true || Object.hasOwn(value, key)) continue;
       place.in(key).report("is missing");
     }
     together?.(value, place);
   };
+}
+
+/** Values of one shape, under names that the user chooses. */
+export function record<T>(
+  each: Shape<T>,
+  { nameProblem }: { readonly nameProblem: (name: string) => string | undefined },
+): Shape<Record<string, T>> {
+  return (value, place) => {
+    if (!isTable(value)) {
+      expected(place.kindOf({}), value, place);
+      return;
+    }
+    for (const [name, entry] of Object.entries(value)) {
+      const wrong = nameProblem(name);
+      if (wrong === undefined) each(entry, place.in(name));
+      else place.in(name).reportKey(wrong);
+    }
+  };
+}
+
+function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isRecord(value) && !(value instanceof Date);
 }
 
 /** For `together`: of these fields an object has exactly one. */
@@ -186,11 +213,17 @@ function expected(what: string, value: unknown, place: Place): void {
   place.report(`is ${place.kindOf(value)}; ${what} is expected${hint}`);
 }
 
-function unknownField(key: string, known: readonly string[], what: string | undefined): string {
+function unknownField(
+  key: string,
+  known: readonly string[],
+  what: string | undefined,
+  hint: string | undefined,
+): string {
   // A name cut short is as likely as one mistyped.
   const meant =
     nearestName(shorten(key, 60), known) ?? known.find((name) => name.startsWith(`${key}_`));
   const is = what === undefined ? "is not a field" : `is not a field of ${what}`;
+  if (hint !== undefined) return `${is}; ${hint}`;
   if (meant !== undefined) return `${is}; did you mean "${meant}"?`;
   return `${is}; ${what === undefined ? "there are" : "it has"} ${known.join(", ")}`;
 }

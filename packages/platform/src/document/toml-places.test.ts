@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { parse } from "smol-toml";
 import { describe, expect, test } from "vitest";
-import { placeFinder, tomlPlaces, type TomlNode } from "./toml-places.ts";
+import { positionFinder } from "./parsed-text.ts";
+import { tomlPlaces, type TomlNode } from "./toml-places.ts";
 
 const bareName = fc.constantFrom("a", "b", "c-d", "e_1", "7", "true");
 const quotedName = fc.constantFrom(
@@ -153,23 +154,29 @@ describe("the places of a TOML text", () => {
         "tool = '*'",
       ].join("\r\n"),
     );
-    expect(places.keyPlace(["top"])).toEqual({ line: 2, column: 1 });
-    expect(places.valuePlace(["top"])).toEqual({ line: 2, column: 7 });
-    expect(places.keyPlace(["a", "b"])).toEqual({ line: 3, column: 4 });
-    expect(places.valuePlace(["a", "b"])).toEqual({ line: 3, column: 4 });
-    expect(places.keyPlace(["a", "b", "c d", "e"])).toEqual({ line: 4, column: 9 });
-    expect(places.valuePlace(["a", "b", "c d", "e", 0])).toEqual({ line: 4, column: 17 });
-    expect(places.keyPlace(["a", "b", "c d", "e", 1, "g", "h"])).toEqual({ line: 5, column: 16 });
-    expect(places.valuePlace(["a", "b", "c d", "e", 1, "g", "h"])).toEqual({ line: 5, column: 20 });
-    expect(places.keyPlace(["rules", 1])).toEqual({ line: 7, column: 3 });
-    expect(places.valuePlace(["rules", 1, "tool"])).toEqual({ line: 8, column: 8 });
+    expect(places.positionOf(["top"], "key")).toEqual({ line: 2, column: 1 });
+    expect(places.positionOf(["top"], "value")).toEqual({ line: 2, column: 7 });
+    expect(places.positionOf(["a", "b"], "key")).toEqual({ line: 3, column: 4 });
+    expect(places.positionOf(["a", "b"], "value")).toEqual({ line: 3, column: 4 });
+    expect(places.positionOf(["a", "b", "c d", "e"], "key")).toEqual({ line: 4, column: 9 });
+    expect(places.positionOf(["a", "b", "c d", "e", 0], "value")).toEqual({ line: 4, column: 17 });
+    expect(places.positionOf(["a", "b", "c d", "e", 1, "g", "h"], "key")).toEqual({
+      line: 5,
+      column: 16,
+    });
+    expect(places.positionOf(["a", "b", "c d", "e", 1, "g", "h"], "value")).toEqual({
+      line: 5,
+      column: 20,
+    });
+    expect(places.positionOf(["rules", 1], "key")).toEqual({ line: 7, column: 3 });
+    expect(places.positionOf(["rules", 1, "tool"], "value")).toEqual({ line: 8, column: 8 });
     expect(places.openTable).toEqual(["rules", 1]);
   });
 
   test("of what is not written are those of what is next above it", () => {
     const places = tomlPlaces("x = 1\n[a]\nb = 1\n");
-    expect(places.keyPlace(["a", "missing", "further"])).toEqual({ line: 2, column: 2 });
-    expect(places.keyPlace(["nothing"])).toEqual({ line: 1, column: 1 });
+    expect(places.positionOf(["a", "missing", "further"], "key")).toEqual({ line: 2, column: 2 });
+    expect(places.positionOf(["nothing"], "key")).toEqual({ line: 1, column: 1 });
     expect(places.has(["a", "b"])).toBe(true);
     expect(places.has(["a", "missing"])).toBe(false);
   });
@@ -180,7 +187,7 @@ describe("the places of a TOML text", () => {
         const text = chars.join("");
         const offset = cut % (text.length + 1);
         const lines = text.slice(0, offset).split("\n");
-        expect(placeFinder(text)(offset)).toEqual({
+        expect(positionFinder(text)(offset)).toEqual({
           line: lines.length,
           column: (lines.at(-1) ?? "").length + 1,
         });

@@ -2,14 +2,8 @@
 // same text once more and notes where each key and value begins. It expects a text the parser has accepted.
 
 import { parse } from "smol-toml";
-
-export type TomlPath = readonly (string | number)[];
-
-export interface Place {
-  /** From 1, as editors count. */
-  readonly line: number;
-  readonly column: number;
-}
+import { positionFinder } from "./parsed-text.ts";
+import type { DocumentPath, DocumentPosition } from "./problem.ts";
 
 export interface TomlNode {
   /** Where its key is first written; for an item of a list, where the item begins. */
@@ -23,43 +17,22 @@ export interface TomlNode {
 export interface TomlPlaces {
   readonly root: TomlNode;
   /** The table that what comes next would stand in. */
-  readonly openTable: TomlPath;
-  has(path: TomlPath): boolean;
-  /** Of the key; where there is none, of what is next above it. */
-  keyPlace(path: TomlPath): Place;
-  /** Of the value behind the key; of the header for a table. */
-  valuePlace(path: TomlPath): Place;
+  readonly openTable: DocumentPath;
+  has(path: DocumentPath): boolean;
+  /** Of the key, or of the value after it (for a table, of its header); where there is none, of what is next above it. */
+  positionOf(path: DocumentPath, of: "key" | "value"): DocumentPosition;
 }
 
 export function tomlPlaces(text: string): TomlPlaces {
   const scanned = scan(text);
-  const at = placeFinder(text);
+  const positionAt = positionFinder(text);
   return {
     ...scanned,
     has: (path) => nearest(scanned.root, path).isExact,
-    keyPlace: (path) => at(nearest(scanned.root, path).node.start),
-    valuePlace(path) {
+    positionOf(path, of) {
       const { value, start } = nearest(scanned.root, path).node;
-      return at(value?.start ?? start);
+      return positionAt(of === "key" ? start : (value?.start ?? start));
     },
-  };
-}
-
-/** Turns offsets into lines and columns, in logarithmic time after one look at the text. */
-export function placeFinder(text: string): (offset: number) => Place {
-  const lineStarts = [0];
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
-    lineStarts.push(at + 1);
-  }
-  return (offset) => {
-    let low = 0;
-    let high = lineStarts.length - 1;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if ((lineStarts[middle] as number) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return { line: low + 1, column: offset - (lineStarts[low] as number) + 1 };
   };
 }
 
@@ -75,7 +48,7 @@ interface KeySegment {
   readonly start: number;
 }
 
-function nearest(root: TomlNode, path: TomlPath): { node: TomlNode; isExact: boolean } {
+function nearest(root: TomlNode, path: DocumentPath): { node: TomlNode; isExact: boolean } {
   let node = root;
   for (const step of path) {
     const next = typeof step === "number" ? node.items[step] : node.members.get(step);
@@ -85,10 +58,10 @@ function nearest(root: TomlNode, path: TomlPath): { node: TomlNode; isExact: boo
   return { node, isExact: true };
 }
 
-function scan(text: string): { root: TomlNode; openTable: TomlPath } {
+function scan(text: string): { root: TomlNode; openTable: DocumentPath } {
   const root = openNode(0);
   let table = root;
-  let openTable: TomlPath = [];
+  let openTable: DocumentPath = [];
   let at = 0;
   for (skipBlank(); at < text.length; skipBlank()) {
     if (text[at] === "[") openHeader();
@@ -204,7 +177,10 @@ function openNode(start: number): OpenNode {
 }
 
 /** Along a key; of a list of tables the last one is meant. */
-function descend(from: OpenNode, key: readonly KeySegment[]): { node: OpenNode; path: TomlPath } {
+function descend(
+  from: OpenNode,
+  key: readonly KeySegment[],
+): { node: OpenNode; path: DocumentPath } {
   let node = from;
   const path: (string | number)[] = [];
   for (const [index, { name, start }] of key.entries()) {
