@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseSync, type Directive, type Statement } from "oxc-parser";
-import { npmName } from "./house.ts";
+import { npmName } from "./layout.ts";
 
 /** One exported name. A function with overloads has several texts. */
 interface Export {

@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "./command.ts";
-import { packageFolders } from "./house.ts";
+import { packageFolders } from "./layout.ts";
 
 const existing = packageFolders();
 const named = process.argv.slice(2);

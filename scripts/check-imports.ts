@@ -1,8 +1,8 @@
-// The import-direction check: reads the sources of all packages and judges them by the plan of the house.
+// The import-direction check: reads the sources of all packages and checks them against the layout.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
-import { house } from "./house.ts";
+import { layout } from "./layout.ts";
 import { checkTree } from "./imports/rules.ts";
 import { readSourceFile } from "./imports/source-file.ts";
 
@@ -12,13 +12,13 @@ const dependencies = Object.fromEntries(
   folders.map((folder) => [folder, readDependencies(folder)]),
 );
 
-const violations = checkTree(house, { files, dependencies });
+const violations = checkTree(layout, { files, dependencies });
 for (const violation of violations) console.error(violation);
 if (violations.length > 0) {
-  console.error(`\nViolations of the plan in scripts/house.json: ${violations.length}`);
+  console.error(`\nViolations of scripts/layout.json: ${violations.length}`);
   process.exitCode = 1;
 } else {
-  console.log(`${files.length} files keep to the plan`);
+  console.log(`${files.length} files keep to the layout`);
 }
 
 function readSources(folder: string) {

@@ -9,7 +9,7 @@ import { transformSync } from "esbuild";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { capture, CommandFailed } from "./command.ts";
-import { house, packageFolders } from "./house.ts";
+import { layout, packageFolders } from "./layout.ts";
 
 interface Manifest {
   readonly name: string;
@@ -128,7 +128,7 @@ function useAsUser(
   const cwd = install(project, meant);
   for (const { folder } of meant) runSample(folder, cwd);
   // What runs anywhere must do without the types of Node.
-  const anywhere = meant.filter(({ folder }) => house.packages[folder]?.runs === "anywhere");
+  const anywhere = meant.filter(({ folder }) => layout.packages[folder]?.runs === "anywhere");
   const onNode = meant.filter((one) => !anywhere.includes(one));
   typeCheckSamples(anywhere, "", cwd);
   typeCheckSamples(onNode, "node", cwd);

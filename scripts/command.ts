@@ -1,4 +1,4 @@
-// Runs one command of the workshop to its end, with the binaries of node_modules at hand.
+// Runs one command of the tooling to its end, with the binaries of node_modules at hand.
 
 import { spawnSync } from "node:child_process";
 import type { SpawnSyncOptions } from "node:child_process";

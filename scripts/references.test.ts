@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { npmName, packageFolders } from "./house.ts";
+import { npmName, packageFolders } from "./layout.ts";
 import { root } from "./setup.mjs";
 
 interface Config {

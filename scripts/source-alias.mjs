@@ -17,7 +17,7 @@ export function sourceAlias() {
 }
 
 /**
- * What others may import of a package: itself, and the rooms it exports by name.
+ * What others may import of a package: itself, and the modules it exports by name.
  *
  * @param {string} name
  */

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { apiPage } from "./api-page.ts";
 import { run } from "./command.ts";
-import { packageFolders } from "./house.ts";
+import { packageFolders } from "./layout.ts";
 
 const folders = packageFolders();
 run("tsc", ["--build", ...folders.map((folder) => join("packages", folder))]);

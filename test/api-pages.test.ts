@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { verifies } from "#laws";
 import { beforeAll, expect, test } from "vitest";
 import { apiPage } from "../scripts/api-page.ts";
-import { packageFolders } from "../scripts/house.ts";
+import { packageFolders } from "../scripts/layout.ts";
 
 const folders = packageFolders();
 

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import type { House } from "../house.ts";
+import type { Layout } from "../layout.ts";
 import { checkTree } from "./rules.ts";
 import { readSourceFile } from "./source-file.ts";
 
-const house: House = {
+const layout: Layout = {
   only: { "node:child_process": "tools" },
   packages: {
-    core: { runs: "anywhere", imports: [], rooms: ["schema", "tool", "call"] },
+    core: { runs: "anywhere", imports: [], modules: ["schema", "tool", "call"] },
     tools: { runs: "node", imports: ["core"] },
     cli: { runs: "node", imports: ["core", "tools"] },
     page: { runs: "node", imports: ["core"], types: ["tools"] },
@@ -26,13 +26,13 @@ function check(texts: Record<string, string>): string[] {
   const files = Object.entries(texts).map(([path, text]) =>
     readSourceFile(`packages/${path}`, text),
   );
-  return checkTree(house, { files, dependencies });
+  return checkTree(layout, { files, dependencies });
 }
 
 const schema = { "core/src/schema/index.ts": "// Owns schemas.\nexport const a = 1;" };
 const tool = { "core/src/tool/index.ts": "// Owns tools.\nexport const b = 1;" };
 
-test("a tree that keeps to the plan has no violation", () => {
+test("a tree that keeps to the layout has no violation", () => {
   const violations = check({
     ...schema,
     "core/src/schema/lower.ts": 'import { Ajv } from "ajv/dist/2020.js";',
@@ -99,29 +99,29 @@ test.each([
     'packages/core/src/x.ts:1: "node:fs" in a package that runs anywhere',
   ],
   [
-    "a room imports a later room",
+    "a module imports a later module",
     { ...tool, "core/src/schema/index.ts": '// Owns.\nimport type { T } from "../tool/index.ts";' },
-    'packages/core/src/schema/index.ts:2: room "schema" imports "tool", which comes after it',
+    'packages/core/src/schema/index.ts:2: module "schema" imports "tool", which comes after it',
   ],
   [
-    "a room re-exports from a later room",
+    "a module re-exports from a later module",
     { ...tool, "core/src/schema/index.ts": '// Owns.\nexport * from "../tool/index.ts";' },
-    'packages/core/src/schema/index.ts:2: room "schema" imports "tool", which comes after it',
+    'packages/core/src/schema/index.ts:2: module "schema" imports "tool", which comes after it',
   ],
   [
-    "a room is entered past its index",
+    "a module is entered past its index",
     { ...schema, ...tool, "core/src/tool/x.ts": 'import { a } from "../schema/lower.ts";' },
     'packages/core/src/tool/x.ts:1: "schema" is entered past its index.ts',
   ],
   [
-    "a file above the rooms enters one past its index",
+    "a file above the modules enters one past its index",
     { "core/src/index.ts": 'export { a } from "./schema/lower.ts";' },
     'packages/core/src/index.ts:1: "schema" is entered past its index.ts',
   ],
   [
-    "a room imports a file above the rooms",
+    "a module imports a file above the modules",
     { "core/src/schema/index.ts": '// Owns.\nimport { k } from "../kernel.ts";' },
-    'packages/core/src/schema/index.ts:2: room "schema" imports a file that stands above the rooms',
+    'packages/core/src/schema/index.ts:2: module "schema" imports a file above the modules',
   ],
   [
     "a source imports a test",
@@ -129,24 +129,24 @@ test.each([
     'packages/core/src/x.ts:1: "./y.test.ts" is a test',
   ],
   [
-    "a room has no index",
+    "a module has no index",
     { "core/src/tool/name.ts": "" },
-    "packages/core/src/tool: the room has no index.ts",
+    "packages/core/src/tool: the module has no index.ts",
   ],
   [
-    "an index does not say what its room owns",
+    "an index does not say what its module owns",
     { "core/src/tool/index.ts": "export const b = 1; // Owns tools." },
-    "packages/core/src/tool/index.ts: does not open with a comment saying what the room owns",
+    "packages/core/src/tool/index.ts: does not open with a comment saying what the module owns",
   ],
   [
-    "a room is not planned",
+    "a module is not in the layout",
     { "core/src/misc/index.ts": "// Owns." },
-    'packages/core/src/misc: room "misc" is not in house.json',
+    'packages/core/src/misc: module "misc" is not in layout.json',
   ],
   [
-    "a package is not planned",
+    "a package is not in the layout",
     { "extra/src/index.ts": "" },
-    'packages/extra/src/index.ts: package "extra" is not in house.json',
+    'packages/extra/src/index.ts: package "extra" is not in layout.json',
   ],
   [
     "two files import each other",
@@ -157,7 +157,7 @@ test.each([
     "import cycle: packages/tools/src/a.ts → packages/tools/src/b.ts → packages/tools/src/a.ts",
   ],
   [
-    "a cycle goes through several files of one room",
+    "a cycle goes through several files of one module",
     {
       ...schema,
       "core/src/schema/a.ts": 'import "./b.ts";',

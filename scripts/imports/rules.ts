@@ -1,9 +1,9 @@
-// The one-way rules of the house, judged over all source files at once. Pure: files in, violations out.
-// Tests may look anywhere inside their own package and use any package; all else has to keep to the plan.
+// The one-way rules of the layout, checked over all source files at once. Pure: files in, violations out.
+// Tests may look anywhere inside their own package and use any package; all else has to keep to the layout.
 
 import { posix } from "node:path";
-import { npmName } from "../house.ts";
-import type { House, PackagePlan } from "../house.ts";
+import { npmName } from "../layout.ts";
+import type { Layout, PackageLayout } from "../layout.ts";
 import { findCycles } from "./cycles.ts";
 import { isTest } from "./source-file.ts";
 import type { Import, SourceFile } from "./source-file.ts";
@@ -14,29 +14,29 @@ export interface Tree {
   readonly dependencies: Readonly<Record<string, readonly string[]>>;
 }
 
-export function checkTree(house: House, tree: Tree): string[] {
+export function checkTree(layout: Layout, tree: Tree): string[] {
   return [
-    ...tree.files.flatMap((file) => checkFile(house, tree, file)),
-    ...checkRooms(house, tree.files),
+    ...tree.files.flatMap((file) => checkFile(layout, tree, file)),
+    ...checkModules(layout, tree.files),
     ...findCycles(relativeImports(tree.files)).map((cycle) => `import cycle: ${cycle.join(" → ")}`),
   ];
 }
 
-function checkFile(house: House, tree: Tree, file: SourceFile): string[] {
+function checkFile(layout: Layout, tree: Tree, file: SourceFile): string[] {
   const place = placeOf(file.path);
-  const plan = house.packages[place.package];
-  if (plan === undefined) return [`${file.path}: package "${place.package}" is not in house.json`];
+  const own = layout.packages[place.package];
+  if (own === undefined) return [`${file.path}: package "${place.package}" is not in layout.json`];
   const declared = tree.dependencies[place.package] ?? [];
   return file.imports.flatMap((imported) => {
     const problem = imported.specifier.startsWith(".")
-      ? judgeRelative(plan, place, file.path, imported)
-      : judgeBare(house, plan, declared, place, imported);
+      ? judgeRelative(own, place, file.path, imported)
+      : judgeBare(layout, own, declared, place, imported);
     return problem === undefined ? [] : [`${file.path}:${imported.line}: ${problem}`];
   });
 }
 
 function judgeRelative(
-  plan: PackagePlan,
+  own: PackageLayout,
   from: Place,
   path: string,
   { specifier }: Import,
@@ -49,63 +49,62 @@ function judgeRelative(
   }
   if (isTest(path)) return undefined;
   if (isTest(target)) return `"${specifier}" is a test`;
-  return plan.rooms === undefined ? undefined : judgeRooms(plan.rooms, from, placeOf(target));
+  return own.modules === undefined ? undefined : judgeModules(own.modules, from, placeOf(target));
 }
 
-function judgeRooms(rooms: readonly string[], from: Place, to: Place): string | undefined {
-  if (from.room === to.room) return undefined;
-  if (to.room === undefined)
-    return `room "${from.room}" imports a file that stands above the rooms`;
-  if (from.room !== undefined && rooms.indexOf(to.room) >= rooms.indexOf(from.room)) {
-    return `room "${from.room}" imports "${to.room}", which comes after it`;
+function judgeModules(modules: readonly string[], from: Place, to: Place): string | undefined {
+  if (from.module === to.module) return undefined;
+  if (to.module === undefined) return `module "${from.module}" imports a file above the modules`;
+  if (from.module !== undefined && modules.indexOf(to.module) >= modules.indexOf(from.module)) {
+    return `module "${from.module}" imports "${to.module}", which comes after it`;
   }
-  return to.inRoom === "index.ts" ? undefined : `"${to.room}" is entered past its index.ts`;
+  return to.inModule === "index.ts" ? undefined : `"${to.module}" is entered past its index.ts`;
 }
 
 function judgeBare(
-  house: House,
-  plan: PackagePlan,
+  layout: Layout,
+  own: PackageLayout,
   declared: readonly string[],
   from: Place,
   { specifier, isType }: Import,
 ): string | undefined {
   const name = packageName(specifier);
-  const ours = Object.keys(house.packages).find((folder) => npmName(folder) === name);
-  if (isType && ours !== undefined && plan.types?.includes(ours)) return undefined;
-  if (ours !== undefined && !plan.imports.includes(ours)) {
+  const ours = Object.keys(layout.packages).find((folder) => npmName(folder) === name);
+  if (isType && ours !== undefined && own.types?.includes(ours)) return undefined;
+  if (ours !== undefined && !own.imports.includes(ours)) {
     return `"${from.package}" may not import "${specifier}"`;
   }
   if (isTest(from.path)) return undefined;
   if (specifier.startsWith("node:")) {
-    const owner = house.only?.[specifier];
+    const owner = layout.only?.[specifier];
     if (owner !== undefined && owner !== from.package) {
       return `"${specifier}" is used by "${owner}" alone; call what that offers`;
     }
-    return plan.runs === "node" ? undefined : `"${specifier}" in a package that runs anywhere`;
+    return own.runs === "node" ? undefined : `"${specifier}" in a package that runs anywhere`;
   }
   return declared.includes(name) ? undefined : `"${name}" is not among the package's dependencies`;
 }
 
-/** Every room is planned, has an index.ts, and that opens with a comment on what the room owns. */
-function checkRooms(house: House, files: readonly SourceFile[]): string[] {
+/** Every module is in the layout, has an index.ts, and that opens with a comment on what the module owns. */
+function checkModules(layout: Layout, files: readonly SourceFile[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
-  const rooms = new Set<string>();
+  const modules = new Set<string>();
   for (const { path } of files) {
     const place = placeOf(path);
-    if (place.room !== undefined && house.packages[place.package]?.rooms !== undefined) {
-      rooms.add(`packages/${place.package}/src/${place.room}`);
+    if (place.module !== undefined && layout.packages[place.package]?.modules !== undefined) {
+      modules.add(`packages/${place.package}/src/${place.module}`);
     }
   }
-  return [...rooms].flatMap((folder) => {
-    const { package: name, room = "" } = placeOf(`${folder}/index.ts`);
-    if (house.packages[name]?.rooms?.includes(room) !== true) {
-      return [`${folder}: room "${room}" is not in house.json`];
+  return [...modules].flatMap((folder) => {
+    const { package: name, module = "" } = placeOf(`${folder}/index.ts`);
+    if (layout.packages[name]?.modules?.includes(module) !== true) {
+      return [`${folder}: module "${module}" is not in layout.json`];
     }
     const index = byPath.get(`${folder}/index.ts`);
-    if (index === undefined) return [`${folder}: the room has no index.ts`];
+    if (index === undefined) return [`${folder}: the module has no index.ts`];
     return index.opensWithComment
       ? []
-      : [`${index.path}: does not open with a comment saying what the room owns`];
+      : [`${index.path}: does not open with a comment saying what the module owns`];
   });
 }
 
@@ -114,16 +113,16 @@ interface Place {
   /** Folder under `packages`. */
   readonly package: string;
   /** Undefined for a file directly in `src`. */
-  readonly room: string | undefined;
-  readonly inRoom: string;
+  readonly module: string | undefined;
+  readonly inModule: string;
 }
 
 function placeOf(path: string): Place {
   const [, name = "", , ...inside] = path.split("/");
-  const [room, ...rest] = inside;
+  const [module, ...rest] = inside;
   return rest.length === 0
-    ? { path, package: name, room: undefined, inRoom: "" }
-    : { path, package: name, room, inRoom: rest.join("/") };
+    ? { path, package: name, module: undefined, inModule: "" }
+    : { path, package: name, module, inModule: rest.join("/") };
 }
 
 function packageName(specifier: string): string {

@@ -26,8 +26,8 @@ import { sourceAlias } from "../../scripts/source-alias.mjs";
 export interface CliBundle {
   readonly program: string;
   readonly metafile: Metafile;
-  /** The rooms below the commands, for a test that needs no process. */
-  rooms(): Promise<{ loadConfig: typeof loadConfig; openRuntime: typeof openRuntime }>;
+  /** The modules below the commands, for a test that needs no process. */
+  modules(): Promise<{ loadConfig: typeof loadConfig; openRuntime: typeof openRuntime }>;
   /** A home and a project nobody has used. */
   place(): Promise<Place>;
   remove(): Promise<void>;
@@ -75,11 +75,11 @@ export async function bundleCli(): Promise<CliBundle> {
   return {
     program,
     metafile,
-    async rooms() {
-      const rooms = await Promise.all(
-        ["config", "runtime"].map((room) => import(join(built, `${room}.mjs`)) as Promise<object>),
+    async modules() {
+      const modules = await Promise.all(
+        ["config", "runtime"].map((name) => import(join(built, `${name}.mjs`)) as Promise<object>),
       );
-      return Object.assign({}, ...rooms) as Awaited<ReturnType<CliBundle["rooms"]>>;
+      return Object.assign({}, ...modules) as Awaited<ReturnType<CliBundle["modules"]>>;
     },
     async place() {
       const around = await mkdtemp(join(folder, "place-"));

@@ -19,7 +19,7 @@ afterAll(() => bundle.remove());
 
 /** As `soong call` does it, without a process for each. */
 async function write(place: Place, path: string, content: string) {
-  const { loadConfig, openRuntime } = await bundle.rooms();
+  const { loadConfig, openRuntime } = await bundle.modules();
   const runtime = await openRuntime({
     env: {},
     cwd: place.project,
@@ -395,7 +395,7 @@ describe("undo", () => {
     expect(refused.stderr).toMatch(/a\.txt has changed since/);
     expect(await place.read("a.txt")).toBe("somebody else's\n");
     const { tool_call_id } = other;
-    const { loadConfig, openRuntime } = await bundle.rooms();
+    const { loadConfig, openRuntime } = await bundle.modules();
     const config = await loadConfig({ home: place.home });
     const runtime = await openRuntime({ env: {}, cwd: place.project, config });
     await runtime.openSession({ resume: other.session_id });
@@ -493,7 +493,7 @@ describe("the home", () => {
         "",
       ].join("\n"),
     );
-    const { loadConfig, openRuntime } = await bundle.rooms();
+    const { loadConfig, openRuntime } = await bundle.modules();
     const config = await loadConfig({ home: place.home });
     const flags = { deny: ["code.search"] };
     const runtime = await openRuntime({ env: {}, cwd: place.project, config, flags });

@@ -67,7 +67,7 @@ turns:
 
   it("is written and recalled as the config says", async () => {
     verifies("MEM-2", "CONF-3");
-    const { loadConfig, openRuntime } = await bundle.rooms();
+    const { loadConfig, openRuntime } = await bundle.modules();
     const runtimeWith = async (config: string) => {
       const place = await bundle.place();
       await place.write(join(place.home, "config.toml"), config);
@@ -113,7 +113,7 @@ describe("memory of a project", () => {
   it("is what a run begins with, within the budget, each memory once", async () => {
     verifies("MEM-4");
     const place = await bundle.place();
-    const { loadConfig, openRuntime } = await bundle.rooms();
+    const { loadConfig, openRuntime } = await bundle.modules();
     const runtime = await openRuntime({
       env: {},
       cwd: place.project,

@@ -42,7 +42,7 @@ function workers(...starts: readonly string[]): string {
   return `turns: [ { text: never } ]\nagents:\n  default_worker_agent:\n${list}\n`;
 }
 
-type Runtime = Awaited<ReturnType<Awaited<ReturnType<CliBundle["rooms"]>>["openRuntime"]>>;
+type Runtime = Awaited<ReturnType<Awaited<ReturnType<CliBundle["modules"]>>["openRuntime"]>>;
 type Tasks = NonNullable<Runtime["agents"]>["tasks"];
 
 interface Task {
@@ -58,7 +58,7 @@ interface Task {
 async function planned(config = ""): Promise<Task> {
   const place = await bundle.place();
   await place.write(join(place.home, "config.toml"), config);
-  const { loadConfig, openRuntime } = await bundle.rooms();
+  const { loadConfig, openRuntime } = await bundle.modules();
   const runtime = await openRuntime({
     env: {},
     cwd: place.project,

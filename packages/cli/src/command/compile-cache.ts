@@ -15,7 +15,7 @@ export function keepCompiledCode(env: Environment): void {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** As `agentHome` of the config finds it, whose room is too much to load before anything is kept. */
+/** As `agentHome` of the config finds it, a module that is too much to load before anything is cached. */
 export function homeIn({
   SOONG_AGENT_HOME: given = "",
   HOME: user = "",

@@ -1,4 +1,4 @@
-// The command room: what can be typed behind `soong`. Each command is loaded when it is asked for, and
+// The command module: what can be typed behind `soong`. Each command is loaded when it is asked for, and
 // `--version` loads none.
 
 import { VERSION } from "./version.ts";

@@ -1,4 +1,4 @@
-// The conversation room: a person and a model at one terminal (CLI-1, CLI-7). It knows the terminal only by its
+// The conversation module: a person and a model at one terminal (CLI-1, CLI-7). It knows the terminal only by its
 // contract, and the rest of the program by what it is given.
 
 export { askAlways } from "./ask-always.ts";

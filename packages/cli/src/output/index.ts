@@ -1,4 +1,4 @@
-// The output room: what a command says, to people and to programs, and how it fails. It knows no command.
+// The output module: what a command says, to people and to programs, and how it fails. It knows no command.
 
 export { coloursFor, type Colours } from "./colours.ts";
 export { describeRequest } from "./describe-request.ts";

@@ -1,4 +1,4 @@
-// The runtime room: from a config to something that can carry out a call. It puts parts together and says
+// The runtime module: from a config to something that can carry out a call. It puts parts together and says
 // nothing to anybody.
 
 export { agentsFolder, archiveOf, memoryFolder, skillsFolder } from "./agent-places.ts";

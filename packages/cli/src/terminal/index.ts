@@ -1,4 +1,4 @@
-// The terminal room: a screen and a keyboard for a conversation. It knows nothing of what is said there.
+// The terminal module: a screen and a keyboard for a conversation. It knows nothing of what is said there.
 
 export { openTerminal } from "./open-terminal.ts";
 export type {

@@ -1,4 +1,4 @@
-// The terminal room on a real screen: what a person sees there, after keys, floods, resizes and stops.
+// The terminal module on a real screen: what a person sees there, after keys, floods, resizes and stops.
 
 import { readFileSync } from "node:fs";
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
