@@ -75,6 +75,22 @@ test("a rule on a tracked path holds for what the repository holds of it", async
   }
 });
 
+test("a rule on a tracked path holds whatever Unicode form its names have", async () => {
+  verifies("PERM-15");
+  for (const path of ["gehei\u0301m/a.txt", "**/gehei\u0301m", "gehei\u0301m/*.txt"]) {
+    const bench = await repositoryWith([{ path, decision: "deny" }]);
+    await bench.write("gehe\u00edm/a.txt", "the secret\n");
+    gitIn(bench, "add", ".");
+    for (const argv of [
+      ["git", "diff", "--cached"],
+      ["git", "diff", "--cached", "--", "gehe\u00edm"],
+    ]) {
+      const decision = await decided(bench, argv);
+      expect([path, argv, decision]).toEqual([path, argv, expect.stringMatching("ask|deny")]);
+    }
+  }
+});
+
 test("a rule on a path that was never tracked asks for nothing", async () => {
   verifies("PERM-15");
   const bench = await repositoryWith([{ path: "none/**", decision: "deny" }]);

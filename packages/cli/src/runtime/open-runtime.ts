@@ -23,7 +23,12 @@ import {
 import { statSync } from "node:fs";
 import type { McpServers, McpServersOptions } from "@soong/mcp";
 import type { NewSession, OpenSession, Store } from "@soong/store";
-import { clearAbandonedWrites, defaultLockDirectory, findPath } from "@soong/tools";
+import {
+  clearAbandonedWrites,
+  defaultLockDirectory,
+  findPath,
+  resolveRulePath,
+} from "@soong/tools";
 import { kernelConfigOf, policyOf, type LoadedConfig } from "../config/index.ts";
 import {
   createQuestionDesk,
@@ -40,7 +45,7 @@ import { knownSecrets } from "./secrets.ts";
 import { ownHooks } from "./own-hooks.ts";
 import { ownTools } from "./own-tools.ts";
 import { patternDisk } from "./pattern-disk.ts";
-import { placesOf, resolveLinks } from "./places.ts";
+import { placesOf } from "./places.ts";
 import { runtimeServers, type ServerChoice } from "./runtime-servers.ts";
 
 export interface RuntimeOptions {
@@ -145,7 +150,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     policy,
     roots,
     secrets,
-    resolvePath: resolveLinks,
+    resolvePath: resolveRulePath,
     findPath,
     isDirectory(path) {
       const isThere = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -185,7 +185,7 @@ async function restrictedNames(
     if (spec === undefined || !isAbout(glob, below)) continue;
     const kind = restrictedBy(spec.sample, access)?.kind;
     if (kind !== "rule" && kind !== "hook") continue;
-    const pathspecs = narrowed(glob, below, workTree) ?? spec.pathspecs;
+    const pathspecs = inEveryForm(narrowed(glob, below, workTree) ?? spec.pathspecs);
     const staged = await ask(["ls-files", "--", ...pathspecs]);
     const isKnown =
       staged !== "" ||
@@ -195,10 +195,22 @@ async function restrictedNames(
   return found;
 }
 
+/** Git compares bytes; to a rule the Unicode forms of a name are one. */
+function inEveryForm(pathspecs: readonly string[]): string[] {
+  return [
+    ...new Set(pathspecs.flatMap((one) => [one, one.normalize("NFC"), one.normalize("NFD")])),
+  ];
+}
+
 /** Whether a pattern may fit something below one of the paths; without any, everything is meant. */
 function isAbout(glob: string, below: readonly string[]): boolean {
-  const { path } = literalPrefix(glob);
-  return below.length === 0 || below.some((one) => isWithin(one, path) || isWithin(path, one));
+  const path = literalPrefix(glob).path.normalize("NFC");
+  return (
+    below.length === 0 ||
+    below
+      .map((one) => one.normalize("NFC"))
+      .some((one) => isWithin(one, path) || isWithin(path, one))
+  );
 }
 
 /** A pattern for any depth, asked about below the given paths alone. */
