@@ -164,7 +164,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const used = new Set<string>();
   let opening: Promise<Store> | undefined;
   const { mcp, ready, watched: withServerFacts } = await servers.open(kernel.registry, secrets);
-  const unmatched = matchNothing(policy, hooks);
+  const unmatched = matchNothing(withRulesOfAgents(policy, agents), hooks);
   for (const warning of [
     ...servers.warnings,
     ...(agents?.problems ?? []),
@@ -324,6 +324,15 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     if (options.note === undefined) process.stderr.write(`${text}\n`);
     else options.note(text);
   }
+}
+
+/** A definition's rules are checked before it is started: nobody looks for them then. */
+function withRulesOfAgents(policy: PolicyInput, agents: RuntimeAgents | undefined): PolicyInput {
+  const definitions = [...(agents?.catalog.definitions.values() ?? [])];
+  return {
+    ...policy,
+    rules: [...(policy.rules ?? []), ...definitions.flatMap(({ rules = [] }) => rules)],
+  };
 }
 
 /** What is not there yet is no reason to speak up at every start: `doctor` and `explain` name it. */
