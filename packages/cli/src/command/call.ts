@@ -34,6 +34,7 @@ export async function callCommand(
     config: await configOf(context),
     flags: { allow, deny },
     ...person,
+    isBrief: true,
     servers: serverOf(tool),
     // Most calls need nothing of it, and are to be quick.
     agents: /^(agent|internal)\./.test(tool),

@@ -63,6 +63,8 @@ export interface RuntimeOptions {
   readonly elicit?: AskElicitation;
   /** Where questions are put. Left out: one that only `ask`, `elicit` and the socket know. */
   readonly desk?: QuestionDesk;
+  /** It makes one call: nobody can join it to answer. */
+  readonly isBrief?: boolean;
   /** Which MCP servers it may have; none of them is connected before it is `ready`. Left out: all. */
   readonly servers?: ServerChoice;
   /** Whether agents, tasks, skills and memory are part of it: for whatever lets a model work, or shows what one has. */
@@ -343,7 +345,12 @@ function describeNever(warnings: readonly PatternWarning[]): string[] {
 }
 
 /** Whoever opened the runtime answers as one among others. */
-function deskWith({ ask, elicit, desk = createQuestionDesk() }: RuntimeOptions): QuestionDesk {
+function deskWith({
+  ask,
+  elicit,
+  isBrief = false,
+  desk = createQuestionDesk({ isBrief }),
+}: RuntimeOptions): QuestionDesk {
   if (ask !== undefined || elicit !== undefined) {
     desk.attend({
       ask: async ({ request }, signal) => ask?.(request, { signal }),
