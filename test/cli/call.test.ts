@@ -90,6 +90,8 @@ describe("a call from the command line", () => {
     expect(sensitive.code).toBe(3);
     expect(sensitive.stderr).toContain("--yes");
     expect(sensitive.stderr).not.toContain("--allow");
+    // It is over before anyone could be there.
+    expect(denied.stdout + sensitive.stderr).not.toMatch(/soong (?:attach|inspect)/);
     const misspelt = await place.run(["call", "code.list_dir", "{}", "--deny", "code.readfile"]);
     expect(misspelt.stderr).toContain(
       'warning: --deny code.readfile: tool "code.readfile" matches no tool; did you mean "code.read_file"?',

@@ -67,6 +67,39 @@ describe("rules, flags and hooks that match nothing", () => {
     }
   });
 
+  it("may be rules of an agent's definition", async () => {
+    verifies("PERM-17");
+    const place = await bundle.place();
+    const file = join(place.home, "agents/reviewer.md");
+    await place.write(
+      file,
+      [
+        "---",
+        "description: Reviews.",
+        "rules:",
+        "  - { path: src/**, decision: ask }",
+        "  - { tool: code.reed_file, decision: deny }",
+        "---",
+        "You review.",
+      ].join("\n"),
+    );
+    await place.write("s.yaml", "turns: [ { text: Done. } ]");
+    await place.write("src/a.txt", "");
+    const [run, doctor, explain] = await Promise.all([
+      place.run(["run", "--model", "script:s.yaml", "go"]),
+      place.run(["doctor", "--json"]),
+      place.run(["explain", "--json"]),
+    ]);
+    const where = `${file}:5`;
+    const message = 'tool "code.reed_file" matches no tool; did you mean "code.read_file"?';
+    expect(run.stderr).toContain(`warning: ${where}: ${message}\n`);
+    expect(findingsOf(doctor).get("rules")).toMatchObject({
+      state: "warn",
+      says: `0 in the config\n${where}: ${message}`,
+    });
+    expect(recordsOf(explain)[0]?.["warnings"]).toEqual([{ kind: "never", where, message }]);
+  });
+
   it("are no warning while what they name may still be made", async () => {
     verifies("PERM-17");
     const place = await bundle.place();

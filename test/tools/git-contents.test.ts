@@ -75,6 +75,68 @@ test("a rule on a tracked path holds for what the repository holds of it", async
   }
 });
 
+test("a rule on a tracked path holds whatever Unicode form its names have", async () => {
+  verifies("PERM-15");
+  for (const path of ["gehei\u0301m/a.txt", "**/gehei\u0301m", "gehei\u0301m/*.txt"]) {
+    const bench = await repositoryWith([{ path, decision: "deny" }]);
+    await bench.write("gehe\u00edm/a.txt", "the secret\n");
+    gitIn(bench, "add", ".");
+    for (const argv of [
+      ["git", "diff", "--cached"],
+      ["git", "diff", "--cached", "--", "gehe\u00edm"],
+    ]) {
+      const decision = await decided(bench, argv);
+      expect([path, argv, decision]).toEqual([path, argv, expect.stringMatching("ask|deny")]);
+    }
+  }
+});
+
+test("a rule on a path holds for objects that no commit names any more", async () => {
+  verifies("PERM-15", "PATH-3");
+  for (const [path, rules] of [
+    ["private.txt", [{ path: "private.txt", decision: "deny" }]],
+    [".env", []],
+  ] as [string, PermissionRule[]][]) {
+    const bench = await repositoryWith(rules);
+    await bench.write(path, "staged once\n");
+    gitIn(bench, "add", path);
+    const tree = gitIn(bench, "write-tree").trim();
+    const commit = gitIn(bench, "commit-tree", "-m", "x", tree).trim();
+    const blob = gitIn(bench, "rev-parse", `:${path}`).trim();
+    gitIn(bench, "reset", "-q");
+    const plain = gitIn(bench, "rev-parse", "HEAD:open/a.txt").trim();
+    const head = gitIn(bench, "rev-parse", "HEAD").trim();
+    for (const argv of [
+      ["cat-file", "-p", blob],
+      ["cat-file", "blob", blob.slice(0, 7)],
+      ["show", blob],
+      ["show", commit],
+      ["show", `${commit}^{tree}:${path}`],
+      ["archive", tree],
+      ["diff", blob, plain],
+      ["diff", `${commit}..${head}`],
+      ["grep", "secret", tree],
+      ["tag", "kept", blob],
+      ["fsck", "--lost-found"],
+      ["cat-file", "--batch-all-objects", "--batch"],
+    ]) {
+      const decision = await decided(bench, ["git", ...argv]);
+      expect([path, argv, decision]).toEqual([path, argv, expect.stringMatching("ask|deny")]);
+    }
+    for (const argv of [
+      ["cat-file", "-p", plain],
+      ["show", head],
+      ["diff", `${head.slice(0, 8)}~1`, head],
+      ["log", "-p", head],
+      ["grep", "face", `${head}^{tree}`],
+      ["tag", "v1", head],
+      ["fsck"],
+    ]) {
+      expect([path, argv, await decided(bench, ["git", ...argv])]).toEqual([path, argv, "allow"]);
+    }
+  }
+});
+
 test("a rule on a path that was never tracked asks for nothing", async () => {
   verifies("PERM-15");
   const bench = await repositoryWith([{ path: "none/**", decision: "deny" }]);

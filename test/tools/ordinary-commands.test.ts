@@ -190,6 +190,8 @@ test("a command that a rule for readonly commands does not allow says why it is 
   expect(refused.error?.message).toContain(
     "A rule allows it where it is proven to only read. Not proven to only read: ",
   );
+  const built = await bench.call("code.run_command", { argv: ["make"] });
+  expect(built.error?.message).toContain("it is proven only with --version.");
   const other = await createWorkbench({ rules: [] });
   onTestFinished(() => other.close());
   const plain = await other.call("code.run_command", { argv: ["sort", "-o", "b.txt", "a.txt"] });

@@ -4,7 +4,7 @@
 import { chmod, link, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { defineHook, type AnyHook, type PermissionRule } from "@soong/core";
-import { resolvePathNow } from "@soong/tools";
+import { resolveRulePath } from "@soong/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
 import { allowCode, createWorkbench, type Workbench } from "./workbench.ts";
@@ -12,7 +12,7 @@ import { allowCode, createWorkbench, type Workbench } from "./workbench.ts";
 async function benchWith(rules: readonly PermissionRule[], hooks: AnyHook[] = []) {
   const bench = await createWorkbench({
     rules: [...allowCode, ...rules],
-    session: { hooks, resolvePath: (path) => resolvePathNow("/", path) },
+    session: { hooks, resolvePath: resolveRulePath },
   });
   onTestFinished(() => bench.close());
   await bench.write("config/secrets/key.txt", "the secret\n");
@@ -271,3 +271,16 @@ test("a listing shows what a rule about reading alone restricts", async () => {
   const bench = await benchWith([{ ...DENY, tool: "code.read_file" }]);
   expect(await decided(bench, ["ls", "config"])).toBe("allow");
 });
+
+test.each(["gehei\u0301m", "gehei\u0301m/**", "li\u0301nk/key"])(
+  "what could reach %j asks, though the disk has its names in another Unicode form",
+  async (path) => {
+    verifies("PERM-15");
+    const bench = await benchWith([{ path, decision: "deny" }]);
+    expect(await decided(bench, ["make"])).toBe("allow");
+    await bench.write("gehe\u00edm/key", "the secret\n");
+    await symlink("gehe\u00edm", join(bench.project, "l\u00ednk"));
+    expect(await decided(bench, ["make"])).toBe("ask");
+    expect(await decided(bench, ["cat", "gehe\u00edm/key"])).toBe("deny");
+  },
+);

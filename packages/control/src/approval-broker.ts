@@ -53,8 +53,11 @@ export interface ApprovalBroker {
   addResponder(responder: Responder): () => void;
 }
 
-export function createApprovalBroker(): ApprovalBroker {
-  const permissions = createFirstAnswer<PermissionRequest, PermissionAnswer>(nobodyToAsk);
+/** `isBrief`: it is over before anyone could come in through the socket. */
+export function createApprovalBroker({ isBrief = false } = {}): ApprovalBroker {
+  const permissions = createFirstAnswer<PermissionRequest, PermissionAnswer>((request) =>
+    nobodyToAsk(request, isBrief),
+  );
   const elicitations = createFirstAnswer<Parameters<AskElicitation>[0], ElicitationAnswer>(
     () => "nobody is there to ask",
   );
@@ -92,7 +95,10 @@ export function answeredBy(settled: AbortSignal): string | undefined {
 }
 
 /** The model reads this, and so does whoever looks for what went wrong. */
-function nobodyToAsk({ tool_name, arguments: input, chain }: PermissionRequest): string {
+function nobodyToAsk(
+  { tool_name, arguments: input, chain }: PermissionRequest,
+  isBrief: boolean,
+): string {
   const asking = chain.find(({ decisive }) => decisive === true);
   const explain = `soong explain ${tool_name} '${JSON.stringify(input).replaceAll("'", String.raw`'\''`)}'`;
   // What the defaults ask about, a rule can allow; what a rule, a hook or the runtime does, it may not.
@@ -102,9 +108,9 @@ function nobodyToAsk({ tool_name, arguments: input, chain }: PermissionRequest):
     ...(asking?.layer !== "defaults" && explain.length <= MAX_COMMAND_CHARS
       ? [`\`${explain}\` shows what asks`]
       : []),
-    "`soong inspect` or `soong attach` in another terminal can answer",
+    ...(isBrief ? [] : ["`soong inspect` or `soong attach` in another terminal can answer"]),
   ];
-  return `nobody is there to ask (${hints.join(", and ")})`;
+  return `nobody is there to ask${hints.length === 0 ? "" : ` (${hints.join(", and ")})`}`;
 }
 
 const MAX_COMMAND_CHARS = 300;

@@ -23,7 +23,12 @@ import {
 import { statSync } from "node:fs";
 import type { McpServers, McpServersOptions } from "@soong/mcp";
 import type { NewSession, OpenSession, Store } from "@soong/store";
-import { clearAbandonedWrites, defaultLockDirectory, findPath } from "@soong/tools";
+import {
+  clearAbandonedWrites,
+  defaultLockDirectory,
+  findPath,
+  resolveRulePath,
+} from "@soong/tools";
 import { kernelConfigOf, policyOf, type LoadedConfig } from "../config/index.ts";
 import {
   createApprovalBroker,
@@ -40,7 +45,7 @@ import { knownSecrets } from "./secrets.ts";
 import { ownHooks } from "./own-hooks.ts";
 import { ownTools } from "./own-tools.ts";
 import { patternDisk } from "./pattern-disk.ts";
-import { placesOf, resolveLinks } from "./places.ts";
+import { placesOf } from "./places.ts";
 import { runtimeServers, type ServerChoice } from "./runtime-servers.ts";
 
 export interface RuntimeOptions {
@@ -58,6 +63,8 @@ export interface RuntimeOptions {
   readonly elicit?: AskElicitation;
   /** Where questions are put. Left out: one that only `ask`, `elicit` and the socket know. */
   readonly broker?: ApprovalBroker;
+  /** It makes one call: no one can join it to answer. */
+  readonly isBrief?: boolean;
   /** Which MCP servers it may have; none of them is connected before it is `ready`. Left out: all. */
   readonly servers?: ServerChoice;
   /** Whether agents, tasks, skills and memory are part of it: for whatever lets a model work, or shows what one has. */
@@ -145,7 +152,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     policy,
     roots,
     secrets,
-    resolvePath: resolveLinks,
+    resolvePath: resolveRulePath,
     findPath,
     isDirectory(path) {
       const isThere = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -159,7 +166,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const used = new Set<string>();
   let opening: Promise<Store> | undefined;
   const { mcp, ready, watched: withServerFacts } = await servers.open(kernel.registry, secrets);
-  const unmatched = matchNothing(policy, hooks);
+  const unmatched = matchNothing(withRulesOfAgents(policy, agents), hooks);
   for (const warning of [
     ...servers.warnings,
     ...(agents?.problems ?? []),
@@ -321,6 +328,15 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
 }
 
+/** A definition's rules are checked before it is started: nobody looks for them then. */
+function withRulesOfAgents(policy: PolicyInput, agents: RuntimeAgents | undefined): PolicyInput {
+  const definitions = [...(agents?.catalog.definitions.values() ?? [])];
+  return {
+    ...policy,
+    rules: [...(policy.rules ?? []), ...definitions.flatMap(({ rules = [] }) => rules)],
+  };
+}
+
 /** What is not there yet is no reason to speak up at every start: `doctor` and `explain` name it. */
 function describeNever(warnings: readonly PatternWarning[]): string[] {
   return warnings.flatMap(({ kind, where, message }) =>
@@ -332,7 +348,8 @@ function describeNever(warnings: readonly PatternWarning[]): string[] {
 function deskWith({
   ask,
   elicit,
-  broker = createApprovalBroker(),
+  isBrief = false,
+  broker = createApprovalBroker({ isBrief }),
 }: RuntimeOptions): ApprovalBroker {
   if (ask !== undefined || elicit !== undefined) {
     broker.addResponder({

@@ -18,6 +18,7 @@ const project = realpathSync(mkdtempSync(join(tmpdir(), "soong-patterns-")));
 
 beforeAll(() => {
   mkdirSync(join(project, "secrets"));
+  mkdirSync(join(project, "gehe\u00edm"));
   writeFileSync(join(project, "a.txt"), "");
   mkdirSync(join(project, "$KEPT"));
   writeFileSync(join(project, "my program"), "");
@@ -107,6 +108,7 @@ describe("a rule that can match nothing", () => {
     { argv: ["git", "commit", "-m", "two words"] },
     { argv: [join(project, "my program")] },
     { path: "secrets/**" },
+    { path: "gehei\u0301m/**" },
     { tool: "mcp.github.*", path: "secrets/**" },
     { path: "**/.env*" },
     { path: "a.txt/**/x" },

@@ -2,6 +2,7 @@
 
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import type { PatternDisk } from "@soong/core";
+import { resolveRulePath } from "@soong/tools";
 
 export const patternDisk: PatternDisk = {
   kindOf(path) {
@@ -12,9 +13,9 @@ export const patternDisk: PatternDisk = {
       if (code === "ELOOP") return "loop";
       // What may not be looked at is not known to be missing.
       if (code !== "ENOENT") return code === "ENOTDIR" ? "missing" : "directory";
-      return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
-        ? "dangling"
-        : "missing";
+      if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) return "dangling";
+      const spelled = resolveRulePath(path);
+      return spelled === undefined || spelled === path ? "missing" : patternDisk.kindOf(spelled);
     }
   },
   namesIn(directory) {

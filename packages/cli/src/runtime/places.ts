@@ -5,7 +5,7 @@ import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type { PolicyInput, Roots } from "@soong/core";
-import { defaultLockDirectory, isCaseInsensitive, resolvePath, resolvePathNow } from "@soong/tools";
+import { defaultLockDirectory, isCaseInsensitive, resolvePath } from "@soong/tools";
 import { userHome, type SoongConfig } from "../config/index.ts";
 import { SetupError } from "./setup-error.ts";
 
@@ -47,15 +47,6 @@ export async function placesOf(
       ...(writesToTmp ? { tmp_dir: await resolvePath("/", tmpdir()) } : {}),
     },
   };
-}
-
-/** Where the links of a rule's path lead; undefined for what cannot be looked up (PERM-15). */
-export function resolveLinks(path: string): string | undefined {
-  try {
-    return resolvePathNow("/", path);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The home of Soong, and the locks, which lie elsewhere when the home was moved. */

@@ -68,6 +68,9 @@ const SHOWS_FILES_WITH: Readonly<Record<string, RegExp>> = {
   add: /^-[a-zA-Z]*[pie]|^--(?:pat|int|ed)/,
   commit: /^-[a-zA-Z]*[pv]|^--(?:pat|verb|int)/,
   config: /^-e$|^--(?:ed|blob)/,
+  // What has no name would have one, or be a file.
+  tag: /^[0-9a-fA-F]{4,}$/,
+  fsck: /^--lo/,
 };
 
 /** They show or write files that the repository tracks, and no others. */

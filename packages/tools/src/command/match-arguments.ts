@@ -18,11 +18,11 @@ export function matchArguments(
   if (typeof read === "string") return read;
   const { options, operands } = read;
   if (rule.needs !== undefined && !hasOneOf(options, rule.needs)) {
-    return `it is proven only with one of ${list(rule.needs)}`;
+    return `it is proven only with ${oneOf(rule.needs)}`;
   }
   const needed = operands.length > 0 ? rule.operandsNeed : undefined;
   if (needed !== undefined && !hasOneOf(options, needed)) {
-    return `${JSON.stringify(operands[0])} is only harmless with one of ${list(needed)}`;
+    return `${JSON.stringify(operands[0])} is only harmless with ${oneOf(needed)}`;
   }
   const excess = operands[rule.mostOperands ?? operands.length];
   if (excess !== undefined) return `${JSON.stringify(excess)} may be written to`;
@@ -55,8 +55,9 @@ const KINDS: Readonly<Record<ArgumentKind, string>> = {
   pager_file: "an ordinary file inside the project",
 };
 
-function list(words: string): string {
-  return [...wordsOf(words)].join(" ");
+function oneOf(words: string): string {
+  const options = [...wordsOf(words)];
+  return options.length === 1 ? options.join("") : `one of ${options.join(" ")}`;
 }
 
 function unknownOption(argument: string): Unproven {

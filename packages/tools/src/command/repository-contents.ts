@@ -11,6 +11,7 @@ import { directoryOfGit } from "./config-that-runs.ts";
 import { reachOfGit } from "./git-reach.ts";
 import { gitEnvironment } from "./git-environment.ts";
 import { canonicalPath, isWithin } from "./places-of-command.ts";
+import { givenObjects, type GivenObjects } from "./given-objects.ts";
 import { printedNames, type AskGit } from "./printed-names.ts";
 import { walkedTrees } from "./walked-trees.ts";
 import { repositoryAround } from "./written-places.ts";
@@ -44,9 +45,13 @@ export async function repositoryContents(
   const shown = shownBy(command);
   if (shown === undefined) return { ...NOTHING, sensitive: printed };
   const ask = gitAsker(shown.workTree, places.roots, env);
+  const objects = shown.tracked === undefined ? undefined : await givenObjects(command.argv, ask);
   const all = shown.everything === undefined ? [] : await sensitiveNames(shown, places, ask);
   return {
-    may_reach: shown.tracked === undefined ? [] : await restrictedNames(shown, places, ask),
+    may_reach:
+      shown.tracked === undefined
+        ? []
+        : await restrictedNames({ ...shown, ...objects }, places, ask),
     sensitive: [...all, ...printed],
   };
 }
@@ -67,8 +72,11 @@ async function printedSecrets(
       !INSTALLED.test(name) && restrictedBy(join(workTree, name), "read")?.kind === "sensitive";
     const ask = gitAsker(directory, roots, env);
     const names = await printedNames({ argv: words, workTree, counts }, ask);
-    if (names === undefined) {
-      const reason = "its history cannot be looked through for sensitive files";
+    const isNameless = (await givenObjects(words, ask)).nameless;
+    if (names === undefined || isNameless) {
+      const reason = isNameless
+        ? "no commit names the objects that would be printed, which may be of a sensitive file"
+        : "its history cannot be looked through for sensitive files";
       found.set(workTree, {
         kind: "path",
         access: "search",
@@ -98,7 +106,7 @@ export async function unwritableInRepository(
   return restrictedNames({ workTree }, places, gitAsker(workTree, places.roots, env), "write");
 }
 
-interface Shown {
+interface Shown extends Partial<GivenObjects> {
   readonly workTree: string;
   /** What it tracks below these paths may be shown or changed; none: everything. */
   readonly tracked?: readonly string[];
@@ -174,7 +182,7 @@ function showsContents(argv: readonly string[]): boolean {
 
 /** One path for each rule or guard whose files the repository knows. Where git cannot tell, it counts as yes. */
 async function restrictedNames(
-  { workTree, tracked: below = [] }: Shown,
+  { workTree, tracked: below = [], commits = [], nameless = false }: Shown,
   { restrictedBy, restrictedGlobs }: RepositoryPlaces,
   ask: AskGit,
   access: "read" | "write" = "read",
@@ -182,23 +190,35 @@ async function restrictedNames(
   const found: string[] = [];
   for (const glob of restrictedGlobs(access)) {
     const spec = pathspecOf(glob, workTree);
-    if (spec === undefined || !isAbout(glob, below)) continue;
+    if (spec === undefined || (!nameless && !isAbout(glob, below))) continue;
     const kind = restrictedBy(spec.sample, access)?.kind;
     if (kind !== "rule" && kind !== "hook") continue;
-    const pathspecs = narrowed(glob, below, workTree) ?? spec.pathspecs;
+    const pathspecs = inEveryForm(narrowed(glob, below, workTree) ?? spec.pathspecs);
     const staged = await ask(["ls-files", "--", ...pathspecs]);
+    const history = ["rev-list", "--all", "--reflog", "--max-count=1", ...commits];
     const isKnown =
-      staged !== "" ||
-      (await ask(["rev-list", "--all", "--reflog", "--max-count=1", "--", ...pathspecs])) !== "";
+      nameless || staged !== "" || (await ask([...history, "--", ...pathspecs])) !== "";
     if (isKnown) found.push(spec.sample);
   }
   return found;
 }
 
+/** Git compares bytes; to a rule the Unicode forms of a name are one. */
+function inEveryForm(pathspecs: readonly string[]): string[] {
+  return [
+    ...new Set(pathspecs.flatMap((one) => [one, one.normalize("NFC"), one.normalize("NFD")])),
+  ];
+}
+
 /** Whether a pattern may fit something below one of the paths; without any, everything is meant. */
 function isAbout(glob: string, below: readonly string[]): boolean {
-  const { path } = literalPrefix(glob);
-  return below.length === 0 || below.some((one) => isWithin(one, path) || isWithin(path, one));
+  const path = literalPrefix(glob).path.normalize("NFC");
+  return (
+    below.length === 0 ||
+    below
+      .map((one) => one.normalize("NFC"))
+      .some((one) => isWithin(one, path) || isWithin(path, one))
+  );
 }
 
 /** A pattern for any depth, asked about below the given paths alone. */

@@ -2,7 +2,13 @@
 // judged, and putting new bytes in its place whole, one writer at a time. It touches the disk and
 // nothing else; every tool that reads or writes a file goes through this room.
 
-export { linkTargetNow, resolvePath, resolvePathNow, walkPathNow } from "./resolve-path.ts";
+export {
+  linkTargetNow,
+  resolvePath,
+  resolvePathNow,
+  resolveRulePath,
+  walkPathNow,
+} from "./resolve-path.ts";
 export { entriesOf, exists, existsThroughLinks, isDirectory } from "./look.ts";
 export { openRegularFile } from "./open-regular-file.ts";
 export type { VerifiedFile } from "./open-regular-file.ts";

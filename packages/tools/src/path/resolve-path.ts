@@ -4,7 +4,9 @@
 
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { readlink, realpath } from "node:fs/promises";
+import { join } from "node:path";
 
+import { entriesOf, exists } from "./look.ts";
 import { errnoOf, failureOf, invalidPath } from "./path-failure.ts";
 
 export async function resolvePath(base: string, given: string): Promise<string> {
@@ -31,6 +33,34 @@ export function resolvePathNow(base: string, given: string): string {
     // As above.
   }
   return walkPathNow(base, given);
+}
+
+/**
+ * The same for the path of a rule (PERM-15). Its names are those on the disk, which may have them in another Unicode form; undefined for what
+ * cannot be looked up.
+ */
+export function resolveRulePath(path: string): string | undefined {
+  try {
+    const resolved = resolvePathNow("/", path);
+    if (ASCII.test(resolved) || exists(resolved)) return resolved;
+    const spelled = resolved
+      .split("/")
+      .reduce((parent, name) => join(parent, nameOnDisk(parent, name)), "/");
+    return spelled === resolved ? resolved : resolvePathNow("/", spelled);
+  } catch {
+    return undefined;
+  }
+}
+
+const ASCII = /^[\0-\x7f]*$/;
+
+function nameOnDisk(directory: string, name: string): string {
+  if (ASCII.test(name) || exists(join(directory, name))) return name;
+  const composed = name.normalize("NFC");
+  for (const entry of entriesOf(directory)) {
+    if (entry.name.normalize("NFC") === composed) return entry.name;
+  }
+  return name;
 }
 
 /** Step by step: `visit` gets every entry on the way, links among them, before the entry is followed. */

@@ -58,6 +58,7 @@ async function callTool(
     config: await configOf(context),
     flags: { allow, deny },
     ...person,
+    isBrief: true,
     servers: serverOf(tool),
     // Most calls need nothing of it, and are to be quick.
     agents: /^(agent|internal)\./.test(tool),
