@@ -44,9 +44,9 @@ const REAL_TIME: Pace = { now: () => performance.now(), pause: (ms) => delay(ms)
 export async function endFamily(
   family: Family,
   options: EndingOptions,
-  { now, pause: pauseFor }: Pace = REAL_TIME,
+  pace: Pace = REAL_TIME,
 ): Promise<Ending> {
-  const started = now();
+  const started = pace.now();
   const { patienceMs } = options;
   const killAfterMs = Math.min(patienceMs + options.graceMs, KILL_BY_MS);
   const asked = new Set<number>();
@@ -56,9 +56,9 @@ export async function endFamily(
   let wasKilled = false;
 
   for (;;) {
-    const before = now();
+    const before = pace.now();
     const { alive, undecided } = family.look();
-    const seen = now();
+    const seen = pace.now();
     const spent = seen - started;
     undecidedLooks = alive.length > 0 ? 0 : undecidedLooks + 1;
     if (alive.length === 0 && !(undecided && undecidedLooks < UNDECIDED_LOOKS)) {
@@ -84,9 +84,11 @@ export async function endFamily(
       family.signal("SIGCONT", newcomers, how);
     }
     if (alive.length === 0) {
-      await pauseFor(UNDECIDED_PAUSE_MS);
+      await pace.pause(UNDECIDED_PAUSE_MS);
     } else {
-      await pauseFor(Math.max(pause, Math.min((seen - before) / SHARE_OF_LOOKS, LONGEST_PAUSE_MS)));
+      await pace.pause(
+        Math.max(pause, Math.min((seen - before) / SHARE_OF_LOOKS, LONGEST_PAUSE_MS)),
+      );
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
     }
   }
