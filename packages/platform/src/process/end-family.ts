@@ -19,6 +19,8 @@ export interface Ending {
 }
 
 const GIVE_UP_MS = 2500;
+/** Who was not killed by now is, however long the grace: there has to be time left to see that it helped. */
+const KILL_BY_MS = 2250;
 
 /** How often in a row a look that found nobody is repeated because it was undecided. */
 const UNDECIDED_LOOKS = 20;
@@ -31,29 +33,47 @@ const LONGEST_PAUSE_MS = 50;
 /** Looking takes at most this part of the time, however many commands are ended on a busy machine. */
 const SHARE_OF_LOOKS = 1 / 4;
 
-export async function endFamily(family: Family, options: EndingOptions): Promise<Ending> {
-  const started = performance.now();
+/** What passes between two looks. */
+export interface Pace {
+  now(): number;
+  pause(ms: number): Promise<void>;
+}
+
+const REAL_TIME: Pace = { now: () => performance.now(), pause: (ms) => delay(ms) };
+
+export async function endFamily(
+  family: Family,
+  options: EndingOptions,
+  pace: Pace = REAL_TIME,
+): Promise<Ending> {
+  const started = pace.now();
   const { patienceMs } = options;
-  const killAfterMs = patienceMs + options.graceMs;
+  const killAfterMs = Math.min(patienceMs + options.graceMs, KILL_BY_MS);
   const asked = new Set<number>();
   const ended = new Set<number>();
   let pause = FIRST_PAUSE_MS;
   let undecidedLooks = 0;
+  let wasKilled = false;
 
   for (;;) {
-    const before = performance.now();
+    const before = pace.now();
     const { alive, undecided } = family.look();
-    const now = performance.now();
-    const spent = now - started;
+    const seen = pace.now();
+    const spent = seen - started;
     undecidedLooks = alive.length > 0 ? 0 : undecidedLooks + 1;
     if (alive.length === 0 && !(undecided && undecidedLooks < UNDECIDED_LOOKS)) {
       return { ended, survivors: [] };
     }
-    if (spent >= GIVE_UP_MS) return { ended, survivors: alive.map((member) => member.pid) };
+    // This process may have stood still for all of that time: nobody survives who was never killed.
+    if (spent >= GIVE_UP_MS && (wasKilled || alive.length === 0)) {
+      return { ended, survivors: alive.map((member) => member.pid) };
+    }
 
-    if (spent >= patienceMs) for (const member of alive) ended.add(member.pid);
+    if (spent >= Math.min(patienceMs, killAfterMs))
+      for (const member of alive) ended.add(member.pid);
     if (spent >= killAfterMs) {
       family.signal("SIGKILL", alive, "at_a_stroke");
+      wasKilled = true;
     } else if (spent >= patienceMs) {
       // Once each: many programs take a second SIGTERM for impatience and skip their clean-up.
       const newcomers = alive.filter((member) => !asked.has(member.pid));
@@ -64,9 +84,11 @@ export async function endFamily(family: Family, options: EndingOptions): Promise
       family.signal("SIGCONT", newcomers, how);
     }
     if (alive.length === 0) {
-      await delay(UNDECIDED_PAUSE_MS);
+      await pace.pause(UNDECIDED_PAUSE_MS);
     } else {
-      await delay(Math.max(pause, Math.min((now - before) / SHARE_OF_LOOKS, LONGEST_PAUSE_MS)));
+      await pace.pause(
+        Math.max(pause, Math.min((seen - before) / SHARE_OF_LOOKS, LONGEST_PAUSE_MS)),
+      );
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
     }
   }

@@ -12,6 +12,7 @@ import {
   type SessionPlace,
   type SessionRow,
 } from "../session/index.ts";
+import { asColumn } from "../sqlite/index.ts";
 import type { FactWalk } from "./walk-facts.ts";
 
 type Row = Readonly<Record<string, string | number | null>>;
@@ -48,7 +49,23 @@ export function findDerivedProblem(
   } catch (error) {
     return problemAt(session.last_seq, (error as Error).message);
   }
-  return compare(expectedTables(walk.rows), held, session.last_seq);
+  return (
+    compare(expectedTables(walk.rows), held, session.last_seq) ??
+    misfiledArtifact(place, session.last_seq)
+  );
+}
+
+function misfiledArtifact(place: SessionPlace, lastSeq: number): ChainProblem | undefined {
+  for (const held of heldArtifacts(place)) {
+    const column = findChangedColumn(held);
+    if (column === undefined) continue;
+    const { artifact_id } = recordIn(held);
+    return problemAt(
+      lastSeq,
+      `artifact ${shown(artifact_id)} is filed under another ${column} than its record says`,
+    );
+  }
+  return undefined;
 }
 
 function expectedTables(rows: RowsOfFacts): Tables {
@@ -58,10 +75,8 @@ function expectedTables(rows: RowsOfFacts): Tables {
 
 function heldTables(place: SessionPlace, session: SessionRow, rows: RowsOfFacts): Tables {
   const { query, session_no: no } = place;
-  const records = (
-    query("SELECT record FROM artifacts WHERE session_no = ?", no) as { record: string }[]
-  )
-    .map(({ record }) => JSON.parse(record) as ArtifactRecord)
+  const records = heldArtifacts(place)
+    .map(recordIn)
     .filter(({ artifact_id }) => rows.artifacts.has(artifact_id));
   return tablesOf(
     query("SELECT * FROM runs WHERE session_no = ? ORDER BY run_index", no) as RunRow[],
@@ -70,6 +85,38 @@ function heldTables(place: SessionPlace, session: SessionRow, rows: RowsOfFacts)
     openStateOf(session),
     records,
   );
+}
+
+/** A row of the table: the record, and the columns by which it is found. */
+export interface HeldArtifact {
+  readonly artifact_id: string;
+  readonly run_id: string;
+  readonly tool_call_id: string | null;
+  readonly created_at: string;
+  readonly size: number;
+  readonly record: string;
+}
+
+export function heldArtifacts({ query, session_no }: SessionPlace): HeldArtifact[] {
+  return query("SELECT * FROM artifacts WHERE session_no = ?", session_no) as HeldArtifact[];
+}
+
+/** Throws where it is not JSON. */
+export function recordIn({ record }: HeldArtifact): ArtifactRecord {
+  return JSON.parse(record) as ArtifactRecord;
+}
+
+/** The first column that is not what the record says. */
+export function findChangedColumn(held: HeldArtifact): string | undefined {
+  const { artifact_id, run_id, tool_call_id = null, created_at, size } = recordIn(held);
+  const said: Row = { artifact_id, run_id, tool_call_id, created_at, size };
+  const columns: Row = { ...held };
+  return Object.keys(said).find((name) => !isSameColumn(said[name], columns[name]));
+}
+
+/** A text that SQLite does not keep as it is says nothing. */
+function isSameColumn(said: Row[string] | undefined, held: Row[string] | undefined): boolean {
+  return said === held || (typeof said === "string" && asColumn(said) !== said);
 }
 
 /** While a run is under way, what changes with every commit is in the open state and not in its row. */

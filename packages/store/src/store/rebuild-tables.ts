@@ -3,6 +3,7 @@
 import { StoreError } from "../contract/index.ts";
 import { placeOfSession, type SessionPlace, type WriteStatements } from "../session/index.ts";
 import { asColumn } from "../sqlite/index.ts";
+import { findChangedColumn, heldArtifacts, recordIn, type HeldArtifact } from "./derived-tables.ts";
 import { walkFacts } from "./walk-facts.ts";
 
 export function rebuildTables(
@@ -64,6 +65,7 @@ export function rebuildTables(
 
   /** What is there stays: of an artifact whose fact a crash took, the row is all there is. */
   function keepArtifacts(): number {
+    for (const held of heldArtifacts(place)) if (isMisfiled(held)) fileArtifact(held);
     for (const record of rows.artifacts.values()) {
       const [held] = query(
         "SELECT record FROM artifacts WHERE session_no = ? AND artifact_id = ?",
@@ -83,6 +85,23 @@ export function rebuildTables(
       no,
     ) as { bytes: number }[];
     return sum?.bytes ?? 0;
+  }
+
+  function fileArtifact(held: HeldArtifact): void {
+    const record = recordIn(held);
+    for (const artifact_id of [held.artifact_id, record.artifact_id]) {
+      query("DELETE FROM artifacts WHERE session_no = ? AND artifact_id = ?", no, artifact_id);
+    }
+    statements.artifact(no, record);
+  }
+}
+
+/** False also for a record that cannot be read: the facts say what it has to be. */
+function isMisfiled(held: HeldArtifact): boolean {
+  try {
+    return findChangedColumn(held) !== undefined;
+  } catch {
+    return false;
   }
 }
 

@@ -128,6 +128,15 @@ describe("what follows from the facts", () => {
       /artifacts has size/,
     ],
     [
+      "an artifact's name",
+      "UPDATE artifacts SET artifact_id = 'zz' || artifact_id",
+      /another artifact_id/,
+    ],
+    ["an artifact's run", "UPDATE artifacts SET run_id = 'zz'", /another run_id/],
+    ["an artifact's call", "UPDATE artifacts SET tool_call_id = 'zz'", /another tool_call_id/],
+    ["an artifact's time", "UPDATE artifacts SET created_at = 'zz'", /another created_at/],
+    ["an artifact's room", "UPDATE artifacts SET size = 0", /another size/],
+    [
       "a call no one made",
       "INSERT INTO calls SELECT session_no, 1, run_id, 'c', 'x', 1, 2, 'failed' FROM calls LIMIT 1",
       /no fact speaks of/,
@@ -157,6 +166,15 @@ describe("what follows from the facts", () => {
     await store.rebuildSession("kernel");
     expect(await store.verify("kernel", { artifacts: true })).toMatchObject({ ok: true });
     expect(await contents(reader)).toEqual(before);
+  });
+
+  test("is not taken for that of a session of another name", async () => {
+    verifies("EVENT-6");
+    await tamper("UPDATE sessions SET session_id = 'other'");
+    expect(await store.verify("other")).toMatchObject({
+      ok: false,
+      problem: { seq: 1, kind: "head", message: expect.stringContaining("of session s") as string },
+    });
   });
 
   test("is not made anew from facts that are not as they were recorded", async () => {

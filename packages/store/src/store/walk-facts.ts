@@ -93,6 +93,7 @@ export function walkFacts(place: SessionPlace, taken: () => void = () => {}): Fa
     const texts = new Map(found.map(({ node_id, text }) => [node_id, text]));
     const problem = check.next({ seq, line, type, nodes: texts });
     if (problem !== undefined || fact === undefined) return problem;
+    if (fact.session_id !== place.session_id) return ofAnotherSession(fact);
     bytes += Buffer.byteLength(line);
     for (const { text } of found) bytes += Buffer.byteLength(text);
     const column = COLUMNS.find((name) => columnsOf(stored)[name] !== fact[name]);
@@ -125,6 +126,12 @@ export function walkFacts(place: SessionPlace, taken: () => void = () => {}): Fa
     }
     return node;
   }
+}
+
+/** Its id is part of the chain, so it is the name of the session that was changed. */
+function ofAnotherSession({ seq, session_id }: Fact): ChainProblem {
+  const message = `Fact ${seq} is of session ${session_id}: the session was given another name.`;
+  return { seq, kind: "head", message };
 }
 
 const COLUMNS = ["type", "run_id", "tool_call_id"] as const;

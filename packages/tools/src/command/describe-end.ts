@@ -44,7 +44,7 @@ export async function describeEnd(command: EndedCommand): Promise<HandlerResult>
       stderr: streamData(stderr, shown.stderr, kept.stderr),
       cwd: command.cwd,
       duration_ms: Math.round(end.duration_ms),
-      // Those that left both its group and its environment cannot be found: only a sandbox holds them.
+      contained_by: CONTAINED_BY,
       ...(end.leftovers === 0 ? {} : { leftovers: end.leftovers }),
       ...(end.survivors === 0 ? {} : { survivors: end.survivors }),
       ...(changedFiles.length === 0 ? {} : { changed_files: changedFiles.slice(0, MOST_NAMED) }),
@@ -70,6 +70,11 @@ export function partialText(command: Omit<EndedCommand, "end" | "changedFiles">)
 /** For notes, the numbers and the lines between. */
 const RESERVED_BYTES = 4 * 1024;
 const MOST_NAMED = 50;
+/**
+ * What ended with the command: its group, its session, their children and carriers of its marker. Who left all of these
+ * cannot be found; only a sandbox holds them.
+ */
+const CONTAINED_BY = "process_family";
 
 /** Each stream may have half of the room, and what the other does not need. */
 function showBoth({
