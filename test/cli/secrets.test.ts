@@ -142,3 +142,16 @@ it.each([
     expect(await output(place, ["sessions"])).toContain("Say [redacted:");
   },
 );
+
+it("the address of an inspector is hidden by a runtime that did not start it", async () => {
+  verifies("REDACT-3");
+  const place = await bundle.place();
+  const { record } = await startInspector(bundle, place);
+  const url = String(record["url"]);
+  const token = new URL(url).hash.replace("#token=", "");
+  const input = JSON.stringify({ argv: ["echo", url] });
+  const shown = await output(place, ["call", "code.run_command", input, "--yes", "--json"]);
+  expect(shown).toContain("[redacted:inspector_token#1]");
+  expect(shown).not.toContain(token);
+  expect(await filesWith(place.home, token)).toEqual([]);
+});
