@@ -120,3 +120,38 @@ it("a secret that came into a record before it was known is hidden by the comman
   expect(sessions).toContain("Say [redacted:gateway_token]");
   expect(sessions).not.toContain(TOKEN);
 });
+
+it.each([
+  ["another server", "mcp.json", { other: { comand: "true" } }, ""],
+  ["the address of the server itself", "mcp.json", { own: { url: `http://u:${TOKEN}@h/` } }, ""],
+  ["the syntax of mcp.json", "mcp.json", {}, "}"],
+  ["the config", "config.toml", {}, ""],
+] as const)(
+  "values in mcp.json are hidden although there is a mistake in %s",
+  async (_what, file, more, tail) => {
+    verifies("REDACT-3");
+    const place = await bundle.place();
+    await place.write("script.yaml", "turns:\n  - text: Done.\n");
+    const run = ["run", "--model", "script:script.yaml", `Say ${TOKEN}`];
+    await output(place, run);
+    const own = { command: "true", env: { API_TOKEN: "${API_TOKEN:-" + TOKEN + "}" } };
+    const servers = { mcpServers: { own, ...more } };
+    await place.write(join(place.home, "mcp.json"), JSON.stringify(servers) + tail);
+    if (file === "config.toml") await place.write(join(place.home, file), "[tols]\n");
+    expect(await output(place, run)).toContain(file);
+    expect(await output(place, ["sessions"])).toContain("Say [redacted:");
+  },
+);
+
+it("the address of an inspector is hidden by a runtime that did not start it", async () => {
+  verifies("REDACT-3");
+  const place = await bundle.place();
+  const { record } = await startInspector(bundle, place);
+  const url = String(record["url"]);
+  const token = new URL(url).hash.replace("#token=", "");
+  const input = JSON.stringify({ argv: ["echo", url] });
+  const shown = await output(place, ["call", "code.run_command", input, "--yes", "--json"]);
+  expect(shown).toContain("[redacted:inspector_token#1]");
+  expect(shown).not.toContain(token);
+  expect(await filesWith(place.home, token)).toEqual([]);
+});

@@ -35,22 +35,15 @@ export async function configOf(context: CommandContext): Promise<LoadedConfig> {
   return config;
 }
 
-/**
- * Knows every secret of the home (REDACT-3), for commands that show records. Where the config cannot be read, every
- * variable of the environment that looks like a secret counts as one.
- */
+/** Knows every secret of the home (REDACT-3), for commands that show records; also where the config cannot be read. */
 export async function redactorOf(home: string, env: CommandContext["env"]): Promise<Redactor> {
-  const { createRedactor } = await import("@soong/core");
-  const { secretVariables } = await import("@soong/core/internal");
-  try {
-    const [{ loadConfig }, { knownSecrets }] = await Promise.all([
-      import("../config/index.ts"),
-      import("../runtime/index.ts"),
-    ]);
-    return createRedactor({ secrets: await knownSecrets(await loadConfig({ home }), env) });
-  } catch {
-    return createRedactor({ secrets: secretVariables(Object.keys(env), env) });
-  }
+  const [{ createRedactor }, { loadConfig }, { knownSecrets }] = await Promise.all([
+    import("@soong/core"),
+    import("../config/index.ts"),
+    import("../runtime/index.ts"),
+  ]);
+  const config = await loadConfig({ home }).catch(() => ({ home }));
+  return createRedactor({ secrets: await knownSecrets(config, env) });
 }
 
 /** The problems of documents of the home. Returns the exit code: its author may think that such a file is in use. */

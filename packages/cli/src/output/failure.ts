@@ -47,6 +47,7 @@ export function failureOf(error: unknown): Failure {
     case "StoreError":
       return { message: `${message}${storeHint(error)}`, exitCode: EXIT.failed };
     case "CommandError":
+    case "ControlError":
     case "RunRefused":
     case "ToolFailure":
     case "JournalFailure":

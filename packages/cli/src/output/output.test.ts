@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { verifies } from "#laws";
 import { describe, expect, it } from "vitest";
+import { ControlError } from "../control/protocol.ts";
 import { createOutput, failureOf, fit, wrap } from "./index.ts";
 
 function streamOf(about: { isTTY?: boolean; columns?: number } = {}) {
@@ -69,6 +70,12 @@ describe("a failure", () => {
       failureOf(Object.assign(new Error("ENOENT: …"), missing, more)).message;
     expect(messageOf({ syscall: "open" })).toContain("not there");
     expect(messageOf({ syscall: "mkdir" })).toContain("cannot be made");
+  });
+
+  it("that a runtime answered with is passed on as it is", () => {
+    verifies("CLI-6");
+    const failure = failureOf(new ControlError("refused", "Answer from another terminal."));
+    expect(failure).toEqual({ message: "Answer from another terminal.", exitCode: 1 });
   });
 
   it("of our own is told in one line, without its insides", () => {

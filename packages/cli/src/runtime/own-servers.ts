@@ -39,6 +39,18 @@ export async function ownServers(
   };
 }
 
+/** The secrets in mcp.json, also where the file has a mistake; none where it cannot be read. */
+export async function serverSecrets(
+  home: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly KnownSecret[]> {
+  const file = serversFile(home);
+  const read = await readSettingsFile(file).catch(() => undefined);
+  if (read === undefined || namesNone(read.text)) return [];
+  const { parseMcpSettings } = await import("@soong/mcp/settings");
+  return parseMcpSettings(read.text, file, env).secrets;
+}
+
 export function serversFile(home: string): string {
   return join(home, "mcp.json");
 }

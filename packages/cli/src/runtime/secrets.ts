@@ -7,7 +7,7 @@ import type { KnownSecret } from "@soong/core";
 import { secretVariables } from "@soong/core/internal";
 import type { LoadedConfig, SoongConfig } from "../config/index.ts";
 import { hooksFile } from "./own-hooks.ts";
-import { loginsFolder, ownServers } from "./own-servers.ts";
+import { loginsFolder, serverSecrets } from "./own-servers.ts";
 import { toolsFolder } from "./own-tools.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -27,23 +27,23 @@ export function keyNamesOf({ models }: SoongConfig): string[] {
   return [...new Set([...PROVIDER_KEYS, ...named])];
 }
 
-/** What cannot be read is left to the part that uses it: that part reports the mistake. */
+/**
+ * What cannot be read is left to the part that uses it: that part reports the mistake. Without the values of a config,
+ * every variable of the environment that looks like a secret counts as one.
+ */
 export async function knownSecrets(
-  { home, values }: Pick<LoadedConfig, "home" | "values">,
+  { home, values }: Pick<LoadedConfig, "home"> & Partial<Pick<LoadedConfig, "values">>,
   env: Environment,
 ): Promise<KnownSecret[]> {
   const [servers, logins, token, named] = await Promise.all([
-    ownServers(home, env, values.mcp).then(
-      ({ secrets }) => secrets,
-      () => [],
-    ),
+    serverSecrets(home, env),
     loginSecrets(home),
     gatewayToken(home),
     allowlistedNames(home),
   ]);
   return [
-    ...modelKeys(values, env),
-    ...secretVariables([...values.tools.env_allowlist, ...named], env),
+    ...(values === undefined ? [] : modelKeys(values, env)),
+    ...secretVariables([...(values?.tools.env_allowlist ?? Object.keys(env)), ...named], env),
     ...servers,
     ...logins,
     ...token,

@@ -258,6 +258,10 @@ describe("the path boundary", () => {
     "/p/.bashrc",
     "/p/a/.profile",
     "/p/.mcp.json",
+    "/p/mise.toml",
+    "/p/.cargo/config.toml",
+    "/p/.yarn/releases/yarn-4.0.0.cjs",
+    "/p/bunfig.toml",
   ])(
     "writing %s, which something runs by itself, is asked about whatever a rule allows",
     (path) => {

@@ -45,6 +45,7 @@ export function compileSensitivePaths(options: SensitivePathOptions): SensitiveP
     const dot = name.lastIndexOf(".");
     if (dot !== -1 && extensions.has(name.slice(dot))) return `*${name.slice(dot)}`;
     if (name.startsWith(".env.")) return ".env.*";
+    if (name.includes(".tfstate.")) return "*.tfstate.*";
     if (name.endsWith(".json")) {
       const key = KEY_FILES.find((begin) => name.startsWith(begin));
       if (key !== undefined) return `${key}*.json`;
@@ -87,6 +88,7 @@ export function builtInSensitivePaths(): string[] {
   return [
     ...NAMES,
     ".env.*",
+    "*.tfstate.*",
     "id_*",
     ...KEY_FILES.map((begin) => `${begin}*.json`),
     ...EXTENSIONS.map((extension) => `*${extension}`),
@@ -110,7 +112,7 @@ const NAMES: readonly string[] = [
   ".vault-token",
   ".terraformrc",
   "credentials.tfrc.json",
-  "terraform.tfstate.backup",
+  "kubeconfig",
   ".s3cfg",
   ".boto",
   ".bash_history",
@@ -172,6 +174,7 @@ const UNDER_HOME: readonly string[] = [
   ".cursor/mcp.json",
   ".pi/agent/auth.json",
   ".config/goose/secrets.yaml",
+  ".mcp-auth",
   // Further tools that keep tokens and passwords.
   ".config/glab-cli",
   ".config/hub",

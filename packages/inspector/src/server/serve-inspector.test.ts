@@ -35,7 +35,7 @@ describe("the inspector", () => {
     }
     const one = await serveInspector(NOTHING);
     const other = await serveInspector(NOTHING);
-    const address = /^http:\/\/127\.0\.0\.1:(\d+)\/#token=([\w-]{43})$/u;
+    const address = /^http:\/\/127\.0\.0\.1:(\d+)\/#token=(soong_inspect_[\w-]{43})$/u;
     const [, port, token] = address.exec(one.url) ?? [];
     expect(Number(port)).toBe(one.port);
     expect(address.exec(other.url)?.[2]).not.toBe(token);

@@ -65,7 +65,7 @@ const MOST_CONNECTIONS = 256;
 
 export async function serveInspector(options: InspectorOptions): Promise<Inspector> {
   const { ports = {}, host = "127.0.0.1", home, cwd, version, graceMs = 90_000 } = options;
-  const { assets = ownPage(), token = randomBytes(32).toString("base64url") } = options;
+  const { assets = ownPage(), token = newToken() } = options;
   const { holdMs = 10_000, bodyMs = 10_000, redactor = createRedactor() } = options;
   const redact = (text: string): string => redactor.text(text);
   refuseOptions(host, token);
@@ -169,6 +169,11 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
 /** Beside the built package. */
 function ownPage(): string {
   return fileURLToPath(new URL("../page", import.meta.url));
+}
+
+/** Known by its form to every redactor: other processes on this home never read it anywhere (REDACT-3). */
+function newToken(): string {
+  return `soong_inspect_${randomBytes(32).toString("base64url")}`;
 }
 
 function refuseOptions(host: string, token: string): void {

@@ -54,6 +54,20 @@ export function createFiller(environment: Environment): Filler {
   };
 }
 
+/** Found without understanding the text: to hide too much is better than to show a token. */
+export function secretsInText(text: string, environment: Environment): readonly McpSecret[] {
+  const filler = createFiller(environment);
+  for (const [, name = "", value = ""] of text.matchAll(/"([^"\\]+)"\s*:\s*"([^"\\]*)"/g)) {
+    filler.fill(value, name);
+  }
+  for (const words of [/[\w+/=.~-]{20,}/g, /[\w+.~-]{20,}/g]) {
+    for (const [word] of text.matchAll(words)) {
+      if (isSecretShape(word)) filler.hide(word, "mcp.json");
+    }
+  }
+  return filler.secrets;
+}
+
 export function holdsVariable(text: string): boolean {
   return text.search(VARIABLE) !== -1;
 }

@@ -3,7 +3,7 @@
 
 import { isRecord, nearestName } from "@soong/core/internal";
 import { checkDocument, parseDocument, type Place } from "@soong/platform";
-import { createFiller, type Environment } from "./fill-variables.ts";
+import { createFiller, secretsInText, type Environment } from "./fill-variables.ts";
 import { readEntry } from "./read-entry.ts";
 import type {
   McpEntryDefaults,
@@ -29,10 +29,13 @@ export function parseMcpSettings(
 ): ParsedMcpSettings {
   if (text.length > MAX_CHARS) {
     const message = `is too large: at most ${MAX_CHARS} characters are read`;
-    return { ok: false, problems: [{ file, line: 1, column: 1, message }], warnings: [] };
+    const problems = [{ file, line: 1, column: 1, message }];
+    return { ok: false, problems, secrets: secretsInText(text, environment), warnings: [] };
   }
   const parsed = parseDocument(text, file, "jsonc");
-  if (!parsed.ok) return { ...parsed, warnings: [] };
+  if (!parsed.ok) {
+    return { ...parsed, secrets: secretsInText(text, environment), warnings: [] };
+  }
   const { document } = parsed;
   const servers: McpServerEntry[] = [];
   const secrets: McpSecret[] = [];
@@ -50,9 +53,9 @@ export function parseMcpSettings(
     }
   });
   const { warnings } = checked;
-  return checked.ok
-    ? { ok: true, servers, secrets, warnings }
-    : { ok: false, problems: checked.problems, warnings };
+  if (checked.ok) return { ok: true, servers, secrets, warnings };
+  secrets.push(...secretsInText(text, environment));
+  return { ok: false, problems: checked.problems, secrets, warnings };
 }
 
 function readServers(value: unknown, root: Place): [id: string, written: unknown, place: Place][] {

@@ -78,5 +78,7 @@ export type ParsedMcpSettings =
   | {
       readonly ok: false;
       readonly problems: readonly Problem[];
+      /** All that may be one: a file with a mistake in it holds the same values. */
+      readonly secrets: readonly McpSecret[];
       readonly warnings: readonly Problem[];
     };

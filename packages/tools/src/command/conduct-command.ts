@@ -158,9 +158,8 @@ async function stillAsPlanned(
     const judged = plan.pre_images?.find((image) => image.path === path);
     if (judged?.sha256 !== sha256) throw changed(`${JSON.stringify(path)} has been written to`);
   }
-  const places = { roots: context.roots, sensitiveBy: context.sensitiveBy };
   if (!facts.read_only) return { executable: facts.found, argv, cwd, env };
-  const proof = proveReadOnly({ argv, cwd, env, places });
+  const proof = proveReadOnly({ argv, cwd, env, places: context });
   const isAsJudged =
     proof.read_only &&
     proof.executable === planned.executable &&

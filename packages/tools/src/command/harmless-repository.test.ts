@@ -17,12 +17,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Places } from "@soong/core";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { findExecutable } from "@soong/platform";
 import { checkRepository } from "./harmless-repository.ts";
-import { proveReadOnly, type ReadOnlyProof } from "./prove-read-only.ts";
+import { proveReadOnly, type CommandToProve, type ReadOnlyProof } from "./prove-read-only.ts";
 
 const ground = realpathSync(mkdtempSync(join(tmpdir(), "soong-git-")));
 const home = join(ground, "home");
@@ -406,9 +405,10 @@ function proveIn(
   argv: readonly string[],
   env: Record<string, string> = {},
 ): Proven | undefined {
-  const places: Pick<Places, "roots" | "sensitiveBy"> = {
+  const places: CommandToProve["places"] = {
     roots: { project: cwd, write: [] },
     sensitiveBy: () => undefined,
+    restrictedGlobs: () => [],
   };
   const { found = "/", resolved = "/" } = findExecutable("git", { path, cwd }) ?? {};
   const systemDirectories = [dirname(found), dirname(resolved)];

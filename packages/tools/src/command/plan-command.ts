@@ -57,8 +57,7 @@ export async function targetsOfCommand(
   const cwd = await workingDirectory(input.cwd, context);
   const path = env["PATH"] ?? "";
   const executable = findExecutable(argv[0] ?? "", { path, cwd });
-  const places = { roots: context.roots, sensitiveBy: context.sensitiveBy };
-  const proof = proveReadOnly({ argv, cwd, env, places });
+  const proof = proveReadOnly({ argv, cwd, env, places: context });
   const facts: CommandFacts = {
     found: executable?.found ?? "",
     stamp: executable === undefined ? "" : await stampText(executable),

@@ -10,11 +10,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compileSensitivePaths, type Places } from "@soong/core";
+import { compileSensitivePaths } from "@soong/core";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { proveReadOnly } from "./prove-read-only.ts";
+import { proveReadOnly, type CommandToProve } from "./prove-read-only.ts";
 import { READ_ONLY_GIT_COMMANDS } from "./read-only-git-table.ts";
 import { READ_ONLY_COMMANDS } from "./read-only-table.ts";
 import { SYSTEM_DIRECTORIES } from "@soong/platform";
@@ -25,9 +25,10 @@ const system = join(ground, "system");
 const project = join(ground, "project");
 const writable = join(ground, "writable");
 const outside = join(ground, "outside");
-const places: Pick<Places, "roots" | "sensitiveBy"> = {
+const places: CommandToProve["places"] = {
   roots: { project, write: [writable] },
   sensitiveBy: compileSensitivePaths({ home: join(ground, "home"), project }),
+  restrictedGlobs: () => [],
 };
 
 beforeAll(() => {
@@ -832,6 +833,20 @@ describe("where a command is and where it comes from", () => {
     }
     const roots = { project: "/", write: [] };
     expect(isProven(["find", "/"], { places: { ...places, roots }, env })).toBe(false);
+  });
+
+  test("trees are not listed through a sensitive directory of the config or the agent's home", () => {
+    verifies("CMD-4", "PATH-6");
+    const kept = join(project, "kept");
+    mkdirSync(kept, { recursive: true });
+    const sensitiveBy = compileSensitivePaths({ extra: [kept, "src/*.csv"], project });
+    const through = { ...places, sensitiveBy, restrictedGlobs: () => sensitiveBy.globs };
+    for (const argv of [["find"], ["find", "."], ["ls", "-R"], ["du", "-a"], ["tree"]]) {
+      expect(isProven(argv, { places: through })).toBe(false);
+    }
+    for (const argv of [["ls"], ["find", "src"], ["ls", "-R", "src"]]) {
+      expect(isProven(argv, { places: through })).toBe(true);
+    }
   });
 
   test("on this machine ls is the system's own", () => {

@@ -4,6 +4,7 @@
 import { lstatSync } from "node:fs";
 import { homedir } from "node:os";
 import type { Places } from "@soong/core";
+import { literalPrefix } from "@soong/core/internal";
 import { findExecutable, SYSTEM_DIRECTORIES } from "@soong/platform";
 import { isHarmlessGitFormat } from "./git-format.ts";
 import { gitEnvironment } from "./git-environment.ts";
@@ -27,7 +28,7 @@ export interface CommandToProve {
   /** Canonical. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  readonly places: Pick<Places, "roots" | "sensitiveBy">;
+  readonly places: Pick<Places, "roots" | "sensitiveBy" | "restrictedGlobs">;
   readonly systemDirectories?: readonly string[];
 }
 
@@ -92,7 +93,7 @@ function proveByTable(
   const matched = matchArguments(rule, given, fits);
   if (typeof matched === "string") return matched;
   return walksThroughAHome(command, rule, matched)
-    ? "it would list the names below a home directory"
+    ? "it would list the names below a home or a sensitive directory"
     : (rule.env ?? {});
 }
 
@@ -113,19 +114,27 @@ function proveGit(command: CommandToProve, given: readonly string[], fits: Argum
   return gitEnvironment(repository, command.env, command.places.roots);
 }
 
-/** Names below a home are listed by `ls -R` and the like, those in ~/.ssh among them (PATH-3). */
+/** Names below a home are listed by `ls -R` and the like, those in ~/.ssh or the agent's home among them (PATH-3, PATH-6). */
 function walksThroughAHome(
   { cwd, env, places }: CommandToProve,
   { walks }: ReadOnlyRule,
   { options, operands }: MatchedArguments,
 ): boolean {
   if (walks === undefined || (walks !== true && !hasOneOf(options, walks))) return false;
-  const homes = ["/root", "/home", "/Users", homedir(), env["HOME"] ?? "/root"];
+  const sensitive = places
+    .restrictedGlobs("list")
+    .map((glob) => literalPrefix(glob).path)
+    .filter((path) => places.sensitiveBy(path) !== undefined && isDirectory(path));
+  const homes = ["/root", "/home", "/Users", homedir(), env["HOME"] ?? "/root", ...sensitive];
   const walked = operands.length === 0 ? [cwd] : operands;
   return walked.some((given) => {
     const path = ordinaryPath(places, cwd, given) ?? "/";
     return homes.some((home) => isWithin(path, home));
   });
+}
+
+function isDirectory(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 const NAMES_A_PATH: ReadonlySet<ArgumentKind> = new Set(["path", "file", "pager_file", "revision"]);

@@ -20,6 +20,7 @@ const KEYS: Record<string, string> = {
   npm_token: `npm_${body(36)}`,
   gitlab_token: `glpat-${body(20)}`,
   huggingface_token: `hf_${body(34)}`,
+  inspector_token: `soong_inspect_${body(20)}-_${body(21)}`,
   sendgrid_key: `SG.${body(22)}.${body(43)}`,
   digitalocean_token: `dop_v1_${"0123456789abcdef".repeat(4)}`,
   jwt: `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.${body(43)}`,

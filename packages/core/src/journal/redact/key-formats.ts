@@ -63,6 +63,7 @@ const KEY_FORMATS: readonly (readonly [label: string, prefixes: string, body: Re
   ["pypi_token", "pypi-AgE", /[A-Za-z0-9_-]{50,}/y],
   ["digitalocean_token", "dop_v1_ doo_v1_ dor_v1_", /[a-f0-9]{64,}/y],
   ["vault_token", "hvs. hvb.", /[A-Za-z0-9_-]{24,}/y],
+  ["inspector_token", "soong_inspect_", /[A-Za-z0-9_-]{40,}/y],
   ["age_key", "AGE-SECRET-KEY-1", /[A-Z0-9]{50,}/y],
   // Not within a word, where what could be its first part might begin again and again.
   ["jwt", "eyJ", /(?<![_-]eyJ)[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/y],
