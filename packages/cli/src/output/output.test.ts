@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { verifies } from "#laws";
 import { describe, expect, it } from "vitest";
-import { ControlError } from "../control/protocol.ts";
+import { ControlError } from "../../../control/src/protocol.ts";
 import { createOutput, failureOf, fit, wrap } from "./index.ts";
 
 function streamOf(about: { isTTY?: boolean; columns?: number } = {}) {
