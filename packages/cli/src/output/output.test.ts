@@ -1,7 +1,6 @@
 import { PassThrough } from "node:stream";
 import { verifies } from "#laws";
 import { describe, expect, it } from "vitest";
-import { ControlError } from "../../../control/src/protocol.ts";
 import { createOutput, failureOf, fit, wrap } from "./index.ts";
 
 function streamOf(about: { isTTY?: boolean; columns?: number } = {}) {
@@ -74,7 +73,12 @@ describe("a failure", () => {
 
   it("that a runtime answered with is passed on as it is", () => {
     verifies("CLI-6");
-    const failure = failureOf(new ControlError("refused", "Answer from another terminal."));
+    const failure = failureOf(
+      Object.assign(new Error("Answer from another terminal."), {
+        name: "ControlError",
+        code: "refused",
+      }),
+    );
     expect(failure).toEqual({ message: "Answer from another terminal.", exitCode: 1 });
   });
 
