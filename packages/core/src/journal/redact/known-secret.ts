@@ -1,7 +1,7 @@
 // The secrets config names, and which of them can be looked for without mangling everything else. How
 // they are found is not known here.
 
-import { OPENING } from "./placeholder-form.ts";
+import { OPENING } from "./placeholders.ts";
 
 export interface KnownSecret {
   name: string;

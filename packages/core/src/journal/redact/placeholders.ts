@@ -1,9 +1,8 @@
-// The placeholders of one run: which one stands for what, the same every time, and none of them ever
-// taken for a secret itself.
+// The placeholders of one run: how they are written and recognised, which one stands for what, the same every time, and none
+// of them ever taken for a secret itself.
 
 import { sha256Hex } from "../../tool/index.ts";
 import type { KnownSecret } from "./known-secret.ts";
-import { OPENING, placeholdersIn, SENSITIVE, TOO_DEEP } from "./placeholder-form.ts";
 import { lastBefore, type Span } from "./span.ts";
 
 export interface Placeholders {
@@ -60,3 +59,24 @@ export function createPlaceholders(secrets: () => readonly KnownSecret[]): Place
 
 /** More distinct keys than this in one run share a placeholder; it is a bound on memory. */
 const MAX_NUMBERED = 10_000;
+
+/** In the order in which they stand in the text. */
+export function placeholdersIn(
+  text: string,
+): { placeholder: string; start: number; end: number }[] {
+  if (!text.includes(OPENING)) return [];
+  return Array.from(text.matchAll(PLACEHOLDER), ({ 0: placeholder, index }) => ({
+    placeholder,
+    start: index,
+    end: index + placeholder.length,
+  }));
+}
+
+export const OPENING = "[redacted:";
+export const PLACEHOLDER = /\[redacted:[A-Za-z0-9_.#-]{1,80}\]/g;
+
+export const SENSITIVE = `${OPENING}sensitive]`;
+export const TOO_DEEP = `${OPENING}too_deep]`;
+
+/** Deeper than any argument or result may be (SCHEMA-8); what lies below is not looked at but dropped. */
+export const MAX_DEPTH = 500;

@@ -3,7 +3,8 @@
 
 import type { JsonValue } from "../../schema/index.ts";
 import type { RedactionScope } from "./find-secrets.ts";
-import { MAX_DEPTH, SENSITIVE, TOO_DEEP } from "./placeholder-form.ts";
+import { MIN_LENGTH } from "./known-secret.ts";
+import { MAX_DEPTH, SENSITIVE, TOO_DEEP } from "./placeholders.ts";
 import type { Trail } from "./restore-trail.ts";
 
 /** Where sensitive fields are; `*` stands for any key or index. */
@@ -120,8 +121,9 @@ export function createValueRedactor(parts: ValueRedactorParts): RedactValue {
       return placeholder;
     }
   };
+
   function holdsNothing(node: JsonValue, scope: RedactionScope, depth: number): boolean {
-    if (typeof node === "string") return isClean(node, scope);
+    if (typeof node === "string") return node.length < MIN_LENGTH || isClean(node, scope);
     if (typeof node === "number") return !mayBeNumber();
     if (typeof node !== "object" || node === null) return true;
     if (depth === MAX_DEPTH) return false;
@@ -131,8 +133,8 @@ export function createValueRedactor(parts: ValueRedactorParts): RedactValue {
     }
     // In records of ours and plain data nothing is inherited; a list of the keys would cost more than the look.
     for (const key in node) {
-      if (!isClean(key, scope) || !holdsNothing(node[key] as JsonValue, scope, depth + 1))
-        return false;
+      if (key.length >= MIN_LENGTH && !isClean(key, scope)) return false;
+      if (!holdsNothing(node[key] as JsonValue, scope, depth + 1)) return false;
     }
     return true;
   }

@@ -3,7 +3,7 @@
 
 import type { JsonValue } from "../../schema/index.ts";
 import { createFinder, type RedactionScope } from "./find-secrets.ts";
-import { worthHiding, type KnownSecret } from "./known-secret.ts";
+import { MIN_LENGTH, worthHiding, type KnownSecret } from "./known-secret.ts";
 import { createPlaceholders } from "./placeholders.ts";
 import { createValueRedactor, type SensitivePaths } from "./redact-value.ts";
 import { createTrail, type Trail } from "./restore-trail.ts";
@@ -16,9 +16,12 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   const placeholders = createPlaceholders(() => latest.secrets);
   let count = 0;
   const redactValue = createValueRedactor({
-    isClean: (text, scope) => spansIn(text, scope).length === 0,
+    isClean,
     redactText,
-    mayBeNumber: () => known().mayBeNumber,
+    mayBeNumber() {
+      if (latest.read !== given.length) latest = whatIsKnown(given);
+      return latest.mayBeNumber;
+    },
     onHidden: () => {
       count += 1;
     },
@@ -28,7 +31,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     text: (text, scope = "full") => redactText(text, scope),
     value: (value, { scope = "full", sensitive = [] } = {}) =>
       redactValue(value as JsonValue, scope, sensitive) as typeof value,
-    finds: (text, scope = "full") => spansIn(text, scope).length > 0,
+    finds: (text, scope = "full") => !isClean(text, scope),
     get count() {
       return count;
     },
@@ -59,19 +62,17 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     return current;
   }
 
+  function isClean(text: string, scope: RedactionScope): boolean {
+    return text.length < MIN_LENGTH || spansIn(text, scope).length === 0;
+  }
+
   function spansIn(text: string, scope: RedactionScope): readonly Span[] {
-    if (text.length < SHORTEST_SECRET) return NOTHING;
-    const spans = known().find(text, scope);
+    if (text.length < MIN_LENGTH) return NOTHING;
+    if (latest.read !== given.length) latest = whatIsKnown(given);
+    const spans = latest.find(text, scope);
     return spans.length === 0 ? spans : joinSpans(placeholders.withoutOwn(spans, text));
   }
-
-  function known(): WhatIsKnown {
-    if (latest.read !== given.length) latest = whatIsKnown(given);
-    return latest;
-  }
 }
-
-type WhatIsKnown = ReturnType<typeof whatIsKnown>;
 
 function whatIsKnown(given: readonly KnownSecret[]) {
   const secrets = worthHiding(given);
@@ -84,8 +85,6 @@ function whatIsKnown(given: readonly KnownSecret[]) {
   };
 }
 
-/** Shorter known values are not looked for, and every key format is longer. */
-const SHORTEST_SECRET = 6;
 const NOTHING: readonly Span[] = [];
 
 export interface RedactorOptions {

@@ -2,7 +2,7 @@
 // told from text that stood there before.
 
 import { isRecord, type JsonValue } from "../../schema/index.ts";
-import { MAX_DEPTH, OPENING, PLACEHOLDER, placeholdersIn } from "./placeholder-form.ts";
+import { MAX_DEPTH, OPENING, PLACEHOLDER, placeholdersIn } from "./placeholders.ts";
 
 export interface Trail {
   noteLiterals(text: string): void;

@@ -1,7 +1,6 @@
 // Looking for many texts in one pass over another. Every place is reported, overlapping ones too; what a
 // hit means is for the needle to say.
 
-import { PAIRS, pairAt } from "./character-pair.ts";
 import type { Span } from "./span.ts";
 
 /** A text to look for, and what it means to have found it. */
@@ -38,7 +37,8 @@ export function createScan<T extends Needle>(
     let hits: Hit<T>[] | undefined;
     let at = width - 1;
     while (at < text.length) {
-      const pair = pairAt(text, at);
+      // Two characters as one small number. Other pairs may share it, so what is found has still to be compared.
+      const pair = ((text.charCodeAt(at - 1) << 5) ^ text.charCodeAt(at)) & (PAIRS - 1);
       const skip = skips[pair] as number;
       if (skip > 0) {
         at += skip;
@@ -57,3 +57,9 @@ export function createScan<T extends Needle>(
 }
 
 const NO_HITS: readonly never[] = [];
+export const PAIRS = 4096;
+
+/** Of the character at this place and the one before it. */
+export function pairAt(text: string, at: number): number {
+  return ((text.charCodeAt(at - 1) << 5) ^ text.charCodeAt(at)) & (PAIRS - 1);
+}
