@@ -48,6 +48,7 @@ const ANY_ONE = Symbol("?");
 type Token = string | typeof ANY_RUN | typeof ANY_ONE;
 type Segment = string | readonly Token[];
 type Item<T> = T | typeof ANY_RUN;
+const SPECIAL = /[*?\\[\]{}]/;
 
 function parseGlob(glob: string): Item<Segment>[] | string {
   if (glob === "") return "is empty";
@@ -75,6 +76,7 @@ function parseSegment(text: string): { segment: Segment } | { problem: string } 
   if (text.includes("**")) {
     return { problem: 'has "**" beside other characters; it stands alone between slashes' };
   }
+  if (!SPECIAL.test(text)) return { segment: text };
   const tokens: Token[] = [];
   const chars = Array.from(text);
   for (let i = 0; i < chars.length; i += 1) {

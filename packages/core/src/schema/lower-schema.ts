@@ -3,6 +3,7 @@
 
 import { isRecord, sameJson, type JsonSchema, type SchemaNode } from "./json.ts";
 import { lowerNode, openRun, report, TOP, type Run } from "./lower-node.ts";
+import { isPlainSchema } from "./plain-schema.ts";
 import { openPatterns } from "./prepare-schema.ts";
 import { typesOf } from "./tidy-schema.ts";
 import { childSchemas, VOCABULARY, type SchemaProblem } from "./vocabulary.ts";
@@ -16,6 +17,7 @@ const MAX_ROUNDS = 4;
 
 /** Nodes that need nothing are shared with the original; a schema that needs nothing is answered as it is. */
 export function lowerSchema(original: JsonSchema): LoweredSchema {
+  if (isPlainSchema(original)) return { kind: "core", schema: original };
   try {
     const { schema: first, problems, exhausted } = lowerOnce(original);
     if (exhausted || expandedSize(first) > MAX_NODES) return tooLarge(original);

@@ -3,6 +3,7 @@
 
 import { modernNode } from "./dialects.ts";
 import { isPlainRecord, type JsonObject, type JsonSchema, type JsonValue } from "./json.ts";
+import { copyPlainSchema } from "./plain-schema.ts";
 import { childPointer, baseWithin, openReferences } from "./references.ts";
 import { createRegex } from "./regex.ts";
 import type { StandardResult, StandardSchemaLike } from "./standard-schema.ts";
@@ -30,6 +31,8 @@ const MAX_PROBLEMS = 20;
 /** A JSON Schema, or a schema of a library that can write itself as one, ready to check values. */
 export function readSchema(schema: unknown): ReadSchema {
   try {
+    const plain = copyPlainSchema(schema);
+    if (plain !== undefined) return { ok: true, original: plain };
     const standard = standardOf(schema);
     if (standard === undefined) return readJson(schema, () => true);
     if (!("emit" in standard)) return refused(standard.message);

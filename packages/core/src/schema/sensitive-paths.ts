@@ -3,6 +3,7 @@
 
 import { modernNode } from "./dialects.ts";
 import { isRecord, type JsonSchema, type SchemaNode } from "./json.ts";
+import { isPlainSchema } from "./plain-schema.ts";
 import { baseWithin, openReferences, pointerTokens, type Target } from "./references.ts";
 import { childSchemas, forEachSchema } from "./vocabulary.ts";
 
@@ -20,6 +21,7 @@ const MAX_NESTING = 500;
  * a marked field is covered at every depth.
  */
 export function sensitivePaths(schema: JsonSchema): SensitivePath[] {
+  if (isPlainSchema(schema)) return [];
   let hasMarks = false;
   forEachSchema(schema, (node) => (hasMarks ||= isMarked(node)));
   if (!hasMarks) return [];

@@ -27,22 +27,19 @@ export function canonicalJson(value: unknown): string {
 /** A copy with the keys of every object in order, unless an object could not keep them in that order. */
 function inKeyOrder(value: unknown, walk: { isExact: boolean }): unknown {
   if (typeof value !== "object" || value === null) return typeof value === "symbol" ? null : value;
-  if (Array.isArray(value)) return value.map((item) => inKeyOrder(item, walk));
+  if (Array.isArray(value))
+    return value.map((item) => (typeof item === "string" ? item : inKeyOrder(item, walk)));
   const held = value as Readonly<Record<string, unknown>>;
   const ordered: Record<string, unknown> = {};
   for (const key of Object.keys(held).toSorted()) {
     const item = held[key];
     if (item === undefined || typeof item === "function") continue;
-    if (isOutOfOrder(key)) walk.isExact = false;
-    ordered[key] = inKeyOrder(item, walk);
+    // Indices come first in any object, whatever the order they were set in; and one key is no key.
+    const first = key.charCodeAt(0);
+    if ((first >= 0x30 && first <= 0x39) || key === "__proto__") walk.isExact = false;
+    ordered[key] = typeof item === "string" ? item : inKeyOrder(item, walk);
   }
   return ordered;
-}
-
-/** Indices come first in any object, whatever the order they were set in; and one key is no key. */
-function isOutOfOrder(key: string): boolean {
-  const first = key.charCodeAt(0);
-  return (first >= 0x30 && first <= 0x39) || key === "__proto__";
 }
 
 function spelledOut(value: unknown): string {

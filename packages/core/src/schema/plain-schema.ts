@@ -1,0 +1,115 @@
+// Most schemas use nothing but the plainest keywords, in the form that lowering would give them. One walk recognises and
+// copies such a schema; reading, lowering and the search for marked fields then have nothing left to do. What is not
+// recognised is not wrong: it is read in full.
+
+import type { JsonSchema } from "./json.ts";
+
+/** A deeply frozen copy; undefined where the full reading has to decide. */
+export function copyPlainSchema(given: unknown): JsonSchema | undefined {
+  const copy = copyNode(given, 0);
+  if (copy === undefined || copy.type !== "object") return undefined;
+  plain.add(copy);
+  return copy;
+}
+
+/** Whether lowering would answer the schema as it is, and it has no pattern and no mark. */
+export function isPlainSchema(schema: JsonSchema): boolean {
+  return plain.has(schema);
+}
+
+const plain = new WeakSet<JsonSchema>();
+const MAX_DEPTH = 32;
+const MAX_FIELDS = 200;
+/** Far below what a schema may have in all, so that none that is too large is taken. */
+const MAX_TEXT = 20_000;
+
+const TYPES: ReadonlySet<unknown> = new Set(
+  "object string number integer boolean array".split(" "),
+);
+
+function copyNode(given: unknown, depth: number): JsonSchema | undefined {
+  if (!isOrdinaryRecord(given) || depth > MAX_DEPTH || !TYPES.has(given.type)) return undefined;
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(given)) {
+    const held = given[name];
+    let taken: unknown;
+    switch (name) {
+      case "type":
+        taken = held;
+        break;
+      case "title":
+      case "description":
+        if (typeof held === "string" && held !== "" && held.length <= MAX_TEXT) taken = held;
+        break;
+      case "format":
+        if (typeof held === "string" && held !== "password" && held.length <= MAX_TEXT)
+          taken = held;
+        break;
+      case "default":
+        if (typeof held === "string" ? held.length <= MAX_TEXT : typeof held === "boolean")
+          taken = held;
+        else if (typeof held === "number" && Number.isFinite(held)) taken = held;
+        break;
+      case "enum":
+        if (given.type === "string") taken = copyNames(held);
+        break;
+      case "required":
+        taken = copyNames(held);
+        break;
+      case "minimum":
+      case "maximum":
+        if (typeof held === "number" && Number.isFinite(held)) taken = held;
+        break;
+      case "minLength":
+      case "maxLength":
+      case "minItems":
+      case "maxItems":
+        if (Number.isSafeInteger(held) && (held as number) >= 0) taken = held;
+        break;
+      case "uniqueItems":
+        if (typeof held === "boolean") taken = held;
+        break;
+      case "additionalProperties":
+        taken = typeof held === "boolean" ? held : copyNode(held, depth + 1);
+        break;
+      case "items":
+        taken = copyNode(held, depth + 1);
+        break;
+      case "properties":
+        taken = copyFields(held, depth + 1);
+        break;
+    }
+    if (taken === undefined) return undefined;
+    copy[name] = taken;
+  }
+  return Object.freeze(copy);
+}
+
+function copyFields(given: unknown, depth: number): JsonSchema | undefined {
+  if (!isOrdinaryRecord(given)) return undefined;
+  const names = Object.keys(given);
+  if (names.length > MAX_FIELDS) return undefined;
+  const copy: Record<string, unknown> = {};
+  for (const name of names) {
+    const field = name === "__proto__" ? undefined : copyNode(given[name], depth);
+    if (field === undefined || name.length > MAX_TEXT) return undefined;
+    copy[name] = field;
+  }
+  return Object.freeze(copy);
+}
+
+/** At least one, each once. */
+function copyNames(given: unknown): readonly string[] | undefined {
+  if (!Array.isArray(given) || given.length === 0 || given.length > MAX_FIELDS) return undefined;
+  const names = new Set<unknown>(given);
+  if (names.size < given.length) return undefined;
+  for (const name of names)
+    if (typeof name !== "string" || name.length > MAX_TEXT) return undefined;
+  return Object.freeze([...given] as string[]);
+}
+
+function isOrdinaryRecord(value: unknown): value is { readonly [key: string]: unknown } {
+  return (
+    typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  );
+}
