@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createRedactor } from "@soong/core";
-import { withFileLock } from "@soong/tools";
+import { withFileLock } from "@soong/platform";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { writtenFact } from "../facts.ts";

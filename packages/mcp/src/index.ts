@@ -22,4 +22,3 @@ export type * from "./facts.ts";
 export * from "./gateway/index.ts";
 export * from "./settings/index.ts";
 export * from "./source/index.ts";
-export { withFileLock, writeWholeFile } from "./file/index.ts";

@@ -15,7 +15,8 @@ import {
   type MemoryScope,
   type MemorySource,
 } from "./memory-entry.ts";
-import { makeOwnFolders, writeWholeFile } from "./whole-file.ts";
+import { writeWholeFile } from "@soong/platform";
+import { makeOwnFolders } from "./own-folders.ts";
 
 export interface CandidateRecord extends MemorySource {
   readonly version: 1;

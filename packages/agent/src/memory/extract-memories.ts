@@ -17,9 +17,10 @@ import { sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
 import { placeOf, readMemories } from "./memory-folder.ts";
 import { openMemoryLog, type MemoryLog } from "./memory-log.ts";
 import { planMemory, type MemoryPlan } from "./plan-memory.ts";
-import { makeOwnFolders, writeWholeFile } from "./whole-file.ts";
+import { writeWholeFile } from "@soong/platform";
+import { makeOwnFolders } from "./own-folders.ts";
 
-/** Runs the work while no other process has the path: `withFileLock` of `@soong/tools` is one. */
+/** Runs the work while no other process has the path: `withFileLock` of `@soong/platform` is one. */
 export type Exclusively = <Result>(path: string, work: () => Promise<Result>) => Promise<Result>;
 
 export interface ExtractionOptions {

@@ -13,11 +13,11 @@ import { readSettingsFile } from "./settings-file.ts";
 /** Answers with the file. Throws a ConfigError where the config would not be sound with it. */
 export async function addRule(home: string, rule: PermissionRule): Promise<string> {
   // Loaded by whoever answers so: nobody else pays for it.
-  const { withFileLock, writeWholeFile } = await import("@soong/mcp");
+  const { withFileLock, writeWholeFile } = await import("@soong/platform");
   const named = join(home, "config.toml");
   // A link stays a link.
   const file = existsSync(named) ? await realpath(named) : named;
-  await withFileLock(file, async () => {
+  await withFileLock(file, {}, async () => {
     const text = (await readSettingsFile(file))?.text ?? "";
     const next = withRule(text, rule);
     checkRuleIsThere(next, file, rule);

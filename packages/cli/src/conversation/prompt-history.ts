@@ -1,9 +1,9 @@
 // What was typed before, over conversations: a file of the home that only its user reads, bounded, without secrets.
 
-import { randomUUID } from "node:crypto";
-import { appendFile, mkdir, open, readFile, rename } from "node:fs/promises";
+import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createRedactor, messageOf, type KnownSecret } from "@soong/core";
+import { writeWholeFile } from "@soong/platform";
 
 export interface PromptHistory {
   /** Oldest first. */
@@ -27,7 +27,8 @@ export async function openPromptHistory(
   const found = await readEntries(file);
   const entries = found.slice(-MOST_ENTRIES);
   let isBroken = false;
-  if (found.length > 2 * MOST_ENTRIES) await attempt(() => replaceFile(file, entries));
+  if (found.length > 2 * MOST_ENTRIES)
+    await attempt(() => writeWholeFile(file, entries.map(lineOf).join("")));
 
   return {
     entries,
@@ -75,18 +76,6 @@ function readEntry(line: string): string[] {
   } catch {
     return [];
   }
-}
-
-/** Whole or not at all; another conversation may be reading it. */
-async function replaceFile(file: string, entries: readonly string[]): Promise<void> {
-  const temporary = `${file}.${randomUUID()}`;
-  const handle = await open(temporary, "wx", 0o600);
-  try {
-    await handle.writeFile(entries.map(lineOf).join(""));
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, file);
 }
 
 function lineOf(text: string): string {

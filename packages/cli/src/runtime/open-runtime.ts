@@ -23,12 +23,8 @@ import {
 import { statSync } from "node:fs";
 import type { McpServers, McpServersOptions } from "@soong/mcp";
 import type { NewSession, OpenSession, Store } from "@soong/store";
-import {
-  clearAbandonedWrites,
-  defaultLockDirectory,
-  findPath,
-  resolveRulePath,
-} from "@soong/tools";
+import { defaultLockDirectory } from "@soong/platform";
+import { clearAbandonedWrites, findPath, resolveRulePath } from "@soong/tools";
 import { kernelConfigOf, policyOf, type LoadedConfig } from "../config/index.ts";
 import {
   createApprovalBroker,

@@ -5,7 +5,8 @@ import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type { PolicyInput, Roots } from "@soong/core";
-import { defaultLockDirectory, isCaseInsensitive, resolvePath } from "@soong/tools";
+import { defaultLockDirectory } from "@soong/platform";
+import { isCaseInsensitive, resolvePath } from "@soong/tools";
 import { userHome, type SoongConfig } from "../config/index.ts";
 import { SetupError } from "./setup-error.ts";
 

@@ -4,7 +4,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "@soong/core";
-import { readJsonFile, withFileLock, writeWholeFile } from "../file/index.ts";
+import { readJsonFile, withFileLock, writeWholeFile } from "@soong/platform";
 import type { McpSecret, McpServerEntry } from "../settings/index.ts";
 import { McpLoginFailure } from "./login-failure.ts";
 import { readStoredLogin, secretsOfLogin, type StoredLogin } from "./stored-login.ts";
@@ -41,6 +41,8 @@ export type McpLoginStatus =
     };
 
 const ENDING = ".json";
+/** Longer than a refresh may take. */
+const WAIT_MS = 150_000;
 
 export function openMcpLogins(folder: string): McpLogins {
   const pathOf = (server_id: string) => join(folder, `${server_id}${ENDING}`);
@@ -69,7 +71,7 @@ export function openMcpLogins(folder: string): McpLogins {
         writeWholeFile(pathOf(server_id), `${JSON.stringify(next, undefined, 1)}\n`);
       try {
         const change = async () => work(await read(server_id), save);
-        return await withFileLock(pathOf(server_id), change, signal);
+        return await withFileLock(pathOf(server_id), { signal, waitMs: WAIT_MS }, change);
       } catch (error) {
         throw error instanceof McpLoginFailure ? error : notStored(error);
       }
@@ -77,7 +79,7 @@ export function openMcpLogins(folder: string): McpLogins {
     async remove(server_id) {
       const path = pathOf(server_id);
       try {
-        await withFileLock(path, () => rm(path));
+        await withFileLock(path, { waitMs: WAIT_MS }, () => rm(path));
         return true;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;

@@ -2,14 +2,16 @@
 // by one process at a time.
 
 import type { PinStorage } from "../catalog/index.ts";
-import { readJsonFile, withFileLock, writeWholeFile } from "../file/index.ts";
+import { readJsonFile, withFileLock, writeWholeFile } from "@soong/platform";
 
 const ABOUT = "It holds which definitions of MCP tools were allowed; delete it to begin anew";
+/** Longer than the definitions of all servers are looked at. */
+const WAIT_MS = 150_000;
 
 export function openPinFile(path: string): PinStorage {
   return {
     load: () => readJsonFile(path, ABOUT),
     save: (pins) => writeWholeFile(path, `${JSON.stringify(pins, undefined, 1)}\n`),
-    alone: (work) => withFileLock(path, work),
+    alone: (work) => withFileLock(path, { waitMs: WAIT_MS }, work),
   };
 }

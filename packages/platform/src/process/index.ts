@@ -7,6 +7,7 @@ export { findExecutable } from "./executable.ts";
 export type { FoundExecutable } from "./executable.ts";
 export { OPEN_INPUT } from "./follow.ts";
 export type { ProcessEnd } from "./follow.ts";
+export { isProcessAlive } from "./is-process-alive.ts";
 export { openForUser } from "./open-for-user.ts";
 export type { OutputConsumer } from "./output.ts";
 export {

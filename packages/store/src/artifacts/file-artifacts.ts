@@ -1,11 +1,12 @@
 // Artifacts as files (ART-1): `<id>` holds the bytes as they came, `<id>.json` the record. An artifact
 // exists from the moment its record does; whatever a killed process left half written is swept away.
 
-import { readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { randomIds, type ArtifactRecord, type ArtifactStore, type ByteRange } from "@soong/core";
+import { writeWholeFile } from "@soong/platform";
 import { openArtifactSink, writeArtifact } from "./artifact-sink.ts";
-import { privateDirectory, sweepUnfinished, unfinishedName } from "./private-directory.ts";
+import { privateDirectory, sweepUnfinished } from "./private-directory.ts";
 import { readRange } from "./read-range.ts";
 
 export interface FileArtifactsOptions {
@@ -28,10 +29,7 @@ export async function openFileArtifacts(options: FileArtifactsOptions): Promise<
     ids: options.ids ?? randomIds(),
     clock: options.clock ?? Date,
     async keep(record: ArtifactRecord) {
-      const path = join(directory, record.artifact_id);
-      const unfinished = join(directory, unfinishedName(record.artifact_id));
-      await writeFile(unfinished, JSON.stringify(record), { mode: 0o600, flag: "wx", flush: true });
-      await rename(unfinished, `${path}.json`);
+      await writeWholeFile(join(directory, `${record.artifact_id}.json`), JSON.stringify(record));
     },
   };
 

@@ -2,6 +2,7 @@
 
 import { chmod, lstat, mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isProcessAlive } from "@soong/platform";
 
 /** Its canonical path. Throws when somebody else owns it: they could put anything into it. */
 export async function privateDirectory(given: string): Promise<string> {
@@ -24,16 +25,7 @@ export function unfinishedName(artifact_id: string): string {
 export async function sweepUnfinished(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const pid = /\.(\d+)\.part$/.exec(name)?.[1];
-    if (pid === undefined || isAlive(Number(pid))) continue;
+    if (pid === undefined || isProcessAlive(Number(pid))) continue;
     await rm(join(directory, name), { force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -3,6 +3,7 @@
 
 import { closeSync, lstatSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
+import { isProcessAlive } from "@soong/platform";
 import { checkpointLogs, removeCheckpoint } from "./checkpoint.ts";
 import { factPages } from "./fact-pages.ts";
 import { createLineFile, writeFacts, type LineFile } from "./line-file.ts";
@@ -48,18 +49,9 @@ function unfinishedPath(path: string, inFolder: string): string {
 function sweepUnfinished(path: string): void {
   for (const name of readdirSync(join(path, "logs"))) {
     const pid = /^\.\w+\.jsonl\.(\d+)\.new$/.exec(name)?.[1];
-    if (pid === undefined || isAnotherAlive(Number(pid))) continue;
+    if (pid === undefined) continue;
+    if (Number(pid) !== process.pid && isProcessAlive(Number(pid))) continue;
     rmSync(join(path, "logs", name), { force: true });
-  }
-}
-
-function isAnotherAlive(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

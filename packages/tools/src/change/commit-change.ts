@@ -4,7 +4,8 @@
 import { toolResult, type ToolContext } from "@soong/core";
 import { PRE_IMAGE } from "@soong/core/internal";
 import type { FilesRead } from "../file/index.ts";
-import { commitFile, defaultLockDirectory } from "../path/index.ts";
+import { defaultLockDirectory } from "@soong/platform";
+import { commitFile } from "../path/index.ts";
 import { judgedChange, type KeptChanges, type Planner } from "./planned-change.ts";
 import type { Undo } from "./undo.ts";
 

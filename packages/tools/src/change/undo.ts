@@ -1,7 +1,8 @@
 // The way back (CODE-6): a written or edited file as it was before, if it is still as the call left it.
 
 import { ToolFailure, type ArtifactStore, type ToolResult } from "@soong/core";
-import { commitFile, defaultLockDirectory, removeFile } from "../path/index.ts";
+import { defaultLockDirectory } from "@soong/platform";
+import { commitFile, removeFile } from "../path/index.ts";
 import { sha256Of } from "./planned-change.ts";
 
 /** Kept in the metadata of the result of a change. */

@@ -4,9 +4,8 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import { withFileLock } from "./file-lock.ts";
+import { readLock, withFileLock } from "@soong/platform";
 import { sweepLeftovers } from "./leftover.ts";
-import { readLock } from "./lock-files.ts";
 import { openDirectory } from "./open-directory.ts";
 
 /** Removes their temporary files and their locks. Housekeeping: what cannot be done now is left for the next time. */

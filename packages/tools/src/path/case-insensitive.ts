@@ -4,8 +4,7 @@
 import { lstat, opendir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import { errnoOf } from "./path-failure.ts";
-import { isSameNode } from "./pinned-node.ts";
+import { errnoOf, isSameNode } from "@soong/platform";
 
 /** `look` is for tests: a disk of the other kind is seldom at hand. */
 export async function isCaseInsensitive(directory: string, look = lstatBig): Promise<boolean> {

@@ -1,6 +1,6 @@
 // The last look before a change of a file is made: the ground it stands on may have moved meanwhile.
 
-import type { HeldLock } from "./lock-claim.ts";
+import type { HeldLock } from "@soong/platform";
 import type { VerifiedDirectory } from "./open-directory.ts";
 import { changedSinceApproval, pathChanged } from "./path-failure.ts";
 

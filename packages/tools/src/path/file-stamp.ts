@@ -3,7 +3,8 @@
 import type { BigIntStats } from "node:fs";
 import { lstat } from "node:fs/promises";
 
-import { errnoOf, failureOf } from "./path-failure.ts";
+import { failureOf } from "./path-failure.ts";
+import { errnoOf } from "@soong/platform";
 
 /** Numbers that JavaScript cannot hold exactly are decimal strings. */
 export type FileStamp = { dev: string; ino: string; size: number; mtime_ns: string };

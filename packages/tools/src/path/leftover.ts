@@ -3,7 +3,7 @@
 import { lstat, opendir, rm } from "node:fs/promises";
 
 import type { VerifiedDirectory } from "./open-directory.ts";
-import { errnoOf } from "./path-failure.ts";
+import { errnoOf } from "@soong/platform";
 import { readTemporaryName } from "./temporary-name.ts";
 
 /**

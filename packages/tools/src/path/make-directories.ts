@@ -8,7 +8,8 @@ import { ToolFailure } from "@soong/core";
 
 import { openDirectory } from "./open-directory.ts";
 import type { VerifiedDirectory } from "./open-directory.ts";
-import { errnoOf, failureOf } from "./path-failure.ts";
+import { failureOf } from "./path-failure.ts";
+import { errnoOf } from "@soong/platform";
 import type { Opening } from "./pinned-node.ts";
 
 export interface MadeDirectories {

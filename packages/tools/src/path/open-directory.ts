@@ -3,7 +3,8 @@
 import { constants } from "node:fs";
 
 import { platformOpening } from "./opening.ts";
-import { errnoOf, failureOf, notADirectory } from "./path-failure.ts";
+import { failureOf, notADirectory } from "./path-failure.ts";
+import { errnoOf } from "@soong/platform";
 import { pinJudged } from "./pin-judged.ts";
 import { kindOf } from "./pinned-node.ts";
 import type { Opening, PinnedNode } from "./pinned-node.ts";

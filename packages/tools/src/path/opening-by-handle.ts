@@ -6,7 +6,7 @@ import { constants } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { lstat, open, readlink } from "node:fs/promises";
 
-import { isSameNode } from "./pinned-node.ts";
+import { isSameNode } from "@soong/platform";
 import type { Opening } from "./pinned-node.ts";
 
 export const openingByHandle: Opening = {

@@ -7,7 +7,7 @@ import type { BigIntStats } from "node:fs";
 import { lstat, open, realpath } from "node:fs/promises";
 
 import { pathChanged } from "./path-failure.ts";
-import { isSameNode } from "./pinned-node.ts";
+import { isSameNode } from "@soong/platform";
 import type { Opening } from "./pinned-node.ts";
 
 export const openingByName: Opening = {

@@ -2,6 +2,7 @@
 // which path, and what to do. Paths are quoted as JSON, because a name may hold a line break.
 
 import { ToolFailure } from "@soong/core";
+import { errnoOf } from "@soong/platform";
 
 export type NodeKind = "directory" | "fifo" | "socket" | "device" | "symlink";
 
@@ -83,26 +84,6 @@ export function fileTooLarge(path: string, maxBytes: number): ToolFailure {
   });
 }
 
-export function fileBusy(path: string, lock: string): ToolFailure {
-  return new ToolFailure({
-    code: "file_busy",
-    message: `Another process of this user keeps writing ${shown(path)} (its lock is ${shown(lock)}). Try again shortly.`,
-    recovery: "retry_after_delay",
-    retryable: true,
-    details: { path, lock },
-  });
-}
-
-export function lockUnavailable(directory: string, why: string): ToolFailure {
-  return new ToolFailure({
-    code: "lock_unavailable",
-    error_class: "setup_required",
-    message: `The lock directory ${shown(directory)} cannot be used: ${why}. Nothing was written. Put that right, or configure another lock directory.`,
-    recovery: "set_up_first",
-    details: { directory },
-  });
-}
-
 /** What an error of the operating system at `path` means; what is not one goes through as it is. */
 export function failureOf(error: unknown, path: string): unknown {
   switch (errnoOf(error)) {
@@ -128,13 +109,6 @@ export function failureOf(error: unknown, path: string): unknown {
     default:
       return ioError(path, error as NodeJS.ErrnoException);
   }
-}
-
-export function errnoOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error) || !("syscall" in error)) {
-    return undefined;
-  }
-  return typeof error.code === "string" ? error.code : undefined;
 }
 
 function diskFull(path: string): ToolFailure {

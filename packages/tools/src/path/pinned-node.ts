@@ -22,10 +22,6 @@ export interface PinnedNode {
   close(): Promise<void>;
 }
 
-export function isSameNode(a: BigIntStats, b: BigIntStats): boolean {
-  return a.dev === b.dev && a.ino === b.ino;
-}
-
 export function kindOf(stats: BigIntStats): NodeKind | "file" {
   switch (Number(stats.mode) & constants.S_IFMT) {
     case constants.S_IFREG:

@@ -3,7 +3,8 @@
 
 import { link, open, rename, unlink } from "node:fs/promises";
 
-import { changedSinceApproval, errnoOf } from "./path-failure.ts";
+import { changedSinceApproval } from "./path-failure.ts";
+import { errnoOf } from "@soong/platform";
 import type { Target } from "./pre-image.ts";
 
 /** The temporary name may be left, as a second one of the same file. `makeLink` is for tests. */

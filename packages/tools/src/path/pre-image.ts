@@ -7,9 +7,10 @@ import type { BigIntStats } from "node:fs";
 import { access, lstat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 
-import { accessDenied, errnoOf, failureOf, notARegularFile, pathChanged } from "./path-failure.ts";
+import { accessDenied, failureOf, notARegularFile, pathChanged } from "./path-failure.ts";
+import { errnoOf, isSameNode } from "@soong/platform";
 import { pinJudged } from "./pin-judged.ts";
-import { isSameNode, kindOf } from "./pinned-node.ts";
+import { kindOf } from "./pinned-node.ts";
 import type { Opening, PinnedNode } from "./pinned-node.ts";
 
 export interface PreImage {

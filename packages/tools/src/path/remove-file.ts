@@ -5,7 +5,7 @@ import { unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 
 import { checkScene } from "./check-scene.ts";
-import { withFileLock } from "./file-lock.ts";
+import { withFileLock } from "@soong/platform";
 import { openDirectory } from "./open-directory.ts";
 import { platformOpening } from "./opening.ts";
 import { changedSinceApproval, failureOf } from "./path-failure.ts";

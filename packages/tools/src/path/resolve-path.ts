@@ -6,8 +6,9 @@ import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
+import { errnoOf } from "@soong/platform";
 import { entriesOf, exists } from "./look.ts";
-import { errnoOf, failureOf, invalidPath } from "./path-failure.ts";
+import { failureOf, invalidPath } from "./path-failure.ts";
 
 export async function resolvePath(base: string, given: string): Promise<string> {
   const joined = joinRaw(base, given);

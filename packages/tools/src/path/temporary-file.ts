@@ -7,7 +7,7 @@ import { open, unlink } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 
 import type { VerifiedDirectory } from "./open-directory.ts";
-import { errnoOf } from "./path-failure.ts";
+import { errnoOf } from "@soong/platform";
 import { temporaryName } from "./temporary-name.ts";
 
 export interface TemporaryFile {

@@ -10,7 +10,7 @@ import {
 } from "@soong/agent";
 import { createRedactor } from "@soong/core";
 import type { Store } from "@soong/store";
-import { defaultLockDirectory, withFileLock } from "@soong/tools";
+import { defaultLockDirectory, withFileLock } from "@soong/platform";
 import { EXIT, visibleLine, type Output } from "../../output/index.ts";
 import { archiveOf, memoryFolder, knownSecrets } from "../../runtime/index.ts";
 import { configOf, showProblems, type CommandContext } from "../context.ts";

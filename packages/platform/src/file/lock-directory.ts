@@ -6,7 +6,8 @@ import { chmod, lstat, mkdir } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 
-import { errnoOf, lockUnavailable } from "./path-failure.ts";
+import { lockUnavailable } from "./lock-failure.ts";
+import { errnoOf } from "./system-error.ts";
 
 /** In the user's own home by the user database (not $HOME); where that cannot be written, under /tmp. */
 export function defaultLockDirectory(home: string | undefined = homeOfThisUser()): string {

@@ -3,18 +3,21 @@
 // not nest: work that locks the same path again waits for itself until it gives up.
 
 import { createHash } from "node:crypto";
-import { join } from "node:path";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { claimLock } from "./lock-claim.ts";
 import type { HeldLock } from "./lock-claim.ts";
 import { prepareLockDirectory } from "./lock-directory.ts";
 import { sweepClaims } from "./lock-sweep.ts";
-import { errnoOf, fileBusy, lockUnavailable } from "./path-failure.ts";
+import { fileBusy, lockUnavailable } from "./lock-failure.ts";
+import { errnoOf } from "./system-error.ts";
 import { queueFor } from "./waiting-line.ts";
 
 export interface FileLockOptions {
-  lockDirectory: string;
+  /** Default: the lock is beside the file, in a folder where only this user writes. */
+  lockDirectory?: string;
   signal?: AbortSignal | undefined;
   /** How long to wait for the others before giving up with file_busy. */
   waitMs?: number;
@@ -26,8 +29,10 @@ export async function withFileLock<Result>(
   options: FileLockOptions,
   work: (lock: HeldLock) => Promise<Result>,
 ): Promise<Result> {
-  const { lockDirectory, signal } = options;
-  const lockPath = lockPathOf(lockDirectory, path);
+  const { signal } = options;
+  const lockPath =
+    options.lockDirectory === undefined ? `${path}.lock` : lockPathOf(options.lockDirectory, path);
+  const lockDirectory = dirname(lockPath);
   // The timer only bounds the wait: it is over before the work begins.
   const giveUp = new AbortController();
   const timer = setTimeout(() => giveUp.abort(), options.waitMs ?? WAIT_MS);
@@ -37,7 +42,11 @@ export async function withFileLock<Result>(
   try {
     try {
       leave = await queueFor(lockPath, waiting);
-      await prepareLockDirectory(lockDirectory);
+      if (options.lockDirectory === undefined) {
+        await mkdir(lockDirectory, { recursive: true, mode: 0o700 });
+      } else {
+        await prepareLockDirectory(lockDirectory);
+      }
       await sweepClaims(lockDirectory);
       lock = await contend(lockPath, path, waiting);
     } catch (error) {

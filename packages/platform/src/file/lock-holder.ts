@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
+import { isProcessAlive } from "../process/index.ts";
 
 export interface LockHolder {
   pid: number;
@@ -31,7 +32,7 @@ export async function lifeOf(holder: LockHolder): Promise<"alive" | "dead" | "st
   if (placeOf(holder) !== placeOf(await thisHolder())) {
     return "stranger";
   }
-  if (!canBeSignalled(holder.pid)) {
+  if (!isProcessAlive(holder.pid)) {
     return "dead";
   }
   const seen = await processState(holder.pid);
@@ -78,16 +79,6 @@ async function processState(pid: number): Promise<{ state: string; started: stri
   const [state, ...rest] = text?.slice(text.lastIndexOf(")") + 2).split(" ") ?? [];
   const started = rest[18];
   return state === undefined || started === undefined ? undefined : { state, started };
-}
-
-function canBeSignalled(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Only "no such process" is an answer: a process of another user is alive, too.
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
 }
 
 function isHolder(value: unknown): value is LockHolder {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { withFileLock } from "./file-lock.ts";
+import { thisHolder } from "./lock-holder.ts";
 
 let folder: string;
 let path: string;
@@ -24,7 +25,7 @@ async function goneProcess(): Promise<number> {
 }
 
 async function lockOf(holder: unknown): Promise<void> {
-  await withFileLock(path, async () => {});
+  await withFileLock(path, {}, async () => {});
   await writeFile(`${path}.lock`, typeof holder === "string" ? holder : JSON.stringify(holder));
 }
 
@@ -38,29 +39,29 @@ test("work under one lock is done one after the other, and nothing is left", asy
         resolve(name);
       });
     });
-  const all = ["a", "b", "c"].map((name) => withFileLock(path, work(name)));
+  const all = ["a", "b", "c"].map((name) => withFileLock(path, {}, work(name)));
   expect(await Promise.all(all)).toEqual(["a", "b", "c"]);
   expect(events).toEqual(["a", "b", "c"].flatMap((name) => [`${name} begins`, `${name} ends`]));
   expect(await readdir(join(folder, "deep"))).toEqual([]);
 });
 
 test("work that fails frees the lock", async () => {
-  await expect(withFileLock(path, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
-  expect(await withFileLock(path, () => Promise.resolve(1))).toBe(1);
+  await expect(withFileLock(path, {}, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await withFileLock(path, {}, () => Promise.resolve(1))).toBe(1);
 });
 
 test("what a process left behind that is gone is taken over", async () => {
-  await lockOf({ pid: await goneProcess(), key: "old" });
-  expect(await withFileLock(path, () => Promise.resolve(1))).toBe(1);
+  await lockOf({ ...(await thisHolder()), pid: await goneProcess() });
+  expect(await withFileLock(path, {}, () => Promise.resolve(1))).toBe(1);
   expect(await readdir(join(folder, "deep"))).toEqual([]);
 });
 
-test("so is one that is much too old, whoever runs under its number now, and whatever it says", async () => {
+test("so is one of an older version, or that nobody can read, once it is old", async () => {
   const longAgo = new Date(Date.now() - 10 * 60_000);
   for (const holder of [{ pid: process.pid, key: "old" }, "{", ""]) {
     await lockOf(holder);
     await utimes(`${path}.lock`, longAgo, longAgo);
-    expect(await withFileLock(path, () => Promise.resolve(1))).toBe(1);
+    expect(await withFileLock(path, {}, () => Promise.resolve(1))).toBe(1);
   }
 });
 
@@ -68,18 +69,14 @@ test("one that is held is waited for, until the signal fires", async () => {
   await lockOf({ pid: process.pid, key: "other" });
   const stop = new AbortController();
   let isDone = false;
-  const waiting = withFileLock(
-    path,
-    () => {
-      isDone = true;
-      return Promise.resolve();
-    },
-    stop.signal,
-  );
+  const waiting = withFileLock(path, { signal: stop.signal }, () => {
+    isDone = true;
+    return Promise.resolve();
+  });
   stop.abort();
   await expect(waiting).rejects.toThrow("abort");
   expect(isDone).toBe(false);
-  const next = withFileLock(path, () => Promise.resolve(1));
+  const next = withFileLock(path, {}, () => Promise.resolve(1));
   await rm(`${path}.lock`);
   expect(await next).toBe(1);
 });

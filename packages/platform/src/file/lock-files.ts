@@ -4,7 +4,7 @@ import { constants } from "node:fs";
 import { link, open } from "node:fs/promises";
 
 import { lifeOf, parseHolder } from "./lock-holder.ts";
-import { errnoOf } from "./path-failure.ts";
+import { errnoOf } from "./system-error.ts";
 
 export interface FoundLock {
   /** The holder's nonce; of a record that cannot be read, the number of its file. */

@@ -9,8 +9,8 @@ import { dirname, join } from "node:path";
 import { linkTo } from "./lock-files.ts";
 import { thisHolder } from "./lock-holder.ts";
 import { replaceAbandoned } from "./lock-takeover.ts";
-import { errnoOf } from "./path-failure.ts";
-import { isSameNode } from "./pinned-node.ts";
+import { errnoOf } from "./system-error.ts";
+import { isSameNode } from "./system-error.ts";
 
 export interface LockClaim {
   /** undefined: somebody else holds it. */
