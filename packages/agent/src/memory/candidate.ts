@@ -4,7 +4,7 @@
 import { readdir, lstat, mkdir, realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { messageOf, type CallIds, type Fact } from "@soong/core";
-import { readDocument, shape, type Shape } from "@soong/platform";
+import { type Shape, readDocument, shape, writeWholeFile } from "@soong/platform";
 import { readTextFile } from "../document/index.ts";
 import { contentProblem } from "./entry-file.ts";
 import {
@@ -15,7 +15,6 @@ import {
   type MemoryScope,
   type MemorySource,
 } from "./memory-entry.ts";
-import { writeWholeFile } from "@soong/platform";
 import { makeOwnFolders } from "./own-folders.ts";
 
 export interface CandidateRecord extends MemorySource {

@@ -5,7 +5,7 @@
 import { chmod, mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, systemClock, type Clock, type Redactor } from "@soong/core";
-import type { Problem } from "@soong/platform";
+import { type Problem, writeWholeFile } from "@soong/platform";
 import {
   ownerOf,
   type CandidateRecord,
@@ -17,7 +17,6 @@ import { sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
 import { placeOf, readMemories } from "./memory-folder.ts";
 import { openMemoryLog, type MemoryLog } from "./memory-log.ts";
 import { planMemory, type MemoryPlan } from "./plan-memory.ts";
-import { writeWholeFile } from "@soong/platform";
 import { makeOwnFolders } from "./own-folders.ts";
 
 /** Runs the work while no other process has the path: `withFileLock` of `@soong/platform` is one. */

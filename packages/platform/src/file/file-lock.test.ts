@@ -23,8 +23,7 @@ import { verifies } from "#laws";
 
 import { withFileLock } from "./file-lock.ts";
 import { claimLock } from "./lock-claim.ts";
-import type { LockHolder } from "./lock-holder.ts";
-import { thisHolder } from "./lock-holder.ts";
+import { type LockHolder, thisHolder } from "./lock-holder.ts";
 
 let top: string;
 let lockDirectory: string;

@@ -7,8 +7,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { claimLock } from "./lock-claim.ts";
-import type { HeldLock } from "./lock-claim.ts";
+import { type HeldLock, claimLock } from "./lock-claim.ts";
 import { prepareLockDirectory } from "./lock-directory.ts";
 import { sweepClaims } from "./lock-sweep.ts";
 import { fileBusy, lockUnavailable } from "./lock-failure.ts";

@@ -2,15 +2,13 @@
 // name is the one atomic step that takes the lock. While it is held, the holder keeps the file's time
 // fresh, for those who cannot see its process.
 
-import { lstat, open, rm } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { type FileHandle, lstat, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import { linkTo } from "./lock-files.ts";
 import { thisHolder } from "./lock-holder.ts";
 import { replaceAbandoned } from "./lock-takeover.ts";
-import { errnoOf } from "./system-error.ts";
-import { isSameNode } from "./system-error.ts";
+import { errnoOf, isSameNode } from "./system-error.ts";
 
 export interface LockClaim {
   /** undefined: somebody else holds it. */

@@ -5,8 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 
-import { lifeOf, parseHolder, thisHolder } from "./lock-holder.ts";
-import type { LockHolder } from "./lock-holder.ts";
+import { type LockHolder, lifeOf, parseHolder, thisHolder } from "./lock-holder.ts";
 
 describe("a holder of this machine", () => {
   test("that is us is alive, and has another nonce each time", async () => {

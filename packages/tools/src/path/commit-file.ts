@@ -8,21 +8,16 @@ import { basename, dirname } from "node:path";
 
 import { checkScene } from "./check-scene.ts";
 import { type HeldLock, errnoOf, withFileLock } from "@soong/platform";
-import { stampFrom } from "./file-stamp.ts";
-import type { FileStamp } from "./file-stamp.ts";
+import { type FileStamp, stampFrom } from "./file-stamp.ts";
 import { sweepLeftovers } from "./leftover.ts";
-import { makeDirectories } from "./make-directories.ts";
-import type { MadeDirectories } from "./make-directories.ts";
-import { openDirectory } from "./open-directory.ts";
-import type { VerifiedDirectory } from "./open-directory.ts";
+import { type MadeDirectories, makeDirectories } from "./make-directories.ts";
+import { type VerifiedDirectory, openDirectory } from "./open-directory.ts";
 import { platformOpening } from "./opening.ts";
 import { changedSinceApproval, failureOf, pathChanged } from "./path-failure.ts";
 import type { Opening } from "./pinned-node.ts";
 import { placeNewFile } from "./place-new-file.ts";
-import { isStill, readPreImage } from "./pre-image.ts";
-import type { PreImage, Target } from "./pre-image.ts";
-import { writeTemporaryFile } from "./temporary-file.ts";
-import type { TemporaryFile } from "./temporary-file.ts";
+import { type PreImage, type Target, isStill, readPreImage } from "./pre-image.ts";
+import { type TemporaryFile, writeTemporaryFile } from "./temporary-file.ts";
 
 export interface FileCommit {
   /** Canonical. */

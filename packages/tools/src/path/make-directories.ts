@@ -6,8 +6,7 @@ import { basename, dirname } from "node:path";
 
 import { ToolFailure } from "@soong/core";
 
-import { openDirectory } from "./open-directory.ts";
-import type { VerifiedDirectory } from "./open-directory.ts";
+import { type VerifiedDirectory, openDirectory } from "./open-directory.ts";
 import { failureOf } from "./path-failure.ts";
 import { errnoOf } from "@soong/platform";
 import type { Opening } from "./pinned-node.ts";

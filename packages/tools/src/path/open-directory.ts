@@ -6,8 +6,7 @@ import { platformOpening } from "./opening.ts";
 import { failureOf, notADirectory } from "./path-failure.ts";
 import { errnoOf } from "@soong/platform";
 import { pinJudged } from "./pin-judged.ts";
-import { kindOf } from "./pinned-node.ts";
-import type { Opening, PinnedNode } from "./pinned-node.ts";
+import { type Opening, type PinnedNode, kindOf } from "./pinned-node.ts";
 
 export interface VerifiedDirectory {
   readonly path: string;

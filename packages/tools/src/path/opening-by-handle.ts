@@ -2,8 +2,7 @@
 // acts), and the kernel's own name for that handle under /proc/self/fd. What is reached through the
 // handle's name is that node, whatever is renamed or linked meanwhile: there is no window.
 
-import { constants } from "node:fs";
-import type { BigIntStats } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import { lstat, open, readlink } from "node:fs/promises";
 
 import { isSameNode } from "@soong/platform";

@@ -2,8 +2,7 @@
 // and must be one and the same node at the judged path. A swap to and fro between two looks goes
 // unseen, and what is in a directory is reached by name: those windows stay open here.
 
-import { constants } from "node:fs";
-import type { BigIntStats } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import { lstat, open, realpath } from "node:fs/promises";
 
 import { pathChanged } from "./path-failure.ts";

@@ -1,8 +1,7 @@
 // A node of the file system held fast: what was found under a judged path, whether it still is there,
 // and a way to reach that node and no other. How it is held is the platform's (`opening.ts`).
 
-import { constants } from "node:fs";
-import type { BigIntStats } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 
 import type { NodeKind } from "./path-failure.ts";

@@ -2,16 +2,13 @@
 // whether it is still the same just before the rename (EDIT-6).
 
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import type { BigIntStats } from "node:fs";
-import { access, lstat } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { type BigIntStats, constants } from "node:fs";
+import { type FileHandle, access, lstat } from "node:fs/promises";
 
 import { accessDenied, failureOf, notARegularFile, pathChanged } from "./path-failure.ts";
 import { errnoOf, isSameNode } from "@soong/platform";
 import { pinJudged } from "./pin-judged.ts";
-import { kindOf } from "./pinned-node.ts";
-import type { Opening, PinnedNode } from "./pinned-node.ts";
+import { type Opening, type PinnedNode, kindOf } from "./pinned-node.ts";
 
 export interface PreImage {
   readonly sha256: string;

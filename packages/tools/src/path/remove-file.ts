@@ -10,8 +10,7 @@ import { openDirectory } from "./open-directory.ts";
 import { platformOpening } from "./opening.ts";
 import { changedSinceApproval, failureOf } from "./path-failure.ts";
 import type { Opening } from "./pinned-node.ts";
-import { isStill, readPreImage } from "./pre-image.ts";
-import type { Target } from "./pre-image.ts";
+import { type Target, isStill, readPreImage } from "./pre-image.ts";
 
 export interface FileRemoval {
   /** Canonical. */

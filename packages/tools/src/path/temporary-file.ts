@@ -1,10 +1,8 @@
 // The file that is written beside its target and then takes its place: its bytes and its rights. What a
 // killed process left behind of this kind is `leftover.ts`.
 
-import { constants } from "node:fs";
-import type { BigIntStats } from "node:fs";
-import { open, unlink } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { type BigIntStats, constants } from "node:fs";
+import { type FileHandle, open, unlink } from "node:fs/promises";
 
 import type { VerifiedDirectory } from "./open-directory.ts";
 import { errnoOf } from "@soong/platform";
