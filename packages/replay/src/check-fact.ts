@@ -1,7 +1,8 @@
 // The edge of a replay: what it reads of a fact has the form its type says, or the journal is damaged. All that comes after
 // reads typed data. A field that an older version did not write may be absent.
 
-import type { Fact, FactPayloads, FactType, JsonObject } from "@soong/core";
+import type { Fact, FactPayloads, FactType } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import { ReplayError } from "./replay-error.ts";
 
 /** Throws a ReplayError. */
@@ -17,10 +18,6 @@ export function damaged(seq: number, what: string): ReplayError {
     "damaged",
     `The journal is not as it was recorded: of fact ${seq}, ${what}. \`soong verify\` finds what was changed.`,
   );
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** `!`: every version has written it. */
@@ -132,10 +129,10 @@ function misfitOf(value: unknown, form: Form, name: string): string | undefined 
   if (isListForm(form)) {
     if (!Array.isArray(value)) return name;
     return firstOf(value.entries(), ([i, item]) =>
-      isObject(item) ? misfitOf(item, form[0], `${name}[${i}]`) : `${name}[${i}]`,
+      isJsonObject(item) ? misfitOf(item, form[0], `${name}[${i}]`) : `${name}[${i}]`,
     );
   }
-  if (!isObject(value)) return name;
+  if (!isJsonObject(value)) return name;
   return firstOf(Object.entries(form), ([field, inner]) =>
     misfitOf(value[field], inner, name === "data" ? field : `${name}.${field}`),
   );

@@ -2,9 +2,8 @@
 // in for one does not fit the schema, something that fits is put in its place, because that it was valid is on record.
 
 import type { JsonObject, JsonValue, RegisteredTool } from "@soong/core";
-import { ARGUMENTS_NAME, parseArguments } from "@soong/core/internal";
+import { ARGUMENTS_NAME, isJsonObject, parseArguments } from "@soong/core/internal";
 import type { RecordedCall } from "./recorded-call.ts";
-import { isObject } from "./check-fact.ts";
 import { artifactOf, type ReplaySource } from "./source.ts";
 
 export type RecordedArguments =
@@ -94,7 +93,7 @@ function replaceAt(value: JsonObject, schema: unknown, path: string): boolean {
 }
 
 function fittingValue(schema: unknown): JsonValue | undefined {
-  if (!isObject(schema)) return undefined;
+  if (!isJsonObject(schema)) return undefined;
   const { type, minimum, enum: choices } = schema;
   if (schema["const"] !== undefined) return schema["const"];
   if (Array.isArray(choices)) return choices[0];

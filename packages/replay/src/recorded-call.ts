@@ -14,8 +14,7 @@ import {
   type ToolResult,
   type ToolStatus,
 } from "@soong/core";
-import { ARGUMENTS_NAME } from "@soong/core/internal";
-import { isObject } from "./check-fact.ts";
+import { ARGUMENTS_NAME, isJsonObject } from "@soong/core/internal";
 
 export interface RecordedCall {
   readonly id: string;
@@ -133,7 +132,7 @@ export function stopIn({ hook, reason, stop }: FactData<"hook.denied">): string 
 
 function takeMutation(call: RecordedCall, data: FactData<"input.mutated">, by: number): void {
   const { source, observable_input: input } = data;
-  if (!isObject(input)) return;
+  if (!isJsonObject(input)) return;
   if (source.startsWith("hook:")) {
     call.guards.push({ by, answer: { input } });
     call.admissions.push({});

@@ -1,8 +1,8 @@
 // A recorded call in the words of a script: its input where that says the same, and else the text as the model sent it.
 
 import type { Fact, JsonObject } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
 import type { ScriptCall } from "@soong/agent";
-import { isObject } from "./check-fact.ts";
 
 export interface SentCall {
   readonly fact: Fact<"tool.requested">;
@@ -17,7 +17,7 @@ export function scriptCall({ fact, whole }: SentCall, recorded: string | undefin
   // A repeated id is replaced by the runtime, and is again.
   const id = native_call_id === undefined ? {} : { id: native_call_id };
   const given = recorded ?? whole ?? model_input;
-  if (isObject(given)) return { tool, input: given, ...id };
+  if (isJsonObject(given)) return { tool, input: given, ...id };
   const text = typeof given === "string" ? given : "";
   const input = inputOf(text);
   return input === undefined ? { tool, input_text: text, ...id } : { tool, input, ...id };
@@ -31,7 +31,7 @@ function inputOf(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
-  const isSame = isObject(value) && JSON.stringify(value) === withoutSpace(text);
+  const isSame = isJsonObject(value) && JSON.stringify(value) === withoutSpace(text);
   return isSame ? (value as JsonObject) : undefined;
 }
 

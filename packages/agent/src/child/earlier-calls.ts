@@ -73,6 +73,5 @@ function cutDefined(text: string | undefined): string | undefined {
 }
 
 function cut(text: string): string {
-  const line = oneLine(text);
-  return line.length > TARGET_CHARS ? `${line.slice(0, TARGET_CHARS)}…` : line;
+  return oneLine(text, TARGET_CHARS);
 }

@@ -3,6 +3,7 @@
 // signal to let go of its connection: an iterator that waits for the network cannot be ended otherwise.
 
 import { messageOf } from "@soong/core";
+import { isRecord } from "@soong/core/internal";
 import type { Model, ModelError, ModelEvent, ModelRequest } from "../model/index.ts";
 import type { Running } from "./running.ts";
 
@@ -164,8 +165,4 @@ function isModelEvent(event: unknown): event is ModelEvent {
   return (
     isRecord(error) && typeof error["kind"] === "string" && typeof error["message"] === "string"
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

@@ -1,7 +1,7 @@
 // Whatever a provider package throws or puts into its stream, as one of our kinds of model error. The
 // packages are known by the shape of their errors alone; nothing of them is imported.
 
-import { oneLine } from "@soong/core/internal";
+import { asRecord, oneLine } from "@soong/core/internal";
 import type { ModelError, ModelErrorKind } from "../model/index.ts";
 import { ANSWER_TOO_LARGE, WEB_PAGE } from "./bounded-fetch.ts";
 import { retryAfterMs } from "./retry-after.ts";
@@ -72,14 +72,14 @@ interface Seen {
 }
 
 function inspect(error: unknown): Seen {
-  const top = recordOf(error);
+  const top = asRecord(error);
   const body = textOf(top["responseBody"]);
   const causes = causesOf(error);
   return {
     name: textOf(top["name"]) ?? "",
     message: textOf(top["message"]) ?? (typeof error === "string" ? error : ""),
     status: typeof top["statusCode"] === "number" ? top["statusCode"] : undefined,
-    headers: recordOf(top["responseHeaders"]) as Record<string, string | undefined>,
+    headers: asRecord(top["responseHeaders"]) as Record<string, string | undefined>,
     body,
     labels: labelsOf([error, top["data"], parsed(body), { code: keyComplaint(top["message"]) }]),
     codes: causes.map((cause) => textOf(cause["code"])).filter((code) => code !== undefined),
@@ -172,8 +172,7 @@ function byConnection({ name, codes, message }: Seen, begun: boolean): ModelErro
 /** What is not of the provider's format is not quoted: it may be anything. */
 function quote({ message }: Seen, kind: ModelErrorKind, redact: (text: string) => string): string {
   if (kind === "malformed_stream" || kind === "aborted") return "";
-  const line = oneLine(redact(message));
-  return line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE)}…` : line;
+  return oneLine(redact(message), MAX_QUOTE);
 }
 
 const MAX_QUOTE = 400;
@@ -194,9 +193,9 @@ function causesOf(error: unknown): Readonly<Record<string, unknown>>[] {
 function labelsOf(sources: readonly unknown[]): string[] {
   return sources
     .flatMap((source) => {
-      const outer = recordOf(Array.isArray(source) ? source[0] : source);
-      const inner = recordOf(outer["error"]);
-      const failed = recordOf(recordOf(outer["response"])["error"]);
+      const outer = asRecord(Array.isArray(source) ? source[0] : source);
+      const inner = asRecord(outer["error"]);
+      const failed = asRecord(asRecord(outer["response"])["error"]);
       return [outer, inner, failed].flatMap(({ type, code, status }) =>
         [type, code, status].filter((label) => typeof label === "string"),
       );
@@ -216,12 +215,6 @@ function parsed(body: string | undefined): unknown {
   } catch {
     return undefined;
   }
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null
-    ? (value as Readonly<Record<string, unknown>>)
-    : {};
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,11 +1,12 @@
 // Token counts as each version of the AI SDK's model interface tells them; what is not told is left out.
 
+import { asRecord } from "@soong/core/internal";
 import type { ModelUsage } from "../model/index.ts";
 
 export function usageOf(given: unknown): ModelUsage {
-  const usage = recordOf(given);
-  const input = recordOf(usage["inputTokens"]);
-  const output = recordOf(usage["outputTokens"]);
+  const usage = asRecord(given);
+  const input = asRecord(usage["inputTokens"]);
+  const output = asRecord(usage["outputTokens"]);
   const counts: Readonly<Record<keyof ModelUsage, unknown>> = {
     input_tokens: input["total"] ?? usage["inputTokens"],
     output_tokens: output["total"] ?? usage["outputTokens"],
@@ -16,10 +17,4 @@ export function usageOf(given: unknown): ModelUsage {
   return Object.fromEntries(
     Object.entries(counts).filter(([, count]) => Number.isSafeInteger(count)),
   );
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null
-    ? (value as Readonly<Record<string, unknown>>)
-    : {};
 }

@@ -5,6 +5,7 @@
 import { relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ContentBlock, ToolResult } from "@soong/core";
+import { isWithin } from "@soong/core/internal";
 import { resolvePath } from "@soong/tools";
 import { visible, visibleLine } from "../output/index.ts";
 
@@ -36,8 +37,7 @@ export async function attachFiles(
 async function attach(path: string, files: FileReader): Promise<ContentBlock[] | string> {
   const name = `@${visibleLine(path)}`;
   const absolute = await resolvePath(files.project, path);
-  const place = relative(files.project, absolute);
-  if (place === ".." || place.startsWith("../")) {
+  if (!isWithin(files.project, absolute)) {
     return `${name} is outside the project; copy it here, or ask for it in words.`;
   }
   const result = await files.readFile(path);
@@ -50,6 +50,7 @@ async function attach(path: string, files: FileReader): Promise<ContentBlock[] |
     return `${name} is too long to be attached; name it without the @, and the part that matters will be read.`;
   }
   const [text] = result.content;
+  const place = relative(files.project, absolute);
   return [
     // Which file it was, for the record of what a request held (CTX-1).
     { type: "resource_link", uri: pathToFileURL(absolute).href, name: place },

@@ -1,7 +1,7 @@
 // Tab: the commands of the conversation at the beginning of a line, and files of the project behind an @.
 
 import { readdir } from "node:fs/promises";
-import { relative } from "node:path";
+import { isWithin } from "@soong/core/internal";
 import { resolvePath } from "@soong/tools";
 import { visibleLine } from "../output/index.ts";
 import { mentionOf } from "./typed-line.ts";
@@ -28,8 +28,7 @@ async function filesLike(project: string, typed: string): Promise<string[]> {
   const start = typed.slice(slash);
   try {
     const directory = await resolvePath(project, folder === "" ? "." : folder);
-    const place = relative(project, directory);
-    if (place === ".." || place.startsWith("../")) return [];
+    if (!isWithin(project, directory)) return [];
     const entries = await readdir(directory, { withFileTypes: true });
     return (
       entries

@@ -13,6 +13,7 @@ export {
 export {
   NO_GRANTS,
   READING_SUBJECT,
+  baseName,
   compileGlob,
   compileRecordedPolicy,
   createGrants,
@@ -34,6 +35,7 @@ export {
 export { readDefinition, toolRecord } from "../registry/index.ts";
 export { MARGIN, exactLine, exactText, headTail, isEmptyResult } from "../result/index.ts";
 export {
+  asRecord,
   createRegex,
   firstChars,
   isHighSurrogate,

@@ -50,10 +50,6 @@ export function unknownKeys(
     });
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 export function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "missing";

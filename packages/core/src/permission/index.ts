@@ -18,7 +18,7 @@ export type { GrantLookup, Grants, ToolGrant } from "./grants.ts";
 export { createGrants, NO_GRANTS } from "./grants.ts";
 export { hostOf, matchesHost } from "./host.ts";
 export { mergePolicies } from "./merge-policies.ts";
-export { isWithin } from "./path.ts";
+export { baseName, isWithin } from "./path.ts";
 export type { CompiledPolicy, NetworkPolicy, Policy, PolicyInput } from "./policy.ts";
 export { compilePolicy, isMarkedReadonly, linkedPaths } from "./policy.ts";
 export type { PathPattern, PatternPlaces } from "./path-pattern.ts";

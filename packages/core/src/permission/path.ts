@@ -32,7 +32,7 @@ export function parentOf(path: string): string {
   return slash <= 0 ? "/" : path.slice(0, slash);
 }
 
-export function baseName(path: string): string {
+export function baseName(path = ""): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 

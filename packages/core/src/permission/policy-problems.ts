@@ -1,7 +1,13 @@
 // What can be wrong with a policy as a whole: every finding at once, each with its field (CONF-2).
 
-import type { PolicyProblem } from "./field-problems.ts";
-import { isRecord, kindOf, oneOfProblem, textProblem, unknownKeys } from "./field-problems.ts";
+import { isRecord } from "../schema/index.ts";
+import {
+  type PolicyProblem,
+  kindOf,
+  oneOfProblem,
+  textProblem,
+  unknownKeys,
+} from "./field-problems.ts";
 import { hostPatternProblem } from "./host.ts";
 import { pathProblem } from "./path.ts";
 import { ruleProblems, toolPatternProblem } from "./rule-problems.ts";

@@ -1,9 +1,9 @@
 // What can be wrong with a rule as somebody wrote it (CONF-2, CONF-4). A rule that could never match is
 // an error here, because a deny that silently matches nothing is the worst way to be wrong.
 
-import type { PolicyProblem } from "./field-problems.ts";
+import { isRecord } from "../schema/index.ts";
 import {
-  isRecord,
+  type PolicyProblem,
   kindOf,
   oneOfProblem,
   textProblem,

@@ -177,7 +177,7 @@ function emptyBlock(toolName: string, error: ToolError | undefined): ContentBloc
 }
 
 function summaryOf(result: ToolResult): string {
-  if (result.error !== undefined) return oneLine(result.error.message);
+  if (result.error !== undefined) return joinLines(result.error.message);
   const block = result.content[0];
   if (block?.type === "text") return firstLine(block.text);
   if (block?.type === "json") return shapeOf(block.json);
@@ -185,7 +185,7 @@ function summaryOf(result: ToolResult): string {
 }
 
 /** The lines of an error belong together: the first one often only says what the others are about. */
-function oneLine(message: string): string {
+function joinLines(message: string): string {
   const [head = "", ...rest] = message.split(/\s*\n(?:- )?\s*/);
   return firstLine(rest.length === 0 ? head : `${head} ${rest.join("; ")}`);
 }

@@ -7,6 +7,7 @@ export { formatIssues } from "./format-issues.ts";
 export {
   isJsonObject,
   isPlainRecord,
+  asRecord,
   isRecord,
   omitUndefined,
   type JsonObject,
@@ -38,6 +39,7 @@ export {
   type StandardResult,
   type StandardSchemaLike,
 } from "./standard-schema.ts";
+export { editDistance } from "./edit-distance.ts";
 export { firstChars, isHighSurrogate, isLowSurrogate, oneLine, shorten } from "./text.ts";
 export { type ValidationIssue } from "./validation-issues.ts";
 export { keywordsOf, type SchemaProblem } from "./vocabulary.ts";

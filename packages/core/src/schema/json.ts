@@ -18,6 +18,11 @@ export function isRecord(value: unknown): value is { readonly [key: string]: unk
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The record, or an empty one where it is none. */
+export function asRecord(value: unknown): { readonly [key: string]: unknown } {
+  return isRecord(value) ? value : {};
+}
+
 /** A record, where what is looked at came from JSON. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return isRecord(value);

@@ -1,7 +1,7 @@
 // Two schemas that must both hold, written as one (allOf, and $ref with keywords beside it). Undefined
 // means that the core keywords cannot say both at once; then they stay apart.
 
-import { isRecord, sameJson, type Budget, type JsonSchema, type SchemaNode } from "./json.ts";
+import { type Budget, type JsonSchema, type SchemaNode, asRecord, sameJson } from "./json.ts";
 import { createRegex } from "./regex.ts";
 import {
   acceptsType,
@@ -157,8 +157,8 @@ function mergeFields(
   const hasPatterns = "patternProperties" in left || "patternProperties" in right;
   if (hasPatterns && !(isOpen(restA) && isOpen(restB))) return false;
 
-  const fieldsA = recordOf(left.properties);
-  const fieldsB = recordOf(right.properties);
+  const fieldsA = asRecord(left.properties);
+  const fieldsB = asRecord(right.properties);
   const rest = mergeSchemas(nodeOr(restA), nodeOr(restB), budget);
   if (rest === undefined) return false;
   const properties: { [name: string]: unknown } = {};
@@ -181,8 +181,8 @@ function mergePatterns(
   right: JsonSchema,
   budget: Budget,
 ): boolean {
-  const patterns: { [source: string]: unknown } = { ...recordOf(left.patternProperties) };
-  for (const [source, node] of Object.entries(recordOf(right.patternProperties))) {
+  const patterns: { [source: string]: unknown } = { ...asRecord(left.patternProperties) };
+  for (const [source, node] of Object.entries(asRecord(right.patternProperties))) {
     const both = Object.hasOwn(patterns, source)
       ? mergeSchemas(nodeOr(patterns[source]), nodeOr(node), budget)
       : node;
@@ -211,10 +211,6 @@ function mergeItems(
 function copyKeywords(to: MutableSchema, from: JsonSchema, names: readonly string[]): true {
   for (const name of names) if (name in from) to[name] = from[name];
   return true;
-}
-
-function recordOf(value: unknown): { readonly [name: string]: unknown } {
-  return isRecord(value) ? value : {};
 }
 
 function nodeOr(node: unknown): SchemaNode {

@@ -21,7 +21,17 @@ export function shorten(text: string, most: number): string {
   return text.length > most ? `${firstChars(text, most - 1)}…` : text;
 }
 
-/** White space of any kind and length becomes one space, and none at either end. */
-export function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, " ").trim();
+/**
+ * As one line of at most `most` UTF-16 units: white space, controls and marks that a terminal would obey become one space, and
+ * none at either end. What is cut off leaves an ellipsis.
+ */
+export function oneLine(text: string, most = Infinity): string {
+  // Looks at no more than can matter: a message may be megabytes of text.
+  const head = firstChars(text, most * 8);
+  const line = head.replaceAll(BLANK, " ").trim();
+  if (line.length <= most && head.length === text.length) return line;
+  return `${firstChars(line, most - 1).trimEnd()}…`;
 }
+
+/** But for the joiners that real scripts and emoji need. */
+const BLANK = /(?:(?![\u200C\u200D])[\s\p{Z}\p{Cc}\p{Cf}\p{Cs}])+/gu;

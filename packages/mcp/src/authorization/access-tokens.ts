@@ -9,7 +9,7 @@ import { findIssuer } from "./find-issuer.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import { McpLoginFailure } from "./login-failure.ts";
 import type { McpLogins, SaveLogin } from "./logins.ts";
-import { oneLine } from "./one-line.ts";
+import { serverLine } from "./server-line.ts";
 import { secretsOfLogin, type StoredLogin, type StoredTokens } from "./stored-login.ts";
 import { scopesOf, tokensForRefresh } from "./token-request.ts";
 
@@ -169,7 +169,10 @@ export function createAccessTokens(parts: AccessTokenParts): AccessTokens {
       };
       learn(next);
       await save(next);
-      refuse(`it wants a login that allows more (${oneLine(missing.join(" "), [], 200)})`, false);
+      refuse(
+        `it wants a login that allows more (${serverLine(missing.join(" "), [], 200)})`,
+        false,
+      );
     });
   }
 

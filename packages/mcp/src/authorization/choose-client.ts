@@ -10,7 +10,7 @@ import {
 import type { McpOAuthSettings } from "../settings/index.ts";
 import type { Issuer } from "./find-issuer.ts";
 import { McpLoginFailure } from "./login-failure.ts";
-import { oneLine } from "./one-line.ts";
+import { serverLine } from "./server-line.ts";
 import type { StoredClient } from "./stored-login.ts";
 
 export interface ClientQuestion {
@@ -98,7 +98,7 @@ async function register({ issuer, redirectUri, scope, fetch }: ClientQuestion) {
   } catch (error) {
     if (error instanceof McpLoginFailure) throw error;
     const isAnswer = error instanceof RegistrationRejectedError || error instanceof OAuthError;
-    const said = isAnswer ? `: ${oneLine(error.message, [], 200)}` : "";
+    const said = isAnswer ? `: ${serverLine(error.message, [], 200)}` : "";
     throw new McpLoginFailure("refused", `its authorization server did not register us${said}`);
   }
 }

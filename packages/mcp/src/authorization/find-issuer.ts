@@ -13,7 +13,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { addressProblem } from "./guarded-fetch.ts";
 import { McpLoginFailure } from "./login-failure.ts";
-import { oneLine } from "./one-line.ts";
+import { serverLine } from "./server-line.ts";
 
 export interface Issuer {
   readonly issuer: string;
@@ -40,7 +40,7 @@ export async function findIssuer(question: IssuerQuestion): Promise<Issuer> {
     named !== undefined &&
     !checkResourceAllowed({ requestedResource: own, configuredResource: named })
   ) {
-    const message = `it says that it is another server (${oneLine(named, [], 200)})`;
+    const message = `it says that it is another server (${serverLine(named, [], 200)})`;
     throw new McpLoginFailure("insecure", message);
   }
   // Without a word from the server its own address is where to look.
@@ -89,7 +89,7 @@ async function issuerMetadata(
   isNamed: boolean,
 ): Promise<AuthorizationServerMetadata> {
   const problem = addressProblem(issuer, serverUrl);
-  const shown = oneLine(issuer, [], 200);
+  const shown = serverLine(issuer, [], 200);
   if (problem !== undefined) {
     throw new McpLoginFailure("insecure", `its authorization server ${shown} ${problem}`);
   }
@@ -125,7 +125,7 @@ function checkEndpoints(metadata: AuthorizationServerMetadata, serverUrl: string
   ]) {
     const problem = typeof address === "string" ? addressProblem(address, serverUrl) : undefined;
     if (problem !== undefined) {
-      const shown = oneLine(String(address), [], 200);
+      const shown = serverLine(String(address), [], 200);
       throw new McpLoginFailure("insecure", `its authorization server's ${shown} ${problem}`);
     }
   }

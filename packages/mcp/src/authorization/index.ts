@@ -6,5 +6,5 @@ export { logInToServer, type McpLoginOptions, type McpLoginReport } from "./log-
 export { logOutOfServer } from "./log-out.ts";
 export { McpLoginFailure, type McpLoginFailureReason } from "./login-failure.ts";
 export { openMcpLogins, type McpLogins, type McpLoginStatus } from "./logins.ts";
-export { oneLine } from "./one-line.ts";
+export { serverLine } from "./server-line.ts";
 export type { StoredClient, StoredLogin, StoredTokens } from "./stored-login.ts";

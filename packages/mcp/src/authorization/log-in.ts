@@ -16,7 +16,7 @@ import { findIssuer, type Issuer } from "./find-issuer.ts";
 import { addressProblem, guardedFetch } from "./guarded-fetch.ts";
 import { McpLoginFailure } from "./login-failure.ts";
 import type { McpLogins } from "./logins.ts";
-import { oneLine } from "./one-line.ts";
+import { serverLine } from "./server-line.ts";
 import { openRedirectListener } from "./redirect-listener.ts";
 import {
   secretsOfLogin,
@@ -98,7 +98,7 @@ export async function logInToServer(
   } catch (error) {
     const why = over.signal.aborted ? (over.signal.reason as unknown) : error;
     if (why instanceof McpLoginFailure) throw named(entry, why.reason, why.message);
-    const said = oneLine(why instanceof Error ? why.message : String(why));
+    const said = serverLine(why instanceof Error ? why.message : String(why));
     throw named(entry, "invalid_answer", said);
   } finally {
     cancel();
@@ -221,7 +221,7 @@ function readAnswer(
   }
   const code = parameters.get("code");
   if (code !== null && code !== "") return { code, iss };
-  const said = oneLine(parameters.get("error") ?? "no reason given", [], 100);
+  const said = serverLine(parameters.get("error") ?? "no reason given", [], 100);
   throw new McpLoginFailure("refused", `the login was refused (${said})`);
 }
 

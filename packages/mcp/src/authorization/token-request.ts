@@ -14,7 +14,7 @@ import type { McpOAuthSettings } from "../settings/index.ts";
 import { withSecret } from "./choose-client.ts";
 import type { Issuer } from "./find-issuer.ts";
 import { McpLoginFailure } from "./login-failure.ts";
-import { oneLine } from "./one-line.ts";
+import { serverLine } from "./server-line.ts";
 import type { StoredClient, StoredTokens } from "./stored-login.ts";
 
 export interface TokenQuestion {
@@ -108,7 +108,7 @@ function tokenFailure(error: unknown, secrets: readonly string[]): McpLoginFailu
   }
   // An answer that is no error of OAuth is one of the machine behind it: it may be well again later.
   if (error instanceof OAuthError && error.code !== SERVER_ERROR) {
-    const said = oneLine(`${error.code}: ${error.message}`, secrets, 200);
+    const said = serverLine(`${error.code}: ${error.message}`, secrets, 200);
     return new McpLoginFailure("refused", `its authorization server refused (${said})`);
   }
   const message = "its authorization server answered with something that is not a token";

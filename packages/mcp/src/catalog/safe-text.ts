@@ -1,7 +1,7 @@
 // Text of a server, before anybody reads it: bounded, and without characters that hide or rearrange what
 // is there (terminal sequences, direction marks, invisible letters).
 
-import { isRecord } from "@soong/core/internal";
+import { isRecord, oneLine } from "@soong/core/internal";
 
 /** Line breaks and tabs stay; so do the joiners that real scripts and emoji need. */
 const HIDDEN = /(?:(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\u{E0000}-\u{E0FFF}])+/gu;
@@ -15,7 +15,7 @@ export function safeText(text: string, maxChars: number): string {
 
 /** One line of it, for lists and messages. */
 export function safeLine(text: string, maxChars: number): string {
-  return safeText(text, maxChars).replace(/\s+/gu, " ").trim();
+  return oneLine(safeText(text, maxChars));
 }
 
 const DATA: ReadonlySet<string> = new Set(["const", "default", "enum", "examples", "example"]);

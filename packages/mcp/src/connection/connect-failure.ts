@@ -1,7 +1,7 @@
 // Why a server could not be connected, in words a person can act on.
 
 import { SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
-import { oneLine } from "../authorization/index.ts";
+import { serverLine } from "../authorization/index.ts";
 import { McpServerFailure } from "./failure.ts";
 
 export function connectFailure(
@@ -18,7 +18,7 @@ export function connectFailure(
     const message = `${name} refuses us (HTTP 403). See whether the headers of its entry are right.`;
     return new McpServerFailure("unauthorized", message);
   }
-  const said = oneLine(error instanceof Error ? error.message : String(error), secrets);
+  const said = serverLine(error instanceof Error ? error.message : String(error), secrets);
   const code = systemCode(error);
   if (code !== undefined) {
     const message = `${name} cannot be reached (${code}). See whether it runs and its address is right.`;

@@ -9,7 +9,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import type { JsonValue } from "@soong/core";
-import { McpLoginFailure, oneLine } from "../authorization/index.ts";
+import { McpLoginFailure, serverLine } from "../authorization/index.ts";
 import { McpRequestFailure } from "./failure.ts";
 
 /** `end` says why the server is gone, where that is known. */
@@ -17,7 +17,7 @@ export function requestFailure(
   error: unknown,
   about: { secrets: readonly string[]; end: string | undefined },
 ): McpRequestFailure {
-  const message = oneLine(error instanceof Error ? error.message : String(error), about.secrets);
+  const message = serverLine(error instanceof Error ? error.message : String(error), about.secrets);
   if (error instanceof ProtocolError) {
     const data = error.data as JsonValue | undefined;
     return new McpRequestFailure("rpc_error", message, { code: error.code, data });

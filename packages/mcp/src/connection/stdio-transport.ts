@@ -14,7 +14,7 @@ import {
 import type { BoundedLog } from "./bounded-log.ts";
 import { McpServerFailure } from "./failure.ts";
 import { createLineSplitter, LineTooLong } from "./line-splitter.ts";
-import { oneLine } from "../authorization/index.ts";
+import { serverLine } from "../authorization/index.ts";
 
 export interface StdioTransport extends Transport {
   // The SDK knows a pipe by these two: on one, silence means a server of the older era.
@@ -97,7 +97,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
         finish(
           error instanceof LineTooLong
             ? `it sent a line of more than ${MAX_LINE_BYTES} bytes`
-            : oneLine(messageOf(error), options.secrets),
+            : serverLine(messageOf(error), options.secrets),
         );
       },
     );
@@ -137,7 +137,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
   function finish(why: string | undefined): void {
     if (isOver) return;
     isOver = true;
-    const words = oneLine(lastWords, options.secrets);
+    const words = serverLine(lastWords, options.secrets);
     end = why === undefined || words === "" ? why : `${why}; its last words: ${words}`;
     gone = Promise.resolve(running?.stop("abort"))
       .catch(() => {})
@@ -166,7 +166,7 @@ function startServer(
     const why = error instanceof ToolFailure ? error.message : messageOf(error);
     throw new McpServerFailure(
       "unreachable",
-      `"${oneLine(command)}" could not be started: ${oneLine(why)}`,
+      `"${serverLine(command)}" could not be started: ${serverLine(why)}`,
     );
   }
 }

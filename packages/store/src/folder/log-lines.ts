@@ -2,8 +2,8 @@
 // and facts read back from the journal give the same text.
 
 import { isTerminalFact, type Fact } from "@soong/core";
+import { asRecord, oneLine } from "@soong/core/internal";
 import type { CommittedFact } from "./run-folders-contract.ts";
-import { oneLine } from "./bounded-text.ts";
 
 const SUMMARY = 500;
 
@@ -19,7 +19,7 @@ export function toolLine({ fact }: CommittedFact): string | undefined {
     tool_name: fact.tool_name,
     // A terminal fact without a result is no fact of ours; its type still says how the call ended.
     status: textOf(result["status"]) ?? fact.type.slice("tool.".length),
-    duration_ms: numberOf(recordOf(result["metadata"])["duration_ms"]),
+    duration_ms: numberOf(asRecord(result["metadata"])["duration_ms"]),
     summary: oneLine(textOf(result["summary"]) ?? "", SUMMARY),
     is_error: isErrorOf(fact, result),
     artifacts: artifacts.length === 0 ? undefined : artifacts,
@@ -31,8 +31,8 @@ export function errorLine({ fact }: CommittedFact): string | undefined {
   const result = resultOf(fact);
   const isFailedCall = isTerminalFact(fact) && isErrorOf(fact, result);
   if (fact.level !== "error" && !isFailedCall) return undefined;
-  const data = recordOf(fact.data);
-  const error = recordOf(isFailedCall ? result["error"] : data["error"]);
+  const data = asRecord(fact.data);
+  const error = asRecord(isFailedCall ? result["error"] : data["error"]);
   const code = textOf(error["code"]) ?? textOf(data["code"]);
   const message =
     textOf(error["message"]) ??
@@ -59,16 +59,12 @@ function isErrorOf(fact: Fact, result: Record<string, unknown>): boolean {
 }
 
 function resultOf(fact: Fact): Record<string, unknown> {
-  return recordOf(recordOf(fact.data)["result"]);
+  return asRecord(asRecord(fact.data)["result"]);
 }
 
 function artifactIds(refs: unknown): string[] {
   if (!Array.isArray(refs)) return [];
-  return refs.flatMap((ref) => textOf(recordOf(ref)["artifact_id"]) ?? []);
-}
-
-function recordOf(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  return refs.flatMap((ref) => textOf(asRecord(ref)["artifact_id"]) ?? []);
 }
 
 function textOf(value: unknown): string | undefined {

@@ -2,19 +2,17 @@
 // person is shown, and the hashes both the approval and the commit are bound to (DEF-5, PERM-8).
 
 import { createHash } from "node:crypto";
-import { relative } from "node:path";
 import {
   ToolFailure,
   type Plan,
   type PrepareContext,
   type PreparedPlan,
   type Resource,
-  type Roots,
   type Targets,
   type TargetsContext,
   type ToolContext,
 } from "@soong/core";
-import { judgedPath, readWholeFile, type WholeFile } from "../path/index.ts";
+import { type WholeFile, judgedPath, readWholeFile, shownPath } from "../path/index.ts";
 
 /** Beyond this a file is not read whole to be changed; commands and streams are for such files. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -95,7 +93,7 @@ function readyChange(
   before: WholeFile | undefined,
   { roots, restrictedBy }: TargetsContext,
 ): ReadyChange {
-  const name = nameOf(path, roots);
+  const name = shownPath(roots.project, path);
   let change: PlannedChange;
   try {
     change = planner(before, { path, name });
@@ -151,12 +149,6 @@ function pathOf(resources: readonly Resource[] | undefined): string {
   const [target] = resources ?? [];
   if (target?.kind !== "path") throw new Error("a change is carried out only as it was planned");
   return target.path;
-}
-
-/** As people write it: relative inside the project, absolute elsewhere. */
-function nameOf(path: string, roots: Roots): string {
-  const name = relative(roots.project, path);
-  return name === "" || name === ".." || name.startsWith("../") ? path : name;
 }
 
 function changed(path: string): ToolFailure {

@@ -1,7 +1,6 @@
 // Runs a planned command: exactly the executable that was judged, its output captured, its progress told,
 // and nothing of it left behind when the call is cut short.
 
-import { relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
   ToolFailure,
@@ -11,12 +10,11 @@ import {
   type ToolContext,
 } from "@soong/core";
 import type { FilesRead } from "../file/index.ts";
-import { resolvePath } from "../path/index.ts";
+import { resolvePath, shownPath } from "../path/index.ts";
 import { findExecutable, type startProcess } from "@soong/platform";
 import { captureOutput } from "./captured-output.ts";
 import { describeEnd, partialText } from "./describe-end.ts";
 import { noteNames, type NotedNames } from "./note-names.ts";
-import { isWithin } from "./places-of-command.ts";
 import {
   restrictedPathsOf,
   stampText,
@@ -201,7 +199,5 @@ async function changedFilesOf(
   filesRead: FilesRead | undefined,
 ): Promise<string[]> {
   const paths = (await filesRead?.changed(runId)) ?? [];
-  return paths.map((path) =>
-    isWithin(roots.project, path) ? relative(roots.project, path) : path,
-  );
+  return paths.map((path) => shownPath(roots.project, path));
 }

@@ -5,7 +5,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Resource, Roots } from "@soong/core";
-import { innerCommands } from "@soong/core/internal";
+import { baseName, innerCommands } from "@soong/core/internal";
 import { settingThatRuns } from "./git-config.ts";
 import { checkRepository, locateRepository, readText } from "./harmless-repository.ts";
 import { canonicalPath } from "./places-of-command.ts";
@@ -38,7 +38,7 @@ export function directoryOfGit(
   [program = "", ...args]: readonly string[],
   cwd: string,
 ): string | undefined {
-  if (program.slice(program.lastIndexOf("/") + 1) !== "git") return undefined;
+  if (baseName(program) !== "git") return undefined;
   let directory = cwd;
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? "";

@@ -4,7 +4,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Places } from "@soong/core";
-import { compileGlob } from "@soong/core/internal";
+import { baseName, compileGlob } from "@soong/core/internal";
 import { canonicalPath } from "./places-of-command.ts";
 import { isDirectory } from "../path/index.ts";
 
@@ -19,7 +19,7 @@ export function restrictedNamesListed(
   { restrictedBy, restrictedGlobs }: Pick<Places, "restrictedBy" | "restrictedGlobs">,
 ): string[] {
   const [program = "", ...args] = argv;
-  const own = program.slice(program.lastIndexOf("/") + 1);
+  const own = baseName(program);
   if (!LISTS.has(own) || restrictedGlobs("list").length === 0) return [];
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   const options = args.slice(0, end);

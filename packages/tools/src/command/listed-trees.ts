@@ -3,7 +3,7 @@
 
 import { join, relative } from "node:path";
 import type { Places } from "@soong/core";
-import { innerCommands, literalPrefix } from "@soong/core/internal";
+import { baseName, innerCommands, literalPrefix } from "@soong/core/internal";
 import { namesEntry } from "./listed-names.ts";
 import { canonicalPath, isWithin } from "./places-of-command.ts";
 import { startsOfFind, nameMatcher } from "./walked-trees.ts";
@@ -29,7 +29,7 @@ export interface ListedTree {
 /** Undefined for a command that lists no tree, or may do more than that. */
 export function listedTrees({ argv, cwd, executable }: ListingCommand): ListedTree[] | undefined {
   const [program = "", ...args] = argv;
-  const name = program.slice(program.lastIndexOf("/") + 1);
+  const name = baseName(program);
   if (!Object.hasOwn(LISTERS, name)) return undefined;
   const { told, opaque } = innerCommands(argv, executable);
   if (told.length > 0 || opaque) return undefined;

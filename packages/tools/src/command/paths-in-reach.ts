@@ -4,7 +4,7 @@
 import { opendirSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Places, Roots } from "@soong/core";
-import { innerCommands, isPlainCommand, literalPrefix } from "@soong/core/internal";
+import { baseName, innerCommands, isPlainCommand, literalPrefix } from "@soong/core/internal";
 import { reachOfGit, repositoryOf } from "./git-reach.ts";
 import { loadsJqFiles } from "./harmless-programs.ts";
 import { restrictedNamesListed } from "./listed-names.ts";
@@ -41,7 +41,7 @@ export function tellsOfItself(
   roots: Roots,
 ): boolean {
   const [program = "", option = "", ...more] = argv;
-  const name = program.slice(program.lastIndexOf("/") + 1);
+  const name = baseName(program);
   if (more.length > 0 || program.includes("/") || isWithinRoots(roots, executable)) return false;
   // They start the version that the project names.
   if (/^(?:yarn|yarnpkg|pnpm|pnpx|corepack|mvn|gradle)$/.test(name)) return false;
@@ -99,7 +99,7 @@ export function unwritableBelow(
 /** The directories whose contents it may get at: everything, for a program that is not known. */
 function treesOf({ argv, cwd, executable, read_only }: ReachingCommand): string[] {
   const [program = "", ...args] = argv;
-  const name = program.slice(program.lastIndexOf("/") + 1);
+  const name = baseName(program);
   if (name === "git") {
     const reach = reachOfGit({ argv, cwd, executable });
     if (reach.kind === "anything") return read_only ? [repositoryOf(cwd)] : ["/"];
@@ -133,7 +133,7 @@ const NEEDS_OPERANDS: ReadonlySet<string> = new Set(
 /** `tar c` and `tar t`, and `find -exec` of a program that reads what it is given: they get at the trees they name. */
 function readsWalkedTrees(argv: readonly string[], executable: string): boolean {
   const [program = "", first = "", ...more] = argv;
-  const name = program.slice(program.lastIndexOf("/") + 1);
+  const name = baseName(program);
   const args = [first, ...more];
   const has = (option: RegExp): boolean => args.some((arg) => option.test(arg));
   const { told, opaque, commands } = innerCommands(argv, executable);

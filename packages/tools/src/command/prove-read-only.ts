@@ -4,7 +4,7 @@
 import { lstatSync } from "node:fs";
 import { homedir } from "node:os";
 import type { Places } from "@soong/core";
-import { literalPrefix } from "@soong/core/internal";
+import { baseName, literalPrefix } from "@soong/core/internal";
 import { findExecutable, SYSTEM_DIRECTORIES } from "@soong/platform";
 import { isHarmlessGitFormat } from "./git-format.ts";
 import { gitEnvironment } from "./git-environment.ts";
@@ -59,7 +59,7 @@ export function proveReadOnly(command: CommandToProve): ReadOnlyProof {
   if (ordinaryPath(places, cwd, cwd) === undefined) {
     return unproven("its working directory is sensitive or outside the project");
   }
-  const name = asked.slice(asked.lastIndexOf("/") + 1);
+  const name = baseName(asked);
   const names: string[] = [];
   const fits: ArgumentCheck = (kind, value) => {
     if (NAMES_A_PATH.has(kind)) names.push(value);

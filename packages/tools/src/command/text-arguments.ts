@@ -2,7 +2,7 @@
 // looks like; where a single option is not understood, every argument counts.
 
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import { innerCommands } from "@soong/core/internal";
+import { baseName, innerCommands } from "@soong/core/internal";
 import { isHarmlessAwkProgram } from "./harmless-programs.ts";
 import { canonicalPath } from "./places-of-command.ts";
 import { matchArguments } from "./match-arguments.ts";
@@ -16,7 +16,7 @@ export function argumentsThatName(argv: readonly string[], cwd: string): readonl
 
 function ownArguments(argv: readonly string[]): readonly string[] {
   const [program = "", ...args] = argv;
-  const name = program.slice(program.lastIndexOf("/") + 1);
+  const name = baseName(program);
   if (name === "git") return [program, ...withoutMessages(args)];
   if (name === "sed") return [program, ...withoutScripts(argv)];
   const rule = Object.hasOwn(RULES, name) ? RULES[name] : undefined;

@@ -1,7 +1,7 @@
 // The trees whose files a command opens one after the other without naming them: `grep -r`, `cp -r`, `tar c`, `find -exec`.
 // Programs that only show names are here where they follow links (`ls -LR`); those that remove (`rm -r`) are not: nothing leaves through them.
 
-import { compileGlob, globProblem, innerCommands } from "@soong/core/internal";
+import { baseName, compileGlob, globProblem, innerCommands } from "@soong/core/internal";
 import { canonicalPath } from "./places-of-command.ts";
 import { exists, isDirectory } from "../path/index.ts";
 
@@ -30,7 +30,7 @@ export function walkedTrees({ argv, cwd, executable }: WalkingCommand): WalkedTr
   const inner = innerCommands(argv, executable).commands.map(({ words }) => words);
   const commands = [argv, ...inner];
   // What is found may be handed to another program.
-  const handsOver = inner.some(([program]) => HANDS_OVER.has(programName(program)));
+  const handsOver = inner.some(([program]) => HANDS_OVER.has(baseName(program)));
   const bases = basesOf(inner, cwd);
   return commands.flatMap((words) => bases.flatMap((base) => treesOf(words, base, handsOver)));
 }
@@ -171,7 +171,7 @@ export function isArchiving(args: readonly string[]): boolean {
 
 function treesOf(words: readonly string[], cwd: string, handsOver: boolean): WalkedTree[] {
   const [program, ...args] = words;
-  const name = programName(program);
+  const name = baseName(program);
   const walker = Object.hasOwn(WALKERS, name) ? WALKERS[name] : undefined;
   if (walker === undefined) return [];
   const { when, follows, alone, filter, opensWith } = walker;
@@ -265,8 +265,4 @@ function valuesOf(args: readonly string[], option: RegExp | undefined): string[]
 
 function hasOne(args: readonly string[], pattern: RegExp): boolean {
   return args.length === 0 ? pattern.test("") : args.some((arg) => pattern.test(arg));
-}
-
-function programName(program = ""): string {
-  return program.slice(program.lastIndexOf("/") + 1);
 }

@@ -5,6 +5,7 @@ import { readdirSync, type Dirent } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Places } from "@soong/core";
 import {
+  baseName,
   innerCommands,
   isHarmlessGitKey,
   isReadingProgram,
@@ -30,7 +31,7 @@ export function mayWriteNamed(
   const { certain, possible, restored } = destinationsOf(command, places);
   const all = pathsInArguments({ argv: [...certain, ...possible, ...restored], cwd, home });
   // A program of which nothing is known may write where it runs.
-  const isOpen = possible.length > 0 && !isReadingProgram(programName(argv[0]));
+  const isOpen = possible.length > 0 && !isReadingProgram(baseName(argv[0]));
   return (path) => all.has(path) || (isOpen && path === cwd);
 }
 
@@ -40,7 +41,7 @@ export function writtenPlaces(command: WritingCommand, places: WritingPlaces): J
   const { certain, possible } = destinationsOf(command, places);
   const written = pathsInArguments({ argv: certain, cwd, home });
   const mayBeWritten = pathsInArguments({ argv: possible, cwd, home });
-  const removes = new Set(REMOVERS).has(programName(command.argv[0]));
+  const removes = new Set(REMOVERS).has(baseName(command.argv[0]));
   const found = [
     ...[...written.keys()].filter(
       (path) =>
@@ -120,7 +121,7 @@ function directoriesEntered(
   commands: readonly (readonly string[])[],
 ): string[] {
   const entered = commands.filter(([program]) => program === "cd" || program === "pushd");
-  const given = commands.length === 0 || programName(argv[0]) === "git" ? [] : argv;
+  const given = commands.length === 0 || baseName(argv[0]) === "git" ? [] : argv;
   return [
     ...entered.flatMap((words) => words.slice(1)),
     ...given.filter((arg) => /^(?:-C.|--chdir=)/.test(arg)),
@@ -143,7 +144,7 @@ interface Where {
 /** Undefined for a program of which nothing is known. */
 function ownDestinations(words: readonly string[], where: Where): Destinations | undefined {
   const [program, ...args] = words;
-  const name = programName(program);
+  const name = baseName(program);
   if (isReadingProgram(name)) return NONE;
   const known = Object.hasOwn(DESTINATIONS, name) ? DESTINATIONS[name] : undefined;
   return known?.(args, where);
@@ -275,7 +276,7 @@ function foundBy(args: readonly string[]): Destinations {
   const handed = action === -1 ? [] : args.slice(action + 1);
   return {
     certain: written,
-    possible: isReadingProgram(programName(handed[0])) ? [] : handed,
+    possible: isReadingProgram(baseName(handed[0])) ? [] : handed,
     restored: args.includes("-delete") ? args : [],
   };
 }
@@ -352,8 +353,4 @@ export function repositoryAround(directory: string): string {
     if (existsThroughLinks(join(at, ".git"))) return at;
     if (at === dirname(at)) return directory;
   }
-}
-
-function programName(program = ""): string {
-  return program.slice(program.lastIndexOf("/") + 1);
 }

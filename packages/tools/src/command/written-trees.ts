@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import type { Roots } from "@soong/core";
-import { innerCommands, isOfTheSystem, isReadingProgram } from "@soong/core/internal";
+import { baseName, innerCommands, isOfTheSystem, isReadingProgram } from "@soong/core/internal";
 import { directoryOfGit } from "./config-that-runs.ts";
 import { reachOfGit } from "./git-reach.ts";
 import { isHarmlessAwkProgram } from "./harmless-programs.ts";
@@ -59,7 +59,7 @@ export function writtenTrees({ argv, cwd, executable, roots }: TreeWriter): Writ
 }
 
 function isFind([program]: readonly string[]): boolean {
-  return programName(program) === "find";
+  return baseName(program) === "find";
 }
 
 function withoutFiles(written: WrittenTrees, directory: string): WrittenTrees {
@@ -70,7 +70,7 @@ type Reader = (args: readonly string[], cwd: string) => WrittenTrees | undefined
 
 /** Undefined for a program of which nothing is known. */
 function treesOf([program, ...args]: readonly string[], cwd: string): WrittenTrees | undefined {
-  const name = programName(program);
+  const name = baseName(program);
   if (isReadingProgram(name)) return NOTHING;
   return Object.hasOwn(WRITERS, name) ? WRITERS[name]?.(args, cwd) : undefined;
 }
@@ -152,7 +152,7 @@ function unpackedByUnzip(args: readonly string[], cwd: string): WrittenTrees {
 
 function changedByFind(args: readonly string[], cwd: string): WrittenTrees {
   const action = args.findIndex((arg) => /^-(?:exec|ok)/.test(arg));
-  const runs = action !== -1 && !isReadingProgram(programName(args[action + 1]));
+  const runs = action !== -1 && !isReadingProgram(baseName(args[action + 1]));
   if (!runs && !args.includes("-delete")) return NOTHING;
   const starts = startsOfFind(args);
   const { trees } = below(starts.length === 0 ? ["."] : starts, cwd);
@@ -169,9 +169,7 @@ function changedByFind(args: readonly string[], cwd: string): WrittenTrees {
 
 /** It changes what it is handed, and no more. */
 function isPlainHandedOver(words: readonly string[]): boolean {
-  return /^(?:sed|rm|chmod|chown|chgrp|mv|touch|truncate|gzip|shred|tee)$/.test(
-    programName(words[0]),
-  );
+  return /^(?:sed|rm|chmod|chown|chgrp|mv|touch|truncate|gzip|shred|tee)$/.test(baseName(words[0]));
 }
 
 function patched({ directory, files }: PatchedFiles): WrittenTrees {
@@ -270,8 +268,4 @@ export function selfRunningWhereUnpacked(directory: string): string | undefined 
     }
   }
   return undefined;
-}
-
-function programName(program = ""): string {
-  return program.slice(program.lastIndexOf("/") + 1);
 }

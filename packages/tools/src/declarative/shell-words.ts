@@ -1,6 +1,8 @@
 // The words of the commands in a script, as far as templates need them: whether a place begins a word, whether
 // that word is run as a program, whether the options of its command are closed.
 
+import { baseName } from "@soong/core/internal";
+
 export class ShellWords {
   #command: Command = emptyCommand();
   /** The commands around a substitution, which go on behind it. */
@@ -104,7 +106,7 @@ function emptyCommand(): Command {
 function readsScripts(words: readonly string[]): boolean {
   const [program = ""] = words;
   if (RUNS_ITS_WORDS.has(program)) return true;
-  const isShell = SHELLS.has(program.slice(program.lastIndexOf("/") + 1));
+  const isShell = SHELLS.has(baseName(program));
   return isShell && words.some((word) => /^-[A-Za-z]*c/.test(word));
 }
 

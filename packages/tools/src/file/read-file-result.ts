@@ -1,8 +1,8 @@
 // How a read is told. The model gets the text by itself, exactly, and a second block only where there is
 // something to say; programs get the same as data.
 
-import { relative } from "node:path";
 import { ToolFailure, toolResult, type HandlerResult, type Roots } from "@soong/core";
+import { shownPath } from "../path/index.ts";
 import type { TextFormat } from "../text/index.ts";
 import type { LinesRead } from "./line-reader.ts";
 
@@ -167,8 +167,6 @@ function pastTheEnd(file: FileAsRead & { startLine: number }, totalLines: number
   });
 }
 
-/** As people write it: relative inside the project, absolute elsewhere. */
 function nameOf({ path, roots }: FileAsRead): string {
-  const name = relative(roots.project, path);
-  return name === "" || name === ".." || name.startsWith("../") ? path : name;
+  return shownPath(roots.project, path);
 }

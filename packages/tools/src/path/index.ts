@@ -28,4 +28,5 @@ export { isCaseInsensitive } from "./case-insensitive.ts";
 export { judgedPath } from "./judged-path.ts";
 export type { JudgedPath } from "./judged-path.ts";
 export { restrictedHardLinks, restrictedNameFinder } from "./restricted-hard-links.ts";
+export { shownPath } from "./shown-path.ts";
 export { ranByGit } from "./git-directory.ts";

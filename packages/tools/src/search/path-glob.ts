@@ -3,7 +3,7 @@
 // for all the others.
 
 import { ToolFailure } from "@soong/core";
-import { shorten } from "@soong/core/internal";
+import { baseName, shorten } from "@soong/core/internal";
 import { compileWildcard, type Wildcard } from "./wildcard.ts";
 
 export interface PathGlob {
@@ -24,7 +24,7 @@ export function parsePathGlob(given: string): PathGlob {
   const body = kind === "exclude" ? given.slice(1) : given;
   const alternatives = expandBraces(body, given).map((text) => readAlternative(text, given));
   const matches = (path: string): boolean => {
-    const name = path.slice(path.lastIndexOf("/") + 1);
+    const name = baseName(path);
     return alternatives.some(({ test, anchored }) => test(anchored ? path : name));
   };
   return {

@@ -1,7 +1,6 @@
 // code.search (CODE-3): the lines of files that match a regular expression or hold a text. Of a directory
 // the sensitive and restricted files are left out and counted; one that is named by itself is judged by itself.
 
-import { relative } from "node:path";
 import {
   defineTool,
   ToolFailure,
@@ -10,6 +9,7 @@ import {
   type Roots,
   type ToolContext,
 } from "@soong/core";
+import { shownPath } from "../path/index.ts";
 import { parsePathGlob } from "./path-glob.ts";
 import { judgedPlace, targetsOfPlace, type Place } from "./planned-place.ts";
 import { locateRipgrep } from "./ripgrep-locator.ts";
@@ -191,7 +191,7 @@ function matchOf(line: FoundLine, place: Place, project: string): SearchData["ma
   const absolute =
     line.path === "" ? place.path : `${place.path === "/" ? "" : place.path}/${line.path}`;
   return {
-    path: shownFrom(project, absolute),
+    path: shownPath(project, absolute),
     line: number,
     column,
     text,
@@ -199,12 +199,6 @@ function matchOf(line: FoundLine, place: Place, project: string): SearchData["ma
     ...(before.length === 0 ? {} : { before: [...before] }),
     ...(after.length === 0 ? {} : { after: [...after] }),
   };
-}
-
-/** Relative inside the project, absolute outside. */
-function shownFrom(project: string, path: string): string {
-  const below = project === "/" ? "/" : `${project}/`;
-  return path.startsWith(below) ? relative(project, path) : path;
 }
 
 function refuseUnsearchable(query: string): void {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { editDistance } from "./edit-distance.ts";
+import { editDistance } from "../../schema/index.ts";
 import { stem } from "./stem.ts";
 import { createVocabulary } from "./vocabulary.ts";
 

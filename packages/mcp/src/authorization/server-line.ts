@@ -1,16 +1,16 @@
 // Text of a server in a message of ours: one line, bounded, without what a terminal would obey, and
 // without the secrets it was given.
 
-import { shorten } from "@soong/core/internal";
+import { oneLine } from "@soong/core/internal";
 
 const LONGEST = 500;
 /** Shorter values are words like "true"; to hide them would hide the message. */
 const SHORTEST_SECRET = 6;
 
-export function oneLine(text: string, secrets: readonly string[] = [], longest = LONGEST): string {
+export function serverLine(text: string, secrets: readonly string[] = [], most = LONGEST): string {
   let line = text;
   for (const secret of secrets) {
     if (secret.length >= SHORTEST_SECRET) line = line.replaceAll(secret, "[redacted]");
   }
-  return shorten(line.replace(/[\p{C}\p{Z}]+/gu, " ").trim(), longest);
+  return oneLine(line, most);
 }
