@@ -23,6 +23,15 @@ export type TaskOperation =
   | { readonly op: "block_task"; readonly reason: string }
   | { readonly op: "unblock_task" };
 
+/** As it is given: which fields an operation has is checked when it is planned. */
+export interface GivenOperation extends Partial<NewStep> {
+  readonly op: TaskOperation["op"];
+  readonly goal?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly before?: string | undefined;
+  readonly step_ids?: readonly string[] | undefined;
+}
+
 export interface StepEdit {
   readonly title?: string | undefined;
   readonly instructions?: string | undefined;

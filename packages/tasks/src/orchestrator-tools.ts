@@ -2,18 +2,14 @@
 
 import { defineTool, toolResult, type AnyTool, type CallIds } from "@soong/core";
 import { TASK_LIMITS } from "./limits.ts";
-import type { NewTask } from "./new-task.ts";
-import { OPERATIONS } from "./operation.ts";
-import type { TaskCompletion, TaskEnding } from "./plan-end.ts";
-import type { TaskUpdate } from "./plan-update.ts";
 import { TASK_STATUSES } from "./records.ts";
 import { viewListedTask, viewTask } from "./task-view.ts";
-import type { TaskCaller, TaskListPage, Tasks } from "./acting.ts";
+import type { TaskCaller, Tasks } from "./acting.ts";
 import {
   ARTIFACTS,
   GOAL,
   NEW_STEP,
-  operationSchema,
+  OPERATION,
   OWN_TOOL,
   REASON,
   TASK_ID,
@@ -58,7 +54,7 @@ function createTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
     search_hint: "create task dag steps plan workers",
     handler: (input, context) =>
       answered(async () => {
-        const made = await tasks.create(callerOf(context), input as unknown as NewTask);
+        const made = await tasks.create(callerOf(context), input);
         const { task_id } = made.task;
         const { ready } = made.counts;
         return toolResult({
@@ -80,7 +76,7 @@ function listTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
       properties: {
         statuses: {
           type: "array",
-          items: { type: "string", enum: [...TASK_STATUSES] },
+          items: { type: "string", enum: TASK_STATUSES },
           description: "Only tasks in one of these statuses.",
         },
         limit: { type: "integer", minimum: 1, maximum: MAX_LISTED, description: "20 if left out." },
@@ -92,7 +88,7 @@ function listTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
     search_hint: "list tasks status",
     handler: (input, context) =>
       answered(async () => {
-        const { limit = 20, ...page } = input as TaskListPage;
+        const { limit = 20, ...page } = input;
         const found = await tasks.list(callerOf(context), { ...page, limit });
         return toolResult({
           summary: `${found.length} tasks.`,
@@ -121,7 +117,7 @@ function updateTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
           type: "array",
           minItems: 1,
           maxItems: TASK_LIMITS.operations,
-          items: operationSchema(OPERATIONS),
+          items: OPERATION,
         },
         expected_version: {
           type: "integer",
@@ -136,7 +132,7 @@ function updateTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
     search_hint: "update task add step dependency retry cancel",
     handler: (input, context) =>
       answered(async () => {
-        const changed = await tasks.update(callerOf(context), input as unknown as TaskUpdate);
+        const changed = await tasks.update(callerOf(context), input);
         const { task_id, version } = changed.task;
         return toolResult({
           summary: `Task ${task_id} has version ${version} now.`,
@@ -178,7 +174,7 @@ function endTools({ tasks, callerOf }: OrchestratorToolParts): AnyTool[] {
       search_hint: "complete finish task",
       handler: (input, context) =>
         answered(async () => {
-          const { task_id } = await tasks.complete(callerOf(context), input as TaskCompletion);
+          const { task_id } = await tasks.complete(callerOf(context), input);
           return toolResult({
             summary: `Task ${task_id} is completed.`,
             data: { task_id, status: "completed" },
@@ -195,7 +191,7 @@ function endTools({ tasks, callerOf }: OrchestratorToolParts): AnyTool[] {
       search_hint: "fail give up task",
       handler: (input, context) =>
         answered(async () => {
-          const { task_id } = await tasks.fail(callerOf(context), input as TaskEnding);
+          const { task_id } = await tasks.fail(callerOf(context), input);
           return toolResult({
             summary: `Task ${task_id} has failed.`,
             data: { task_id, status: "failed" },
@@ -212,7 +208,7 @@ function endTools({ tasks, callerOf }: OrchestratorToolParts): AnyTool[] {
       search_hint: "cancel stop task",
       handler: (input, context) =>
         answered(async () => {
-          const { task_id } = await tasks.cancel(callerOf(context), input as TaskEnding);
+          const { task_id } = await tasks.cancel(callerOf(context), input);
           return toolResult({
             summary: `Task ${task_id} is cancelled.`,
             data: { task_id, status: "cancelled" },

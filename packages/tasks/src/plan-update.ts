@@ -6,7 +6,7 @@ import { planProblems } from "./check-plan.ts";
 import type { Draft } from "./draft.ts";
 import { TASK_LIMITS } from "./limits.ts";
 import { invalidPlan } from "./new-task.ts";
-import { operationProblems, type TaskOperation } from "./operation.ts";
+import { operationProblems, type GivenOperation, type TaskOperation } from "./operation.ts";
 import { isTaskEnded, type StepRecord, type TaskRecord } from "./records.ts";
 import { refuse, type Outcome } from "./refusal.ts";
 
@@ -14,7 +14,7 @@ export interface TaskUpdate {
   readonly task_id: string;
   /** Refused unless the plan still has this version. */
   readonly expected_version?: number | undefined;
-  readonly operations: readonly TaskOperation[];
+  readonly operations: readonly GivenOperation[];
 }
 
 export function planUpdate(
@@ -31,8 +31,8 @@ export function planUpdate(
       { version: task.version },
     );
   }
-  const wrong = shapeProblems(operations);
-  if (wrong.length > 0) return invalidPlan(wrong);
+  const wrong: string[] = [];
+  if (!areSound(operations, wrong)) return invalidPlan(wrong);
   const copy: TaskCopy = {
     task: { ...task, version: task.version + 1, updated_at: draft.at },
     steps: draft.steps(),
@@ -57,17 +57,23 @@ export function ended(task: TaskRecord): ReturnType<typeof refuse> {
   );
 }
 
-function shapeProblems(operations: unknown): string[] {
-  if (!Array.isArray(operations) || operations.length === 0) {
-    return ["operations must be a list of at least one operation"];
-  }
+function areSound(
+  operations: readonly GivenOperation[],
+  problems: string[],
+): operations is readonly TaskOperation[] {
   const { operations: most } = TASK_LIMITS;
-  if (operations.length > most) {
-    return [
+  if (!Array.isArray(operations) || operations.length === 0) {
+    problems.push("operations must be a list of at least one operation");
+  } else if (operations.length > most) {
+    problems.push(
       `${operations.length} operations are more than the ${most} of one update: send them in several`,
-    ];
+    );
+  } else {
+    for (const [i, one] of operations.entries()) {
+      problems.push(...operationProblems(one, `operations[${i}]`));
+    }
   }
-  return operations.flatMap((operation, i) => operationProblems(operation, `operations[${i}]`));
+  return problems.length === 0;
 }
 
 function write(

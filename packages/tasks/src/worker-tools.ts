@@ -2,12 +2,13 @@
 // task and which claim are the run's own come from the run (TASK-5).
 
 import {
-  defineTool,
-  ToolFailure,
-  toolResult,
   type AnyTool,
   type CallIds,
   type JsonObject,
+  type JsonSchema,
+  ToolFailure,
+  defineTool,
+  toolResult,
 } from "@soong/core";
 import { earlierAttempts } from "./earlier-attempts.ts";
 import type { ClaimKeeper } from "./claim-keeper.ts";
@@ -51,7 +52,7 @@ function getTool({ tasks, callerOf }: WorkerToolParts): AnyTool {
     handler: (input, context) =>
       answered(async () => {
         const caller = callerOf(context);
-        const task_id = taskOfCall(caller, input as { task_id?: string });
+        const task_id = taskOfCall(caller, input);
         const found = await tasks.get(caller, task_id);
         const board = await tasks.board(caller, task_id);
         const steps = await tasks.querySteps(caller, { task_id, limit: STEPS_OF_TASK });
@@ -76,7 +77,7 @@ function queryTool({ tasks, callerOf }: WorkerToolParts): AnyTool {
         task_id: OWN_TASK_ID,
         statuses: {
           type: "array",
-          items: { type: "string", enum: [...STEP_STATUSES] },
+          items: { type: "string", enum: STEP_STATUSES },
           description: 'Only steps in one of these statuses, such as ["ready"].',
         },
         step_ids: {
@@ -98,14 +99,14 @@ function queryTool({ tasks, callerOf }: WorkerToolParts): AnyTool {
           maximum: MAX_LIMIT,
           description: `${DEFAULT_LIMIT} if left out.`,
         },
-      },
+      } as const satisfies Record<keyof StepQuery | "detail", JsonSchema>,
       additionalProperties: false,
     },
     concurrency_safe: true,
     search_hint: "query task steps ready failed result",
     handler: (input, context) =>
       answered(async () => {
-        const { detail, limit = DEFAULT_LIMIT, ...query } = input as QueryInput;
+        const { detail, limit = DEFAULT_LIMIT, ...query } = input;
         const caller = callerOf(context);
         const task_id = taskOfCall(caller, query);
         const steps = await tasks.querySteps(caller, { ...query, task_id, limit });
@@ -141,11 +142,6 @@ async function viewEarlier(
   return earlier.length === 0 ? {} : { earlier: earlier as unknown as JsonObject[] };
 }
 
-type QueryInput = Omit<StepQuery, "task_id"> & {
-  readonly task_id?: string;
-  readonly detail?: "brief" | "full";
-};
-
 function claimTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
   return defineTool({
     ...OWN_TOOL,
@@ -166,7 +162,7 @@ function claimTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
     search_hint: "claim take ready step worker",
     handler: (input, context) =>
       answered(async () => {
-        const { start, step_id, ...rest } = input as ClaimInput;
+        const { start, step_id, ...rest } = input;
         const caller = callerOf(context);
         const task_id = taskOfCall(caller, rest);
         const claimed = await keeper.claim(caller, { task_id, step_id, start });
@@ -188,12 +184,6 @@ function claimTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
         });
       }),
   });
-}
-
-interface ClaimInput {
-  readonly task_id?: string;
-  readonly step_id?: string;
-  readonly start?: boolean;
 }
 
 function updateStepTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
@@ -228,13 +218,13 @@ function updateStepTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
           maxLength: TASK_LIMITS.noteChars,
           description: "Where the work stands, for whoever watches.",
         },
-      },
+      } as const satisfies Record<Exclude<keyof StepUpdate, "token">, JsonSchema>,
       additionalProperties: false,
     },
     search_hint: "update step running completed failed blocked",
     handler: (input, context) =>
       answered(async () => {
-        const given = input as UpdateInput;
+        const given = input;
         const caller = callerOf(context);
         const task_id = taskOfCall(caller, given);
         const held = keeper.claimOf(caller.actor.run_id);
@@ -255,11 +245,6 @@ function updateStepTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
       }),
   });
 }
-
-type UpdateInput = Omit<StepUpdate, "task_id" | "step_id" | "token"> & {
-  readonly task_id?: string;
-  readonly step_id?: string;
-};
 
 function taskOfCall({ actor }: TaskCaller, given: { readonly task_id?: string }): string {
   if (given.task_id !== undefined) return given.task_id;

@@ -28,7 +28,7 @@ export function listDefinitionsTool({ catalog }: AgentParts): AnyTool {
       },
     },
     handler: (input) => {
-      const { role } = input as { role?: "sub" | "fork" | "worker" };
+      const { role } = input;
       const all = [...catalog.definitions.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
       const shown = role === undefined ? all : catalog.startableAs(role);
       const text = shown.map(lineOf).join("\n");
@@ -77,7 +77,7 @@ export function inspectAgentTool({ book, seats }: AgentParts): AnyTool {
       },
     },
     validate: (input) => {
-      const { agent_id, run_id } = input as { agent_id?: string; run_id?: string };
+      const { agent_id, run_id } = input;
       return agent_id === undefined && run_id === undefined
         ? "give the agent_id or the run_id of an agent that was started"
         : undefined;

@@ -1,6 +1,6 @@
 // agent.create_sub_agent and agent.fork_agent: to the caller a call and its result, inside a run of its own (AGENT-1, 2).
 
-import { defineTool, type AnyTool, type JsonObject, type ToolContext } from "@soong/core";
+import { type AnyTool, type InferOutput, type ToolContext, defineTool } from "@soong/core";
 import type { AgentParts } from "./agent-parts.ts";
 import {
   BUILT_IN_DEFINITIONS,
@@ -18,15 +18,6 @@ import {
   toolsFor,
   type EndedChild,
 } from "./start-child.ts";
-
-interface StartInput {
-  readonly agent_definition_id?: string;
-  readonly task: string;
-  readonly context?: string;
-  readonly allowed_tools?: readonly string[];
-  readonly expected_output_schema?: JsonObject;
-  readonly timeout_ms?: number;
-}
 
 /** What starters have in common: they change nothing themselves, and their children are judged call by call (SURF-10). */
 export const STARTER = {
@@ -61,7 +52,7 @@ export function createSubAgentTool(parts: AgentParts): AnyTool {
       agent_definition_id: `Which agent, from agent.list_agent_definitions. Left out: ${DEFAULT_SUB_AGENT}.`,
       context: "What it has to know: facts, paths, decisions. It sees nothing else.",
     }),
-    handler: (input, context) => started(parts, "sub", input as unknown as StartInput, context),
+    handler: (input, context) => started(parts, "sub", input, context),
   });
 }
 
@@ -77,7 +68,7 @@ export function forkAgentTool(parts: AgentParts): AnyTool {
       task: "What it is to do that you do not do yourself.",
       agent_definition_id: `Which agent, from agent.list_agent_definitions. Left out: ${DEFAULT_FORK_AGENT}.`,
     }),
-    handler: (input, context) => started(parts, "fork", input as unknown as StartInput, context),
+    handler: (input, context) => started(parts, "fork", input, context),
   });
 }
 
@@ -120,7 +111,7 @@ export function neverRead(): Promise<never> {
 function inputSchema(
   { childTimeoutMs, catalog }: AgentParts,
   says: Readonly<Record<"task" | "agent_definition_id", string>> & { readonly context?: string },
-): JsonObject {
+) {
   const own = [...catalog.definitions.values()].length > BUILT_IN_DEFINITIONS.length;
   return {
     type: "object",
@@ -130,7 +121,9 @@ function inputSchema(
       task: { type: "string", minLength: 1, maxLength: MOST_TASK_CHARS, description: says.task },
       ...(says.context === undefined
         ? {}
-        : { context: { type: "string", maxLength: MOST_TASK_CHARS, description: says.context } }),
+        : ({
+            context: { type: "string", maxLength: MOST_TASK_CHARS, description: says.context },
+          } as const)),
       agent_definition_id: {
         type: "string",
         minLength: 1,
@@ -151,5 +144,7 @@ function inputSchema(
         description: `How long it may take, in milliseconds; ${childTimeoutMs} at the most, which is also what is meant when left out.`,
       },
     },
-  };
+  } as const;
 }
+
+type StartInput = InferOutput<ReturnType<typeof inputSchema>>;

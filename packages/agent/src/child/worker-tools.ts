@@ -1,8 +1,8 @@
 // agent.list_workers and agent.dispatch_worker, as an orchestrator sees them.
 
-import { defineTool, toolResult, type AnyTool } from "@soong/core";
+import { type AnyTool, type JsonSchema, defineTool, toolResult } from "@soong/core";
 import type { AgentParts } from "./agent-parts.ts";
-import { dispatchWorker, type DispatchInput } from "./dispatch-worker.ts";
+import { type DispatchInput, dispatchWorker } from "./dispatch-worker.ts";
 import { ALLOWED_TOOLS_FIELD, STARTER } from "./starter-tools.ts";
 
 export function listWorkersTool({ workers }: AgentParts): AnyTool {
@@ -72,13 +72,13 @@ export function dispatchWorkerTool(parts: AgentParts): AnyTool {
           description:
             "Tools it gets beside those for its task. Left out: those of its pool, or the file tools that only read. Whatever changes something has to be named.",
         },
-      },
+      } as const satisfies Record<keyof DispatchInput, JsonSchema>,
     },
     validate: (input) => {
-      const { pool, worker } = input as unknown as DispatchInput;
+      const { pool, worker } = input;
       if ((pool === undefined) !== (worker === undefined)) return undefined;
       return pool === undefined ? "name a pool or a worker" : "name a pool or a worker, not both";
     },
-    handler: (input, context) => dispatchWorker(parts, input as unknown as DispatchInput, context),
+    handler: (input, context) => dispatchWorker(parts, input, context),
   });
 }

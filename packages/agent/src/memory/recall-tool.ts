@@ -83,16 +83,13 @@ export function recallTool(parts: RecallParts): AnyTool {
     destructive: false,
     open_world: false,
     tags: ["internal"],
-    ...(external === undefined
-      ? {
-          targets: (input, context) => {
-            const { scope = "all" } = input as RecallInput;
-            return targetsOfRecall(folder, ownersOf(scope, context.roots), context);
-          },
-        }
-      : {}),
+    targets:
+      external === undefined
+        ? ({ scope = "all" }, context) =>
+            targetsOfRecall(folder, ownersOf(scope, context.roots), context)
+        : undefined,
     handler: async (input, context) => {
-      const { query, scope = "all", limit = DEFAULT_LIMIT } = input as RecallInput;
+      const { query, scope = "all", limit = DEFAULT_LIMIT } = input;
       if (external !== undefined) {
         const { project } = context.roots;
         const fields = { query, scope, limit, ...(project === "" ? {} : { project }) };
@@ -173,12 +170,6 @@ async function recallOutside(
     data: about,
     ...(node === undefined ? {} : { context_nodes: [node] }),
   });
-}
-
-interface RecallInput {
-  readonly query: string;
-  readonly scope?: "user" | "project" | "all";
-  readonly limit?: number;
 }
 
 /** The project is the run's, never an argument. */

@@ -91,12 +91,12 @@ export function writeTool(parts: WriteParts): AnyTool {
     interrupt_behavior: "block",
     tags: ["internal"],
     validate: (input) => {
-      const { content, tags = [] } = input as WriteInput;
+      const { content, tags = [] } = input;
       const problem = contentProblem(content);
       return problem === undefined ? tagsProblem(tags) : `content ${problem}`;
     },
     handler: async (input, context) => {
-      const { content, scope, tags = [] } = input as WriteInput;
+      const { content, scope, tags = [] } = input;
       refuseSecrets([content, ...tags], context);
       const owner = ownerIn(scope, context);
       const note = { content: content.trim(), tags: [...new Set(tags)], owner };
@@ -105,12 +105,6 @@ export function writeTool(parts: WriteParts): AnyTool {
         : keepCandidate(note, context, { ...parts, archive: writing.archiveOf(context) });
     },
   });
-}
-
-interface WriteInput {
-  readonly content: string;
-  readonly scope: MemoryScope;
-  readonly tags?: readonly string[];
 }
 
 async function handOn(

@@ -62,7 +62,7 @@ function listTool({ folder }: SkillToolParts): AnyTool {
     },
     concurrency_safe: true,
     handler: async (input, context) => {
-      const { query } = input as { query?: string };
+      const { query } = input;
       const { skills, problems, restricted } = await loadSkills(folder, (name) =>
         restrictionOfSkill(folder, name, context),
       );
@@ -135,11 +135,6 @@ function recordOf({ name, description, compatibility, file }: Skill) {
   return { name, description, ...(compatibility === undefined ? {} : { compatibility }), file };
 }
 
-interface LoadInput {
-  readonly name: string;
-  readonly file?: string;
-}
-
 function loadTool({ folder, runOf }: SkillToolParts): AnyTool {
   return defineTool({
     ...OWN_TOOL,
@@ -164,11 +159,11 @@ function loadTool({ folder, runOf }: SkillToolParts): AnyTool {
       },
     },
     concurrency_safe: false,
-    targets: (input, context) => targetsOfSkill(folder, input as LoadInput, context),
+    targets: (input, context) => targetsOfSkill(folder, input, context),
     // Its node and its change of the context go with an abandoned attempt.
     repeatable: true,
     handler: async (input, context) => {
-      const { name: wanted, file: wantedFile } = input as LoadInput;
+      const { name: wanted, file: wantedFile } = input;
       const skill = await named(folder, wanted);
       const isHidden = (path: string): boolean => isNameRestricted(path, skill, context);
       if (wantedFile !== undefined) {

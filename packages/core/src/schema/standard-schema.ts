@@ -82,7 +82,10 @@ type OfType<S, Type> = Type extends "string"
 type FromProperties<S> = S extends { readonly properties: infer Properties }
   ? Flat<
       { [Key in keyof Properties & RequiredOf<S>]: FromJsonSchema<Properties[Key]> } & {
-        [Key in Exclude<keyof Properties, RequiredOf<S>>]?: FromJsonSchema<Properties[Key]>;
+        [Key in Exclude<keyof Properties, RequiredOf<S>>]?: FromJsonSchema<
+          // Itself optional where a schema has the field only at times.
+          Exclude<Properties[Key], undefined>
+        >;
       }
     >
   : JsonObject;

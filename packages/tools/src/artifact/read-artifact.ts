@@ -1,7 +1,14 @@
 // internal.read_artifact (ART-3): a range of an artifact of this session, or the lines of it that match.
 // Bytes are stored raw, so both ways redact before they cut or compare (REDACT-1).
 
-import { defineTool, ToolFailure, toolResult, type AnyTool, type ToolContext } from "@soong/core";
+import {
+  type AnyTool,
+  type InferOutput,
+  type ToolContext,
+  ToolFailure,
+  defineTool,
+  toolResult,
+} from "@soong/core";
 import { targetsOfArtifact } from "./artifact-targets.ts";
 import { readPage } from "./read-page.ts";
 import { compileQuery, searchArtifact, type ArtifactSearch } from "./search-artifact.ts";
@@ -13,15 +20,45 @@ const MAX_LIMIT = 500;
 /** What notes and the shape of the result may take of the inline bound. */
 const ROOM_FOR_NOTES = 1024;
 
-interface ReadArtifactInput {
-  artifact_id: string;
-  offset?: number;
-  length?: number;
-  query?: string;
-  literal?: boolean;
-  limit?: number;
-  context_lines?: number;
-}
+const INPUT = {
+  type: "object",
+  properties: {
+    artifact_id: {
+      type: "string",
+      minLength: 1,
+      description: "As the earlier result gave it.",
+    },
+    offset: {
+      type: "integer",
+      minimum: 0,
+      description: "First byte to read; 0 if left out. With query: where to begin searching.",
+    },
+    length: {
+      type: "integer",
+      minimum: 1,
+      maximum: MAX_LENGTH,
+      description: `Bytes to read, ${DEFAULT_LENGTH} if left out; less comes back if a result may not hold as much.`,
+    },
+    query: { type: "string", minLength: 1, description: "A regular expression, line by line." },
+    literal: { type: "boolean", description: "Take the query as plain text." },
+    limit: {
+      type: "integer",
+      minimum: 1,
+      maximum: MAX_LIMIT,
+      description: `How many matching lines at the most; ${DEFAULT_LIMIT} if left out.`,
+    },
+    context_lines: {
+      type: "integer",
+      minimum: 0,
+      maximum: 20,
+      description: "Lines to show before and after each match.",
+    },
+  },
+  required: ["artifact_id"],
+  additionalProperties: false,
+} as const;
+
+type ReadArtifactInput = InferOutput<typeof INPUT>;
 
 export function readArtifactTool(): AnyTool {
   return defineTool({
@@ -30,43 +67,7 @@ export function readArtifactTool(): AnyTool {
     description:
       "Read what was cut from an earlier result: a range of its artifact (offset and length in bytes; " +
       "next_offset says where to go on), or, with query, the lines of it that match a regular expression.",
-    input_schema: {
-      type: "object",
-      properties: {
-        artifact_id: {
-          type: "string",
-          minLength: 1,
-          description: "As the earlier result gave it.",
-        },
-        offset: {
-          type: "integer",
-          minimum: 0,
-          description: "First byte to read; 0 if left out. With query: where to begin searching.",
-        },
-        length: {
-          type: "integer",
-          minimum: 1,
-          maximum: MAX_LENGTH,
-          description: `Bytes to read, ${DEFAULT_LENGTH} if left out; less comes back if a result may not hold as much.`,
-        },
-        query: { type: "string", minLength: 1, description: "A regular expression, line by line." },
-        literal: { type: "boolean", description: "Take the query as plain text." },
-        limit: {
-          type: "integer",
-          minimum: 1,
-          maximum: MAX_LIMIT,
-          description: `How many matching lines at the most; ${DEFAULT_LIMIT} if left out.`,
-        },
-        context_lines: {
-          type: "integer",
-          minimum: 0,
-          maximum: 20,
-          description: "Lines to show before and after each match.",
-        },
-      },
-      required: ["artifact_id"],
-      additionalProperties: false,
-    },
+    input_schema: INPUT,
     permission: "readonly",
     tags: ["artifact"],
     concurrency_safe: true,
@@ -74,7 +75,7 @@ export function readArtifactTool(): AnyTool {
     open_world: false,
     search_hint: "read page search truncated output artifact",
     validate(input) {
-      const { query, length, literal, limit, context_lines } = input as ReadArtifactInput;
+      const { query, length, literal, limit, context_lines } = input;
       if (query === undefined) {
         return literal === undefined && limit === undefined && context_lines === undefined
           ? undefined
@@ -85,7 +86,7 @@ export function readArtifactTool(): AnyTool {
         : "length belongs to a range; leave it out with query.";
     },
     targets: (input, context) => targetsOfArtifact(input.artifact_id, context),
-    handler: (input, context) => readArtifact(input as ReadArtifactInput, context),
+    handler: (input, context) => readArtifact(input, context),
   });
 }
 

@@ -1,22 +1,62 @@
 // code.edit_file (EDIT-1): parts of a file replaced, given as old and new text or as a unified diff.
 
 import {
-  defineTool,
-  ToolFailure,
   type AnyTool,
   type ContentBlock,
+  type InferOutput,
   type JsonObject,
+  ToolFailure,
+  defineTool,
 } from "@soong/core";
-import { diffOf, planEdits, planPatch, type PlannedText, type TextEdit } from "../edit/index.ts";
+import { diffOf, planEdits, planPatch, type PlannedText } from "../edit/index.ts";
 import { commitChange, renderChange, type ChangeToolOptions } from "./commit-change.ts";
 import { planChange, targetsOfChange, type KeptChanges, type Planner } from "./planned-change.ts";
 
-type EditFileInput = {
-  path: string;
-  create_if_missing?: boolean;
-  edits?: TextEdit[];
-  unified_diff?: string;
-};
+const INPUT = {
+  type: "object",
+  properties: {
+    path: {
+      type: "string",
+      minLength: 1,
+      description: "Relative to the project, or absolute.",
+    },
+    edits: {
+      type: "array",
+      description: "The replacements. Leave out unified_diff.",
+      items: {
+        type: "object",
+        properties: {
+          old: {
+            type: "string",
+            description: "The text to replace, with enough around it to occur once.",
+          },
+          new: { type: "string", description: "What to put there." },
+          replace_all: {
+            type: "boolean",
+            default: false,
+            description: "Replace every occurrence instead of the only one.",
+          },
+        },
+        required: ["old", "new"],
+        additionalProperties: false,
+      },
+    },
+    unified_diff: {
+      type: "string",
+      description: "A unified diff of this file, context and all. Leave out edits.",
+    },
+    create_if_missing: {
+      type: "boolean",
+      default: false,
+      description:
+        "Make the file if it is not there: one edit with an empty old, or a diff from an empty file.",
+    },
+  },
+  required: ["path"],
+  additionalProperties: false,
+} as const;
+
+type EditFileInput = InferOutput<typeof INPUT>;
 
 export function editFileTool(options: ChangeToolOptions = {}): AnyTool {
   const kept: KeptChanges = new Map();
@@ -26,55 +66,13 @@ export function editFileTool(options: ChangeToolOptions = {}): AnyTool {
     description:
       "Change parts of a file. Give edits (each old text must occur exactly once, copied from the file without line numbers; " +
       "all of them apply to the file as it is now, or none does) or a unified_diff of this one file. Everything else in the file stays as it is.",
-    input_schema: {
-      type: "object",
-      properties: {
-        path: {
-          type: "string",
-          minLength: 1,
-          description: "Relative to the project, or absolute.",
-        },
-        edits: {
-          type: "array",
-          description: "The replacements. Leave out unified_diff.",
-          items: {
-            type: "object",
-            properties: {
-              old: {
-                type: "string",
-                description: "The text to replace, with enough around it to occur once.",
-              },
-              new: { type: "string", description: "What to put there." },
-              replace_all: {
-                type: "boolean",
-                default: false,
-                description: "Replace every occurrence instead of the only one.",
-              },
-            },
-            required: ["old", "new"],
-            additionalProperties: false,
-          },
-        },
-        unified_diff: {
-          type: "string",
-          description: "A unified diff of this file, context and all. Leave out edits.",
-        },
-        create_if_missing: {
-          type: "boolean",
-          default: false,
-          description:
-            "Make the file if it is not there: one edit with an empty old, or a diff from an empty file.",
-        },
-      },
-      required: ["path"],
-      additionalProperties: false,
-    },
+    input_schema: INPUT,
     permission: "write",
     tags: ["code", "write", "filesystem", "artifact"],
     concurrency_safe: false,
     open_world: false,
     validate(input) {
-      const { edits, unified_diff } = input as EditFileInput;
+      const { edits, unified_diff } = input;
       if (edits !== undefined && unified_diff !== undefined) {
         return "Both edits and unified_diff are given; give exactly one of them.";
       }
@@ -83,10 +81,10 @@ export function editFileTool(options: ChangeToolOptions = {}): AnyTool {
       }
       return undefined;
     },
-    targets: (input, context) => targetsOfChange((input as EditFileInput).path, context),
-    prepare: (input, context) => planChange(plannerFor(input as EditFileInput), context, kept),
+    targets: (input, context) => targetsOfChange(input.path, context),
+    prepare: (input, context) => planChange(plannerFor(input), context, kept),
     handler: (input, context) =>
-      commitChange(plannerFor(input as EditFileInput), context, {
+      commitChange(plannerFor(input), context, {
         ...options,
         kept,
         createDirs: true,

@@ -1,16 +1,38 @@
 // code.write_file (CODE-4): a whole new content for a file, old or new.
 
-import { defineTool, ToolFailure, type AnyTool } from "@soong/core";
+import { type AnyTool, type InferOutput, ToolFailure, defineTool } from "@soong/core";
 import { wholeFileDiff } from "../edit/index.ts";
 import { commitChange, renderChange, type ChangeToolOptions } from "./commit-change.ts";
 import { planChange, targetsOfChange, type KeptChanges, type Planner } from "./planned-change.ts";
 
-interface WriteFileInput {
-  path: string;
-  content: string;
-  create_dirs?: boolean;
-  overwrite?: boolean;
-}
+const INPUT = {
+  type: "object",
+  properties: {
+    path: {
+      type: "string",
+      minLength: 1,
+      description: "Relative to the project, or absolute.",
+    },
+    content: {
+      type: "string",
+      description: "The whole content, written as UTF-8 just as given.",
+    },
+    create_dirs: {
+      type: "boolean",
+      default: true,
+      description: "Make directories that are missing; true if left out.",
+    },
+    overwrite: {
+      type: "boolean",
+      default: false,
+      description: "Replace a file that is there; without it, that is an error.",
+    },
+  },
+  required: ["path", "content"],
+  additionalProperties: false,
+} as const;
+
+type WriteFileInput = InferOutput<typeof INPUT>;
 
 export function writeFileTool(options: ChangeToolOptions = {}): AnyTool {
   const kept: KeptChanges = new Map();
@@ -19,40 +41,15 @@ export function writeFileTool(options: ChangeToolOptions = {}): AnyTool {
     title: "Write a file",
     description:
       "Write a whole file: a new one, or, with overwrite, in place of what is there. To change a part of a file use code.edit_file.",
-    input_schema: {
-      type: "object",
-      properties: {
-        path: {
-          type: "string",
-          minLength: 1,
-          description: "Relative to the project, or absolute.",
-        },
-        content: {
-          type: "string",
-          description: "The whole content, written as UTF-8 just as given.",
-        },
-        create_dirs: {
-          type: "boolean",
-          default: true,
-          description: "Make directories that are missing; true if left out.",
-        },
-        overwrite: {
-          type: "boolean",
-          default: false,
-          description: "Replace a file that is there; without it, that is an error.",
-        },
-      },
-      required: ["path", "content"],
-      additionalProperties: false,
-    },
+    input_schema: INPUT,
     permission: "write",
     tags: ["code", "write", "filesystem", "artifact"],
     concurrency_safe: false,
     open_world: false,
-    targets: (input, context) => targetsOfChange((input as WriteFileInput).path, context),
-    prepare: (input, context) => planChange(plannerFor(input as WriteFileInput), context, kept),
+    targets: (input, context) => targetsOfChange(input.path, context),
+    prepare: (input, context) => planChange(plannerFor(input), context, kept),
     handler(input, context) {
-      const given = input as WriteFileInput;
+      const given = input;
       return commitChange(plannerFor(given), context, {
         ...options,
         kept,

@@ -12,6 +12,7 @@ import {
 } from "@soong/core";
 import { isDirectory, resolvePath, stampOf, type JudgedPath } from "../path/index.ts";
 import { findExecutable, isFixedProgram, type FoundExecutable } from "@soong/platform";
+import { type CommandInput } from "./command-input.ts";
 import { configThatRuns } from "./config-that-runs.ts";
 import { executableNotFound } from "./executable-not-found.ts";
 import { pathsInReach } from "./paths-in-reach.ts";
@@ -24,13 +25,6 @@ import { lookThroughTrees } from "./secrets-in-trees.ts";
 import { walkedTrees } from "./walked-trees.ts";
 import { NOTHING_UNNAMED, unnamedWrites } from "./unnamed-writes.ts";
 import { mayWriteNamed, writtenPlaces } from "./written-places.ts";
-
-export interface CommandInput {
-  argv: string[];
-  cwd?: string;
-  timeout_ms?: number;
-  description?: string;
-}
 
 export type Environment = Readonly<Record<string, string>>;
 

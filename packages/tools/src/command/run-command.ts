@@ -3,14 +3,10 @@
 import { defineTool, kernelConfig, systemClock, type AnyTool, type Clock } from "@soong/core";
 import type { FilesRead } from "../file/index.ts";
 import { commandEnvironment, startProcess } from "@soong/platform";
+import { commandInput, type CommandInput } from "./command-input.ts";
 import { changed, conductCommand } from "./conduct-command.ts";
 import { canonicalPath } from "./places-of-command.ts";
-import {
-  planCommand,
-  targetsOfCommand,
-  type CommandInput,
-  type Environment,
-} from "./plan-command.ts";
+import { planCommand, targetsOfCommand, type Environment } from "./plan-command.ts";
 import { proveReadOnly } from "./prove-read-only.ts";
 
 export interface RunCommandOptions {
@@ -42,44 +38,15 @@ export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
       'variables or quotes unless you run one yourself (["bash", "-c", "…"]). Standard input is empty. ' +
       "An exit code other than 0 is an error that still shows the output.",
     search_hint: "run shell terminal command program test build git",
-    input_schema: {
-      type: "object",
-      properties: {
-        argv: {
-          type: "array",
-          items: { type: "string" },
-          minItems: 1,
-          description:
-            'The program and its arguments, one item each: ["git", "status", "--short"].',
-        },
-        cwd: {
-          type: "string",
-          minLength: 1,
-          description: "Where to run it, relative to the project. Left out: the project itself.",
-        },
-        timeout_ms: {
-          type: "integer",
-          minimum: 1,
-          maximum: maxTimeoutMs,
-          description: `After this time it is stopped. Left out: ${defaultTimeoutMs ?? limits.default_timeout_ms}.`,
-        },
-        description: {
-          type: "string",
-          maxLength: 200,
-          description: "What it is for, in a few words; shown while it runs.",
-        },
-      },
-      required: ["argv"],
-      additionalProperties: false,
-    },
+    input_schema: commandInput(defaultTimeoutMs ?? limits.default_timeout_ms, maxTimeoutMs),
     permission: "write",
     tags: ["code", "write", "dangerous", "filesystem", "shell", "artifact"],
     open_world: true,
     interrupt_behavior: "cancel",
     on_sibling_failure: "cancel_siblings",
     ...(defaultTimeoutMs === undefined ? {} : { timeout_ms: defaultTimeoutMs }),
-    timeoutFor: ({ timeout_ms }: CommandInput) => timeout_ms,
-    classify(input: CommandInput, places) {
+    timeoutFor: ({ timeout_ms }) => timeout_ms,
+    classify(input, places) {
       const { argv, cwd: given = "." } = input;
       const { project } = places.roots;
       const cwd = project === "" ? undefined : canonicalPath(project, given);
@@ -89,7 +56,7 @@ export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
       proven.add(input);
       return { read_only: true, concurrency_safe: true, destructive: false, open_world: false };
     },
-    async targets(input: CommandInput, context) {
+    async targets(input, context) {
       const targets = await targetsOfCommand(input, context, environment());
       // It would be judged by what it was when it arrived.
       if (targets.destructive === true && proven.has(input)) {
@@ -97,8 +64,8 @@ export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
       }
       return targets;
     },
-    prepare: (_input: CommandInput, context) => planCommand(context, environment()),
-    handler: (input: CommandInput, context) =>
+    prepare: (_input, context) => planCommand(context, environment()),
+    handler: (input, context) =>
       conductCommand(input, context, {
         env: environment(),
         clock: options.clock ?? systemClock(),

@@ -3,12 +3,13 @@
 
 import { createHash } from "node:crypto";
 import {
-  defineTool,
-  toolResult,
   type AnyTool,
   type HandlerResult,
+  type InferOutput,
   type PreparedPlan,
   type ToolContext,
+  defineTool,
+  toolResult,
 } from "@soong/core";
 import { isWithin } from "@soong/core/internal";
 import { openRegularFile, type VerifiedFile } from "../path/index.ts";
@@ -32,14 +33,36 @@ export interface ReadFileOptions {
   readonly instructionLimitBytes?: number;
 }
 
-interface ReadFileInput {
-  path: string;
-  start_line?: number;
-  max_lines?: number;
-}
-
 const DEFAULT_LINES = 200;
 const MAX_LINES = 1000;
+
+const INPUT = {
+  type: "object",
+  properties: {
+    path: {
+      type: "string",
+      minLength: 1,
+      description: "Relative to the project, or absolute.",
+    },
+    start_line: {
+      type: "integer",
+      minimum: 1,
+      default: 1,
+      description: "The first line to read, counted from 1; 1 if left out.",
+    },
+    max_lines: {
+      type: "integer",
+      minimum: 1,
+      maximum: MAX_LINES,
+      default: DEFAULT_LINES,
+      description: `How many lines to read at the most; ${DEFAULT_LINES} if left out.`,
+    },
+  },
+  required: ["path"],
+  additionalProperties: false,
+} as const;
+
+type ReadFileInput = InferOutput<typeof INPUT>;
 
 export function readFileTool(options: ReadFileOptions = {}): AnyTool {
   return defineTool({
@@ -49,31 +72,7 @@ export function readFileTool(options: ReadFileOptions = {}): AnyTool {
       `Read lines of a text file, without line numbers, so that the text can be used for an edit. ` +
       `More lines than max_lines: read on at next_start_line. A line is cut after ${MAX_LINE_BYTES} bytes. ` +
       `An image is shown; of other binary files only type and size are told.`,
-    input_schema: {
-      type: "object",
-      properties: {
-        path: {
-          type: "string",
-          minLength: 1,
-          description: "Relative to the project, or absolute.",
-        },
-        start_line: {
-          type: "integer",
-          minimum: 1,
-          default: 1,
-          description: "The first line to read, counted from 1; 1 if left out.",
-        },
-        max_lines: {
-          type: "integer",
-          minimum: 1,
-          maximum: MAX_LINES,
-          default: DEFAULT_LINES,
-          description: `How many lines to read at the most; ${DEFAULT_LINES} if left out.`,
-        },
-      },
-      required: ["path"],
-      additionalProperties: false,
-    },
+    input_schema: INPUT,
     permission: "readonly",
     tags: ["code", "readonly", "filesystem"],
     search_hint: "open view show cat file content lines image",
@@ -82,8 +81,8 @@ export function readFileTool(options: ReadFileOptions = {}): AnyTool {
     open_world: false,
     bounds_itself: true,
     redaction: "known_values",
-    targets: (input, context) => targetsOfRead((input as ReadFileInput).path, context),
-    handler: (input, context) => readFile(input as ReadFileInput, context, options),
+    targets: (input, context) => targetsOfRead(input.path, context),
+    handler: (input, context) => readFile(input, context, options),
   });
 }
 

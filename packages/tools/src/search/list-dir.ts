@@ -2,7 +2,13 @@
 
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { defineTool, toolResult, type HandlerResult, type ToolContext } from "@soong/core";
+import {
+  type HandlerResult,
+  type InferOutput,
+  type ToolContext,
+  defineTool,
+  toolResult,
+} from "@soong/core";
 import { openDirectory } from "../path/index.ts";
 import { createBreather } from "./breather.ts";
 import { listedText, type DirectoryListing, type ListedEntry } from "./list-dir-text.ts";
@@ -11,17 +17,52 @@ import { judgedPlace, targetsOfPlace } from "./planned-place.ts";
 import { restrictedFilesBelow } from "./restricted-files.ts";
 import { walkTree, type WalkedEntry } from "./walk.ts";
 
-interface ListDirInput {
-  path?: string;
-  recursive?: boolean;
-  glob?: string;
-  limit?: number;
-  hidden?: boolean;
-  ignored?: boolean;
-}
-
 const DEFAULT_LIMIT = 1000;
 const MOST_ENTRIES = 50_000;
+
+const INPUT = {
+  type: "object",
+  properties: {
+    path: {
+      type: "string",
+      minLength: 1,
+      default: ".",
+      description: "Relative to the project, or absolute; the project if left out.",
+    },
+    recursive: {
+      type: "boolean",
+      default: false,
+      description: "The whole tree below; false if left out.",
+    },
+    glob: {
+      type: "string",
+      minLength: 1,
+      description:
+        'Only matching entries: "*.ts" names at any depth, "src/**/*.ts" paths below the directory, ' +
+        '"*.{js,ts}" either, "!*.map" all but these.',
+    },
+    limit: {
+      type: "integer",
+      minimum: 1,
+      maximum: MOST_ENTRIES,
+      default: DEFAULT_LIMIT,
+      description: `How many entries at the most; ${DEFAULT_LIMIT} if left out.`,
+    },
+    hidden: {
+      type: "boolean",
+      default: true,
+      description: "Also names that begin with a dot; true if left out.",
+    },
+    ignored: {
+      type: "boolean",
+      default: false,
+      description: "With recursive: also what .gitignore leaves out; false if left out.",
+    },
+  },
+  additionalProperties: false,
+} as const;
+
+type ListDirInput = InferOutput<typeof INPUT>;
 
 export function listDirTool() {
   return defineTool({
@@ -30,47 +71,7 @@ export function listDirTool() {
     description:
       `List what is in a directory: type, size and path, in the order of the names. With recursive the whole ` +
       `tree, without what .gitignore leaves out and without the inside of .git. Links are not followed.`,
-    input_schema: {
-      type: "object",
-      properties: {
-        path: {
-          type: "string",
-          minLength: 1,
-          default: ".",
-          description: "Relative to the project, or absolute; the project if left out.",
-        },
-        recursive: {
-          type: "boolean",
-          default: false,
-          description: "The whole tree below; false if left out.",
-        },
-        glob: {
-          type: "string",
-          minLength: 1,
-          description:
-            'Only matching entries: "*.ts" names at any depth, "src/**/*.ts" paths below the directory, ' +
-            '"*.{js,ts}" either, "!*.map" all but these.',
-        },
-        limit: {
-          type: "integer",
-          minimum: 1,
-          maximum: MOST_ENTRIES,
-          default: DEFAULT_LIMIT,
-          description: `How many entries at the most; ${DEFAULT_LIMIT} if left out.`,
-        },
-        hidden: {
-          type: "boolean",
-          default: true,
-          description: "Also names that begin with a dot; true if left out.",
-        },
-        ignored: {
-          type: "boolean",
-          default: false,
-          description: "With recursive: also what .gitignore leaves out; false if left out.",
-        },
-      },
-      additionalProperties: false,
-    },
+    input_schema: INPUT,
     permission: "readonly",
     tags: ["code", "readonly", "filesystem"],
     search_hint: "list directory folder files tree find by name glob ls",
@@ -79,11 +80,11 @@ export function listDirTool() {
     open_world: false,
     interrupt_behavior: "cancel",
     targets(input, context) {
-      const { path = ".", glob } = input as ListDirInput;
+      const { path = ".", glob } = input;
       if (glob !== undefined) parsePathGlob(glob);
       return targetsOfPlace("list", path, context);
     },
-    handler: (input, context) => listDirectory(input as ListDirInput, context),
+    handler: (input, context) => listDirectory(input, context),
   });
 }
 

@@ -2,12 +2,13 @@
 // the sensitive and restricted files are left out and counted; one that is named by itself is judged by itself.
 
 import {
-  defineTool,
-  ToolFailure,
-  toolResult,
   type HandlerResult,
+  type InferOutput,
   type Roots,
   type ToolContext,
+  ToolFailure,
+  defineTool,
+  toolResult,
 } from "@soong/core";
 import { shownPath } from "../path/index.ts";
 import { parsePathGlob } from "./path-glob.ts";
@@ -25,22 +26,74 @@ export interface SearchToolOptions {
   readonly locateRipgrep?: (roots: Roots) => Promise<string | undefined>;
 }
 
-interface SearchInput {
-  query: string;
-  literal?: boolean;
-  path?: string;
-  glob?: string;
-  limit?: number;
-  context_lines?: number;
-  case_sensitive?: boolean;
-  hidden?: boolean;
-  ignored?: boolean;
-}
-
 const DEFAULT_LIMIT = 100;
 const MOST_MATCHES = 1000;
 const MOST_CONTEXT = 20;
 const LONGEST_QUERY = 5000;
+
+const INPUT = {
+  type: "object",
+  properties: {
+    query: {
+      type: "string",
+      minLength: 1,
+      maxLength: LONGEST_QUERY,
+      description: "A regular expression, or with literal a plain text.",
+    },
+    literal: {
+      type: "boolean",
+      default: false,
+      description: "Take the query as it is written; false if left out.",
+    },
+    path: {
+      type: "string",
+      minLength: 1,
+      default: ".",
+      description:
+        "A file or directory, relative to the project or absolute; the project if left out.",
+    },
+    glob: {
+      type: "string",
+      minLength: 1,
+      description:
+        'Only these files: "*.ts" by name, "src/**/*.ts" by path below the directory, "*.{js,ts}" either, ' +
+        '"!*.map" all but these.',
+    },
+    limit: {
+      type: "integer",
+      minimum: 1,
+      maximum: MOST_MATCHES,
+      default: DEFAULT_LIMIT,
+      description: `How many matching lines at the most; ${DEFAULT_LIMIT} if left out.`,
+    },
+    context_lines: {
+      type: "integer",
+      minimum: 0,
+      maximum: MOST_CONTEXT,
+      default: 0,
+      description: "How many lines to show before and after each; none if left out.",
+    },
+    case_sensitive: {
+      type: "boolean",
+      default: true,
+      description: "Whether upper and lower case differ; true if left out.",
+    },
+    hidden: {
+      type: "boolean",
+      default: false,
+      description: "Also files and directories that begin with a dot; false if left out.",
+    },
+    ignored: {
+      type: "boolean",
+      default: false,
+      description: "Also what .gitignore leaves out; false if left out.",
+    },
+  },
+  required: ["query"],
+  additionalProperties: false,
+} as const;
+
+type SearchInput = InferOutput<typeof INPUT>;
 
 export function searchTool(options: SearchToolOptions = {}) {
   return defineTool({
@@ -51,67 +104,7 @@ export function searchTool(options: SearchToolOptions = {}) {
       `a directory. Matches come by path and line; column counts characters from 1. Left out: binary files, ` +
       `links, and, unless asked for, hidden files and what .gitignore leaves out. Sensitive files, and those a ` +
       `rule restricts, are left out, too, and counted.`,
-    input_schema: {
-      type: "object",
-      properties: {
-        query: {
-          type: "string",
-          minLength: 1,
-          maxLength: LONGEST_QUERY,
-          description: "A regular expression, or with literal a plain text.",
-        },
-        literal: {
-          type: "boolean",
-          default: false,
-          description: "Take the query as it is written; false if left out.",
-        },
-        path: {
-          type: "string",
-          minLength: 1,
-          default: ".",
-          description:
-            "A file or directory, relative to the project or absolute; the project if left out.",
-        },
-        glob: {
-          type: "string",
-          minLength: 1,
-          description:
-            'Only these files: "*.ts" by name, "src/**/*.ts" by path below the directory, "*.{js,ts}" either, ' +
-            '"!*.map" all but these.',
-        },
-        limit: {
-          type: "integer",
-          minimum: 1,
-          maximum: MOST_MATCHES,
-          default: DEFAULT_LIMIT,
-          description: `How many matching lines at the most; ${DEFAULT_LIMIT} if left out.`,
-        },
-        context_lines: {
-          type: "integer",
-          minimum: 0,
-          maximum: MOST_CONTEXT,
-          default: 0,
-          description: "How many lines to show before and after each; none if left out.",
-        },
-        case_sensitive: {
-          type: "boolean",
-          default: true,
-          description: "Whether upper and lower case differ; true if left out.",
-        },
-        hidden: {
-          type: "boolean",
-          default: false,
-          description: "Also files and directories that begin with a dot; false if left out.",
-        },
-        ignored: {
-          type: "boolean",
-          default: false,
-          description: "Also what .gitignore leaves out; false if left out.",
-        },
-      },
-      required: ["query"],
-      additionalProperties: false,
-    },
+    input_schema: INPUT,
     permission: "readonly",
     tags: ["code", "readonly", "filesystem"],
     search_hint: "grep search find text regex occurrences in files code",
@@ -121,12 +114,12 @@ export function searchTool(options: SearchToolOptions = {}) {
     interrupt_behavior: "cancel",
     redaction: "known_values",
     targets(input, context) {
-      const { path = ".", glob, query } = input as SearchInput;
+      const { path = ".", glob, query } = input;
       if (glob !== undefined) parsePathGlob(glob);
       refuseUnsearchable(query);
       return targetsOfPlace("search", path, context);
     },
-    handler: (input, context) => search(input as SearchInput, context, options),
+    handler: (input, context) => search(input, context, options),
   });
 }
 
