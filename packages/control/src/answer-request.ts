@@ -1,13 +1,14 @@
 // What each method of the protocol does. Params come from another process: each is looked at before it counts.
 
 import {
-  boundFact,
-  readPermissionAnswer,
   type ElicitationAnswer,
   type PermissionAnswer,
+  boundFact,
+  readPermissionAnswer,
 } from "@soong/core";
 import { isJsonObject } from "@soong/core/internal";
 import type { Outcome, Question } from "./first-answer.ts";
+import { readElicitationAnswer } from "./kept-questions.ts";
 import type { Challenge, Peer } from "./peer.ts";
 import {
   ControlError,
@@ -180,13 +181,13 @@ async function answerQuestion(client: Client, params: Params): Promise<Record<st
   let isTaken: boolean;
   const answer =
     action === undefined ? readPermissionAnswer({ decision, reason, ...whereOf(always) }) : "";
+  const given = readElicitationAnswer({ action, content });
   if (typeof answer === "object") {
     const answered_by = responderOf(client, params);
     isTaken = await subject.broker.answer(question_id, { ...answer, answered_by });
-  } else if (isAction(action)) {
+  } else if (given !== undefined) {
     requirePeer(client);
-    const given = isJsonObject(content) ? { content } : {};
-    isTaken = await subject.broker.answerElicitation(question_id, { action, ...given });
+    isTaken = await subject.broker.answerElicitation(question_id, given);
   } else {
     throw new ControlError(
       "bad_params",
@@ -253,10 +254,6 @@ function settledQuestion(
   const { decision, answered_by } = answer;
   const by = answered_by === undefined ? {} : { answered_by };
   return { question_id, outcome: "answered", decision, ...by };
-}
-
-function isAction(value: unknown): value is ElicitationAnswer["action"] {
-  return value === "accept" || value === "decline" || value === "cancel";
 }
 
 /** The rule is the one that was shown: from here it cannot be another. */

@@ -112,7 +112,11 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
         return;
       }
       const id = (count += 1);
-      asked.set(id, { resolve, reject });
+      // What is answered under an id is the result of what was asked under it.
+      asked.set(id, {
+        resolve: (result) => resolve(result as ControlMethods[Method]["result"]),
+        reject,
+      });
       socket.write(`${JSON.stringify({ id, method, params })}\n`);
     });
   }
@@ -142,7 +146,7 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
       const error = new ControlError(record.error.code, record.error.message);
       if (record.id === null) refused(error);
       else take(record.id)?.reject(error);
-    } else take(record.id)?.resolve(record.result as never);
+    } else take(record.id)?.resolve(record.result);
   }
 
   function welcome(data: ControlHello): void {
@@ -161,7 +165,7 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
 }
 
 interface Asked {
-  readonly resolve: (result: never) => void;
+  readonly resolve: (result: ControlMethods[ControlMethod]["result"]) => void;
   readonly reject: (error: Error) => void;
 }
 

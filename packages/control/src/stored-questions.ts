@@ -12,6 +12,7 @@ import {
   type PermissionAnswer,
   type PermissionRequest,
 } from "@soong/core";
+import { asJson, asRecord, isJsonObject } from "@soong/core/internal";
 import type { NewQuestion, QuestionRecord, QuestionStorage } from "@soong/store";
 import type { SharedQuestion } from "./first-answer.ts";
 import type { ApprovalBroker } from "./approval-broker.ts";
@@ -95,9 +96,10 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
       const digest = createHash("sha256").update(JSON.stringify(asked)).digest("hex");
       const about = { session_id, agent_id: "", kind: "elicitation", tool_name, digest } as const;
       const kept = await findLeft(about);
-      if (kept?.answer !== undefined) {
+      const given = readElicitationAnswer(kept?.answer);
+      if (kept !== undefined && given !== undefined) {
         await storage.settle(session_id, kept.question_id, "used");
-        return kept.answer as unknown as ElicitationAnswer;
+        return given;
       }
       const put = (shared?: SharedQuestion<ElicitationAnswer>): Promise<ElicitationAnswer> =>
         broker.elicit(request, { signal }, shared);
@@ -112,7 +114,7 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
         request: { request: options.redact({ ...request }), shows_all: true },
       };
       return whileOpen<ElicitationAnswer>(question, put, {
-        read: (answer) => answer as unknown as ElicitationAnswer,
+        read: (answer) => readElicitationAnswer(answer) ?? { action: "decline" },
         answeredBy: () => "somebody",
         settle: (id, answer) => broker.answerElicitation(id, answer),
       });
@@ -157,7 +159,7 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
 
     async function claim(answer: Answer): Promise<Answer> {
       const { taken, question: kept } = await storage.answer(session_id, question_id, {
-        answer: { ...answer } as unknown as JsonObject,
+        answer: asJson<PermissionAnswer | ElicitationAnswer>(answer),
         answered_by: how.answeredBy(answer),
         answered_at: new Date().toISOString(),
         used: true,
@@ -183,6 +185,13 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
   }
 }
 
+/** Undefined for what is no answer to a form. */
+export function readElicitationAnswer(given: unknown): ElicitationAnswer | undefined {
+  const { action, content } = asRecord(given);
+  if (action !== "accept" && action !== "decline" && action !== "cancel") return undefined;
+  return isJsonObject(content) ? { action, content } : { action };
+}
+
 /** The decision or the action. */
 export function describeAnswer({ decision, action }: JsonObject): string {
   const said = decision ?? action;
@@ -202,5 +211,5 @@ function keptRequest(recorded: object, shown: PermissionRequest): JsonObject {
   const kept = isSensitive || preview === undefined ? request : { ...request, preview };
   const shows_all =
     shown.preview === undefined || JSON.stringify(preview) === JSON.stringify(shown.preview);
-  return { request: kept as unknown as JsonObject, shows_all: shows_all && !isSensitive };
+  return { request: asJson(kept), shows_all: shows_all && !isSensitive };
 }

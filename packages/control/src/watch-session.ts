@@ -119,6 +119,6 @@ export function watchSession(session: Session, options: WatchOptions): WatchedSe
   /** A grant holds its targets as they are; what leaves is without secrets (REDACT-1). */
   function listedGrant(grant: ToolGrant): ListedGrant {
     const covers = describeScopes(grant.tool_name, grant.scopes);
-    return createRedactor({ secrets }).value({ ...grant, covers } as never);
+    return createRedactor({ secrets }).value({ ...grant, covers });
   }
 }

@@ -1,6 +1,7 @@
 // Records as the rows a storage keeps, and back.
 
 import type { JsonObject } from "@soong/core";
+import { asJson, omitUndefined } from "@soong/core/internal";
 import type {
   ClaimRecord,
   StepCounts,
@@ -15,7 +16,7 @@ import type { StepDefinition, StepState, StoredStep, StoredTask } from "./storag
 export function taskOf(row: StoredTask): TaskRecord {
   const { content, status, ...columns } = row;
   return {
-    ...(content as unknown as Omit<TaskRecord, keyof StoredTask>),
+    ...stored<Omit<TaskRecord, keyof StoredTask>>(content),
     ...columns,
     status: status as TaskStatus,
   };
@@ -23,7 +24,14 @@ export function taskOf(row: StoredTask): TaskRecord {
 
 export function taskRow(task: TaskRecord): StoredTask {
   const { task_id, session_id, status, created_at, updated_at, ...content } = task;
-  return { task_id, session_id, status, created_at, updated_at, content: asJson(content) };
+  return {
+    task_id,
+    session_id,
+    status,
+    created_at,
+    updated_at,
+    content: asJson(omitUndefined(content)),
+  };
 }
 
 interface StoredClaim extends Omit<ClaimRecord, "run_id" | "lease_expires_at"> {}
@@ -32,11 +40,10 @@ type Definition = Pick<StepRecord, "title" | "instructions" | "expected_output">
 
 export function stepOf(row: StoredStep): StepRecord {
   const { task_id, step_id, position, status, open_dependencies, run_id, lease_expires_at } = row;
-  const { claim, ...state } = row.state as unknown as Pick<
-    StepRecord,
-    "attempts" | "max_attempts" | "updated_at"
-  > & { claim?: StoredClaim };
-  const definition = row.definition.content as unknown as Definition;
+  const { claim, ...state } = stored<
+    Pick<StepRecord, "attempts" | "max_attempts" | "updated_at"> & { claim?: StoredClaim }
+  >(row.state);
+  const definition = stored<Definition>(row.definition.content);
   return {
     task_id,
     step_id,
@@ -59,7 +66,14 @@ export function stepState(step: StepRecord): StepState {
   const { title: _title, instructions: _instructions, expected_output: _output, ...state } = rest;
   const { depends_on: _dependencies, ...kept } = state;
   if (claim === undefined) {
-    return { task_id, step_id, position, status, open_dependencies, state: asJson(kept) };
+    return {
+      task_id,
+      step_id,
+      position,
+      status,
+      open_dependencies,
+      state: asJson(omitUndefined(kept)),
+    };
   }
   const { run_id, lease_expires_at, ...storedClaim } = claim;
   return {
@@ -70,13 +84,13 @@ export function stepState(step: StepRecord): StepState {
     open_dependencies,
     run_id,
     lease_expires_at: Date.parse(lease_expires_at),
-    state: asJson({ ...kept, claim: storedClaim }),
+    state: asJson(omitUndefined({ ...kept, claim: storedClaim })),
   };
 }
 
 export function stepDefinition(step: StepRecord): StepDefinition {
   const { title, instructions, expected_output, depends_on } = step;
-  return { depends_on, content: asJson({ title, instructions, expected_output }) };
+  return { depends_on, content: asJson(omitUndefined({ title, instructions, expected_output })) };
 }
 
 export function countsOf(found: Readonly<Record<string, number>> | undefined): StepCounts {
@@ -84,8 +98,7 @@ export function countsOf(found: Readonly<Record<string, number>> | undefined): S
   return Object.fromEntries(counts) as StepCounts;
 }
 
-/** What is undefined is left out, as in JSON: every storage gives back the same. */
-function asJson(record: object): JsonObject {
-  const given = Object.entries(record).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given);
+function stored<Kept>(content: JsonObject): Kept {
+  // Rows are written by the functions of this file alone, from records of these types.
+  return content as unknown as Kept;
 }

@@ -1,12 +1,13 @@
 // Tasks and steps as a model reads them: what it can act on, within bounds, and never the token of a claim.
 
 import type { JsonObject } from "@soong/core";
+import { asJson } from "@soong/core/internal";
 import { describeClaim } from "./draft.ts";
 import { STEP_STATUSES, type StepCounts, type StepRecord, type TaskRecord } from "./records.ts";
 import type { TaskWithCounts } from "./task-reader.ts";
 
 export function viewTask({ task, counts }: TaskWithCounts): JsonObject {
-  return { ...(task as unknown as JsonObject), steps: viewCounts(counts) };
+  return { ...asJson(task), steps: viewCounts(counts) };
 }
 
 /** In a list there are many: without what only matters when looking at one. */
@@ -26,7 +27,7 @@ export function viewCounts(counts: StepCounts): JsonObject {
 
 export function viewStep({ claim, ...step }: StepRecord): JsonObject {
   const shown = claim === undefined ? {} : { claim: describeClaim(claim) };
-  return { ...step, ...shown } as unknown as JsonObject;
+  return asJson({ ...step, ...shown });
 }
 
 export function viewStepBriefly(step: StepRecord): JsonObject {

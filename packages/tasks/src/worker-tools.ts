@@ -10,6 +10,7 @@ import {
   defineTool,
   toolResult,
 } from "@soong/core";
+import { asJson } from "@soong/core/internal";
 import { earlierAttempts } from "./earlier-attempts.ts";
 import type { ClaimKeeper } from "./claim-keeper.ts";
 import { TASK_LIMITS } from "./limits.ts";
@@ -139,7 +140,7 @@ async function viewEarlier(
   { callsOf }: Pick<TaskCaller, "callsOf">,
 ): Promise<JsonObject> {
   const earlier = await earlierAttempts(step, callsOf);
-  return earlier.length === 0 ? {} : { earlier: earlier as unknown as JsonObject[] };
+  return earlier.length === 0 ? {} : { earlier: earlier.map(asJson) };
 }
 
 function claimTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {

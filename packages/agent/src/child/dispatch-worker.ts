@@ -1,13 +1,8 @@
 // One dispatch (SCHED-2, TASK-4): a worker is taken, its step is claimed, its run is waited for, and what the task has on
 // record of the step is what counts, beside what the worker says.
 
-import {
-  messageOf,
-  toolResult,
-  type HandlerResult,
-  type JsonObject,
-  type ToolContext,
-} from "@soong/core";
+import { messageOf, toolResult, type HandlerResult, type ToolContext } from "@soong/core";
+import { asJson } from "@soong/core/internal";
 import type { RunSeat } from "../loop/index.ts";
 import { describeEarlier, TaskRefused, type StepRecord, type Tasks } from "@soong/tasks";
 import type { AgentParts, TaskParts } from "./agent-parts.ts";
@@ -62,7 +57,7 @@ export async function dispatchWorker(
     throw notStarted("worker_busy", taken.message, {
       error_class: "dependency_unavailable",
       recovery: "retry_after_delay",
-      details: { pools: workers.states() as unknown as JsonObject[] },
+      details: { pools: workers.states().map(asJson) },
     });
   }
   const working = work(parts, tasks, seat, context, input, taken.assignment).finally(() =>

@@ -1,7 +1,8 @@
 // What a compaction leaves behind, as a node (CTX-2): a summary, what must not be lost whoever summarises, and
 // from where on the conversation is still read as it was.
 
-import type { ConversationNode, JsonObject } from "@soong/core";
+import type { ConversationNode } from "@soong/core";
+import { asJson } from "@soong/core/internal";
 import type { NodePlace } from "./message-node.ts";
 
 /** Taken from the record itself, never left to a summary. */
@@ -56,7 +57,7 @@ export function compactionNode(
     ],
     data: {
       ...(kept_from === undefined ? {} : { kept_from }),
-      continuation: structuredClone(continuation) as unknown as JsonObject,
+      continuation: asJson(structuredClone(continuation)),
     },
   };
 }

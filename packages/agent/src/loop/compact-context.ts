@@ -71,7 +71,7 @@ export async function compactContext(
     summary_preview: summary.text.slice(0, MAX_PREVIEW_CHARS),
     node_id: node.node_id,
     kept_from,
-    continuation: run.redactor.value(structuredClone(plan.continuation) as never),
+    continuation: run.redactor.value(structuredClone(plan.continuation)),
     tokens_after,
   });
   log.add({ type: "compacted", tokens_before: before, tokens_after });

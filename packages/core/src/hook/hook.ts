@@ -121,6 +121,7 @@ export type AnyHook = { [Event in HookEvent]: Hook<Event> }[HookEvent];
 
 /** Keeps payload and answer types together for one event. */
 export function defineHook<Event extends HookEvent>(hook: Hook<Event>): AnyHook {
+  // One member of the union, for an event that is known to the caller alone.
   return hook as unknown as AnyHook;
 }
 

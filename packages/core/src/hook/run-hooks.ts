@@ -127,6 +127,7 @@ export async function runHook<Event extends HookEvent>(
   const limit = hook.timeout_ms ?? ports.defaultTimeoutMs;
   const waited = await ports.wait(limit, () =>
     // Its own copy, without secrets: what a hook does to the payload is nobody's business.
+    // The payload is that of the event the hook is for: the compiler does not follow the pair.
     hook.run(ports.redactor.value(copyOf(payload)) as never, { signal: ports.signal() }),
   );
   const outcome = read(hook, event, waited, ports.redactor);

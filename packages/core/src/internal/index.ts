@@ -35,6 +35,7 @@ export {
 export { readDefinition, toolRecord } from "../registry/index.ts";
 export { MARGIN, exactLine, exactText, headTail, isEmptyResult } from "../result/index.ts";
 export {
+  asJson,
   asRecord,
   createRegex,
   firstChars,

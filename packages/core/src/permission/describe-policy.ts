@@ -1,7 +1,7 @@
 // A policy as a record (PERM-9): kept with the run, printed for people, and compiled again by replay
 // (REPLAY-1), which must judge as the run was judged.
 
-import type { JsonObject } from "../schema/index.ts";
+import { asJson, type JsonObject } from "../schema/index.ts";
 import type { CompiledPolicy, Policy, PolicyInput } from "./policy.ts";
 import { compilePolicy } from "./policy.ts";
 import { builtInSensitivePaths } from "./sensitive-paths.ts";
@@ -25,7 +25,7 @@ export function describePolicy(policy: Policy): JsonObject {
     readonly_mcp: input.readonly_mcp ?? [],
     ceiling: policy.ceiling === undefined ? null : describePolicy(policy.ceiling),
   };
-  return record as unknown as JsonObject;
+  return asJson(record);
 }
 
 /** The policy a record was made from. */

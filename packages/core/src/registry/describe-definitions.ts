@@ -92,12 +92,12 @@ function recordOf({ tools, excluded }: RegistrySnapshot): DefinitionsRecord {
 
 function definitionOf(tool: RegisteredTool, source: number): RecordedDefinition {
   const { definition, input, output } = tool;
-  const given = definition as unknown as Record<string, unknown>;
-  const data: Record<string, unknown> = {};
-  for (const field of DATA) if (given[field] !== undefined) data[field] = given[field];
+  const given = DATA.flatMap((field) =>
+    definition[field] === undefined ? [] : [[field, definition[field]]],
+  );
   const functions: string[] = FUNCTIONS.filter((field) => definition[field] !== undefined);
   return {
-    ...(data as unknown as Pick<AnyTool, DataField>),
+    ...(Object.fromEntries(given) as Pick<AnyTool, DataField>),
     input_schema: input.original,
     ...(output === undefined ? {} : { output_schema: output.original }),
     source,

@@ -213,39 +213,40 @@ const WORDS: Record<string, readonly string[]> = {
 };
 
 function checkFields(definition: AnyTool, source: SourceInfo, report: Report): void {
-  const given = definition as unknown as Record<string, unknown>;
-  if (typeof given["description"] !== "string" || given["description"].trim() === "") {
+  const given = (field: string): unknown => definition[field as keyof AnyTool];
+  const description = given("description");
+  if (typeof description !== "string" || description.trim() === "") {
     report("description", "is missing; the model chooses a tool by it");
   }
-  if (typeof given["handler"] !== "function") report("handler", "is not a function");
+  if (typeof given("handler") !== "function") report("handler", "is not a function");
   for (const field of FUNCTIONS) {
-    if (given[field] !== undefined && typeof given[field] !== "function") {
+    if (given(field) !== undefined && typeof given(field) !== "function") {
       report(field, "is not a function");
     }
   }
   for (const field of BOOLEANS) {
-    if (given[field] !== undefined && typeof given[field] !== "boolean") {
+    if (given(field) !== undefined && typeof given(field) !== "boolean") {
       report(field, "is neither true nor false");
     }
   }
   for (const [field, words] of Object.entries(WORDS)) {
-    const value = given[field];
+    const value = given(field);
     if (value !== undefined && !words.includes(value as string)) {
       report(field, `is ${JSON.stringify(value)}; expected ${words.join(" or ")}`);
     }
   }
   for (const field of ["timeout_ms", "max_result_chars"]) {
-    const value = given[field];
+    const value = given(field);
     if (value !== undefined && !(Number.isInteger(value) && (value as number) > 0)) {
       report(field, `is ${JSON.stringify(value)}; expected a whole number above 0`);
     }
   }
   for (const field of ["title", "search_hint"]) {
-    if (given[field] !== undefined && typeof given[field] !== "string")
+    if (given(field) !== undefined && typeof given(field) !== "string")
       report(field, "is not text");
   }
   for (const field of ["tags", "aliases"]) {
-    const value = given[field];
+    const value = given(field);
     if (value === undefined) continue;
     if (!Array.isArray(value) || value.some((item) => typeof item !== "string")) {
       report(field, "is not a list of strings");

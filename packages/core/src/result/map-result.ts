@@ -94,13 +94,13 @@ function redactBlock(block: ContentBlock, rules: MappingRules): ContentBlock {
       return { ...block, json: redactor.value(block.json, { scope, sensitive: rules.sensitive }) };
     case "resource": {
       const { text, blob: _bytes, ...about } = block as ResourceParts;
-      const shown = redactor.value(about as never, { scope }) as typeof about;
+      const shown = redactor.value(about, { scope });
       return text === undefined
         ? { ...block, ...shown }
         : { ...shown, text: redactor.text(text, scope) };
     }
     case "resource_link":
-      return redactor.value(block as never, { scope });
+      return redactor.value(block, { scope });
     case "image":
     case "audio":
     case "artifact_ref":

@@ -7,6 +7,7 @@ export { formatIssues } from "./format-issues.ts";
 export {
   isJsonObject,
   isPlainRecord,
+  asJson,
   asRecord,
   isRecord,
   omitUndefined,

@@ -5,6 +5,15 @@ export type JsonPrimitive = string | number | boolean | null;
 export type JsonValue = JsonPrimitive | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
 
+/** `Value` where all of it is data: a function or a class instance with methods in it does not compile. */
+export type JsonLike<Value> = Value extends JsonValue | undefined
+  ? Value
+  : Value extends (...given: never[]) => unknown
+    ? never
+    : Value extends object
+      ? { [Key in keyof Value]: JsonLike<Value[Key]> }
+      : never;
+
 /** A schema as data: JSON Schema draft 2020-12, or an older draft until it is lowered. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
@@ -21,6 +30,12 @@ export function isRecord(value: unknown): value is { readonly [key: string]: unk
 /** The record, or an empty one where it is none. */
 export function asRecord(value: unknown): { readonly [key: string]: unknown } {
   return isRecord(value) ? value : {};
+}
+
+/** A typed record as JSON, which it is: only its interface lacks the index signature. */
+export function asJson<Value extends object>(record: Value & JsonLike<Value>): JsonObject {
+  // The type of the parameter has checked that all of it is JSON.
+  return record as unknown as JsonObject;
 }
 
 /** A record, where what is looked at came from JSON. */

@@ -17,6 +17,7 @@ export function tool<const Schema extends SchemaLike>(about: WithoutHandler<Sche
     context.addInitializer(function (this: unknown) {
       const owner = this as object;
       const own = decorated.get(owner) ?? [];
+      // The method is one of this very class, whose type a decorator does not know.
       own.push({ ...about, handler: method.bind(owner as never) });
       decorated.set(owner, own);
     });

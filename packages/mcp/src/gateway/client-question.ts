@@ -80,7 +80,7 @@ export async function pushQuestion(
 function pushedParams(request: ElicitationRequest) {
   const { mode, message } = request;
   return mode === "form"
-    ? { message, requestedSchema: request.requested_schema as unknown as FormSchema }
+    ? { message, requestedSchema: formSchema(request) }
     : { mode, message, url: request.url, elicitationId: randomUUID() };
 }
 
@@ -99,8 +99,7 @@ function inputRequest(question: ClientQuestion): InputRequest {
   const { request } = question;
   const { message } = request;
   if (request.mode === "url") return inputRequired.elicitUrl({ message, url: request.url });
-  const requestedSchema = request.requested_schema as unknown as FormSchema;
-  return inputRequired.elicit({ mode: "form", message, requestedSchema });
+  return inputRequired.elicit({ mode: "form", message, requestedSchema: formSchema(request) });
 }
 
 /** What makes no sense as an answer is none: the question is put again. */
@@ -118,7 +117,7 @@ export function answersOf({ mcpReq }: ServerContext): ReadonlyMap<string, Client
     } else if (given.kind === "roots") {
       answers.set(key, {
         kind: "roots",
-        result: { roots: given.roots as unknown as JsonObject[] },
+        result: { roots: given.roots.map((root) => ({ ...root }) as JsonObject) },
       });
     }
   }
@@ -126,4 +125,10 @@ export function answersOf({ mcpReq }: ServerContext): ReadonlyMap<string, Client
 }
 
 type FormSchema = ElicitRequestFormParams["requestedSchema"];
+
+function formSchema(request: Extract<ElicitationRequest, { mode: "form" }>): FormSchema {
+  // The kernel has checked that it is a flat form; the SDK spells that out as a type of its own.
+  return request.requested_schema as unknown as FormSchema;
+}
+
 type SamplingParams = Parameters<typeof inputRequired.createMessage>[0];

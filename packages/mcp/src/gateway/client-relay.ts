@@ -78,8 +78,8 @@ export function createClientRelay(relay: Relay, mayCall: () => Promise<MayCall>)
     async complete(params, signal) {
       const may = await mayCall();
       try {
-        const completed = await relay.complete(params as unknown as JsonObject, may, signal);
-        return (completed ?? { values: [] }) as unknown as Completion;
+        const completed = await relay.complete({ ...params } as JsonObject, may, signal);
+        return { values: [], ...completed };
       } catch (error) {
         const isTheirs = error instanceof McpRequestFailure && error.code === -32_602;
         const code = isTheirs ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;

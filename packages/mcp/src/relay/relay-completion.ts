@@ -4,6 +4,7 @@ import type { JsonObject } from "@soong/core";
 import { isJsonObject } from "@soong/core/internal";
 import { safeLine } from "../catalog/index.ts";
 import { McpRequestFailure, type ConnectedServer } from "../connection/index.ts";
+import type { Completion } from "./relay-types.ts";
 
 interface Owner {
   readonly server_id: string;
@@ -43,7 +44,7 @@ export async function completionTarget(
   return owner === undefined ? undefined : { owner, params: { ref, ...rest } };
 }
 
-export function readCompletion({ completion }: JsonObject): JsonObject {
+export function readCompletion({ completion }: JsonObject): Completion {
   if (!isJsonObject(completion) || !Array.isArray(completion["values"])) {
     throw new McpRequestFailure("invalid_answer", "the answer has no completion");
   }

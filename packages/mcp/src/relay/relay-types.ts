@@ -11,6 +11,12 @@ export type RelayChange =
 /** Which of the calls a client may make at all: those its run offers. */
 export type MayCall = (tool_name: string) => boolean;
 
+export interface Completion {
+  readonly values: string[];
+  readonly total?: number;
+  readonly hasMore?: boolean;
+}
+
 export interface RelayTarget {
   readonly tool_name: string;
   readonly arguments: JsonObject;
@@ -36,7 +42,7 @@ export interface Relay {
   ): Promise<RelayTarget | undefined>;
   resourceCall(uri: string, may: MayCall): Promise<RelayTarget | undefined>;
   /** Undefined where nobody can complete it. Rejects with an McpRequestFailure. */
-  complete(params: JsonObject, may: MayCall, signal: AbortSignal): Promise<JsonObject | undefined>;
+  complete(params: JsonObject, may: MayCall, signal: AbortSignal): Promise<Completion | undefined>;
   /** Undefined where no server that may be asked has it. */
   watch(uri: string, may: MayCall): Promise<(() => void) | undefined>;
   /** From now on servers of the older era log at least so much. */

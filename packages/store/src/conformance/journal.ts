@@ -2,10 +2,12 @@
 // flush, refused when they do not follow (EVENT-1, STORE-1, PIPE-3).
 
 import assert from "node:assert/strict";
-import type { ConversationNode, Fact, JournalEntry } from "@soong/core";
+import type { ConversationNode, Fact, JournalEntry, JsonValue } from "@soong/core";
 import { storeCheck, type ConformanceCheck } from "./check.ts";
 import { allFacts, expectFacts, expectRefusal, range, seqsOf } from "./expect.ts";
 import { createPen, type Pen } from "./pen.ts";
+
+const BIG: unknown = 1n;
 
 /** Each with what is wrong about it. All would be the second entry of a session whose first fact is `f1`. */
 const REFUSED: [what: string, entry: (pen: Pen) => JournalEntry][] = [
@@ -44,7 +46,7 @@ const REFUSED: [what: string, entry: (pen: Pen) => JournalEntry][] = [
       nodes: [pen.node({ node_id: "n2" }), pen.node({ node_id: "n2" }, "another")],
     }),
   ],
-  ["data with a BigInt", (pen) => ({ facts: [pen.fact({ data: { n: 1n as never } })] })],
+  ["data with a BigInt", (pen) => ({ facts: [pen.fact({ data: { n: BIG as JsonValue } })] })],
   ["data that contains itself", (pen) => ({ facts: [pen.fact({ data: circular() })] })],
   [
     "data that throws when it is read",

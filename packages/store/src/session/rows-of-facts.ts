@@ -74,14 +74,20 @@ export function createRowsOfFacts(): RowsOfFacts {
     openState: () => derived.openState(),
   };
 
-  function takeArtifact({ data, session_id, run_id = "", tool_call_id, time }: Fact): void {
-    const record = {
+  function takeArtifact({
+    data,
+    session_id,
+    run_id = "",
+    tool_call_id,
+    time,
+  }: Fact<"artifact.created">): void {
+    const record: ArtifactRecord = {
       session_id,
       run_id,
       tool_call_id,
       created_at: time,
       ...data,
-    } as unknown as ArtifactRecord;
+    };
     artifacts.set(record.artifact_id, record);
   }
 }

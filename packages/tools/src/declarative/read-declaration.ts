@@ -101,7 +101,7 @@ function kernelProblems(
 ): { tool: RegisteredTool | undefined; problems: Problem[] } {
   const { name, description, input_schema, permission, tags } = document.value as JsonObject;
   const draft = { name, description, input_schema, permission, tags, handler: () => undefined };
-  const read = readDefinition(draft as unknown as AnyTool, SOURCE);
+  const read = readDefinition(draft as AnyTool, SOURCE);
   if (read.ok) return { tool: read.tool, problems: [] };
   const said = new Set(known.map(({ field }) => topField(field)));
   const problems = read.problems
