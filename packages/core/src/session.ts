@@ -30,6 +30,7 @@ import { createGrants, type Grants, type PolicyInput, type ToolGrant } from "./p
 import type { RegisteredTool, Registry } from "./registry/index.ts";
 import { contextOf, observe, startRun, type Run, type RunOptions } from "./run.ts";
 import { definitionsKeeper } from "./run-record.ts";
+import { omitUndefined } from "./schema/index.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { messageOf, type FindPath, type Roots } from "./tool/index.ts";
 
@@ -108,8 +109,7 @@ export async function openSession(
     createHooks(options.hooks ?? [], {
       caseInsensitive,
       ...(project === "" ? {} : { project }),
-      ...(home === undefined ? {} : { home }),
-      ...(options.resolvePath === undefined ? {} : { resolvePath: options.resolvePath }),
+      ...omitUndefined({ home, resolvePath: options.resolvePath }),
     });
   const parts: SessionParts = {
     ...kernel,

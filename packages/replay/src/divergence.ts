@@ -8,7 +8,7 @@ import {
   type TerminalFactType,
   type ToolResult,
 } from "@soong/core";
-import { entriesIn } from "@soong/core/internal";
+import { entriesIn, omitUndefined } from "@soong/core/internal";
 import { decisiveOf, type LiveCall } from "./live-call.ts";
 import { errorOf, resultOf } from "./recorded-call.ts";
 
@@ -41,8 +41,7 @@ export class Diverged extends Error {
     this.divergence = {
       stage,
       seq,
-      ...(tool_call_id === undefined ? {} : { tool_call_id }),
-      ...(tool_name === undefined ? {} : { tool_name }),
+      ...omitUndefined({ tool_call_id, tool_name }),
       recorded,
       now,
     };

@@ -9,7 +9,7 @@ import {
   type ToolResult,
   type ToolStatus,
 } from "@soong/core";
-import { ARGUMENTS_NAME } from "@soong/core/internal";
+import { ARGUMENTS_NAME, omitUndefined } from "@soong/core/internal";
 import {
   isInnerCall,
   messageText,
@@ -99,7 +99,7 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
   const agents = await agentsOf(options, children, notes);
   return {
     script: { turns: carried.addTo(turns), ...agents },
-    ...(prompt === undefined ? {} : { prompt }),
+    ...omitUndefined({ prompt }),
     notes: [...notes],
   };
 
@@ -356,7 +356,7 @@ function turnOf(
       ...head,
       ...(text === "" && !isEmpty ? {} : { text }),
       ...(calls.length === 0 ? {} : { calls }),
-      ...(error === undefined ? {} : { error }),
+      ...omitUndefined({ error }),
       ...tail,
     };
   }

@@ -2,7 +2,7 @@
 
 import { describeClaim, withoutClaim } from "./draft.ts";
 import type { FactContent } from "@soong/core";
-import { oneLine } from "@soong/core/internal";
+import { omitUndefined, oneLine } from "@soong/core/internal";
 import { newIds, newStep } from "./new-task.ts";
 import type { StepEdit, TaskOperation } from "./operation.ts";
 import type { StepRecord, StepStatus, TaskRecord } from "./records.ts";
@@ -175,9 +175,7 @@ function edited(step: StepRecord, edit: StepEdit): StepRecord | string {
   return {
     ...step,
     ...(title === undefined ? {} : { title: oneLine(title) }),
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(expected_output === undefined ? {} : { expected_output }),
-    ...(max_attempts === undefined ? {} : { max_attempts }),
+    ...omitUndefined({ instructions, expected_output, max_attempts }),
   };
 }
 

@@ -2,15 +2,15 @@
 
 import type { JsonObject } from "@soong/core";
 import { asJson, omitUndefined } from "@soong/core/internal";
-import type {
-  ClaimRecord,
-  StepCounts,
-  StepRecord,
-  StepStatus,
-  TaskRecord,
-  TaskStatus,
+import {
+  type ClaimRecord,
+  STEP_STATUSES,
+  type StepCounts,
+  type StepRecord,
+  type StepStatus,
+  type TaskRecord,
+  type TaskStatus,
 } from "./records.ts";
-import { STEP_STATUSES } from "./records.ts";
 import type { StepDefinition, StepState, StoredStep, StoredTask } from "./storage.ts";
 
 export function taskOf(row: StoredTask): TaskRecord {

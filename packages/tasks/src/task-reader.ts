@@ -1,6 +1,7 @@
 // Reading tasks without an actor: for the person at the command line and for code, who may see all of their own store.
 // Writes nothing: a claim whose lease has run out stands as it is until somebody acts on the task.
 
+import { omitUndefined } from "@soong/core/internal";
 import { boardOf } from "./board.ts";
 import type { StepCounts, StepRecord, StepStatus, TaskRecord, TaskStatus } from "./records.ts";
 import type { TaskStorage } from "./storage.ts";
@@ -55,8 +56,7 @@ export function taskReader(storage: TaskStorage): TaskReader {
     async steps(task_id, { statuses, after_position, limit = DEFAULT_STEPS } = {}) {
       const page = {
         limit,
-        ...(statuses === undefined ? {} : { statuses }),
-        ...(after_position === undefined ? {} : { after_position }),
+        ...omitUndefined({ statuses, after_position }),
       };
       const { steps } = await storage.read({ task_id, with_status: [page] });
       return steps.map(stepOf);
@@ -72,9 +72,7 @@ export function taskReader(storage: TaskStorage): TaskReader {
     const { session_id, statuses, limit = DEFAULT_TASKS, after } = page;
     const rows = await storage.list({
       limit,
-      ...(session_id === undefined ? {} : { session_id }),
-      ...(statuses === undefined ? {} : { statuses }),
-      ...(after === undefined ? {} : { after }),
+      ...omitUndefined({ session_id, statuses, after }),
     });
     return rows.map(taskOf);
   }

@@ -2,6 +2,7 @@
 // the loop its seats, the kernel its tools, and the task tools their callers.
 
 import type { CallIds, ToolSource } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import type { RunBoard } from "../loop/index.ts";
 import type { TaskActor, TaskCaller } from "@soong/tasks";
 import type { AgentCatalog } from "./agent-catalog.ts";
@@ -58,9 +59,7 @@ export function createAgents(options: AgentsOptions): Agents {
     workers,
     tasks,
     callerOf,
-    ...(models === undefined ? {} : { models }),
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(system === undefined ? {} : { system }),
+    ...omitUndefined({ models, instructions, system }),
   };
   return {
     source: {

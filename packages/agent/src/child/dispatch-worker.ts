@@ -2,7 +2,7 @@
 // record of the step is what counts, beside what the worker says.
 
 import { messageOf, toolResult, type HandlerResult, type ToolContext } from "@soong/core";
-import { asJson } from "@soong/core/internal";
+import { asJson, omitUndefined } from "@soong/core/internal";
 import type { RunSeat } from "../loop/index.ts";
 import { describeEarlier, TaskRefused, type StepRecord, type Tasks } from "@soong/tasks";
 import type { AgentParts, TaskParts } from "./agent-parts.ts";
@@ -50,7 +50,7 @@ export async function dispatchWorker(
     agent_id: seat.ids.next("agent"),
     run_id: seat.ids.next("run"),
     task_id,
-    ...(step_id === undefined ? {} : { step_id }),
+    ...omitUndefined({ step_id }),
   });
   if (taken.kind === "unknown") throw notStarted("unknown_worker", taken.message);
   if (taken.kind === "busy") {
@@ -100,7 +100,7 @@ async function work(
   const allowed = toolsFor(seat, definition, asked);
   const step = await claimFor(parts, context, assignment);
   const before = step === undefined ? undefined : await describeEarlier(step, caller.callsOf);
-  const about = { pool: pool.name, worker, task_id, ...(step_id === undefined ? {} : { step_id }) };
+  const about = { pool: pool.name, worker, task_id, ...omitUndefined({ step_id }) };
   let ended: EndedChild | undefined;
   try {
     ended = await startChild(parts, seat, context, {
@@ -111,9 +111,9 @@ async function work(
       task: taskText(task.title, assignment, step, before),
       timeoutMs: timeoutFor(definition, undefined, parts.childTimeoutMs),
       about,
-      ...(input.instructions === undefined ? {} : { context: input.instructions }),
+      ...omitUndefined({ context: input.instructions }),
       ...(allowed === undefined ? {} : { allowedTools: namesOf(TASK_TOOLS, allowed) ?? [] }),
-      ...(pool.model === undefined ? {} : { model: pool.model }),
+      ...omitUndefined({ model: pool.model }),
       begun() {
         const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };
         seat.run.recorder.record("worker.dispatched", { ...about, agent_id, run_id }, call);

@@ -1,6 +1,7 @@
 // agent.list_agent_definitions and agent.inspect_agent: who could be started, and what became of those who were.
 
 import { defineTool, ToolFailure, toolResult, type AnyTool } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import type { AgentParts } from "./agent-parts.ts";
 import { describeOrigin, type AgentDefinition } from "./agent-definition.ts";
 import type { ChildEntry } from "./child-book.ts";
@@ -48,13 +49,10 @@ function recordOf(definition: AgentDefinition) {
   const { id, name, description, roles, mode, model, allowed_tools, suggested_tools } = definition;
   return {
     id,
-    ...(name === undefined ? {} : { name }),
+    ...omitUndefined({ name }),
     description,
     roles,
-    ...(mode === undefined ? {} : { mode }),
-    ...(model === undefined ? {} : { model }),
-    ...(allowed_tools === undefined ? {} : { allowed_tools }),
-    ...(suggested_tools === undefined ? {} : { suggested_tools }),
+    ...omitUndefined({ mode, model, allowed_tools, suggested_tools }),
     has_output_schema: definition.expected_output_schema !== undefined,
     origin: describeOrigin(definition.origin),
   };

@@ -1,6 +1,7 @@
 // agent.create_sub_agent and agent.fork_agent: to the caller a call and its result, inside a run of its own (AGENT-1, 2).
 
 import { type AnyTool, type InferOutput, type ToolContext, defineTool } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import type { AgentParts } from "./agent-parts.ts";
 import {
   BUILT_IN_DEFINITIONS,
@@ -91,9 +92,7 @@ async function started(
     run_id: ids.next("run"),
     task: input.task,
     timeoutMs: timeoutFor(definition, input.timeout_ms, parts.childTimeoutMs),
-    ...(input.context === undefined ? {} : { context: input.context }),
-    ...(expected === undefined ? {} : { expected }),
-    ...(allowedTools === undefined ? {} : { allowedTools }),
+    ...omitUndefined({ context: input.context, expected, allowedTools }),
     ...(role === "fork" ? { history: forkPath(seat.path()) } : {}),
   });
   return ended === undefined ? neverRead() : told(ended);

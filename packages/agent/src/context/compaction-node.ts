@@ -2,7 +2,7 @@
 // from where on the conversation is still read as it was.
 
 import type { ConversationNode } from "@soong/core";
-import { asJson } from "@soong/core/internal";
+import { asJson, omitUndefined } from "@soong/core/internal";
 import type { NodePlace } from "./message-node.ts";
 
 /** Taken from the record itself, never left to a summary. */
@@ -49,14 +49,14 @@ export function compactionNode(
 ): ConversationNode {
   return {
     ...place,
-    ...(parent_id === undefined ? {} : { parent_id }),
+    ...omitUndefined({ parent_id }),
     kind: "compaction",
     content: [
       { type: "text", text: `Summary of the conversation up to here:\n\n${summary}` },
       ...continuationText(continuation).map((text) => ({ type: "text" as const, text })),
     ],
     data: {
-      ...(kept_from === undefined ? {} : { kept_from }),
+      ...omitUndefined({ kept_from }),
       continuation: asJson(structuredClone(continuation)),
     },
   };

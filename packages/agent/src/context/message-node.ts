@@ -2,7 +2,7 @@
 // live run, a resumed one and a replay read the same text (REDACT-1).
 
 import type { ContentBlock, ConversationNode, JsonObject } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject, omitUndefined } from "@soong/core/internal";
 import type { ModelCall } from "../model/index.ts";
 
 /** Where a node is of and hangs. */
@@ -37,8 +37,7 @@ export function answerNode(place: NodePlace, answer: AnswerParts): ConversationN
       role: "assistant",
       model,
       calls: calls.map((call) => ({ ...call })),
-      ...(unfinished === undefined ? {} : { unfinished }),
-      ...(provider_data === undefined ? {} : { provider_data }),
+      ...omitUndefined({ unfinished, provider_data }),
     },
   };
 }
@@ -89,5 +88,5 @@ function readCall(given: unknown): ModelCall[] {
 }
 
 function placed({ parent_id, ...place }: NodePlace): Omit<ConversationNode, "kind" | "content"> {
-  return { ...place, ...(parent_id === undefined ? {} : { parent_id }) };
+  return { ...place, ...omitUndefined({ parent_id }) };
 }

@@ -12,7 +12,7 @@ import {
   type Run,
   type RunOptions,
 } from "@soong/core";
-import { within } from "@soong/core/internal";
+import { omitUndefined, within } from "@soong/core/internal";
 import { conductRun } from "./conduct-run.ts";
 import { createEventLog, type EventLog, type LoopEvent } from "./event-log.ts";
 import { rootQueueOf } from "./root-queue.ts";
@@ -211,7 +211,7 @@ function endOf({ reason, error }: Ending, running?: Running): RunEnd {
   return {
     reason,
     answer: running?.answer ?? "",
-    ...(error === undefined ? {} : { error }),
+    ...omitUndefined({ error }),
     usage: usageToTell(running),
     turns: running?.requests ?? 0,
     ...(unheard.length === 0 ? {} : { unheard }),
@@ -225,7 +225,7 @@ function usageToTell(running: Running | undefined): UsageTotal {
 }
 
 function endData({ reason, error, usage, turns }: RunEnd): FactData {
-  return { reason, ...(error === undefined ? {} : { error }), usage: { ...usage }, turns };
+  return { reason, ...omitUndefined({ error }), usage: { ...usage }, turns };
 }
 
 function abortedBefore({ aborted = "" }: RunControl): Ending {

@@ -1,6 +1,7 @@
 // Compaction at work (CTX-2): the older part of the conversation becomes a node that the model itself has written, with
 // what may not be lost beside it. Started, completed or failed is on record, with why and how much.
 
+import { omitUndefined } from "@soong/core/internal";
 import {
   compactionNode,
   messagesOf,
@@ -61,7 +62,7 @@ export async function compactContext(
   }
   const kept_from = plan.kept[0]?.nodes[0]?.node_id;
   const node = compactionNode(placeOf(running), summary.text, {
-    ...(kept_from === undefined ? {} : { kept_from }),
+    ...omitUndefined({ kept_from }),
     continuation: plan.continuation,
   });
   addNode(running, node);
@@ -96,13 +97,11 @@ async function summarise(running: Running, transcript: string): Promise<Summary>
     {
       index: running.requests,
       run_id: run.identity.run_id,
-      ...(agent_definition_id === undefined ? {} : { agent_definition_id }),
+      ...omitUndefined({ agent_definition_id }),
       system: [TASK],
       messages: [{ role: "user", content: [{ type: "text", text: transcript }] }],
       tools: [],
-      ...(limits.max_output_tokens === undefined
-        ? {}
-        : { max_output_tokens: limits.max_output_tokens }),
+      ...omitUndefined({ max_output_tokens: limits.max_output_tokens }),
     },
     (event) => {
       if (event.type === "text_delta") text += event.text;

@@ -8,6 +8,7 @@ import {
   type ModelTools,
   type Turn,
 } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import { hookNode, messageText, userNode } from "../context/index.ts";
 import type { Model, ModelRequest } from "../model/index.ts";
 import { createBackoff, type Backoff } from "./backoff.ts";
@@ -69,8 +70,8 @@ async function recallMemories(
   const { kind, text, data } = recalled.node;
   const { parent_id, ...place } = placeOf(running);
   const content = [{ type: "text" as const, text: run.redactor.text(text) }];
-  const node = { kind, content, ...(data === undefined ? {} : { data }) };
-  addNode(running, { ...place, ...(parent_id === undefined ? {} : { parent_id }), ...node });
+  const node = { kind, content, ...omitUndefined({ data }) };
+  addNode(running, { ...place, ...omitUndefined({ parent_id }), ...node });
   record(running, "memory.recalled", recalled.about);
   return stopped;
 }
@@ -224,13 +225,11 @@ function requestFor(
   return {
     index: running.requests,
     run_id: running.run.identity.run_id,
-    ...(agent_definition_id === undefined ? {} : { agent_definition_id }),
+    ...omitUndefined({ agent_definition_id }),
     system: context.system,
     messages: context.messages(model),
     tools,
-    ...(limits.max_output_tokens === undefined
-      ? {}
-      : { max_output_tokens: limits.max_output_tokens }),
+    ...omitUndefined({ max_output_tokens: limits.max_output_tokens }),
   };
 }
 

@@ -1,7 +1,7 @@
 // Our request as the AI SDK's call options: system and messages as its prompt, tools, limits.
 
 import type { ContentBlock, JsonObject } from "@soong/core";
-import { isRecord, wireNameOf } from "@soong/core/internal";
+import { isRecord, omitUndefined, wireNameOf } from "@soong/core/internal";
 import type {
   AssistantMessage,
   ModelMessage,
@@ -28,9 +28,9 @@ export function callOptions(request: ModelRequest, to: Recipient): object {
   const limit = request.max_output_tokens ?? profile.max_output_tokens;
   return {
     prompt: promptOf(request, to),
-    ...(limit === undefined ? {} : { maxOutputTokens: limit }),
+    ...omitUndefined({ maxOutputTokens: limit }),
     ...(request.tools.length === 0 ? {} : { tools: toolsOf(request, to) }),
-    ...(profile.request_options === undefined ? {} : { providerOptions: profile.request_options }),
+    ...omitUndefined({ providerOptions: profile.request_options }),
     // The raw events tell the provider's own call ids from those its package makes up (MODEL-3).
     includeRawChunks: true,
   };
@@ -44,7 +44,7 @@ function toolsOf({ tools }: ModelRequest, { version, profile }: Recipient): obje
       name,
       description,
       inputSchema: input_schema,
-      ...(strict === undefined ? {} : { strict }),
+      ...omitUndefined({ strict }),
     };
   });
 }

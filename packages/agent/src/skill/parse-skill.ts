@@ -1,6 +1,7 @@
 // One skill from the text of its SKILL.md, or everything that is wrong with it, each with its line and key.
 
 import { basename, dirname } from "node:path";
+import { omitUndefined } from "@soong/core/internal";
 import {
   controlCharacter,
   problemAt,
@@ -62,8 +63,7 @@ function skillOf(
   return {
     name,
     description,
-    ...(license === undefined ? {} : { license }),
-    ...(compatibility === undefined ? {} : { compatibility }),
+    ...omitUndefined({ license, compatibility }),
     ...(metadata === undefined
       ? {}
       : { metadata: Object.fromEntries(texts) as Record<string, string> }),

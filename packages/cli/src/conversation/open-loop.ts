@@ -9,6 +9,7 @@ import {
   type Model,
 } from "@soong/agent";
 import { RUNTIME_RESTARTED, type ConversationNode, type Mode, type RunOptions } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import { loopLimitsOf, type LoadedConfig } from "../config/index.ts";
 import {
   instructionsOf,
@@ -58,9 +59,7 @@ export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
     limits: limitsOf(config, definition),
     run: {
       ...wishesOf(config, definition),
-      ...(mode === undefined ? {} : { mode }),
-      ...(agent_id === undefined ? {} : { agent_id }),
-      ...(run_id === undefined ? {} : { run_id }),
+      ...omitUndefined({ mode, agent_id, run_id }),
     },
   });
   const interrupted =
@@ -123,7 +122,7 @@ function wishesOf({ values }: LoadedConfig, definition: AgentDefinition | undefi
   const suggestedTools = [...suggested_tools, ...forMemory];
   return {
     ...(suggestedTools.length === 0 ? {} : { suggestedTools }),
-    ...(allowed_tools === undefined ? {} : { allowedTools: allowed_tools }),
+    ...omitUndefined({ allowedTools: allowed_tools }),
     ...(rules === undefined ? {} : { policy: { rules } }),
   };
 }

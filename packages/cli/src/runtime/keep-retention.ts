@@ -3,6 +3,7 @@
 
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { omitUndefined } from "@soong/core/internal";
 import type { Retention, RetentionReport, Store } from "@soong/store";
 import type { SoongConfig } from "../config/index.ts";
 
@@ -58,8 +59,7 @@ function retentionOf({ store }: SoongConfig): Retention | undefined {
   const { max_age_days, max_bytes } = store.retention;
   if (max_age_days === undefined && max_bytes === undefined) return undefined;
   return {
-    ...(max_age_days === undefined ? {} : { max_age_days }),
-    ...(max_bytes === undefined ? {} : { max_bytes }),
+    ...omitUndefined({ max_age_days, max_bytes }),
   };
 }
 

@@ -2,6 +2,7 @@
 // behind it those that stand in for it (MODEL-4).
 
 import type { Model, ModelPrices } from "@soong/agent";
+import { omitUndefined } from "@soong/core/internal";
 import type { ModelSettings, SoongConfig } from "../config/index.ts";
 import { SetupError } from "./setup-error.ts";
 
@@ -52,12 +53,9 @@ async function openReference(
   return openModel(`${provider}:${model}`, {
     env,
     limits: {
-      ...(context_window === undefined ? {} : { context_window }),
-      ...(max_output_tokens === undefined ? {} : { max_output_tokens }),
+      ...omitUndefined({ context_window, max_output_tokens }),
     },
-    ...(prices === undefined ? {} : { prices }),
-    ...(base_url === undefined ? {} : { baseURL: base_url }),
-    ...(api_key_env === undefined ? {} : { apiKeyEnv: api_key_env }),
+    ...omitUndefined({ prices, baseURL: base_url, apiKeyEnv: api_key_env }),
   });
 }
 
@@ -68,7 +66,6 @@ function pricesOf({ prices }: ModelSettings): ModelPrices | undefined {
     currency,
     input,
     output,
-    ...(cache_read === undefined ? {} : { cache_read }),
-    ...(cache_write === undefined ? {} : { cache_write }),
+    ...omitUndefined({ cache_read, cache_write }),
   };
 }

@@ -1,6 +1,7 @@
 // The places of a run: what is the project, where writing is ordinary, what is never written, what is
 // sensitive (PATH-2, PATH-3, PERM-14). Plain string comparison on canonical paths.
 
+import { omitUndefined } from "../schema/index.ts";
 import type { Roots } from "../tool/index.ts";
 import { escapeGlob } from "./glob.ts";
 import { foldCase, isWithin } from "./path.ts";
@@ -45,8 +46,7 @@ export function compileBoundary(input: BoundaryInput): Boundary {
   const sensitive = compileSensitivePaths({
     caseInsensitive,
     ...(links === undefined ? {} : { resolvePath: (path: string) => links[path] }),
-    ...(input.sensitive_paths === undefined ? {} : { extra: input.sensitive_paths }),
-    ...(input.home === undefined ? {} : { home: input.home }),
+    ...omitUndefined({ extra: input.sensitive_paths, home: input.home }),
     ...(input.roots === undefined ? {} : { project: input.roots.project }),
   });
 

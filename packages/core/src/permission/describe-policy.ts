@@ -2,8 +2,7 @@
 // (REPLAY-1), which must judge as the run was judged.
 
 import { asJson, type JsonObject } from "../schema/index.ts";
-import type { CompiledPolicy, Policy, PolicyInput } from "./policy.ts";
-import { compilePolicy } from "./policy.ts";
+import { type CompiledPolicy, type Policy, type PolicyInput, compilePolicy } from "./policy.ts";
 import { builtInSensitivePaths } from "./sensitive-paths.ts";
 
 /** Always the same keys in the same order, every default filled in. */

@@ -1,10 +1,9 @@
 // The effective policy of a run: checked and compiled once, then frozen (PERM-9). Nothing outside this
 // room can make or change one, so what is recorded with the run is what judged it.
 
-import type { NamePattern, Roots } from "../tool/index.ts";
-import { isExactName, matchesName } from "../tool/index.ts";
-import type { Boundary } from "./boundary.ts";
-import { compileBoundary } from "./boundary.ts";
+import { omitUndefined } from "../schema/index.ts";
+import { type NamePattern, type Roots, isExactName, matchesName } from "../tool/index.ts";
+import { type Boundary, compileBoundary } from "./boundary.ts";
 import type { Mode } from "./decision.ts";
 import type { ToolFacts } from "./facts.ts";
 import type { PolicyProblem } from "./field-problems.ts";
@@ -12,8 +11,7 @@ import { linkedPrefix, pathPatternProblem } from "./path-pattern.ts";
 import { linkedSensitivePrefixes, sensitivePatternProblem } from "./sensitive-paths.ts";
 import { policyProblems } from "./policy-problems.ts";
 import type { PermissionRule } from "./permission-rule.ts";
-import type { CompiledRule } from "./compile-rule.ts";
-import { compileRule } from "./compile-rule.ts";
+import { type CompiledRule, compileRule } from "./compile-rule.ts";
 
 export interface PolicyInput {
   readonly rules?: readonly PermissionRule[];
@@ -72,7 +70,7 @@ export function compilePolicy(input: PolicyInput): CompiledPolicy {
     caseInsensitive: kept.case_insensitive_paths === true,
     ...(links === undefined ? {} : { resolvePath: (path: string) => links[path] }),
     ...(kept.roots === undefined ? {} : { project: kept.roots.project }),
-    ...(kept.home === undefined ? {} : { home: kept.home }),
+    ...omitUndefined({ home: kept.home }),
   };
   const policy: Policy = Object.freeze({
     mode: kept.mode ?? "normal",
@@ -101,7 +99,7 @@ export function linkedPaths({
 }: PolicyInput): string[] {
   const places = {
     ...(roots === undefined ? {} : { project: roots.project }),
-    ...(home === undefined ? {} : { home }),
+    ...omitUndefined({ home }),
   };
   const paths = rules.flatMap(({ path, decision }) =>
     typeof path !== "string" ||

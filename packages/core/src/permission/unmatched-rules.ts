@@ -1,11 +1,10 @@
 // Rules that have nothing to say of a call, each with the condition that keeps it from matching (PERM-17).
 
+import { omitUndefined } from "../schema/index.ts";
 import type { RuleCondition } from "./compile-rule.ts";
 import type { RuleOrigin } from "./decision.ts";
-import type { PermissionFacts } from "./facts.ts";
-import { subjectOfCall } from "./facts.ts";
-import type { Policy } from "./policy.ts";
-import { isMarkedReadonly } from "./policy.ts";
+import { type PermissionFacts, subjectOfCall } from "./facts.ts";
+import { type Policy, isMarkedReadonly } from "./policy.ts";
 
 export interface UnmatchedRule {
   /** As in a chain: `rules[3]`. */
@@ -21,6 +20,6 @@ export function unmatchedRules(policy: Policy, facts: PermissionFacts): Unmatche
     const differs = compiled.mismatch(subject);
     const { rule, origin } = compiled.entries.yes;
     if (differs === undefined) return [];
-    return [{ rule, differs, ...(origin === undefined ? {} : { origin }) }];
+    return [{ rule, differs, ...omitUndefined({ origin }) }];
   });
 }

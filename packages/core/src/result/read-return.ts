@@ -1,7 +1,7 @@
 // Folds whatever a handler returned or threw into one shape (DEF-7, RESULT-2). Nothing here trusts the
 // value: it may be cyclic, huge, a proxy, or hold getters that throw.
 
-import { isRecord, type JsonObject, type JsonValue } from "../schema/index.ts";
+import { type JsonObject, type JsonValue, isRecord, omitUndefined } from "../schema/index.ts";
 import {
   isContextNodeKind,
   isErrorClass,
@@ -141,11 +141,11 @@ function readFullResult(value: HandlerResult): HandlerOutcome {
     status,
     content,
     artifacts: readArtifacts(value.artifacts),
-    ...(data === undefined ? {} : { data }),
+    ...omitUndefined({ data }),
     ...(typeof value.summary === "string" ? { summary: value.summary } : {}),
     ...(isHandlerErrorStatus(status) ? { error: error ?? errorFrom(status, value.summary) } : {}),
     ...(status === "partial" && error !== undefined ? { error } : {}),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...omitUndefined({ metadata }),
     ...(Array.isArray(value.context_nodes)
       ? { context_nodes: readNodes(value.context_nodes) }
       : {}),

@@ -54,11 +54,24 @@ export function isPlainRecord(value: unknown): value is { readonly [key: string]
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Without the properties that are undefined: for spreads, and where keys are counted. */
-export function omitUndefined<Value extends object>(value: Value): Value {
-  const given = Object.entries(value).filter(([, held]) => held !== undefined);
-  return Object.fromEntries(given) as Value;
+/** Without the properties that are undefined: for spreads, and where keys are counted. The same object where there is none. */
+export function omitUndefined<Value extends object>(value: Value): OmitUndefined<Value> {
+  const isWhole = !Object.values(value).includes(undefined);
+  const given: object = isWhole
+    ? value
+    : Object.fromEntries(Object.entries(value).filter(([, held]) => held !== undefined));
+  return given as OmitUndefined<Value>;
 }
+
+/** What may be undefined may be absent. */
+export type OmitUndefined<Value> = Value extends object
+  ? { [Key in keyof Value as undefined extends Value[Key] ? never : Key]: Value[Key] } & {
+      [Key in keyof Value as undefined extends Value[Key] ? Key : never]?: Exclude<
+        Value[Key],
+        undefined
+      >;
+    }
+  : never;
 
 /** The JSON Schema type of a JSON value; numbers without a fraction are integers. */
 export function typeOfJson(value: unknown): JsonType {

@@ -2,6 +2,7 @@
 // and its index.
 
 import type { RegisteredTool } from "../registry/index.ts";
+import { omitUndefined } from "../schema/index.ts";
 import { searchDocumentOf } from "./search/search-document.ts";
 import { createSearchIndex, type SearchIndex } from "./search/search-index.ts";
 import type { Surface } from "./surface.ts";
@@ -101,9 +102,7 @@ function documentOf(tool: RegisteredTool): Parameters<SearchIndex["add"]>[0] {
     name: tool.name,
     description,
     input_schema: tool.input.original,
-    ...(aliases === undefined ? {} : { aliases }),
-    ...(title === undefined ? {} : { title }),
-    ...(search_hint === undefined ? {} : { search_hint }),
+    ...omitUndefined({ aliases, title, search_hint }),
     tags: tool.tags,
   });
 }

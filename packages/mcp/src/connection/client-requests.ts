@@ -8,6 +8,7 @@ import {
   type RequestOptions,
 } from "@modelcontextprotocol/client";
 import type { Clock, JsonObject } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import { startCallTimer, type CallTimer } from "./call-timer.ts";
 import type {
   ConnectedServer,
@@ -73,11 +74,7 @@ export function createRequests(
       return readPage(await request("tools/list", params, listing));
     },
     callTool: ({ name, arguments: input, _meta }, options) =>
-      request(
-        "tools/call",
-        { name, arguments: input, ...(_meta === undefined ? {} : { _meta }) },
-        options,
-      ),
+      request("tools/call", { name, arguments: input, ...omitUndefined({ _meta }) }, options),
     request,
   };
 
@@ -96,7 +93,7 @@ export function createRequests(
     const _meta: JsonObject = {
       ...(given as JsonObject | undefined),
       [CLIENT_CAPABILITIES_META_KEY]: capabilitiesOf(offer, host) as JsonObject,
-      ...(logLevel === undefined ? {} : { [LOG_LEVEL]: logLevel }),
+      ...omitUndefined({ [LOG_LEVEL]: logLevel }),
     };
     return { _meta };
   }

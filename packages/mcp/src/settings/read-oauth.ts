@@ -1,6 +1,6 @@
 // What the user knows of a remote server's login: a client registered by hand, the scopes to ask for.
 
-import { isRecord, nearestName } from "@soong/core/internal";
+import { isRecord, nearestName, omitUndefined } from "@soong/core/internal";
 import type { Place } from "@soong/platform";
 import { holdsVariable } from "./fill-variables.ts";
 import type { McpOAuthSettings } from "./server-entry.ts";
@@ -61,11 +61,7 @@ export function readOAuth(input: TransportInput): McpOAuthSettings | undefined {
     login.place.report('"client_secret" is nothing without "client_id".');
   }
   return {
-    ...(client_id === undefined ? {} : { client_id }),
-    ...(client_secret === undefined ? {} : { client_secret }),
-    ...(client_metadata_url === undefined ? {} : { client_metadata_url }),
-    ...(scopes === undefined ? {} : { scopes }),
-    ...(redirect_uri === undefined ? {} : { redirect_uri }),
+    ...omitUndefined({ client_id, client_secret, client_metadata_url, scopes, redirect_uri }),
   };
 }
 

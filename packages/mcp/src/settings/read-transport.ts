@@ -1,7 +1,7 @@
 // How a server is reached: a program to start, or an address. Exactly one of the two.
 
 import { isAbsolute } from "node:path";
-import { isRecord, isSecretName } from "@soong/core/internal";
+import { isRecord, isSecretName, omitUndefined } from "@soong/core/internal";
 import type { Place } from "@soong/platform";
 import { holdsVariable, type Filler } from "./fill-variables.ts";
 import { readOAuth } from "./read-oauth.ts";
@@ -112,7 +112,7 @@ function readStdio(
     command,
     args: args.map((argument, index) => fillArgument(argument, args[index - 1], filler)),
     env: Object.fromEntries(pairs.map(({ name, value }) => [name, filler.fill(value, name)])),
-    ...(cwd === undefined ? {} : { cwd }),
+    ...omitUndefined({ cwd }),
   };
 }
 
@@ -190,7 +190,7 @@ function readHttp(input: TransportInput, address: GivenValue): McpTransport | un
     kind: "http",
     url,
     headers: Object.fromEntries(headers),
-    ...(oauth === undefined ? {} : { oauth }),
+    ...omitUndefined({ oauth }),
   };
 }
 

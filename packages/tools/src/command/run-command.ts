@@ -1,6 +1,7 @@
 // code.run_command (CMD-1): one program with its arguments, never a shell line, in the project.
 
 import { defineTool, kernelConfig, systemClock, type AnyTool, type Clock } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import type { FilesRead } from "../file/index.ts";
 import { commandEnvironment, startProcess } from "@soong/platform";
 import { commandInput, type CommandInput } from "./command-input.ts";
@@ -44,7 +45,7 @@ export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
     open_world: true,
     interrupt_behavior: "cancel",
     on_sibling_failure: "cancel_siblings",
-    ...(defaultTimeoutMs === undefined ? {} : { timeout_ms: defaultTimeoutMs }),
+    ...omitUndefined({ timeout_ms: defaultTimeoutMs }),
     timeoutFor: ({ timeout_ms }) => timeout_ms,
     classify(input, places) {
       const { argv, cwd: given = "." } = input;
@@ -77,8 +78,7 @@ export function runCommandTool(options: RunCommandOptions = {}): AnyTool {
   function environment(): Environment {
     const { envAllowlist: allowlist, env: extra } = options;
     return commandEnvironment({
-      ...(allowlist === undefined ? {} : { allowlist }),
-      ...(extra === undefined ? {} : { extra }),
+      ...omitUndefined({ allowlist, extra }),
     });
   }
 }

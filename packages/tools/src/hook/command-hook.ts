@@ -2,7 +2,7 @@
 // stdout, stderr as log. Whatever goes wrong is thrown: for a guard the kernel makes a deny or a question of it.
 
 import type { AnyHook, Hook, HookEvent, NamePattern } from "@soong/core";
-import { isRecord } from "@soong/core/internal";
+import { isRecord, omitUndefined } from "@soong/core/internal";
 import {
   findProgram,
   programEnvironment,
@@ -38,14 +38,11 @@ export function commandHook(options: CommandHook): AnyHook {
     id,
     event,
     timeout_ms,
-    ...(tool === undefined ? {} : { tool }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(path === undefined ? {} : { path }),
-    ...(on_failure === undefined ? {} : { on_failure }),
+    ...omitUndefined({ tool, tags, path, on_failure }),
     run: async (payload, { signal }) => {
       const about = {
         event,
-        ...(options.project === undefined ? {} : { project: options.project }),
+        ...omitUndefined({ project: options.project }),
       };
       return ask(options, timeout_ms, JSON.stringify({ ...about, ...payload }), signal);
     },
