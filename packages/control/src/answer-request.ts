@@ -8,7 +8,7 @@ import {
 } from "@soong/core";
 import { isJsonObject } from "@soong/core/internal";
 import type { Outcome, Question } from "./first-answer.ts";
-import { readElicitationAnswer } from "./kept-questions.ts";
+import { readElicitationAnswer } from "./stored-questions.ts";
 import type { Challenge, Peer } from "./peer.ts";
 import {
   ControlError,

@@ -37,8 +37,6 @@ export interface ControlSubject {
 export type AbortListener = (reason: string, run_ids: readonly string[]) => void;
 
 export interface WatchedSession {
-  /** The same session; runs started through it are seen. */
-  readonly session: Session;
   readonly subject: ControlSubject;
   /** For whoever drives the runs. Without a listener, the calls of a run are ended and nothing else. */
   onAbort(listener: AbortListener): () => void;
@@ -56,14 +54,15 @@ export function watchSession(session: Session, options: WatchOptions): WatchedSe
   const { project, broker, secrets, questions } = options;
   const underWay = new Map<string, { readonly run: Run; readonly listed: RunUnderWay }>();
   const listeners = new Set<AbortListener>();
+  session.onRun((run) => {
+    const { run_id, agent_id, parent_run_id, role } = run.identity;
+    const started_at = new Date().toISOString();
+    const parent = parent_run_id === undefined ? {} : { parent_run_id };
+    underWay.set(run_id, { run, listed: { run_id, agent_id, ...parent, role, started_at } });
+    return () => underWay.delete(run_id);
+  });
 
   return {
-    session: {
-      ...session,
-      async startRun(runOptions) {
-        return watched(await session.startRun(runOptions));
-      },
-    },
     subject: {
       broker,
       answeredBy: async (question_id) => questions?.answered(question_id),
@@ -89,21 +88,6 @@ export function watchSession(session: Session, options: WatchOptions): WatchedSe
       return () => listeners.delete(listener);
     },
   };
-
-  function watched(run: Run): Run {
-    const { run_id, agent_id, parent_run_id, role } = run.identity;
-    const started_at = new Date().toISOString();
-    const parent = parent_run_id === undefined ? {} : { parent_run_id };
-    underWay.set(run_id, { run, listed: { run_id, agent_id, ...parent, role, started_at } });
-    const ended: Pick<Run, "end"> = {
-      end(reason, data) {
-        underWay.delete(run_id);
-        run.end(reason, data);
-      },
-    };
-    // Everything else is the run's own, also what it will say later.
-    return Object.assign(Object.create(run) as Run, ended);
-  }
 
   function abort(run_id: string | undefined, reason: string): readonly string[] {
     const meant = [...underWay.values()].filter(

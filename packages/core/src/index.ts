@@ -14,7 +14,7 @@ export type * from "./fact-texts.ts";
 export type * from "./facts.ts";
 export type * from "./kernel.ts";
 export type { Run, RunOptions } from "./run.ts";
-export type { Session, SessionOptions } from "./session.ts";
+export type { RunListener, Session, SessionOptions } from "./session.ts";
 export {
   NobodyToAsk,
   RUNTIME_RESTARTED,

@@ -57,10 +57,7 @@ export function createKernel(options: KernelOptions = {}): Kernel {
       // Rules given here are the session's: the run has them from there, once.
       const { policy: _session, ...ofRun } = both;
       const session = await openSession(parts, both);
-      const run = await session.startRun(ofRun);
-      return Object.create(run, { session: { value: session, enumerable: true } }) as Run & {
-        readonly session: Session;
-      };
+      return Object.assign(await session.startRun(ofRun), { session });
     },
   };
 }

@@ -135,7 +135,11 @@ export class RunRefused extends Error {
   }
 }
 
-export async function startRun(parts: SessionParts, options: RunOptions = {}): Promise<Run> {
+export async function startRun(
+  parts: SessionParts,
+  options: RunOptions = {},
+  onEnd: () => void = () => {},
+): Promise<Run> {
   const { ids, config, registry } = parts;
   const identity: RunIdentity = {
     session_id: parts.session_id,
@@ -264,6 +268,7 @@ export async function startRun(parts: SessionParts, options: RunOptions = {}): P
     },
     end(reason, data = {}) {
       parts.runs.delete(key);
+      onEnd();
       recorder.record(`run.${reason}`, data);
     },
   };

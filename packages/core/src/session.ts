@@ -71,6 +71,8 @@ export interface Session {
   /** What SessionStart hooks want every run to know. */
   readonly context: readonly string[];
   startRun(options?: RunOptions): Promise<Run>;
+  /** From now on told of each run as it begins; what that answers is called when the run ends. */
+  onRun(listener: RunListener): () => void;
   /** The live stream of facts; read it late, slowly or never (EVENT-4). */
   facts(options?: LiveFactsOptions): AsyncIterableIterator<Fact>;
   grants(): readonly ToolGrant[];
@@ -79,6 +81,8 @@ export interface Session {
   /** Ends the live streams; the journal stays. */
   close(): Promise<void>;
 }
+
+export type RunListener = (run: Run) => () => void;
 
 export interface KernelParts {
   readonly config: KernelConfig;
@@ -141,6 +145,7 @@ export async function openSession(
   if (options.lastSeq === undefined) recorder.record("session.created", {});
   const started = await observe(parts, recorder, ofSession, "SessionStart", { session_id });
   const context = contextOf(started);
+  const listeners = new Set<RunListener>();
   let closed = false;
 
   return {
@@ -149,7 +154,18 @@ export async function openSession(
     artifacts,
     recorder,
     context,
-    startRun: (runOptions) => startRun(parts, runOptions),
+    async startRun(runOptions) {
+      const atEnd: (() => void)[] = [];
+      const run = await startRun(parts, runOptions, () => {
+        for (const tell of atEnd.splice(0)) tell();
+      });
+      for (const listener of listeners) atEnd.push(listener(run));
+      return run;
+    },
+    onRun(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     facts: (live) => liveFacts(journal, recorder, live),
     grants: () => grants.list(),
     revokeGrant(grant_id) {

@@ -161,7 +161,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const open = new Set<KeptSession>();
   const used = new Set<string>();
   let opening: Promise<Store> | undefined;
-  const { mcp, ready, watched: withServerFacts } = await servers.open(kernel.registry, secrets);
+  const { mcp, ready, watch: recordServers } = await servers.open(kernel.registry, secrets);
   const unmatched = matchNothing(withRulesOfAgents(policy, agents), hooks);
   for (const warning of [
     ...servers.warnings,
@@ -265,13 +265,14 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       secrets,
       questions,
     });
+    recordServers(opened);
     // Not waited for: what the session is for does not need it.
     const serving = serveControl(home, watched.subject).catch((error: unknown) => {
       note(`This session cannot be reached from another terminal: ${messageOf(error)}`);
       return undefined;
     });
     const held: KeptSession = {
-      session: withServerFacts(watched.session),
+      session: opened,
       kept,
       onAbort: (listener) => watched.onAbort(listener),
       async close() {

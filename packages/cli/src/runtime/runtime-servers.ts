@@ -35,8 +35,8 @@ export interface RuntimeServers {
 export interface OpenedServers {
   readonly mcp: McpServers | undefined;
   readonly ready: (signal: AbortSignal) => Promise<void>;
-  /** The same session, with the facts of servers in its runs. */
-  readonly watched: (session: Session) => Session;
+  /** From now on the facts of servers are in the runs of the session. */
+  readonly watch: (session: Session) => void;
 }
 
 /** A wait that is noticed wants an explanation. */
@@ -53,10 +53,10 @@ export async function runtimeServers(options: RuntimeServersOptions): Promise<Ru
     configured: all,
     async open(registry, secrets) {
       if (entries.length === 0) {
-        return { mcp: undefined, ready: async () => {}, watched: (session) => session };
+        return { mcp: undefined, ready: async () => {}, watch: () => {} };
       }
       const { openServers } = await import("./open-servers.ts");
-      const { record, watched } = createServerFacts();
+      const { record, watch } = createServerFacts();
       const given = { home, env, roots, entries, registry, canElicit };
       const asked = host === undefined ? {} : { host };
       // Hidden from now on, in runs under way too: a token that is renewed may come back in the very next answer.
@@ -65,7 +65,7 @@ export async function runtimeServers(options: RuntimeServersOptions): Promise<Ru
       };
       const redactor = createRedactor({ secrets });
       const mcp = await openServers({ ...given, ...asked, record, onSecret, redactor });
-      return { mcp, ready: (signal) => ready(mcp, signal), watched };
+      return { mcp, ready: (signal) => ready(mcp, signal), watch };
     },
   };
 

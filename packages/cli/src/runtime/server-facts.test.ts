@@ -7,8 +7,8 @@ import { createServerFacts } from "./server-facts.ts";
 test("a run begins with how each server is by then, and hears of changes until it ends; its children do not", async () => {
   verifies("MCP-2", "MCP-3");
   const facts = createServerFacts();
-  const opened = await createKernel().openSession();
-  const session = facts.watched(opened);
+  const session = await createKernel().openSession();
+  facts.watch(session);
   const { connected, failed } = SERVER_FACTS;
   facts.record(failed("a", "no"));
   facts.record(connected("a", 1));
@@ -33,16 +33,16 @@ test("a run begins with how each server is by then, and hears of changes until i
   const second = await session.startRun({ run_id: "second" });
   second.end("completed");
 
-  expect(await told(opened, "first")).toEqual([
+  expect(await told(session, "first")).toEqual([
     lineOf(connected("a", 1)),
     `info mcp.server.tools_changed ${JSON.stringify(changed)}`,
     lineOf(failed("b", "gone")),
   ]);
   // What a server asked during a call is the business of that call's run.
-  expect(await told(opened, "child")).toEqual([
+  expect(await told(session, "child")).toEqual([
     `info mcp.server.host_request ${JSON.stringify(request)}`,
   ]);
-  expect(await told(opened, "second")).toEqual([
+  expect(await told(session, "second")).toEqual([
     lineOf(connected("a", 2)),
     lineOf(connected("b", 5)),
   ]);

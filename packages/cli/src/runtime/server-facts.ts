@@ -6,8 +6,8 @@ import type { RecordServerFact, ServerFact } from "@soong/mcp";
 
 export interface ServerFacts {
   readonly record: RecordServerFact;
-  /** The same session; runs started through it have the facts on record. */
-  readonly watched: (session: Session) => Session;
+  /** From now on the runs of the session have the facts on record. */
+  readonly watch: (session: Session) => void;
 }
 
 export function createServerFacts(): ServerFacts {
@@ -26,22 +26,13 @@ export function createServerFacts(): ServerFacts {
         }
       }
     },
-    watched: (session) => ({
-      ...session,
-      async startRun(options) {
-        const run = await session.startRun(options);
+    watch(session) {
+      session.onRun((run) => {
         if (isRoot(run)) for (const fact of current.values()) recordIn(run, fact);
         runs.add(run);
-        const ended: Pick<Run, "end"> = {
-          end(reason, data) {
-            runs.delete(run);
-            run.end(reason, data);
-          },
-        };
-        // Everything else is the run's own, also what it will say later.
-        return Object.assign(Object.create(run) as Run, ended);
-      },
-    }),
+        return () => runs.delete(run);
+      });
+    },
   };
 
   function remember(fact: ServerFact): void {
