@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { closeSync, lstatSync, openSync } from "node:fs";
 import { connect as openConnection, type Socket } from "node:net";
 import { basename, dirname } from "node:path";
+import { inTime } from "@soong/platform";
 import { ControlUnavailable, findControlDirectory, isOwn } from "./control-directory.ts";
 import { createLineReader } from "./line-reader.ts";
 import {
@@ -73,17 +74,14 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
       socket.destroy(error as Error);
     }
   });
-  const tooLate = setTimeout(() => {
-    refused(new ControlError("unreachable", `${path} does not answer.`));
-  }, HELLO_MS);
   let hello: ControlHello;
   try {
-    hello = await greeting;
+    const came = await inTime(greeting, { ms: HELLO_MS });
+    if (came.kind !== "done") throw new ControlError("unreachable", `${path} does not answer.`);
+    hello = came.value;
   } catch (error) {
     socket.destroy();
     throw error;
-  } finally {
-    clearTimeout(tooLate);
   }
 
   return {

@@ -6,6 +6,7 @@ import { chmodSync, renameSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
+import { inTime } from "@soong/platform";
 import { makeControlDirectory } from "./control-directory.ts";
 import type { ControlSubject } from "./watch-session.ts";
 import type { ControlAnswer } from "./protocol.ts";
@@ -80,12 +81,7 @@ export async function listen(home: string, subject: ControlSubject): Promise<Con
 
   /** Waits for the slowest, but not for long. */
   async function farewell(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const enough = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, FAREWELL_MS);
-    });
-    await Promise.race([Promise.all([...clients.values()].map((finish) => finish())), enough]);
-    clearTimeout(timer);
+    await inTime(Promise.all([...clients.values()].map((finish) => finish())), { ms: FAREWELL_MS });
   }
 }
 

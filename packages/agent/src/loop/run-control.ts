@@ -1,6 +1,7 @@
 // What reaches a run from outside while it is under way: an abort, and input that interrupts it (PIPE-7).
 
 import type { Clock, Turn } from "@soong/core";
+import { inTime } from "@soong/platform";
 
 export interface RunControl {
   /** For the model's stream. */
@@ -27,7 +28,6 @@ export function createRunControl(clock: Clock): RunControl {
   let reason: string | undefined;
   let inputs: string[] = [];
   let closed = false;
-  const onAbort = new Set<() => void>();
 
   const control: RunControl = {
     signal: controller.signal,
@@ -39,7 +39,6 @@ export function createRunControl(clock: Clock): RunControl {
       reason = why;
       controller.abort(new Error(why));
       void control.turn?.abort(why);
-      for (const tell of onAbort) tell();
     },
     interrupt(input) {
       if (closed || reason !== undefined) return false;
@@ -59,29 +58,17 @@ export function createRunControl(clock: Clock): RunControl {
     },
     turn: undefined,
     unlessAborted,
-    wait: (ms) => {
-      let forget = (): void => {};
-      const waited = new Promise<"waited">((resolve) => {
-        forget = clock.after(ms, () => resolve("waited"));
-      });
-      return unlessAborted(waited).finally(forget);
+    wait: async (ms) => {
+      const waited = await inTime(NEVER, { ms, clock, signal: controller.signal });
+      return waited.kind === "late" ? "waited" : "aborted";
     },
   };
   return control;
 
   async function unlessAborted<T>(work: Promise<T>): Promise<T | "aborted"> {
-    // Whatever it still comes to is not heard, nor is it an unhandled rejection.
-    work.catch(() => {});
-    if (reason !== undefined) return "aborted";
-    let tell = (): void => {};
-    const aborted = new Promise<"aborted">((resolve) => {
-      tell = () => resolve("aborted");
-    });
-    onAbort.add(tell);
-    try {
-      return await Promise.race([work, aborted]);
-    } finally {
-      onAbort.delete(tell);
-    }
+    const waited = await inTime(work, { signal: controller.signal });
+    return waited.kind === "done" ? waited.value : "aborted";
   }
 }
+
+const NEVER = new Promise<never>(() => {});

@@ -2,6 +2,7 @@
 // reaches the runtime as hooks of the model, and only of the tools that are concerned.
 
 import { defineHook, type AnyHook, type Clock, type HookAnswers } from "@soong/core";
+import { inTime } from "@soong/platform";
 import type { Script, ScriptCall, ScriptGuard, ScriptTurn } from "./script.ts";
 import { turnParts } from "./turn-parts.ts";
 
@@ -59,12 +60,8 @@ export function scriptGuards(script: Script, clock: Clock): ScriptGuards {
       ]),
     ],
     async ended(call_ids, signal) {
-      const aborted = new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener("abort", () => resolve(), { once: true });
-      });
       const all = Promise.all(call_ids.flatMap((id) => ends.get(id)?.promise ?? []));
-      await Promise.race([all, aborted]);
+      await inTime(all, { signal });
     },
   };
 }

@@ -4,6 +4,7 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { omitUndefined } from "@soong/core/internal";
+import { inTime } from "@soong/platform";
 import type { Retention, RetentionReport, Store } from "@soong/store";
 import type { SoongConfig } from "../config/index.ts";
 
@@ -33,11 +34,11 @@ export async function keepRetention(parts: RetentionParts): Promise<string | und
     };
     // Before the work: another process that ends now has nothing to do.
     await writeFile(stamp, `${JSON.stringify(mark)}\n`, { mode: 0o600 });
-    const report = await inTime(apply(parts, { ...retention, now: asOf }));
+    const applied = await inTime(apply(parts, { ...retention, now: asOf }), { ms: LONGEST_MS });
     const isCut = asOf < now && (await hasOlder(parts.store, retention, now));
     const doubt = isCut ? doubtful(asOf, now) : undefined;
-    if (report !== undefined) {
-      const said = [describe(report), doubt].filter((text) => text !== undefined);
+    if (applied.kind === "done") {
+      const said = [describe(applied.value), doubt].filter((text) => text !== undefined);
       return said.length === 0 ? undefined : said.join(" ");
     }
     await rm(stamp, { force: true });
@@ -120,20 +121,6 @@ async function apply(
     return await store.applyRetention(retention);
   } finally {
     for (const session of held) if (session.status === "fulfilled") await session.value.close();
-  }
-}
-
-async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), LONGEST_MS);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    // It ends with the store, and nobody hears of it then.
-    work.catch(() => {});
   }
 }
 

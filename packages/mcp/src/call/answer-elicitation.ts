@@ -11,6 +11,7 @@ import {
   type ToolContext,
 } from "@soong/core";
 import { isJsonObject } from "@soong/core/internal";
+import { inTime } from "@soong/platform";
 import { safeText } from "../catalog/index.ts";
 
 const MAX_MESSAGE_CHARS = 4_000;
@@ -54,17 +55,11 @@ async function askOrGiveUp(
   signal: ToolContext["signal"],
 ): Promise<ElicitationAnswer> {
   if (signal.aborted) return { action: "cancel" };
-  let giveUp = (): void => {};
-  const withdrawn = new Promise<ElicitationAnswer>((resolve) => {
-    giveUp = () => resolve({ action: "cancel" });
-  });
-  signal.addEventListener("abort", giveUp);
   try {
-    return await Promise.race([context.elicit(request), withdrawn]);
+    const answered = await inTime(context.elicit(request), { signal });
+    return answered.kind === "done" ? answered.value : { action: "cancel" };
   } catch {
     return DECLINED;
-  } finally {
-    signal.removeEventListener("abort", giveUp);
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { messageOf, type FactContent, type JsonObject, type ToolContext } from "@soong/core";
 import { isJsonObject } from "@soong/core/internal";
+import { inTime } from "@soong/platform";
 import { safeLine } from "../catalog/index.ts";
 import {
   McpRequestFailure,
@@ -139,20 +140,15 @@ function codeOf(error: unknown): number {
   return typeof code === "number" && Number.isInteger(code) ? code : REJECTED;
 }
 
-function untilAborted(
+async function untilAborted(
   client: HostClient,
   request: HostRequest,
   options: QuestionOptions,
 ): Promise<JsonObject> {
   const { signal } = options;
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(new Error("the question was taken back"));
-    signal.addEventListener("abort", giveUp);
-    if (signal.aborted) giveUp();
-    else client.ask(request, options).then(resolve, reject).finally(forget);
-
-    function forget(): void {
-      signal.removeEventListener("abort", giveUp);
-    }
-  });
+  const answer = signal.aborted
+    ? undefined
+    : await inTime(client.ask(request, options), { signal });
+  if (answer?.kind === "done") return answer.value;
+  throw new Error("the question was taken back");
 }

@@ -2,6 +2,7 @@
 
 import { Client } from "@modelcontextprotocol/client";
 import type { Clock, JsonObject } from "@soong/core";
+import { inTime } from "@soong/platform";
 import type { McpServerEntry } from "../settings/index.ts";
 import { createRequests } from "./client-requests.ts";
 import { connectFailure } from "./connect-failure.ts";
@@ -144,7 +145,8 @@ async function attempt(
     async end() {
       phase = "over";
       stopListening();
-      if (way.kind === "http") await withinGoodbye(way.transport.terminateSession());
+      if (way.kind === "http")
+        await inTime(way.transport.terminateSession(), { ms: GOODBYE_MS }).catch(() => {});
       await endTransport(way);
     },
   };
@@ -170,25 +172,13 @@ async function handshake(
   knownEra: McpEra | undefined,
   over: AbortSignal,
 ): Promise<void> {
-  let onOver = () => {};
-  const isOver = new Promise<never>((_, reject) => {
-    onOver = () => reject(over.reason as Error);
+  const connecting = client.connect(way.transport, {
+    timeout: NO_TIMEOUT,
+    ...(knownEra === "2025" ? { prior: { kind: "legacy" } as const } : {}),
   });
-  over.addEventListener("abort", onOver, { once: true });
-  if (over.aborted) onOver();
-  try {
-    const connecting = client.connect(way.transport, {
-      timeout: NO_TIMEOUT,
-      ...(knownEra === "2025" ? { prior: { kind: "legacy" } as const } : {}),
-    });
-    // Lost interest in, it still ends some time.
-    connecting.catch(() => {});
-    await Promise.race([connecting, isOver]);
-    if (endOf(way) !== undefined) throw new Error("the server is gone");
-  } finally {
-    over.removeEventListener("abort", onOver);
-    isOver.catch(() => {});
-  }
+  const connected = await inTime(connecting, { signal: over });
+  if (connected.kind !== "done") throw over.reason as Error;
+  if (endOf(way) !== undefined) throw new Error("the server is gone");
 }
 
 function describe(client: Client) {
@@ -208,15 +198,6 @@ function withGarbage(failure: McpServerFailure, way: ServerTransport): McpServer
   if (count === 0 || failure.reason !== "timeout") return failure;
   const hint = `It wrote ${count} lines to its standard output that are no messages.`;
   return new McpServerFailure("timeout", `${failure.message} ${hint}`);
-}
-
-async function withinGoodbye(farewell: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const enough = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, GOODBYE_MS);
-  });
-  await Promise.race([farewell.catch(() => {}), enough]);
-  clearTimeout(timer);
 }
 
 function nameOf(entry: McpServerEntry): string {

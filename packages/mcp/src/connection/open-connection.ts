@@ -2,6 +2,7 @@
 // at the next need when it was lost (MCP-2). Nothing is ever sent twice from here.
 
 import { systemClock } from "@soong/core";
+import { inTime } from "@soong/platform";
 import type { McpServerEntry } from "../settings/index.ts";
 import { backoffMs } from "./backoff.ts";
 import { connect, type Link } from "./connect.ts";
@@ -125,12 +126,10 @@ export function openConnection(
     return new McpServerFailure("aborted", `Waiting for ${name} was given up.`);
   }
 
-  function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const onAbort = () => reject(abortedWaiting());
-      signal.addEventListener("abort", onAbort, { once: true });
-      promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-    });
+  async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+    const waited = await inTime(promise, { signal });
+    if (waited.kind === "done") return waited.value;
+    throw abortedWaiting();
   }
 }
 

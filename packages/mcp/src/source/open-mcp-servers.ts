@@ -2,6 +2,7 @@
 // tools, side by side; whatever one of them does costs only its own tools.
 
 import { createRedactor, systemClock, type Clock, type Redactor, type Registry } from "@soong/core";
+import { inTime } from "@soong/platform";
 import type { Pins } from "../catalog/index.ts";
 import type { McpHost } from "../call/index.ts";
 import type { McpConnection } from "../connection/index.ts";
@@ -74,18 +75,9 @@ export function openMcpServers(options: McpServersOptions): McpServers {
       for (const server of late) void refresh(server);
       const refreshed = awaited.map((server) => refresh(server));
       if (signal.aborted) return;
-      let stop = (): void => {};
-      const enough = new Promise<void>((resolve) => {
-        stop = resolve;
-      });
-      const disarm = clock.after(ms, () => {
-        for (const server of awaited) if (asked.has(server)) late.add(server);
-        stop();
-      });
-      signal.addEventListener("abort", stop);
-      await Promise.race([Promise.all(refreshed), enough]);
-      disarm();
-      signal.removeEventListener("abort", stop);
+      const waited = await inTime(Promise.all(refreshed), { ms, signal, clock });
+      if (waited.kind !== "late") return;
+      for (const server of awaited) if (asked.has(server)) late.add(server);
     },
     connecting: () =>
       servers
