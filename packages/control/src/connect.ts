@@ -4,9 +4,8 @@ import { once } from "node:events";
 import { closeSync, lstatSync, openSync } from "node:fs";
 import { connect as openConnection, type Socket } from "node:net";
 import { basename, dirname } from "node:path";
-import { inTime } from "@soong/platform";
+import { createLineReader, inTime } from "@soong/platform";
 import { ControlUnavailable, findControlDirectory, isOwn } from "./control-directory.ts";
-import { createLineReader } from "./line-reader.ts";
 import {
   CONTROL_PROTOCOL,
   ControlError,

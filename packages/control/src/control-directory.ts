@@ -11,6 +11,7 @@ import {
   type Stats,
 } from "node:fs";
 import { join } from "node:path";
+import { SoongError } from "@soong/core";
 
 export interface ControlDirectory {
   readonly path: string;
@@ -20,10 +21,11 @@ export interface ControlDirectory {
 }
 
 /** There can be no socket here. The message says why, and what helps. */
-export class ControlUnavailable extends Error {
+export class ControlUnavailable extends SoongError {
+  override readonly name = "ControlUnavailable";
+
   constructor(message: string) {
-    super(message);
-    this.name = "ControlUnavailable";
+    super("control_unavailable", message);
   }
 }
 

@@ -1,13 +1,14 @@
 // What is said over the socket of a live runtime (CLI-8): one JSON record a line, requests with an id that their
 // answer has too, and events that come by themselves. docs/control.md is written from this.
 
-import type {
-  AskElicitation,
-  ElicitationAnswer,
-  Fact,
-  PermissionAnswer,
-  PermissionRequest,
-  ToolGrant,
+import {
+  type AskElicitation,
+  type ElicitationAnswer,
+  type Fact,
+  type PermissionAnswer,
+  type PermissionRequest,
+  SoongError,
+  type ToolGrant,
 } from "@soong/core";
 
 /** The version changes when somebody who knows the old one would misread. */
@@ -141,12 +142,6 @@ export interface ControlProblem {
 }
 
 /** A request could not be met; or, on the side of a client, the runtime said so. */
-export class ControlError extends Error {
-  readonly code: ControlProblem["code"] | "unreachable";
-
-  constructor(code: ControlError["code"], message: string) {
-    super(message);
-    this.name = "ControlError";
-    this.code = code;
-  }
+export class ControlError extends SoongError<ControlProblem["code"] | "unreachable"> {
+  override readonly name = "ControlError";
 }

@@ -4,8 +4,8 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { isRecord } from "@soong/core/internal";
+import { createLineReader, LineTooLong } from "@soong/platform";
 import { answerRequest, type Client } from "./answer-request.ts";
-import { createLineReader, LineTooLong } from "./line-reader.ts";
 import { createChallenge, type Challenge } from "./peer.ts";
 import {
   ControlError,

@@ -72,6 +72,7 @@ export {
   resolveSurface,
 } from "./surface/index.ts";
 export {
+  SoongError,
   ToolFailure,
   canonicalJson,
   defineTool,

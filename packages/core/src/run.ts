@@ -49,11 +49,12 @@ import { runRecord, type KeptDefinitions } from "./run-record.ts";
 import type { JsonObject } from "./schema/index.ts";
 import type { SessionParts } from "./session-parts.ts";
 import {
-  messageOf,
   type Places,
   type Roots,
   type RunContext,
+  SoongError,
   type ToolResult,
+  messageOf,
 } from "./tool/index.ts";
 
 export interface RunOptions {
@@ -125,12 +126,12 @@ export interface Run {
 }
 
 /** The request cannot be met; nothing was started. */
-export class RunRefused extends Error {
+export class RunRefused extends SoongError {
+  override readonly name = "RunRefused";
   readonly problems: readonly SurfaceProblem[];
 
   constructor(problems: readonly SurfaceProblem[]) {
-    super(problems.map(({ message }) => message).join("\n"));
-    this.name = "RunRefused";
+    super("run_refused", problems.map(({ message }) => message).join("\n"));
     this.problems = problems;
   }
 }

@@ -1,6 +1,6 @@
 // Why a run, or a piece of it, cannot be replayed: in words for a person, and for a run with a code for a program.
 
-import type { Fact } from "@soong/core";
+import { type Fact, SoongError } from "@soong/core";
 
 export type ReplayErrorCode =
   | "run_unknown"
@@ -11,14 +11,8 @@ export type ReplayErrorCode =
   /** A fact or an artifact is not what was recorded. */
   | "damaged";
 
-export class ReplayError extends Error {
-  readonly code: ReplayErrorCode;
-
-  constructor(code: ReplayErrorCode, message: string) {
-    super(message);
-    this.name = "ReplayError";
-    this.code = code;
-  }
+export class ReplayError extends SoongError<ReplayErrorCode> {
+  override readonly name = "ReplayError";
 }
 
 /** Ends a piece that cannot be compared, and nothing else. */

@@ -1,7 +1,7 @@
 // Why something is not done to a task, in words for the model that asked. A value while a change is planned (what was
 // found out on the way may have to be written all the same), an exception at the room's door.
 
-import type { JsonObject } from "@soong/core";
+import { type JsonObject, SoongError } from "@soong/core";
 
 export type RefusalCode =
   /** There is no such task, or it is not this actor's to know of. */
@@ -30,14 +30,12 @@ export interface Refusal {
   readonly details?: JsonObject;
 }
 
-export class TaskRefused extends Error {
-  readonly code: RefusalCode;
+export class TaskRefused extends SoongError<RefusalCode> {
+  override readonly name = "TaskRefused";
   readonly details: JsonObject | undefined;
 
   constructor({ code, message, details }: Refusal) {
-    super(message);
-    this.name = "TaskRefused";
-    this.code = code;
+    super(code, message);
     this.details = details;
   }
 }

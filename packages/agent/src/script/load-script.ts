@@ -1,17 +1,18 @@
 // A script from a file. Whatever kind of file it is, it is read whole or refused.
 
+import { SoongError } from "@soong/core";
 import { describeProblem, type Problem } from "@soong/platform";
 import { readTextFile } from "../document/index.ts";
 import { MAX_SCRIPT_BYTES, parseScript } from "./parse-script.ts";
 import type { Script } from "./script.ts";
 
-export class ScriptError extends Error {
+export class ScriptError extends SoongError {
+  override readonly name = "ScriptError";
   readonly problems: readonly Problem[];
 
   constructor(file: string, problems: readonly Problem[]) {
     const lines = problems.map((problem) => `\n  ${describeProblem(problem)}`);
-    super(`the script ${file} cannot be played:${lines.join("")}`);
-    this.name = "ScriptError";
+    super("invalid_script", `the script ${file} cannot be played:${lines.join("")}`);
     this.problems = problems;
   }
 }

@@ -1,7 +1,13 @@
 // The policy that config and flags make together (CONF-4). Each rule carries where it was written, so that
 // `explain` can point there (PERM-11).
 
-import type { Decision, Mode, PermissionRule, PolicyInput } from "@soong/core";
+import {
+  type Decision,
+  type Mode,
+  type PermissionRule,
+  type PolicyInput,
+  SoongError,
+} from "@soong/core";
 import type { SoongConfig } from "./soong-config.ts";
 import { TOOL_PATTERN } from "./value-kinds.ts";
 
@@ -11,12 +17,7 @@ export interface PolicyFlags {
   readonly mode?: Mode;
 }
 
-/** A flag that says nothing the kernel could judge by. */
-export class FlagError extends Error {
-  override readonly name = "FlagError";
-}
-
-/** Throws a FlagError on a pattern that could fit no tool. */
+/** Throws on a pattern that could fit no tool. */
 export function policyOf(values: SoongConfig, flags: PolicyFlags): PolicyInput {
   const { permissions, tools } = values;
   const readonlyMcp = Object.entries(tools.overrides)
@@ -38,6 +39,9 @@ export function policyOf(values: SoongConfig, flags: PolicyFlags): PolicyInput {
 
 function ruleOfFlag(flag: string, pattern: string, decision: Decision): PermissionRule {
   const wrong = pattern === "" ? "is empty" : TOOL_PATTERN.problem(pattern);
-  if (wrong !== undefined) throw new FlagError(`${flag} ${JSON.stringify(pattern)}: ${wrong}`);
+  if (wrong !== undefined)
+    throw new SoongError("invalid_flag", `${flag} ${JSON.stringify(pattern)}: ${wrong}`, {
+      exitCode: 2,
+    });
   return { tool: pattern, decision, origin: { flag: `${flag} ${pattern}` } };
 }

@@ -1,7 +1,7 @@
 // How a command that cannot do its work says so: one sentence on stderr, with what to do next, and an exit
 // code. Anything that is not one of ours is a fault of the program, told without its insides.
 
-import { visible, visibleLine } from "@soong/core";
+import { SoongError, visible, visibleLine } from "@soong/core";
 
 /** 2: used or set up wrongly, and nothing was begun. 3: denied. */
 export const EXIT = {
@@ -14,18 +14,20 @@ export const EXIT = {
 } as const;
 
 /** Soong was not used as it can be. */
-export class UsageError extends Error {
+export class UsageError extends SoongError {
+  override readonly name = "UsageError";
+
   constructor(message: string) {
-    super(message);
-    this.name = "UsageError";
+    super("usage", message, { exitCode: EXIT.usage });
   }
 }
 
 /** What was asked for cannot be done, and the message says what can. */
-export class CommandError extends Error {
+export class CommandError extends SoongError {
+  override readonly name = "CommandError";
+
   constructor(message: string) {
-    super(message);
-    this.name = "CommandError";
+    super("failed", message, { exitCode: EXIT.failed });
   }
 }
 
@@ -37,29 +39,13 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { message: internal(String(error)), exitCode: EXIT.failed };
   const message = visible(error.message);
-  // By name: their classes live in parts of the program that may not have been loaded.
-  switch (error.name) {
-    case "UsageError":
-    case "ConfigError":
-    case "FlagError":
-    case "SetupError":
-      return { message, exitCode: EXIT.usage };
-    case "StoreError":
-      return { message: `${message}${storeHint(error)}`, exitCode: EXIT.failed };
-    case "CommandError":
-    case "ControlError":
-    case "RunRefused":
-    case "ToolFailure":
-    case "JournalFailure":
-    case "McpLoginFailure":
-      return { message, exitCode: EXIT.failed };
-    default:
-      return { message: ofSystem(error) ?? internal(error.message), exitCode: EXIT.failed };
+  if (error instanceof SoongError) {
+    return { message: `${message}${storeHint(error)}`, exitCode: error.exitCode };
   }
+  return { message: ofSystem(error) ?? internal(error.message), exitCode: EXIT.failed };
 }
 
-function storeHint(error: Error): string {
-  const { code } = error as NodeJS.ErrnoException;
+function storeHint({ code }: SoongError): string {
   return code === "session_unknown" ? " `soong sessions` lists those that are kept." : "";
 }
 

@@ -1,7 +1,8 @@
 import { PassThrough } from "node:stream";
+import { SoongError } from "@soong/core";
 import { verifies } from "#laws";
 import { describe, expect, it } from "vitest";
-import { createOutput, failureOf, fit, wrap } from "./index.ts";
+import { createOutput, failureOf, fit, UsageError, wrap } from "./index.ts";
 
 function streamOf(about: { isTTY?: boolean; columns?: number } = {}) {
   return Object.assign(new PassThrough(), about);
@@ -54,8 +55,8 @@ describe("a reader that goes away", () => {
 describe("a failure", () => {
   it.each([
     ["of the system", Object.assign(new Error("EACCES: …"), { code: "EACCES", path: "/h" }), 1],
-    ["of the user", Object.assign(new Error("/h is wrong"), { name: "UsageError" }), 2],
-    ["of the set-up", Object.assign(new Error("/h is wrong"), { name: "SetupError" }), 2],
+    ["of the user", new UsageError("/h is wrong"), 2],
+    ["of the set-up", new SoongError("invalid_setup", "/h is wrong", { exitCode: 2 }), 2],
   ])("%s names the place and has an exit code", (_, error, exitCode) => {
     verifies("CLI-6");
     const failure = failureOf(error);
@@ -73,12 +74,7 @@ describe("a failure", () => {
 
   it("that a runtime answered with is passed on as it is", () => {
     verifies("CLI-6");
-    const failure = failureOf(
-      Object.assign(new Error("Answer from another terminal."), {
-        name: "ControlError",
-        code: "refused",
-      }),
-    );
+    const failure = failureOf(new SoongError("refused", "Answer from another terminal."));
     expect(failure).toEqual({ message: "Answer from another terminal.", exitCode: 1 });
   });
 

@@ -1,6 +1,7 @@
 // Turns what happened into facts: gives them seq, time and ids, appends them, wakes the readers.
 // The only writer of a session's journal.
 
+import { SoongError, messageOf } from "../tool/index.ts";
 import type { Fact, FactData, FactLevel, FactType } from "./fact.ts";
 import type { Journal } from "./journal.ts";
 import type { ConversationNode } from "./node.ts";
@@ -58,12 +59,11 @@ export interface SessionRecorder extends Recorder {
 }
 
 /** The journal refused an entry; from then on nothing of this session may happen unrecorded. */
-export class JournalFailure extends Error {
+export class JournalFailure extends SoongError {
+  override readonly name = "JournalFailure";
+
   constructor(cause: unknown) {
-    super(
-      `the journal could not be written: ${cause instanceof Error ? cause.message : String(cause)}`,
-    );
-    this.name = "JournalFailure";
+    super("journal_failed", `the journal could not be written: ${messageOf(cause)}`);
   }
 }
 

@@ -1,7 +1,7 @@
 // Every registered tool (NAME-1, NAME-4, REG-1…3). Readers get immutable snapshots; writing goes through
 // the handle of one source, and closing it removes exactly what it brought.
 
-import type { AnyTool } from "../tool/index.ts";
+import { type AnyTool, SoongError } from "../tool/index.ts";
 import {
   readDefinition,
   type DefinitionProblem,
@@ -73,7 +73,8 @@ export interface Registry {
 }
 
 /** A definition that cannot be taken. The message names file, tool and field. */
-export class RegistrationError extends Error {
+export class RegistrationError extends SoongError {
+  override readonly name = "RegistrationError";
   readonly problems: readonly DefinitionProblem[];
 
   constructor(source: SourceInfo, problems: readonly DefinitionProblem[]) {
@@ -81,8 +82,7 @@ export class RegistrationError extends Error {
     const lines = problems.map(
       ({ tool_name, field, message }) => `${where}: tool "${tool_name}": ${field} ${message}`,
     );
-    super(lines.join("\n"));
-    this.name = "RegistrationError";
+    super("invalid_definition", lines.join("\n"));
     this.problems = problems;
   }
 }

@@ -10,5 +10,6 @@ export * from "./effects.ts";
 export * from "./name.ts";
 export type * from "./plan.ts";
 export * from "./result.ts";
+export * from "./soong-error.ts";
 export * from "./primary-argument.ts";
 export * from "./thrown.ts";

@@ -1,6 +1,7 @@
 // What a call ends in (RESULT-2…4): the record, and the exception a handler may throw to choose its error.
 
 import type { JsonObject, JsonValue } from "../schema/index.ts";
+import { SoongError } from "./soong-error.ts";
 
 export type ToolStatus =
   | "succeeded"
@@ -155,7 +156,8 @@ export interface ToolError {
 }
 
 /** Thrown by a handler, validate or prepare to end its call with this exact error. */
-export class ToolFailure extends Error {
+export class ToolFailure extends SoongError {
+  override readonly name = "ToolFailure";
   readonly error: ToolError;
   readonly content: ContentBlock[];
   readonly status: HandlerErrorStatus;
@@ -165,8 +167,7 @@ export class ToolFailure extends Error {
     content: ContentBlock[] = [],
     status: HandlerErrorStatus = "failed",
   ) {
-    super(error.message);
-    this.name = "ToolFailure";
+    super(error.code, error.message);
     this.error = toolError(error);
     this.content = content;
     this.status = status;

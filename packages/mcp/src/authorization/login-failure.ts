@@ -1,5 +1,7 @@
 // Why a login did not come about, in words for people.
 
+import { SoongError } from "@soong/core";
+
 export type McpLoginFailureReason =
   /** The server wants no login, or none that we know. */
   | "not_offered"
@@ -16,12 +18,7 @@ export type McpLoginFailureReason =
   | "not_stored";
 
 /** The message is one line, without secrets, and says what to do. */
-export class McpLoginFailure extends Error {
+export class McpLoginFailure extends SoongError<McpLoginFailureReason> {
   override readonly name = "McpLoginFailure";
-  readonly reason: McpLoginFailureReason;
-
-  constructor(reason: McpLoginFailureReason, message: string) {
-    super(message);
-    this.reason = reason;
-  }
+  readonly reason = this.code;
 }

@@ -1,6 +1,6 @@
 // The two ways it goes wrong: a server that cannot be had at all, and one request to it that fails.
 
-import type { JsonValue } from "@soong/core";
+import { type JsonValue, SoongError } from "@soong/core";
 
 export type McpServerFailureReason =
   /** A variable its entry refers to is not set. */
@@ -21,14 +21,9 @@ export type McpServerFailureReason =
   | "aborted";
 
 /** The server cannot be had. The message is for people, in one line, without secrets of its entry. */
-export class McpServerFailure extends Error {
+export class McpServerFailure extends SoongError<McpServerFailureReason> {
   override readonly name = "McpServerFailure";
-  readonly reason: McpServerFailureReason;
-
-  constructor(reason: McpServerFailureReason, message: string) {
-    super(message);
-    this.reason = reason;
-  }
+  readonly reason = this.code;
 }
 
 export type McpRequestFailureReason =

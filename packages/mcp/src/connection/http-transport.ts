@@ -2,8 +2,8 @@
 // the origin (the SDK's own rule), so that no header of the entry reaches another host.
 
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { LineTooLong } from "@soong/platform";
 import type { AccessTokens } from "../authorization/index.ts";
-import { LineTooLong } from "./line-splitter.ts";
 
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 
@@ -39,7 +39,7 @@ function bounded(response: Response): Response {
   const sizeWith = isStream ? createEventMeter() : createMeter();
   const bound = new TransformStream<Uint8Array, Uint8Array>({
     transform(bytes, controller) {
-      if (sizeWith(bytes) > MAX_MESSAGE_BYTES) controller.error(new LineTooLong());
+      if (sizeWith(bytes) > MAX_MESSAGE_BYTES) controller.error(new LineTooLong(MAX_MESSAGE_BYTES));
       else controller.enqueue(bytes);
     },
   });

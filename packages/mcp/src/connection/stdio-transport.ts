@@ -5,15 +5,16 @@ import { setImmediate as immediately } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { messageOf, ToolFailure, type Roots } from "@soong/core";
 import {
-  findProgram,
+  LineTooLong,
   OPEN_INPUT,
-  startProcess,
   type ProcessOptions,
   type RunningProcess,
+  createLineReader,
+  findProgram,
+  startProcess,
 } from "@soong/platform";
 import type { BoundedLog } from "./bounded-log.ts";
 import { McpServerFailure } from "./failure.ts";
-import { createLineSplitter, LineTooLong } from "./line-splitter.ts";
 import { serverLine } from "../authorization/index.ts";
 
 export interface StdioTransport extends Transport {
@@ -80,10 +81,10 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
   return transport;
 
   function start(): void {
-    const lines = createLineSplitter(MAX_LINE_BYTES);
+    const lines = createLineReader(MAX_LINE_BYTES);
     running = startServer(options, {
       async onStdout(bytes) {
-        for (const line of lines.push(bytes)) await takeLine(line);
+        for (const line of lines.take(bytes)) await takeLine(line);
       },
       onStderr(bytes) {
         options.log?.append(bytes);

@@ -8,6 +8,7 @@ export type { FoundExecutable } from "./executable.ts";
 export { OPEN_INPUT } from "./follow.ts";
 export type { ProcessEnd } from "./follow.ts";
 export { isProcessAlive } from "./is-process-alive.ts";
+export { createLineReader, LineTooLong } from "./lines.ts";
 export { openForUser } from "./open-for-user.ts";
 export type { OutputConsumer } from "./output.ts";
 export {

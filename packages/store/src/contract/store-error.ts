@@ -1,5 +1,7 @@
 // Why a store cannot do what it was asked, in words for a person, with a code for a program.
 
+import { SoongError } from "@soong/core";
+
 export type StoreErrorCode =
   /** No room on the disk, or a bound on the database's size. */
   | "store_full"
@@ -27,12 +29,6 @@ export type StoreErrorCode =
   /** Out of order, a seq or a node taken twice, data that is not JSON: a fault of the caller. */
   | "entry_refused";
 
-export class StoreError extends Error {
-  readonly code: StoreErrorCode;
-
-  constructor(code: StoreErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
-    this.name = "StoreError";
-    this.code = code;
-  }
+export class StoreError extends SoongError<StoreErrorCode> {
+  override readonly name = "StoreError";
 }

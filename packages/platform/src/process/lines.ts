@@ -1,5 +1,7 @@
 // Bytes into lines, with a bound on how much of a line is kept: what another process sends has any length.
 
+import { SoongError } from "@soong/core";
+
 export interface LineReader {
   /** The lines that are complete now. */
   take(bytes: Uint8Array): Iterable<string>;
@@ -8,14 +10,16 @@ export interface LineReader {
 }
 
 /** Thrown by `take`; nothing of the line is kept. */
-export class LineTooLong extends Error {
+export class LineTooLong extends SoongError {
+  override readonly name = "LineTooLong";
+
   constructor(maxBytes: number) {
-    super(`A line is longer than ${maxBytes} bytes`);
-    this.name = "LineTooLong";
+    super("line_too_long", `A line is longer than ${maxBytes} bytes`);
   }
 }
 
 const LINE_BREAK = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 
 export function createLineReader(maxBytes: number): LineReader {
   // One buffer that grows: a line in a million pieces costs no more than a line.
@@ -53,7 +57,8 @@ export function createLineReader(maxBytes: number): LineReader {
   }
 
   function line(): string {
-    const whole = held.toString("utf8", 0, kept);
+    const end = held[kept - 1] === CARRIAGE_RETURN ? kept - 1 : kept;
+    const whole = held.toString("utf8", 0, end);
     kept = 0;
     if (held.length > SMALL_BYTES) held = Buffer.alloc(0);
     return whole;
