@@ -10,7 +10,13 @@ export {
 export type { ConnectOptions, ControlClient } from "./connect.ts";
 export type { ControlServer } from "./listen.ts";
 export type { LiveRuntime, LiveRuntimes } from "./list-live-runtimes.ts";
-export type { ControlEvent, ControlHello, ListedGrant, ListedQuestion } from "./protocol.ts";
+export type {
+  ControlEvent,
+  ControlHello,
+  ListedGrant,
+  ListedQuestion,
+  QuestionAnswer,
+} from "./protocol.ts";
 export { describeAnswer, readStoredRequest, storeQuestions } from "./stored-questions.ts";
 export type { StoredQuestions, StoreQuestionsOptions } from "./stored-questions.ts";
 export { answeredBy, createApprovalBroker } from "./approval-broker.ts";

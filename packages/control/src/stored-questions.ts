@@ -3,7 +3,6 @@
 
 import { createHash, randomUUID } from "node:crypto";
 import {
-  readPermissionAnswer,
   type AskElicitation,
   type AskPermission,
   type ElicitationAnswer,
@@ -11,6 +10,7 @@ import {
   type JsonObject,
   type PermissionAnswer,
   type PermissionRequest,
+  readPermissionAnswer,
 } from "@soong/core";
 import { asJson, asRecord, isJsonObject } from "@soong/core/internal";
 import type { NewQuestion, QuestionRecord, QuestionStorage } from "@soong/store";
@@ -38,14 +38,17 @@ export interface StoreQuestionsOptions {
 }
 
 /** What is kept to be shown. */
-interface StoredRequest {
-  readonly request: JsonObject;
+type StoredRequest = (
+  | { readonly kind: "permission"; readonly request: PermissionRequest }
+  | { readonly kind: "elicitation"; readonly request: Parameters<AskElicitation>[0] }
+) & {
   /** False: what it would do is sensitive or very long, and is not kept; nobody can approve it from here. */
   readonly shows_all: boolean;
-}
+};
 
-export function readStoredRequest({ request = {} }: QuestionRecord): StoredRequest {
-  return request as unknown as StoredRequest;
+export function readStoredRequest({ kind, request = {} }: QuestionRecord): StoredRequest {
+  // Written in this file alone, from a request of that kind.
+  return { kind, ...request } as unknown as StoredRequest;
 }
 
 const POLL_MS = 500;

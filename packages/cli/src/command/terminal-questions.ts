@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isatty } from "node:tty";
 import type { AskElicitation, AskPermission, PermissionAnswer } from "@soong/core";
+import { inTime } from "@soong/platform";
 import { describeRequest, type Output } from "../output/index.ts";
 
 export interface Questions {
@@ -155,18 +156,8 @@ export function terminalQuestions(
  * A terminal that is closed ends its input and sends SIGHUP, in either order. The signal aborts the call; the end of the
  * input alone, as Ctrl-D, is a no that the model reads. Whoever ignores the signal is not waited for.
  */
-function untilHangUp(signal: AbortedSignal | undefined): Promise<void> {
-  if (signal === undefined || signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, HANG_UP_MS);
-    signal.addEventListener("abort", done);
-
-    function done(): void {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
-      resolve();
-    }
-  });
+async function untilHangUp(signal: AbortedSignal | undefined): Promise<void> {
+  if (signal !== undefined) await inTime(new Promise(() => {}), { ms: HANG_UP_MS, signal });
 }
 
 const HANG_UP_MS = 2000;

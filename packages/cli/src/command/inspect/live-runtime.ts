@@ -9,6 +9,7 @@ import {
   type ListedGrant,
   type ListedQuestion,
 } from "@soong/control";
+import { inTime } from "@soong/platform";
 import { areGrants, isHello, isQuestion, isSettled } from "./validate-control-messages.ts";
 import { createSettledQuestions } from "./settled-questions.ts";
 
@@ -167,24 +168,16 @@ export async function seeRuntime(path: string, changed: () => void): Promise<See
 
   /** Not forever, and in words for the page. */
   async function asked<T>(answer: Promise<T>, notFound: () => InspectorError): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(
-          new InspectorError("gone", `${who} does not answer; what was said may still reach it.`),
-        );
-      }, ANSWER_MS);
-    });
     try {
-      return await Promise.race([answer, tooLate]);
+      const came = await inTime(answer, { ms: ANSWER_MS });
+      if (came.kind === "done") return came.value;
+      throw new InspectorError("gone", `${who} does not answer; what was said may still reach it.`);
     } catch (error) {
       if (error instanceof InspectorError) throw error;
       const { code, message } = error as Error & { code?: unknown };
       if (code === "not_found") throw notFound();
       if (code === "unreachable") throw new InspectorError("gone", `${who} has ended.`);
       throw new InspectorError(code === "bad_params" ? "bad_request" : "failed", message);
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

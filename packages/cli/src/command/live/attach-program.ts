@@ -3,7 +3,7 @@
 
 import { createInterface } from "node:readline";
 import { isRecord } from "@soong/core/internal";
-import type { ControlClient, ControlEvent } from "@soong/control";
+import type { ControlClient, ControlEvent, QuestionAnswer } from "@soong/control";
 import type { Output } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
 import { isGone, unlessGone, type Attached, type AttachedView } from "./live-runtimes.ts";
@@ -70,7 +70,7 @@ async function answerOne(line: string, client: ControlClient, output: Output): P
   }
   const { question_id } = given as { question_id?: unknown };
   try {
-    await client.request("questions.answer", given as never);
+    await client.request("questions.answer", given as QuestionAnswer);
     output.record(SCHEMA, { event: "answered", question_id });
   } catch (error) {
     if (isGone(error)) throw error;

@@ -1,7 +1,8 @@
 // `soong questions answer`: answers an open question (PERM-20). A yes needs a terminal, and the whole question on it
 // (PERM-19): a command that a model runs cannot answer for the user.
 
-import type { ElicitationAnswer, JsonObject, PermissionRequest } from "@soong/core";
+import type { JsonObject } from "@soong/core";
+import { asJson } from "@soong/core/internal";
 import type { QuestionRecord, Store } from "@soong/store";
 import { describeAnswer, readStoredRequest } from "@soong/control";
 import {
@@ -13,7 +14,7 @@ import {
 } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
 import { writingStore } from "../stored.ts";
-import { terminalQuestions, type Questions } from "../terminal-questions.ts";
+import { terminalQuestions } from "../terminal-questions.ts";
 import { argument, option, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -80,26 +81,24 @@ async function answerQuestion(
   });
 
   async function answerTo(question: QuestionRecord): Promise<JsonObject> {
-    const { request, shows_all } = readStoredRequest(question);
-    if (question.kind === "elicitation") {
+    const stored = readStoredRequest(question);
+    if (stored.kind === "elicitation") {
       if (chosen === "deny") return { action: "decline" };
       if (chosen !== undefined) throw new UsageError("This question wants words, and not a yes.");
       const { elicit } = terminalQuestions(context.stdin, output);
-      const asked = request as unknown as Parameters<Questions["elicit"]>[0];
-      const given: ElicitationAnswer = await elicit(asked, NEVER);
-      return { ...given };
+      return asJson(await elicit(stored.request, NEVER));
     }
     const why: JsonObject = reason === undefined ? {} : { reason };
     if (chosen === "deny") return { decision: chosen, answered_by: TERMINAL, ...why };
-    if (!shows_all) {
+    if (!stored.shows_all) {
       throw new CommandError(
         `What this call would do is not kept, because it is sensitive or very long, so it can only be denied here. \`soong resume ${visibleLine(question.session_id)}\` asks again and shows it.`,
       );
     }
-    const shown = request as unknown as PermissionRequest;
+    const shown = stored.request;
     if (chosen === undefined) {
       const { ask } = terminalQuestions(context.stdin, output);
-      return { ...(await ask(shown, NEVER)) } as unknown as JsonObject;
+      return asJson(await ask(shown, NEVER));
     }
     if (chosen === "allow_for_session" && shown.scopes.length === 0) {
       throw new UsageError(visibleLine(shown.session_scope));

@@ -24,8 +24,8 @@ async function listQuestions(
   const redactor = await redactorOf(await homeOf(context), context.env);
   const open = await readingStore<QuestionRecord[]>(context, openQuestions, () => []);
   for (const question of open) {
-    if (json) output.record("soong.questions/1", redactor.value(question as never));
-    else showQuestion(redactor.value(question as never));
+    if (json) output.record("soong.questions/1", redactor.value(question));
+    else showQuestion(redactor.value(question));
   }
   if (open.length === 0 && !json) output.note("No question is open.");
   return EXIT.ok;
