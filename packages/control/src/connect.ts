@@ -109,11 +109,7 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
         return;
       }
       const id = (count += 1);
-      // What is answered under an id is the result of what was asked under it.
-      asked.set(id, {
-        resolve: (result) => resolve(result as ControlMethods[Method]["result"]),
-        reject,
-      });
+      asked.set(id, { resolve, reject });
       socket.write(`${JSON.stringify({ id, method, params })}\n`);
     });
   }

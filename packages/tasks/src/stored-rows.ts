@@ -16,7 +16,7 @@ import type { StepDefinition, StepState, StoredStep, StoredTask } from "./storag
 export function taskOf(row: StoredTask): TaskRecord {
   const { content, status, ...columns } = row;
   return {
-    ...stored<Omit<TaskRecord, keyof StoredTask>>(content),
+    ...stored("task", content),
     ...columns,
     status: status as TaskStatus,
   };
@@ -36,14 +36,10 @@ export function taskRow(task: TaskRecord): StoredTask {
 
 interface StoredClaim extends Omit<ClaimRecord, "run_id" | "lease_expires_at"> {}
 
-type Definition = Pick<StepRecord, "title" | "instructions" | "expected_output">;
-
 export function stepOf(row: StoredStep): StepRecord {
   const { task_id, step_id, position, status, open_dependencies, run_id, lease_expires_at } = row;
-  const { claim, ...state } = stored<
-    Pick<StepRecord, "attempts" | "max_attempts" | "updated_at"> & { claim?: StoredClaim }
-  >(row.state);
-  const definition = stored<Definition>(row.definition.content);
+  const { claim, ...state } = stored("state", row.state);
+  const definition = stored("definition", row.definition.content);
   return {
     task_id,
     step_id,
@@ -98,7 +94,16 @@ export function countsOf(found: Readonly<Record<string, number>> | undefined): S
   return Object.fromEntries(counts) as StepCounts;
 }
 
-function stored<Kept>(content: JsonObject): Kept {
+interface StoredContents {
+  task: Omit<TaskRecord, keyof StoredTask>;
+  state: Pick<StepRecord, "attempts" | "max_attempts" | "updated_at"> & { claim?: StoredClaim };
+  definition: Pick<StepRecord, "title" | "instructions" | "expected_output">;
+}
+
+function stored<Kind extends keyof StoredContents>(
+  _kind: Kind,
+  content: JsonObject,
+): StoredContents[Kind] {
   // Rows are written by the functions of this file alone, from records of these types.
-  return content as unknown as Kept;
+  return content as unknown as StoredContents[Kind];
 }

@@ -45,7 +45,8 @@ export function failureOf(error: unknown): Failure {
   return { message: ofSystem(error) ?? internal(error.message), exitCode: EXIT.failed };
 }
 
-function storeHint({ code }: SoongError): string {
+function storeHint(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException;
   return code === "session_unknown" ? " `soong sessions` lists those that are kept." : "";
 }
 

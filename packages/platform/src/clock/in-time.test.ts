@@ -17,7 +17,7 @@ test("what takes longer is late, and what it comes to afterwards is dropped", as
     fail = reject;
   });
   const waiting = inTime(work, { ms: 10, clock });
-  clock.advance(10);
+  await clock.advance(10);
   expect(await waiting).toEqual({ kind: "late" });
   fail(new Error("too late"));
 });

@@ -24,7 +24,7 @@ export function inTime<T>(work: PromiseLike<T>, limit: TimeLimit): Promise<InTim
     signal?.addEventListener("abort", abort);
     work.then(
       (value) => settle(() => resolve({ kind: "done", value })),
-      (error: unknown) => settle(() => reject(error as Error)),
+      (error: Error) => settle(() => reject(error)),
     );
     if (signal?.aborted === true) abort();
 

@@ -2,7 +2,6 @@
 // given bytes and touches no file.
 
 export { planEdits } from "./plan-edits.ts";
-export type { TextEdit } from "./text-edit.ts";
 export { readGitNames, readName } from "./patch-name.ts";
 export { planPatch } from "./patch.ts";
 export type { PlannedText } from "./planned-text.ts";
