@@ -1,6 +1,7 @@
 // Detours to a path that a rule denies (PERM-15): programs that load files by a computed name, the directories of a process
 // below /proc, and links inside a tree that is walked.
 
+import { execFileSync } from "node:child_process";
 import { link, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { PermissionRule } from "@soong/core";
@@ -239,5 +240,85 @@ describe("a hard link to a sensitive file", () => {
     expect(await bench.call("code.read_file", { path: "src/second.json" })).toMatchObject({
       status: "succeeded",
     });
+  });
+});
+
+describe("an option or a command that changes the directory", () => {
+  async function repository() {
+    const bench = await projectWithSecrets();
+    await bench.write("src/deep/b.txt", "b\n");
+    execFileSync("git", ["init", "-q"], { cwd: bench.project, env: { PATH: process.env["PATH"] } });
+    return bench;
+  }
+
+  test("does not hide a denied path", async () => {
+    verifies("PERM-15");
+    const bench = await repository();
+    for (const argv of [
+      ["git", "-C", "src", "commit", "--allow-empty", "-F", "../secrets/db.json"],
+      ["git", "-C", "src", "commit", "-F../secrets/db.json"],
+      ["git", "-C", "src", "-C", "deep", "commit", "-F", "../../secrets/db.json"],
+      ["git", "-C", "src", "blame", "../secrets/db.json"],
+      ["git", "-C", "src", "annotate", "../secrets/db.json"],
+      ["git", "-C", "src", "tag", "-F", "../secrets/db.json", "x"],
+      ["git", "-C", "src", "tag", "x", "HEAD:../secrets/db.json"],
+      ["git", "-C", "src", "config", "-f", "../secrets/db.json", "--list"],
+      ["git", "-C", "src", "mv", "a.json", "../secrets/z"],
+      ["git", "-C", "src", "hash-object", "-w", "../secrets/db.json"],
+      ["env", "git", "-C", "src", "blame", "../secrets/db.json"],
+      ["tar", "-cf", "-", "-C", "src", "../secrets/db.json"],
+      ["tar", "-cf", "-", "-Csrc", "../secrets/db.json"],
+      ["tar", "cCf", "src", "-", "../secrets/db.json"],
+      ["tar", "-cf", "-", "--directory=src", "../secrets/db.json"],
+      ["tar", "-cf", "-", "--dir", "src", "-C", "deep", "../../secrets/db.json"],
+      ["env", "-C", "src", "cat", "../secrets/db.json"],
+      ["env", "-iC", "src", "cat", "../secrets/db.json"],
+      ["env", "--chdir=src", "tee", "../secrets/new"],
+      ["sh", "-c", "cd src && cat ../secrets/db.json"],
+      ["sh", "-c", "cd src; cd deep; cat ../../secrets/db.json"],
+      ["sh", "-c", "mkdir -p src/new; cd src/new; cat ../../secrets/db.json"],
+      ["sh", "-c", "(cd src; cat ../secrets/db.json)"],
+      ["sh", "-c", "env -C src cat ../secrets/db.json"],
+      ["make", "-C", "src", "-f", "../secrets/db.json"],
+    ]) {
+      expect([argv, await decided(bench, argv)]).toEqual([argv, "deny"]);
+    }
+  });
+
+  test("asks where it is changed too often to follow", async () => {
+    verifies("PERM-15");
+    const bench = await repository();
+    const changes = Array.from({ length: 80 }, (_, index) => ["-C", `../project/n${index}`]);
+    const argv = ["git", ...changes.flat(), "blame", "../secrets/db.json"];
+    expect(await decided(bench, argv)).not.toBe("allow");
+  });
+
+  test("counts only for the commands that run there", async () => {
+    verifies("PATH-3");
+    const bench = await projectWithSecrets([]);
+    await bench.write(".env", "TOKEN=1\n");
+    for (const script of [
+      "(cd src; ls); grep -r x .",
+      "cd src | ls; grep -r x .",
+      "cd none; grep -r x .",
+      "cd src; grep -r x ..",
+    ]) {
+      expect([script, await decided(bench, ["sh", "-c", script])]).toEqual([script, "ask"]);
+    }
+    expect(await decided(bench, ["sh", "-c", "cd src && grep -rn b ."])).toBe("allow");
+    expect(await decided(bench, ["env", "-C", "src", "grep", "-rn", "b", "."])).toBe("allow");
+  });
+
+  test("leaves other work as it was", async () => {
+    verifies("PERM-15");
+    const bench = await repository();
+    for (const argv of [
+      ["git", "-C", "src", "blame", "a.json"],
+      ["git", "-C", "src", "commit", "-m", "../secrets/db.json"],
+      ["tar", "-cf", "/dev/null", "-C", "src", "a.json"],
+      ["grep", "-C", "3", "word", "src/a.json"],
+    ]) {
+      expect([argv, await decided(bench, argv)]).toEqual([argv, "allow"]);
+    }
   });
 });

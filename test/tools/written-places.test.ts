@@ -2,7 +2,7 @@
 // shell, settings of an editor. The file tools ask before they write one; so does every command.
 
 import { execFileSync } from "node:child_process";
-import { mkdir, symlink } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
@@ -154,6 +154,111 @@ test("a command that plainly writes into the agent's home is denied", async () =
     expect([argv, (await judged(guarded, argv)).outcome]).toEqual([argv, "deny"]);
   }
   expect((await judged(guarded, ["cat", join(home, "config.toml")])).outcome).toBe("ask");
+});
+
+/** The agent's home is `../h`. */
+async function benchBesideHome(): Promise<Workbench> {
+  const bench = await createWorkbench();
+  onTestFinished(() => bench.close());
+  const home = join(bench.base, "h");
+  const guarded = await createWorkbench({
+    session: { roots: { project: bench.project, write: [] } },
+    policy: { protected_roots: [home] },
+  });
+  onTestFinished(() => guarded.close());
+  await mkdir(join(home, "store"), { recursive: true });
+  await writeFile(join(home, "config.toml"), "");
+  await bench.write("src/t/h/hooks.json", "{}\n");
+  await bench.write("src/deep/x", "x\n");
+  await bench.write("src/t/plain", "x\n");
+  await bench.write("src/links/direct", "x\n");
+  await bench.write("src/u/x/y", "x\n");
+  await symlink("h/config.toml", join(bench.base, "direct"));
+  await mkdir(join(bench.base, "a"));
+  await symlink("../h", join(bench.base, "a", "x"));
+  execFileSync("git", ["init", "-q"], { cwd: bench.project, env: { PATH: process.env["PATH"] } });
+  return guarded;
+}
+
+const INTO_HOME: [string[], string?][] = [
+  [["cp", "-r", "src/t/.", ".."]],
+  [["cp", "-rT", "src/t", ".."]],
+  [["cp", "-r", "src/links/.", ".."]],
+  [["cp", "-r", "-t", "..", "src/t/h"]],
+  [["rsync", "-a", "src/t/", ".."]],
+  [["rsync", "-rt", "src/t/", ".."]],
+  [["mv", "src/t/h", ".."]],
+  [["sh", "-c", "cp -r src/t/. .."]],
+  [["env", "cp", "-r", "src/t/.", ".."]],
+  [["env", "-C", "..", "tee", "h/config.toml"]],
+  [["env", "--chdir=..", "tee", "h/config.toml"]],
+  [["env", "-C", "..", "cp", "project/src/deep/x", "h/config.toml"]],
+  [["env", "-C", "..", "cp", "-r", "project/src/t/.", "."]],
+  [["sh", "-c", "cd ..; echo x > h/config.toml"]],
+  [["sh", "-c", "cd src; cd ..; cd ..; echo x > h/config.toml"]],
+  [["sh", "-c", "(cd src; cd ../..; cp project/src/deep/x h/config.toml)"]],
+  [["git", "-C", "..", "init", "h"]],
+  [["git", "-C", "src", "-C", "../..", "init", "h"]],
+  [["rm", "-rf", ".."]],
+  [["rm", "-r", "../../"], "src"],
+  [["sh", "-c", "cd src && rm -rf ../.."]],
+  [["find", "..", "-name", "config.toml", "-delete"]],
+  [["find", "..", "-delete"]],
+  [["chmod", "-R", "777", ".."]],
+  [["chown", "-R", "1", ".."]],
+  [["gzip", "-r", ".."]],
+  [["mv", "..", "/tmp/elsewhere"]],
+];
+
+const MAYBE_INTO_HOME: [string[], string?][] = [
+  [["tar", "-xPf", "src/abs.tar", "-C", "src/deep"]],
+  [["tar", "-xf", "src/abs.tar", "--absolute-names", "-C", "src/deep"]],
+  [["tar", "xf", "a.tar", "-C", ".."]],
+  [["tar", "-xC..", "-f", "a.tar"]],
+  [["tar", "xf", "a.tar", "--one-top-level=.."]],
+  [["unzip", "a.zip", "-d", ".."]],
+  [["sh", "-c", "cd .. && tar xf a.tar"]],
+  [["env", "-C", "..", "unzip", "a.zip"]],
+  [["rsync", "-a", "--delete", "src/deep/", ".."]],
+  [["env", "-C", "..", "python3", "x.py", "h/config.toml"]],
+];
+
+const BESIDE_HOME: [string[], string?][] = [
+  [["cp", "-r", "src/deep", ".."]],
+  [["cp", "src/t/plain", ".."]],
+  [["mv", "src/deep", ".."]],
+  [["rm", "-rf", "src"]],
+  [["find", "..", "-name", "*.ts", "-delete"]],
+  [["chmod", "-R", "u+w", "."]],
+  [["tar", "xf", "a.tar", "-C", "src/deep"]],
+  [["env", "-C", "src", "tee", "h/config.toml"]],
+  [["sh", "-c", "cd src && echo x > h"]],
+  [["npm", "test"]],
+  [["make", "-C", "src"]],
+];
+
+test("a command that writes the agent's home as part of a tree, or from another directory, is denied", async () => {
+  verifies("PERM-14");
+  const bench = await benchBesideHome();
+  for (const [argv, cwd] of INTO_HOME) {
+    expect([argv, (await judged(bench, argv, cwd)).outcome]).toEqual([argv, "deny"]);
+  }
+});
+
+test("a command that may write the agent's home under names that are not known is asked about", async () => {
+  verifies("PERM-14");
+  const bench = await benchBesideHome();
+  for (const [argv, cwd] of MAYBE_INTO_HOME) {
+    expect([argv, (await judged(bench, argv, cwd)).outcome]).toEqual([argv, "ask"]);
+  }
+});
+
+test("a command that writes beside the agent's home is as allowed as before", async () => {
+  verifies("PERM-14");
+  const bench = await benchBesideHome();
+  for (const [argv, cwd] of BESIDE_HOME) {
+    expect([argv, (await judged(bench, argv, cwd)).outcome]).toEqual([argv, "allow"]);
+  }
 });
 
 const PATCHED: [string[], boolean][] = [

@@ -63,7 +63,7 @@ function restrictedBy(
   given: RestrictedPath,
 ): Restriction | undefined {
   const found = restrictionOf(policy, asking, given);
-  if (found?.kind === "rule") return found;
+  if (found?.kind === "rule" || found?.decision === "deny") return found;
   const guard = hooks.guardOf(given, asking);
   return guard === undefined ? found : { kind: "hook", decision: "ask", by: guard.id };
 }

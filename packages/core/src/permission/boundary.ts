@@ -15,6 +15,8 @@ export interface Boundary {
   isOrdinaryWrite(path: string): boolean | undefined;
   /** The protected root a write to `path` would touch. */
   protectedRoot(path: string): string | undefined;
+  /** In a protected root, not on the way to one. */
+  isProtected(path: string): boolean;
   /** The pattern that makes `path` sensitive. */
   sensitiveBy(path: string): string | undefined;
   /** What is sensitive beside the built-in list, as absolute globs. */
@@ -50,14 +52,16 @@ export function compileBoundary(input: BoundaryInput): Boundary {
     ...(input.roots === undefined ? {} : { project: input.roots.project }),
   });
 
+  const rootAround = (path: string): string | undefined => {
+    const folded = fold(path);
+    return protectedRoots.find((entry) => isWithin(entry.folded, folded))?.root;
+  };
+
   return Object.freeze({
     fold,
     // What no tool may write holds tokens, journals and the contents of other projects (PATH-6).
-    sensitiveBy(path: string) {
-      const folded = fold(path);
-      const own = protectedRoots.find((entry) => isWithin(entry.folded, folded));
-      return own === undefined ? sensitive(path) : own.root;
-    },
+    sensitiveBy: (path: string) => rootAround(path) ?? sensitive(path),
+    isProtected: (path: string) => rootAround(path) !== undefined,
     sensitiveGlobs: [...sensitive.globs, ...protectedRoots.map(({ root }) => escapeGlob(root))],
     inProject: (path: string) =>
       project === undefined ? undefined : isWithin(project, fold(path)),

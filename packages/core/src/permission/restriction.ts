@@ -27,8 +27,12 @@ export function restrictionOf(
       if (!compiled.restricts(subjectUnder(judging, asking), access)) continue;
       found = { kind: "rule", decision, by: above + compiled.entries.yes.rule };
     }
-    const sensitive = judging.boundary.sensitiveBy(ignoresCase ? path.toLowerCase() : path);
-    if (sensitive !== undefined) found ??= { kind: "sensitive", decision: "ask", by: sensitive };
+    const name = ignoresCase ? path.toLowerCase() : path;
+    const sensitive = judging.boundary.sensitiveBy(name);
+    // No rule lifts what the runtime denies (PERM-14).
+    const isDenied = access === "write" && judging.boundary.isProtected(name);
+    if (sensitive !== undefined && (found === undefined || (isDenied && found.decision === "ask")))
+      found = { kind: "sensitive", decision: isDenied ? "deny" : "ask", by: sensitive };
     above += "ceiling/";
   }
   return found;

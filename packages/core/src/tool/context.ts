@@ -46,6 +46,7 @@ export type RestrictedAccess = "read" | "list" | "search" | "write";
 
 export interface Restriction {
   readonly kind: "rule" | "hook" | "sensitive";
+  /** A sensitive path is denied where the runtime keeps it from being written. */
   readonly decision: "ask" | "deny";
   /** The rule, the hook, or the pattern. */
   readonly by: string;

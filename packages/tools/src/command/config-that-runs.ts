@@ -5,10 +5,10 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Resource, Roots } from "@soong/core";
-import { baseName, innerCommands } from "@soong/core/internal";
+import { innerCommands } from "@soong/core/internal";
+import { directoryOfGit } from "./git-arguments.ts";
 import { settingThatRuns } from "./git-config.ts";
 import { checkRepository, locateRepository, readText } from "./harmless-repository.ts";
-import { canonicalPath } from "./places-of-command.ts";
 
 export interface GitCommand {
   readonly argv: readonly string[];
@@ -26,28 +26,6 @@ export function configThatRuns(command: GitCommand, roots: Roots): ConfigRuns | 
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-/** These use no repository that is there already. */
-const WITHOUT_REPOSITORY: ReadonlySet<string> = new Set(
-  "clone init init-db version help --version --help".split(" "),
-);
-
-/** From where git looks for its repository; undefined where it looks for none. */
-export function directoryOfGit(
-  [program = "", ...args]: readonly string[],
-  cwd: string,
-): string | undefined {
-  if (baseName(program) !== "git") return undefined;
-  let directory = cwd;
-  for (let at = 0; at < args.length; at += 1) {
-    const arg = args[at] ?? "";
-    if (arg === "-C") directory = canonicalPath(directory, args[at + 1] ?? "") ?? directory;
-    if (/^(?:-C|-c|--git-dir|--work-tree|--namespace)$/.test(arg)) at += 1;
-    else if (WITHOUT_REPOSITORY.has(arg)) return undefined;
-    else if (!arg.startsWith("-")) break;
-  }
-  return directory;
 }
 
 function repositoryThatRuns(directory: string, { project }: Roots): ConfigRuns | undefined {

@@ -4,7 +4,7 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { innerCommands } from "@soong/core/internal";
-import { directoryOfGit } from "./config-that-runs.ts";
+import { directoryOfGit, gitArguments } from "./git-arguments.ts";
 import { canonicalPath } from "./places-of-command.ts";
 import { exists } from "../path/index.ts";
 
@@ -143,17 +143,10 @@ function directoriesIn(args: readonly string[], directory: string): string[] | u
   return named.length === 0 ? undefined : named;
 }
 
-const GLOBAL_WITH_VALUE =
-  /^(?:-C|-c|--git-dir|--work-tree|--namespace|--config-env|--attr-source|--super-prefix)$/;
-
 /** Its name and what follows it. */
 export function subcommandOf(argv: readonly string[]): [string, readonly string[]] {
-  for (let at = 1; at < argv.length; at += 1) {
-    const word = argv[at] ?? "";
-    if (GLOBAL_WITH_VALUE.test(word)) at += 1;
-    else if (!word.startsWith("-")) return [word, argv.slice(at + 1)];
-  }
-  return ["version", []];
+  const { subcommand, rest } = gitArguments(argv.slice(1));
+  return subcommand === "" ? ["version", []] : [subcommand, rest];
 }
 
 function isDirectory(path: string): boolean {

@@ -3,7 +3,7 @@
 
 import { opendirSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Places, Roots } from "@soong/core";
+import type { Places, Restriction, Roots } from "@soong/core";
 import { baseName, innerCommands, isPlainCommand, literalPrefix } from "@soong/core/internal";
 import { reachOfGit, repositoryOf } from "./git-reach.ts";
 import { loadsJqFiles } from "./harmless-programs.ts";
@@ -76,18 +76,23 @@ export interface NamedTree {
   readonly counts?: (name: string) => boolean;
 }
 
-/** One path for each rule about writing that whatever writes to these trees could break. */
+/** One path for each restriction on writing, of those that count, that whatever writes to these trees could break. */
 export function unwritableBelow(
   trees: readonly NamedTree[],
   { restrictedBy, restrictedGlobs }: Pick<Places, "restrictedBy" | "restrictedGlobs">,
+  isMeant: (restriction: Restriction) => boolean,
 ): string[] {
+  const isRestricted = (path: string): boolean => {
+    const restriction = restrictedBy(path, "write");
+    return restriction !== undefined && isMeant(restriction);
+  };
   const found = new Set<string>();
   for (const glob of trees.length === 0 ? [] : restrictedGlobs("write")) {
     for (const { root, counts } of trees) {
       const path = reachedBy(
         glob,
         [root],
-        (one) => restrictedBy(one, "write")?.kind === "rule" && counts?.(basename(one)) !== false,
+        (one) => isRestricted(one) && counts?.(basename(one)) !== false,
         counts !== undefined,
       );
       if (path !== undefined) found.add(path);

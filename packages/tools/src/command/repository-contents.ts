@@ -7,7 +7,7 @@ import type { Places, Roots } from "@soong/core";
 import { innerCommands, literalPrefix } from "@soong/core/internal";
 import { findExecutable, startProcess } from "@soong/platform";
 import type { JudgedPath } from "../path/index.ts";
-import { directoryOfGit } from "./config-that-runs.ts";
+import { directoryOfGit } from "./git-arguments.ts";
 import { reachOfGit } from "./git-reach.ts";
 import { gitEnvironment } from "./git-environment.ts";
 import { canonicalPath, isWithin } from "./places-of-command.ts";
@@ -191,8 +191,8 @@ async function restrictedNames(
   for (const glob of restrictedGlobs(access)) {
     const spec = pathspecOf(glob, workTree);
     if (spec === undefined || (!nameless && !isAbout(glob, below))) continue;
-    const kind = restrictedBy(spec.sample, access)?.kind;
-    if (kind !== "rule" && kind !== "hook") continue;
+    const { kind, decision } = restrictedBy(spec.sample, access) ?? {};
+    if (kind !== "rule" && kind !== "hook" && decision !== "deny") continue;
     const pathspecs = inEveryForm(narrowed(glob, below, workTree) ?? spec.pathspecs);
     const staged = await ask(["ls-files", "--", ...pathspecs]);
     const history = ["rev-list", "--all", "--reflog", "--max-count=1", ...commits];

@@ -6,6 +6,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { Places } from "@soong/core";
 import { isReadingProgram } from "@soong/core/internal";
 import { restrictedNameFinder, type JudgedPath } from "../path/index.ts";
+import { baseDirectories } from "./base-directories.ts";
 import { directoryBeforeChoice, takeFileUrls } from "./file-urls.ts";
 import { canonicalPath } from "./places-of-command.ts";
 import { isBelowOpenFile } from "./process-view.ts";
@@ -39,7 +40,14 @@ export function restrictedArguments(
   for (const directory of choicesOfCurl(naming)) {
     ask(canonicalPath(cwd, directory) ?? directory, "curl may read any file of a choice in it");
   }
-  for (const [named, isPattern] of pathsInArguments({ argv: naming, cwd, home })) {
+  const executable = argv[0] ?? "";
+  const bases = baseDirectories({ argv, cwd, executable, home });
+  if (bases === undefined) ask(cwd, "the command changes its directory too often to follow");
+  for (const [named, isPattern] of pathsInArguments({
+    argv: naming,
+    bases: bases ?? [cwd],
+    home,
+  })) {
     if (isBelowOpenFile(named)) {
       ask(named, "it leads through an open file of the program, so where it leads is not known");
       continue;
@@ -83,8 +91,13 @@ function patternTest(
   return (path) => restrictedBy(dirname(path), "read") === undefined;
 }
 
+export interface ArgumentsFrom extends Omit<CommandArguments, "cwd"> {
+  /** The directories that a relative path may begin in. */
+  readonly bases: readonly string[];
+}
+
 /** Every path that a piece of an argument could be, more than are meant, and whether a pattern stands for it. */
-export function pathsInArguments({ argv, cwd, home }: CommandArguments): Map<string, boolean> {
+export function pathsInArguments({ argv, bases, home }: ArgumentsFrom): Map<string, boolean> {
   const pieces = new Set(
     argv
       .map((argument) => takeFileUrls(argument.replaceAll(/\$HOME\b|\$\{HOME\}/g, home)))
@@ -95,7 +108,11 @@ export function pathsInArguments({ argv, cwd, home }: CommandArguments): Map<str
   for (const piece of pieces) {
     if (piece === "" || piece.includes("\0") || piece.length > MOST_PATH_CHARS) continue;
     const isPattern = PATTERN.test(basename(piece));
-    for (const path of pathsOf(cwd, piece)) paths.set(path, isPattern && paths.get(path) !== false);
+    // From the root all are the same.
+    for (const base of piece.startsWith("/") ? bases.slice(0, 1) : bases) {
+      for (const path of pathsOf(base, piece))
+        paths.set(path, isPattern && paths.get(path) !== false);
+    }
   }
   return paths;
 }

@@ -7,6 +7,7 @@ import { basename, dirname, join } from "node:path";
 import type { Plan } from "@soong/core";
 import { innerCommands } from "@soong/core/internal";
 import { readWholeFile, stampOf } from "../path/index.ts";
+import { baseDirectories } from "./base-directories.ts";
 import { canonicalPath } from "./places-of-command.ts";
 
 type PreImages = NonNullable<Plan["pre_images"]>;
@@ -20,7 +21,7 @@ export async function scriptsOfCommand({
   const inner = innerCommands(argv, executable).commands.map(({ words }) => words);
   const commands = [argv, ...inner];
   const paths = new Set<string>();
-  for (const base of directoriesOf(commands, cwd)) {
+  for (const base of baseDirectories({ argv, cwd, executable }) ?? [cwd]) {
     for (const words of commands) {
       // The program of the command itself has a stamp of its own.
       const own = words === argv ? [] : words.slice(0, 1).filter((word) => word.includes("/"));
@@ -44,19 +45,6 @@ interface ScriptedCommand {
   readonly cwd: string;
   readonly executable: string;
 }
-
-/** Where it may run: there, behind a `cd`, and in what an option names. */
-function directoriesOf(commands: readonly (readonly string[])[], cwd: string): string[] {
-  const named = commands.flatMap((words) => [
-    ...(/^(?:cd|pushd)$/.test(words[0] ?? "") ? words.slice(1, 2) : []),
-    ...words.filter((_, index) => DIRECTORY_OPTION.test(words[index - 1] ?? "")),
-    ...words.flatMap((word) => DIRECTORY_ATTACHED.exec(word)?.[1] ?? []),
-  ]);
-  return [...new Set([cwd, ...named.flatMap((given) => canonicalPath(cwd, given) ?? [])])];
-}
-
-const DIRECTORY_OPTION = /^(?:-C|--(?:chdir|directory|prefix|dir|cwd))$/;
-const DIRECTORY_ATTACHED = /^(?:-C|--(?:chdir|directory|prefix|dir|cwd)=)(.+)$/s;
 
 function scriptsGiven(words: readonly string[], base: string): string[] {
   const paths: string[] = [];

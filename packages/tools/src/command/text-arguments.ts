@@ -3,6 +3,7 @@
 
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { baseName, innerCommands } from "@soong/core/internal";
+import { gitArguments } from "./git-arguments.ts";
 import { isHarmlessAwkProgram } from "./harmless-programs.ts";
 import { canonicalPath } from "./places-of-command.ts";
 import { matchArguments } from "./match-arguments.ts";
@@ -123,11 +124,13 @@ const RULES: Readonly<Record<string, ReadOnlyRule>> = {
 
 /** `git commit -m text` */
 function withoutMessages(args: readonly string[]): readonly string[] {
-  if (!/^(?:commit|tag|merge|stash)$/.test(args[0] ?? "")) return args;
-  return args.filter((arg, index) => {
-    const isBehind = /^(?:-[aqsvn]*m|--message)$/.test(args[index - 1] ?? "");
+  const { options, subcommand, rest } = gitArguments(args);
+  if (!/^(?:commit|tag|merge|stash)$/.test(subcommand)) return args;
+  const named = rest.filter((arg, index) => {
+    const isBehind = /^(?:-[aqsvn]*m|--message)$/.test(rest[index - 1] ?? "");
     return !isBehind && !arg.startsWith("--message=");
   });
+  return [...options, subcommand, ...named];
 }
 
 /** Only scripts that plainly read and write no other file. */

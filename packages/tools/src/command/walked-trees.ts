@@ -2,6 +2,7 @@
 // Programs that only show names are here where they follow links (`ls -LR`); those that remove (`rm -r`) are not: nothing leaves through them.
 
 import { baseName, compileGlob, globProblem, innerCommands } from "@soong/core/internal";
+import { baseDirectories, innerDirectories } from "./base-directories.ts";
 import { canonicalPath } from "./places-of-command.ts";
 import { exists, isDirectory } from "../path/index.ts";
 
@@ -31,21 +32,11 @@ export function walkedTrees({ argv, cwd, executable }: WalkingCommand): WalkedTr
   const commands = [argv, ...inner];
   // What is found may be handed to another program.
   const handsOver = inner.some(([program]) => HANDS_OVER.has(baseName(program)));
-  const bases = basesOf(inner, cwd);
+  const bases = innerDirectories({ argv, cwd, executable }) ?? [cwd];
   return commands.flatMap((words) => bases.flatMap((base) => treesOf(words, base, handsOver)));
 }
 
 const HANDS_OVER: ReadonlySet<string> = new Set(["xargs", "parallel", "cpio"]);
-
-/** Where the commands of a script run: behind one leading `cd`, there; behind others, nobody can tell. */
-export function basesOf(commands: readonly (readonly string[])[], cwd: string): string[] {
-  const targets = commands.flatMap(([program, to]) =>
-    program === "cd" || program === "pushd" ? [canonicalPath(cwd, to ?? ".") ?? cwd] : [],
-  );
-  const [first] = targets;
-  const isLeading = targets.length === 1 && commands[0]?.[0] === "cd";
-  return isLeading && first !== undefined ? [first] : [...new Set([cwd, ...targets])];
-}
 
 /** How a program walks. */
 interface Walker {
@@ -178,7 +169,7 @@ function treesOf(words: readonly string[], cwd: string, handsOver: boolean): Wal
   const isHanded = handsOver && (name === "find" || name === "fd");
   if (when !== undefined && !isHanded && !hasOne(args, when)) return [];
   if (name.endsWith("tar") && !isArchiving(args)) return [];
-  const bases = [cwd, ...directoriesGiven(name, args, cwd)];
+  const bases = baseDirectories({ argv: words, cwd, executable: name }) ?? [cwd];
   const operands = name === "find" ? startsOfFind(args) : operandsOf(walker, args);
   const named = bases.flatMap((base) => operands.flatMap((one) => canonicalPath(base, one) ?? []));
   const starts = alone === true && !named.some(exists) ? [cwd] : named;
@@ -194,12 +185,6 @@ function treesOf(words: readonly string[], cwd: string, handsOver: boolean): Wal
     showsNamesOnly,
     ...(filter?.(args) ?? EVERYTHING),
   }));
-}
-
-/** `tar -C directory`: what follows is meant from there. */
-function directoriesGiven(name: string, args: readonly string[], cwd: string): string[] {
-  if (!name.endsWith("tar")) return [];
-  return valuesOf(args, /^(?:-C|--directory)$/).flatMap((given) => canonicalPath(cwd, given) ?? []);
 }
 
 /** Too many rather than too few: the value of an option is mostly no directory. */

@@ -1,9 +1,9 @@
 // Where a command may write what matters most: files that something runs by itself (PATH-6), and the agent's home (PERM-14). The
 // destinations of known programs are taken from their arguments; of any other program every path in its arguments may be one.
 
-import { readdirSync, type Dirent } from "node:fs";
+import { lstatSync, readdirSync, type Dirent } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { Places } from "@soong/core";
+import type { Places, Restriction } from "@soong/core";
 import {
   baseName,
   innerCommands,
@@ -12,6 +12,8 @@ import {
   selfRunningBy,
 } from "@soong/core/internal";
 import { existsThroughLinks, isDirectory, ranByGit, type JudgedPath } from "../path/index.ts";
+import { baseDirectories } from "./base-directories.ts";
+import { gitArguments } from "./git-arguments.ts";
 import { isHarmlessAwkProgram } from "./harmless-programs.ts";
 import { canonicalPath } from "./places-of-command.ts";
 import { pathsInArguments, type CommandArguments } from "./restricted-arguments.ts";
@@ -28,26 +30,26 @@ export function mayWriteNamed(
   places: WritingPlaces,
 ): (path: string) => boolean {
   const { argv, cwd, home } = command;
-  const { certain, possible, restored } = destinationsOf(command, places);
-  const all = pathsInArguments({ argv: [...certain, ...possible, ...restored], cwd, home });
+  const { certain, possible, restored, bases } = destinationsOf(command, places);
+  const all = pathsInArguments({ argv: [...certain, ...possible, ...restored], bases, home });
   // A program of which nothing is known may write where it runs.
   const isOpen = possible.length > 0 && !isReadingProgram(baseName(argv[0]));
   return (path) => all.has(path) || (isOpen && path === cwd);
 }
 
 export function writtenPlaces(command: WritingCommand, places: WritingPlaces): JudgedPath[] {
-  const { cwd, home } = command;
+  const { home } = command;
   const { sensitiveBy, restrictedBy } = places;
-  const { certain, possible } = destinationsOf(command, places);
-  const written = pathsInArguments({ argv: certain, cwd, home });
-  const mayBeWritten = pathsInArguments({ argv: possible, cwd, home });
+  const { certain, possible, bases } = destinationsOf(command, places);
+  const written = pathsInArguments({ argv: certain, bases, home });
+  const mayBeWritten = pathsInArguments({ argv: possible, bases, home });
   const removes = new Set(REMOVERS).has(baseName(command.argv[0]));
   const found = [
     ...[...written.keys()].filter(
       (path) =>
         sensitiveBy(path) !== undefined ||
         (!removes && runsLater(path)) ||
-        restrictedBy(path, "write")?.kind === "rule",
+        mayNotBeWritten(restrictedBy(path, "write")),
     ),
     ...[...mayBeWritten.keys()].filter(runsLater),
   ];
@@ -62,6 +64,11 @@ export function writtenPath(path: string): JudgedPath {
     path,
     ...(self_running === undefined ? {} : { self_running }),
   };
+}
+
+/** By a rule, or because it belongs to the runtime (PERM-14). */
+export function mayNotBeWritten(restriction: Restriction | undefined): boolean {
+  return restriction?.kind === "rule" || restriction?.decision === "deny";
 }
 
 export function runsLater(path: string): boolean {
@@ -83,50 +90,36 @@ const NONE: Destinations = { certain: [], possible: [] };
 function destinationsOf(
   { argv, cwd, executable, home }: WritingCommand,
   { restrictedBy }: WritingPlaces,
-): Required<Destinations> {
-  const where: Where = {
-    cwd,
-    home,
-    isRestricted: (path) => restrictedBy(path, "write")?.kind === "rule",
-  };
+): Required<Destinations> & { readonly bases: readonly string[] } {
   const inner = innerCommands(argv, executable);
   const commands = inner.commands.map(({ words }) => words);
-  const own = ownDestinations(argv, where);
+  const bases = baseDirectories({ argv, cwd, executable, home }) ?? [cwd];
+  const places: Where[] = bases.map((base) => ({
+    cwd: base,
+    home,
+    isRestricted: (path) => mayNotBeWritten(restrictedBy(path, "write")),
+  }));
+  const destinations = (words: readonly string[]): Destinations[] | undefined => {
+    const found = places.flatMap((where) => ownDestinations(words, where) ?? []);
+    return found.length === 0 ? undefined : found;
+  };
+  const unknown = (words: readonly string[]): Destinations[] => [
+    { certain: [], possible: words.slice(1) },
+  ];
+  const own = destinations(argv);
   // A wrapper or a shell writes what its commands write, and what they are redirected to.
   const runsOnly = own === undefined && commands.length > 0 && !inner.opaque;
   const all = [
-    ...(own === undefined && !runsOnly
-      ? [{ certain: [], possible: argv.slice(1) }]
-      : [own ?? NONE]),
-    ...commands.map(
-      (words) => ownDestinations(words, where) ?? { certain: [], possible: words.slice(1) },
-    ),
+    ...(own ?? (runsOnly ? [] : unknown(argv))),
+    ...commands.flatMap((words) => destinations(words) ?? unknown(words)),
   ];
   const redirected = commands.length === 0 ? [] : argv.flatMap(redirections);
-  const certain = [...redirected, ...all.flatMap((one) => one.certain)];
-  const possible = all.flatMap((one) => one.possible);
-  const restored = all.flatMap((one) => one.restored ?? []);
+  const certain = [...new Set([...redirected, ...all.flatMap((one) => one.certain)])];
+  const possible = [...new Set(all.flatMap((one) => one.possible))];
+  const restored = [...new Set(all.flatMap((one) => one.restored ?? []))];
   // What is written may be meant from there.
   const writes = certain.length > 0 || possible.length > 0;
-  return {
-    certain,
-    possible: writes ? [...possible, ...directoriesEntered(argv, commands)] : [],
-    restored,
-  };
-}
-
-/** `cd .git/hooks && …`, `env -C .git/hooks …` */
-function directoriesEntered(
-  argv: readonly string[],
-  commands: readonly (readonly string[])[],
-): string[] {
-  const entered = commands.filter(([program]) => program === "cd" || program === "pushd");
-  const given = commands.length === 0 || baseName(argv[0]) === "git" ? [] : argv;
-  return [
-    ...entered.flatMap((words) => words.slice(1)),
-    ...given.filter((arg) => /^(?:-C.|--chdir=)/.test(arg)),
-    ...given.filter((_, index) => /^(?:-C|--chdir)$/.test(given[index - 1] ?? "")),
-  ];
+  return { certain, possible: writes ? [...possible, ...bases.slice(1)] : [], restored, bases };
 }
 
 function redirections(script: string): string[] {
@@ -161,7 +154,14 @@ const DESTINATIONS: Readonly<Record<string, Reader>> = {
   ...byNames("tee touch mkdir mkfifo truncate chmod chown chgrp uniq xxd patch link", everyOperand),
   ...byNames(REMOVERS.join(" "), everyOperand),
   ...byNames("gzip gunzip bzip2 bunzip2 xz unxz sync csplit", everyOperand),
-  ...byNames("cp install rsync scp", copied),
+  ...byNames("cp install", copied),
+  // Their `-t` names no target.
+  ...byNames("rsync scp", (args, where) =>
+    copied(
+      args.filter((arg) => !/^-[A-Za-z]*t/.test(arg)),
+      where,
+    ),
+  ),
   ...byNames("mv ln", movedOrLinked),
   ...byNames("kill pkill killall grep egrep fgrep rg ag less more", nothing),
   ...byNames("sort shuf tree", (args) => ({ certain: outputs(args), possible: [] })),
@@ -188,14 +188,7 @@ function outputs(args: readonly string[]): string[] {
 
 /** Where it is copied to, and what is then there that runs later. */
 function copied(args: readonly string[], { cwd, isRestricted }: Where): Destinations {
-  const operands = args.filter((arg) => !arg.startsWith("-"));
-  const directories = args.flatMap((arg, index) => {
-    const [, attached] = /^(?:-t|--target-directory=)(.+)$/s.exec(arg) ?? [];
-    const isNext = /^-[A-Za-z]*t$|^--target-directory$/.test(arg);
-    return attached ?? (isNext ? [args[index + 1] ?? ""] : []);
-  });
-  const targets = directories.length > 0 ? directories : operands.slice(-1);
-  const sources = directories.length > 0 ? operands : operands.slice(0, -1);
+  const { sources, targets } = copiedOperands(args);
   const inside = targets.flatMap((target) => {
     const directory = canonicalPath(cwd, target);
     if (directory === undefined || !isDirectory(directory)) return [];
@@ -211,6 +204,23 @@ function copied(args: readonly string[], { cwd, isRestricted }: Where): Destinat
   });
   return { certain: [...targets, ...inside], possible: [] };
 }
+
+/** What is copied, moved or linked, and where to. */
+export function copiedOperands(args: readonly string[]): { sources: string[]; targets: string[] } {
+  const operands = args.filter((arg) => !arg.startsWith("-"));
+  const directories = args.flatMap((arg, index) => {
+    const [, attached] = /^(?:-[A-Za-z]*?t|--ta[a-z-]*=)(.+)$/s.exec(arg) ?? [];
+    return attached ?? (TARGET_NEXT.test(arg) ? [args[index + 1] ?? ""] : []);
+  });
+  if (directories.length === 0)
+    return { sources: operands.slice(0, -1), targets: operands.slice(-1) };
+  const sources = args.filter(
+    (arg, index) => !arg.startsWith("-") && !TARGET_NEXT.test(args[index - 1] ?? ""),
+  );
+  return { sources, targets: directories };
+}
+
+const TARGET_NEXT = /^-[A-Za-z]*t$|^--ta[a-z-]*$/;
 
 /** `from/.`, `from/` of rsync, `-T from`: not itself, but what is in it. */
 function isItsContent(source: string, args: readonly string[]): boolean {
@@ -233,7 +243,8 @@ function runLaterBelow(
     for (const entry of listDirectory(join(from, at))) {
       if ((left -= 1) < 0) return found;
       const name = join(at, entry.name);
-      const path = join(to, name);
+      // A file that is there as a link is written where that leads.
+      const path = linkedPath(join(to, name));
       const by = selfRunningBy(path);
       if (isRestricted(path) || ranByGit(path) !== undefined) found.push(path);
       else if (by === undefined) {
@@ -244,6 +255,15 @@ function runLaterBelow(
     }
   }
   return found;
+}
+
+function linkedPath(path: string): string {
+  try {
+    const node = lstatSync(path, { throwIfNoEntry: false });
+    return node?.isSymbolicLink() === true ? (canonicalPath("/", path) ?? path) : path;
+  } catch {
+    return path;
+  }
 }
 
 function listDirectory(path: string): Dirent[] {
@@ -287,23 +307,6 @@ function edited(args: readonly string[]): Destinations {
   const { told, opaque } = innerCommands(["sed", ...args], "/usr/bin/sed");
   const scripts = told.length === 0 && !opaque ? [] : args.filter((arg) => /w\s*\S/.test(arg));
   return { certain: inPlace ? args : [], possible: scripts };
-}
-
-/** Without the global options; `directories`: where each `-C` leads, from the one before. */
-export function gitArguments(args: readonly string[]): {
-  subcommand: string;
-  rest: readonly string[];
-  directories: readonly string[];
-} {
-  const directories: string[] = [];
-  let at = 0;
-  for (; at < args.length && args[at]?.startsWith("-") === true; at += 1) {
-    if (!/^(?:-C|-c|--git-dir|--work-tree|--namespace)$/.test(args[at] ?? "")) continue;
-    if (args[at] === "-C") directories.push(args[at + 1] ?? ".");
-    at += 1;
-  }
-  const [subcommand = "", ...rest] = args.slice(at);
-  return { subcommand, rest, directories };
 }
 
 function writtenByGit(args: readonly string[], { cwd, home }: Where): Destinations {

@@ -4,14 +4,15 @@
 import { join } from "node:path";
 import type { Roots } from "@soong/core";
 import { baseName, innerCommands, isOfTheSystem, isReadingProgram } from "@soong/core/internal";
-import { directoryOfGit } from "./config-that-runs.ts";
+import { innerDirectories, lastDirectory } from "./base-directories.ts";
+import { directoryOfGit, gitArguments } from "./git-arguments.ts";
 import { reachOfGit } from "./git-reach.ts";
 import { isHarmlessAwkProgram } from "./harmless-programs.ts";
 import { patchedByGit, patchedByPatch, type PatchedFiles } from "./patched-files.ts";
 import { tellsOfItself, type NamedTree } from "./paths-in-reach.ts";
 import { canonicalPath } from "./places-of-command.ts";
-import { basesOf, namedByFind, startsOfFind } from "./walked-trees.ts";
-import { gitArguments, repositoryAround, runsLater } from "./written-places.ts";
+import { namedByFind, startsOfFind } from "./walked-trees.ts";
+import { copiedOperands, repositoryAround, runsLater } from "./written-places.ts";
 import { entriesOf, exists, isDirectory } from "../path/index.ts";
 
 export interface TreeWriter {
@@ -22,8 +23,13 @@ export interface TreeWriter {
   readonly roots: Roots;
 }
 
+export interface WrittenTree extends NamedTree {
+  /** `all`: of every file in it; `some`: of those that an archive or a repository names; `unknown`: nothing says that it is written. */
+  readonly writes: "all" | "some" | "unknown";
+}
+
 export interface WrittenTrees {
-  readonly trees: readonly NamedTree[];
+  readonly trees: readonly WrittenTree[];
   /** The files that a patch names, canonical. */
   readonly files: readonly string[];
   /** Directories into which something is unpacked under names that are not known. */
@@ -33,7 +39,7 @@ export interface WrittenTrees {
 }
 
 const NOTHING: WrittenTrees = { trees: [], files: [], unpacked: [], restored: [] };
-const ANYTHING: WrittenTrees = { ...NOTHING, trees: [{ root: "/" }] };
+const ANYTHING: WrittenTrees = { ...NOTHING, trees: [{ root: "/", writes: "unknown" }] };
 
 /** Of the command and of those inside it. */
 export function writtenTrees({ argv, cwd, executable, roots }: TreeWriter): WrittenTrees {
@@ -44,7 +50,7 @@ export function writtenTrees({ argv, cwd, executable, roots }: TreeWriter): Writ
   // A wrapper or a shell writes what its commands write.
   const runsOnly = isKnown && commands.length > 0 && !inner.opaque;
   const isHarmless = runsOnly || tellsOfItself({ argv, executable }, roots);
-  const bases = basesOf(commands, cwd);
+  const bases = innerDirectories({ argv, cwd, executable }) ?? [cwd];
   const found = commands.flatMap((words) =>
     // Its patch may be written by the same script.
     bases.map((base) => withoutFiles(treesOf(words, base) ?? ANYTHING, base)),
@@ -84,8 +90,8 @@ const WRITERS: Readonly<Record<string, Reader>> = {
   ...byNames("kill pkill killall rg ag less more cd pushd popd", nothing),
   ...byNames("rm chmod chown chgrp", recursive(/^-[A-Za-z]*[rR]|^--rec/)),
   ...byNames("gzip gunzip", recursive(/^-[A-Za-z0-9]*r|^--rec/)),
-  mv: recursive(/^/),
-  rsync: recursive(/^--del/),
+  mv: moved,
+  rsync: (args, cwd) => inPart(recursive(/^--del/)(args, cwd) ?? NOTHING),
   sed: (args) => (runsNothing("sed", args) ? NOTHING : undefined),
   sort: (args) => (runsNothing("sort", args) ? NOTHING : undefined),
   curl: (args) => (args.some((arg) => CURL_BY_ITSELF.test(arg)) ? undefined : NOTHING),
@@ -116,7 +122,22 @@ function below(operands: readonly string[], cwd: string): WrittenTrees {
     .filter((arg) => !arg.startsWith("-"))
     .flatMap((arg) => canonicalPath(cwd, arg) ?? [])
     .filter(isDirectory);
-  return { ...NOTHING, trees: roots.map((root) => ({ root })) };
+  return { ...NOTHING, trees: roots.map((root) => ({ root, writes: "all" })) };
+}
+
+function inPart(written: WrittenTrees): WrittenTrees {
+  return { ...written, trees: written.trees.map((tree) => ({ ...tree, writes: "some" })) };
+}
+
+/** All that is moved; of the place that it is moved to, what its names say. */
+function moved(args: readonly string[], cwd: string): WrittenTrees {
+  const { trees } = below(args, cwd);
+  const { sources } = copiedOperands(args);
+  const roots = new Set(sources.map((source) => canonicalPath(cwd, source)));
+  return {
+    ...NOTHING,
+    trees: trees.map((tree) => (roots.has(tree.root) ? tree : { ...tree, writes: "unknown" })),
+  };
 }
 
 function runsNothing(program: string, args: readonly string[]): boolean {
@@ -125,7 +146,7 @@ function runsNothing(program: string, args: readonly string[]): boolean {
 }
 
 function unpackedIn(directory: string): WrittenTrees {
-  return { ...NOTHING, trees: [{ root: directory }], unpacked: [directory] };
+  return { ...NOTHING, trees: [{ root: directory, writes: "some" }], unpacked: [directory] };
 }
 
 function unpackedByTar(args: readonly string[], cwd: string): WrittenTrees | undefined {
@@ -134,12 +155,10 @@ function unpackedByTar(args: readonly string[], cwd: string): WrittenTrees | und
     /^-?[A-Za-z]*x/.test(args[0] ?? "") ||
     args.some((arg) => /^-[A-Za-z]*x|^--(?:ext|get)/.test(arg));
   if (!unpacks) return NOTHING;
-  const given = args.flatMap((arg, index) => {
-    if (/^-[A-Za-z]*C$|^--directory$/.test(arg)) return [args[index + 1] ?? "."];
-    return /^(?:-C|--directory=)(.+)$/s.exec(arg)?.[1] ?? [];
-  });
-  const directory = given.reduce((at, one) => canonicalPath(at, one) ?? at, cwd);
-  return unpackedIn(directory);
+  // With their own names, absolute ones may be among them.
+  if (args.some((arg) => /^-[A-Za-z]*P|^--abs/.test(arg)) || /^[A-Za-z]*P/.test(args[0] ?? ""))
+    return unpackedIn("/");
+  return unpackedIn(lastDirectory({ argv: ["tar", ...args], cwd, executable: "tar" }));
 }
 
 function unpackedByUnzip(args: readonly string[], cwd: string): WrittenTrees {
@@ -199,14 +218,14 @@ function writtenByGit(args: readonly string[], cwd: string): WrittenTrees | unde
   const has = (option: RegExp): boolean => rest.some((arg) => option.test(arg));
   const reach = reachOfGit({ argv: ["git", ...args], cwd, executable: "/usr/bin/git" });
   // Most write only what some commit or the index knows.
-  const trees = reach.kind === "tracked" ? [] : [{ root }];
-  const whole = { ...NOTHING, trees, restored: [root] };
+  const trees: WrittenTree[] = reach.kind === "tracked" ? [] : [{ root, writes: "some" }];
+  const whole: WrittenTrees = { ...NOTHING, trees, restored: [root] };
   const named = (): WrittenTrees => {
     const end = rest.indexOf("--");
     const operands = end === -1 ? rest.filter((arg) => !arg.startsWith("-")) : rest.slice(end + 1);
     const paths = operands.map((one) => canonicalPath(directory, one));
     const areThere = paths.length > 0 && paths.every((one) => one !== undefined && exists(one));
-    return areThere ? below(operands, directory) : whole;
+    return areThere ? inPart(below(operands, directory)) : whole;
   };
   switch (subcommand) {
     case "":
@@ -228,13 +247,13 @@ function writtenByGit(args: readonly string[], cwd: string): WrittenTrees | unde
       return has(/^--(?:hard|merge|keep)/) ? whole : NOTHING;
     case "clean":
       if (has(/^-[A-Za-z]*n|^--dry/)) return NOTHING;
-      return rest.some((arg) => !arg.startsWith("-")) ? named() : below(["."], directory);
+      return rest.some((arg) => !arg.startsWith("-")) ? named() : inPart(below(["."], directory));
     case "stash":
       return /^(?:list|show|drop|clear|create|store)$/.test(rest[0] ?? "") ? NOTHING : whole;
     case "rm":
       return has(/^--cached/) ? NOTHING : named();
     case "mv":
-      return below(rest, directory);
+      return inPart(below(rest, directory));
     case "submodule":
       return /^(?:status|summary)$/.test(rest[0] ?? "status") ? NOTHING : whole;
     case "sparse-checkout":
