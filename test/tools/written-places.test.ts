@@ -80,6 +80,23 @@ const WRITES: [string[], string?][] = [
   [["git", "config", "--local", "core.fsmonitor", "./evil"]],
   [["git", "config", "set", "core.sshCommand", "./evil"]],
   [["git", "config", "--global", "alias.x", "!./evil"]],
+  [["git", "config", "core.hooksPath", "--list"]],
+  [["git", "config", "core.hooksPath", "--get"]],
+  [["git", "config", "core.sshCommand", "--get;x"]],
+  [["git", "config", "set", "core.sshCommand", "-l"]],
+  [["git", "config", "--rename-section", "color.x", "core"]],
+  [["git", "config", "--ren", "color.x", "core"]],
+  [["git", "config", "rename-section", "color.x", "core"]],
+  [["git", "config", "--global", "--rename-section", "color.x", "core"]],
+  [["git", "config", "--remove-section", "color"]],
+  [["git", "config", "--add", "core.hooksPath", "evil"]],
+  [["git", "config", "--type", "path", "core.hooksPath", "evil"]],
+  [["git", "config", "-f", ".git/config", "user.name", "x"]],
+  [["git", "config", "--fi", ".git/config", "user.name", "x"]],
+  [["git", "config", "--edit"]],
+  [["git", "config", "--new-option", "core.hooksPath"]],
+  [["git", "init", "--template=evil"]],
+  [["git", "init", "--template", "evil", "."]],
   [["git", "-C", "plain", "config", "core.hooksPath", "evil"]],
   [["sh", "-c", "echo x > .git/hooks/pre-commit"]],
   [["sh", "-c", "echo x >>'.git/hooks/pre-commit'"]],
@@ -111,6 +128,12 @@ const WRITES_NONE: [string[], string?][] = [
   [["git", "commit", "-m", "Change .bashrc and .git/hooks"]],
   [["git", "config", "user.name", "Me"]],
   [["git", "config", "--get", "core.hooksPath"]],
+  [["git", "config", "core.hooksPath"]],
+  [["git", "config", "--global", "--list"]],
+  [["git", "config", "-zl"]],
+  [["git", "config", "get", "core.hooksPath"]],
+  [["git", "config", "--unset", "user.name"]],
+  [["git", "init", "."]],
   [["git", "--git-dir=.git", "log"]],
   [["sh", "-c", "ls .git/hooks > list"]],
   [["sh", "-c", "cat .git/HEAD | tee copy"]],
@@ -324,4 +347,42 @@ test("hooks and config of a git directory by another name ask, whoever writes th
     (await run.explain({ name: "code.write_file", arguments: { path, content: "x" } })).outcome;
   expect(await write("gd/hooks/post-commit")).toBe("ask");
   expect(await write("src/hooks/use-y.ts")).toBe("allow");
+});
+
+test("hooks in the directory that a repository names for them ask, whoever writes them", async () => {
+  verifies("PATH-6");
+  const bench = await projectWithRepository();
+  await bench.write(".git/config", '[core]\n\tbare = false\n\thooksPath = "tools/hooks" ; ours\n');
+  await bench.write("tools/hooks/pre-commit", "#!/bin/sh\n");
+  await bench.write("tools/build.sh", "#!/bin/sh\n");
+  await bench.write("over/tools/hooks/pre-commit", "evil\n");
+  await bench.write("tools/nested/hooks/x", "x\n");
+  await symlink("tools/hooks", join(bench.project, "linked-hooks"));
+  for (const argv of [
+    ["cp", "x", "tools/hooks/pre-commit"],
+    ["tee", "linked-hooks/post-commit"],
+    ["cp", "-r", "over/.", "."],
+    ["tar", "xf", "a.tar", "-C", "tools"],
+    ["mv", "plain", "tools/hooks"],
+  ]) {
+    expect([argv, (await judged(bench, argv)).runsLater]).toEqual([argv, true]);
+  }
+  for (const argv of [
+    ["cp", "x", "tools/build.sh"],
+    ["cat", "tools/hooks/pre-commit"],
+    ["git", "add", "tools/hooks/pre-commit"],
+    ["cp", "x", "tools/nested/hooks/x"],
+  ]) {
+    expect([argv, (await judged(bench, argv)).runsLater]).toEqual([argv, false]);
+  }
+  const run = await bench.session.startRun();
+  const edit = async (path: string) =>
+    (await run.explain({ name: "code.write_file", arguments: { path, content: "x" } })).outcome;
+  expect(await edit("tools/hooks/post-merge")).toBe("ask");
+  expect(await edit("tools/new.sh")).toBe("allow");
+  await bench.write(".git/config", "[core]\n\thooksPath = .\n");
+  expect(await edit("pre-commit")).toBe("ask");
+  expect(await edit("plain/z")).toBe("allow");
+  await bench.write(".git/config", "[core]\n\thooksPath = /dev/null\n");
+  expect((await judged(bench, ["tee", "/dev/null"])).runsLater).toBe(false);
 });

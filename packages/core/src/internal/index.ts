@@ -21,6 +21,7 @@ export {
   globProblem,
   innerCommands,
   isHarmlessGitKey,
+  readGitConfigArguments,
   isOfTheSystem,
   isPlainCommand,
   isReadingProgram,

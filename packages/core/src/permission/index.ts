@@ -26,6 +26,7 @@ export { compilePathPattern, linkedPrefix, pathPatternProblem } from "./path-pat
 export {
   innerCommands,
   isHarmlessGitKey,
+  readGitConfigArguments,
   isOfTheSystem,
   isPlainCommand,
   isReadingProgram,

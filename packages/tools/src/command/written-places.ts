@@ -9,6 +9,7 @@ import {
   innerCommands,
   isHarmlessGitKey,
   isReadingProgram,
+  readGitConfigArguments,
   selfRunningBy,
 } from "@soong/core/internal";
 import { existsThroughLinks, isDirectory, ranByGit, type JudgedPath } from "../path/index.ts";
@@ -318,6 +319,11 @@ function writtenByGit(args: readonly string[], { cwd, home }: Where): Destinatio
     return { certain: configWritten(rest, directory, home), possible: [] };
   if (subcommand === "clone") certain.push(...operands.slice(1));
   if (TO_OPERANDS.has(subcommand)) certain.push(...rest);
+  // It adds the hooks of the template to a repository that is there.
+  if (subcommand.startsWith("init") && rest.some((arg) => arg.startsWith("--te")))
+    certain.push(
+      ...["", ...operands].map((one) => join(canonicalPath(directory, one) ?? one, ".git/hooks")),
+    );
   return {
     certain,
     possible: rest.filter((arg) => /^--(?!mess|auth|grep|form|pret)[a-z-]+=/.test(arg)),
@@ -336,19 +342,17 @@ const TO_OPERANDS: ReadonlySet<string> = new Set(
   "init init-db mv worktree bundle checkout-index submodule".split(" "),
 );
 
-/** The config that is written, if the key may name a program. */
+/** The file that an option names, or the config that is written, if the key may name a program. */
 function configWritten(args: readonly string[], directory: string, home: string): string[] {
-  const keys = args.filter((arg) => !arg.startsWith("-"));
-  if (/^(?:set|unset|rename-section|remove-section|edit)$/.test(keys[0] ?? "")) keys.shift();
-  const reads =
-    args.some((arg) => /^(?:--get.*|--list|-l)$/.test(arg)) || /^(?:get|list)$/.test(keys[0] ?? "");
-  const [key = ""] = keys;
-  const files = args.filter((arg) => arg.startsWith("--file=") || /^-f./.test(arg));
-  const only = keys.length === 1 && !args.some((arg) => /^(?:--unset|--edit|-e)/.test(arg));
-  if (reads || only) return [];
-  if (isHarmlessGitKey(key.toLowerCase())) return files;
-  if (args.includes("--global")) return [join(home, ".gitconfig")];
-  return [join(repositoryAround(directory), ".git/config")];
+  const use = readGitConfigArguments(args);
+  if (use.kind === "reads") return [];
+  if (use.file !== undefined) return [use.file];
+  if (use.key !== undefined && isHarmlessGitKey(use.key)) return [];
+  return [use.isGlobal ? join(home, ".gitconfig") : configAround(directory)];
+}
+
+function configAround(directory: string): string {
+  return join(repositoryAround(directory), ".git/config");
 }
 
 export function repositoryAround(directory: string): string {

@@ -1,6 +1,7 @@
 // What a git command runs besides git (PERM-16): by its global options, by an alias, by an option of its
 // subcommand. Hooks and the config of the repository are not looked at: they are not in the arguments.
 
+import { readGitConfigArguments } from "./git-config-arguments.ts";
 import type { InnerCommands, KnownCommand } from "./known-command.ts";
 import { indexes, mergeInner, NOT_UNDERSTOOD, RUNS_NOTHING } from "./known-command.ts";
 import type { RunningOption } from "./options-that-run.ts";
@@ -207,13 +208,8 @@ const SUBCOMMANDS_THAT_RUN: Readonly<Record<string, Subcommand>> = {
     return { ...found, opaque: true, told, by_nature: false };
   },
   config({ words, open }, at) {
-    const rest = words.slice(at + 1);
-    const keys = rest.filter((word) => !word.startsWith("-"));
-    const reads =
-      rest.some((word) => /^(?:--get.*|--list|-l)$/.test(word)) ||
-      /^(?:get|list)$/.test(keys[0] ?? "");
-    const isHarmless =
-      reads || keys.length === 0 || isHarmlessGitKey((keys[0] ?? "").toLowerCase());
+    const use = readGitConfigArguments(words.slice(at + 1));
+    const isHarmless = use.kind === "reads" || (use.key !== undefined && isHarmlessGitKey(use.key));
     if (isHarmless && !open) return RUNS_NOTHING;
     return { commands: [], opaque: true, told: indexes(at, words.length), by_nature: false };
   },

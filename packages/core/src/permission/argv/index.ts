@@ -4,4 +4,5 @@ export { innerCommands } from "./inner-commands.ts";
 export type { InnerCommands, KnownCommand } from "./known-command.ts";
 export { isOfTheSystem, isPlainCommand, isReadingProgram } from "./plain-programs.ts";
 export { isHarmlessGitKey } from "./git-commands.ts";
+export { readGitConfigArguments } from "./git-config-arguments.ts";
 export { mergeInner, NOT_UNDERSTOOD } from "./known-command.ts";
