@@ -322,3 +322,34 @@ describe("an option or a command that changes the directory", () => {
     }
   });
 });
+
+test("a file that names others is judged by them, and reaches any where nobody can tell", async () => {
+  verifies("PERM-15");
+  const bench = await projectWithSecrets();
+  await bench.write("src/list", "src/a.json\nsecrets/db.json\n");
+  await bench.write("src/other", "src/a.json\n");
+  const decide = (...argv: string[]) => decided(bench, argv);
+  expect(await decide("xz", "-dcf", "--files=src/list")).toBe("deny");
+  expect(await decide("xz", "-dcf", "--files=src/other")).toBe("ask");
+  expect(await decide("xz", "-dcf", "--files")).toBe("ask");
+  expect(await decide("unxz", "--fil=src/other")).toBe("ask");
+  expect(await decide("md5sum", "-c", "src/other")).toBe("ask");
+  expect(await decide("wc", "--files0-from=-")).toBe("ask");
+  expect(await decide("xz", "-kc", "src/a.json")).toBe("allow");
+  expect(await decide("sort", "--field-separator=,", "src/a.json")).toBe("allow");
+});
+
+test("a comparison of directories reads their files without being told to", async () => {
+  verifies("PERM-15");
+  const bench = await projectWithSecrets([{ path: "top.txt", decision: "deny" }]);
+  await bench.write("top.txt", "secret\n");
+  await bench.write("src/top.txt", "other\n");
+  await bench.write("empty/x", "x\n");
+  const decide = (...argv: string[]) => decided(bench, argv);
+  expect(await decide("diff", "-N", ".", "empty")).toBe("ask");
+  expect(await decide("diff", "empty", ".")).toBe("ask");
+  expect(await decide("diff", "src/top.txt", ".")).toBe("ask");
+  expect(await decide("diff", "--from-file=.", "src/top.txt")).toBe("ask");
+  expect(await decide("diff", "src", "empty")).toBe("allow");
+  expect(await decide("diff", "src/a.json", "src/p.jq")).toBe("allow");
+});

@@ -14,6 +14,10 @@ async function projectWithSecrets(): Promise<Workbench> {
   await bench.write("app/src/main.ts", "export {};\n");
   await bench.write("open/a.ts", "a\n");
   await bench.write("list", "app/.env\0");
+  await bench.write("lines", "open/a.ts\napp/.env\n");
+  await bench.write("beside", "./.env\n");
+  await bench.write("long", `${"open/a.ts\0".repeat(10_000)}app/.env\0`);
+  await bench.write("harmless", "open/a.ts\n");
   await bench.write("open/below/b.txt", "b\n");
   await bench.write("open/node_modules/tls/test/server.pem", "public\n");
   await bench.write("open/.git/config", '[remote "origin"]\n\turl = https://example.org/a.git\n');
@@ -73,6 +77,16 @@ const READS_ALL: [string[], string?][] = [
   [["sort", "--files0-from=list"]],
   [["tar", "-cf", "x.tar", "-T", "list"]],
   [["xargs", "-a", "list", "cat"]],
+  [["xz", "-dcf", "--files=lines"]],
+  [["xz", "-dcf", "--files0=list"]],
+  [["unxz", "-cf", "--file=lines"]],
+  [["env", "-C", "app", "xz", "-dcf", "--files=../beside"]],
+  [["sh", "-c", "xz -dcf --files=lines"]],
+  [["du", "--files0=list"]],
+  [["file", "-f", "lines"]],
+  [["strings", "@lines"]],
+  [["git", "add", "--pathspec-from-file=lines"]],
+  [["sort", "--files0-from=long"]],
 ];
 
 const READS_NONE: [string[], string?][] = [
@@ -99,6 +113,10 @@ const READS_NONE: [string[], string?][] = [
   [["chmod", "-R", "u+w", "app"]],
   [["sh", "-c", "cd open && grep -r a ."]],
   [["npm", "test"]],
+  [["xz", "-dcf", "--files=harmless"]],
+  [["xz", "-kc", "open/a.ts"]],
+  [["sort", "--field-separator=,", "harmless"]],
+  [["md5sum", "-c", "harmless"]],
 ];
 
 describe("a command that reads a whole tree", () => {

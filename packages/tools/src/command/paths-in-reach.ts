@@ -5,6 +5,7 @@ import { opendirSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Places, Restriction, Roots } from "@soong/core";
 import { baseName, innerCommands, isPlainCommand, literalPrefix } from "@soong/core/internal";
+import { readsFileList } from "./file-lists.ts";
 import { reachOfGit, repositoryOf } from "./git-reach.ts";
 import { loadsJqFiles } from "./harmless-programs.ts";
 import { restrictedNamesListed } from "./listed-names.ts";
@@ -117,8 +118,7 @@ function treesOf({ argv, cwd, executable, read_only }: ReachingCommand): string[
   const isPlain = isPlainCommand(program, executable) && !(name === "jq" && loadsJqFiles(args));
   const isKnown = isPlain || readsWhatItNames(argv, executable);
   if (!read_only && !isKnown) return ["/"];
-  const lists = LISTS_FILES[name];
-  if (lists !== undefined && args.some((arg) => lists.test(arg))) return ["/"];
+  if (readsFileList(argv)) return ["/"];
   const recursive = RECURSIVE[name];
   const walks = recursive !== undefined && args.some((arg) => recursive.test(arg));
   if (!WALKS.has(name) && !walks) return [];
@@ -126,7 +126,8 @@ function treesOf({ argv, cwd, executable, read_only }: ReachingCommand): string[
   const isInto = INTO.has(name) && !args.some((arg) => /^-[A-Za-z]*t|^--target/.test(arg));
   // Where something is put is not read.
   const given = isInto ? operands.slice(0, -1) : args;
-  const named = given.flatMap((arg) => canonicalPath(cwd, arg) ?? []).filter(isDirectory);
+  const values = given.flatMap((arg) => [arg, ...(/^--[a-z-]+=(.*)$/s.exec(arg)?.slice(1) ?? [])]);
+  const named = values.flatMap((arg) => canonicalPath(cwd, arg) ?? []).filter(isDirectory);
   return named.length === 0 && !NEEDS_OPERANDS.has(name) ? [cwd] : named;
 }
 
@@ -171,29 +172,11 @@ const RECURSIVE: Readonly<Record<string, RegExp>> = byName([
   [["ls", "dir", "vdir"], /^-[A-Za-z0-9]*R|^--rec/],
   [["grep", "egrep", "fgrep"], /^-[A-Za-z0-9]*[rRd]|^--(?:rec|der|dir)/],
   [["cp"], /^-[A-Za-z]*[rRa]|^--(?:rec|ar)/],
-  [["diff"], /^-[A-Za-z0-9]*r|^--rec/],
+  // Of two directories it compares the files, with or without an option.
+  [["diff"], /^/],
   [["rm", "chmod", "chown", "chgrp"], /^-[A-Za-z]*[rR]|^--rec/],
   [["gzip", "gunzip"], /^-[A-Za-z0-9]*r|^--rec/],
 ]);
-/** Options by which a file says which files are read. */
-const LISTS_FILES: Readonly<Record<string, RegExp>> = byName([
-  [["wc", "sort", "du"], /^--f/],
-  [
-    [
-      "cksum",
-      "sum",
-      "md5sum",
-      "sha1sum",
-      "sha224sum",
-      "sha256sum",
-      "sha384sum",
-      "sha512sum",
-      "b2sum",
-    ],
-    /^-[A-Za-z]*c|^--ch/,
-  ],
-]);
-
 function byName(rows: readonly (readonly [readonly string[], RegExp])[]): Record<string, RegExp> {
   return Object.fromEntries(
     rows.flatMap(([names, pattern]) => names.map((name) => [name, pattern])),

@@ -4,9 +4,10 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Places } from "@soong/core";
-import { isReadingProgram } from "@soong/core/internal";
+import { innerCommands, isReadingProgram } from "@soong/core/internal";
 import { restrictedNameFinder, type JudgedPath } from "../path/index.ts";
 import { baseDirectories } from "./base-directories.ts";
+import { listedNames } from "./file-lists.ts";
 import { directoryBeforeChoice, takeFileUrls } from "./file-urls.ts";
 import { canonicalPath } from "./places-of-command.ts";
 import { isBelowOpenFile } from "./process-view.ts";
@@ -36,18 +37,18 @@ export function restrictedArguments(
   const ask = (path: string, reason: string): void => {
     found.set(path, { kind: "path", access: "read", path, sensitive: true, reason });
   };
-  const naming = argumentsThatName(argv, cwd);
+  const executable = argv[0] ?? "";
+  const inner = innerCommands(argv, executable).commands.map(({ words }) => words);
+  const followed = baseDirectories({ argv, cwd, executable, home });
+  if (followed === undefined) ask(cwd, "the command changes its directory too often to follow");
+  const bases = followed ?? [cwd];
+  const lists = listedNames([argv, ...inner], bases);
+  for (const list of lists.unread) ask(list, "it names too many files to look at each");
+  const naming = [...argumentsThatName(argv), ...lists.names];
   for (const directory of choicesOfCurl(naming)) {
     ask(canonicalPath(cwd, directory) ?? directory, "curl may read any file of a choice in it");
   }
-  const executable = argv[0] ?? "";
-  const bases = baseDirectories({ argv, cwd, executable, home });
-  if (bases === undefined) ask(cwd, "the command changes its directory too often to follow");
-  for (const [named, isPattern] of pathsInArguments({
-    argv: naming,
-    bases: bases ?? [cwd],
-    home,
-  })) {
+  for (const [named, isPattern] of pathsInArguments({ argv: naming, bases, home })) {
     if (isBelowOpenFile(named)) {
       ask(named, "it leads through an open file of the program, so where it leads is not known");
       continue;

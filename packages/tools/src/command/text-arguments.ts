@@ -1,21 +1,15 @@
 // Which arguments of a command could name a file. What a program is known to take for a pattern, a message or a number is no path, whatever it
 // looks like; where a single option is not understood, every argument counts.
 
-import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { baseName, innerCommands } from "@soong/core/internal";
 import { gitArguments } from "./git-arguments.ts";
 import { isHarmlessAwkProgram } from "./harmless-programs.ts";
-import { canonicalPath } from "./places-of-command.ts";
 import { matchArguments } from "./match-arguments.ts";
 import type { ArgumentKind, ReadOnlyRule } from "./read-only-rule.ts";
 import { READ_ONLY_COMMANDS } from "./read-only-table.ts";
 
 /** The arguments without those; values of options stand alone. */
-export function argumentsThatName(argv: readonly string[], cwd: string): readonly string[] {
-  return [...ownArguments(argv), ...listedNames(argv, cwd)];
-}
-
-function ownArguments(argv: readonly string[]): readonly string[] {
+export function argumentsThatName(argv: readonly string[]): readonly string[] {
   const [program = "", ...args] = argv;
   const name = baseName(program);
   if (name === "git") return [program, ...withoutMessages(args)];
@@ -30,50 +24,6 @@ function ownArguments(argv: readonly string[]): readonly string[] {
   });
   return typeof matched === "string" ? argv : counting;
 }
-
-/** The names in a file that says which files are read: `sort --files0-from=list`, `tar -T list`, `xargs -a list cat`, `curl -K config`. */
-function listedNames(argv: readonly string[], cwd: string): string[] {
-  const inner = innerCommands(argv, argv[0] ?? "").commands.map(({ words }) => words);
-  const lists = [argv, ...inner].flatMap(listsGiven);
-  return lists.flatMap((list) => {
-    const path = canonicalPath(cwd, list);
-    try {
-      if (path === undefined || !statSync(path).isFile()) return [];
-      const file = openSync(path, "r");
-      try {
-        const start = Buffer.alloc(MOST_LIST_BYTES);
-        return start
-          .toString("utf8", 0, readSync(file, start, 0, MOST_LIST_BYTES, 0))
-          .split(/[\0\n]/);
-      } finally {
-        closeSync(file);
-      }
-    } catch {
-      return [];
-    }
-  });
-}
-
-function listsGiven(argv: readonly string[]): string[] {
-  const options = LISTING_OPTIONS.flatMap(([program, option]) =>
-    argv.some((word) => program.test(word)) ? [option] : [],
-  ).join("|");
-  const alone = new RegExp(`^(?:${options})$`);
-  const attached = new RegExp(`^(?:${options})=?(.+)$`, "s");
-  return argv.flatMap((arg, index) =>
-    alone.test(argv[index - 1] ?? "") ? [arg] : (attached.exec(arg)?.[1] ?? []),
-  );
-}
-
-/** Long names may be shortened, and letters stand together. */
-const LISTING_OPTIONS = [
-  [/^/, "--files0?-from|--arg-file"],
-  [/(?:^|\/)(?:g|bsd)?tar$/, "-T"],
-  [/(?:^|\/)(?:xargs|parallel)$/, "-a"],
-  [/(?:^|\/)curl$/, "-[A-Za-z0-9#]*?K|--conf[ig]*"],
-  [/(?:^|\/)wget$/, "-[A-Za-z0-9]*?i|--inp[a-z-]*|--conf[ig]*"],
-] as const;
-const MOST_LIST_BYTES = 64 * 1024;
 
 function isText(kind: ArgumentKind, value: string): boolean {
   if (kind === "awk_program") return isHarmlessAwkProgram(value);
