@@ -153,8 +153,16 @@ const secrets = (decision: "deny" | "ask"): PermissionRule[] => [
   { path: "config/secrets", decision },
 ];
 
+const THROUGH_PROC: [string, JsonObject][] = [
+  ["show.any", { k: "/proc/self/cwd/config/secrets/db" }],
+  ["show.there", { k: "/proc/self/cwd/secrets/db" }],
+  ["show.there", { k: "/proc/thread-self/cwd/../config/secrets/db" }],
+  ["mcp.fs.read_text_file", { path: "/proc/self/cwd/config/secrets/db" }],
+];
+
 /** Every way of these tools to the file under the rule. */
 const CALLS: [string, JsonObject][] = [
+  ...(process.platform === "linux" ? THROUGH_PROC : []),
   ["show.any", { k: "config/secrets/db" }],
   ["show.any", { k: "link/db" }],
   ["show.any", { k: "hard" }],
@@ -168,6 +176,15 @@ const CALLS: [string, JsonObject][] = [
   ["mcp.fs.read_text_file", { path: "hard" }],
   ["mcp.fs.read_multiple_files", { paths: ["src/a.txt", "link/db"] }],
   ["mcp.fs.list_directory", { path: "config/secrets" }],
+  ["show.any", { k: " config/secrets/db" }],
+  ["mcp.fs.read_text_file", { path: " config/secrets/db " }],
+  ["mcp.fs.read_text_file", { path: "src/a.txt,config/secrets/db" }],
+  ["mcp.fs.read_text_file", { path: "file:config/secrets/db" }],
+  ["mcp.fs.read_text_file", { path: "../config/secrets/db", cwd: "src" }],
+  ["mcp.fs.read_text_file", { path: "src/a.txt", options: { name: "../../config/secrets/db" } }],
+  ["mcp.fs.read_text_file", { path: "src", name: "../config/secrets/db" }],
+  ["mcp.fs.read_text_file", { path: "src/a.txt", files: { "config/secrets/db": true } }],
+  ["mcp.fs.read_multiple_files", { paths: ["../config/secrets/db"], root: "src" }],
   // Below the folder that the server was started for.
   ["mcp.fs.read_text_file", { path: "project/config/secrets/db" }],
 ];
@@ -242,6 +259,10 @@ test("text that mentions a file, and every other path, is as allowed as before",
     ["show.any", { k: "src/a.txt", note: "never read\n.env\n" }],
     ["show.any", { k: "src/a.txt", note: "fish" }],
     ["show.any", { k: "src/a.txt", note: "https://example.com/.env" }],
+    ["show.any", { k: "src/a.txt", note: "file: see .env, config/secrets/db" }],
+    ...(process.platform === "linux"
+      ? [["show.any", { k: "/proc/self/cwd/src/a.txt" }] satisfies [string, JsonObject]]
+      : []),
     ["mcp.fs.read_text_file", { path: "project/src/a.txt" }],
     ["mcp.fs.search_files", { path: "project/src", pattern: "*.txt" }],
   ];

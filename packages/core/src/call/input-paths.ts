@@ -30,8 +30,9 @@ export async function withInputPaths(
     const counts =
       given.kind === "declared" ||
       (resource.may_reach ?? []).length > 0 ||
-      (isSurelyMeant && restrictionsOf(resource, places).length > 0) ||
-      (looksLikePath(given.path) && restrictionsOf(resource, reading).some(isDeny));
+      (isSurelyMeant &&
+        (resource.sensitive === true || restrictionsOf(resource, places).length > 0)) ||
+      (given.looksLikePath && restrictionsOf(resource, reading).some(isDeny));
     if (!counts) continue;
     const marked = given.kind === "declared" ? resource : { ...resource, only_restricts: true };
     found.set(`${resource.path}\0${resource.access}`, marked);
@@ -82,6 +83,7 @@ interface GivenInputPath {
   readonly directory: string;
   readonly access: "read" | "write";
   readonly mayWalk: boolean;
+  readonly looksLikePath: boolean;
 }
 
 function givenPaths(
@@ -91,7 +93,7 @@ function givenPaths(
 ): GivenInputPath[] {
   const tool = toolOf(call);
   const texts: InputText[] = [];
-  collect(call.input, { schema: tool.input.original, kind: "text" }, texts);
+  collect(call.input, { schema: tool.input.original, kind: "text", bases: [] }, texts);
   // A server's word about its own input may only tighten (MCP-6): it makes no target that a rule could allow.
   const trusted = texts.map((one) =>
     one.kind === "declared" && !tool.source.trusted ? { ...one, kind: "named" as const } : one,
@@ -104,18 +106,34 @@ function givenPaths(
   const directories =
     cwds.length > 0 ? cwds : [roots.project, ...(tool.source.directories ?? [])].filter(isGiven);
   const home = policy.input.home;
-  const all = trusted.flatMap(({ text, kind }): GivenInputPath[] => {
+  const all = trusted.flatMap(spellings).flatMap(({ text, kind, bases }): GivenInputPath[] => {
     const path = pathIn(text, kind, home);
     if (path === undefined) return [];
     const isDeclared = path.kind === "declared";
     const access = isDeclared && !call.effects.read_only ? "write" : "read";
     const mayWalk = path.kind !== "text";
-    const from = path.path.startsWith("/") ? ["/"] : directories;
-    return from.map((directory) => ({ ...path, access, mayWalk, directory }));
+    const about = { ...path, access, mayWalk, looksLikePath: looksLikePath(path.path) } as const;
+    // An absolute one may lead through the directory of the process.
+    const from = directories.length === 0 ? ["/"] : directories;
+    const isAbsolute = path.path.startsWith("/");
+    const others = isAbsolute ? [] : bases.flatMap((base) => pathIn(base, "named", home) ?? []);
+    // From another field, it only restricts.
+    const kindThere = isDeclared ? "named" : path.kind;
+    return from.flatMap((directory) => [
+      { ...about, directory },
+      ...others.map((base) => ({
+        ...about,
+        kind: kindThere,
+        access: "read" as const,
+        path: `${base.path}/${path.path}`,
+        directory,
+      })),
+    ]);
   });
   // Where a command runs counts as one: `cat db` there names no restricted path.
   for (const path of cwds) {
-    all.push({ kind: "named", path, directory: "/", access: "read", mayWalk: false });
+    const about = { kind: "named", access: "read", mayWalk: false, looksLikePath: true } as const;
+    all.push({ ...about, path, directory: "/" });
   }
   const distinct = new Map(all.map((one) => [JSON.stringify(one), one]));
   return [...distinct.values()].slice(0, MOST_PATHS);
@@ -131,28 +149,54 @@ function isGiven(directory: string): boolean {
 interface InputText {
   readonly text: string;
   readonly kind: PathKind;
+  /** Paths in other fields, from which this one may be meant. */
+  readonly bases: readonly string[];
 }
 
+interface Collecting extends Omit<InputText, "text"> {
+  readonly schema: unknown;
+}
+
+const MOST_BASES = 16;
+
 /** Depth is bounded by the limits on arguments. */
-function collect(
-  value: JsonValue | undefined,
-  about: { readonly schema: unknown; readonly kind: PathKind },
-  texts: InputText[],
-): void {
+function collect(value: JsonValue | undefined, about: Collecting, texts: InputText[]): void {
   const schema = (about.schema ?? {}) as JsonSchema;
+  const { kind, bases } = about;
   if (typeof value === "string") {
-    texts.push({ text: value, kind: isPathFormat(schema) ? "declared" : about.kind });
+    texts.push({ text: value, kind: isPathFormat(schema) ? "declared" : kind, bases });
   } else if (Array.isArray(value)) {
     const items = isPathFormat(schema) ? schema : schema["items"];
-    for (const item of value) collect(item, { schema: items, kind: about.kind }, texts);
+    for (const item of value) collect(item, { schema: items, kind, bases }, texts);
   } else if (typeof value === "object" && value !== null) {
     const properties = (schema["properties"] ?? {}) as Record<string, unknown>;
-    for (const [field, item] of Object.entries(value)) {
-      const kind = isPathField(field) ? "named" : "text";
-      const own = Object.hasOwn(properties, field) ? properties[field] : undefined;
-      collect(item, { schema: own, kind }, texts);
+    const fields = Object.entries(value);
+    const beside = fields.flatMap(([field, item]) =>
+      typeof item === "string" && isPathField(field) ? [{ field, item }] : [],
+    );
+    for (const [field, item] of fields) {
+      const isKnown = Object.hasOwn(properties, field);
+      const others = beside.flatMap((one) => (one.field === field ? [] : [one.item]));
+      const from = [...new Set([...bases, ...others])].slice(0, MOST_BASES);
+      // A name that the schema does not have is part of what is given.
+      if (!isKnown) texts.push({ text: field, kind, bases: from });
+      const own = isKnown ? properties[field] : undefined;
+      const kindOfField = isPathField(field) ? "named" : "text";
+      collect(item, { schema: own, kind: kindOfField, bases: from }, texts);
     }
   }
+}
+
+/** As it is given, without blanks around it, and the parts of a list in one text. */
+function spellings(given: InputText): InputText[] {
+  const trimmed = given.text.trim();
+  const isList = given.kind !== "text" || !/\s/.test(trimmed);
+  const parts = isList ? trimmed.split(/[,;\n]/).map((part) => part.trim()) : [];
+  return [
+    given,
+    ...(trimmed === given.text ? [] : [{ ...given, text: trimmed }]),
+    ...(parts.length < 2 ? [] : parts.map((text) => ({ ...given, text, kind: "text" as const }))),
+  ];
 }
 
 function isPathFormat(schema: JsonSchema): boolean {
@@ -174,7 +218,7 @@ const PATH_FIELD =
 function textsOfArgument(argument: string): InputText[] {
   const behind = [/^-[^=]*=(.+)$/s, /^[^=@\s]*=?@(.+)$/s, /^-[A-Za-z]([^-=].*)$/s];
   const pieces = behind.flatMap((before) => before.exec(argument)?.[1] ?? []);
-  return [argument, ...pieces].map((text) => ({ text, kind: "text" }));
+  return [argument, ...pieces].map((text) => ({ text, kind: "text", bases: [] }));
 }
 
 /** Undefined for what can be no path, or is text rather than a name. */
@@ -191,7 +235,7 @@ function pathIn(
   return { path: expanded, kind };
 }
 
-const FILE_URI = /^file:(?:\/\/[^/?#]*)?(\/[^?#]*)/i;
+const FILE_URI = /^file:(?:(?:\/\/[^/?#]*)?(?=\/)|(?=[^\s/]\S*$))([^?#]*)/i;
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]+:\/\//i;
 
 function decoded(path: string): string {

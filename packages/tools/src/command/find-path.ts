@@ -6,12 +6,27 @@ import { resolve } from "node:path";
 import type { FindPath } from "@soong/core";
 import { isDirectory, judgedPath } from "../path/index.ts";
 import { restrictedBelow } from "./paths-in-reach.ts";
+import { canonicalPath } from "./places-of-command.ts";
+import { isBelowOpenFile } from "./process-view.ts";
 
 /** To be given to a session. */
 export const findPath: FindPath = async ({ path, directory, access, mayWalk }, places) => {
   const { restrictedBy, restrictedGlobs } = places;
-  const roots = { project: directory, write: [] };
-  const resource = await judgedPath(access, path, { restrictedBy, restrictedGlobs, roots });
+  const roots = { project: path.startsWith("/") ? "/" : directory, write: [] };
+  const judge = (given: string) =>
+    judgedPath(access, given, { restrictedBy, restrictedGlobs, roots });
+  // The tool runs in that directory, and /proc/self is its own process there.
+  const seen = canonicalPath(directory, path);
+  if (seen !== undefined && isBelowOpenFile(seen)) {
+    const reason = "it leads through an open file of the program, so where it leads is not known";
+    return {
+      resource: { kind: "path", access, path: seen, sensitive: true, reason },
+      exists: true,
+    };
+  }
+  const plain = seen === undefined ? await judge(path) : await judge(path).catch(() => undefined);
+  const resource =
+    plain !== undefined && (seen ?? plain.path) === plain.path ? plain : await judge(seen ?? path);
   const exists = [resource.path, resolve(directory, path)].some(isThere);
   const isRestricted = restrictedBy(resource.path, access) !== undefined;
   const reached =
