@@ -353,3 +353,13 @@ test("a comparison of directories reads their files without being told to", asyn
   expect(await decide("diff", "src", "empty")).toBe("allow");
   expect(await decide("diff", "src/a.json", "src/p.jq")).toBe("allow");
 });
+
+test("the names beside a missing file are those that a listing shows", async () => {
+  verifies("PERM-15");
+  const bench = await projectWithSecrets([{ path: "secrets/db.json", decision: "deny" }]);
+  await link(join(bench.project, "secrets/db.json"), join(bench.project, "src/hard.txt"));
+  await bench.write("src/harp.txt", "harp\n");
+  const { error } = await bench.call("code.read_file", { path: "src/har.txt" });
+  expect(error?.message).toContain("harp.txt");
+  expect(error?.message).not.toContain("hard.txt");
+});

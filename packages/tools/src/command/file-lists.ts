@@ -67,7 +67,8 @@ export function listedNames(
   };
 }
 
-function listsGiven(argv: readonly string[]): string[] {
+/** As they are given. */
+export function listsGiven(argv: readonly string[]): string[] {
   const options = LIST_OPTIONS.filter(
     ({ program, operands }) =>
       operands !== true && argv.some((word) => program.test(basename(word))),

@@ -8,6 +8,8 @@ import type { Plan } from "@soong/core";
 import { innerCommands } from "@soong/core/internal";
 import { readWholeFile, stampOf } from "../path/index.ts";
 import { baseDirectories } from "./base-directories.ts";
+import { listsGiven } from "./file-lists.ts";
+import { gitArguments } from "./git-arguments.ts";
 import { canonicalPath } from "./places-of-command.ts";
 
 type PreImages = NonNullable<Plan["pre_images"]>;
@@ -20,6 +22,8 @@ export async function scriptsOfCommand({
 }: ScriptedCommand): Promise<PreImages> {
   const inner = innerCommands(argv, executable).commands.map(({ words }) => words);
   const commands = [argv, ...inner];
+  // What is handed on inside a script may be anything that the script names.
+  const piped = inner.some(readsItsInput) ? argv.flatMap((word) => word.split(BORDERS)) : [];
   const paths = new Set<string>();
   for (const base of baseDirectories({ argv, cwd, executable }) ?? [cwd]) {
     for (const words of commands) {
@@ -28,6 +32,7 @@ export async function scriptsOfCommand({
       const found = [
         ...own.flatMap((word) => canonicalPath(base, word) ?? []),
         ...scriptsGiven(words, base),
+        ...[...filesThatTell(words), ...piped].flatMap((word) => canonicalPath(base, word) ?? []),
         ...scriptsLookedUp(words, base),
       ];
       for (const path of found) if (modeOfFile(path) !== undefined) paths.add(path);
@@ -63,6 +68,44 @@ function scriptsGiven(words: readonly string[], base: string): string[] {
   return paths;
 }
 
+const BORDERS = /[\s"'`;|&<>()]+/;
+
+/** An interpreter or `patch` without a file: `cat x.sh | sh`, `patch -p1 < x.diff`. */
+function readsItsInput([program = "", ...args]: readonly string[]): boolean {
+  const name = basename(program);
+  const isAlone = args.every((arg) => arg.startsWith("-") && !/^-[A-Za-z]*c$/.test(arg));
+  return isAlone && (SHELL_OR_LANGUAGE.test(name) || TELLING.some(([one]) => one.test(name)));
+}
+
+/** Files that say what is done, beside those that are run: variables, options and operands that name one. */
+function filesThatTell(words: readonly string[]): string[] {
+  const variables = words
+    .flatMap((word) => word.split(BORDERS))
+    .flatMap((word) => /^[A-Za-z_]\w*=(.+)$/s.exec(word)?.[1] ?? []);
+  const [program = "", ...args] = words;
+  const name = basename(program);
+  if (name === "git") {
+    const { subcommand, rest } = gitArguments(args);
+    return [...variables, ...(/^(?:apply|am)$/.test(subcommand) ? rest : [])];
+  }
+  const [, option] = TELLING.find(([one]) => one.test(name)) ?? [];
+  const values = args.flatMap((arg, index) => {
+    const [isGiven, attached = ""] = option?.exec(arg) ?? [];
+    return isGiven === undefined ? [] : [attached === "" ? (args[index + 1] ?? "") : attached];
+  });
+  return [...variables, ...values, ...listsGiven(words)].filter((given) => given !== "");
+}
+
+const TELLING: readonly (readonly [program: RegExp, option: RegExp])[] = [
+  [/^(?:g?vim?|nvim|ex|view|vimdiff)$/, /^-[Ssu](.*)$/s],
+  [/^(?:emacs|emacsclient)$/, /^(?:-l|-script|--(?:load|script)=?)(.*)$/s],
+  [/^jq$/, /^(?:-[A-Za-z]*f|--from-file)()$/],
+  [/^(?:psql|cqlsh|mongosh?|isql)$/, /^(?:-f|--file=?)(.*)$/s],
+  [/^sqlite3$/, /^--?init()$/],
+  [/^(?:gdb|lldb)$/, /^(?:-x|-s|--(?:command|source)=?)(.*)$/s],
+  [/^patch$/, /^(?:-[A-Za-z]*i|--input=?)(.*)$/s],
+];
+
 /** Files that no argument names as they are called: those of build tools and package managers, and modules. */
 function scriptsLookedUp(words: readonly string[], base: string): string[] {
   const at = words.findIndex((word) => LOOKS_UP.some(([program]) => program.test(basename(word))));
@@ -89,10 +132,12 @@ function makefiles(args: readonly string[], base: string): string[] {
 }
 
 function pythonModule(args: readonly string[], base: string): string[] {
+  const [first] = args.filter((arg) => !arg.startsWith("-"));
+  const directory = first === undefined ? [] : [join(base, first, "__main__.py")];
   const at = args.findIndex((arg) => /^-[A-Za-z]*m/.test(arg));
   const [, attached = ""] = /^-[A-Za-z]*?m(.*)$/s.exec(args[at] ?? "") ?? [];
   const module = attached === "" ? (args[at + 1] ?? "") : attached;
-  if (at === -1 || !/^[\w.]+$/.test(module)) return [];
+  if (at === -1 || !/^[\w.]+$/.test(module)) return directory;
   const names = module.split(".");
   const packages = names.map((_, index) => join(base, ...names.slice(0, index + 1)));
   return [
@@ -111,6 +156,8 @@ function above(base: string, names: readonly string[]): string[] {
   }
 }
 
+const SHELL_OR_LANGUAGE =
+  /^(?:(?:ba|da|z|k|mk|a|c|tc|fi)?sh|python[\d.]*|pypy\d*|node|nodejs|deno|bun|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|psql|sqlite3|mysql)$/;
 const INTERPRETER =
   /^(?:(?:ba|da|z|k|mk|a|c|tc|fi)?sh|python[\d.]*|pypy\d*|node|nodejs|deno|bun|tsx|ts-node|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|luajit|Rscript|tclsh|wish|expect|osascript|groovy|julia|guile|racket|elixir|escript|awk|gawk|mawk|sed|make|gmake|just|source|\.)$/;
 const MOST_SCRIPTS = 64;

@@ -1,8 +1,9 @@
 // What a read would touch, before anything is looked at: one canonical path, and whether its name in any spelling is of
 // the sensitive kind (PATH-3). That there is no such file is found out when it is opened, by a call that may know it.
 
+import { lstatSync } from "node:fs";
 import { ToolFailure, type Targets, type TargetsContext, type ToolContext } from "@soong/core";
-import { isCaseInsensitive, judgedPath, stampOf } from "../path/index.ts";
+import { isCaseInsensitive, judgedPath, restrictedHardLinks, stampOf } from "../path/index.ts";
 import { nearNames } from "./near-names.ts";
 
 export async function targetsOfRead(
@@ -17,10 +18,19 @@ export async function targetsOfRead(
 export async function refuseMissing(
   given: string,
   path: string,
-  { restrictedBy }: Pick<ToolContext, "restrictedBy">,
+  places: Pick<ToolContext, "restrictedBy" | "restrictedGlobs">,
 ): Promise<void> {
   if ((await stampOf(path)) !== undefined) return;
-  const near = await nearNames(path, (other) => restrictedBy(other, "list") !== undefined);
+  const links = restrictedHardLinks(places, "list");
+  const isLinked = (other: string): boolean => {
+    const node = lstatSync(other, { throwIfNoEntry: false, bigint: true });
+    return node !== undefined && links.has(node);
+  };
+  const near = await nearNames(
+    path,
+    (other) =>
+      places.restrictedBy(other, "list") !== undefined || (links.size > 0 && isLinked(other)),
+  );
   throw fileNotFound(given, path, near);
 }
 
