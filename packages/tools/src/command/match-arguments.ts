@@ -107,7 +107,7 @@ function readOptions(rule: ReadOnlyRule, given: readonly string[]): MatchedArgum
     }
     const found = argument.startsWith("--")
       ? longOption(kinds, argument, given[at + 1])
-      : shortOptions(kinds, argument, given[at + 1]);
+      : shortOptions(kinds, argument, given[at + 1], rule.detached === true);
     if (found === undefined) return unknownOption(argument);
     // A program told to be strict takes all that follows its first operand for operands, too.
     if (operands.length > 0 && rule.mixed !== true && !isHarmlessAsOperands(found)) {
@@ -158,6 +158,7 @@ function shortOptions(
   kinds: OptionKinds,
   argument: string,
   next: string | undefined,
+  isDetached: boolean,
 ): FoundOptions | undefined {
   const options: FoundOption[] = [];
   for (let at = 1; at < argument.length; at += 1) {
@@ -166,7 +167,7 @@ function shortOptions(
     const withValue = kinds.values.get(name);
     if (withValue !== undefined) {
       const value = rest === "" ? next : rest;
-      if (value === undefined) return undefined;
+      if (value === undefined || (isDetached && rest !== "")) return undefined;
       return { options: [...options, { name, kind: withValue, value }], tookNext: rest === "" };
     }
     const optional = kinds.optional.get(name);

@@ -98,6 +98,7 @@ find . -type f,d -printf %p\\n
 tree
 tree -a -L 2 src
 tree -I node_modules
+tree -aI node_modules src
 du -sh
 du -h -d 1 src
 du --max-depth=1 src
@@ -363,6 +364,8 @@ find -f .
 find -- .
 find .env
 tree -o out.txt
+tree -Io nothing src/x.ts
+tree -aPo x a.txt
 tree -l
 tree --fromfile a.txt
 du -L

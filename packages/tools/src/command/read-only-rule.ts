@@ -43,6 +43,8 @@ export interface ReadOnlyRule {
   readonly operandsNeed?: string;
   /** One of these options has to be there: without them it shows the contents of files. */
   readonly needs?: string;
+  /** What follows a letter is always further letters, never a value: the program reads them without getopt. */
+  readonly detached?: boolean;
   /** `-5` means five lines. */
   readonly numeric?: boolean;
   /** Options with any value may follow operands, however the system is set up. */

@@ -47,6 +47,7 @@ export const READ_ONLY_COMMANDS: ReadOnlyTable = {
   tree: {
     flags: "-a -d -f -h -i -n -p -q -r -s -t -u -v --dirsfirst --noreport --du --gitignore",
     values: { "-I": "text", "-L": "number", "-P": "text" },
+    detached: true,
     operands: "path",
     walks: true,
   },
