@@ -24,6 +24,7 @@ export {
   isOfTheSystem,
   isPlainCommand,
   isReadingProgram,
+  isSimpleSedScript,
   isWithin,
   literalPrefix,
   pathPatternProblem,

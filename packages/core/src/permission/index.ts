@@ -29,6 +29,7 @@ export {
   isOfTheSystem,
   isPlainCommand,
   isReadingProgram,
+  isSimpleSedScript,
 } from "./argv/index.ts";
 export { quote } from "./quote.ts";
 export type { PermissionRule } from "./permission-rule.ts";

@@ -247,8 +247,13 @@ function runBySed({ words, open }: KnownCommand): InnerCommands {
   if (scripts.length === 0) scripts.push(words[at] ?? "");
   // GNU programs take options behind operands, too.
   if (words.slice(at).some((word) => /^-./.test(word))) isKnown = false;
-  if (isKnown && scripts.every((script) => SIMPLE_SED.test(script))) return RUNS_NOTHING;
+  if (isKnown && scripts.every(isSimpleSedScript)) return RUNS_NOTHING;
   return { commands: [], opaque: true, told: indexes(1, words.length), by_nature: false };
+}
+
+/** One command that neither runs a program nor reads or writes another file. */
+export function isSimpleSedScript(script: string): boolean {
+  return SIMPLE_SED.test(script);
 }
 
 const SED_ADDRESS = String.raw`(?:\d+|\$|\/(?:\\.|[^\/\\\n])*\/)`;
