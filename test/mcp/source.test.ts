@@ -485,3 +485,28 @@ describe("what the entry says", () => {
     expect(servers.status()).toMatchObject([{ state: "failed", message: "busy", tools: [] }]);
   });
 });
+
+test("a key in what a server says of its tools is replaced, the same way at every start", async () => {
+  verifies("REDACT-1");
+  const key = (letter: string): string => `ghp_${letter.repeat(36)}`;
+  const tool = (name: string, letter: string): JsonObject => ({
+    name,
+    description: `Use ${key(letter)}`,
+    inputSchema: { type: "object", properties: { x: { type: "string", default: key("c") } } },
+  });
+  const [one, two] = [tool("one", "a"), tool("two", "b")];
+  const pins: unknown[] = [];
+  for (const tools of [
+    [one, two],
+    [two, one],
+  ]) {
+    const { servers, kernel, pinned } = await stage({ a: scriptedServer({ tools }) });
+    await servers.ready(never, 1_000);
+    expect([...kernel.registry.snapshot().tools.keys()]).toContain("mcp.a.one");
+    const shown = JSON.stringify([[...kernel.registry.snapshot().tools.values()], pinned()]);
+    expect(shown).not.toContain("ghp_");
+    expect(shown).toContain("Use [redacted:");
+    pins.push(pinned());
+  }
+  expect(pins[1]).toEqual(pins[0]);
+});

@@ -1,7 +1,7 @@
 // An allow on `git **` and the repository git finds (PERM-16): a repository that is not the project's own, or a setting that runs
 // a program, asks; what people have in their repositories does not.
 
-import { chmod } from "node:fs/promises";
+import { chmod, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { PermissionRule } from "@soong/core";
@@ -155,5 +155,26 @@ describe("an allow on git", () => {
     expect((await explained(bench, ["git", "add", "."])).decision).toBe("ask");
     const plain = await projectWith(PLAIN, rules);
     expect((await explained(plain, ["git", "add", "."])).decision).toBe("allow");
+  });
+
+  test.each([
+    ["git", [GIT]],
+    ["any command", [{ tool: "code.run_command", decision: "allow" } as const]],
+  ])("covers no file of the repository that is one of another place: %s", async (_, rules) => {
+    verifies("PERM-15");
+    const bench = await projectWith(PLAIN, rules);
+    await bench.write("notes.txt", "mine\n");
+    for (const argv of [
+      ["git", "status"],
+      ["git", "-C", ".", "log"],
+      ["sh", "-c", "git log"],
+    ].slice(0, rules[0]?.argv === undefined ? 3 : 2)) {
+      expect([argv, (await explained(bench, argv)).decision]).toEqual([argv, "allow"]);
+      await symlink("../notes.txt", join(bench.project, ".git/shallow"));
+      const { decision, reason } = await explained(bench, argv);
+      expect([argv, decision]).toEqual([argv, "ask"]);
+      expect(reason).toContain(join(bench.project, ".git/shallow"));
+      await rm(join(bench.project, ".git/shallow"));
+    }
   });
 });

@@ -66,6 +66,13 @@ const HARMLESS: string[][] = [
   "git log -p -- src",
   "git diff --stat src",
   "git --version",
+  "git clean -n",
+  "git clean -nd",
+  "grep -rn word src",
+  "grep -r --include=*.ts word",
+  "rg word src",
+  "rg -g *.ts word",
+  "sed -n 1,5p README.md",
   "ls",
   "ls -la",
   "ls -la src",
@@ -111,6 +118,7 @@ const ON_TRACKED: string[][] = [
 
 const REACHING: string[][] = [
   "git clean -fdx",
+  "git clean -ndx",
   "git stash -a",
   "git status -uall",
   "git ls-files -o",
@@ -131,6 +139,13 @@ const REACHING: string[][] = [
   "tar cf a.tar -T list",
   "cp -r . elsewhere",
   "grep -r x",
+  "grep -r src",
+  "grep -r -e src",
+  "grep -rn --include=*.txt x",
+  "rg x",
+  "rg src",
+  "rg --files",
+  "rg -M 100 src",
   "make",
   "npm run --version",
 ].map((line) => line.split(" "));
@@ -167,6 +182,27 @@ describe("beside a rule that denies secrets/**", () => {
       expect([line, await decided(bench, line.split(" "))]).toEqual([line, "deny"]);
     }
     expect(await decided(bench, ["ls"], "secrets")).toBe("deny");
+  });
+
+  test("ripgrep passes hidden files by, unless it is told otherwise", async () => {
+    verifies("PERM-15");
+    const bench = await benchWith([{ path: "**/.env*", decision: "deny" }], "nothing");
+    await bench.write("src/.env.local", "KEY=1\n");
+    for (const line of ["rg word", "rg --files", "rg word src", "rg -tts word", "rg word -l"]) {
+      expect([line, await decided(bench, line.split(" "))]).toEqual([line, "allow"]);
+    }
+    for (const line of [
+      "rg --hidden word",
+      "rg -uu word",
+      "rg -L word",
+      "rg -g .env* word",
+      "rg -tsh word",
+      "grep -r word src",
+    ]) {
+      expect([line, await decided(bench, line.split(" "))]).toEqual([line, "ask"]);
+    }
+    await bench.write(".ignore", "!.env*\n");
+    expect(await decided(bench, ["rg", "word"])).toBe("ask");
   });
 
   test("a pattern that names an entry itself hides its name", async () => {

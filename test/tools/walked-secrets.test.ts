@@ -50,6 +50,14 @@ const READS_ALL: [string[], string?][] = [
   [["rgrep", "TOKEN"], "app"],
   [["rg", "--hidden", "TOKEN"]],
   [["rg", "-uu", "TOKEN"]],
+  [["rg", "--type-add=x:.env", "-tx", "TOKEN"]],
+  [["rg", "-tsh", "TOKEN"]],
+  // The name of a directory is the pattern here, and all is searched.
+  [["grep", "-r", "open"]],
+  [["grep", "-r", "-e", "open"]],
+  [["grep", "-rm", "1", "open"]],
+  [["grep", "-r", "--context", "3", "open"]],
+  [["rg", "--hidden", "-M", "100", "open"]],
   [["cp", "-r", ".", "/tmp/elsewhere"]],
   [["cp", "-a", "app", "copy"]],
   [["cp", "-t", "copy", "-r", "app"]],
@@ -98,6 +106,9 @@ const READS_NONE: [string[], string?][] = [
   [["grep", "-r", "TOKEN", "linked"]],
   [["grep", "-r", "TOKEN", "app/src/main.ts"]],
   [["rg", "TOKEN"]],
+  [["rg", "-tts", "-A", "3", "TOKEN"]],
+  [["rg", "--hidden", "-M", "100", "app", "open"]],
+  [["grep", "-rnm", "1", "-e", "app", "open"]],
   [["cp", "-r", "open", "app"]],
   [["cp", "-r", "open/below", "."]],
   [["mv", "open", "app"]],
@@ -137,6 +148,21 @@ describe("a command that reads a whole tree", () => {
       expect([argv, found.outcome]).toEqual([argv, "allow"]);
     }
   });
+
+  test.each([".ignore", "app/.rgignore", ".gitignore", ".git/info/exclude"])(
+    "asks where %s calls a hidden file back",
+    async (file) => {
+      verifies("PATH-3");
+      const bench = await projectWithSecrets();
+      await bench.write(file, "!.env.example\n!/docs/*.md\n");
+      expect((await judged(bench, ["rg", "TOKEN"])).outcome).toBe("allow");
+      for (const line of ["!.env", "!app/.e*/", "!**", "!.{env,x}", "![.]env"]) {
+        await bench.write(file, `${line}\n`);
+        expect([line, (await judged(bench, ["rg", "TOKEN"])).outcome]).toEqual([line, "ask"]);
+        expect((await judged(bench, ["rg", "TOKEN", "app"])).outcome).toBe("ask");
+      }
+    },
+  );
 
   test("asks for a repository's config only if that holds a password", async () => {
     verifies("PATH-3");

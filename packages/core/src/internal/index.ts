@@ -25,6 +25,7 @@ export {
   isOfTheSystem,
   isPlainCommand,
   isReadingProgram,
+  isSimpleSedScript,
   isWithin,
   literalPrefix,
   pathPatternProblem,

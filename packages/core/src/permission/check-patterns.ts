@@ -62,7 +62,11 @@ export function checkPatterns(
       ...(path === undefined
         ? []
         : (checkPathOfTool(path, tool, world) ??
-          checkPath(path, linkedPrefix(path, places), by === "allow", world.disk))),
+          checkPath(path, linkedPrefix(path, places), {
+            allows: by === "allow",
+            disk: world.disk,
+            project: places.project,
+          }))),
     ];
   };
   const inFile = world.hooksFile === undefined ? "" : `${world.hooksFile}, `;
@@ -213,12 +217,13 @@ function mayRunCommands(tool: RegisteredTool): boolean {
   return namesTargets(tool) && (!isBuiltIn || tool.tags.includes("shell"));
 }
 
-function checkPath(
-  pattern: string,
-  path: string,
-  allows: boolean,
-  disk: PatternDisk | undefined,
-): Found[] {
+interface PathPlaces {
+  readonly allows: boolean;
+  readonly disk: PatternDisk | undefined;
+  readonly project: string | undefined;
+}
+
+function checkPath(pattern: string, path: string, { allows, disk, project }: PathPlaces): Found[] {
   const said = `path ${JSON.stringify(pattern)} matches nothing`;
   const kind = disk?.kindOf(path) ?? "missing";
   if (kind === "directory" || kind === "file") return [];
@@ -236,6 +241,11 @@ function checkPath(
   // A place that is allowed may well be made later.
   if (allows) return [];
   if (kind === "dangling") return [now(`${said} now: the link ${path} leads nowhere`)];
+  // As in `.gitignore`, where a leading slash stands for the project.
+  if (pattern.startsWith("/") && project !== undefined && isThere(disk, project + missing)) {
+    const better = JSON.stringify(pattern.slice(1));
+    return [never(`${said}: there is no ${missing}; did you mean ${better}, in the project?`)];
+  }
   const near = nearestName(baseName(missing), disk.namesIn(above));
   if (near !== undefined) return [never(`${said}: there is no ${missing}${suggest(near)}`)];
   // A whole way outside the project that is not there was hardly meant; one name may be made at any time.
@@ -243,6 +253,10 @@ function checkPath(
   return isElsewhere && missing !== path
     ? [never(`${said}: there is no ${missing}`)]
     : [now(`${said} now: there is no ${missing}`)];
+}
+
+function isThere(disk: PatternDisk, path: string): boolean {
+  return /^(?:directory|file)$/.test(disk.kindOf(path));
 }
 
 /** A whole name of capitals: `$id.tsx` is the name of a file. */

@@ -43,7 +43,7 @@ describe("globs", () => {
     ["/p/./a", '"."'],
     ["/p/a**", "stands alone"],
     ["/p/[ab]", "not a wildcard"],
-    ["/p/{a,b}", "not a wildcard"],
+    ["/p/{a,b}", "not a wildcard here; for alternatives, write a rule for each"],
     ["/p/a\\", 'ends a segment in "\\"'],
     ["/p/\0", "NUL"],
   ])("the glob %j is refused, because it would not do what it seems to", (glob, why) => {

@@ -89,9 +89,9 @@ function parseSegment(text: string): { segment: Segment } | { problem: string } 
       tokens.push(literal);
     } else if ("[]{}".includes(char)) {
       // Refused, not read as text: a deny that silently matches nothing is worse than an error.
-      return {
-        problem: `uses "${char}", which is not a wildcard here; write "\\${char}" to mean it`,
-      };
+      const instead = "{}".includes(char) ? "for alternatives, write a rule for each; " : "";
+      const problem = `uses "${char}", which is not a wildcard here; ${instead}write "\\${char}" to mean it`;
+      return { problem };
     } else tokens.push(char);
   }
   const literal = tokens.every((token) => typeof token === "string");

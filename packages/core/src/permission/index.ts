@@ -30,6 +30,7 @@ export {
   isOfTheSystem,
   isPlainCommand,
   isReadingProgram,
+  isSimpleSedScript,
 } from "./argv/index.ts";
 export { quote } from "./quote.ts";
 export type { PermissionRule } from "./permission-rule.ts";

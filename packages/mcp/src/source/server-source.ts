@@ -4,6 +4,7 @@
 import { homedir } from "node:os";
 import { isAbsolute } from "node:path";
 import {
+  createRedactor,
   canonicalJson,
   messageOf,
   type AnyTool,
@@ -219,14 +220,17 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
     }
   }
 
-  /** Before anything else sees it: registry, pins, lists and model requests hold what comes out here. */
+  /**
+   * Before anything else sees it: registry, pins, lists and model requests hold what comes out here. Keys are numbered for each
+   * tool anew: a pin must not depend on what else the run has seen.
+   */
   function withoutSecrets(list: ListedTools): ListedTools {
     const tools = redactor.value(list.tools as JsonValue[], { scope: "known_values" });
-    return { ...list, tools };
+    return { ...list, tools: tools.map((tool) => createRedactor().value(tool)) };
   }
 
   function described(server: ConnectedServer): ReturnType<typeof describeServer> {
-    return redactor.value(describeServer(server), { scope: "known_values" });
+    return redactor.value(describeServer(server));
   }
 
   function toolsOf(server: ConnectedServer, { tools, offered }: Catalog): readonly AnyTool[] {

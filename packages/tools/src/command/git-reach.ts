@@ -30,6 +30,8 @@ export function reachOfGit({ argv, cwd, executable }: GitCommandLine): GitReach 
   const directory = directoryOfGit(argv, cwd) ?? cwd;
   const has = (option: RegExp): boolean => args.some((arg) => option.test(arg));
   const options = Object.hasOwn(SHOWS_FILES_WITH, name) ? SHOWS_FILES_WITH[name] : undefined;
+  // As `git status` does, it names what is not tracked.
+  if (name === "clean" && isDryRun(args)) return { kind: "nothing" };
   if (Object.hasOwn(WALKS_WITH, name) && WALKS_WITH[name]?.some(has) === true) {
     return { kind: "trees", trees: directoriesIn(args, directory) ?? [repositoryOf(directory)] };
   }
@@ -89,6 +91,14 @@ const WALKS_WITH: Readonly<Record<string, readonly RegExp[]>> = {
   diff: [/^--no-ind/],
   grep: [/^--(?:no-ind|untr)/],
 };
+
+function isDryRun(args: readonly string[]): boolean {
+  const options = args.filter((arg) => arg.startsWith("-"));
+  return (
+    options.some((arg) => /^(?:-[a-z]*n[a-z]*|--dry-run)$/.test(arg)) &&
+    options.every((arg) => /^(?:-[dfnq]+|--dry-run|--quiet)$/.test(arg))
+  );
+}
 
 /** `git log` and the like, where every option only chooses commits or how they are written. */
 function isAboutHistoryAlone(name: string, args: readonly string[]): boolean {

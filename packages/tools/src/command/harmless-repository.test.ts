@@ -4,6 +4,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -20,7 +21,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { findExecutable } from "@soong/platform";
-import { checkRepository } from "./harmless-repository.ts";
+import { checkRepository, fileFromElsewhere } from "./harmless-repository.ts";
 import { proveReadOnly, type CommandToProve, type ReadOnlyProof } from "./prove-read-only.ts";
 
 const ground = realpathSync(mkdtempSync(join(tmpdir(), "soong-git-")));
@@ -189,6 +190,69 @@ describe("a hostile repository", () => {
     rmSync(join(project, ".git/sharedindex.0123"));
     rmSync(join(project, ".git/refs"), { recursive: true });
     expect(kindOf(project)).toBe("doubtful");
+  });
+});
+
+describe("a repository whose files are those of another place", () => {
+  const SECRET = "DB_PASSWORD=hunter2\n";
+
+  test.each([
+    "objects/info/alternates",
+    "rebase-merge/done",
+    "BISECT_START",
+    "shallow",
+    "packed-refs",
+    "info/attributes",
+    "info/exclude",
+    "refs/heads/other",
+    "logs/HEAD",
+    "worktrees/x/gitdir",
+    "modules/a/b/shallow",
+  ])("%s would be printed, as a link and as a second name", (name) => {
+    verifies("CMD-4");
+    const secret = join(project, ".env");
+    const file = join(project, ".git", name);
+    for (const link of [symlinkSync, linkSync]) {
+      writeFileSync(secret, SECRET);
+      mkdirSync(dirname(file), { recursive: true });
+      rmSync(file, { force: true });
+      link(secret, file);
+      expect(checkRepository(project)).toEqual({
+        kind: "doubtful",
+        why: expect.stringContaining(JSON.stringify(file)),
+      });
+    }
+  });
+
+  test("a directory of it may be a link, and its objects may be elsewhere", () => {
+    verifies("CMD-4");
+    const logs = join(project, ".git/logs");
+    renameSync(logs, join(project, "logs"));
+    symlinkSync("../logs", logs);
+    expect(kindOf(project)).toBe("doubtful");
+    rmSync(logs);
+    expect(kindOf(project)).toBe("harmless");
+    writeFileSync(join(project, ".git/objects/info/alternates"), "../x\n");
+    expect(kindOf(project)).toBe("doubtful");
+  });
+
+  test("hooks are not printed, and a clone shares its objects with the original", () => {
+    verifies("CMD-4");
+    mkdirSync(join(project, ".git/hooks"), { recursive: true });
+    symlinkSync("../../a.txt", join(project, ".git/hooks/pre-commit"));
+    expect(kindOf(project)).toBe("harmless");
+    const clone = join(ground, `clone-${count}`);
+    git("clone", "-q", "--local", project, clone);
+    expect(kindOf(clone)).toBe("harmless");
+  });
+
+  test("more files than can be looked at are not taken for harmless", () => {
+    verifies("CMD-4");
+    const refs = join(project, ".git/refs/tags");
+    for (let at = 0; at < 40; at += 1) writeFileSync(join(refs, `t${at}`), "");
+    const files = { git_dir: join(project, ".git"), common_dir: join(project, ".git") };
+    expect(fileFromElsewhere(files)).toBeUndefined();
+    expect(fileFromElsewhere(files, 30)).toContain("more than 30 entries");
   });
 });
 

@@ -34,6 +34,8 @@ export function checkRepository(cwd: string): CheckedRepository {
     const { git_dir } = found;
     const common_dir = commonDirectory(git_dir);
     checkGitDirectory(git_dir, common_dir);
+    const elsewhere = fileFromElsewhere({ git_dir, common_dir });
+    if (elsewhere !== undefined) throw new Doubt(elsewhere);
     checkConfigs(git_dir, common_dir);
     checkSubmodules(git_dir);
     return { kind: "harmless", ...found, common_dir };
@@ -42,19 +44,65 @@ export function checkRepository(cwd: string): CheckedRepository {
   }
 }
 
-/** Where git would find a repository from here, and the files of its config; a clause where that cannot be told. */
-export function locateRepository(
-  cwd: string,
-): { readonly git_dir: string; readonly configs: readonly string[] } | string | undefined {
+export interface LocatedRepository {
+  readonly git_dir: string;
+  readonly common_dir: string;
+  /** The files of its config. */
+  readonly configs: readonly string[];
+}
+
+/** Where git would find a repository from here; a clause where that cannot be told. */
+export function locateRepository(cwd: string): LocatedRepository | string | undefined {
   try {
     const found = findGitDirectory(cwd);
     if (found === undefined) return undefined;
     const { git_dir } = found;
-    return { git_dir, configs: configsOf(git_dir, commonDirectory(git_dir)) };
+    const common_dir = commonDirectory(git_dir);
+    return { git_dir, common_dir, configs: configsOf(git_dir, common_dir) };
   } catch (error) {
     return doubtOf(error);
   }
 }
+
+/**
+ * A file of the repository that is one of another place, as a clause: git prints lines of its files where it does not understand
+ * them, and some of them anyway (PERM-15). Objects are printed only if they are some; hooks are not printed.
+ */
+export function fileFromElsewhere(
+  { git_dir, common_dir }: Pick<LocatedRepository, "git_dir" | "common_dir">,
+  mostEntries = MOST_ENTRIES,
+): string | undefined {
+  const directories = [...new Set([git_dir, common_dir])];
+  for (let count = 0; ;) {
+    const directory = directories.pop();
+    if (directory === undefined) return undefined;
+    const names = namesIn(directory);
+    if (names === undefined) return `${quoted(directory)} cannot be read`;
+    for (const name of names) {
+      const path = join(directory, name);
+      const entry = NOT_PRINTED.test(path) ? undefined : entryAt(path);
+      if (entry === undefined) continue;
+      count += 1;
+      if (count > mostEntries) return `${quoted(git_dir)} has more than ${mostEntries} entries`;
+      if (entry.isSymbolicLink()) return `${quoted(path)} is a link`;
+      if (entry.isFile() && entry.nlink > 1) return `${quoted(path)} has other names`;
+      if (ALTERNATES.test(path)) return `${quoted(path)} names other repositories`;
+      if (entry.isDirectory()) directories.push(path);
+    }
+  }
+}
+
+function namesIn(directory: string): string[] | undefined {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return undefined;
+  }
+}
+
+const MOST_ENTRIES = 20_000;
+const NOT_PRINTED = /\/(?:objects\/(?:[0-9a-f]{2}|pack)|hooks|annex)$/;
+const ALTERNATES = /\/objects\/info\/(?:http-)?alternates$/;
 
 class Doubt extends Error {}
 

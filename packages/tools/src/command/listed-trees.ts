@@ -1,12 +1,13 @@
-// Trees of which a command shows the names and opens nothing: `find`, `tree`, `du`, `ls -R`. What a rule keeps from being listed counts
-// only where that listing would show it.
+// Trees of which a command shows the names and opens nothing: `find`, `tree`, `du`, `ls -R`; and those that `grep -r` and `rg` search. What
+// a rule keeps from being listed or read counts only where that listing or search would show it.
 
 import { join, relative } from "node:path";
 import type { Places } from "@soong/core";
 import { baseName, innerCommands, literalPrefix } from "@soong/core/internal";
 import { namesEntry } from "./listed-names.ts";
 import { canonicalPath, isWithin } from "./places-of-command.ts";
-import { startsOfFind, nameMatcher } from "./walked-trees.ts";
+import { nameMatcher } from "./name-matcher.ts";
+import { startsOfFind, walkedTrees } from "./walked-trees.ts";
 import { entriesOf } from "../path/index.ts";
 
 export interface ListingCommand {
@@ -19,6 +20,7 @@ export interface ListingCommand {
 export interface ListedTree {
   /** Canonical. */
   readonly root: string;
+  readonly access: "list" | "read";
   /** How far below it names are shown. */
   readonly depth: number;
   /** Whether this entry of the tree, by its path from the root, is shown; whether a directory is entered. */
@@ -30,16 +32,35 @@ export interface ListedTree {
 export function listedTrees({ argv, cwd, executable }: ListingCommand): ListedTree[] | undefined {
   const [program = "", ...args] = argv;
   const name = baseName(program);
-  if (!Object.hasOwn(LISTERS, name)) return undefined;
+  const isSearch = SEARCHES.has(name);
+  if (!isSearch && !Object.hasOwn(LISTERS, name)) return undefined;
   const { told, opaque } = innerCommands(argv, executable);
   if (told.length > 0 || opaque) return undefined;
+  if (isSearch) return searchedTrees({ argv, cwd, executable });
   const listing = LISTERS[name]?.(args);
   if (listing === undefined) return undefined;
   const { starts, ...about } = listing;
   return (starts.length === 0 ? ["."] : starts).flatMap((start) => {
     const root = canonicalPath(cwd, start);
-    return root === undefined ? [] : [{ root, ...shownBelow(start, about) }];
+    return root === undefined ? [] : [{ root, access: "list", ...shownBelow(start, about) }];
   });
+}
+
+const SEARCHES: ReadonlySet<string> = new Set(["rg", "grep", "egrep", "fgrep"]);
+
+/** Undefined where links are followed, or nothing is walked. */
+function searchedTrees(command: ListingCommand): ListedTree[] | undefined {
+  const trees = walkedTrees(command);
+  if (trees.length === 0 || trees.some(({ followsLinks }) => followsLinks !== false)) {
+    return undefined;
+  }
+  return trees.map(({ root, opens, enters }) => ({
+    root,
+    access: "read",
+    depth: Infinity,
+    shows: (below) => opens(lastName(below)),
+    enters: (below) => enters(lastName(below)),
+  }));
 }
 
 /** One path for each rule or guard whose names a listing would show. */
@@ -47,15 +68,14 @@ export function restrictedInTrees(
   trees: readonly ListedTree[],
   places: Pick<Places, "restrictedBy" | "restrictedGlobs">,
 ): string[] {
-  const globs = places.restrictedGlobs("list");
-  if (globs.length === 0) return [];
-  const isNamed = namesEntry(globs);
-  const isRestricted = (path: string): boolean => {
-    const kind = places.restrictedBy(path, "list")?.kind;
-    return (kind === "rule" || kind === "hook") && isNamed(path);
-  };
   const found = new Set<string>();
   for (const tree of trees) {
+    const globs = places.restrictedGlobs(tree.access);
+    const isNamed = namesEntry(globs);
+    const isRestricted = (path: string): boolean => {
+      const kind = places.restrictedBy(path, tree.access)?.kind;
+      return (kind === "rule" || kind === "hook") && isNamed(path);
+    };
     for (const glob of globs) {
       const path = firstShown(tree, literalPrefix(glob).path, isRestricted);
       if (path !== undefined) found.add(path);

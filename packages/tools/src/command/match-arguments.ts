@@ -24,6 +24,7 @@ export function matchArguments(
   if (needed !== undefined && !hasOneOf(options, needed)) {
     return `${JSON.stringify(operands[0])} is only harmless with ${oneOf(needed)}`;
   }
+  if (rule.needsOperand === true && operands.length === 0) return "it would show everything";
   const excess = operands[rule.mostOperands ?? operands.length];
   if (excess !== undefined) return `${JSON.stringify(excess)} may be written to`;
   for (const { name, kind, value } of options) {
@@ -45,6 +46,7 @@ const KINDS: Readonly<Record<ArgumentKind, string>> = {
   number: "a number",
   word: "a plain word",
   file: "an ordinary file inside the project",
+  tree: "an ordinary file or directory inside the project",
   path: "an ordinary path inside the project",
   date_format: "a format that begins with +",
   revision: "a plain revision or path of this repository",
@@ -52,6 +54,8 @@ const KINDS: Readonly<Record<ArgumentKind, string>> = {
   git_format: "a format of plain fields",
   awk_program: "an awk program that plainly reads its files and nothing else",
   jq_filter: "a jq filter that plainly reads its files and nothing else",
+  sed_script: "a sed script of one plain command that prints or replaces",
+  plain_variable: "a variable that is known to hold no secret",
   pager_file: "an ordinary file inside the project",
 };
 
@@ -107,7 +111,7 @@ function readOptions(rule: ReadOnlyRule, given: readonly string[]): MatchedArgum
     }
     const found = argument.startsWith("--")
       ? longOption(kinds, argument, given[at + 1])
-      : shortOptions(kinds, argument, given[at + 1]);
+      : shortOptions(kinds, argument, given[at + 1], rule.detached === true);
     if (found === undefined) return unknownOption(argument);
     // A program told to be strict takes all that follows its first operand for operands, too.
     if (operands.length > 0 && rule.mixed !== true && !isHarmlessAsOperands(found)) {
@@ -158,6 +162,7 @@ function shortOptions(
   kinds: OptionKinds,
   argument: string,
   next: string | undefined,
+  isDetached: boolean,
 ): FoundOptions | undefined {
   const options: FoundOption[] = [];
   for (let at = 1; at < argument.length; at += 1) {
@@ -166,7 +171,7 @@ function shortOptions(
     const withValue = kinds.values.get(name);
     if (withValue !== undefined) {
       const value = rest === "" ? next : rest;
-      if (value === undefined) return undefined;
+      if (value === undefined || (isDetached && rest !== "")) return undefined;
       return { options: [...options, { name, kind: withValue, value }], tookNext: rest === "" };
     }
     const optional = kinds.optional.get(name);
@@ -202,14 +207,21 @@ function readExpression(rule: ReadOnlyRule, given: readonly string[]): MatchedAr
   return { options, operands };
 }
 
+/** The operands behind a first one that is unlike them. */
+export function likeOperands(rule: ReadOnlyRule, { options, operands }: MatchedArguments) {
+  const { first, rest } = operandKinds(rule, options);
+  return first === rest ? operands : operands.slice(1);
+}
+
 function operandKinds(
-  { operands, noFirstWith }: ReadOnlyRule,
+  { operands, noFirstWith, treesWith }: ReadOnlyRule,
   options: readonly FoundOption[],
 ): { first: ArgumentKind | undefined; rest: ArgumentKind | undefined } {
   if (operands === undefined || typeof operands === "string") {
     return { first: operands, rest: operands };
   }
-  const [first, rest] = operands;
+  const [first, file] = operands;
+  const rest = treesWith !== undefined && hasOneOf(options, treesWith) ? "tree" : file;
   const hasNoFirst = noFirstWith !== undefined && hasOneOf(options, noFirstWith);
   return { first: hasNoFirst ? rest : first, rest };
 }

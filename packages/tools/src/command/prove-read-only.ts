@@ -4,7 +4,7 @@
 import { lstatSync } from "node:fs";
 import { homedir } from "node:os";
 import type { Places } from "@soong/core";
-import { baseName, literalPrefix } from "@soong/core/internal";
+import { baseName, isSimpleSedScript, literalPrefix } from "@soong/core/internal";
 import { findExecutable, SYSTEM_DIRECTORIES } from "@soong/platform";
 import { isHarmlessGitFormat } from "./git-format.ts";
 import { gitEnvironment } from "./git-environment.ts";
@@ -12,6 +12,7 @@ import { checkRepository } from "./harmless-repository.ts";
 import { isHarmlessAwkProgram, isHarmlessJqFilter } from "./harmless-programs.ts";
 import {
   hasOneOf,
+  likeOperands,
   matchArguments,
   type ArgumentCheck,
   type MatchedArguments,
@@ -22,6 +23,7 @@ import { READ_ONLY_GIT_COMMANDS } from "./read-only-git-table.ts";
 import type { ArgumentKind, ReadOnlyRule } from "./read-only-rule.ts";
 import { READ_ONLY_COMMANDS } from "./read-only-table.ts";
 import { isTrustedExecutable } from "./trusted-executable.ts";
+import { isDirectory } from "../path/index.ts";
 
 export interface CommandToProve {
   readonly argv: readonly string[];
@@ -117,10 +119,12 @@ function proveGit(command: CommandToProve, given: readonly string[], fits: Argum
 /** Names below a home are listed by `ls -R` and the like, those in ~/.ssh or the agent's home among them (PATH-3, PATH-6). */
 function walksThroughAHome(
   { cwd, env, places }: CommandToProve,
-  { walks }: ReadOnlyRule,
-  { options, operands }: MatchedArguments,
+  rule: ReadOnlyRule,
+  matched: MatchedArguments,
 ): boolean {
-  if (walks === undefined || (walks !== true && !hasOneOf(options, walks))) return false;
+  const { walks } = rule;
+  const operands = likeOperands(rule, matched);
+  if (walks === undefined || (walks !== true && !hasOneOf(matched.options, walks))) return false;
   const sensitive = places
     .restrictedGlobs("list")
     .map((glob) => literalPrefix(glob).path)
@@ -133,11 +137,13 @@ function walksThroughAHome(
   });
 }
 
-function isDirectory(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-const NAMES_A_PATH: ReadonlySet<ArgumentKind> = new Set(["path", "file", "pager_file", "revision"]);
+const NAMES_A_PATH: ReadonlySet<ArgumentKind> = new Set([
+  "path",
+  "file",
+  "tree",
+  "pager_file",
+  "revision",
+]);
 
 function isAllowed({ cwd, places }: CommandToProve, kind: ArgumentKind, value: string): boolean {
   switch (kind) {
@@ -162,11 +168,29 @@ function isAllowed({ cwd, places }: CommandToProve, kind: ArgumentKind, value: s
       return isHarmlessAwkProgram(value);
     case "jq_filter":
       return isHarmlessJqFilter(value);
+    case "sed_script":
+      return isSimpleSedScript(value);
+    case "plain_variable":
+      return PLAIN_VARIABLE.test(value);
+    case "tree":
+      return isOrdinaryFile(places, cwd, value) || isOrdinaryDirectory(places, cwd, value);
     case "pager_file":
       return !value.startsWith("+") && isOrdinaryFile(places, cwd, value);
     case "file":
       return value === "-" || isOrdinaryFile(places, cwd, value);
   }
+}
+
+const PLAIN_VARIABLE =
+  /^(?:PATH|HOME|PWD|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|COLUMNS|LINES|CI|NODE_ENV|TMPDIR)$/;
+
+function isOrdinaryDirectory(
+  places: Pick<Places, "roots" | "sensitiveBy">,
+  cwd: string,
+  given: string,
+): boolean {
+  const path = ordinaryPath(places, cwd, given);
+  return path !== undefined && isDirectory(path);
 }
 
 /** A directory or a pipe is not read like a file: one is many files, the other never ends. */

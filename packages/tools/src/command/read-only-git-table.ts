@@ -54,6 +54,7 @@ export const READ_ONLY_GIT_COMMANDS: ReadOnlyTable = {
     },
     operands: "revision",
   },
+  clean: { flags: "-d -n -q --dry-run --quiet", needs: "-n --dry-run", operands: "path" },
   log: {
     mixed: true,
     numeric: true,

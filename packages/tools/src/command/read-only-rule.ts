@@ -11,6 +11,8 @@ export type ArgumentKind =
   | "word"
   /** Contents are read: a regular file (or nothing) inside the roots that is not sensitive. */
   | "file"
+  /** A file, or a directory all files of which may be read: those that are sensitive are looked for (walked-trees.ts). */
+  | "tree"
   /** Looked at from outside: anything inside the roots that is not sensitive. */
   | "path"
   /** What `date` prints; without the plus sign it would set the clock. */
@@ -24,6 +26,9 @@ export type ArgumentKind =
   /** A program that reads nothing but its files: no commands, pipes, other files or variables. */
   | "awk_program"
   | "jq_filter"
+  | "sed_script"
+  /** The name of a variable that holds no secret. */
+  | "plain_variable"
   /** A file, and not a command to the pager, which begins with a plus sign. */
   | "pager_file";
 
@@ -36,13 +41,19 @@ export interface ReadOnlyRule {
   readonly optional?: Readonly<Record<string, ArgumentKind>>;
   /** What stands beside the options: none, all of one kind, or a first one unlike the rest. */
   readonly operands?: ArgumentKind | readonly [first: ArgumentKind, rest: ArgumentKind];
+  /** With one of these options files are trees. */
+  readonly treesWith?: string;
   /** With one of these options even the first operand is of the kind of the rest. */
   readonly noFirstWith?: string;
   readonly mostOperands?: number;
+  /** Without one it shows what nothing names. */
+  readonly needsOperand?: boolean;
   /** Operands only beside one of these options: without it they would create something. */
   readonly operandsNeed?: string;
   /** One of these options has to be there: without them it shows the contents of files. */
   readonly needs?: string;
+  /** What follows a letter is always further letters, never a value: the program reads them without getopt. */
+  readonly detached?: boolean;
   /** `-5` means five lines. */
   readonly numeric?: boolean;
   /** Options with any value may follow operands, however the system is set up. */

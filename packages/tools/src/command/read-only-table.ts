@@ -1,6 +1,6 @@
 // Which commands are known to be read-only, a row a command (CMD-4). Data only: match-arguments.ts says
 // what it means. An option is here if it means the same, with or without a value, in every common
-// implementation (GNU, BSD, busybox) and neither writes, waits, runs a program, nor reads what no argument names.
+// implementation (GNU, BSD, busybox) and neither writes, waits for input, runs a program, nor reads what no argument names.
 
 import type { ReadOnlyTable } from "./read-only-rule.ts";
 
@@ -10,6 +10,17 @@ const SUM = {
 } as const;
 
 const VERSION = { flags: "--version", needs: "--version" } as const;
+
+/** Texts are compared; of a path it is said whether and what it is. */
+const TEST = {
+  expression: true,
+  flags: "! ] -a -o",
+  values: {
+    "-b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S": "path",
+    "-n -z -eq -ne -lt -le -gt -ge": "text",
+  },
+  operands: "text",
+} as const;
 
 export const READ_ONLY_COMMANDS: ReadOnlyTable = {
   // Names, kinds and sizes; no contents.
@@ -47,6 +58,7 @@ export const READ_ONLY_COMMANDS: ReadOnlyTable = {
   tree: {
     flags: "-a -d -f -h -i -n -p -q -r -s -t -u -v --dirsfirst --noreport --du --gitignore",
     values: { "-I": "text", "-L": "number", "-P": "text" },
+    detached: true,
     operands: "path",
     walks: true,
   },
@@ -116,10 +128,10 @@ export const READ_ONLY_COMMANDS: ReadOnlyTable = {
     operands: "file",
   },
   grep: {
-    flags: `-E -F -G -H -I -L -a -c -h -i -l -n -o -q -s -v -w -x --basic-regexp --byte-offset --count
+    flags: `-E -F -G -H -I -L -a -c -h -i -l -n -o -q -r -s -v -w -x --basic-regexp --byte-offset --count
       --extended-regexp --files-with-matches --files-without-match --fixed-strings --ignore-case
       --initial-tab --invert-match --line-number --line-regexp --no-filename --no-messages
-      --only-matching --perl-regexp --quiet --silent --text --with-filename --word-regexp`,
+      --only-matching --perl-regexp --quiet --recursive --silent --text --with-filename --word-regexp`,
     values: {
       "-A --after-context": "number",
       "-B --before-context": "number",
@@ -127,12 +139,43 @@ export const READ_ONLY_COMMANDS: ReadOnlyTable = {
       "-e --regexp": "text",
       "-f --file": "file",
       "-m --max-count": "number",
-      "--label": "text",
+      "--label --include --exclude --exclude-dir": "text",
     },
     optional: { "--color": "word", "--colour": "word" },
     numeric: true,
     operands: ["text", "file"],
     noFirstWith: "-e --regexp -f --file",
+    treesWith: "-r --recursive",
+    walks: "-r --recursive",
+  },
+  rg: {
+    mixed: true,
+    flags: `-F -H -I -N -P -S -U -c -i -l -n -o -q -s -v -w -x --case-sensitive --column --count
+      --count-matches --files --files-with-matches --files-without-match --fixed-strings --heading --ignore-case
+      --invert-match --json --line-number --line-regexp --multiline --no-filename --no-heading --no-line-number
+      --no-messages --only-matching --pcre2 --quiet --smart-case --stats --trim --vimgrep --with-filename
+      --word-regexp`,
+    values: {
+      "-A --after-context": "number",
+      "-B --before-context": "number",
+      "-C --context": "number",
+      "-M --max-columns --max-depth": "number",
+      "-e --regexp -g --glob": "text",
+      "-f --file": "file",
+      "-m --max-count": "number",
+      "-t --type -T --type-not --color --sort": "word",
+    },
+    operands: ["text", "tree"],
+    noFirstWith: "-e --regexp -f --file --files",
+    walks: true,
+    // Its options would name programs.
+    env: { RIPGREP_CONFIG_PATH: "" },
+  },
+  sed: {
+    flags: "-E -n -r --quiet --regexp-extended --silent",
+    values: { "-e --expression": "sed_script" },
+    operands: ["sed_script", "file"],
+    noFirstWith: "-e --expression",
   },
   sort: {
     flags: `-C -M -R -V -b -c -d -f -g -h -i -m -n -r -s -u -z --dictionary-order
@@ -281,6 +324,11 @@ export const READ_ONLY_COMMANDS: ReadOnlyTable = {
   printf: { operands: "text" },
   true: {},
   false: {},
+  // A number, perhaps with a fraction and a unit. It ends with its time or with that of the call.
+  sleep: { operands: "word" },
+  test: TEST,
+  "[": TEST,
+  printenv: { operands: "plain_variable", needsOperand: true },
 
   // Which version is installed, and nothing else of these.
   bash: VERSION,

@@ -10,6 +10,7 @@ import type { JudgedPath } from "../path/index.ts";
 import { directoryOfGit } from "./git-arguments.ts";
 import { reachOfGit } from "./git-reach.ts";
 import { gitEnvironment } from "./git-environment.ts";
+import { fileFromElsewhere, locateRepository } from "./harmless-repository.ts";
 import { canonicalPath, isWithin } from "./places-of-command.ts";
 import { givenObjects, type GivenObjects } from "./given-objects.ts";
 import { printedNames, type AskGit } from "./printed-names.ts";
@@ -66,6 +67,8 @@ async function printedSecrets(
   const inner = innerCommands(argv, executable).commands.map(({ words }) => words);
   for (const words of [argv, ...inner]) {
     const directory = directoryOfGit(words, cwd);
+    const foreign = directory === undefined ? undefined : foreignFile(directory);
+    if (foreign !== undefined) found.set(foreign.path, foreign);
     const workTree = directory === undefined ? undefined : repositoryAround(directory);
     if (directory === undefined || workTree === undefined || !holdsObjects(workTree)) continue;
     const counts = (name: string): boolean =>
@@ -91,6 +94,16 @@ async function printedSecrets(
     }
   }
   return [...found.values()];
+}
+
+/** The repository, where git may print a file of it that is one of another place. */
+function foreignFile(directory: string): JudgedPath | undefined {
+  const located = locateRepository(directory);
+  if (typeof located !== "object") return undefined;
+  const why = fileFromElsewhere(located);
+  if (why === undefined) return undefined;
+  const reason = `${why}, and git may print what is in it`;
+  return { kind: "path", access: "search", path: located.git_dir, sensitive: true, reason };
 }
 
 /** Published files: keys among them are samples. */

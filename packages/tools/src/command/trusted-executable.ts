@@ -29,9 +29,13 @@ export function isTrustedExecutable(
         (isFixed || !isWithinRoots(roots, path)) &&
         isWrittenByItsOwnerOnly(path) &&
         isWrittenByItsOwnerOnly(dirname(path)),
-    ) && !isScript(resolved)
+    ) &&
+    (OF_BUILTINS.has(realName) || !isScript(resolved))
   );
 }
+
+/** Scripts of the system that consist of nothing but builtins of the shell that their first line names by its path. */
+const OF_BUILTINS: ReadonlySet<string> = new Set(["which.debianutils"]);
 
 function isWrittenByItsOwnerOnly(path: string): boolean {
   try {

@@ -1,10 +1,20 @@
 // The trees whose files a command opens one after the other without naming them: `grep -r`, `cp -r`, `tar c`, `find -exec`.
 // Programs that only show names are here where they follow links (`ls -LR`); those that remove (`rm -r`) are not: nothing leaves through them.
 
-import { baseName, compileGlob, globProblem, innerCommands } from "@soong/core/internal";
+import { baseName, innerCommands } from "@soong/core/internal";
 import { baseDirectories, innerDirectories } from "./base-directories.ts";
+import { calledBack } from "./ignore-exceptions.ts";
+import { nameMatcher } from "./name-matcher.ts";
 import { canonicalPath } from "./places-of-command.ts";
+import {
+  GREP_OPTIONS,
+  RIPGREP_OPTIONS,
+  searchedOperands,
+  type SearchOptions,
+} from "./searched-operands.ts";
 import { exists, isDirectory } from "../path/index.ts";
+
+export { nameMatcher };
 
 export interface WalkedTree {
   /** Canonical. */
@@ -44,15 +54,17 @@ interface Walker {
   readonly when?: RegExp;
   /** With one of these, links are followed. */
   readonly follows?: RegExp;
-  /** The operands that are not walked: a pattern before them, or what is written to behind them. */
-  readonly notWalked?: "first" | "last";
+  /** The first operand may be a pattern. */
+  readonly search?: SearchOptions;
+  /** The last operand is written to, not walked. */
+  readonly notWalked?: "last";
   /** With one of these, all operands are walked. */
   readonly unless?: RegExp;
   /** Begins where it runs if no operand is there. */
   readonly alone?: boolean;
   /** Unless one of these is among its arguments, it shows names, and no contents. */
   readonly opensWith?: RegExp;
-  readonly filter?: (args: readonly string[]) => TreeFilter;
+  readonly filter?: (args: readonly string[], roots: readonly string[]) => TreeFilter;
 }
 
 type TreeFilter = Pick<WalkedTree, "enters" | "opens">;
@@ -62,8 +74,7 @@ const EVERYTHING: TreeFilter = { enters: () => true, opens: () => true };
 const GREP: Walker = {
   when: /^-[A-Za-z0-9]*[rRd]|^--(?:rec|der|dir)/,
   follows: /^-[A-Za-z0-9]*R|^--der/,
-  notWalked: "first",
-  unless: /^-[A-Za-z0-9]*[ef]|^--(?:reg|fi)/,
+  search: GREP_OPTIONS,
   alone: true,
   filter(args) {
     const [include, exclude] = [/^--include$/, /^--exclude$/].map((name) => valuesOf(args, name));
@@ -76,22 +87,44 @@ const GREP: Walker = {
   },
 };
 const RIPGREP: Walker = {
-  notWalked: "first",
-  unless: /^-[A-Za-z0-9]*[ef]|^--(?:reg|fi)/,
+  search: RIPGREP_OPTIONS,
   alone: true,
   follows: /^-[A-Za-z]*L|^--follow/,
-  filter(args) {
-    if (hasOne(args, /^--(?:iglob|pre)|^-[A-Za-z]*g./)) return EVERYTHING;
+  filter(args, roots) {
+    if (hasOne(args, /^--(?:iglob|pre|ignore-file|glob-case|type-add)|^-[A-Za-z]*g./))
+      return EVERYTHING;
     const globs = valuesOf(args, /^(?:-g|--glob)$/);
     const only = globs.filter((glob) => !glob.startsWith("!"));
     if (only.length > 0) return { ...EVERYTHING, opens: onlyNamed(only) };
     const skipsHidden = !hasOne(args, /^-[A-Za-z]*[.u]|^--(?:hid|unr)/);
     const isKept = unlessNamed(globs.map((glob) => glob.slice(1)));
-    const isWalked = (name: string): boolean =>
-      isKept(name) && !(skipsHidden && name.startsWith("."));
+    if (!skipsHidden) return { enters: isKept, opens: isKept };
+    // What an ignore file calls back, or a type names, is opened although it is hidden.
+    const isCalled = calledBack(roots);
+    const isHidden = hiddenBeside(args);
+    const isWalked = (name: string): boolean => isKept(name) && (!isHidden(name) || isCalled(name));
     return { enters: isWalked, opens: isWalked };
   },
 };
+
+/** Types of which every pattern is an ending, and those endings. */
+const BY_ENDING =
+  /^(?:js|ts|typescript|py|python|rust|go|java|c|cpp|css|html|json|md|markdown|toml|yaml|xml|sql|php|swift|kotlin)$/;
+
+const ENDING =
+  /\.(?:[cm]?[jt]sx?|vue|svelte|pyi?|rs|go|javap?|jspx?|properties|cats|in|[chH]|C|[ch](?:pp|xx|\+\+|c|h)|hh|inl|s?css|sass|x?html?|ejs|json[5lc]?|sarif|md[xw]?n?|mdown|mkdn?|markdown|toml|lock|ya?ml|xml|dtd|rng|sch|xjb|dist|xsd|xslt?|p?sql|php\d?|phtml|swift|kts?)$/;
+
+function hiddenBeside(args: readonly string[]): (name: string) => boolean {
+  const types = [
+    ...valuesOf(args, /^(?:-[A-Za-z]*t|--type)$/),
+    ...args.flatMap((arg) => /^-[A-Za-z]*?t(.+)$/.exec(arg)?.[1] ?? []),
+  ];
+  if (types.length === 0) return (name) => name.startsWith(".");
+  return types.every((type) => BY_ENDING.test(type))
+    ? (name) => name.startsWith(".") && !ENDING.test(name)
+    : () => false;
+}
+
 const COPY: Walker = {
   when: /^-[A-Za-z]*[rRa]|^--(?:rec|ar)/,
   follows: /^-[A-Za-z]*[LkH]|^--(?:deref|copy-)/,
@@ -170,37 +203,28 @@ function treesOf(words: readonly string[], cwd: string, handsOver: boolean): Wal
   if (when !== undefined && !isHanded && !hasOne(args, when)) return [];
   if (name.endsWith("tar") && !isArchiving(args)) return [];
   const bases = baseDirectories({ argv: words, cwd, executable: name }) ?? [cwd];
-  const operands = name === "find" ? startsOfFind(args) : operandsOf(walker, args);
+  const searched = walker.search && searchedOperands(args, walker.search);
+  const operands = name === "find" ? startsOfFind(args) : (searched ?? operandsOf(walker, args));
   const named = bases.flatMap((base) => operands.flatMap((one) => canonicalPath(base, one) ?? []));
-  const starts = alone === true && !named.some(exists) ? [cwd] : named;
+  const isUnsure = walker.search !== undefined && searched === undefined;
+  const starts =
+    isUnsure || (alone === true && !named.some(exists)) ? [...new Set([cwd, ...named])] : named;
   const showsNamesOnly = !isHanded && opensWith !== undefined && !hasOne(args, opensWith);
   const followsAll = follows !== undefined && hasOne(args, follows);
   if (showsNamesOnly && !followsAll) return [];
   // What find hands to a program may be a link, which that program follows.
   const followsLinks = followsAll || (name === "find" ? "files" : false);
-  return [...new Set(starts.filter(isDirectory))].map((root) => ({
-    root,
-    cwd,
-    followsLinks,
-    showsNamesOnly,
-    ...(filter?.(args) ?? EVERYTHING),
-  }));
+  const roots = [...new Set(starts.filter(isDirectory))];
+  const filtered = filter?.(args, roots) ?? EVERYTHING;
+  return roots.map((root) => ({ root, cwd, followsLinks, showsNamesOnly, ...filtered }));
 }
 
 /** Too many rather than too few: the value of an option is mostly no directory. */
 function operandsOf({ notWalked, unless }: Walker, args: readonly string[]): string[] {
   const operands = args.filter((arg) => !arg.startsWith("-"));
-  if (notWalked === undefined || (unless !== undefined && hasOne(args, unless))) return operands;
-  if (notWalked === "last") return operands.slice(0, -1);
-  const pattern = args.findIndex(
-    (arg, index) => !arg.startsWith("-") && !TAKES_NEXT.test(args[index - 1] ?? ""),
-  );
-  return args.filter((arg, index) => index !== pattern && !arg.startsWith("-"));
+  const isLast = notWalked === "last" && !(unless !== undefined && hasOne(args, unless));
+  return isLast ? operands.slice(0, -1) : operands;
 }
-
-/** Of grep and ripgrep: the word behind is not the pattern. */
-const TAKES_NEXT =
-  /^-[A-Za-z0-9]*[ABCDdmg]$|^--(?:include|exclude|exclude-dir|glob|max-count|type)$/;
 
 export function startsOfFind(args: readonly string[]): string[] {
   const end = args.findIndex((arg) => /^(?:-(?![LHPDO])|[(!])/.test(arg));
@@ -231,12 +255,6 @@ function onlyNamed(globs: readonly string[] = []): (name: string) => boolean {
   if (globs.some((glob) => /[/{}\\!]/.test(glob))) return () => true;
   const matchers = globs.map(nameMatcher);
   return (name) => matchers.some((matches) => matches(name));
-}
-
-/** As a shell matches names, or a little more: a set of characters stands for any one. */
-export function nameMatcher(pattern: string): (name: string) => boolean {
-  const simple = pattern.replaceAll(/\[[^\]]*\]/g, "?");
-  return compileGlob(globProblem(simple) === undefined ? simple : "*");
 }
 
 /** Attached behind `=`, or the next argument. */

@@ -79,7 +79,7 @@ function setting(
   }
   // Most keys that are not harmless name a program; what it is started with, git knows.
   const script = readShellScript(value.replace(/^!/, ""));
-  const commands = script.commands.map((one) => ({ ...one, open: true }));
+  const commands = script.commands.map((one) => ({ words: one.words, open: true }));
   return { commands, opaque: true, told, by_nature: false };
 }
 
@@ -95,7 +95,7 @@ function runByAlias(alias: string, { words, open }: KnownCommand, at: number): I
   const told = indexes(at, words.length);
   if (alias.startsWith("!")) {
     const script = readShellScript(alias.slice(1));
-    const commands = script.commands.map((one) => ({ ...one, open: true }));
+    const commands = script.commands.map((one) => ({ words: one.words, open: true }));
     return { commands, opaque: script.opaque || open, told, by_nature: false };
   }
   const { commands, opaque } = readShellScript(`git ${alias}`);

@@ -1,6 +1,6 @@
 // What a command runs: the commands inside its arguments, and which programs run nothing else.
 
-export { innerCommands } from "./inner-commands.ts";
+export { innerCommands, isSimpleSedScript } from "./inner-commands.ts";
 export type { InnerCommands, KnownCommand } from "./known-command.ts";
 export { isOfTheSystem, isPlainCommand, isReadingProgram } from "./plain-programs.ts";
 export { isHarmlessGitKey } from "./git-commands.ts";

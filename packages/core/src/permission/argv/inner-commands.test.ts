@@ -285,3 +285,126 @@ describe("a shell's script", () => {
     expect(innerCommands([...gits, "rm"], "/usr/bin/git").commands.length).toBeLessThan(100);
   });
 });
+
+describe("text that a shell evaluates may run anything", () => {
+  const TEXT = "a[$(rm x)]";
+
+  test.each<[script: string, ...operands: string[]]>([
+    ["echo ${0@P}", "$(rm x)"],
+    ['echo "${@@P}"', "x", "$(rm x)"],
+    ["echo ${0@E}"],
+    ["echo ${!0}", TEXT],
+    ["cat <<< ${0@P}", "$(rm x)"],
+    ["echo a > ${0@P}", "$(rm x)"],
+    ["echo $[date]"],
+    ["echo $((date))"],
+    ["((date))"],
+    ["echo $date[date]"],
+    ["echo $~0", "*(e:rm x:)"],
+    ["let date"],
+    ["[[ $0 -eq 0 ]]", TEXT],
+    ["[[ date -eq 0 ]]"],
+    ["[[ 0 -lt date ]]"],
+    ["[[ -v $0 ]]", TEXT],
+    ["[[ -R $0 ]]", TEXT],
+    ['test -v "$0"', TEXT],
+    ["test -v 'a[$(rm x)]'"],
+    ["[ -v a[date] ]"],
+    ["[ date -eq 0 ]"],
+    ['[ "$0" "$1" ]', "-v", TEXT],
+    ['[ -f x -o "$0" "$1" ]', "-v", TEXT],
+    ["[ $0 ]", `-v ${TEXT}`],
+    ['[ "$@" ]', "x", "-v", TEXT],
+    ["[ * ]"],
+    ["test -{v,f} date"],
+    ['command test -v "$0"', TEXT],
+    ['builtin [ -v "$0" ]', TEXT],
+    ["eval 'test -v \"$0\"'", TEXT],
+    ["sleep 0.1 & wait -n -p 'a[$(rm x)]'"],
+    ["wait $0", `-p ${TEXT}`],
+    ["exit date"],
+    ["shift $0", TEXT],
+    ["ulimit -n date"],
+    ["printf -v 'a[$(rm x)]' x"],
+    ["printf %d date"],
+    ["printf %*s date x"],
+    ['printf "$0"', `-v ${TEXT}`],
+    ["read 'a[$(rm x)]'"],
+    ["unset 'a[$(rm x)]'"],
+    ["mapfile -C 'rm x' -c 1"],
+    ["declare -n LANG=DEBUG"],
+    ["declare -i LINES=date"],
+    ["export LANG='a[$(rm x)]'"],
+    ["DEBUG='a[$(rm x)]'"],
+    ["LINES=$0", TEXT],
+    ["echo {a['$(rm x)']}>x"],
+    ["exec {a[date]}>x"],
+    ["set -k; ls PATH=x"],
+    ["set -o $0", "x"],
+    ["set -A 'a[$(rm x)]'"],
+  ])("%j %j %j", (script, ...operands) => {
+    verifies("PERM-16");
+    expect(innerOf(["bash", "-c", script, ...operands])).toContain("?");
+  });
+
+  test.each([
+    [["env", "DEBUG=a[$(rm x)]", "bash", "-c", "ls"]],
+    [["sudo", "LINES=a[$(rm x)]", "ls"]],
+    [["bash", "-kc", "ls PATH=x"]],
+    [["zsh", "-o", "globsubst", "-c", "echo $0", "*(e:rm x:)"]],
+    [["bash", "-O", "cdable_vars", "-c", "ls"]],
+    [["git", "-c", 'alias.x=![ -n "$A" ]', "x", "-o", "-v", TEXT]],
+  ])("%j", (argv) => {
+    verifies("PERM-16");
+    expect(innerOf(argv)).toContain("?");
+  });
+
+  test.each([
+    "echo $HOME ${HOME} ${1} $1 $@ $? ${#} ${#HOME}",
+    '[ -f "$HOME/x" ] && ls',
+    'if [ -n "$CI" ]; then ls; fi',
+    '[ "$1" = "a" ] || exit 1',
+    '[ ! -d "$1" ]',
+    "[ $? -eq 0 ]",
+    "[ $# -gt 1 ] && shift 2",
+    "[ -f a -a -d b ]",
+    "test -v HOME",
+    "test -f x || exit $?",
+    "[[ -f $1 ]]",
+    "[[ $1 == *.ts ]]",
+    "[[ $1 =~ ^a ]]",
+    "sleep 1 & wait $!; wait; wait %1",
+    "set -euo pipefail; ls",
+    'set -eu; set -- "$@"; shift; exit 0',
+    "printf '%s\\n' \"$1\"",
+    "printf '%d\\n' 5",
+    "DEBUG=app:*,-x LANG=en_US.UTF-8 TZ=Europe/Berlin ls",
+    "export LANG=C",
+    'grep "a$" b',
+    "grep 'a[$(b)]' c",
+    "echo 'a[$(b)]'",
+    "ulimit -n 1024",
+  ])("and an ordinary script stays plain: %j", (script) => {
+    verifies("PERM-16");
+    expect(innerOf(["bash", "-c", script])).not.toContain("?");
+  });
+});
+
+test.each<[string, string[]]>([
+  // A line that goes on is put together before anything else is read.
+  ['echo "$\\\n(rm a)"', ["?"]],
+  ["echo $\\\n{0@P}", ["?"]],
+  ["echo $(\\\n(date))", ["?"]],
+  ["cat <\\\n<E\n'\nE\nrm a '", ["?"]],
+  ['echo `echo "$\\\\\n(rm a)"`', ["?"]],
+  // Only some characters lose their backslash between backquotes.
+  ["echo `echo \\'; rm a; echo \\'`", ["rm a"]],
+  ['echo "`echo \\"; rm a; echo \\"`"', ["?"]],
+  // These are programs, not a number for a redirection and not a variable.
+  ['"$0"2>f', ["?"]],
+  ["'LANG=x/e' ls", ["?"]],
+  ["echo '2'>f", ["echo 2"]],
+])("a script is read as the shell reads it: %j", (script, expected) => {
+  verifies("PERM-16");
+  expect(innerOf(["sh", "-c", script])).toEqual(expect.arrayContaining(expected));
+});

@@ -1,12 +1,16 @@
 // Which commands a command runs besides itself (PERM-16), as far as its arguments say so. Everything is
 // judged by names: nothing is looked up, nothing is run.
 
+import {
+  evaluatesText,
+  ORDINARY_SHELL_LETTERS,
+  ORDINARY_SHELL_OPTIONS,
+} from "./evaluated-words.ts";
 import { runByGit } from "./git-commands.ts";
 import type { InnerCommands, KnownCommand } from "./known-command.ts";
 import {
-  assignedName,
   indexes,
-  isHarmlessVariable,
+  isHarmlessAssignment,
   mergeInner,
   NOT_UNDERSTOOD,
   RUNS_NOTHING,
@@ -57,7 +61,7 @@ function runByCommand(command: KnownCommand): InnerCommands {
 }
 
 function runByName(name: string, command: KnownCommand): InnerCommands {
-  if (TESTS.has(name) && command.words.some((word) => /\[.*[$`]/s.test(word))) return ANYTHING;
+  if (evaluatesText(name, command)) return ANYTHING;
   if (name === "tar" && /^[A-Za-z]*[IF]/.test(command.words[1] ?? "")) return ANYTHING;
   if (isPlainProgram(name)) return RUNS_NOTHING;
   const known = runByKnownName(name, command);
@@ -70,9 +74,6 @@ function runByName(name: string, command: KnownCommand): InnerCommands {
     ? { ...similar, opaque: true }
     : mergeInner([similar, ANYTHING]);
 }
-
-/** In bash a subscript among their arguments is evaluated. */
-const TESTS: ReadonlySet<string> = new Set(["test", "[", "[["]);
 
 /** Nothing is known of the program. Whoever allows it by its name allows what it does. */
 const ANYTHING: InnerCommands = Object.freeze({
@@ -118,8 +119,12 @@ function runByShell({ words, open }: KnownCommand): InnerCommands {
     }
     if (!/^[-+]./.test(word)) break;
     if (word.startsWith("-") && word.includes("c")) hasScript = true;
-    if (/[is]/.test(word)) opaque = true;
-    if (/[oO]$/.test(word)) at += 1;
+    // With others it is interactive, reads what it is sent, or reads words in another way.
+    if (!ORDINARY_SHELL_LETTERS.test(word.replaceAll(/[clO]/g, "o"))) opaque = true;
+    if (!/[oO]$/.test(word)) continue;
+    at += 1;
+    const name = word.endsWith("o") ? ORDINARY_SHELL_OPTIONS : ORDINARY_BASH_OPTIONS;
+    if (!name.test(words[at] ?? "")) opaque = true;
   }
   const operand = words[at];
   if (!hasScript) {
@@ -135,6 +140,8 @@ function runByShell({ words, open }: KnownCommand): InnerCommands {
     by_nature: true,
   };
 }
+
+const ORDINARY_BASH_OPTIONS = /^(?:dotglob|extglob|failglob|globstar|lastpipe|nullglob)$/;
 
 /** A language that can run anything: what it is given to read is no command of ours. */
 function runByInterpreter({ words }: KnownCommand): InnerCommands {
@@ -240,8 +247,13 @@ function runBySed({ words, open }: KnownCommand): InnerCommands {
   if (scripts.length === 0) scripts.push(words[at] ?? "");
   // GNU programs take options behind operands, too.
   if (words.slice(at).some((word) => /^-./.test(word))) isKnown = false;
-  if (isKnown && scripts.every((script) => SIMPLE_SED.test(script))) return RUNS_NOTHING;
+  if (isKnown && scripts.every(isSimpleSedScript)) return RUNS_NOTHING;
   return { commands: [], opaque: true, told: indexes(1, words.length), by_nature: false };
+}
+
+/** One command that neither runs a program nor reads or writes another file. */
+export function isSimpleSedScript(script: string): boolean {
+  return SIMPLE_SED.test(script);
 }
 
 const SED_ADDRESS = String.raw`(?:\d+|\$|\/(?:\\.|[^\/\\\n])*\/)`;
@@ -262,7 +274,7 @@ function runByTrap({ words, open }: KnownCommand): InnerCommands {
 
 /** Variables for whatever is run afterwards. */
 function runByExport({ words, open }: KnownCommand): InnerCommands {
-  const isHarmless = words.slice(1).every((word) => isHarmlessVariable(assignedName(word) ?? ""));
+  const isHarmless = words.slice(1).every(isHarmlessAssignment);
   return isHarmless && !open ? RUNS_NOTHING : NOT_UNDERSTOOD;
 }
 
@@ -300,6 +312,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   runuser: runByRunuser,
   eval: runByEval,
   trap: runByTrap,
+  printf: () => RUNS_NOTHING,
   command: runByCommandBuiltin,
 };
 

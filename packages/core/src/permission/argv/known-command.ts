@@ -4,7 +4,12 @@
 export interface KnownCommand {
   readonly words: readonly string[];
   readonly open: boolean;
+  /** All words, where it is open and the script that has it says what is known of them. */
+  readonly every?: readonly ShellWord[];
 }
+
+/** A word of a script: its text, or what a word becomes that only the shell could tell. */
+export type ShellWord = string | { readonly unknown: "number" | "word" | "words" };
 
 /** What a command runs besides itself. */
 export interface InnerCommands {
@@ -48,10 +53,13 @@ export function indexes(start: number, end: number): number[] {
   return Array.from({ length: Math.max(0, end - start) }, (_, index) => start + index);
 }
 
-/** Variables that change no more than how a program's output looks. */
-export function isHarmlessVariable(name: string): boolean {
-  return /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|CI|DEBUG|NODE_ENV)$/.test(
-    name,
+/**
+ * `NAME=value` of a variable that changes no more than how a program's output looks. Its value may be evaluated by a shell that
+ * takes it for a number, so it is plain text.
+ */
+export function isHarmlessAssignment(word: string): boolean {
+  return /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|CI|DEBUG|NODE_ENV)\+?=[\w.,:@/+*-]*$/.test(
+    word,
   );
 }
 

@@ -44,7 +44,7 @@ export function runByOptions(
   }
   if (told.length === 0) return open ? { ...RUNS_NOTHING, opaque } : RUNS_NOTHING;
   // What it runs is given further arguments.
-  const known = commands.map((one) => ({ ...one, open: true }));
+  const known = commands.map((one) => ({ words: one.words, open: true }));
   return { commands: known, opaque, told, by_nature: false };
 }
 
@@ -91,5 +91,4 @@ export const OPTIONS_THAT_RUN: Readonly<Record<string, readonly RunningOption[]>
   rg: [script("pre"), script("hostname-bin")],
   zip: [script("unzip-command"), { short: "T", value: "unknown" }],
   install: [script("strip-program")],
-  printf: [{ short: "v", value: "unknown" }],
 };

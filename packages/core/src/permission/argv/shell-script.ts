@@ -2,8 +2,8 @@
 // substitutions, redirections and what separates commands. A word that only the shell could tell (a
 // variable, a pattern) ends what is known of its command; whatever else is not understood is opaque.
 
-import type { KnownCommand } from "./known-command.ts";
-import { assignedName, isHarmlessVariable } from "./known-command.ts";
+import type { KnownCommand, ShellWord } from "./known-command.ts";
+import { assignedName, isHarmlessAssignment } from "./known-command.ts";
 
 export interface ScriptCommands {
   readonly commands: readonly KnownCommand[];
@@ -14,8 +14,11 @@ export interface ScriptCommands {
 export function readShellScript(script: string): ScriptCommands {
   const reader = new ScriptReader(script, 0);
   reader.read();
-  return reader;
+  return { commands: reader.commands, opaque: reader.opaque || SPLIT_SIGN.test(script) };
 }
+
+/** The shell puts a line that goes on together first, so these begin something else than they seem to. */
+const SPLIT_SIGN = /[$({<>]\\\n/;
 
 const MOST_NESTED = 20;
 
@@ -31,6 +34,7 @@ class ScriptReader implements ScriptCommands {
   readonly #nested: number;
   #at = 0;
   #words: string[] = [];
+  #every: ShellWord[] = [];
   #open = false;
   #word: Word | undefined;
   #isRedirectTarget = false;
@@ -79,9 +83,9 @@ class ScriptReader implements ScriptCommands {
       case '"':
         return this.#takeDoubleQuoted();
       case "$":
-        return this.#takeDollar();
+        return this.#takeDollar("unquoted");
       case "`":
-        return this.#takeBackquoted();
+        return this.#takeBackquoted("unquoted");
       case "<":
       case ">":
         return this.#takeRedirection(char);
@@ -94,6 +98,7 @@ class ScriptReader implements ScriptCommands {
       default:
         if (char === "*" || char === "?" || char === "[") this.#current().isPattern = true;
         if (char === "{") this.#current().hasBrace = true;
+        if (char === "=") this.#noteAssignment();
         this.#addText(char);
     }
   }
@@ -114,47 +119,58 @@ class ScriptReader implements ScriptCommands {
       if (char === "\\" && '$`"\\\n'.includes(this.#peek())) {
         if (this.#peek() !== "\n") word.text += this.#peek();
         this.#at += 1;
-      } else if (char === "$") this.#takeDollar();
-      else if (char === "`") this.#takeBackquoted();
+      } else if (char === "$") this.#takeDollar("quoted");
+      else if (char === "`") this.#takeBackquoted("quoted");
       else word.text += char;
     }
     this.opaque = true;
   }
 
-  #takeDollar(): void {
+  #takeDollar(place: Place): void {
     const rest = this.#script.slice(this.#at, this.#at + 200);
-    const [plain] =
-      /^(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?!$-]|\{[A-Za-z0-9_@*#?!-]+\})/.exec(rest) ?? [];
+    const [plain] = PLAIN_VARIABLE.exec(rest) ?? [];
     if (plain !== undefined) {
       this.#at += plain.length;
-      this.#current().isUnknown = true;
+      this.#addUnknown(becomes(plain, place));
+      // A subscript to zsh, which evaluates it.
+      if (this.#peek() === "[") this.opaque = true;
     } else if (rest.startsWith("(")) {
+      // Arithmetic: the names in it are evaluated, whatever is in them.
+      if (rest.startsWith("((")) this.opaque = true;
       this.#at += 1;
-      this.#takeSubstitution();
-    } else if (/^[{'"]/.test(rest)) {
-      // Operators of `${…}`, the escapes of `$'…'`, and `$"…"`, which some shells know and some do not.
+      this.#takeSubstitution(place);
+    } else if (place === "quoted" && /^['"]/.test(rest)) this.#addText("$");
+    else if (/^[{'"[~=^+]/.test(rest)) {
+      // Operators of `${…}`, the escapes of `$'…'`, and what only some shells know: `$"…"`, `$[…]`, `$~x`.
       this.opaque = true;
-      this.#current().isUnknown = true;
+      this.#addUnknown("words");
     } else this.#addText("$");
   }
 
   /** `$(…)`, `<(…)`: its commands are run, and what they write is not known. */
-  #takeSubstitution(): void {
-    this.#current().isUnknown = true;
+  #takeSubstitution(place: Place): void {
+    this.#addUnknown(place === "quoted" ? "word" : "words");
     const inner = new ScriptReader(this.#script.slice(this.#at), this.#nested + 1);
     if (this.#nested >= MOST_NESTED) this.opaque = true;
     else this.#at += this.#adopt(inner, ")");
   }
 
-  #takeBackquoted(): void {
-    this.#current().isUnknown = true;
+  #takeBackquoted(place: Place): void {
+    this.#addUnknown(place === "quoted" ? "word" : "words");
     let script = "";
     while (this.#at < this.#script.length && this.#peek() !== "`") {
-      if (this.#peek() === "\\") this.#at += 1;
+      if (this.#peek() === "\\") {
+        const escaped = this.#script[this.#at + 1] ?? "";
+        // Shells differ in whether this one loses its backslash.
+        if (escaped === '"' && place === "quoted") this.opaque = true;
+        if (!"$`\\".includes(escaped)) script += "\\";
+        this.#at += 1;
+      }
       script += this.#peek();
       this.#at += 1;
     }
     if (this.#at >= this.#script.length || this.#nested >= MOST_NESTED) this.opaque = true;
+    if (SPLIT_SIGN.test(script)) this.opaque = true;
     this.#at += 1;
     if (this.#nested < MOST_NESTED) this.#adopt(new ScriptReader(script, this.#nested + 1));
   }
@@ -170,6 +186,8 @@ class ScriptReader implements ScriptCommands {
   #takeGroup(): void {
     // A function, an array or a pattern of some shell, unless a command may begin here.
     if (this.#word !== undefined || this.#words.length > 0 || this.#open) this.opaque = true;
+    // `((…))` is arithmetic.
+    if (this.#peek() === "(") this.opaque = true;
     this.#endCommand();
     const inner = new ScriptReader(this.#script.slice(this.#at), this.#nested + 1);
     if (this.#nested >= MOST_NESTED) this.opaque = true;
@@ -177,12 +195,15 @@ class ScriptReader implements ScriptCommands {
   }
 
   #takeRedirection(char: string): void {
+    const word = this.#word;
     // `2>`: a number right before the sign belongs to it.
-    if (/^[0-9]+$/.test(this.#word?.text ?? "")) this.#word = undefined;
+    if (word !== undefined && isLiteral(word) && /^[0-9]+$/.test(word.text)) this.#word = undefined;
+    // `{name}>`: a variable, whose subscript is evaluated.
+    if (word?.hasBrace === true) this.opaque = true;
     this.#endWord();
     if (this.#peek() === "(") {
       this.#at += 1;
-      return this.#takeSubstitution();
+      return this.#takeSubstitution("quoted");
     }
     if (char === "<" && this.#peek() === "<") return this.#takeHereDocument();
     while (["&", "|", ">"].includes(this.#peek())) this.#at += 1;
@@ -239,9 +260,21 @@ class ScriptReader implements ScriptCommands {
       isQuoted: false,
       isPattern: false,
       hasBrace: false,
-      isUnknown: false,
+      isAssignment: false,
+      unknown: undefined,
     };
     return this.#word;
+  }
+
+  #addUnknown(unknown: Unknown): void {
+    const word = this.#current();
+    word.unknown = word.unknown === undefined ? unknown : widest(word.unknown, unknown);
+  }
+
+  /** Only a name that is written as such is set; `"LANG=x/y"` is a program. */
+  #noteAssignment(): void {
+    const word = this.#current();
+    if (isLiteral(word) && assignedName(`${word.text}=`) !== undefined) word.isAssignment = true;
   }
 
   #addText(text: string): void {
@@ -262,27 +295,53 @@ class ScriptReader implements ScriptCommands {
       this.#isRedirectTarget = false;
       return;
     }
-    if (this.#open) return;
-    const isFirst = this.#words.length === 0;
-    const assigned = isFirst ? assignedName(word.text) : undefined;
-    if (assigned !== undefined) {
-      if (!isHarmlessVariable(assigned)) this.opaque = true;
+    const isFirst = this.#every.length === 0;
+    if (isFirst && word.isAssignment) {
+      if (word.unknown !== undefined || !isHarmlessAssignment(word.text)) this.opaque = true;
       return;
     }
     if (isFirst && !word.isQuoted && RESERVED.has(word.text)) return;
-    if (isUncertain(word, isFirst)) this.#open = true;
-    else this.#words.push(word.text);
+    const isUnsure = isUncertain(word, isFirst);
+    this.#every.push(isUnsure ? { unknown: unknownOf(word) } : word.text);
+    if (isUnsure) this.#open = true;
+    if (!this.#open) this.#words.push(word.text);
   }
 
   #endCommand(): void {
     this.#endWord();
     this.#isRedirectTarget = false;
-    if (this.#words.length > 0 || this.#open) {
-      this.commands.push({ words: this.#words, open: this.#open });
+    if (this.#every.length > 0) {
+      const every = this.#open ? { every: this.#every } : {};
+      this.commands.push({ words: this.#words, open: this.#open, ...every });
     }
     this.#words = [];
+    this.#every = [];
     this.#open = false;
   }
+}
+
+/** Whether it is between double quotes, where it becomes one word. */
+type Place = "quoted" | "unquoted";
+
+type Unknown = Extract<ShellWord, object>["unknown"];
+
+/** Without operators: with them a value may be evaluated. */
+const PLAIN_VARIABLE =
+  /^(?:#?[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?!$-]|\{#?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?!$-])\})/;
+
+function becomes(variable: string, place: Place): Unknown {
+  if (/^(?:[#?!$]|\{[#?!$]\}|\{#.+\})$/.test(variable)) return "number";
+  return place === "quoted" && !variable.includes("@") ? "word" : "words";
+}
+
+function widest(one: Unknown, other: Unknown): Unknown {
+  return one === "words" || other === "words" ? "words" : "word";
+}
+
+/** A number is one only by itself. */
+function unknownOf({ text, unknown, isPattern, hasBrace }: Word): Unknown {
+  if (unknown === undefined || isPattern || hasBrace) return "words";
+  return unknown === "number" && text !== "" ? "word" : unknown;
 }
 
 interface Word {
@@ -291,13 +350,19 @@ interface Word {
   isQuoted: boolean;
   isPattern: boolean;
   hasBrace: boolean;
-  isUnknown: boolean;
+  isAssignment: boolean;
+  /** What the part of it becomes that only the shell could tell. */
+  unknown: Unknown | undefined;
+}
+
+function isLiteral({ isQuoted, unknown }: Word): boolean {
+  return !isQuoted && unknown === undefined;
 }
 
 /** Only the shell knows what, and how many words, it becomes. */
 function isUncertain(word: Word, isFirst: boolean): boolean {
-  const { text, isPattern, hasBrace, isUnknown, isQuoted } = word;
-  if (isUnknown) return true;
+  const { text, isPattern, hasBrace, unknown, isQuoted } = word;
+  if (unknown !== undefined) return true;
   if (isPattern && text !== "[" && text !== "[[") return true;
   if (hasBrace && /,|\.\./.test(text)) return true;
   // `=program` of zsh.

@@ -5,7 +5,7 @@ import type { InnerCommands, KnownCommand } from "./known-command.ts";
 import {
   assignedName,
   indexes,
-  isHarmlessVariable,
+  isHarmlessAssignment,
   NOT_UNDERSTOOD,
   RUNS_NOTHING,
 } from "./known-command.ts";
@@ -65,10 +65,10 @@ export function runByWrapper(command: KnownCommand, wrapper: Wrapper): InnerComm
     };
   }
   for (; wrapper.assignments === true; at += 1) {
-    const name = assignedName(words[at] ?? "");
-    if (name === undefined) break;
+    const word = words[at] ?? "";
+    if (assignedName(word) === undefined) break;
     told.push(at);
-    if (!isHarmlessVariable(name)) opaque = true;
+    if (!isHarmlessAssignment(word)) opaque = true;
   }
   const rest = words.slice(at);
   told.push(...indexes(at, words.length));

@@ -1,0 +1,61 @@
+// Names that ignore files call back, by which ripgrep opens hidden files it would pass by: `!.env` in `.ignore`.
+
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { entriesOf } from "../path/index.ts";
+import { nameMatcher } from "./name-matcher.ts";
+
+const MOST_ENTRIES = 20_000;
+const MOST_BYTES = 256 * 1024;
+const IGNORE_FILES = [".gitignore", ".ignore", ".rgignore", ".git/info/exclude"];
+const NOT_ENTERED: ReadonlySet<string> = new Set([".git", "node_modules", "site-packages"]);
+
+/** Whether ignore files around and below these directories may call a file of this name back. */
+export function calledBack(roots: readonly string[]): (name: string) => boolean {
+  const directories = foldersBelow(roots);
+  if (directories === undefined) return () => true;
+  const names = new Set<string>();
+  for (const directory of [...directories, ...roots.flatMap(foldersAbove)]) {
+    for (const file of IGNORE_FILES) {
+      const found = exceptionsIn(join(directory, file));
+      if (found === undefined) return () => true;
+      for (const name of found) names.add(name);
+    }
+  }
+  const matchers = [...names].map(nameMatcher);
+  return (name) => matchers.some((matches) => matches(name));
+}
+
+/** Undefined where there are too many. */
+function foldersBelow(roots: readonly string[]): readonly string[] | undefined {
+  const found = [...roots];
+  let left = MOST_ENTRIES;
+  for (const directory of found) {
+    for (const entry of entriesOf(directory)) {
+      if ((left -= 1) < 0) return undefined;
+      if (entry.isDirectory() && !NOT_ENTERED.has(entry.name))
+        found.push(join(directory, entry.name));
+    }
+  }
+  return found;
+}
+
+function foldersAbove(directory: string): string[] {
+  const above = dirname(directory);
+  return above === directory ? [] : [above, ...foldersAbove(above)];
+}
+
+/** The last names of the patterns behind `!`; undefined for a file that cannot be read. */
+function exceptionsIn(path: string): string[] | undefined {
+  try {
+    const file = statSync(path, { throwIfNoEntry: false });
+    if (file === undefined) return [];
+    if (!file.isFile() || file.size > MOST_BYTES) return undefined;
+    return readFileSync(path, "utf8")
+      .split("\n")
+      .flatMap((line) => /^\uFEFF?\s*!(.+?)\/*\s*$/.exec(line)?.[1] ?? [])
+      .map((pattern) => pattern.slice(pattern.lastIndexOf("/") + 1));
+  } catch {
+    return undefined;
+  }
+}
