@@ -198,6 +198,15 @@ function withoutOrder(facts: readonly Fact[]): Fact[] {
       return { ...rest, type: "error", data: {} } as Fact;
     }
     const { ended: _ended, record_version: _version, ...data } = fact.data as JsonObject;
+    if (fact.type === "tool.queued" || fact.type === "tool.started") {
+      data["class"] = EARLIER_CLASSES[fact.data.class ?? ""] ?? data["class"] ?? null;
+    }
     return { ...fact, data } as Fact;
   });
 }
+
+const EARLIER_CLASSES: Record<string, string> = {
+  parallel: "together",
+  exclusive: "alone",
+  spawns_agent: "starter",
+};

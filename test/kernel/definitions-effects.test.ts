@@ -159,7 +159,7 @@ describe("what an author leaves out", () => {
         repeatable: false,
       },
     ]);
-    expect(queuedAs(world)).toEqual(["alone"]);
+    expect(queuedAs(world)).toEqual(["exclusive"]);
   });
 
   it("does not take a readonly tag for a permission", () => {
@@ -246,7 +246,7 @@ describe("classify", () => {
     const [wet] = await world.execute({ id: "wet", name: "db.run", arguments: { dry: false } });
     expect(dry?.status).toBe("succeeded");
     expect(wet?.error?.code).toBe("permission_unanswered");
-    expect(queuedAs(world)).toEqual(["together", "write"]);
+    expect(queuedAs(world)).toEqual(["parallel", "write"]);
     const open_world = false;
     expect(effectsOf(world)).toEqual([
       {

@@ -35,7 +35,8 @@ export async function drive<T>(clock: HeldClock, work: Promise<T>): Promise<T> {
 /** Settles the work without a millisecond passing. */
 export async function atOnce<T>(clock: HeldClock, work: Promise<T>): Promise<T> {
   const waited = watch(work);
-  await clock.settle();
+  // Hundreds of calls, ten at a time, are a longer chain of promises than the clock settles at once.
+  for (let i = 0; waited.open && i < 10; i += 1) await clock.settle();
   if (waited.open) throw new Error("it takes time, and should not");
   return work;
 }

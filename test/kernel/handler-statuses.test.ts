@@ -4,7 +4,7 @@
 import { ToolFailure, toolResult, type AnyTool, type HandlerErrorStatus } from "@soong/core";
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
-import { allowAll, createWorld, reader, writer } from "./world.ts";
+import { allowAll, createWorld, reader, takeTimeBy, writer } from "./world.ts";
 
 const error = { code: "connection_lost", message: "the server is gone" };
 
@@ -87,6 +87,7 @@ test.each<HandlerErrorStatus>(["timed_out", "unknown"])(
       ],
       policy: allowAll,
     });
+    takeTimeBy(world.clock);
     const writes = await world.execute(
       { name: "a.write", arguments: {} },
       { name: "a.later", arguments: {} },

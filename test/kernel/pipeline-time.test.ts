@@ -314,6 +314,7 @@ describe("a turn", () => {
       settled = true;
       return results;
     });
+    await stage.clock.settle();
     for (const i of [2, 0]) {
       held.calls[i]?.finish(i);
       await stage.clock.advance(10_000);

@@ -47,17 +47,11 @@ export function createSpyJournal(options: SpyOptions = {}): SpyJournal {
       entries.push(entry);
       memory.append(entry);
     },
-    flush() {
+    async flush() {
       flushes += 1;
       const upTo = memory.facts.at(-1)?.seq ?? 0;
-      const pending = options.onFlush?.(flushes);
-      if (pending === undefined) {
-        durable = upTo;
-        return undefined;
-      }
-      return pending.then(() => {
-        durable = Math.max(durable, upTo);
-      });
+      await options.onFlush?.(flushes);
+      durable = Math.max(durable, upTo);
     },
     read: options.onRead ?? ((after, limit) => memory.read(after, limit)),
   };

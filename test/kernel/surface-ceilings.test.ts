@@ -378,10 +378,10 @@ describe("our own tools", () => {
       .facts("tool.queued")
       .map(({ tool_name, data }) => [tool_name, data.class]);
     expect(classes).toEqual([
-      ["agent.create_sub_agent", "starter"],
-      ["agent.fork_agent", "starter"],
-      ["a.read", "alone"],
-      ["mcp.s.start", "alone"],
+      ["agent.create_sub_agent", "spawns_agent"],
+      ["agent.fork_agent", "spawns_agent"],
+      ["a.read", "exclusive"],
+      ["mcp.s.start", "exclusive"],
     ]);
   });
 
@@ -397,6 +397,9 @@ describe("our own tools", () => {
     });
     const names = ["agent.task_update_step", "internal.write_memory"];
     await world.execute(...names.map((name) => ({ name, arguments: {} })));
-    expect(world.facts("tool.queued").map(({ data }) => data.class)).toEqual(["alone", "alone"]);
+    expect(world.facts("tool.queued").map(({ data }) => data.class)).toEqual([
+      "exclusive",
+      "exclusive",
+    ]);
   });
 });

@@ -18,6 +18,7 @@ it("a turn tells its nodes in the order of the path, whatever ended first", asyn
   const turn = world.run.openTurn({ parentNodeId: "before" });
   turn.push({ id: "1", name: "a.slow", arguments: {} });
   turn.push({ id: "2", name: "b.context", arguments: {} });
+  await world.clock.settle();
   expect(turn.nodes).toEqual([]);
   turn.end();
   expect(turn.nodes.map(({ tool_call_id }) => tool_call_id)).toEqual(["2", "2"]);

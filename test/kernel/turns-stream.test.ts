@@ -56,6 +56,7 @@ describe("while the model still streams", () => {
     });
     const turn = stage.run.openTurn();
     turn.push({ id: "1", name: "a.read", arguments: "{}" });
+    await stage.clock.settle();
     expect(stage.storyOf("1")).toContain("tool.started");
     turn.push({ id: "2", name: "a.check", arguments: "{}" });
     turn.push({ id: "3", name: "a.read", arguments: "{}" });

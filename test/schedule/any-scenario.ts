@@ -18,7 +18,7 @@ const anyStep: fc.Arbitrary<ScriptStep> = fc.oneof(
   { weight: 2, arbitrary: anyTicks.map((ticks) => ({ type: "ask" as const, ticks })) },
   {
     weight: 1,
-    arbitrary: weighted<CallClass>([2, "together"], [1, "alone"], [3, "write"]).map((to) => ({
+    arbitrary: weighted<CallClass>([2, "parallel"], [1, "exclusive"], [3, "write"]).map((to) => ({
       type: "become" as const,
       class: to,
     })),
@@ -30,10 +30,10 @@ const anyCall: fc.Arbitrary<ScriptedCall> = fc
     arrives: weighted<number>([4, 0], [3, 1], [1, 2], [1, 5]),
     judgedAfter: mostlyNone,
     verdict: weighted<ScriptedCall["verdict"]>(
-      [10, "together"],
-      [2, "alone"],
+      [10, "parallel"],
+      [2, "exclusive"],
       [3, "write"],
-      [4, "starter"],
+      [4, "spawns_agent"],
       [2, "refused"],
       [1, "refused as write"],
     ),
@@ -49,14 +49,14 @@ const anyCall: fc.Arbitrary<ScriptedCall> = fc
   })
   // A changed input never makes something else of an agent starter.
   .map((call) =>
-    call.verdict === "starter"
+    call.verdict === "spawns_agent"
       ? { ...call, script: call.script.filter(({ type }) => type !== "become") }
       : call,
   );
 
 export const anyScenario: fc.Arbitrary<Scenario> = fc
   .record({
-    maxTogether: fc.integer({ min: 1, max: 4 }),
+    maxParallel: fc.integer({ min: 1, max: 4 }),
     early: weighted<Scenario["early"]>([4, "readonly"], [1, "none"], [1, "all"]),
     calls: fc.array(anyCall, { maxLength: 12 }),
     textAfterLastCall: fc.nat({ max: 12 }),
@@ -68,11 +68,11 @@ export const anyScenario: fc.Arbitrary<Scenario> = fc
     ),
     haltedAfter: fc.nat({ max: 30 }),
   })
-  .map(({ maxTogether, early, calls: gapped, textAfterLastCall, fate, haltedAfter }) => {
+  .map(({ maxParallel, early, calls: gapped, textAfterLastCall, fate, haltedAfter }) => {
     let arrives = 0;
     const calls = gapped.map((call) => ({ ...call, arrives: (arrives += call.arrives) }));
     const scenario: Scenario = {
-      maxTogether,
+      maxParallel,
       early,
       calls,
       streamEnds: fate === "abandoned" ? "never" : arrives + textAfterLastCall,
@@ -87,7 +87,12 @@ export const anyScenario: fc.Arbitrary<Scenario> = fc
   });
 
 const anyId = fc.constantFrom("a", "b", "c", "d");
-const anyClass = weighted<CallClass>([3, "together"], [1, "alone"], [1, "write"], [1, "starter"]);
+const anyClass = weighted<CallClass>(
+  [3, "parallel"],
+  [1, "exclusive"],
+  [1, "write"],
+  [1, "spawns_agent"],
+);
 
 /** Events no well-behaved caller would send in this order, among some that it would. */
 export const anyEvents: fc.Arbitrary<readonly ScheduleEvent[]> = fc.array(

@@ -61,7 +61,7 @@ export function streamLets(
   const cutAt = halt?.kind === "abort" ? halt.at : Number.POSITIVE_INFINITY;
   if (streamEnds !== "never" && streamEnds <= cutAt && streamEnds <= at) return true;
   const isRepeatable = call === undefined || scenario.calls[call]?.repeatable === true;
-  const isReadonly = kind === "together" || kind === "alone";
+  const isReadonly = kind === "parallel" || kind === "exclusive";
   return early === "all" || (early === "readonly" && isReadonly && isRepeatable);
 }
 

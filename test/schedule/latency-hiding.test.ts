@@ -7,7 +7,7 @@ import type { Scenario } from "./scenario.ts";
 const tenReadonlyCalls = Array.from({ length: 10 }, (_, i) => ({
   arrives: 100 * (i + 1),
   judgedAfter: 0,
-  verdict: "together" as const,
+  verdict: "parallel" as const,
   repeatable: true,
   script: [{ type: "work" as const, ticks: i === 0 ? 1000 : 300 }],
   outcome: "ok" as const,
@@ -16,7 +16,7 @@ const tenReadonlyCalls = Array.from({ length: 10 }, (_, i) => ({
 }));
 
 const turn: Scenario = {
-  maxTogether: 10,
+  maxParallel: 10,
   early: "readonly",
   calls: tenReadonlyCalls,
   streamEnds: 1000,

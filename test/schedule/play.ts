@@ -2,7 +2,7 @@
 // out what the scheduler says, tells it what the calls do, and writes down both.
 
 import {
-  createSchedule,
+  Schedule,
   type CallClass,
   type ScheduleAction,
   type ScheduleEvent,
@@ -27,7 +27,7 @@ interface Appointment {
 }
 
 export function playWithScheduler(scenario: Scenario): readonly Happening[] {
-  const schedule = createSchedule(scenario);
+  const schedule = new Schedule(scenario);
   const performers = scenario.calls.map(performerOf);
   const agenda = new Map<number, Appointment>();
   const happenings: Happening[] = [];

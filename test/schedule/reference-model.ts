@@ -68,17 +68,17 @@ export function playByDefinition(scenario: Scenario): readonly Happening[] {
     const before = unfinished().filter(({ index }) => index < call.index);
     const running = calls.filter(({ state }) => state === "running").length;
     // Together: all that is unfinished before it belongs to its group. Alone: nothing is.
-    if (call.class === "together") {
+    if (call.class === "parallel") {
       const isHeldUp = before.some((it) => it.state === "queued" && !mayGoDuringTheStream(it));
-      const isGroup = before.every((it) => it.class === "together");
-      return isGroup && !isHeldUp && running < scenario.maxTogether;
+      const isGroup = before.every((it) => it.class === "parallel");
+      return isGroup && !isHeldUp && running < scenario.maxParallel;
     }
-    if (call.class === "starter") return before.every((it) => it.class === "starter");
+    if (call.class === "spawns_agent") return before.every((it) => it.class === "spawns_agent");
     return before.length === 0 && running === 0;
   }
 
   function mayGoDuringTheStream(call: Call): boolean {
-    const isReadonly = call.class === "together" || call.class === "alone";
+    const isReadonly = call.class === "parallel" || call.class === "exclusive";
     if (stream === "ended" || scenario.early === "all") return true;
     return scenario.early === "readonly" && isReadonly && call.plan.repeatable;
   }
@@ -173,7 +173,7 @@ export function playByDefinition(scenario: Scenario): readonly Happening[] {
   function end(call: Call, outcome: ScriptedCall["outcome"]): void {
     call.stopsLater = outcome !== "ok" && call.class === "write";
     // Nothing runs beside a call that is alone, and the failure of a starter cancels nobody.
-    const cancels = outcome === "fails and cancels siblings" && call.class === "together";
+    const cancels = outcome === "fails and cancels siblings" && call.class === "parallel";
     const beside = cancels ? siblings(call) : [];
     finish(call, { what: outcome === "ok" ? "end" : "fail" });
     for (const sibling of beside) cancel(sibling, call);

@@ -61,9 +61,9 @@ export function renderHappening(happening: Happening): string {
 }
 
 export function renderScenario(scenario: Scenario): string {
-  const { maxTogether, early, streamEnds, halt } = scenario;
+  const { maxParallel, early, streamEnds, halt } = scenario;
   return [
-    `at most ${maxTogether} together, early: ${early}, stream ends: ${streamEnds}`,
+    `at most ${maxParallel} together, early: ${early}, stream ends: ${streamEnds}`,
     ...scenario.calls.map((call, index) => `  #${index} ${renderCall(call)}`),
     ...(halt === undefined ? [] : [`  ${halt.kind} at ${halt.at}`]),
   ].join("\n");

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { createSchedule } from "../../packages/core/src/schedule/schedule.ts";
+import { Schedule } from "../../packages/core/src/schedule/schedule.ts";
 import { anyEvents, anyScenario, runs } from "./any-scenario.ts";
 import { courseOf, type Look, type Standing, streamLets } from "./course.ts";
 import { playWithScheduler } from "./play.ts";
@@ -25,7 +25,7 @@ describe("whatever arrives, fails, asks, changes or is halted", () => {
     assertAlways(({ happening: { what, call } }, before) => {
       if (what !== "start" && what !== "resume") return;
       const group = standing(before, call).class;
-      const alone = group === "write" || group === "alone";
+      const alone = group === "write" || group === "exclusive";
       const unfinished = before.filter((it) => it.call < call && it.phase !== "over");
       expect(unfinished.filter((it) => alone || it.class !== group)).toEqual([]);
     });
@@ -35,7 +35,7 @@ describe("whatever arrives, fails, asks, changes or is halted", () => {
     verifies("SCHED-1");
     assertAlways(({ calls }) => {
       const running = calls.filter(isRunning);
-      if (running.some((it) => it.class === "write" || it.class === "alone")) {
+      if (running.some((it) => it.class === "write" || it.class === "exclusive")) {
         expect(running).toHaveLength(1);
       }
     });
@@ -43,9 +43,9 @@ describe("whatever arrives, fails, asks, changes or is halted", () => {
 
   test("never more than the maximum run together", () => {
     verifies("SCHED-1");
-    assertAlways(({ calls }, _, { maxTogether }) => {
-      const running = calls.filter((it) => isRunning(it) && it.class === "together");
-      expect(running.length).toBeLessThanOrEqual(maxTogether);
+    assertAlways(({ calls }, _, { maxParallel }) => {
+      const running = calls.filter((it) => isRunning(it) && it.class === "parallel");
+      expect(running.length).toBeLessThanOrEqual(maxParallel);
     });
   });
 
@@ -68,12 +68,12 @@ describe("whatever arrives, fails, asks, changes or is halted", () => {
     verifies("SCHED-2");
     assertAlways(({ happening, calls, momentEnds }, before, scenario) => {
       if (happening.what === "cancel") {
-        expect(standing(before, happening.call).class).not.toBe("starter");
-        expect(standing(before, happening.cause).class).not.toBe("starter");
+        expect(standing(before, happening.call).class).not.toBe("spawns_agent");
+        expect(standing(before, happening.cause).class).not.toBe("spawns_agent");
       }
-      if (!momentEnds || !streamLets(scenario, happening.at, { class: "starter" })) return;
+      if (!momentEnds || !streamLets(scenario, happening.at, { class: "spawns_agent" })) return;
       const row = calls.filter((it) => it.phase !== "over");
-      const group = row.slice(0, lengthOfFront(row, "starter"));
+      const group = row.slice(0, lengthOfFront(row, "spawns_agent"));
       expect(group.filter((it) => it.phase === "queued" || it.phase === "waiting")).toEqual([]);
     });
   });
@@ -114,9 +114,9 @@ describe("whatever arrives, fails, asks, changes or is halted", () => {
       expect(scenario.calls[cause]!.outcome).toBe("fails and cancels siblings");
       const [from, to] = [Math.min(call, cause), Math.max(call, cause)];
       const between = before.filter((it) => from < it.call && it.call < to);
-      expect(between.filter((it) => it.phase !== "over" && it.class !== "together")).toEqual([]);
-      expect(standing(before, call).class).toBe("together");
-      expect(standing(before, cause).class).toBe("together");
+      expect(between.filter((it) => it.phase !== "over" && it.class !== "parallel")).toEqual([]);
+      expect(standing(before, call).class).toBe("parallel");
+      expect(standing(before, cause).class).toBe("parallel");
     });
   });
 
@@ -137,9 +137,9 @@ describe("whatever arrives, fails, asks, changes or is halted", () => {
       fc.property(abandoned, (scenario) => {
         for (const { happening, calls } of courseOf(scenario, playWithScheduler(scenario))) {
           const running = calls.filter(isRunning);
-          expect(running.filter((it) => it.class === "write" || it.class === "starter")).toEqual(
-            [],
-          );
+          expect(
+            running.filter((it) => it.class === "write" || it.class === "spawns_agent"),
+          ).toEqual([]);
           expect(running.filter((it) => !scenario.calls[it.call]!.repeatable)).toEqual([]);
           if (happening.what === "start") {
             expect(happening.at).toBeLessThanOrEqual(scenario.halt!.at);
@@ -165,8 +165,8 @@ describe("whatever arrives, fails, asks, changes or is halted", () => {
       if (!momentEnds) return;
       const row = calls.filter((it) => it.phase !== "over");
       const running = row.filter(isRunning).length;
-      const slots = row[0]?.class === "together" ? scenario.maxTogether : 1;
-      const group = row.slice(0, Math.max(1, lengthOfFront(row, "together")));
+      const slots = row[0]?.class === "parallel" ? scenario.maxParallel : 1;
+      const group = row.slice(0, Math.max(1, lengthOfFront(row, "parallel")));
       const idle = group.filter((it) => it.phase === "queued" || it.phase === "waiting");
       // What has to wait for the end of the stream holds up what comes after it.
       const held = idle.findIndex((it) => !streamLets(scenario, at, it));
@@ -186,8 +186,8 @@ describe("whatever arrives, fails, asks, changes or is halted", () => {
 test("told anything in any order, it starts a call once and never speaks of one that is over", () => {
   verifies("SCHED-9");
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 3 }), anyEvents, (maxTogether, events) => {
-      const schedule = createSchedule({ maxTogether, early: "readonly" });
+    fc.property(fc.integer({ min: 1, max: 3 }), anyEvents, (maxParallel, events) => {
+      const schedule = new Schedule({ maxParallel, early: "readonly" });
       const [known, begun, over] = [new Set<string>(), new Set<string>(), new Set<string>()];
       for (const event of events) {
         if (event.type === "arrived") known.add(event.id);

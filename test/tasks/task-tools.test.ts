@@ -290,8 +290,8 @@ async function openDesk(): Promise<Desk> {
         facts.push(...entry.facts);
         written.push(...(entry.nodes ?? []));
       },
-      read: (after, limit) => facts.filter(({ seq }) => seq > after).slice(0, limit),
-      flush: () => {},
+      read: async (after, limit) => facts.filter(({ seq }) => seq > after).slice(0, limit),
+      flush: async () => {},
     },
   });
   const { session_id } = session;

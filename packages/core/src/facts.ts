@@ -4,7 +4,7 @@ import type { KernelConfig, PermissionAnswer, PermissionRequest } from "./call/i
 import type { HookEvent } from "./hook/index.ts";
 import type { ArtifactRecord, TerminalFactType } from "./journal/index.ts";
 import type { Judgement, Mode, PermissionFacts, ToolGrant } from "./permission/index.ts";
-import type { CallClass } from "./schedule/index.ts";
+import type { RecordedCallClass } from "./schedule/index.ts";
 import type { JsonObject, JsonValue } from "./schema/index.ts";
 import type { CatalogRecord, ModelProfile, Role } from "./surface/index.ts";
 import type {
@@ -32,7 +32,7 @@ export interface KernelFactPayloads extends Record<TerminalFactType, TerminalDat
   "tool.deferred.loaded": { tools: readonly string[]; surface_revision: number };
   "tool.requested": RequestedData;
   "tool.validated": { effects: Effects };
-  "tool.queued": { class: CallClass };
+  "tool.queued": { class: RecordedCallClass };
   "tool.started": StartedData;
   "tool.progress": {
     message?: string;
@@ -126,7 +126,7 @@ export interface StartedData {
   decision?: string;
   /** The id of the fact that decided. */
   decision_ref?: string;
-  class?: CallClass;
+  class?: RecordedCallClass;
   effects?: Effects;
   is_destructive?: boolean;
   interrupt_behavior?: InterruptBehavior;

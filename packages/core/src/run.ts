@@ -2,10 +2,9 @@
 // loaded, the context) and opens turns. Loops build on this; they never touch the pipeline.
 
 import {
-  createAbort,
   createTurn,
   Deadlines,
-  frozenContext,
+  freezeContext,
   explainCall,
   placesOfReading,
   type AdmitContext,
@@ -162,7 +161,7 @@ export async function startRun(
   const index = createDeferredIndex();
   const usedIds = new Set<string>();
   const loadedLater: string[] = [...(options.loadedTools ?? [])];
-  let context: RunContext = frozenContext(options.context ?? {});
+  let context: RunContext = freezeContext(options.context ?? {});
   const turns = new Set<Turn>();
   let wanted = false;
   /** The revision of the registry that was last looked at, whether or not anything had changed. */
@@ -214,16 +213,15 @@ export async function startRun(
       wanted = true;
       loadedLater.push(name);
     },
-    deferred: {
-      search: (query, limit) => index.search(surface, query, limit, shown.names),
-      load,
-      connecting: () => options.connecting?.() ?? [],
-    },
     admitContext: options.admitContext,
     onPersonAsked: options.onPersonAsked,
   };
   const key = runKey(identity.session_id, identity.run_id);
-  parts.runs.set(key, host.deferred);
+  parts.runs.set(key, {
+    search: (query, limit) => index.search(surface, query, limit, shown.names),
+    load,
+    connecting: () => options.connecting?.() ?? [],
+  });
 
   return {
     identity,
@@ -275,11 +273,8 @@ export async function startRun(
   };
 
   function openTurn(turnOptions: { parentNodeId?: string } = {}): Turn {
-    const opened = createTurn(host, {
-      ...turnOptions,
-      usedIds,
-      onSettled: () => turns.delete(opened),
-    });
+    const onSettled = (turn: Turn): void => void turns.delete(turn);
+    const opened = createTurn(host, { ...turnOptions, usedIds, onSettled });
     turns.add(opened);
     return opened;
   }
@@ -439,8 +434,8 @@ async function askEnabled(
   for (const { name, definition } of snapshot.tools.values()) {
     if (definition.isEnabled === undefined) continue;
     asked.push(
-      Promise.resolve(
-        within(parts.clock, parts.config.tools.resolve_timeout_ms, () => definition.isEnabled?.()),
+      within(parts.clock, parts.config.tools.resolve_timeout_ms, () =>
+        definition.isEnabled?.(),
       ).then((waited) => {
         if (waited.kind === "timed_out")
           refused.set(name, `isEnabled did not answer within ${waited.ms} ms`);
@@ -468,7 +463,7 @@ export async function observe<Event extends Exclude<HookEvent, "PreToolUse" | "P
       clock: parts.clock,
       recorder,
       redactor,
-      signal: () => createAbort().signal,
+      signal: () => new AbortController().signal,
       defaultTimeoutMs: parts.config.hooks.timeout_ms,
       wait: (ms, work) => within(parts.clock, ms, work),
     });

@@ -8,7 +8,7 @@ import {
   type TerminalFactType,
   type ToolResult,
 } from "@soong/core";
-import { entriesIn, omitUndefined } from "@soong/core/internal";
+import { entriesIn, omitUndefined, readCallClass } from "@soong/core/internal";
 import { decisiveOf, type LiveCall } from "./live-call.ts";
 import { errorOf, resultOf } from "./recorded-call.ts";
 
@@ -101,7 +101,7 @@ export function compareValidation(fact: Fact<"tool.validated">, call: LiveCall):
 }
 
 export function compareClass(fact: Fact<"tool.queued">, call: LiveCall): void {
-  const { class: was } = fact.data;
+  const was = readCallClass(fact.data.class);
   if (was !== call.class) throw new Diverged(fact, "classification", was, call.class ?? "none");
 }
 

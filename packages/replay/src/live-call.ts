@@ -1,15 +1,8 @@
 // One call of the replay: what the kernel has decided about it so far, and the places where its tool, its guards and the
 // person wait until the record says that they answered.
 
-import type {
-  ChainEntry,
-  Fact,
-  FactData,
-  HandlerResult,
-  Plan,
-  ToolContext,
-  ToolResult,
-} from "@soong/core";
+import type { ChainEntry, Fact, HandlerResult, Plan, ToolContext, ToolResult } from "@soong/core";
+import type { readCallClass } from "@soong/core/internal";
 import type { RecordedCall } from "./recorded-call.ts";
 
 export interface LiveCall {
@@ -41,7 +34,7 @@ export interface LiveCall {
   guarded: number;
   tool_name?: string;
   validated?: Fact<"tool.validated">;
-  class?: FactData<"tool.queued">["class"];
+  class?: ReturnType<typeof readCallClass>;
   /** Its judgements so far, and how many of those on record were compared with them. */
   readonly judgements: Fact<"permission.evaluated">[];
   compared: number;

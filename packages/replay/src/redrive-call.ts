@@ -126,7 +126,7 @@ export function createCallStep(around: CallSurroundings): CallStep {
     await settle();
     comparePermission(fact, call);
     // It is counted before it starts: another may be refused because of it until then.
-    if (call.class === "starter" && call.recorded.started !== undefined) {
+    if (call.class === "spawns_agent" && call.recorded.started !== undefined) {
       await outside(() => openPlan(call, false));
     }
   }

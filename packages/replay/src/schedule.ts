@@ -1,6 +1,7 @@
 // When calls begin, held against the record (SCHED-2, 3, 5): one that waited must wait now, and one that began must not.
 
 import type { Fact } from "@soong/core";
+import { readCallClass } from "@soong/core/internal";
 import { Diverged } from "./divergence.ts";
 import type { LiveCall } from "./live-call.ts";
 import type { Piece } from "./piece.ts";
@@ -47,12 +48,17 @@ function nameOf({ recorded: { id, requested } }: LiveCall): string {
 
 /** What changed its class on its way began as the other. */
 function isBarrier({ queued, started }: RecordedCall): boolean {
-  const first = queued?.data.class;
-  const last = started?.data.class ?? first;
-  return first === last && (first === "write" || first === "alone");
+  const first = classOf(queued);
+  const last = classOf(started) ?? first;
+  return first === last && (first === "write" || first === "exclusive");
 }
 
 function isWriting({ queued }: RecordedCall): boolean {
-  const first = queued?.data.class;
-  return first === "write" || first === "starter";
+  const first = classOf(queued);
+  return first === "write" || first === "spawns_agent";
+}
+
+function classOf(fact: Fact<"tool.queued" | "tool.started"> | undefined) {
+  const recorded = fact?.data.class;
+  return recorded === undefined ? undefined : readCallClass(recorded);
 }

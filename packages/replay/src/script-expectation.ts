@@ -28,7 +28,7 @@ const STOPPED: ReadonlySet<string> = new Set(["aborted", "cancelled", "discarded
 const MAX_CHARS = 120;
 /** Times, durations, sizes that grow, ids, hashes, absolute paths, and what stands for a secret. */
 const OF_ONE_RUN =
-  /\d{4,}|\d+(?:\.\d+)? ?m?s\b|\d\d?:\d\d|[0-9a-f]{8,}|(?:^|[\s"'(=])[/~\\]|[A-Za-z]:\\|_[0-9a-z]{8,}|\[redacted|…/;
+  /\d{4,}|\d+(?:\.\d+)? ?m?s\b|\d\d?:\d\d|[0-9a-f]{8,}|(?:^|[\s"'(=])[/~\\]|[A-Za-z]:\\|_[0-9a-z]{8,}|\b(?:agent|call|node|run)_\d|\[redacted|…/;
 
 /** The first line that says something; undefined where none can be told to be stable. */
 function stableLine({ content }: ToolResult): string | undefined {

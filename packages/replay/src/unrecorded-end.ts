@@ -44,7 +44,7 @@ function countStarters({ calls }: Piece, refused: LiveCall): void {
     const isJudged = call.turn === refused.turn && call.judgements.length > 0;
     const { status, error } = resultOf(call.recorded) ?? {};
     const isStopped = endedFromOutside(status) || error?.code === "interrupted";
-    if (call.class === "starter" && isJudged && isStopped) openPlan(call, false);
+    if (call.class === "spawns_agent" && isJudged && isStopped) openPlan(call, false);
   }
 }
 

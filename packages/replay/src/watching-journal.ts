@@ -1,6 +1,7 @@
 // The journal of a replay keeps nothing: it tells what the kernel decides now, call by call and surface by surface.
 
 import { isTerminalFact, type Fact, type Journal } from "@soong/core";
+import { readCallClass } from "@soong/core/internal";
 import type { LiveCall } from "./live-call.ts";
 import { neverCalled } from "./recorded-call.ts";
 
@@ -16,11 +17,10 @@ export function watchingJournal(
       starting = undefined;
       facts.forEach(watch);
     },
-    flush: () =>
-      starting !== undefined && neverCalled(starting.recorded)
-        ? starting.durable.promise
-        : undefined,
-    read: () => [],
+    async flush() {
+      if (starting !== undefined && neverCalled(starting.recorded)) await starting.durable.promise;
+    },
+    read: async () => [],
   };
 
   function watch(fact: Fact): void {
@@ -29,7 +29,7 @@ export function watchingJournal(
     if (call === undefined) return;
     if (fact.type === "tool.requested") call.tool_name = fact.tool_name ?? "";
     else if (fact.type === "tool.validated") call.validated = fact;
-    else if (fact.type === "tool.queued") call.class = fact.data.class;
+    else if (fact.type === "tool.queued") call.class = readCallClass(fact.data.class);
     else if (fact.type === "permission.evaluated") call.judgements.push(fact);
     else if (fact.type === "permission.requested" || fact.type === "permission.failed")
       call.asked = true;

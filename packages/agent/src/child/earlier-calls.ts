@@ -2,7 +2,7 @@
 // how each ended. After a crash those are the ones whose end is unknown.
 
 import { isTerminalFact, type Fact, type FactData, type Journal, type Resource } from "@soong/core";
-import { oneLine, primaryArgument } from "@soong/core/internal";
+import { oneLine, primaryArgument, readCallClass } from "@soong/core/internal";
 import type { EarlierCall } from "@soong/tasks";
 
 const PAGE = 1000;
@@ -45,7 +45,8 @@ function take(calls: Map<string, { call: EarlierCall; wrote: boolean }>, fact: F
     if (targets.length > 0) calls.set(key, { ...known, call: { ...known.call, targets } });
   } else if (fact.type === "tool.started") {
     const { effects, class: kind } = fact.data;
-    calls.set(key, { ...known, wrote: effects?.read_only !== true || kind === "starter" });
+    const startsAgent = kind !== undefined && readCallClass(kind) === "spawns_agent";
+    calls.set(key, { ...known, wrote: effects?.read_only !== true || startsAgent });
   } else if (isTerminalFact(fact)) {
     const { status } = fact.data.result;
     calls.set(key, { ...known, call: { ...known.call, status } });

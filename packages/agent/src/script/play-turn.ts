@@ -15,7 +15,7 @@ export async function* playTurn(
   wireNameOf: (tool: string) => string,
   clock: Clock,
   signal: AbortSignal,
-  ended: ScriptGuards["ended"],
+  { ended, sent }: Pick<ScriptGuards, "ended" | "sent">,
 ): AsyncGenerator<ModelEvent, void> {
   const parts = turnParts(turn);
   let due = clock.monotonic();
@@ -41,7 +41,9 @@ export async function* playTurn(
         outputChars += event.name.length + event.arguments.length;
       }
     }
-    if (isCall) calls += 1;
+    if (!isCall) continue;
+    calls += 1;
+    if (part.call.id !== undefined) sent(part.call.id);
   }
   if (signal.aborted) {
     yield { type: "failed", error: ABORTED };

@@ -10,6 +10,8 @@ export interface ScriptGuards {
   /** Empty where the script says nothing of the kind. */
   readonly hooks: readonly AnyHook[];
   readonly ended: (call_ids: readonly string[], signal: AbortSignal) => Promise<void>;
+  /** The runtime has taken the call. */
+  readonly sent: (call_id: string) => void;
 }
 
 export function scriptGuards(script: Script, clock: Clock): ScriptGuards {
@@ -20,12 +22,16 @@ export function scriptGuards(script: Script, clock: Clock): ScriptGuards {
   const awaited = new Set(
     parts.flatMap((part) => (part.type === "error" ? (part.error.until ?? []) : [])),
   );
+  /** Whose end holds which calls: it must not end before they are there, or it would end without them. */
+  const held = new Map<string, { id: string; taken: Moment }[]>();
   for (const { id, guard } of calls) {
     if (id === undefined || guard === undefined) continue;
     guards.set(id, guard);
-    if ("until" in guard) awaited.add(guard.until);
+    if (!("until" in guard)) continue;
+    awaited.add(guard.until);
+    held.set(guard.until, [...(held.get(guard.until) ?? []), { id, taken: createMoment() }]);
   }
-  const ends = new Map([...awaited].map((id) => [id, createEnd()]));
+  const ends = new Map([...awaited].map((id) => [id, createMoment()]));
   const toolsOf = (ids: { has(id: string): boolean }): string[] => [
     ...new Set(calls.flatMap(({ id, tool }) => (id !== undefined && ids.has(id) ? [tool] : []))),
   ];
@@ -44,7 +50,10 @@ export function scriptGuards(script: Script, clock: Clock): ScriptGuards {
     timeout_ms: HOLD_MS,
     async run({ tool_call_id }: { tool_call_id: string }): Promise<HookAnswers["PreToolUse"]> {
       const said = guards.get(tool_call_id);
-      if (said === undefined) return {};
+      if (said === undefined) {
+        await Promise.all((held.get(tool_call_id) ?? []).map(({ taken }) => taken.promise));
+        return {};
+      }
       if ("stop" in said) return { stop: said.stop };
       if ("deny" in said) return { decision: "deny", reason: said.deny };
       await ends.get(said.until)?.promise;
@@ -53,7 +62,9 @@ export function scriptGuards(script: Script, clock: Clock): ScriptGuards {
   };
   return {
     hooks: [
-      ...toolsOf(guards).map((tool) => defineHook({ ...guard, tool })),
+      ...toolsOf({ has: (id) => guards.has(id) || held.has(id) }).map((tool) =>
+        defineHook({ ...guard, tool }),
+      ),
       ...toolsOf(awaited).flatMap((tool) => [
         defineHook({ ...observer, event: "PostToolUse", tool }),
         defineHook({ ...observer, event: "PostToolUseFailure", tool }),
@@ -63,18 +74,21 @@ export function scriptGuards(script: Script, clock: Clock): ScriptGuards {
       const all = Promise.all(call_ids.flatMap((id) => ends.get(id)?.promise ?? []));
       await inTime(all, { signal });
     },
+    sent(call_id) {
+      for (const { id, taken } of [...held.values()].flat()) if (id === call_id) taken.reached();
+    },
   };
 }
 
 /** As long as a tool may take by default; a call that is held for longer is asked about. */
 const HOLD_MS = 120_000;
 
-interface End {
+interface Moment {
   readonly promise: Promise<void>;
   readonly reached: () => void;
 }
 
-function createEnd(): End {
+function createMoment(): Moment {
   let reached = (): void => {};
   const promise = new Promise<void>((resolve) => {
     reached = resolve;

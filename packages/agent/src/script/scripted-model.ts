@@ -30,7 +30,7 @@ const SCRIPT_PROFILE: ModelProfile = {
 export function scriptedModel(script: Script, options: ScriptedModelOptions = {}): Model {
   const { clock = systemClock(), id = "script", profile = SCRIPT_PROFILE } = options;
   const order = turnOrder(script);
-  const { hooks, ended } = scriptGuards(script, clock);
+  const { hooks, ended, sent } = scriptGuards(script, clock);
 
   async function* stream(
     request: ModelRequest,
@@ -57,7 +57,7 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
       yield failed(`${id}: request ${request.index} is not what ${place} expects. ${shown}${more}`);
       return;
     }
-    yield* playTurn(turn, request, toWire, clock, signal, ended);
+    yield* playTurn(turn, request, toWire, clock, signal, { ended, sent });
   }
 
   return { id, profile, stream, ...(hooks.length === 0 ? {} : { hooks }) };

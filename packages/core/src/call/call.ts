@@ -1,9 +1,9 @@
-// One call on its way: what is known of it so far, and how it can be ended from outside.
+// One call in progress: what each stage found out about it, and how it can be ended from outside.
 
 import {
   beginWaiting,
-  isThenable,
   type Clock,
+  type ConversationNode,
   type FactCall,
   type GivenUp,
   type Waited,
@@ -20,9 +20,10 @@ import type {
   Resource,
   Targets,
   ToolError,
+  ToolResult,
   ToolStatus,
 } from "../tool/index.ts";
-import { createAbort, type CallAbort } from "./signal.ts";
+import type { Finished } from "./finish.ts";
 
 /** A call as a model or a program makes it. */
 export interface ToolCall {
@@ -54,7 +55,7 @@ export interface Cancellation {
   error: ToolError;
   /** The call whose failure ended it. */
   cause?: string;
-  /** Of an abort, as it was given: what `abort_reason` says wherever it stands. */
+  /** Of an abort, as given: the `abort_reason` of its result. */
   reason?: string;
 }
 
@@ -65,54 +66,6 @@ export interface HookVerdict {
   unspelled?: true;
 }
 
-export interface Call extends FactCall {
-  tool_name: string;
-  readonly index: number;
-  readonly given: ToolCall;
-  readonly nativeId: string | undefined;
-  tool: RegisteredTool | undefined;
-  alias: string | undefined;
-  /** What the handler will get; validated, normalised, and after every hook. */
-  input: JsonObject;
-  /** The input as JSON that would lead to it again; where it is not `input` itself. */
-  observable: JsonObject | undefined;
-  effects: Effects;
-  class: CallClass;
-  targets: Targets | undefined;
-  plan: PreparedPlan | undefined;
-  /** Why there is no plan. It is not reported before the call has passed permission (PIPE-9). */
-  planFailure: Ending | undefined;
-  /** The last judgement, and what it was made on. */
-  judged: { facts: PermissionFacts; judgement: Judgement } | undefined;
-  /** The PreToolUse hooks that have seen the input as it is now. */
-  guardedBy: Set<AnyHook> | undefined;
-  guardRounds: number;
-  hookVerdict: HookVerdict | undefined;
-  /** Something changed the input on its way: then it is recorded again where it is judged and used. */
-  mutated: boolean;
-  /** Every guard that was asked, with what it said. */
-  hookResults: JsonObject[] | undefined;
-  /** What hooks want the model to know, by hook. */
-  hookContext: Map<string, string> | undefined;
-  /** What was decided, and the fact that says so. */
-  decision: string | undefined;
-  decisionRef: string | undefined;
-  phase: "arrived" | "queued" | "running" | "ended";
-  cancellation: Cancellation | undefined;
-  /** Told once when the call is cancelled; whoever waits for the call sets itself here. */
-  waiter: { cancelled(): void } | undefined;
-  /** Made when somebody looks at the signal, or the call is cancelled. */
-  abort: CallAbort | undefined;
-  /** `tool.started` is on record. */
-  started: boolean;
-  /** Time spent waiting for people; counts for nothing (PIPE-6). */
-  waitedMs: number;
-  startedAt: number | undefined;
-  /** The last node this call leaves in the conversation; allotted on arrival, so that order is call order. */
-  readonly nodeId: string;
-  readonly parentNodeId: string | undefined;
-}
-
 const UNKNOWN_EFFECTS: Effects = {
   read_only: false,
   concurrency_safe: false,
@@ -121,46 +74,129 @@ const UNKNOWN_EFFECTS: Effects = {
   repeatable: false,
 };
 
-export function createCall(
-  about: Pick<Call, "tool_call_id" | "index" | "given" | "nativeId" | "nodeId" | "parentNodeId">,
-): Call {
-  return {
-    tool_call_id: about.tool_call_id,
-    tool_name: "",
-    index: about.index,
-    given: about.given,
-    nativeId: about.nativeId,
-    tool: undefined,
-    alias: undefined,
-    input: {},
-    observable: undefined,
-    effects: UNKNOWN_EFFECTS,
-    class: "write",
-    targets: undefined,
-    plan: undefined,
-    planFailure: undefined,
-    judged: undefined,
-    guardedBy: undefined,
-    guardRounds: 0,
-    hookVerdict: undefined,
-    mutated: false,
-    hookResults: undefined,
-    hookContext: undefined,
-    decision: undefined,
-    decisionRef: undefined,
-    phase: "arrived",
-    cancellation: undefined,
-    waiter: undefined,
-    abort: undefined,
-    started: false,
-    waitedMs: 0,
-    startedAt: undefined,
-    nodeId: about.nodeId,
-    parentNodeId: about.parentNodeId,
-  };
+const NO_NODES: readonly ConversationNode[] = [];
+
+/** Every field has its place from the start, so that all calls have one shape. */
+export class Call implements FactCall {
+  readonly tool_call_id: string;
+  tool_name = "";
+  readonly index: number;
+  readonly given: ToolCall;
+  readonly nativeId: string | undefined;
+  /** The last node this call leaves in the conversation; allotted on arrival, so that order is call order. */
+  readonly nodeId: string;
+  readonly parentNodeId: string | undefined;
+
+  // Acceptance
+  tool: RegisteredTool | undefined = undefined;
+  alias: string | undefined = undefined;
+  /** What the handler will get; validated, normalised, and after every hook. */
+  input: JsonObject = {};
+  /** The input as JSON that would lead to it again; where it is not `input` itself. */
+  observable: JsonObject | undefined = undefined;
+  /** Something changed the input on its way: then it is recorded again where it is judged and used. */
+  mutated = false;
+  effects: Effects = UNKNOWN_EFFECTS;
+  class: CallClass = "write";
+
+  // Targets, hooks, permission
+  targets: Targets | undefined = undefined;
+  plan: PreparedPlan | undefined = undefined;
+  /** Why there is no plan. It is not reported before the call has passed permission (PIPE-9). */
+  planFailure: Ending | undefined = undefined;
+  /** The PreToolUse hooks that have seen the input as it is now. */
+  guardedBy: Set<AnyHook> | undefined = undefined;
+  guardRounds = 0;
+  hookVerdict: HookVerdict | undefined = undefined;
+  /** Every guard that ran, with its answer. */
+  hookResults: JsonObject[] | undefined = undefined;
+  /** Context from hooks for the model, by hook. */
+  hookContext: Map<string, string> | undefined = undefined;
+  /** The last judgement, and what it was made on. */
+  judged: { facts: PermissionFacts; judgement: Judgement } | undefined = undefined;
+  /** The decision, and the fact that records it. */
+  decision: string | undefined = undefined;
+  decisionRef: string | undefined = undefined;
+
+  // Execution
+  phase: "arrived" | "queued" | "running" | "ended" = "arrived";
+  /** `tool.started` is on record. */
+  started = false;
+  startedAt: number | undefined = undefined;
+  cancellation: Cancellation | undefined = undefined;
+  /** Notified once when the call is cancelled; the code that waits for the call sets itself here. */
+  waiter: { cancelled(): void } | undefined = undefined;
+  #controller: AbortController | undefined = undefined;
+  #abortReason: Error | undefined = undefined;
+
+  // Its place in the turn
+  /** Set while it waits in the queue, or to continue after an approval. */
+  start: (() => void) | undefined = undefined;
+  resume: (() => void) | undefined = undefined;
+  /** How many approvals it waits for. */
+  waits = 0;
+  waitsSince = 0;
+  /** Time spent waiting for approvals; it counts for nothing (PIPE-6). */
+  waitedMs = 0;
+  /** Ended, but its attempt may still be abandoned. */
+  parked: Finished | undefined = undefined;
+  result: ToolResult | undefined = undefined;
+  /** What it left in the conversation. */
+  nodes: readonly ConversationNode[] = NO_NODES;
+
+  constructor(
+    tool_call_id: string,
+    index: number,
+    given: ToolCall,
+    nativeId: string | undefined,
+    nodeId: string,
+    parentNodeId: string | undefined,
+  ) {
+    this.tool_call_id = tool_call_id;
+    this.index = index;
+    this.given = given;
+    this.nativeId = nativeId;
+    this.nodeId = nodeId;
+    this.parentNodeId = parentNodeId;
+  }
+
+  /** Made on first use: most handlers never look at it, and making one costs more than the rest of a call. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(message: string): void {
+    if (this.#abortReason !== undefined) return;
+    this.#abortReason = new Error(message);
+    this.#controller?.abort(this.#abortReason);
+  }
+
+  cancel(cancellation: Cancellation): void {
+    if (this.phase === "ended" || this.cancellation !== undefined) return;
+    this.cancellation = cancellation;
+    this.abort(cancellation.error.message);
+    this.waiter?.cancelled();
+  }
 }
 
-/** The tool of a call that got past its arrival. */
+/** How the stages of a call act on the turn it is part of. */
+export interface TurnControl {
+  /**
+   * Waits for a person: no slot is held, no clock runs (PERM-13, PIPE-6). Settles when there is an answer and the call
+   * may continue.
+   */
+  waitForPerson<T>(call: Call, answer: Promise<T>): Promise<T>;
+  /** The class of the call has changed; settles when it may continue as that. */
+  reclassify(call: Call): Promise<void>;
+  /** A hook ended the run. */
+  stopRun(reason: string, hook: string): void;
+}
+
+/** The tool of a call that was accepted. */
 export function toolOf(call: Call): RegisteredTool {
   if (call.tool === undefined) throw new Error(`call ${call.tool_call_id} has no tool`);
   return call.tool;
@@ -173,29 +209,17 @@ export function resourcesOf({ plan, targets }: Call): readonly Resource[] {
 
 const NO_RESOURCES: readonly Resource[] = [];
 
-export function abortOf(call: Call): CallAbort {
-  return (call.abort ??= createAbort());
-}
-
-export function cancelCall(call: Call, cancellation: Cancellation): void {
-  if (call.phase === "ended" || call.cancellation !== undefined) return;
-  call.cancellation = cancellation;
-  abortOf(call).abort(new Error(cancellation.error.message));
-  call.waiter?.cancelled();
-}
-
 /** Waits for foreign code as long as it may take, or until the call is cancelled. */
 export function withinCall<T>(
   clock: Clock,
   call: Call,
   ms: number | undefined,
   work: () => T | PromiseLike<T>,
-): Waited<T> | GivenUp | Promise<Waited<T> | GivenUp> {
-  const waiting = beginWaiting(clock, ms, work);
-  if (!isThenable(waiting.done)) return waiting.done;
-  call.waiter = { cancelled: waiting.giveUp };
-  if (call.cancellation !== undefined) waiting.giveUp();
-  return waiting.done;
+): Promise<Waited<T> | GivenUp> {
+  const { done, giveUp } = beginWaiting(clock, ms, work);
+  call.waiter = { cancelled: giveUp };
+  if (call.cancellation !== undefined) giveUp();
+  return done;
 }
 
 /** Waits for something of ours that the call's cancellation may overtake. */
@@ -224,12 +248,6 @@ export function ending(
 export function cancelledEnding(call: Call): Ending {
   const { status, error } = call.cancellation as Cancellation;
   return ending(status, error);
-}
-
-/** Which top-level fields differ; enough to tell a person what a mutation did. */
-export function changedFields(before: JsonObject, after: JsonObject): string[] {
-  const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...fields].filter((field) => !sameJson(before[field], after[field])).toSorted();
 }
 
 export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {

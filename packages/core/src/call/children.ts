@@ -6,7 +6,7 @@ export interface ChildSlots {
   /** A granted one that never began. */
   giveBack(): void;
   /** A place among the children of the session, now or when one is free. */
-  enter(): (() => void) | Promise<() => void>;
+  enter(): Promise<() => void>;
 }
 
 export interface SessionChildren {
@@ -30,7 +30,7 @@ export function createSessionChildren(maxAtOnce: number): SessionChildren {
           granted -= 1;
         },
         enter() {
-          if (running < maxAtOnce) return place();
+          if (running < maxAtOnce) return Promise.resolve(place());
           return new Promise((resolve) => {
             queue.push(resolve);
           });

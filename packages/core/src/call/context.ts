@@ -10,6 +10,7 @@ import {
   type ToolFacts,
 } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
+import type { JsonObject, JsonValue } from "../schema/index.ts";
 import { toolFacts } from "../surface/index.ts";
 import type {
   ArtifactAccess,
@@ -25,24 +26,27 @@ import type {
   ToolContext,
 } from "../tool/index.ts";
 import { PRE_IMAGE } from "../tool/index.ts";
-import { abortOf, toolOf, type Call } from "./call.ts";
+import { toolOf, type Call } from "./call.ts";
 import { elicit, type ElicitingExecution } from "./elicit.ts";
-import type { CallHost } from "./host.ts";
+import type { RunArtifacts, RunAuthority, RunBase, RunPeople, RunState } from "./host.ts";
 import { createPartialOutput, type PartialOutput } from "./partial-output.ts";
 import { createProgress, type Progress } from "./progress.ts";
 
 /** What a tool may know of the places of its run before it is judged. */
-export function placesOf(host: CallHost, tool: RegisteredTool): Places {
+export function placesOf(host: RunAuthority, tool: RegisteredTool): Places {
   let facts: ToolFacts | undefined;
   return placesFor(host, () => (facts ??= toolFacts(host.policy, tool)));
 }
 
 /** The same for whatever reads for the model without a call. */
-export function placesOfReading(host: CallHost): Places {
+export function placesOfReading(host: RunAuthority): Places {
   return placesFor(host, () => READING_SUBJECT.tool);
 }
 
-function placesFor({ roots, policy, hooks, findPath }: CallHost, asking: () => ToolFacts): Places {
+function placesFor(
+  { roots, policy, hooks, findPath }: RunAuthority,
+  asking: () => ToolFacts,
+): Places {
   return {
     roots,
     findPath,
@@ -58,7 +62,7 @@ function placesFor({ roots, policy, hooks, findPath }: CallHost, asking: () => T
 
 /** Rules, sensitive patterns and guards: a parent's hold for its children, too (PERM-12, PERM-15). */
 function restrictedBy(
-  { policy, hooks }: Pick<CallHost, "policy" | "hooks">,
+  { policy, hooks }: Pick<RunAuthority, "policy" | "hooks">,
   asking: ToolFacts,
   given: RestrictedPath,
 ): Restriction | undefined {
@@ -74,7 +78,9 @@ function sensitiveUnder(policy: Policy, path: string): string | undefined {
   return own ?? (policy.ceiling && sensitiveUnder(policy.ceiling, path));
 }
 
-export function targetsContext(host: CallHost, call: Call): TargetsContext {
+type TargetsHost = RunBase & RunAuthority & RunArtifacts & RunState;
+
+export function targetsContext(host: TargetsHost, call: Call): TargetsContext {
   const { session_id, run_id, agent_id } = host.identity;
   return {
     toolCallId: call.tool_call_id,
@@ -86,13 +92,13 @@ export function targetsContext(host: CallHost, call: Call): TargetsContext {
     runContext: host.runContext(),
     sourcesOfArtifact: (artifact_id) => sourcesOf(host, toolOf(call), artifact_id),
     get signal() {
-      return abortOf(call).signal;
+      return call.signal;
     },
   };
 }
 
 async function sourcesOf(
-  host: CallHost,
+  host: TargetsHost,
   tool: RegisteredTool,
   artifact_id: string,
 ): Promise<readonly Resource[]> {
@@ -115,13 +121,16 @@ export interface HandlerTraces extends ElicitingExecution {
   onCancel(cleanup: () => void | Promise<void>): void;
 }
 
+/** What the context of a handler is made of. */
+export type HandlerHost = TargetsHost & RunPeople;
+
 /** Private inside: a handler gets what the interface says and no way to the run behind it. */
 export class CallContext implements ToolContext {
-  readonly #host: CallHost;
+  readonly #host: HandlerHost;
   readonly #call: Call;
   readonly #traces: HandlerTraces;
 
-  constructor(host: CallHost, call: Call, traces: HandlerTraces) {
+  constructor(host: HandlerHost, call: Call, traces: HandlerTraces) {
     this.#host = host;
     this.#call = call;
     this.#traces = traces;
@@ -146,7 +155,7 @@ export class CallContext implements ToolContext {
     return this.#host.roots;
   }
   get signal(): AbortSignal {
-    return abortOf(this.#call).signal;
+    return this.#call.signal;
   }
   get runContext(): RunContext {
     return this.#host.runContext();
@@ -215,7 +224,7 @@ export class CallContext implements ToolContext {
 
 /** Artifacts a call writes carry the call, and each is a fact. */
 function artifactWriter(
-  host: CallHost,
+  host: RunBase & RunArtifacts,
   call: Call,
   onCreated: (ref: ArtifactRef) => void,
 ): ArtifactWriter {
@@ -244,7 +253,7 @@ function artifactWriter(
 
 /** Only what this session wrote: an id of another session is as unknown as one nobody gave out. */
 function artifactAccess(
-  host: CallHost,
+  host: RunBase & RunArtifacts,
   call: Call,
   onCreated: (ref: ArtifactRef) => void,
 ): ArtifactAccess {
@@ -263,4 +272,20 @@ function artifactAccess(
 
 function refOf({ artifact_id, media_type, size, sha256, name }: ArtifactRef): ArtifactRef {
   return { artifact_id, media_type, size, sha256, ...(name === undefined ? {} : { name }) };
+}
+
+/**
+ * The context of a run as handlers see it (DEF-8): a copy, frozen all the way down, so that a modifier is the only way to
+ * change it. Throws where JSON does: on a cycle, or an infinite number.
+ */
+export function freezeContext(context: object): RunContext {
+  const copy = JSON.parse(JSON.stringify(context)) as JsonObject;
+  deepFreeze(copy);
+  return copy;
+}
+
+function deepFreeze(value: JsonValue): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const item of Object.values(value)) deepFreeze(item);
+  Object.freeze(value);
 }

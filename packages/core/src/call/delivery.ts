@@ -1,127 +1,104 @@
 // Results out of a turn, in call order (SCHED-7): one by one as soon as all before are there, or all at once.
 
-import { isThenable, type Recorder } from "../journal/index.ts";
+import type { Recorder } from "../journal/index.ts";
 import type { ToolResult } from "../tool/index.ts";
 import type { Call } from "./call.ts";
 
-export interface Deliverable {
-  readonly call: Call;
-  readonly result: ToolResult | undefined;
-}
+export class Delivery {
+  streamEnded = false;
+  readonly #recorder: Recorder;
+  /** Grows as calls are pushed. */
+  readonly #calls: readonly Call[];
+  readonly #onSettled: (() => void) | undefined;
+  /** Readers that wait for the next result, and those that wait for all of them. */
+  #waiting: (() => void)[] = [];
+  readonly #waitingForAll: (() => void)[] = [];
+  #delivered = 0;
+  #yielded = 0;
 
-export interface Delivery {
-  hasStreamEnded(): boolean;
-  endStream(): void;
-  /** One more call was taken; its result will come. */
-  expect(): void;
-  /** The result of one of them is there. */
-  deliver(): void;
-  results(): AsyncGenerator<ToolResult, undefined>;
-  settled(): Promise<ToolResult[]>;
-}
-
-/** `calls` grows as calls are pushed. */
-export function createDelivery(
-  recorder: Recorder,
-  calls: readonly Deliverable[],
-  onSettled: (() => void) | undefined,
-): Delivery {
-  /** Readers of single results; whoever waits for all of them waits for `allEnded`. */
-  const waiting = new Set<() => void>();
-  let allEnded: Promise<void> | undefined;
-  let announceEnd: (() => void) | undefined;
-  let streamEnded = false;
-  let open = 0;
-  let yielded = 0;
-
-  return {
-    hasStreamEnded: () => streamEnded,
-    endStream() {
-      streamEnded = true;
-      announce();
-    },
-    expect() {
-      open += 1;
-    },
-    deliver() {
-      open -= 1;
-      announce();
-    },
-    results,
-    settled,
-  };
-
-  function announce(): void {
-    if (isOver()) {
-      onSettled?.();
-      announceEnd?.();
-    }
-    if (waiting.size === 0) return;
-    for (const wake of waiting) wake();
-    waiting.clear();
+  constructor(recorder: Recorder, calls: readonly Call[], onSettled: (() => void) | undefined) {
+    this.#recorder = recorder;
+    this.#calls = calls;
+    this.#onSettled = onSettled;
   }
 
-  function isOver(): boolean {
-    return streamEnded && open === 0;
+  endStream(): void {
+    this.streamEnded = true;
+    this.#announce();
   }
 
-  async function settled(): Promise<ToolResult[]> {
-    if (!isOver()) {
-      allEnded ??= new Promise((resolve) => {
-        announceEnd = resolve;
-      });
-      await allEnded;
-    }
-    await flushed();
-    recordYields(calls.slice(yielded));
-    return calls.map(({ result }) => result as ToolResult);
+  /** The result of one more call is there. */
+  deliver(): void {
+    this.#delivered += 1;
+    this.#announce();
   }
 
-  async function* results(): AsyncGenerator<ToolResult, undefined> {
+  async settled(): Promise<ToolResult[]> {
+    if (!this.#isSettled) await woken(this.#waitingForAll);
+    await this.#flush();
+    this.#recordYields(this.#calls.slice(this.#yielded));
+    return this.#calls.map(({ result }) => result as ToolResult);
+  }
+
+  async *results(): AsyncGenerator<ToolResult, undefined> {
     for (let i = 0; ;) {
-      const next = calls[i];
+      const next = this.#calls[i];
       if (next?.result !== undefined) {
-        await flushed();
-        if (i === yielded) recordYields([next]);
+        await this.#flush();
+        if (i === this.#yielded) this.#recordYields([next]);
         yield next.result;
         i += 1;
-      } else if (next === undefined && streamEnded) {
+      } else if (next === undefined && this.streamEnded) {
         return undefined;
       } else {
-        await news();
+        await woken(this.#waiting);
       }
     }
   }
 
-  /** Settles when something has ended. */
-  function news(): Promise<void> {
-    return new Promise((resolve) => {
-      waiting.add(resolve);
-    });
+  get #isSettled(): boolean {
+    return this.streamEnded && this.#delivered === this.#calls.length;
+  }
+
+  #announce(): void {
+    if (this.#isSettled) {
+      this.#onSettled?.();
+      for (const wake of this.#waitingForAll) wake();
+    }
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
   }
 
   /** What the model is told must be on record first. */
-  async function flushed(): Promise<void> {
+  async #flush(): Promise<void> {
     try {
-      const pending = recorder.flush();
-      if (isThenable(pending)) await pending;
+      await this.#recorder.flush();
     } catch {
       // Every later call and record says so; the results stay what they are.
     }
   }
 
   /** In call order, each once, however many read. */
-  function recordYields(delivered: readonly Deliverable[]): void {
-    if (delivered.length === 0) return;
-    yielded += delivered.length;
+  #recordYields(calls: readonly Call[]): void {
+    if (calls.length === 0) return;
+    this.#yielded += calls.length;
     try {
-      recorder.commit(
-        delivered.map(({ call, result }) =>
-          recorder.draft("tool.yielded", { status: result?.status }, call),
+      this.#recorder.commit(
+        calls.map((call) =>
+          this.#recorder.draft("tool.yielded", { status: call.result?.status }, call),
         ),
       );
     } catch {
       // As above.
     }
   }
+}
+
+/** Settles when the owner of the list wakes those on it. */
+function woken(list: (() => void)[]): Promise<void> {
+  return new Promise((resolve) => {
+    list.push(resolve);
+  });
 }

@@ -4,21 +4,18 @@ import { runHook, type HookPorts } from "../hook/index.ts";
 import type { GivenUp, Waited } from "../journal/index.ts";
 import type { JsonObject } from "../schema/index.ts";
 import type { ElicitationAnswer, ElicitationRequest } from "../tool/index.ts";
-import { abortOf, type Call } from "./call.ts";
-import type { Gate } from "./gate.ts";
-import { hookPorts, hookSubject, notifyHooks } from "./hook-view.ts";
-import type { CallHost } from "./host.ts";
+import type { Call } from "./call.ts";
+import { hookPorts, hookSubject, notifyHooks, type HookHost } from "./hook-view.ts";
+import type { RunBase, RunPeople } from "./host.ts";
 
 /** The handler at work: waiting inside it must not outlast it. */
-export interface ElicitingExecution extends Pick<Gate, "waitForPerson"> {
-  within<T>(
-    ms: number | undefined,
-    work: () => T | PromiseLike<T>,
-  ): Waited<T> | GivenUp | Promise<Waited<T> | GivenUp>;
+export interface ElicitingExecution {
+  waitForPerson<T>(answer: Promise<T>): Promise<T>;
+  within<T>(ms: number | undefined, work: () => T | PromiseLike<T>): Promise<Waited<T> | GivenUp>;
 }
 
 export async function elicit(
-  host: CallHost,
+  host: HookHost & RunPeople,
   call: Call,
   request: ElicitationRequest,
   execution: ElicitingExecution,
@@ -62,19 +59,19 @@ export async function elicit(
           tool_call_id: call.tool_call_id,
         },
         {
-          signal: abortOf(call).signal,
+          signal: call.signal,
         },
       ),
     );
     const [waited] = await Promise.all([
-      execution.waitForPerson(Promise.resolve(asked)),
+      execution.waitForPerson(asked),
       notifyHooks(host, call, "elicitation", request.message),
     ]);
     return waited.kind === "answered" ? readElicitation(waited.value) : { action: "decline" };
   }
 }
 
-function hookAbout(host: CallHost, call: Call) {
+function hookAbout(host: RunBase, call: Call) {
   const { tool_call_id, tool_name } = call;
   return { session_id: host.identity.session_id, tool_call_id, tool_name };
 }

@@ -1,7 +1,7 @@
 // Runs a handler (DEF-7, PIPE-5…7): with its own time, its progress, a way to be cancelled, and an end in
 // every case. A handler that blocks the thread for ever is beyond anything in the same thread.
 
-import { beginWaiting, isThenable, within, type GivenUp, type Waited } from "../journal/index.ts";
+import { beginWaiting, within, type Clock, type GivenUp, type Waited } from "../journal/index.ts";
 import { readReturn, readThrown, type HandlerOutcome } from "../result/index.ts";
 import {
   isPromise,
@@ -12,85 +12,88 @@ import {
   type ToolError,
   type ToolStatus,
 } from "../tool/index.ts";
-import { abortOf, toolOf, type Call, type Ending } from "./call.ts";
-import { CallContext, type HandlerTraces } from "./context.ts";
-import type { Deadline } from "./deadlines.ts";
-import type { Gate } from "./gate.ts";
-import type { CallHost } from "./host.ts";
+import { toolOf, type Call, type Ending, type TurnControl } from "./call.ts";
+import { CallContext, type HandlerHost, type HandlerTraces } from "./context.ts";
 import type { PartialOutput } from "./partial-output.ts";
 import type { Progress } from "./progress.ts";
 
 /** After this many yields without a pause, other work gets its turn: a generator may yield for ever. */
 const YIELDS_IN_A_ROW = 64;
 
-export function executeCall(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending> {
-  const { definition } = toolOf(call);
-  const execution = new Execution(host, call, gate, timeoutOf(host, call));
-  let returned: unknown;
-  try {
-    returned = definition.handler(call.input, new CallContext(host, call, execution));
-    // A plain value, as most small tools return, has nothing to wait for.
-    if (!isThenable(returned) && !isAsyncGenerator(returned)) {
-      execution.close();
-      return executed(readReturn(returned));
-    }
-  } catch (error) {
-    execution.close();
-    return executed(readThrown(error));
-  }
-  return execution.settle(returned);
+type ExecutionHost = HandlerHost & { readonly deadlines: Deadlines };
+
+export function executeCall(host: ExecutionHost, call: Call, turn: TurnControl): Promise<Ending> {
+  return new Execution(host, call, turn).run();
+}
+
+/** Due at a moment of the clock. */
+interface Deadline {
+  readonly at: number;
+  expired(): void;
 }
 
 /** One handler at work. It ends with whichever comes first: its own end, its time, a cancellation. */
 class Execution implements HandlerTraces, Deadline {
   over = false;
-  progress: Progress | undefined;
-  partial: PartialOutput | undefined;
-  artifacts: ArtifactRef[] | undefined;
+  progress: Progress | undefined = undefined;
+  partial: PartialOutput | undefined = undefined;
+  artifacts: ArtifactRef[] | undefined = undefined;
   at = Number.POSITIVE_INFINITY;
-  readonly #host: CallHost;
+  readonly #host: ExecutionHost;
   readonly #call: Call;
-  readonly #gate: Gate;
+  readonly #turn: TurnControl;
   readonly #limit: number;
   #remaining: number;
   #pauses = 0;
-  #cleanups: (() => void | Promise<void>)[] | undefined;
+  #cleanups: (() => void | Promise<void>)[] | undefined = undefined;
   /** Questions that are open; they end with the handler. */
-  #questions: Set<() => void> | undefined;
+  #questions: Set<() => void> | undefined = undefined;
   #isCutShort = false;
-  #generator: AsyncGenerator<unknown, unknown> | undefined;
-  #resolve: ((end: Ending | Promise<Ending>) => void) | undefined;
+  #generator: AsyncGenerator<unknown, unknown> | undefined = undefined;
+  #end: (end: Ending | Promise<Ending>) => void = () => {};
 
-  constructor(host: CallHost, call: Call, gate: Gate, limit: number) {
+  constructor(host: ExecutionHost, call: Call, turn: TurnControl) {
     this.#host = host;
     this.#call = call;
-    this.#gate = gate;
-    this.#limit = limit;
-    this.#remaining = limit;
+    this.#turn = turn;
+    this.#limit = timeoutOf(host, call);
+    this.#remaining = this.#limit;
   }
 
-  settle(returned: unknown): Promise<Ending> {
+  run(): Promise<Ending> {
     return new Promise((resolve) => {
-      this.#resolve = resolve;
-      this.#call.waiter = this;
-      if (this.#call.cancellation !== undefined) this.cancelled();
-      if (this.#pauses === 0 && !this.over) this.#runClock();
-      if (isAsyncGenerator(returned)) this.#generator = returned;
-      const value = this.#generator === undefined ? returned : this.#drain(this.#generator);
-      ownPromise(value).then(
-        (result) => {
-          if (this.close()) resolve(executed(readReturn(result)));
-          else this.#late("returned");
+      this.#end = resolve;
+      this.at = this.#host.clock.monotonic() + this.#limit;
+      // A promise of our own, because a foreign `then` may call back twice or throw.
+      new Promise((take) => {
+        take(this.#callHandler());
+      }).then(
+        (value) => {
+          if (this.close()) resolve(executed(readReturn(value)));
+          else this.#recordLate("returned");
         },
         (error: unknown) => {
           if (this.close()) resolve(executed(readThrown(error)));
-          else this.#late("threw");
+          else this.#recordLate("threw");
         },
       );
+      this.#call.waiter = this;
+      // A handler that cancels its own call and has a value to return, returns it.
+      if (this.#call.cancellation !== undefined)
+        void Promise.resolve().then(() => this.cancelled());
+      if (this.#pauses === 0) this.#host.deadlines.add(this);
     });
   }
 
-  /** From then on nothing the handler says is heard. False when it was closed before. */
+  #callHandler(): unknown {
+    const context = new CallContext(this.#host, this.#call, this);
+    const returned: unknown = toolOf(this.#call).definition.handler(this.#call.input, context);
+    if (!isAsyncGenerator(returned)) return returned;
+    this.#generator = returned;
+    return this.#drain(returned);
+  }
+
+  /** From then on the handler is ignored. False when it was closed before. */
   close(): boolean {
     if (this.over) return false;
     this.over = true;
@@ -142,7 +145,7 @@ class Execution implements HandlerTraces, Deadline {
       retryable: true,
       recovery: "retry",
     });
-    abortOf(this.#call).abort(new Error(error.message));
+    this.#call.abort(error.message);
     this.#cutShort("timed_out", error);
   }
 
@@ -154,15 +157,15 @@ class Execution implements HandlerTraces, Deadline {
   /** The call's clock stands still while a person thinks (PIPE-6). */
   async waitForPerson<T>(answer: Promise<T>): Promise<T> {
     this.#pauses += 1;
-    if (this.#pauses === 1 && this.#resolve !== undefined) {
+    if (this.#pauses === 1) {
       this.#host.deadlines.remove(this);
       this.#remaining = this.at - this.#host.clock.monotonic();
     }
     try {
-      return await this.#gate.waitForPerson(answer);
+      return await this.#turn.waitForPerson(this.#call, answer);
     } finally {
       this.#pauses -= 1;
-      if (this.#pauses === 0 && this.#resolve !== undefined && !this.over) this.#runClock();
+      if (this.#pauses === 0 && !this.over) this.#runClock();
     }
   }
 
@@ -176,7 +179,7 @@ class Execution implements HandlerTraces, Deadline {
     this.#isCutShort = true;
     this.close();
     if (this.#generator !== undefined) void giveUp(this.#generator);
-    this.#resolve?.(this.#afterCleanUp(status, error));
+    this.#end(this.#afterCleanUp(status, error));
   }
 
   /** Its own clean-up (a process tree, a connection), bounded: the call ends either way. */
@@ -209,7 +212,7 @@ class Execution implements HandlerTraces, Deadline {
   }
 
   /** Too late to count: the call has ended without it (PIPE-5). */
-  #late(how: string): void {
+  #recordLate(how: string): void {
     try {
       this.#host.recorder.record("tool.late", { how }, this.#call, "warn");
     } catch {
@@ -223,34 +226,12 @@ function artifactBlock({ artifact_id, media_type, size, name }: ArtifactRef): Co
   return { type: "artifact_ref", artifact_id, media_type, size, ...named };
 }
 
-/** A promise we can trust: a foreign `then` may throw, or call back more than once. */
-function ownPromise(value: unknown): Promise<unknown> {
-  return isPlainPromise(value)
-    ? value
-    : new Promise((take) => {
-        take(value);
-      });
-}
-
-function isPlainPromise(value: unknown): value is Promise<unknown> {
-  try {
-    return (
-      value instanceof Promise &&
-      value.constructor === Promise &&
-      !Object.hasOwn(value, "then") &&
-      !Object.hasOwn(value, "constructor")
-    );
-  } catch {
-    return false;
-  }
-}
-
 function executed(outcome: HandlerOutcome): Ending {
   return { status: outcome.status, outcome, executed: true };
 }
 
 /** PIPE-5. The model chooses only where the tool lets it, and never above the maximum. */
-function timeoutOf(host: CallHost, call: Call): number {
+function timeoutOf(host: ExecutionHost, call: Call): number {
   const { definition, source } = toolOf(call);
   if (definition.starts_agent === true && source.kind === "agent") {
     return host.config.agents.child_timeout_ms;
@@ -284,4 +265,51 @@ async function giveUp(generator: AsyncGenerator<unknown, unknown>): Promise<void
 function readProgress(given: unknown): Parameters<ToolContext["progress"]>[0] {
   if (typeof given === "string") return { message: given };
   return typeof given === "object" && given !== null ? given : {};
+}
+
+/** The deadlines of the calls that run at the moment, on one timer: a timer each would cost more than the calls. */
+export class Deadlines {
+  readonly #clock: Clock;
+  readonly #running = new Set<Deadline>();
+  #armedFor = Number.POSITIVE_INFINITY;
+  #disarm: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  add(deadline: Deadline): void {
+    this.#running.add(deadline);
+    if (deadline.at < this.#armedFor) this.#arm(deadline.at);
+  }
+
+  remove(deadline: Deadline): void {
+    // Left armed for the others: it finds nothing due then, and arms itself for what is next.
+    if (this.#running.delete(deadline) && this.#running.size === 0) this.#rest();
+  }
+
+  #arm(at: number): void {
+    this.#disarm?.();
+    this.#armedFor = at;
+    this.#disarm = this.#clock.after(at - this.#clock.monotonic(), () => this.#fire());
+  }
+
+  #rest(): void {
+    this.#disarm?.();
+    this.#disarm = undefined;
+    this.#armedFor = Number.POSITIVE_INFINITY;
+  }
+
+  #fire(): void {
+    this.#rest();
+    const now = this.#clock.monotonic();
+    for (const deadline of this.#running) {
+      if (deadline.at > now) continue;
+      this.#running.delete(deadline);
+      deadline.expired();
+    }
+    let next = Number.POSITIVE_INFINITY;
+    for (const { at } of this.#running) next = Math.min(next, at);
+    if (next < this.#armedFor) this.#arm(next);
+  }
 }

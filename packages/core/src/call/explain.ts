@@ -19,12 +19,12 @@ import {
 } from "../permission/index.ts";
 import type { JsonValue } from "../schema/index.ts";
 import type { Effects, Plan, ToolError } from "../tool/index.ts";
-import { arrive, resolveName } from "./arrive.ts";
-import { createCall, type Call, type Ending, type ToolCall } from "./call.ts";
+import { acceptCall, resolveName } from "./accept-call.ts";
+import { Call, type Ending, type ToolCall } from "./call.ts";
 import { hookSubject, reachedGuard, seenInput } from "./hook-view.ts";
 import type { CallHost } from "./host.ts";
 import { callDigest, isFinalDeny, permissionFacts, planAdds } from "./permission-facts.ts";
-import { planCall, resolveTargets } from "./prepare.ts";
+import { planCall, resolveTargets } from "./plan-call.ts";
 import { isPrivatePreview, isUntoldBeforeYes, mayReadTargets } from "./readable-targets.ts";
 
 export type Explanation =
@@ -66,17 +66,10 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
     artifacts: { ...createMemoryArtifacts(), stat: (id) => host.artifacts.stat(id) },
     refreshNextTurn() {},
   };
-  const call = createCall({
-    tool_call_id: given.id ?? "explained",
-    index: 0,
-    given,
-    nativeId: given.id,
-    nodeId: "",
-    parentNodeId: undefined,
-  });
+  const call = new Call(given.id ?? "explained", 0, given, given.id, "", undefined);
   resolveName(quiet, call);
-  const arrival = await arrive(quiet, call);
-  if (!arrival.ok) return refusal(host, call.tool_name, arrival.ending);
+  const refused = await acceptCall(quiet, call);
+  if (refused !== undefined) return refusal(host, call.tool_name, refused.ending);
   const problem = await resolveTargets(quiet, call);
   if (problem !== undefined) return refusal(host, call.tool_name, problem);
   if (host.hooks.has("PreToolUse")) call.hookVerdict = reachedGuard(host, call);
@@ -155,5 +148,5 @@ function silentRecorder(): Recorder {
     session_id: "",
     data,
   });
-  return { draft, record: draft, recordClean: draft, commit() {}, flush() {}, lastSeq: 0 };
+  return { draft, record: draft, recordClean: draft, commit() {}, async flush() {}, lastSeq: 0 };
 }

@@ -3,7 +3,6 @@
 
 import { runHook, type HookOutcome } from "../hook/index.ts";
 import {
-  isThenable,
   terminalFactType,
   type ArtifactRecord,
   type ConversationNode,
@@ -18,6 +17,7 @@ import {
   type KeepOverflow,
   type MappingRules,
 } from "../result/index.ts";
+import { isPlainRecord } from "../schema/index.ts";
 import {
   isPromise,
   messageOf,
@@ -25,15 +25,24 @@ import {
   type ContentBlock,
   type ContextNode,
   type ResultMetadata,
+  type ToolError,
   type ToolResult,
   type ToolStatus,
 } from "../tool/index.ts";
 import type { Call, Ending } from "./call.ts";
-import { NO_PROVENANCE } from "./unrecorded.ts";
-import { hookIdentity, hookPorts, hookSubject, matchedPath, seenInput } from "./hook-view.ts";
-import { checkOutput } from "./check-output.ts";
-import type { AddedNode, CallHost } from "./host.ts";
-import { frozenContext, isPlainObject } from "./run-context.ts";
+import { freezeContext } from "./context.ts";
+import {
+  hookIdentity,
+  hookPorts,
+  hookSubject,
+  matchedPath,
+  seenInput,
+  type HookHost,
+} from "./hook-view.ts";
+import type { AddedNode, CallHost, RunArtifacts, RunBase, RunState } from "./host.ts";
+import { validateOutput } from "./validate-output.ts";
+
+type FinishHost = HookHost & RunArtifacts & RunState & Pick<CallHost, "mappingRules">;
 
 /** A call that has its result, which is not on record yet. */
 export interface Finished {
@@ -47,28 +56,42 @@ export interface Finished {
   readonly ended?: { readonly after: number; readonly nth: number };
 }
 
-export function finishCall(host: CallHost, call: Call, end: Ending): Finished | Promise<Finished> {
-  const checked = checkOutput(host, call, end);
-  if (isThenable(checked)) return checked.then((awaited) => finishChecked(host, call, awaited));
-  return finishChecked(host, call, checked);
+export async function finishCall(host: FinishHost, call: Call, given: Ending): Promise<Finished> {
+  const end =
+    given.executed && call.tool?.output !== undefined
+      ? await validateOutput(host, call, call.tool.output, given)
+      : given;
+  const { outcome, status } = end;
+  const rules = end.executed ? mappingRules(host, call.tool) : kernelRules(host, call.tool);
+  let result = mapResult(
+    {
+      tool_call_id: call.tool_call_id,
+      tool_name: call.tool_name,
+      metadata: metadataOf(host, call, status),
+    },
+    status,
+    outcome,
+    rules,
+  );
+  if (!fitsInline(result, outcome, rules.limit)) {
+    const keep: KeepOverflow = (text, about) => keepOverflow(host, call, text, about);
+    result = await boundResult(result, outcome, rules.limit, keep);
+  }
+  const accepted = call.tool?.source.trusted === false ? withoutAdditions(host, call, end) : end;
+  modifyContext(host, call, accepted);
+  const nodes = pendingNodes(host, call, accepted);
+  const happened = end.executed && !call.effects.repeatable;
+  const finished: Finished = { result, nodes, happened, replaced: undefined };
+  const event = result.is_error ? "PostToolUseFailure" : "PostToolUse";
+  const isObserved = end.executed || end.unplannable === true;
+  return isObserved && host.hooks.has(event) ? runPostToolHooks(host, call, finished) : finished;
 }
 
-function finishChecked(host: CallHost, call: Call, end: Ending): Finished | Promise<Finished> {
-  const { outcome, status } = end;
-  const { tool_call_id, tool_name } = call;
-  const frame = { tool_call_id, tool_name, metadata: metadataOf(host, call, status) };
-  const rules = end.executed ? mappingRules(host, call.tool) : kernelRules(host, call.tool);
-  const result = mapResult(frame, status, outcome, rules);
-  if (fitsInline(result, outcome, rules.limit)) return afterMapping(host, call, end, result);
-  const keep: KeepOverflow = (text, about) => keepOverflow(host, call, text, about);
-  return boundResult(result, outcome, rules.limit, keep).then((bounded) =>
-    afterMapping(host, call, end, bounded),
-  );
-}
+type CommitHost = RunBase & Pick<CallHost, "admitContext">;
 
 /** Terminal fact and nodes: together, or neither. Answers with the nodes. */
 export function commitFinished(
-  host: CallHost,
+  host: CommitHost,
   call: Call,
   finished: Finished,
 ): readonly ConversationNode[] {
@@ -95,7 +118,7 @@ export function commitFinished(
 }
 
 function factsBeforeTerminal(
-  host: CallHost,
+  host: RunBase,
   call: Call,
   { metadata }: ToolResult,
 ): Fact[] | undefined {
@@ -137,7 +160,7 @@ export function discardFinished(finished: Finished, message: string): Finished {
 }
 
 /** The same for every call of a tool in a run. */
-function mappingRules(host: CallHost, tool: RegisteredTool | undefined): MappingRules {
+function mappingRules(host: FinishHost, tool: RegisteredTool | undefined): MappingRules {
   const known = tool === undefined ? undefined : host.mappingRules.get(tool);
   if (known !== undefined) return known;
   const { definition, source, output } = tool ?? {};
@@ -159,13 +182,13 @@ function mappingRules(host: CallHost, tool: RegisteredTool | undefined): Mapping
 }
 
 /** What the tool never got to see is the kernel's to say, whatever bound the tool has of its own (RESULT-8). */
-function kernelRules(host: CallHost, tool: RegisteredTool | undefined): MappingRules {
+function kernelRules(host: FinishHost, tool: RegisteredTool | undefined): MappingRules {
   const rules = mappingRules(host, tool);
   return { ...rules, limit: { ...rules.limit, maxChars: Number.POSITIVE_INFINITY } };
 }
 
 async function keepOverflow(
-  host: CallHost,
+  host: RunBase & RunArtifacts,
   call: Call,
   text: string,
   about: { media_type: string; name: string },
@@ -177,7 +200,7 @@ async function keepOverflow(
   return kept;
 }
 
-function metadataOf(host: CallHost, call: Call, status: ToolStatus): ResultMetadata {
+function metadataOf(host: RunBase, call: Call, status: ToolStatus): ResultMetadata {
   const { startedAt, nativeId, given, tool } = call;
   const metadata: ResultMetadata = {
     duration_ms:
@@ -198,24 +221,8 @@ function metadataOf(host: CallHost, call: Call, status: ToolStatus): ResultMetad
   return metadata;
 }
 
-function afterMapping(
-  host: CallHost,
-  call: Call,
-  end: Ending,
-  result: ToolResult,
-): Finished | Promise<Finished> {
-  const heard = call.tool?.source.trusted === false ? withoutAdditions(host, call, end) : end;
-  modifyContext(host, call, heard);
-  const nodes = pendingNodes(host, call, heard);
-  const event = result.is_error ? "PostToolUseFailure" : "PostToolUse";
-  const happened = end.executed && !call.effects.repeatable;
-  const finished: Finished = { result, nodes, happened, replaced: undefined };
-  const isObserved = end.executed || end.unplannable === true;
-  return isObserved && host.hooks.has(event) ? postHooks(host, call, finished) : finished;
-}
-
 /** A source that is not trusted answers calls; it adds nothing to the conversation or the context. */
-function withoutAdditions(host: CallHost, call: Call, end: Ending): Ending {
+function withoutAdditions(host: RunBase, call: Call, end: Ending): Ending {
   const { context_nodes, modify_context, ...outcome } = end.outcome;
   if (context_nodes === undefined && modify_context === undefined) return end;
   const message = `${call.tool_name} is of an external source and may not add to the conversation`;
@@ -223,7 +230,7 @@ function withoutAdditions(host: CallHost, call: Call, end: Ending): Ending {
   return { ...end, outcome };
 }
 
-function pendingNodes(host: CallHost, call: Call, { outcome }: Ending): readonly AddedNode[] {
+function pendingNodes(host: RunBase, call: Call, { outcome }: Ending): readonly AddedNode[] {
   const { context_nodes: given } = outcome;
   if (given === undefined && call.hookContext === undefined) return NO_NODES;
   const nodes = (given ?? []).map((node) => contextNode(host, node));
@@ -231,7 +238,11 @@ function pendingNodes(host: CallHost, call: Call, { outcome }: Ending): readonly
   return nodes;
 }
 
-async function postHooks(host: CallHost, call: Call, finished: Finished): Promise<Finished> {
+async function runPostToolHooks(
+  host: FinishHost,
+  call: Call,
+  finished: Finished,
+): Promise<Finished> {
   const { result } = finished;
   const event = result.is_error ? "PostToolUseFailure" : "PostToolUse";
   const nodes = [...finished.nodes];
@@ -262,7 +273,7 @@ async function postHooks(host: CallHost, call: Call, finished: Finished): Promis
 }
 
 /** DEF-8. The modifier of a call that ran beside others has no "after" to be applied in. */
-function modifyContext(host: CallHost, call: Call, end: Ending): void {
+function modifyContext(host: FinishHost, call: Call, end: Ending): void {
   const { modify_context: modify } = end.outcome;
   if (modify === undefined) return;
   const report = (message: string): void => {
@@ -274,17 +285,17 @@ function modifyContext(host: CallHost, call: Call, end: Ending): void {
   }
   try {
     const changed: unknown = modify(host.runContext());
-    if (isPromise(changed) || !isPlainObject(changed)) {
+    if (isPromise(changed) || !isPlainRecord(changed)) {
       report(`the context modifier of ${call.tool_name} did not return a plain object`);
     } else {
-      host.setRunContext(frozenContext(changed));
+      host.setRunContext(freezeContext(changed));
     }
   } catch (error) {
     report(`the context modifier of ${call.tool_name} failed: ${messageOf(error)}`);
   }
 }
 
-function contextNode(host: CallHost, node: ContextNode): AddedNode {
+function contextNode(host: RunBase, node: ContextNode): AddedNode {
   const content: ContentBlock[] = [{ type: "text", text: host.redactor.text(node.text) }];
   const { kind, data } = node;
   return data === undefined
@@ -292,7 +303,7 @@ function contextNode(host: CallHost, node: ContextNode): AddedNode {
     : { kind, content, data: host.redactor.value(data) };
 }
 
-function hookNode(host: CallHost, hook: string, text: string): AddedNode {
+function hookNode(host: RunBase, hook: string, text: string): AddedNode {
   return {
     kind: "hook_context",
     content: [{ type: "text", text: host.redactor.text(text) }],
@@ -303,7 +314,7 @@ function hookNode(host: CallHost, hook: string, text: string): AddedNode {
 const NO_NODES: readonly AddedNode[] = [];
 
 /** Result first, then what it brings along; the last one has the id the next call links to. */
-function nodesOf(host: CallHost, call: Call, finished: Finished): ConversationNode[] {
+function nodesOf(host: CommitHost, call: Call, finished: Finished): ConversationNode[] {
   const { result, replaced } = finished;
   const nodes = admitted(host, finished.nodes);
   const { session_id, run_id, agent_id } = host.identity;
@@ -344,7 +355,7 @@ function filesRead({ plan }: Call): string[] {
 }
 
 /** Its answer is about what the conversation has; a node that cannot be asked about is added. */
-function admitted({ admitContext }: CallHost, nodes: readonly AddedNode[]): readonly AddedNode[] {
+function admitted({ admitContext }: CommitHost, nodes: readonly AddedNode[]): readonly AddedNode[] {
   if (admitContext === undefined || nodes.length === 0) return nodes;
   return nodes.flatMap((node) => {
     try {
@@ -353,4 +364,34 @@ function admitted({ admitContext }: CallHost, nodes: readonly AddedNode[]): read
       return node;
     }
   });
+}
+
+/** Of a call whose tool is not known. */
+export const NO_PROVENANCE = Object.freeze({ source_kind: "none", source_id: "none" });
+
+/** The result of a call on which Soong itself, or the journal, failed. */
+export function bareResult(call: Call, error: ToolError): ToolResult {
+  return {
+    tool_call_id: call.tool_call_id,
+    tool_name: call.tool_name,
+    status: "failed",
+    is_error: true,
+    content: [{ type: "text", text: error.message }],
+    summary: error.message,
+    artifacts: [],
+    error,
+    metadata: { duration_ms: 0, provenance: call.tool?.provenance ?? NO_PROVENANCE },
+  };
+}
+
+/** It may have happened, and no record says so: the model must not take it for done and known. */
+export function unrecordedResult(result: ToolResult, thrown: unknown): ToolResult {
+  const error = toolError({
+    code: "journal_unavailable",
+    error_class: "dependency_unavailable",
+    message: `The call ended as ${result.status}, but that could not be recorded: ${messageOf(thrown)}`,
+    recovery: "ask_the_user",
+  });
+  const content: ToolResult["content"] = [{ type: "text", text: error.message }, ...result.content];
+  return { ...result, status: "unknown", is_error: true, content, summary: error.message, error };
 }

@@ -10,8 +10,11 @@ import {
 import { within } from "../journal/index.ts";
 import { recordable } from "../result/index.ts";
 import type { JsonValue } from "../schema/index.ts";
-import { abortOf, resourcesOf, toolOf, withinCall, type Call, type HookVerdict } from "./call.ts";
-import type { CallHost } from "./host.ts";
+import { resourcesOf, toolOf, withinCall, type Call, type HookVerdict } from "./call.ts";
+import type { RunAuthority, RunBase } from "./host.ts";
+
+/** What running the hooks of a call needs. */
+export type HookHost = RunBase & Pick<RunAuthority, "hooks">;
 
 export function hookSubject(call: Call): HookSubject {
   const paths = resourcesOf(call).flatMap((resource) => {
@@ -22,7 +25,7 @@ export function hookSubject(call: Call): HookSubject {
 }
 
 /** Asks for a guard of a path that the call only may reach: nothing is named that the guard could judge (PERM-15). */
-export function reachedGuard(host: CallHost, call: Call): HookVerdict | undefined {
+export function reachedGuard(host: HookHost, call: Call): HookVerdict | undefined {
   const subject = hookSubject(call);
   for (const resource of resourcesOf(call)) {
     if (resource.kind === "host") continue;
@@ -44,23 +47,23 @@ export function reachedGuard(host: CallHost, call: Call): HookVerdict | undefine
 }
 
 /** The path that made a hook with a `path` match, for its payload. */
-export function matchedPath(host: CallHost, call: Call, hook: AnyHook): { path?: string } {
+export function matchedPath(host: HookHost, call: Call, hook: AnyHook): { path?: string } {
   const path = host.hooks.matchedPath(hook, hookSubject(call));
   return path === undefined ? {} : { path };
 }
 
-export function hookIdentity(host: CallHost, call: Call) {
+export function hookIdentity(host: RunBase, call: Call) {
   const { session_id, run_id, agent_id } = host.identity;
   const { tool_call_id, tool_name } = call;
   return { session_id, run_id, agent_id, tool_call_id, tool_name };
 }
 
-export function hookPorts(host: CallHost, call: Call): HookPorts {
+export function hookPorts(host: RunBase, call: Call): HookPorts {
   return {
     clock: host.clock,
     recorder: host.recorder,
     redactor: host.redactor,
-    signal: () => abortOf(call).signal,
+    signal: () => call.signal,
     defaultTimeoutMs: host.config.hooks.timeout_ms,
     wait: (ms, work) => withinCall(host.clock, call, ms, work),
   };
@@ -73,15 +76,15 @@ export function observableInput(call: Call): JsonValue {
 
 /** The input as hooks and people see it: without secrets, and with a way back for what they return. */
 export function seenInput(
-  host: CallHost,
+  host: RunBase,
   call: Call,
 ): { redacted: JsonValue; restore(value: JsonValue): JsonValue } {
   return host.redactor.reversible(observableInput(call), toolOf(call).input.sensitive);
 }
 
-/** HOOK-7: a person is waited for. The hooks watch meanwhile; what becomes of them changes nothing. */
+/** HOOK-7: the call waits for a person. The hooks watch meanwhile; their outcome changes nothing. */
 export async function notifyHooks(
-  host: CallHost,
+  host: HookHost,
   call: Call,
   kind: HookPayloads["Notification"]["kind"],
   message: string,

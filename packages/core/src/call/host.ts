@@ -23,7 +23,7 @@ import type {
 import type { SourcesOfArtifact } from "./artifact-sources.ts";
 import type { ChildSlots } from "./children.ts";
 import type { KernelConfig } from "./config.ts";
-import type { Deadlines } from "./deadlines.ts";
+import type { Deadlines } from "./execute.ts";
 import type { PermissionAnswer, PermissionRequest } from "./permission-request.ts";
 
 export interface RunIdentity {
@@ -35,45 +35,68 @@ export interface RunIdentity {
   readonly role: Role;
 }
 
-export interface CallHost {
+/** What nearly every stage of a call uses. */
+export interface RunBase {
   readonly identity: RunIdentity;
   readonly config: KernelConfig;
   readonly clock: Clock;
-  readonly deadlines: Deadlines;
   readonly ids: IdSource;
   readonly recorder: Recorder;
   readonly redactor: Redactor;
-  readonly artifacts: ArtifactStore;
-  readonly hooks: Hooks;
-  readonly policy: Policy;
-  readonly grants: Grants;
-  readonly roots: Roots;
-  /** How results of a tool are mapped, kept from call to call. */
-  readonly mappingRules: Map<RegisteredTool, MappingRules>;
-  /** The gateway's own bound on inline results, if it has one (RESULT-6). */
-  readonly inlineLimitBytes: number;
-  readonly children: ChildSlots;
-  readonly ask: AskPermission | undefined;
-  readonly elicit: AskElicitation | undefined;
-  readonly findRequestId: FindRequestId | undefined;
-  readonly findPath: FindPath | undefined;
-  readonly isDirectory: ((path: string) => boolean) | undefined;
-  readonly sourcesOfArtifact: SourcesOfArtifact;
+}
+
+/** The tools of the run, as the model was shown them and as they are registered now. */
+export interface RunTools {
   surface(): Surface;
   modelTools(): ModelTools;
   /** The tool as registered now. */
   current(name: string): RegisteredTool | undefined;
-  runContext(): RunContext;
-  setRunContext(context: RunContext): void;
   /** A definition changed under the model: show the new one next turn (REG-3). */
   refreshNextTurn(name: string): void;
-  /** For internal.search_tools alone. */
-  readonly deferred: DeferredTools;
-  readonly admitContext: AdmitContext | undefined;
+}
+
+/** What decides about a call. */
+export interface RunAuthority {
+  readonly policy: Policy;
+  readonly grants: Grants;
+  readonly hooks: Hooks;
+  readonly roots: Roots;
+  readonly findPath: FindPath | undefined;
+}
+
+export interface RunArtifacts {
+  readonly artifacts: ArtifactStore;
+  readonly sourcesOfArtifact: SourcesOfArtifact;
+  /** The gateway's own bound on inline results, if it has one (RESULT-6). */
+  readonly inlineLimitBytes: number;
+}
+
+/** Who answers questions of a call. */
+export interface RunPeople {
+  readonly ask: AskPermission | undefined;
+  readonly elicit: AskElicitation | undefined;
+  readonly findRequestId: FindRequestId | undefined;
   readonly onPersonAsked: OnPersonAsked | undefined;
 }
 
-/** Told when a call begins to wait for a person, whatever it asks, and when it no longer does (PIPE-6). */
+/** The context of the run (DEF-8). */
+export interface RunState {
+  runContext(): RunContext;
+  setRunContext(context: RunContext): void;
+}
+
+/** All a turn needs of its run. A stage takes the parts it uses. */
+export interface CallHost
+  extends RunBase, RunTools, RunAuthority, RunArtifacts, RunPeople, RunState {
+  readonly deadlines: Deadlines;
+  readonly children: ChildSlots;
+  readonly isDirectory: ((path: string) => boolean) | undefined;
+  readonly admitContext: AdmitContext | undefined;
+  /** How results of a tool are mapped, kept from call to call. */
+  readonly mappingRules: Map<RegisteredTool, MappingRules>;
+}
+
+/** Called when a call begins to wait for a person, for any reason, and when it no longer does (PIPE-6). */
 export type OnPersonAsked = (call: {
   readonly tool_call_id: string;
   readonly waits: boolean;
@@ -83,8 +106,8 @@ export type OnPersonAsked = (call: {
 export type AddedNode = Pick<ConversationNode, "kind" | "content" | "data">;
 
 /**
- * Asked of each added node as it is committed, by whoever knows the conversation: the node as it is to be,
- * or undefined where the conversation has it already (INSTR-1).
+ * Called with each added node as it is committed: returns the node to add, or undefined where the conversation has it
+ * already (INSTR-1).
  */
 export type AdmitContext = (node: AddedNode) => AddedNode | undefined;
 

@@ -7,11 +7,11 @@ import type { JsonSchema, JsonValue } from "../schema/index.ts";
 import type { FindPath, Places, Resource, Restriction, Targets } from "../tool/index.ts";
 import { toolOf, type Call } from "./call.ts";
 import { placesOf, placesOfReading } from "./context.ts";
-import type { CallHost } from "./host.ts";
+import type { RunAuthority } from "./host.ts";
 
 /** Adds to the targets what the input names, or leaves them as they are. */
 export async function withInputPaths(
-  host: CallHost,
+  host: RunAuthority,
   call: Call,
   targets: Targets | undefined,
   findPath: FindPath,
@@ -87,7 +87,7 @@ interface GivenInputPath {
 }
 
 function givenPaths(
-  { roots, policy }: CallHost,
+  { roots, policy }: RunAuthority,
   call: Call,
   targets: Targets | undefined,
 ): GivenInputPath[] {

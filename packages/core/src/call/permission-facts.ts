@@ -5,7 +5,7 @@ import type { JsonObject, JsonSchema, JsonValue } from "../schema/index.ts";
 import { recordable } from "../result/index.ts";
 import { digestOf, type RunContext } from "../tool/index.ts";
 import { resourcesOf, toolOf, type Call } from "./call.ts";
-import { addedResources } from "./prepare.ts";
+import { addedResources } from "./plan-call.ts";
 
 /** Under this name the context of a run has who requested which tools: names of skills, by tool. */
 export const TOOL_REQUESTS = "tool_requests";
@@ -13,23 +13,20 @@ export const TOOL_REQUESTS = "tool_requests";
 export function permissionFacts(call: Call, context: RunContext): PermissionFacts {
   const tool = toolOf(call);
   const { effects } = call;
-  const destructive = plannedDestructive(call);
-  const requested = requestsOf(call.tool_name, context);
-  const why = whyNotReadOnly(call);
   return {
     tool_name: tool.name,
     permission: effects.read_only ? "readonly" : "write",
     tags: tool.tags,
     source_kind: tool.source.kind,
     source_id: tool.source.id,
-    ...(tool.trust === undefined ? {} : { trust: tool.trust }),
+    trust: tool.trust,
     effects,
     resources: resourcesOf(call),
     hosts: hostsOf(call),
-    ...(destructive === undefined ? {} : { planned_destructive: destructive }),
-    ...(call.hookVerdict === undefined ? {} : { hook: call.hookVerdict }),
-    ...(requested === undefined ? {} : { requested_by: requested }),
-    ...(why === undefined ? {} : { why_not_read_only: why }),
+    planned_destructive: plannedDestructive(call),
+    hook: call.hookVerdict,
+    requested_by: requestsOf(call.tool_name, context),
+    why_not_read_only: whyNotReadOnly(call),
     input_digest: () => inputDigest(call),
   };
 }

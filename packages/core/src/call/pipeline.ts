@@ -1,9 +1,10 @@
 // The pipeline of one call, in the order of PIPE-1: targets → pre-hooks → permission → plan → permission for what the
-// plan added → execute. What comes before it is in arrive.ts, what comes after in finish.ts. This is the only way a call
-// is ever executed.
+// plan added → execute. The stages before it are in accept-call.ts, those after it in finish.ts. No call is executed in
+// any other way.
 
-import { isThenable } from "../journal/index.ts";
 import { toolError } from "../tool/index.ts";
+import { checkDefinitionCurrent } from "./accept-call.ts";
+import { authorizePlan, authorizeTargets } from "./authorize-call.ts";
 import {
   cancelledEnding,
   ending,
@@ -11,88 +12,53 @@ import {
   unlessCancelled,
   type Call,
   type Ending,
+  type TurnControl,
 } from "./call.ts";
-import { staleness } from "./arrive.ts";
 import { executeCall } from "./execute.ts";
-import type { Gate } from "./gate.ts";
-import { guardCall, lateGuards, runGuards } from "./guard.ts";
 import { seenInput } from "./hook-view.ts";
-import type { CallHost } from "./host.ts";
-import { authorizePlan, authorizeTargets } from "./permit.ts";
-import { planCall, resolveTargets } from "./prepare.ts";
+import type { CallHost, RunBase } from "./host.ts";
+import { checkProject, namesTargets, planCall, resolveTargets } from "./plan-call.ts";
+import { runLateHooks, runPreToolHooks } from "./pre-tool-hooks.ts";
 
-/** A stage ends in the next one, or in how the call ends. */
-type Stage = (
+export async function runCallPipeline(
   host: CallHost,
   call: Call,
-  gate: Gate,
-) => Ending | undefined | Promise<Ending | undefined>;
-
-const STAGES: readonly Stage[] = [
-  resolveTargets,
-  guard,
-  authorizeTargets,
-  planCall,
-  guardPlan,
-  authorizePlan,
-  begin,
-];
-const GUARD = STAGES.indexOf(guard);
-
-/** Waits only for what has to be waited for: a plain call goes through in one go. */
-export function conductCall(
-  host: CallHost,
-  call: Call,
-  gate: Gate,
-  from = 0,
-): Ending | Promise<Ending> {
-  for (let i = from; i < STAGES.length; i += 1) {
-    const end = STAGES[i]?.(host, call, gate);
-    if (end === undefined) continue;
-    if (!isThenable(end)) return end;
-    return end.then((awaited) => awaited ?? conductCall(host, call, gate, i + 1));
+  turn: TurnControl,
+): Promise<Ending> {
+  const isHooked = host.hooks.has("PreToolUse");
+  const isPlanned = toolOf(call).definition.prepare !== undefined;
+  let end: Ending | "changed" | undefined = checkProject(host, call);
+  if (namesTargets(host, call)) end ??= await resolveTargets(host, call);
+  for (;;) {
+    if (isHooked) end ??= await runPreToolHooks(host, call, turn);
+    end ??= authorizeTargets(host, call);
+    if (isPlanned) end ??= await planCall(host, call);
+    if (isPlanned && isHooked) end ??= await runLateHooks(host, call, turn);
+    if (end !== "changed") break;
+    // A hook that saw the plan changed the input: all hooks and judgements once more.
+    end = undefined;
   }
-  throw new Error("the last stage did not end the call");
+  if (isPlanned || call.decision !== "allow") end ??= await authorizePlan(host, call, turn);
+  if (end !== undefined) return end;
+  return call.class === "spawns_agent" ? runChild(host, call, turn) : startCall(host, call, turn);
 }
 
-function guard(host: CallHost, call: Call, gate: Gate): ReturnType<Stage> {
-  return host.hooks.has("PreToolUse") ? guardCall(host, call, gate) : undefined;
-}
-
-/** A plan may name paths that its targets did not: guards of such a path run now, before anything executes. */
-function guardPlan(host: CallHost, call: Call, gate: Gate): ReturnType<Stage> {
-  const late = lateGuards(host, call);
-  if (late.length === 0) return undefined;
-  return runGuards(host, call, gate, late).then((end) =>
-    end === "changed" ? conductCall(host, call, gate, GUARD) : end,
-  );
-}
-
-function begin(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending> {
-  return call.class === "starter" ? asChild(host, call, gate) : start(host, call, gate);
-}
-
-/** `tool.started` is on record before anything happens, durably for whatever leaves something behind (PIPE-3). */
-function start(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending> {
+/** `tool.started` is on record before anything happens, durably for a call that may leave something behind (PIPE-3). */
+async function startCall(host: CallHost, call: Call, turn: TurnControl): Promise<Ending> {
   if (call.cancellation !== undefined) return cancelledEnding(call);
-  // It may have waited long: for a person, or for its turn. What was shown is what runs (REG-3).
-  const stale = staleness(host, call);
-  if (stale !== undefined) return stale;
+  // It may have waited long, for an approval or for its slot: what was shown is what runs (REG-3).
+  const changed = checkDefinitionCurrent(host, call);
+  if (changed !== undefined) return changed;
   recordStart(host, call);
   if (!call.effects.repeatable) {
-    const flushed = host.recorder.flush();
-    if (isThenable(flushed)) return flushed.then(() => execute(host, call, gate));
+    await host.recorder.flush();
+    if (call.cancellation !== undefined) return cancelledEnding(call);
   }
-  return execute(host, call, gate);
-}
-
-function execute(host: CallHost, call: Call, gate: Gate): Ending | Promise<Ending> {
-  if (call.cancellation !== undefined) return cancelledEnding(call);
   call.startedAt = host.clock.monotonic();
-  return executeCall(host, call, gate);
+  return executeCall(host, call, turn);
 }
 
-async function asChild(host: CallHost, call: Call, gate: Gate): Promise<Ending> {
+async function runChild(host: CallHost, call: Call, turn: TurnControl): Promise<Ending> {
   if (!host.children.grant()) {
     const limit = host.config.agents.max_children_per_run;
     return ending(
@@ -106,15 +72,15 @@ async function asChild(host: CallHost, call: Call, gate: Gate): Promise<Ending> 
     );
   }
   const place = host.children.enter();
-  const waited = await unlessCancelled(call, Promise.resolve(place));
+  const waited = await unlessCancelled(call, place);
   if (waited.cancelled) {
     host.children.giveBack();
-    void Promise.resolve(place).then((leave) => leave());
+    void place.then((leave) => leave());
     return cancelledEnding(call);
   }
   try {
-    const end = await start(host, call, gate);
-    // Refused by its own handler: nobody was started.
+    const end = await startCall(host, call, turn);
+    // Refused by its own handler: no agent was started.
     if (end.outcome.error?.details?.["started"] === false) host.children.giveBack();
     return end;
   } finally {
@@ -122,7 +88,7 @@ async function asChild(host: CallHost, call: Call, gate: Gate): Promise<Ending> 
   }
 }
 
-function recordStart(host: CallHost, call: Call): void {
+function recordStart(host: RunBase, call: Call): void {
   const data = {
     decision: call.decision,
     decision_ref: call.decisionRef,

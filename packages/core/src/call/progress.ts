@@ -6,7 +6,7 @@ import { redactedPreview } from "../result/index.ts";
 import type { JsonValue } from "../schema/index.ts";
 import type { ProgressUpdate } from "../tool/index.ts";
 import type { Call } from "./call.ts";
-import type { CallHost } from "./host.ts";
+import type { RunBase } from "./host.ts";
 
 const AT_ONCE = 100;
 const AFTERWARDS_EVERY_MS = 200;
@@ -18,7 +18,7 @@ export interface Progress {
   close(): void;
 }
 
-export function createProgress(host: CallHost, call: Call): Progress {
+export function createProgress(host: RunBase, call: Call): Progress {
   let recorded = 0;
   let lastAt = Number.NEGATIVE_INFINITY;
   let held: { update: ProgressUpdate; merged: number } | undefined;

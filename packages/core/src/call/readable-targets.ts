@@ -6,15 +6,17 @@ import type { RegisteredTool } from "../registry/index.ts";
 import type { Preview, Resource } from "../tool/index.ts";
 import { resourcesOf, toolOf, type Call } from "./call.ts";
 import { placesOf } from "./context.ts";
-import type { CallHost } from "./host.ts";
+import type { RunAuthority, RunTools } from "./host.ts";
 import { permissionFacts } from "./permission-facts.ts";
-import { addedResources } from "./prepare.ts";
+import { addedResources } from "./plan-call.ts";
+
+type ReadingHost = RunAuthority & RunTools;
 
 /** The tools by which a model reads and lists; rules may speak of them by name. */
 const READERS = ["code.read_file", "code.list_dir", "code.search"];
 
 /** Why a call cannot be planned may be told at once: neither a rule, a guard nor the boundary restricts its targets. */
-export function mayReadTargets(host: CallHost, call: Call): boolean {
+export function mayReadTargets(host: ReadingHost, call: Call): boolean {
   const { resources = [] } = call.targets ?? {};
   const places = resources.flatMap(placesOfResource);
   // A host cannot be looked at first.
@@ -23,7 +25,7 @@ export function mayReadTargets(host: CallHost, call: Call): boolean {
 }
 
 /** What the preview shows is for the eyes of the person who is asked, and for no record, hook or relay. */
-export function isPrivatePreview(host: CallHost, call: Call, preview: Preview): boolean {
+export function isPrivatePreview(host: ReadingHost, call: Call, preview: Preview): boolean {
   if (preview.kind === "command") return false;
   const places = resourcesOf(call).filter((resource) => resource.kind === "path");
   return places.length > 0 && !mayRead(host, call, places);
@@ -31,7 +33,7 @@ export function isPrivatePreview(host: CallHost, call: Call, preview: Preview): 
 
 /** The plan adds nothing to the targets but what it saw there, and a person has to say yes to them in any case. */
 export function isUntoldBeforeYes(
-  host: CallHost,
+  host: ReadingHost,
   call: Call,
   { facts, judgement }: NonNullable<Call["judged"]>,
 ): boolean {
@@ -56,7 +58,7 @@ function placesOfResource(resource: Resource): Path[] {
   }));
 }
 
-function mayRead(host: CallHost, call: Call, places: readonly Path[]): boolean {
+function mayRead(host: ReadingHost, call: Call, places: readonly Path[]): boolean {
   const own = toolOf(call);
   const readers = READERS.flatMap((name) => host.current(name) ?? []);
   return [own, ...readers].every((tool) => {

@@ -201,6 +201,7 @@ describe("what the model is told of a lost call", () => {
       { effects: {} },
       { effects: { read_only: false } },
       { effects: { read_only: "true" } },
+      { ...reads, class: "spawns_agent" },
       { ...reads, class: "starter" },
     ]) {
       expect(resultOf({ started: started(data) }), JSON.stringify(data)).toMatchObject(findOut);

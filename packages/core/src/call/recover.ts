@@ -9,6 +9,7 @@ import {
   type JournalEntry,
   type TerminalFactType,
 } from "../journal/index.ts";
+import { readCallClass } from "../schedule/index.ts";
 import {
   toolError,
   type ArtifactRef,
@@ -17,7 +18,7 @@ import {
   type ToolError,
   type ToolResult,
 } from "../tool/index.ts";
-import { NO_PROVENANCE } from "./unrecorded.ts";
+import { NO_PROVENANCE } from "./finish.ts";
 
 /** A call that was asked for and has no terminal fact. */
 export interface LostCall {
@@ -160,7 +161,8 @@ function notEnded(name: string, started: Fact<"tool.started">): ToolError {
 
 /** Whatever does not say so may have changed something. Earlier records say only what it does outside. */
 function onlyReads({ data: { effects, class: kind } }: Fact<"tool.started">): boolean {
-  return effects?.repeatable ?? (effects?.read_only === true && kind !== "starter");
+  const startsAgent = kind !== undefined && readCallClass(kind) === "spawns_agent";
+  return effects?.repeatable ?? (effects?.read_only === true && !startsAgent);
 }
 
 /** As `tool.requested` has them: how long it took, and whose the tool was, nobody knows any more. */

@@ -1,8 +1,8 @@
 // One turn: calls are pushed as they arrive, the scheduler says when each may run, results come out in
 // call order, exactly one for each (RESULT-1, SCHED-5…7, PIPE-4, PIPE-7).
 
-import { isThenable, JournalFailure } from "../journal/index.ts";
-import { createSchedule, type ScheduleAction, type ScheduleEvent } from "../schedule/index.ts";
+import { JournalFailure, type ConversationNode } from "../journal/index.ts";
+import { Schedule, type ScheduleAction, type ScheduleEvent } from "../schedule/index.ts";
 import {
   isHandlerErrorStatus,
   messageOf,
@@ -10,20 +10,26 @@ import {
   type RunContext,
   type ToolResult,
 } from "../tool/index.ts";
-import { arrive, placeOf, resolveName, type Arrival } from "./arrive.ts";
+import { acceptCall, placeOf, resolveName, type Refusal } from "./accept-call.ts";
 import {
-  cancelCall,
-  createCall,
+  Call,
+  cancelledEnding,
   ending,
   toolOf,
   unlessCancelled,
-  type Call,
-  type Cancellation,
   type Ending,
   type ToolCall,
+  type TurnControl,
 } from "./call.ts";
-import { createDelivery } from "./delivery.ts";
-import { commitFinished, discardFinished, finishCall, type Finished } from "./finish.ts";
+import { Delivery } from "./delivery.ts";
+import {
+  bareResult,
+  commitFinished,
+  discardFinished,
+  finishCall,
+  unrecordedResult,
+  type Finished,
+} from "./finish.ts";
 import {
   cancelled,
   discardText,
@@ -34,344 +40,227 @@ import {
   type Halt,
 } from "./halt.ts";
 import type { CallHost } from "./host.ts";
-import { OpenedTurn, type Turn } from "./opened-turn.ts";
-import { conductCall } from "./pipeline.ts";
-import { Slot, type TurnGate } from "./slot.ts";
-import { bareResult, unrecorded } from "./unrecorded.ts";
+import { runCallPipeline } from "./pipeline.ts";
+
+export interface Turn {
+  /** Takes a call whose arguments are complete; returns the id its result will have. */
+  push(call: ToolCall): string;
+  /** The stream that brought the calls has ended well: calls that waited for that may start. */
+  end(): void;
+  /** The attempt is abandoned: every call that has not ended for good ends as discarded (SCHED-6). */
+  discard(reason: string): Promise<ToolResult[]>;
+  abort(reason: string): Promise<ToolResult[]>;
+  /** New input came in: cancellable calls end, the others finish, nothing more starts. */
+  interrupt(reason: string): void;
+  /** Each result as soon as it and all before it are there. Ends when the turn has ended. */
+  results(): AsyncIterableIterator<ToolResult>;
+  /** All results, in call order, once every call has one and the stream has ended. */
+  settled(): Promise<ToolResult[]>;
+  /** Set when a hook ended the run. */
+  readonly stopped: { readonly reason: string; readonly hook: string } | undefined;
+  readonly aborted: boolean;
+  /** The node the next message hangs from. */
+  readonly lastNodeId: string | undefined;
+  /**
+   * What this turn has added to the conversation so far, in the order of the path: results in call order,
+   * each with the nodes it added.
+   */
+  readonly nodes: readonly ConversationNode[];
+}
 
 export interface TurnOptions {
   readonly parentNodeId?: string;
   /** Every call id of the run so far; a repeated one is replaced. */
   readonly usedIds: Set<string>;
-  readonly onSettled?: () => void;
+  readonly onSettled?: (turn: Turn) => void;
 }
 
 export function createTurn(host: CallHost, options: TurnOptions): Turn {
-  const { max_concurrency: maxTogether, early_start: early } = host.config.tools;
-  const schedule = createSchedule({ maxTogether, early });
-  const slots: Slot[] = [];
-  const byId = new Map<string, Slot>();
-  const queue: ScheduleAction[] = [];
-  const contextAtStart: RunContext = host.runContext();
-  let driving = false;
-  let halt: Halt | undefined;
-  let stopped: { reason: string; hook: string } | undefined;
-  /** Something was changed for good: then an abandoned attempt has a context that stays, too. */
-  let happened = false;
-  let parkedCount = 0;
-  let lastNodeId = options.parentNodeId;
-  const delivery = createDelivery(host.recorder, slots, options.onSettled);
-  const gate: TurnGate = { waitForPerson, resumed, stopRun };
+  return new OpenTurn(host, options);
+}
 
-  return new OpenedTurn(
-    {
-      push,
-      end() {
-        if (delivery.hasStreamEnded()) return;
-        delivery.endStream();
-        releaseParked();
-        step({ type: "stream_ended" });
-      },
-      discard: (reason) => halted({ kind: "discard", reason }),
-      abort: (reason) => halted({ kind: "abort", reason }),
-      interrupt: (reason) => void halted({ kind: "interrupt", reason }),
-      results: () => delivery.results(),
-      settled: () => delivery.settled(),
-    },
-    {
-      stopped: () => stopped,
-      aborted: () => halt?.kind === "abort",
-      lastNodeId: () => lastNodeId,
-      nodes: () => slots.flatMap((slot) => slot.nodes),
-    },
-  );
+class OpenTurn implements Turn, TurnControl {
+  stopped: Turn["stopped"] = undefined;
+  lastNodeId: string | undefined;
+  readonly #host: CallHost;
+  readonly #usedIds: Set<string>;
+  readonly #schedule: Schedule;
+  readonly #calls: Call[] = [];
+  readonly #byId = new Map<string, Call>();
+  readonly #delivery: Delivery;
+  readonly #contextAtStart: RunContext;
+  #halt: Halt | undefined = undefined;
+  /** Something was changed for good: then an abandoned attempt keeps its context, too. */
+  #happened = false;
+  #parkedCount = 0;
 
-  function push(given: ToolCall): string {
-    const slot = admit(given);
-    const { call } = slot;
-    resolveName(host, call);
-    step({ type: "arrived", id: call.tool_call_id });
-    if (halt !== undefined) {
-      endBeforeStart(slot, haltCancellation(halt, "queued"));
-    } else if (delivery.hasStreamEnded()) {
-      endBeforeStart(slot, cancelled("aborted", "turn_ended", "the turn has ended already"));
-    } else {
-      try {
-        const arrival = arrive(host, call);
-        if (isThenable(arrival)) {
-          arrival.then(
-            (done) => arrived(slot, done),
-            (error: unknown) => fail(slot, error),
-          );
-        } else arrived(slot, arrival);
-      } catch (error) {
-        fail(slot, error);
-      }
-    }
+  constructor(host: CallHost, { parentNodeId, usedIds, onSettled }: TurnOptions) {
+    const { max_concurrency: maxParallel, early_start: early } = host.config.tools;
+    this.lastNodeId = parentNodeId;
+    this.#host = host;
+    this.#usedIds = usedIds;
+    this.#schedule = new Schedule({ maxParallel, early });
+    this.#delivery = new Delivery(host.recorder, this.#calls, () => onSettled?.(this));
+    this.#contextAtStart = host.runContext();
+  }
+
+  get aborted(): boolean {
+    return this.#halt?.kind === "abort";
+  }
+
+  get nodes(): readonly ConversationNode[] {
+    return this.#calls.flatMap((call) => call.nodes);
+  }
+
+  push(given: ToolCall): string {
+    const call = this.#createCall(given);
+    resolveName(this.#host, call);
+    this.#step({ type: "arrived", id: call.tool_call_id });
+    void this.#runCall(call);
     return call.tool_call_id;
   }
 
-  function admit(given: ToolCall): Slot {
+  end(): void {
+    if (this.#delivery.streamEnded) return;
+    this.#delivery.endStream();
+    for (const call of this.#calls) if (call.parked !== undefined) this.#deliver(call, call.parked);
+    this.#step({ type: "stream_ended" });
+  }
+
+  discard(reason: string): Promise<ToolResult[]> {
+    return this.#endWith({ kind: "discard", reason });
+  }
+
+  abort(reason: string): Promise<ToolResult[]> {
+    return this.#endWith({ kind: "abort", reason });
+  }
+
+  interrupt(reason: string): void {
+    this.#haltWith({ kind: "interrupt", reason });
+  }
+
+  results(): AsyncIterableIterator<ToolResult> {
+    return this.#delivery.results();
+  }
+
+  settled(): Promise<ToolResult[]> {
+    return this.#delivery.settled();
+  }
+
+  // ── one call ────────────────────────────────────────────────────────────────────────────────────
+
+  #createCall(given: ToolCall): Call {
     const nativeId = typeof given.id === "string" && given.id !== "" ? given.id : undefined;
-    const isNew = nativeId !== undefined && !options.usedIds.has(nativeId);
-    const tool_call_id = isNew ? nativeId : newId();
-    options.usedIds.add(tool_call_id);
-    const nodeId = host.ids.next("node");
-    const call = createCall({
-      tool_call_id,
-      index: slots.length,
-      given,
-      nativeId,
-      nodeId,
-      parentNodeId: lastNodeId,
-    });
-    lastNodeId = nodeId;
-    const slot = new Slot(call, gate);
-    slots.push(slot);
-    byId.set(tool_call_id, slot);
-    delivery.expect();
-    return slot;
+    const isNew = nativeId !== undefined && !this.#usedIds.has(nativeId);
+    const id = isNew ? nativeId : this.#newId();
+    this.#usedIds.add(id);
+    const nodeId = this.#host.ids.next("node");
+    const call = new Call(id, this.#calls.length, given, nativeId, nodeId, this.lastNodeId);
+    this.lastNodeId = nodeId;
+    this.#calls.push(call);
+    this.#byId.set(id, call);
+    return call;
   }
 
   /** A model may have sent, as its own, the very id that comes next. */
-  function newId(): string {
-    let id = host.ids.next("call");
-    for (let i = 2; options.usedIds.has(id); i += 1) id = `${host.ids.next("call")}.${i}`;
+  #newId(): string {
+    let id = this.#host.ids.next("call");
+    for (let i = 2; this.#usedIds.has(id); i += 1) id = `${this.#host.ids.next("call")}.${i}`;
     return id;
   }
 
-  function arrived(slot: Slot, arrival: Arrival): void {
-    const { call } = slot;
-    if (call.phase === "ended") return;
-    if (call.cancellation !== undefined) {
-      endBeforeStart(slot, call.cancellation);
-    } else if (arrival.ok) {
-      call.phase = "queued";
-      if (!recordQueued(slot)) return;
-      const { tool_call_id: id, class: kind, effects } = call;
-      step({ type: "classified", id, class: kind, repeatable: effects.repeatable });
-    } else {
-      finish(slot, arrival.ending, {
-        type: "refused",
-        id: call.tool_call_id,
-        stops: arrival.stops,
-      });
-    }
-  }
-
-  // ── the scheduler's side ────────────────────────────────────────────────────────────────────────
-
-  /** Actions lead to events that lead to actions: a queue, so that the stack stays flat. */
-  function step(event: ScheduleEvent): void {
-    const actions = schedule.step(event);
-    if (driving) {
-      for (const action of actions) queue.push(action);
-      return;
-    }
-    driving = true;
+  /** From its acceptance to its result. Never rejects: a failure of ours, or of the journal, is a result too. */
+  async #runCall(call: Call): Promise<void> {
     try {
-      for (const action of actions) perform(action);
-      for (let i = 0; i < queue.length; i += 1) perform(queue[i] as ScheduleAction);
-    } finally {
-      if (queue.length > 0) queue.length = 0;
-      driving = false;
-    }
-  }
-
-  function perform(action: ScheduleAction): void {
-    const slot = byId.get(action.id);
-    if (slot === undefined || slot.call.phase === "ended") return;
-    switch (action.type) {
-      case "start":
-        start(slot);
-        return;
-      case "resume":
-        slot.resume?.();
-        slot.resume = undefined;
-        return;
-      case "skip":
-        endEarly(slot, skippedBecause(nameOf(action.cause)));
-        return;
-      case "cancel":
-        endEarly(slot, siblingFailed(action.cause, nameOf(action.cause)));
-        return;
-      case "drop":
-        if (halt !== undefined) endEarly(slot, haltCancellation(halt, "queued"));
-        return;
-    }
-  }
-
-  function start(slot: Slot): void {
-    slot.call.phase = "running";
-    try {
-      const end = conductCall(host, slot.call, slot);
-      if (isThenable(end)) {
-        end.then(
-          (settled) => conducted(slot, settled),
-          (error: unknown) => fail(slot, error),
-        );
-      } else conducted(slot, end);
+      let refused = this.#refuseLate(call) ?? (await acceptCall(this.#host, call));
+      if (refused === undefined && call.cancellation === undefined) {
+        this.#queue(call);
+        if (call.phase === "queued" && call.cancellation === undefined) await untilStarted(call);
+      }
+      if (refused === undefined && call.cancellation !== undefined && call.phase !== "running") {
+        refused = { ending: cancelledEnding(call), stops: false };
+      }
+      const end = refused?.ending ?? (await runCallPipeline(this.#host, call, this));
+      const finished = await finishCall(this.#host, call, end);
+      this.#conclude(
+        call,
+        finished,
+        refused === undefined ? endedEvent(call, end) : refusedEvent(call, refused),
+      );
     } catch (error) {
-      fail(slot, error);
+      this.#fail(call, error);
     }
   }
 
-  function conducted(slot: Slot, end: Ending): void {
-    const { call } = slot;
-    const failed = end.status !== "succeeded" && end.status !== "partial";
-    const cancelsSiblings =
-      isHandlerErrorStatus(end.status) &&
-      end.executed &&
-      call.class !== "starter" &&
-      toolOf(call).definition.on_sibling_failure === "cancel_siblings";
-    finish(slot, end, { type: "ended", id: call.tool_call_id, failed, cancelsSiblings });
+  /** A call that is pushed after the end is never accepted; its request is a fact all the same. */
+  #refuseLate(call: Call): Refusal | undefined {
+    if (this.#halt === undefined && !this.#delivery.streamEnded) return undefined;
+    const { status, error } =
+      this.#halt === undefined
+        ? cancelled("aborted", "turn_ended", "the turn has ended already")
+        : haltCancellation(this.#halt, "queued");
+    this.#recordUnheard(call);
+    return { ending: ending(status, error), stops: false };
   }
 
-  function stopRun(reason: string, hook: string): void {
-    stopped ??= { reason, hook };
-    void halted({ kind: "stop", reason });
-  }
-
-  async function waitForPerson<T>(slot: Slot, answer: Promise<T>): Promise<T> {
-    slot.waits += 1;
-    if (slot.waits === 1) {
-      slot.waitsSince = host.clock.monotonic();
-      host.onPersonAsked?.({ tool_call_id: slot.call.tool_call_id, waits: true });
-      recordWaiting(slot.call, true);
-      step({ type: "asking", id: slot.call.tool_call_id });
-    }
-    try {
-      return await answer;
-    } finally {
-      await answered(slot);
-    }
-  }
-
-  async function answered(slot: Slot): Promise<void> {
-    const { call } = slot;
-    slot.waits -= 1;
-    if (slot.waits > 0) return;
-    host.onPersonAsked?.({ tool_call_id: call.tool_call_id, waits: false });
-    // Only time after the start is part of a duration, so only that is taken off it.
-    if (call.startedAt !== undefined) call.waitedMs += host.clock.monotonic() - slot.waitsSince;
-    if (call.phase === "ended" || call.cancellation !== undefined) return;
-    recordWaiting(call, false);
-    const goesOn = resumed(slot, { type: "answered", id: call.tool_call_id });
-    // A handler at work is told of a cancellation by itself; before that, nobody else would be.
-    await (call.started ? goesOn : unlessCancelled(call, goesOn));
-  }
-
-  /** Before its start, what it waits for is a permission, which has facts of its own. */
-  function recordWaiting(call: Call, waits: boolean): void {
-    if (call.started) host.recorder.recordClean("tool.waiting", { waits }, call);
-  }
-
-  function resumed(slot: Slot, event: ScheduleEvent): Promise<void> {
-    return new Promise((resolve) => {
-      slot.resume = resolve;
-      step(event);
-    });
-  }
-
-  // ── endings ─────────────────────────────────────────────────────────────────────────────────────
-
-  function finish(slot: Slot, end: Ending, event: ScheduleEvent): void {
-    if (slot.call.phase === "ended") return;
-    try {
-      const finished = finishCall(host, slot.call, end);
-      if (isThenable(finished)) {
-        finished.then(
-          (done) => conclude(slot, done, event),
-          (error: unknown) => fail(slot, error),
-        );
-      } else conclude(slot, finished, event);
-    } catch (error) {
-      fail(slot, error);
-    }
-  }
-
-  function conclude(slot: Slot, finished: Finished, event: ScheduleEvent): void {
-    const { call } = slot;
-    if (call.phase === "ended") return;
-    call.phase = "ended";
-    // While the attempt can still be abandoned, what changed nothing has not ended for good.
-    const provisional = !delivery.hasStreamEnded() && halt === undefined && !finished.happened;
-    if (provisional) {
-      const ended = { after: host.recorder.lastSeq, nth: (parkedCount += 1) };
-      slot.parked = { ...finished, ended };
-    } else deliver(slot, discardedIfNeeded(finished));
-    step(event);
-  }
-
-  /** Whatever ends after its attempt was abandoned, and changed nothing, ends as part of that attempt. */
-  function discardedIfNeeded(finished: Finished): Finished {
-    const isOver = halt?.kind !== "discard" || finished.happened;
-    if (isOver || finished.result.status === "discarded") return finished;
-    return discardFinished(finished, discardText(halt as Halt));
-  }
-
-  function deliver(slot: Slot, finished: Finished): void {
-    happened ||= finished.happened;
-    let { result } = finished;
-    try {
-      slot.nodes = commitFinished(host, slot.call, finished);
-    } catch (error) {
-      result = unrecorded(result, error);
-    }
-    slot.parked = undefined;
-    slot.result = result;
-    delivery.deliver();
-  }
-
-  function releaseParked(): void {
-    for (const slot of slots) if (slot.parked !== undefined) deliver(slot, slot.parked);
-  }
-
-  /** One that is under way ends by itself, once it is told to. */
-  function endEarly(slot: Slot, because: Cancellation): void {
-    if (slot.call.phase === "running") cancelCall(slot.call, because);
-    else endBeforeStart(slot, because);
-  }
-
-  /** Ends a call that never ran. */
-  function endBeforeStart(slot: Slot, because: Cancellation): void {
-    const { call } = slot;
-    if (call.phase === "ended") return;
-    const id = call.tool_call_id;
-    if (call.phase === "arrived" && call.cancellation === undefined) recordUnheard(call);
-    finish(slot, ending(because.status, because.error), { type: "refused", id, stops: false });
-  }
-
-  /** A call pushed after the end never went through arrival; its request is a fact all the same. */
-  function recordUnheard(call: Call): void {
+  #recordUnheard(call: Call): void {
     try {
       const data = { index: call.index, heard: false, ...placeOf(call) };
-      host.recorder.recordClean("tool.requested", data, call);
+      this.#host.recorder.recordClean("tool.requested", data, call);
     } catch {
       // The result says what is wrong with the journal.
     }
   }
 
-  /** Validated, and queued at once. */
-  function recordQueued(slot: Slot): boolean {
-    const { recorder } = host;
-    const { call } = slot;
-    try {
-      recorder.commit([
-        recorder.draft("tool.validated", { effects: call.effects }, call),
-        recorder.draft("tool.queued", { class: call.class }, call),
-      ]);
-      return true;
-    } catch (error) {
-      fail(slot, error);
-      return false;
-    }
+  #queue(call: Call): void {
+    const { recorder } = this.#host;
+    const { tool_call_id: id, class: kind, effects } = call;
+    call.phase = "queued";
+    recorder.commit([
+      recorder.draft("tool.validated", { effects }, call),
+      recorder.draft("tool.queued", { class: kind }, call),
+    ]);
+    this.#step({ type: "classified", id, class: kind, repeatable: effects.repeatable });
   }
 
-  /** No stage throws past the pipeline: what went wrong in ours, or in the journal, is a result too. */
-  function fail(slot: Slot, thrown: unknown): void {
-    const { call } = slot;
-    if (slot.result !== undefined) return;
+  #conclude(call: Call, finished: Finished, event: ScheduleEvent): void {
+    if (call.phase === "ended") return;
+    call.phase = "ended";
+    // While the attempt can still be abandoned, a call that changed nothing has not ended for good.
+    const isProvisional =
+      !this.#delivery.streamEnded && this.#halt === undefined && !finished.happened;
+    if (isProvisional) {
+      const ended = { after: this.#host.recorder.lastSeq, nth: (this.#parkedCount += 1) };
+      call.parked = { ...finished, ended };
+    } else {
+      this.#deliver(call, this.#discardIfAbandoned(finished));
+    }
+    this.#step(event);
+  }
+
+  /** A call that ends after its attempt was abandoned, and changed nothing, ends as part of that attempt. */
+  #discardIfAbandoned(finished: Finished): Finished {
+    const halt = this.#halt;
+    if (halt?.kind !== "discard" || finished.happened) return finished;
+    if (finished.result.status === "discarded") return finished;
+    return discardFinished(finished, discardText(halt));
+  }
+
+  #deliver(call: Call, finished: Finished): void {
+    this.#happened ||= finished.happened;
+    let { result } = finished;
+    try {
+      call.nodes = commitFinished(this.#host, call, finished);
+    } catch (error) {
+      result = unrecordedResult(result, error);
+    }
+    call.parked = undefined;
+    call.result = result;
+    this.#delivery.deliver();
+  }
+
+  #fail(call: Call, thrown: unknown): void {
+    if (call.result !== undefined) return;
     const isJournal = thrown instanceof JournalFailure;
     const error = toolError({
       code: isJournal ? "journal_unavailable" : "internal_error",
@@ -381,58 +270,162 @@ export function createTurn(host: CallHost, options: TurnOptions): Turn {
         : `Soong itself failed on this call: ${messageOf(thrown)}`,
       recovery: "ask_the_user",
     });
-    // Its handler may still be at work: it is told, and its deadline is taken back.
-    if (call.phase === "running") cancelCall(call, { status: "aborted", error });
+    // Its handler may still be at work: it is cancelled, and its deadline removed.
+    if (call.phase === "running") call.cancel({ status: "aborted", error });
     call.phase = "ended";
     const result = bareResult(call, error);
-    deliver(slot, { result, nodes: [], replaced: undefined, happened: true });
-    const id = call.tool_call_id;
-    step({ type: "ended", id, failed: true });
+    this.#deliver(call, { result, nodes: [], replaced: undefined, happened: true });
+    this.#step({ type: "ended", id: call.tool_call_id, failed: true });
+  }
+
+  // ── the scheduler's side ────────────────────────────────────────────────────────────────────────
+
+  #step(event: ScheduleEvent): void {
+    for (const action of this.#schedule.step(event)) this.#perform(action);
+  }
+
+  /** Runs nothing itself: it lets calls continue that wait for it. */
+  #perform(action: ScheduleAction): void {
+    const call = this.#byId.get(action.id);
+    if (call === undefined || call.phase === "ended") return;
+    switch (action.type) {
+      case "start":
+        // A signal's listener may have halted the turn between two actions.
+        if (this.#halt !== undefined) return call.cancel(haltCancellation(this.#halt, "queued"));
+        call.phase = "running";
+        call.start?.();
+        return;
+      case "resume":
+        call.resume?.();
+        call.resume = undefined;
+        return;
+      case "skip":
+        return call.cancel(skippedBecause(this.#describe(action.cause)));
+      case "cancel":
+        return call.cancel(siblingFailed(action.cause, this.#describe(action.cause)));
+      case "drop":
+        if (this.#halt !== undefined) call.cancel(haltCancellation(this.#halt, "queued"));
+        return;
+    }
+  }
+
+  #describe(id: string): string {
+    return `${this.#byId.get(id)?.tool_name ?? "a call"} (${id})`;
+  }
+
+  // ── what a call may do to its turn ──────────────────────────────────────────────────────────────
+
+  stopRun(reason: string, hook: string): void {
+    this.stopped ??= { reason, hook };
+    this.#haltWith({ kind: "stop", reason });
+  }
+
+  reclassify(call: Call): Promise<void> {
+    const { tool_call_id: id, class: kind, effects } = call;
+    const { repeatable } = effects;
+    return this.#resumed(call, { type: "reclassified", id, class: kind, repeatable });
+  }
+
+  async waitForPerson<T>(call: Call, answer: Promise<T>): Promise<T> {
+    call.waits += 1;
+    if (call.waits === 1) {
+      call.waitsSince = this.#host.clock.monotonic();
+      this.#host.onPersonAsked?.({ tool_call_id: call.tool_call_id, waits: true });
+      this.#recordWaiting(call, true);
+      this.#step({ type: "asking", id: call.tool_call_id });
+    }
+    try {
+      return await answer;
+    } finally {
+      call.waits -= 1;
+      if (call.waits === 0) await this.#continueAnswered(call);
+    }
+  }
+
+  async #continueAnswered(call: Call): Promise<void> {
+    const { tool_call_id: id, startedAt } = call;
+    this.#host.onPersonAsked?.({ tool_call_id: id, waits: false });
+    // Only time after the start is part of a duration, so only that is taken off it.
+    if (startedAt !== undefined) call.waitedMs += this.#host.clock.monotonic() - call.waitsSince;
+    if (call.phase === "ended" || call.cancellation !== undefined) return;
+    this.#recordWaiting(call, false);
+    const resumed = this.#resumed(call, { type: "answered", id });
+    // A handler at work is notified of a cancellation itself; before that, nothing else would be.
+    await (call.started ? resumed : unlessCancelled(call, resumed));
+  }
+
+  /** Before its start, it waits for a permission, which has facts of its own. */
+  #recordWaiting(call: Call, waits: boolean): void {
+    if (call.started) this.#host.recorder.recordClean("tool.waiting", { waits }, call);
+  }
+
+  /** Settles when the scheduler, told of the event, lets the call continue. */
+  #resumed(call: Call, event: ScheduleEvent): Promise<void> {
+    return new Promise((resolve) => {
+      call.resume = resolve;
+      this.#step(event);
+    });
   }
 
   // ── halting ─────────────────────────────────────────────────────────────────────────────────────
 
-  function halted(next: Halt): Promise<ToolResult[]> {
-    // An abort overrules whatever milder halt there was.
-    if (halt === undefined || (next.kind === "abort" && halt.kind !== "abort")) {
-      halt = next;
-      recordHalt(next);
-      for (const slot of slots) {
-        if (slot.parked !== undefined) {
-          const discarded =
-            next.kind === "discard" ? discardFinished(slot.parked, discardText(next)) : slot.parked;
-          deliver(slot, discarded);
-        } else if (slot.call.phase === "arrived") {
-          cancelCall(slot.call, haltCancellation(next, "queued"));
-        }
-      }
-      // Cancelled before the scheduler is told: nothing that is to end may be resumed by it.
-      for (const { call } of slots) {
-        if (call.phase !== "running" || !endsRunning(next, call)) continue;
-        cancelCall(call, haltCancellation(next, call.started ? "running" : "queued"));
-      }
-      step({ type: "halted" });
-      if (next.kind === "discard" && !happened) host.setRunContext(contextAtStart);
+  #endWith(halt: Halt): Promise<ToolResult[]> {
+    this.#haltWith(halt);
+    this.#delivery.endStream();
+    return this.#delivery.settled();
+  }
+
+  #haltWith(next: Halt): void {
+    // An abort overrules any milder halt.
+    const isStronger = next.kind === "abort" && this.#halt?.kind !== "abort";
+    if (this.#halt !== undefined && !isStronger) return;
+    this.#halt = next;
+    this.#recordHalt(next);
+    for (const call of this.#calls) {
+      if (call.parked !== undefined) this.#deliver(call, this.#discardIfAbandoned(call.parked));
+      else if (call.phase === "arrived") call.cancel(haltCancellation(next, "queued"));
     }
-    if (next.kind === "discard" || next.kind === "abort") {
-      delivery.endStream();
-      return delivery.settled();
+    // Cancelled before the scheduler is told: no call that is to end may be resumed by it.
+    for (const call of this.#calls) {
+      if (call.phase !== "running" || !endsRunning(next, call)) continue;
+      call.cancel(haltCancellation(next, call.started ? "running" : "queued"));
     }
-    return Promise.resolve([]);
+    this.#step({ type: "halted" });
+    if (next.kind === "discard" && !this.#happened) {
+      this.#host.setRunContext(this.#contextAtStart);
+    }
   }
 
   /** Where it ends a call, or keeps one from starting. */
-  function recordHalt({ kind, reason }: Halt): void {
-    if (slots.every(({ result }) => result !== undefined)) return;
+  #recordHalt({ kind, reason }: Halt): void {
+    if (this.#calls.every(({ result }) => result !== undefined)) return;
     try {
-      const first_call_id = slots[0]?.call.tool_call_id;
-      host.recorder.record("turn.halted", { kind, reason, first_call_id });
+      const first_call_id = this.#calls[0]?.tool_call_id;
+      this.#host.recorder.record("turn.halted", { kind, reason, first_call_id });
     } catch {
       // The calls end all the same, and say what is wrong with the journal.
     }
   }
+}
 
-  function nameOf(id: string): string {
-    return `${byId.get(id)?.call.tool_name ?? "a call"} (${id})`;
-  }
+/** Settles when the scheduler starts the call, or the call is cancelled in the queue. */
+function untilStarted(call: Call): Promise<void> {
+  return new Promise((resolve) => {
+    call.start = resolve;
+    call.waiter = { cancelled: resolve };
+  });
+}
+
+function refusedEvent({ tool_call_id: id }: Call, { stops }: Refusal): ScheduleEvent {
+  return { type: "refused", id, stops };
+}
+
+function endedEvent(call: Call, { status, executed }: Ending): ScheduleEvent {
+  const failed = status !== "succeeded" && status !== "partial";
+  const cancelsSiblings =
+    executed &&
+    isHandlerErrorStatus(status) &&
+    call.class !== "spawns_agent" &&
+    toolOf(call).definition.on_sibling_failure === "cancel_siblings";
+  return { type: "ended", id: call.tool_call_id, failed, cancelsSiblings };
 }

@@ -33,10 +33,7 @@ export interface HookPorts {
   signal: () => AbortSignal;
   defaultTimeoutMs: number;
   /** Waits for a hook as long as it may take, or until nobody needs its answer any more. */
-  wait<T>(
-    ms: number,
-    work: () => T | PromiseLike<T>,
-  ): Waited<T> | GivenUp | Promise<Waited<T> | GivenUp>;
+  wait<T>(ms: number, work: () => T | PromiseLike<T>): Promise<Waited<T> | GivenUp>;
 }
 
 export interface Hooks {

@@ -36,6 +36,7 @@ export {
 } from "../permission/index.ts";
 export { readDefinition, toolRecord } from "../registry/index.ts";
 export { MARGIN, exactLine, exactText, headTail, isEmptyResult } from "../result/index.ts";
+export { readCallClass } from "../schedule/index.ts";
 export {
   asJson,
   asRecord,

@@ -7,22 +7,22 @@ export type Waited<T> =
   | { kind: "threw"; error: unknown }
   | { kind: "timed_out"; ms: number };
 
-/** Somebody stopped waiting; whatever comes later is not heard. */
+/** The caller stopped waiting; any later answer is ignored. */
 export type GivenUp = { kind: "given_up" };
 
 export interface Waiting<T> {
-  readonly done: Waited<T> | Promise<Waited<T> | GivenUp>;
+  readonly done: Promise<Waited<T> | GivenUp>;
   readonly giveUp: () => void;
 }
 
 /** Never rejects and never waits longer than `ms` (undefined: as long as it takes). */
-export function within<T>(
+export async function within<T>(
   clock: Clock,
   ms: number | undefined,
   work: () => T | PromiseLike<T>,
-): Waited<T> | Promise<Waited<T>> {
-  // Nobody else has the handle, so nobody gives up.
-  return beginWaiting(clock, ms, work).done as Waited<T> | Promise<Waited<T>>;
+): Promise<Waited<T>> {
+  // No one else has the handle, so no one gives up.
+  return (await beginWaiting(clock, ms, work).done) as Waited<T>;
 }
 
 export function beginWaiting<T>(
@@ -30,40 +30,23 @@ export function beginWaiting<T>(
   ms: number | undefined,
   work: () => T | PromiseLike<T>,
 ): Waiting<T> {
-  let started: T | PromiseLike<T>;
-  try {
-    started = work();
-    if (!isThenable(started)) return settled({ kind: "answered", value: started });
-  } catch (error) {
-    return settled({ kind: "threw", error });
-  }
-  const pending = started;
+  // A promise of our own, because a foreign `then` may call back twice or throw. Begun before the timer is set: timers
+  // that the work sets for the same moment fire first.
+  const answer = new Promise<T>((take) => {
+    take(work());
+  });
   let settle: (waited: Waited<T> | GivenUp) => void = () => {};
   const done = new Promise<Waited<T> | GivenUp>((resolve) => {
-    let forget: () => void = () => {};
-    if (ms !== undefined) forget = clock.after(ms, () => resolve({ kind: "timed_out", ms }));
+    const forget =
+      ms === undefined ? undefined : clock.after(ms, () => resolve({ kind: "timed_out", ms }));
     settle = (waited) => {
-      forget();
+      forget?.();
       resolve(waited);
     };
-    // Through a promise of our own: a hostile `then` may call back twice or throw.
-    new Promise<T>((take) => {
-      take(pending);
-    }).then(
-      (value) => settle({ kind: "answered", value }),
-      (error: unknown) => settle({ kind: "threw", error }),
-    );
   });
-  return { done, giveUp: () => settle({ kind: "given_up" }) };
-}
-
-function settled<T>(waited: Waited<T>): Waiting<T> {
-  return { done: waited, giveUp: () => {} };
-}
-
-export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return (
-    ((typeof value === "object" && value !== null) || typeof value === "function") &&
-    typeof (value as PromiseLike<T>).then === "function"
+  answer.then(
+    (value) => settle({ kind: "answered", value }),
+    (error: unknown) => settle({ kind: "threw", error }),
   );
+  return { done, giveUp: () => settle({ kind: "given_up" }) };
 }

@@ -16,10 +16,10 @@ export interface Journal {
    * it can take no more, and then takes nothing of that entry.
    */
   append(entry: JournalEntry): void;
-  /** Settles when everything appended so far is durable. A journal that has nothing to wait for returns nothing. */
-  flush(): void | Promise<void>;
+  /** Settles when everything appended so far is durable. */
+  flush(): Promise<void>;
   /** Facts after `seq`, oldest first; includes what is appended but not yet durable. */
-  read(after: number, limit: number): readonly Fact[] | Promise<readonly Fact[]>;
+  read(after: number, limit: number): Promise<readonly Fact[]>;
   /** How far it is committed. Absent where an entry is committed as soon as it is taken. */
   readonly committed?: CommittedFacts;
 }
@@ -47,8 +47,8 @@ export function createMemoryJournal(): MemoryJournal {
       for (const fact of entry.facts) facts.push(fact);
       if (entry.nodes !== undefined) nodes.push(...entry.nodes);
     },
-    flush() {},
-    read(after, limit) {
+    async flush() {},
+    async read(after, limit) {
       // A session's seq begins at 1 and has no holes, so the place of a fact is its seq.
       const from = after - (facts[0]?.seq ?? 1) + 1;
       return facts.slice(Math.max(0, from), Math.max(0, from) + limit);

@@ -45,7 +45,7 @@ export interface Recorder {
     call?: FactCall,
     level?: FactLevel,
   ): Fact<T>;
-  flush(): void | Promise<void>;
+  flush(): Promise<void>;
   /** Of the session, whichever run it is of. */
   readonly lastSeq: number;
 }
@@ -74,125 +74,154 @@ export function createRecorder(
   redactor: Redactor,
   lastSeq = 0,
 ): SessionRecorder {
-  let seq = lastSeq;
-  let broken: JournalFailure | undefined;
-  let closed = false;
-  const listeners = new Set<() => void>();
-  let timeMs = Number.NaN;
-  let timeText = "";
+  return new JournalRecorder(new SessionLog(sessionId, journal, clock, lastSeq), {}, redactor);
+}
 
-  return {
-    ...recorderFor({}, redactor),
-    forRun: recorderFor,
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    close() {
-      closed = true;
-      for (const listener of listeners) listener();
-    },
-    get closed() {
-      return closed;
-    },
-    get lastSeq() {
-      return seq;
-    },
-  };
+/** What the recorders of one session share: the count, the time, the journal and those who follow it. */
+class SessionLog {
+  readonly sessionId: string;
+  readonly listeners = new Set<() => void>();
+  seq: number;
+  closed = false;
+  readonly #journal: Journal;
+  readonly #clock: Clock;
+  #broken: JournalFailure | undefined = undefined;
+  #timeMs = Number.NaN;
+  #timeText = "";
 
-  function recorderFor(origin: FactOrigin, redacts: Redactor): Recorder {
-    const { run_id, agent_id, parent_run_id, parent_agent_id } = origin;
-    let runSeq = 0;
-    return {
-      record,
-      recordClean,
-      commit,
-      draft,
-      flush,
-      get lastSeq() {
-        return seq;
-      },
-    };
-
-    function draft<T extends FactType>(
-      type: T,
-      data: FactData<T>,
-      call?: FactCall,
-      level?: FactLevel,
-    ): Fact<T> {
-      seq += 1;
-      const fact = {
-        // Short, because there are many: unique within the session, as seq is.
-        id: `f${seq}`,
-        seq,
-        run_seq: run_id === undefined ? undefined : (runSeq += 1),
-        type,
-        time: now(),
-        level: level ?? "info",
-        session_id: sessionId,
-        run_id,
-        agent_id,
-        tool_call_id: call?.tool_call_id,
-        tool_name: call?.tool_name,
-        data,
-      } as Fact<T>;
-      if (parent_run_id !== undefined) fact.parent_run_id = parent_run_id;
-      if (parent_agent_id !== undefined) fact.parent_agent_id = parent_agent_id;
-      return fact;
-    }
-
-    function record<T extends FactType>(
-      type: T,
-      data: FactData<T>,
-      call?: FactCall,
-      level?: FactLevel,
-    ): Fact<T> {
-      return recordClean(type, redacts.value(data), call, level);
-    }
-
-    function recordClean<T extends FactType>(
-      type: T,
-      data: FactData<T>,
-      call?: FactCall,
-      level?: FactLevel,
-    ): Fact<T> {
-      const fact = draft(type, data, call, level);
-      commit([fact as Fact]);
-      return fact;
-    }
+  constructor(sessionId: string, journal: Journal, clock: Clock, lastSeq: number) {
+    this.sessionId = sessionId;
+    this.seq = lastSeq;
+    this.#journal = journal;
+    this.#clock = clock;
   }
 
-  function commit(facts: readonly Fact[], nodes?: readonly ConversationNode[]): void {
-    if (broken !== undefined) throw broken;
+  append(facts: readonly Fact[], nodes?: readonly ConversationNode[]): void {
+    if (this.#broken !== undefined) throw this.#broken;
     try {
-      journal.append(nodes === undefined ? { facts } : { facts, nodes });
+      this.#journal.append(nodes === undefined ? { facts } : { facts, nodes });
     } catch (error) {
-      fail(error);
+      this.#fail(error);
     }
-    if (listeners.size > 0) for (const listener of listeners) listener();
+    this.notify();
   }
 
-  function flush(): void | Promise<void> {
-    if (broken !== undefined) throw broken;
+  async flush(): Promise<void> {
+    if (this.#broken !== undefined) throw this.#broken;
     try {
-      return journal.flush()?.catch(fail);
+      await this.#journal.flush();
     } catch (error) {
-      return fail(error);
+      this.#fail(error);
     }
   }
 
-  function fail(error: unknown): never {
-    broken ??= new JournalFailure(error);
-    throw broken;
+  notify(): void {
+    if (this.listeners.size > 0) for (const listener of this.listeners) listener();
   }
 
   /** Many facts share a millisecond; making the text is most of the cost of a fact. */
-  function now(): string {
-    const ms = clock.now();
-    if (ms !== timeMs) {
-      timeMs = ms;
-      timeText = new Date(ms).toISOString();
+  time(): string {
+    const ms = this.#clock.now();
+    if (ms !== this.#timeMs) {
+      this.#timeMs = ms;
+      this.#timeText = new Date(ms).toISOString();
     }
-    return timeText;
+    return this.#timeText;
+  }
+
+  #fail(error: unknown): never {
+    this.#broken ??= new JournalFailure(error);
+    throw this.#broken;
+  }
+}
+
+class JournalRecorder implements SessionRecorder {
+  readonly #log: SessionLog;
+  readonly #origin: FactOrigin;
+  readonly #redactor: Redactor;
+  #runSeq = 0;
+
+  constructor(log: SessionLog, origin: FactOrigin, redactor: Redactor) {
+    this.#log = log;
+    this.#origin = origin;
+    this.#redactor = redactor;
+  }
+
+  get lastSeq(): number {
+    return this.#log.seq;
+  }
+
+  get closed(): boolean {
+    return this.#log.closed;
+  }
+
+  forRun(origin: FactOrigin, redactor: Redactor): Recorder {
+    return new JournalRecorder(this.#log, origin, redactor);
+  }
+
+  record<T extends FactType>(
+    type: T,
+    data: FactData<T>,
+    call?: FactCall,
+    level?: FactLevel,
+  ): Fact<T> {
+    return this.recordClean(type, this.#redactor.value(data), call, level);
+  }
+
+  recordClean<T extends FactType>(
+    type: T,
+    data: FactData<T>,
+    call?: FactCall,
+    level?: FactLevel,
+  ): Fact<T> {
+    const fact = this.draft(type, data, call, level);
+    this.#log.append([fact as Fact]);
+    return fact;
+  }
+
+  draft<T extends FactType>(
+    type: T,
+    data: FactData<T>,
+    call?: FactCall,
+    level?: FactLevel,
+  ): Fact<T> {
+    const { run_id, agent_id, parent_run_id, parent_agent_id } = this.#origin;
+    const seq = (this.#log.seq += 1);
+    const fact = {
+      // Short, because there are many: unique within the session, as seq is.
+      id: `f${seq}`,
+      seq,
+      run_seq: run_id === undefined ? undefined : (this.#runSeq += 1),
+      type,
+      time: this.#log.time(),
+      level: level ?? "info",
+      session_id: this.#log.sessionId,
+      run_id,
+      agent_id,
+      tool_call_id: call?.tool_call_id,
+      tool_name: call?.tool_name,
+      data,
+    } as Fact<T>;
+    if (parent_run_id !== undefined) fact.parent_run_id = parent_run_id;
+    if (parent_agent_id !== undefined) fact.parent_agent_id = parent_agent_id;
+    return fact;
+  }
+
+  commit(facts: readonly Fact[], nodes?: readonly ConversationNode[]): void {
+    this.#log.append(facts, nodes);
+  }
+
+  flush(): Promise<void> {
+    return this.#log.flush();
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#log.listeners.add(listener);
+    return () => this.#log.listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#log.closed = true;
+    this.#log.notify();
   }
 }

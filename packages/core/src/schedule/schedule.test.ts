@@ -1,28 +1,28 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import {
-  createSchedule,
+  Schedule,
   type CallClass,
   type ScheduleAction,
   type ScheduleEvent,
   type ScheduleOptions,
 } from "./schedule.ts";
 
-const DEFAULTS: ScheduleOptions = { maxTogether: 10, early: "readonly" };
+const DEFAULTS: ScheduleOptions = { maxParallel: 10, early: "readonly" };
 
 describe("calls in the order of the model", () => {
   test("neighbours that are readonly and safe beside each other start as they arrive", () => {
     verifies("SCHED-1", "SCHED-5");
     const turn = begin();
-    expect(turn.call("a", "together")).toEqual(["start a"]);
-    expect(turn.call("b", "together")).toEqual(["start b"]);
-    expect(turn.call("c", "together")).toEqual(["start c"]);
+    expect(turn.call("a", "parallel")).toEqual(["start a"]);
+    expect(turn.call("b", "parallel")).toEqual(["start b"]);
+    expect(turn.call("c", "parallel")).toEqual(["start c"]);
   });
 
   test("no more than the maximum run at once, and the next in order takes a free slot", () => {
     verifies("SCHED-1");
-    const turn = begin({ maxTogether: 2 });
-    expect(turn.calls({ a: "together", b: "together", c: "together", d: "together" })).toEqual([
+    const turn = begin({ maxParallel: 2 });
+    expect(turn.calls({ a: "parallel", b: "parallel", c: "parallel", d: "parallel" })).toEqual([
       "start a",
       "start b",
     ]);
@@ -35,7 +35,7 @@ describe("calls in the order of the model", () => {
     verifies("SCHED-1");
     const turn = begin();
     turn.streamEnds();
-    expect(turn.calls({ a: "together", b: "together", w: "write", c: "together" })).toEqual([
+    expect(turn.calls({ a: "parallel", b: "parallel", w: "write", c: "parallel" })).toEqual([
       "start a",
       "start b",
     ]);
@@ -47,7 +47,7 @@ describe("calls in the order of the model", () => {
   test("a readonly call that is not safe beside others runs alone too", () => {
     verifies("SCHED-1");
     const turn = begin();
-    expect(turn.calls({ a: "together", x: "alone", y: "alone", b: "together" })).toEqual([
+    expect(turn.calls({ a: "parallel", x: "exclusive", y: "exclusive", b: "parallel" })).toEqual([
       "start a",
     ]);
     expect(turn.ends("a")).toEqual(["start x"]);
@@ -58,18 +58,18 @@ describe("calls in the order of the model", () => {
   test("a refused call is neither barrier nor stop: its neighbours are still neighbours", () => {
     verifies("SCHED-1");
     const turn = begin();
-    turn.call("a", "together");
+    turn.call("a", "parallel");
     expect(turn.refused("unknown")).toEqual([]);
-    expect(turn.call("b", "together")).toEqual(["start b"]);
+    expect(turn.call("b", "parallel")).toEqual(["start b"]);
     expect(turn.fails("b", { cancelsSiblings: true })).toEqual(["cancel a because of b"]);
   });
 
   test("a call that is still being validated holds back what comes after it, and only that", () => {
     verifies("SCHED-1");
-    const turn = begin({ maxTogether: 1 });
-    turn.calls({ a: "together", b: "together" });
+    const turn = begin({ maxParallel: 1 });
+    turn.calls({ a: "parallel", b: "parallel" });
     turn.step({ type: "arrived", id: "slow" });
-    expect(turn.call("c", "together")).toEqual([]);
+    expect(turn.call("c", "parallel")).toEqual([]);
     expect(turn.ends("a")).toEqual(["start b"]);
     expect(turn.ends("b")).toEqual([]);
     expect(turn.step({ type: "refused", id: "slow", stops: false })).toEqual(["start c"]);
@@ -79,13 +79,11 @@ describe("calls in the order of the model", () => {
 describe("agent starters", () => {
   test("adjacent ones all run together, whatever the maximum, and all are waited for", () => {
     verifies("SCHED-2");
-    const turn = begin({ maxTogether: 1 });
+    const turn = begin({ maxParallel: 1 });
     turn.streamEnds();
-    expect(turn.calls({ a: "starter", b: "starter", c: "starter", after: "together" })).toEqual([
-      "start a",
-      "start b",
-      "start c",
-    ]);
+    expect(
+      turn.calls({ a: "spawns_agent", b: "spawns_agent", c: "spawns_agent", after: "parallel" }),
+    ).toEqual(["start a", "start b", "start c"]);
     expect(turn.ends("a")).toEqual([]);
     expect(turn.ends("c")).toEqual([]);
     expect(turn.ends("b")).toEqual(["start after"]);
@@ -95,7 +93,7 @@ describe("agent starters", () => {
     verifies("SCHED-2");
     const turn = begin();
     turn.streamEnds();
-    turn.calls({ a: "starter", b: "starter", w: "write" });
+    turn.calls({ a: "spawns_agent", b: "spawns_agent", w: "write" });
     expect(turn.fails("a", { cancelsSiblings: true })).toEqual([]);
     expect(turn.ends("b")).toEqual(["start w"]);
   });
@@ -104,7 +102,7 @@ describe("agent starters", () => {
     verifies("SCHED-2");
     const turn = begin();
     turn.streamEnds();
-    expect(turn.calls({ a: "together", b: "starter", c: "together" })).toEqual(["start a"]);
+    expect(turn.calls({ a: "parallel", b: "spawns_agent", c: "parallel" })).toEqual(["start a"]);
     expect(turn.ends("a")).toEqual(["start b"]);
     expect(turn.ends("b")).toEqual(["start c"]);
   });
@@ -115,7 +113,7 @@ describe("failure", () => {
     verifies("SCHED-3");
     const turn = begin();
     turn.streamEnds();
-    turn.calls({ a: "together", w: "write" });
+    turn.calls({ a: "parallel", w: "write" });
     expect(turn.fails("a")).toEqual(["start w"]);
   });
 
@@ -123,7 +121,7 @@ describe("failure", () => {
     verifies("SCHED-3");
     const turn = begin();
     turn.streamEnds();
-    turn.calls({ a: "together", w: "write", b: "together", x: "write", c: "starter" });
+    turn.calls({ a: "parallel", w: "write", b: "parallel", x: "write", c: "spawns_agent" });
     turn.ends("a");
     expect(turn.fails("w")).toEqual([
       "skip b because of w",
@@ -134,10 +132,10 @@ describe("failure", () => {
 
   test("an invalid write call stops what comes after it at once; what came before goes on", () => {
     verifies("SCHED-3");
-    const turn = begin({ maxTogether: 1 });
-    turn.calls({ a: "together", b: "together" });
+    const turn = begin({ maxParallel: 1 });
+    turn.calls({ a: "parallel", b: "parallel" });
     turn.step({ type: "arrived", id: "w" });
-    turn.call("c", "together");
+    turn.call("c", "parallel");
     expect(turn.step({ type: "refused", id: "w", stops: true })).toEqual(["skip c because of w"]);
     expect(turn.ends("a")).toEqual(["start b"]);
   });
@@ -146,7 +144,7 @@ describe("failure", () => {
     verifies("SCHED-3");
     const turn = begin();
     turn.refused("w", { stops: true });
-    expect(turn.call("a", "together")).toEqual(["skip a because of w"]);
+    expect(turn.call("a", "parallel")).toEqual(["skip a because of w"]);
     expect(turn.refused("unknown")).toEqual([]);
   });
 
@@ -154,24 +152,24 @@ describe("failure", () => {
     verifies("SCHED-3");
     const turn = begin();
     turn.step({ type: "arrived", id: "first" });
-    turn.call("a", "together");
+    turn.call("a", "parallel");
     turn.refused("second", { stops: true });
-    expect(turn.call("b", "together")).toEqual(["skip b because of second"]);
+    expect(turn.call("b", "parallel")).toEqual(["skip b because of second"]);
     expect(turn.step({ type: "refused", id: "first", stops: true })).toEqual([
       "skip a because of first",
     ]);
     turn.refused("third", { stops: true });
-    expect(turn.call("c", "together")).toEqual(["skip c because of first"]);
+    expect(turn.call("c", "parallel")).toEqual(["skip c because of first"]);
   });
 });
 
 describe("cancelling siblings", () => {
   test("hits what runs, asks, waits or is queued in the same group, and names the cause", () => {
     verifies("SCHED-4");
-    const turn = begin({ maxTogether: 2 });
+    const turn = begin({ maxParallel: 2 });
     turn.streamEnds();
-    turn.calls({ done: "together", runs: "together", asks: "together", waits: "together" });
-    turn.calls({ bad: "together", queued: "together", w: "write" });
+    turn.calls({ done: "parallel", runs: "parallel", asks: "parallel", waits: "parallel" });
+    turn.calls({ bad: "parallel", queued: "parallel", w: "write" });
     expect(turn.ends("done")).toEqual(["start asks"]);
     expect(turn.step({ type: "asking", id: "asks" })).toEqual(["start waits"]);
     expect(turn.step({ type: "asking", id: "waits" })).toEqual(["start bad"]);
@@ -190,26 +188,26 @@ describe("cancelling siblings", () => {
   test("a plain failure cancels nobody", () => {
     verifies("SCHED-4");
     const turn = begin();
-    turn.calls({ a: "together", b: "together" });
+    turn.calls({ a: "parallel", b: "parallel" });
     expect(turn.fails("a")).toEqual([]);
   });
 
   test("does not reach past a call of another class or one not yet known", () => {
     verifies("SCHED-4");
     const turn = begin();
-    turn.calls({ a: "together", b: "together" });
+    turn.calls({ a: "parallel", b: "parallel" });
     turn.step({ type: "arrived", id: "pending" });
-    turn.call("c", "together");
+    turn.call("c", "parallel");
     expect(turn.fails("a", { cancelsSiblings: true })).toEqual(["cancel b because of a"]);
     expect(turn.ends("b")).toEqual([]);
-    turn.step({ type: "classified", id: "pending", class: "alone" });
+    turn.step({ type: "classified", id: "pending", class: "exclusive" });
     expect(turn.fails("pending")).toEqual(["start c"]);
   });
 
   test("nothing runs beside a call that is alone, so its failure cancels nobody", () => {
     verifies("SCHED-4", "SCHED-3");
     const turn = begin();
-    turn.calls({ a: "alone", b: "alone" });
+    turn.calls({ a: "exclusive", b: "exclusive" });
     expect(turn.fails("a", { cancelsSiblings: true })).toEqual(["start b"]);
   });
 
@@ -223,8 +221,8 @@ describe("cancelling siblings", () => {
 
   test("a cancelled call does not go on, though it was waiting and a slot is free now", () => {
     verifies("SCHED-4");
-    const turn = begin({ maxTogether: 1 });
-    turn.calls({ a: "together", b: "together" });
+    const turn = begin({ maxParallel: 1 });
+    turn.calls({ a: "parallel", b: "parallel" });
     turn.step({ type: "asking", id: "a" });
     turn.step({ type: "answered", id: "a" });
     expect(turn.fails("b", { cancelsSiblings: true })).toEqual(["cancel a because of b"]);
@@ -234,7 +232,7 @@ describe("cancelling siblings", () => {
   test("a cancelled call that is answered after all does not go on either", () => {
     verifies("SCHED-4");
     const turn = begin();
-    turn.calls({ a: "together", b: "together" });
+    turn.calls({ a: "parallel", b: "parallel" });
     turn.step({ type: "asking", id: "a" });
     turn.fails("b", { cancelsSiblings: true });
     expect(turn.step({ type: "answered", id: "a" })).toEqual([]);
@@ -243,12 +241,12 @@ describe("cancelling siblings", () => {
   test("a call is cancelled once, and that it fails of it cancels nobody else", () => {
     verifies("SCHED-4");
     const turn = begin();
-    turn.calls({ a: "together", b: "together", c: "together" });
+    turn.calls({ a: "parallel", b: "parallel", c: "parallel" });
     expect(turn.fails("c", { cancelsSiblings: true }).toSorted()).toEqual([
       "cancel a because of c",
       "cancel b because of c",
     ]);
-    expect(turn.call("late", "together")).toEqual(["start late"]);
+    expect(turn.call("late", "parallel")).toEqual(["start late"]);
     expect(turn.fails("b", { cancelsSiblings: true })).toEqual([]);
     expect(turn.fails("late", { cancelsSiblings: true })).toEqual([]);
   });
@@ -257,7 +255,7 @@ describe("cancelling siblings", () => {
     verifies("SCHED-4", "SCHED-3");
     const turn = begin();
     turn.streamEnds();
-    turn.calls({ w: "together", a: "together", b: "together" });
+    turn.calls({ w: "parallel", a: "parallel", b: "parallel" });
     turn.step({ type: "reclassified", id: "w", class: "write" });
     turn.step({ type: "asking", id: "a" });
     expect(turn.fails("b", { cancelsSiblings: true })).toEqual([
@@ -270,17 +268,17 @@ describe("cancelling siblings", () => {
   test("a cancelled call that learns of a changed input stays what it was until it has ended", () => {
     verifies("SCHED-4");
     const turn = begin();
-    turn.calls({ a: "together", b: "together" });
+    turn.calls({ a: "parallel", b: "parallel" });
     turn.fails("b", { cancelsSiblings: true });
     turn.step({ type: "reclassified", id: "a", class: "write" });
-    expect(turn.call("c", "together")).toEqual(["start c"]);
+    expect(turn.call("c", "parallel")).toEqual(["start c"]);
   });
 
   test("nothing starts over a cancelled call that has not ended yet", () => {
     verifies("SCHED-4", "SCHED-1");
     const turn = begin();
     turn.streamEnds();
-    turn.calls({ a: "together", b: "together", w: "write" });
+    turn.calls({ a: "parallel", b: "parallel", w: "write" });
     turn.step({ type: "asking", id: "a" });
     expect(turn.fails("b", { cancelsSiblings: true })).toEqual(["cancel a because of b"]);
     expect(turn.fails("a")).toEqual(["start w"]);
@@ -289,18 +287,18 @@ describe("cancelling siblings", () => {
 
 describe("while the model still streams", () => {
   test.each<[ScheduleOptions["early"], CallClass, "at once" | "when the stream has ended"]>([
-    ["none", "together", "when the stream has ended"],
-    ["none", "alone", "when the stream has ended"],
+    ["none", "parallel", "when the stream has ended"],
+    ["none", "exclusive", "when the stream has ended"],
     ["none", "write", "when the stream has ended"],
-    ["none", "starter", "when the stream has ended"],
-    ["readonly", "together", "at once"],
-    ["readonly", "alone", "at once"],
+    ["none", "spawns_agent", "when the stream has ended"],
+    ["readonly", "parallel", "at once"],
+    ["readonly", "exclusive", "at once"],
     ["readonly", "write", "when the stream has ended"],
-    ["readonly", "starter", "when the stream has ended"],
-    ["all", "together", "at once"],
-    ["all", "alone", "at once"],
+    ["readonly", "spawns_agent", "when the stream has ended"],
+    ["all", "parallel", "at once"],
+    ["all", "exclusive", "at once"],
     ["all", "write", "at once"],
-    ["all", "starter", "at once"],
+    ["all", "spawns_agent", "at once"],
   ])("early %s: a call of the class %s starts %s", (early, kind, when) => {
     verifies("SCHED-5");
     const turn = begin({ early });
@@ -311,7 +309,7 @@ describe("while the model still streams", () => {
   test("a readonly call waits behind a write that may not start early", () => {
     verifies("SCHED-5");
     const turn = begin();
-    expect(turn.calls({ w: "write", a: "together" })).toEqual([]);
+    expect(turn.calls({ w: "write", a: "parallel" })).toEqual([]);
     expect(turn.streamEnds()).toEqual(["start w"]);
     expect(turn.ends("w")).toEqual(["start a"]);
   });
@@ -319,7 +317,7 @@ describe("while the model still streams", () => {
   test("a call that began readonly and became a write goes on when the stream has ended", () => {
     verifies("SCHED-5", "SCHED-6");
     const turn = begin();
-    turn.call("a", "together");
+    turn.call("a", "parallel");
     expect(turn.step({ type: "reclassified", id: "a", class: "write" })).toEqual([]);
     expect(turn.streamEnds()).toEqual(["resume a"]);
   });
@@ -327,14 +325,14 @@ describe("while the model still streams", () => {
   test("when the attempt is abandoned nothing starts any more, now or when it is known later", () => {
     verifies("SCHED-6");
     const turn = begin();
-    turn.calls({ a: "together", w: "write", b: "together" });
+    turn.calls({ a: "parallel", w: "write", b: "parallel" });
     turn.step({ type: "arrived", id: "pending" });
     expect(turn.step({ type: "halted" })).toEqual(["drop w", "drop b"]);
     expect(turn.fails("a")).toEqual([]);
-    expect(turn.step({ type: "classified", id: "pending", class: "together" })).toEqual([
+    expect(turn.step({ type: "classified", id: "pending", class: "parallel" })).toEqual([
       "drop pending",
     ]);
-    expect(turn.call("late", "together")).toEqual(["drop late"]);
+    expect(turn.call("late", "parallel")).toEqual(["drop late"]);
   });
 });
 
@@ -342,7 +340,7 @@ describe("a halt", () => {
   test("lets nothing go that has become something else and not gone on yet", () => {
     verifies("SCHED-6");
     const turn = begin();
-    turn.calls({ a: "together", b: "together" });
+    turn.calls({ a: "parallel", b: "parallel" });
     turn.step({ type: "reclassified", id: "a", class: "write" });
     expect(turn.step({ type: "halted" })).toEqual(["drop a"]);
     expect(turn.step({ type: "reclassified", id: "b", class: "write" })).toEqual(["drop b"]);
@@ -352,7 +350,7 @@ describe("a halt", () => {
   test("leaves a call that was answered to finish", () => {
     verifies("PERM-13");
     const turn = begin();
-    turn.call("a", "together");
+    turn.call("a", "parallel");
     turn.step({ type: "asking", id: "a" });
     expect(turn.step({ type: "halted" })).toEqual([]);
     expect(turn.step({ type: "answered", id: "a" })).toEqual(["resume a"]);
@@ -362,8 +360,8 @@ describe("a halt", () => {
 describe("waiting for a person", () => {
   test("holds no slot, and the answered call is the next to get one", () => {
     verifies("PERM-13");
-    const turn = begin({ maxTogether: 1 });
-    turn.calls({ a: "together", b: "together", c: "together" });
+    const turn = begin({ maxParallel: 1 });
+    turn.calls({ a: "parallel", b: "parallel", c: "parallel" });
     expect(turn.step({ type: "asking", id: "a" })).toEqual(["start b"]);
     expect(turn.step({ type: "answered", id: "a" })).toEqual([]);
     expect(turn.ends("b")).toEqual(["resume a"]);
@@ -373,7 +371,7 @@ describe("waiting for a person", () => {
   test("goes on at once when a slot is free", () => {
     verifies("PERM-13");
     const turn = begin();
-    turn.call("a", "together");
+    turn.call("a", "parallel");
     turn.step({ type: "asking", id: "a" });
     expect(turn.step({ type: "answered", id: "a" })).toEqual(["resume a"]);
   });
@@ -382,7 +380,7 @@ describe("waiting for a person", () => {
     verifies("PERM-13", "SCHED-1");
     const turn = begin();
     turn.streamEnds();
-    turn.calls({ w: "write", a: "together" });
+    turn.calls({ w: "write", a: "parallel" });
     expect(turn.step({ type: "asking", id: "w" })).toEqual([]);
     expect(turn.step({ type: "answered", id: "w" })).toEqual(["resume w"]);
     expect(turn.ends("w")).toEqual(["start a"]);
@@ -390,11 +388,11 @@ describe("waiting for a person", () => {
 
   test("a call denied by the person ends without its slot", () => {
     verifies("PERM-13", "SCHED-3");
-    const turn = begin({ maxTogether: 1 });
-    turn.calls({ a: "together", b: "together" });
+    const turn = begin({ maxParallel: 1 });
+    turn.calls({ a: "parallel", b: "parallel" });
     turn.step({ type: "asking", id: "a" });
     expect(turn.fails("a")).toEqual([]);
-    expect(turn.call("c", "together")).toEqual([]);
+    expect(turn.call("c", "parallel")).toEqual([]);
     expect(turn.ends("b")).toEqual(["start c"]);
   });
 });
@@ -402,9 +400,9 @@ describe("waiting for a person", () => {
 describe("a changed input that makes a call something else", () => {
   test("a readonly call that becomes a write waits until it is first and nothing runs", () => {
     verifies("SCHED-1");
-    const turn = begin({ maxTogether: 3 });
+    const turn = begin({ maxParallel: 3 });
     turn.streamEnds();
-    turn.calls({ a: "together", b: "together", c: "together", d: "together" });
+    turn.calls({ a: "parallel", b: "parallel", c: "parallel", d: "parallel" });
     expect(turn.step({ type: "reclassified", id: "b", class: "write" })).toEqual([]);
     expect(turn.ends("a")).toEqual([]);
     expect(turn.ends("c")).toEqual(["resume b"]);
@@ -415,7 +413,7 @@ describe("a changed input that makes a call something else", () => {
     verifies("SCHED-1", "PERM-13");
     const turn = begin();
     turn.streamEnds();
-    turn.calls({ a: "together", b: "together" });
+    turn.calls({ a: "parallel", b: "parallel" });
     turn.step({ type: "reclassified", id: "a", class: "write" });
     expect(turn.step({ type: "asking", id: "b" })).toEqual(["resume a"]);
     expect(turn.step({ type: "answered", id: "b" })).toEqual([]);
@@ -426,7 +424,7 @@ describe("a changed input that makes a call something else", () => {
     verifies("SCHED-3");
     const turn = begin();
     turn.streamEnds();
-    turn.calls({ a: "together", asks: "together", waits: "together", becomes: "together" });
+    turn.calls({ a: "parallel", asks: "parallel", waits: "parallel", becomes: "parallel" });
     turn.step({ type: "reclassified", id: "a", class: "write" });
     turn.step({ type: "reclassified", id: "becomes", class: "write" });
     turn.step({ type: "asking", id: "waits" });
@@ -444,7 +442,7 @@ describe("a changed input that makes a call something else", () => {
     verifies("SCHED-3");
     const turn = begin();
     turn.streamEnds();
-    turn.calls({ a: "together", b: "together", c: "together" });
+    turn.calls({ a: "parallel", b: "parallel", c: "parallel" });
     turn.step({ type: "reclassified", id: "a", class: "write" });
     expect(turn.fails("a")).toEqual([]);
     expect(turn.step({ type: "reclassified", id: "b", class: "write" })).toEqual([
@@ -457,8 +455,8 @@ describe("a changed input that makes a call something else", () => {
     verifies("SCHED-1");
     const turn = begin();
     turn.streamEnds();
-    turn.calls({ w: "write", a: "together" });
-    expect(turn.step({ type: "reclassified", id: "w", class: "together" })).toEqual([
+    turn.calls({ w: "write", a: "parallel" });
+    expect(turn.step({ type: "reclassified", id: "w", class: "parallel" })).toEqual([
       "resume w",
       "start a",
     ]);
@@ -467,8 +465,8 @@ describe("a changed input that makes a call something else", () => {
   test("a call that stays what it was is not held up", () => {
     verifies("SCHED-1");
     const turn = begin();
-    turn.call("a", "together");
-    expect(turn.step({ type: "reclassified", id: "a", class: "together" })).toEqual([]);
+    turn.call("a", "parallel");
+    expect(turn.step({ type: "reclassified", id: "a", class: "parallel" })).toEqual([]);
     expect(turn.step({ type: "asking", id: "a" })).toEqual([]);
     expect(turn.step({ type: "answered", id: "a" })).toEqual(["resume a"]);
   });
@@ -478,24 +476,24 @@ describe("the state machine", () => {
   test("ignores what it is told of calls that are unknown or have ended", () => {
     verifies("SCHED-9");
     const turn = begin();
-    turn.call("a", "together");
+    turn.call("a", "parallel");
     turn.ends("a");
     for (const id of ["a", "nobody"]) {
-      expect(turn.step({ type: "classified", id, class: "together" })).toEqual([]);
+      expect(turn.step({ type: "classified", id, class: "parallel" })).toEqual([]);
       expect(turn.step({ type: "asking", id })).toEqual([]);
       expect(turn.step({ type: "answered", id })).toEqual([]);
       expect(turn.step({ type: "reclassified", id, class: "write" })).toEqual([]);
       expect(turn.step({ type: "refused", id, stops: true })).toEqual([]);
       expect(turn.fails(id, { cancelsSiblings: true })).toEqual([]);
     }
-    expect(turn.call("b", "together")).toEqual(["start b"]);
+    expect(turn.call("b", "parallel")).toEqual(["start b"]);
   });
 
   test("a call arrives, is classified, asks and is answered once", () => {
     verifies("SCHED-9");
     const turn = begin();
-    turn.call("a", "together");
-    expect(turn.call("a", "together")).toEqual([]);
+    turn.call("a", "parallel");
+    expect(turn.call("a", "parallel")).toEqual([]);
     expect(turn.step({ type: "answered", id: "a" })).toEqual([]);
     turn.step({ type: "asking", id: "a" });
     expect(turn.step({ type: "asking", id: "a" })).toEqual([]);
@@ -505,15 +503,15 @@ describe("the state machine", () => {
 
   test("two schedules know nothing of each other", () => {
     verifies("SCHED-9");
-    const [one, other] = [begin({ maxTogether: 1 }), begin({ maxTogether: 1 })];
-    expect(one.call("a", "together")).toEqual(["start a"]);
-    expect(other.call("a", "together")).toEqual(["start a"]);
+    const [one, other] = [begin({ maxParallel: 1 }), begin({ maxParallel: 1 })];
+    expect(one.call("a", "parallel")).toEqual(["start a"]);
+    expect(other.call("a", "parallel")).toEqual(["start a"]);
   });
 });
 
 /** A turn of calls, told event by event; what the scheduler answers is written as short sentences. */
 function begin(options: Partial<ScheduleOptions> = {}) {
-  const schedule = createSchedule({ ...DEFAULTS, ...options });
+  const schedule = new Schedule({ ...DEFAULTS, ...options });
   const step = (event: ScheduleEvent) => schedule.step(event).map(sentence);
   const call = (id: string, kind: CallClass) => [
     ...step({ type: "arrived", id }),

@@ -3,14 +3,29 @@
 
 /** What a call is to its siblings. */
 export type CallClass =
-  /** Readonly and concurrency-safe: runs together with its neighbours of the same class. */
-  | "together"
-  /** Readonly, but alone: a barrier whose failure stops nobody. */
-  | "alone"
-  /** A barrier, and its failure stops what comes after it. */
+  /** Readonly and concurrency-safe: runs beside its neighbours of the same class. */
+  | "parallel"
+  /** Readonly, and nothing runs beside it: a barrier whose failure stops no other call. */
+  | "exclusive"
+  /** A barrier, and its failure stops the calls after it. */
   | "write"
-  /** Starts an agent: runs together with its neighbours of the same class, and nothing starts it early. */
-  | "starter";
+  /** Starts an agent: runs beside its neighbours of the same class, and never starts early. */
+  | "spawns_agent";
+
+/** A class as facts have it: earlier versions wrote other names. */
+export type RecordedCallClass = CallClass | keyof typeof EARLIER_NAMES;
+
+const EARLIER_NAMES = {
+  together: "parallel",
+  alone: "exclusive",
+  starter: "spawns_agent",
+} as const satisfies Record<string, CallClass>;
+
+export function readCallClass(recorded: RecordedCallClass): CallClass {
+  return Object.hasOwn(EARLIER_NAMES, recorded)
+    ? EARLIER_NAMES[recorded as keyof typeof EARLIER_NAMES]
+    : (recorded as CallClass);
+}
 
 export type ScheduleEvent =
   /** A call arrived. Nothing after it starts before it is classified or ended. */
@@ -23,7 +38,7 @@ export type ScheduleEvent =
   /** A running call waits for a person: it holds no slot until it is answered (PERM-13). */
   | { type: "asking"; id: string }
   | { type: "answered"; id: string }
-  /** A changed input changed what the call is; a call that runs together may have to wait to be alone. */
+  /** A changed input changed what the call is; a parallel call may have to wait until nothing else runs. */
   | { type: "reclassified"; id: string; class: CallClass; repeatable?: boolean }
   | { type: "ended"; id: string; failed: boolean; cancelsSiblings?: boolean }
   /** No call starts any more. Those that run are the caller's to cancel. */
@@ -31,9 +46,9 @@ export type ScheduleEvent =
 
 export type ScheduleAction =
   | { type: "start"; id: string }
-  /** It may go on: it has a slot again, or is alone at last. */
+  /** It may continue: it has a slot again, or nothing else runs any more. */
   | { type: "resume"; id: string }
-  /** It will not start, or has begun, does not run and will not go on, because of the call `cause`. */
+  /** It will not start, or has begun, does not run and will not continue, because of the call `cause`. */
   | { type: "skip"; id: string; cause: string }
   /** It runs, or was about to run, beside the call `cause`, which failed. */
   | { type: "cancel"; id: string; cause: string }
@@ -42,7 +57,7 @@ export type ScheduleAction =
 
 export interface ScheduleOptions {
   /** How many calls of a group may run at once. */
-  maxTogether: number;
+  maxParallel: number;
   /** What may start while the stream is still open (SCHED-5). `readonly`: only what is also repeatable. */
   early: "none" | "readonly" | "all";
 }
@@ -55,45 +70,44 @@ interface Entry {
   /** Leaves nothing behind, inside or outside: it may start before the stream has ended. */
   repeatable: boolean;
   phase: Phase;
-  /** Queued once more, as what it turned out to be: it goes on instead of starting. */
+  /** Queued once more, as what it turned out to be: it resumes instead of starting. */
   begun: boolean;
-  /** A failed sibling cancelled it: it goes on with nothing until it has ended. */
+  /** A failed sibling cancelled it: it does not resume before it has ended. */
   cancelled: boolean;
-}
-
-export interface Schedule {
-  /** The actions are to be carried out in order. An event about an unknown or ended call is ignored. */
-  step(event: ScheduleEvent): readonly ScheduleAction[];
 }
 
 const NOTHING: readonly ScheduleAction[] = [];
 
-export function createSchedule(options: ScheduleOptions): Schedule {
-  const entries: Entry[] = [];
-  const byId = new Map<string, number>();
-  /** What the step under way has led to so far: mostly nothing or one thing. */
-  let actions: ScheduleAction[] | undefined;
-  /** Every entry before `front` has ended. */
-  let front = 0;
-  /** No entry of the front group before `cursor` waits to start or resume. */
-  let cursor = 0;
-  let active = 0;
-  let streaming = true;
-  let halted = false;
-  let stop: { index: number; cause: string } | undefined;
+export class Schedule {
+  readonly #options: ScheduleOptions;
+  readonly #entries: Entry[] = [];
+  readonly #byId = new Map<string, number>();
+  /** The actions of the current step: mostly none or one. */
+  #actions: ScheduleAction[] | undefined = undefined;
+  /** Every entry before `#front` has ended. */
+  #front = 0;
+  /** No entry of the front group before `#cursor` waits to start or resume. */
+  #cursor = 0;
+  #active = 0;
+  #streaming = true;
+  #halted = false;
+  #stop: { index: number; cause: string } | undefined = undefined;
 
-  return { step };
+  constructor(options: ScheduleOptions) {
+    this.#options = options;
+  }
 
-  function step(event: ScheduleEvent): readonly ScheduleAction[] {
+  /** The actions are to be carried out in order. An event about an unknown or ended call is ignored. */
+  step(event: ScheduleEvent): readonly ScheduleAction[] {
     if (event.type === "stream_ended") {
-      streaming = false;
+      this.#streaming = false;
     } else if (event.type === "halted") {
-      halted = true;
-      entries.forEach(drop);
+      this.#halted = true;
+      for (const entry of this.#entries) this.#drop(entry);
     } else if (event.type === "arrived") {
-      if (byId.has(event.id)) return NOTHING;
-      byId.set(event.id, entries.length);
-      entries.push({
+      if (this.#byId.has(event.id)) return NOTHING;
+      this.#byId.set(event.id, this.#entries.length);
+      this.#entries.push({
         id: event.id,
         class: undefined,
         repeatable: false,
@@ -103,19 +117,19 @@ export function createSchedule(options: ScheduleOptions): Schedule {
       });
       return NOTHING;
     } else {
-      const index = byId.get(event.id);
-      const entry = index === undefined ? undefined : entries[index];
+      const index = this.#byId.get(event.id);
+      const entry = index === undefined ? undefined : this.#entries[index];
       if (index === undefined || entry === undefined || entry.phase === "ended") return NOTHING;
-      apply(event, entry, index);
-      if (stop !== undefined && index > stop.index) skip(entry);
+      this.#apply(event, entry, index);
+      if (this.#stop !== undefined && index > this.#stop.index) this.#skip(entry);
     }
-    advance();
-    const due = actions ?? NOTHING;
-    actions = undefined;
+    this.#advance();
+    const due = this.#actions ?? NOTHING;
+    this.#actions = undefined;
     return due;
   }
 
-  function apply(
+  #apply(
     event: Exclude<ScheduleEvent, { type: "stream_ended" | "halted" | "arrived" }>,
     entry: Entry,
     index: number,
@@ -123,136 +137,136 @@ export function createSchedule(options: ScheduleOptions): Schedule {
     switch (event.type) {
       case "classified":
         if (entry.phase !== "arrived") return;
-        classify(entry, event);
+        this.#classify(entry, event);
         entry.phase = "queued";
-        if (halted) drop(entry);
+        if (this.#halted) this.#drop(entry);
         return;
       case "refused":
-        end(entry);
-        if (event.stops) stopAfter(index, entry.id);
+        this.#end(entry);
+        if (event.stops) this.#stopAfter(index, entry.id);
         return;
       case "asking":
-        if (entry.phase === "running") leaveSlot(entry, "asking");
+        if (entry.phase === "running") this.#leaveSlot(entry, "asking");
         return;
       case "answered":
-        if (entry.phase === "asking") leaveSlot(entry, "waiting");
-        cursor = Math.min(cursor, index);
+        if (entry.phase === "asking") this.#leaveSlot(entry, "waiting");
+        this.#cursor = Math.min(this.#cursor, index);
         return;
       case "reclassified":
         if (entry.class === event.class || entry.cancelled) return;
-        classify(entry, event);
+        this.#classify(entry, event);
         if (entry.phase !== "running") return;
-        // Its neighbours may be running already: it goes on when a call of its new class could start.
-        leaveSlot(entry, "queued");
+        // Its neighbours may be running already: it continues when a call of its new class could start.
+        this.#leaveSlot(entry, "queued");
         entry.begun = true;
-        cursor = Math.min(cursor, index);
-        if (halted) drop(entry);
+        this.#cursor = Math.min(this.#cursor, index);
+        if (this.#halted) this.#drop(entry);
         return;
       case "ended":
         if (event.failed && event.cancelsSiblings === true && !entry.cancelled) {
-          cancelSiblings(index);
+          this.#cancelSiblings(index);
         }
-        end(entry);
-        if (event.failed && entry.class === "write") stopAfter(index, entry.id);
+        this.#end(entry);
+        if (event.failed && entry.class === "write") this.#stopAfter(index, entry.id);
         return;
     }
   }
 
-  function classify(
+  #classify(
     entry: Entry,
     { class: kind, repeatable }: { class: CallClass; repeatable?: boolean },
   ): void {
     entry.class = kind;
-    entry.repeatable = (kind === "together" || kind === "alone") && repeatable !== false;
+    entry.repeatable = (kind === "parallel" || kind === "exclusive") && repeatable !== false;
   }
 
-  function emit(action: ScheduleAction): void {
-    if (actions === undefined) actions = [action];
-    else actions.push(action);
+  #emit(action: ScheduleAction): void {
+    if (this.#actions === undefined) this.#actions = [action];
+    else this.#actions.push(action);
   }
 
   /** Starts whatever the first unfinished call and its group allow. */
-  function advance(): void {
-    while (entries[front]?.phase === "ended") front += 1;
-    const first = entries[front];
+  #advance(): void {
+    while (this.#entries[this.#front]?.phase === "ended") this.#front += 1;
+    const first = this.#entries[this.#front];
     if (first?.class === undefined) return;
-    cursor = Math.max(cursor, front);
-    if (first.class === "alone" || first.class === "write") {
-      if (active === 0) begin(first);
+    this.#cursor = Math.max(this.#cursor, this.#front);
+    if (first.class === "exclusive" || first.class === "write") {
+      if (this.#active === 0) this.#begin(first);
       return;
     }
-    const limit = first.class === "together" ? options.maxTogether : Number.POSITIVE_INFINITY;
-    for (; active < limit; cursor += 1) {
-      const entry = entries[cursor];
+    const limit = first.class === "parallel" ? this.#options.maxParallel : Number.POSITIVE_INFINITY;
+    for (; this.#active < limit; this.#cursor += 1) {
+      const entry = this.#entries[this.#cursor];
       if (entry === undefined) return;
       if (entry.phase === "ended") continue;
-      if (entry.class !== first.class || !begin(entry)) return;
+      if (entry.class !== first.class || !this.#begin(entry)) return;
     }
   }
 
   /** False when the call has to wait for the stream to end. */
-  function begin(entry: Entry): boolean {
+  #begin(entry: Entry): boolean {
     if (entry.phase === "queued") {
-      if (!mayStart(entry)) return false;
-      emit({ type: entry.begun ? "resume" : "start", id: entry.id });
+      if (!this.#mayStart(entry)) return false;
+      this.#emit({ type: entry.begun ? "resume" : "start", id: entry.id });
     } else if (entry.phase === "waiting" && !entry.cancelled) {
-      emit({ type: "resume", id: entry.id });
+      this.#emit({ type: "resume", id: entry.id });
     } else {
       return true;
     }
     entry.phase = "running";
-    active += 1;
+    this.#active += 1;
     return true;
   }
 
-  function mayStart(entry: Entry): boolean {
-    if (!streaming || options.early === "all") return true;
-    return options.early === "readonly" && entry.repeatable;
+  #mayStart(entry: Entry): boolean {
+    if (!this.#streaming || this.#options.early === "all") return true;
+    return this.#options.early === "readonly" && entry.repeatable;
   }
 
-  function leaveSlot(entry: Entry, phase: Phase): void {
-    if (entry.phase === "running") active -= 1;
+  #leaveSlot(entry: Entry, phase: Phase): void {
+    if (entry.phase === "running") this.#active -= 1;
     entry.phase = phase;
   }
 
-  function end(entry: Entry): void {
-    leaveSlot(entry, "ended");
+  #end(entry: Entry): void {
+    this.#leaveSlot(entry, "ended");
   }
 
-  function stopAfter(index: number, cause: string): void {
-    if (stop !== undefined && stop.index <= index) return;
-    stop = { index, cause };
-    for (const entry of entries.slice(index + 1)) skip(entry);
+  #stopAfter(index: number, cause: string): void {
+    if (this.#stop !== undefined && this.#stop.index <= index) return;
+    this.#stop = { index, cause };
+    for (const entry of this.#entries.slice(index + 1)) this.#skip(entry);
   }
 
-  function skip(entry: Entry): void {
-    // One that has begun but holds no slot needs leave to go on, and does not get it.
+  #skip(entry: Entry): void {
+    // One that has begun but holds no slot needs leave to continue, and does not get it.
     const idle = entry.phase === "queued" || entry.phase === "asking" || entry.phase === "waiting";
-    if (!idle || entry.cancelled || stop === undefined) return;
-    end(entry);
-    emit({ type: "skip", id: entry.id, cause: stop.cause });
+    if (!idle || entry.cancelled || this.#stop === undefined) return;
+    this.#end(entry);
+    this.#emit({ type: "skip", id: entry.id, cause: this.#stop.cause });
   }
 
-  function drop(entry: Entry): void {
+  #drop(entry: Entry): void {
     if (entry.phase !== "queued") return;
-    end(entry);
-    emit({ type: "drop", id: entry.id });
+    this.#end(entry);
+    this.#emit({ type: "drop", id: entry.id });
   }
 
   /** The group of a call: its neighbours of the same class, with only ended calls in between. */
-  function cancelSiblings(index: number): void {
-    const { id: cause, class: kind } = entries[index] as Entry;
-    // Nothing runs beside a call that is alone, and a starter's failure cancels nobody.
-    if (kind !== "together") return;
+  #cancelSiblings(index: number): void {
+    const { id: cause, class: kind } = this.#entries[index] as Entry;
+    // Nothing runs beside an exclusive call, and a call that starts an agent cancels no other.
+    if (kind !== "parallel") return;
     for (const direction of [-1, 1]) {
       for (let i = index + direction; ; i += direction) {
-        const entry = entries[i];
+        const entry = this.#entries[i];
         if (entry === undefined || (entry.phase !== "ended" && entry.class !== kind)) break;
         if (entry.phase === "ended" || entry.cancelled) continue;
-        // One that is queued ends here; one that runs, asks or waits is ended by whoever runs it.
-        if (entry.phase === "queued") end(entry);
+        // One that is queued ends here; one that runs, asks or waits is ended by its turn.
+        if (entry.phase === "queued") this.#end(entry);
         else entry.cancelled = true;
-        emit({ type: "cancel", id: entry.id, cause });
+        this.#emit({ type: "cancel", id: entry.id, cause });
       }
     }
   }

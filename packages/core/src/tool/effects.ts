@@ -86,11 +86,11 @@ export function callEffects(
   defined: DefinedEffects,
   input: unknown,
   trusted: boolean,
-  places: Places,
+  places: () => Places,
 ): ClassifiedEffects {
   if (tool.classify === undefined || !trusted) return { effects: defined.worst };
   try {
-    return classified(tool, tool.classify(input, places), defined);
+    return classified(tool, tool.classify(input, places()), defined);
   } catch (error) {
     return asAWrite(defined, `classify threw: ${messageOf(error)}`);
   }

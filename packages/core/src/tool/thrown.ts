@@ -40,10 +40,10 @@ function describeObject(thrown: object): string {
 
 /** An answer that was wanted at once came as a promise. Whatever becomes of it, nobody is listening. */
 export function isPromise(value: unknown): boolean {
-  const isThenable =
+  const hasThen =
     typeof value === "object" &&
     value !== null &&
     typeof (value as { then?: unknown }).then === "function";
-  if (isThenable) void Promise.resolve(value).catch(() => {});
-  return isThenable;
+  if (hasThen) void Promise.resolve(value).catch(() => {});
+  return hasThen;
 }

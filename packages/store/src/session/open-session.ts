@@ -75,12 +75,12 @@ export async function holdSession(
       refuseClosed();
       writer.append(given);
     },
-    flush() {
+    async flush() {
       refuseClosed();
-      const flushed = committer.flush();
-      return flushed === undefined ? refuseRefused() : flushed.then(refuseRefused);
+      await committer.flush();
+      refuseRefused();
     },
-    read: (after, limit) => read(asCount(after), asCount(limit)),
+    read: async (after, limit) => read(asCount(after), asCount(limit)),
     committed: writer.committed,
   };
 

@@ -4,7 +4,6 @@
 import { runHook, type AnyHook, type HookAnswers, type HookOutcome } from "../hook/index.ts";
 import type { JsonObject } from "../schema/index.ts";
 import { toolError } from "../tool/index.ts";
-import { admitInput, recordMutation } from "./admit-input.ts";
 import {
   cancelledEnding,
   ending,
@@ -12,8 +11,8 @@ import {
   unlessCancelled,
   type Call,
   type Ending,
+  type TurnControl,
 } from "./call.ts";
-import type { Gate } from "./gate.ts";
 import {
   hookIdentity,
   hookPorts,
@@ -23,43 +22,47 @@ import {
   reachedGuard,
   seenInput,
 } from "./hook-view.ts";
-import type { CallHost } from "./host.ts";
-import { addedResources, resolveTargets } from "./prepare.ts";
+import type { RunBase } from "./host.ts";
+import { addedResources, resolveTargets, type PlanHost } from "./plan-call.ts";
+import { recordMutation, validateInput } from "./validate-input.ts";
 
 /** Hooks that still change the input after this many rounds do not agree with each other. */
 const MAX_ROUNDS = 4;
 
-export async function guardCall(
-  host: CallHost,
+export async function runPreToolHooks(
+  host: PlanHost,
   call: Call,
-  gate: Gate,
+  turn: TurnControl,
 ): Promise<Ending | undefined> {
   while (call.guardRounds < MAX_ROUNDS) {
     call.guardRounds += 1;
     const guards = host.hooks.matching("PreToolUse", hookSubject(call));
-    const end = await runGuards(host, call, gate, guards);
+    const end = await runHooks(host, call, turn, guards);
     if (end === "changed") continue;
     if (end === undefined) call.hookVerdict ??= reachedGuard(host, call);
     return end;
   }
-  return denied(host, call, "PreToolUse", `hooks keep changing the input of ${call.tool_name}`);
+  return denyByHook(host, call, "PreToolUse", `hooks keep changing the input of ${call.tool_name}`);
 }
 
-/** Those of a path that only the plan named: they have not seen this call yet. */
-export function lateGuards(host: CallHost, call: Call): readonly AnyHook[] {
-  if (!host.hooks.has("PreToolUse") || addedResources(call).length === 0) return NO_HOOKS;
-  return host.hooks
+/** A plan may name paths that the targets did not: hooks on such a path run before anything executes. */
+export async function runLateHooks(
+  host: PlanHost,
+  call: Call,
+  turn: TurnControl,
+): Promise<Ending | "changed" | undefined> {
+  if (addedResources(call).length === 0) return undefined;
+  const late = host.hooks
     .matching("PreToolUse", hookSubject(call))
     .filter((hook) => call.guardedBy?.has(hook) !== true);
+  return runHooks(host, call, turn, late);
 }
 
-const NO_HOOKS: readonly AnyHook[] = [];
-
 /** How the call ends, if it does; or that its input is another one now. */
-export async function runGuards(
-  host: CallHost,
+async function runHooks(
+  host: PlanHost,
   call: Call,
-  gate: Gate,
+  turn: TurnControl,
   hooks: readonly AnyHook[],
 ): Promise<Ending | "changed" | undefined> {
   let changed = false;
@@ -73,23 +76,23 @@ export async function runGuards(
     const outcome = await runHook(hook, "PreToolUse", payload, hookPorts(host, call), call);
     (call.guardedBy ??= new Set()).add(hook);
     if (call.cancellation !== undefined) return cancelledEnding(call);
-    const stopped = verdictOf(host, call, gate, outcome);
+    const stopped = verdictOf(host, call, turn, outcome);
     if (stopped !== undefined) return stopped;
     const replacement = outcome.ok ? outcome.answer.input : undefined;
     if (replacement === undefined) continue;
     const input = seen.restore(replacement) as JsonObject;
     if (sameJson(input, observableInput(call))) continue;
     changed = true;
-    const problem = await takeReplacement(host, call, gate, hook.id, input);
+    const problem = await takeReplacement(host, call, turn, hook.id, input);
     if (problem !== undefined) return problem;
   }
   return changed ? "changed" : undefined;
 }
 
 function verdictOf(
-  host: CallHost,
+  host: RunBase,
   call: Call,
-  gate: Gate,
+  turn: TurnControl,
   outcome: HookOutcome<"PreToolUse">,
 ): Ending | undefined {
   const { hook } = outcome;
@@ -97,18 +100,18 @@ function verdictOf(
   if (!outcome.ok) {
     if (outcome.continues) return undefined;
     const reason = `the hook "${hook}" failed (${outcome.message})`;
-    if (!call.effects.read_only) return denied(host, call, hook, reason);
+    if (!call.effects.read_only) return denyByHook(host, call, hook, reason);
     call.hookVerdict = { decision: "ask", reason, hook };
     return undefined;
   }
   const { decision, reason, context, stop }: HookAnswers["PreToolUse"] = outcome.answer;
   if (context !== undefined) (call.hookContext ??= new Map()).set(hook, context);
   if (stop !== undefined) {
-    gate.stopRun(stop, hook);
-    return denied(host, call, hook, `the hook "${hook}" ended the run: ${stop}`, stop);
+    turn.stopRun(stop, hook);
+    return denyByHook(host, call, hook, `the hook "${hook}" ended the run: ${stop}`, stop);
   }
   if (decision === "deny") {
-    return denied(host, call, hook, reason ?? `the hook "${hook}" refused this call`);
+    return denyByHook(host, call, hook, reason ?? `the hook "${hook}" refused this call`);
   }
   if (decision === "ask") {
     call.hookVerdict = {
@@ -135,9 +138,9 @@ function noteResult(call: Call, outcome: HookOutcome<"PreToolUse">): void {
 }
 
 async function takeReplacement(
-  host: CallHost,
+  host: PlanHost,
   call: Call,
-  gate: Gate,
+  turn: TurnControl,
   hook: string,
   input: JsonObject,
 ): Promise<Ending | undefined> {
@@ -145,7 +148,7 @@ async function takeReplacement(
   const scheduledAs = call.class;
   call.guardedBy = undefined;
   const problem =
-    (await admitInput(host, call, input)) ?? (await retarget(host, call, gate, scheduledAs));
+    (await validateInput(host, call, input)) ?? (await retarget(host, call, turn, scheduledAs));
   const { error } = problem?.outcome ?? {};
   if (error !== undefined && problem?.status === "failed") {
     error.message = `After the hook "${hook}" changed the input: ${error.message}`;
@@ -155,20 +158,20 @@ async function takeReplacement(
 
 /** When the call may go on as what it now is: what ran before it may have changed where its names lead. */
 async function retarget(
-  host: CallHost,
+  host: PlanHost,
   call: Call,
-  gate: Gate,
+  turn: TurnControl,
   scheduledAs: Call["class"],
 ): Promise<Ending | undefined> {
   if (call.class !== scheduledAs) {
-    const waited = await unlessCancelled(call, gate.reclassify(call.class));
+    const waited = await unlessCancelled(call, turn.reclassify(call));
     if (waited.cancelled) return cancelledEnding(call);
   }
   return resolveTargets(host, call);
 }
 
-export function denied(
-  host: CallHost,
+export function denyByHook(
+  host: RunBase,
   call: Call,
   hook: string,
   reason: string,

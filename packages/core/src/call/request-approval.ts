@@ -1,12 +1,11 @@
-// The permission stage: the one evaluator decides; where it says ask, a person does (PERM-1…8, HOOK-4).
-// No other place in Soong asks.
+// Where policy says ask: the request, who answers it, and what the answer means (PERM-4…8, PERM-13, PERM-18, HOOK-4).
+// No other place in Soong asks for permission.
 
 import { runHook } from "../hook/index.ts";
 import type { GivenUp, Waited } from "../journal/index.ts";
 import {
   alwaysRule,
   describeScopes,
-  evaluate,
   type Judgement,
   type PermissionFacts,
   type ToolGrant,
@@ -15,148 +14,36 @@ import { redactedPreview, visibleJson } from "../result/index.ts";
 import type { JsonObject } from "../schema/index.ts";
 import { messageOf, toolError, type Preview } from "../tool/index.ts";
 import {
-  abortOf,
   cancelledEnding,
   ending,
   toolOf,
   withinCall,
   type Call,
   type Ending,
+  type TurnControl,
 } from "./call.ts";
-import type { Gate } from "./gate.ts";
-import { denied as deniedByHook } from "./guard.ts";
 import { hookPorts, hookSubject, notifyHooks, seenInput } from "./hook-view.ts";
-import type { CallHost } from "./host.ts";
-import { callDigest, isFinalDeny, permissionFacts, planAdds } from "./permission-facts.ts";
+import type { RunAuthority, RunBase, RunPeople, RunTools } from "./host.ts";
+import { callDigest } from "./permission-facts.ts";
 import {
   NobodyToAsk,
   readPermissionAnswer,
   type PermissionAnswer,
   type PermissionRequest,
 } from "./permission-request.ts";
-import { planAgain } from "./prepare.ts";
-import { isPrivatePreview, isUntoldBeforeYes, mayReadTargets } from "./readable-targets.ts";
+import { planAgain, type PlanHost } from "./plan-call.ts";
+import { denyByHook } from "./pre-tool-hooks.ts";
+import { isPrivatePreview } from "./readable-targets.ts";
 
-/** The first judgement, on what the input names: a deny ends the call before anything is read. */
-export function authorizeTargets(host: CallHost, call: Call): Ending | undefined {
-  const judged = judgeCall(host, call, call.plan === undefined ? "targets" : "plan");
-  return isFinalDeny(call, judged) ? deniedByPolicy(call, judged.judgement) : undefined;
-}
+export type ApprovalHost = PlanHost & RunPeople & RunTools;
 
-/** Judges again what the plan added, and asks where a person has to decide. */
-export function authorizePlan(
-  host: CallHost,
+export type Judged = NonNullable<Call["judged"]>;
+
+export async function requestApproval(
+  host: ApprovalHost,
   call: Call,
-  gate: Gate,
-): Ending | undefined | Promise<Ending | undefined> {
-  const first = call.judged ?? judgeCall(host, call, "plan");
-  if (call.planFailure !== undefined) return failToPlan(host, call, gate, call.planFailure);
-  const adds = planAdds(call, first.facts);
-  if (adds && isUntoldBeforeYes(host, call, first)) return askThenJudge(host, call, gate);
-  const { judgement } = adds ? judgeCall(host, call, "plan") : first;
-  if (judgement.decision === "allow") return undefined;
-  if (judgement.decision === "deny") return deniedByPolicy(call, judgement);
-  return askAPerson(host, call, gate);
-}
-
-type Judged = NonNullable<Call["judged"]>;
-
-/** A judgement of the plan would say whether a restricted file is there, so the question is put first (PIPE-9). */
-async function askThenJudge(host: CallHost, call: Call, gate: Gate): Promise<Ending | undefined> {
-  const refused = await askAPerson(host, call, gate);
-  if (refused !== undefined) return refused;
-  const { decision, decisionRef } = call;
-  const { judgement } = judgeCall(host, call, "plan");
-  if (judgement.decision === "deny") return deniedByPolicy(call, judgement);
-  // Whoever said yes was shown the plan: it is still their answer that the call runs by.
-  call.decision = decision;
-  call.decisionRef = decisionRef;
-  return undefined;
-}
-
-function judgeCall(host: CallHost, call: Call, stage: "targets" | "plan"): Judged {
-  const facts = permissionFacts(call, host.runContext());
-  const judgement = evaluate(host.policy, facts, host.grants);
-  recordJudgement(host, call, facts, judgement, stage);
-  return (call.judged = { facts, judgement });
-}
-
-function recordJudgement(
-  host: CallHost,
-  call: Call,
-  facts: PermissionFacts,
-  judgement: Judgement,
-  stage: "targets" | "plan",
-): void {
-  const { decision, reason, chain, grant_id } = judgement;
-  const { permission, effects, resources, hosts, planned_destructive } = facts;
-  const data = {
-    decision,
-    reason,
-    chain,
-    permission,
-    effects,
-    resources,
-    hosts,
-    planned_destructive,
-    // Left out where nothing changed it: then it is the model_input of the request (SCHEMA-6).
-    permission_input: call.mutated ? seenInput(host, call).redacted : undefined,
-    grant_id,
-    digest: call.plan?.digest,
-    // Left out for a tool that plans nothing: it is judged once.
-    stage: toolOf(call).definition.prepare === undefined ? undefined : stage,
-  };
-  // Without targets there is nothing in it but the words of rules and our own.
-  const isOurs =
-    !call.mutated && resources.length === 0 && hosts.length === 0 && facts.hook === undefined;
-  const fact = isOurs
-    ? host.recorder.recordClean("permission.evaluated", data, call)
-    : host.recorder.record("permission.evaluated", data, call);
-  call.decision = decision;
-  call.decisionRef = fact.id;
-}
-
-function deniedByPolicy(call: Call, judgement: Judgement): Ending {
-  return ending(
-    "denied",
-    toolError({
-      code: judgement.code ?? "policy_denied",
-      error_class: "policy_blocked",
-      message: `${call.tool_name} is denied: ${judgement.reason}`,
-      recovery: "use_another_tool",
-    }),
-  );
-}
-
-/**
- * A call that cannot be planned has passed hooks and the first judgement. Where that let it through, or where the
- * model may read the targets anyway, it is told why; else a person has to say yes first (PIPE-9).
- */
-function failToPlan(
-  host: CallHost,
-  call: Call,
-  gate: Gate,
-  failure: Ending,
-): Ending | Promise<Ending> {
-  const { judgement } = call.judged as Judged;
-  if (judgement.decision === "deny") return deniedByPolicy(call, judgement);
-  // A yes to a change is none to reading what is there.
-  const isWithheld =
-    !call.effects.read_only && isPrivatePreview(host, call, { kind: "text", text: "" });
-  const told = isWithheld ? withheld(call, failure) : failure;
-  if (judgement.decision === "allow" || mayReadTargets(host, call)) return told;
-  return askAPerson(host, call, gate).then((refused) => refused ?? told);
-}
-
-/** The same failure without what it would say of a restricted file. */
-function withheld(call: Call, { status, outcome, ...rest }: Ending): Ending {
-  const { code = "prepare_failed", error_class = "execution_failed" } = outcome.error ?? {};
-  const message = `${call.tool_name} could not be carried out as given (${code}); nothing was done. Why is not reported, because it would show what is in a restricted file. Ask the user.`;
-  const error = toolError({ code, error_class, message, recovery: "ask_the_user" });
-  return { ...rest, ...ending(status, error), unplannable: true };
-}
-
-async function askAPerson(host: CallHost, call: Call, gate: Gate): Promise<Ending | undefined> {
+  turn: TurnControl,
+): Promise<Ending | undefined> {
   const { facts, judgement } = call.judged as Judged;
   const made = permissionRequest(host, call, facts, judgement);
   const request_id = await host.findRequestId?.(made);
@@ -167,36 +54,39 @@ async function askAPerson(host: CallHost, call: Call, gate: Gate): Promise<Endin
   if (guarded !== undefined) return guarded;
   if (call.cancellation !== undefined) return cancelledEnding(call);
   if (call.given.made_by === "runtime") {
-    return nobody(host, call, request, judgement, "no one is asked about a call of the runtime");
+    return denyUnanswered(
+      host,
+      call,
+      request,
+      judgement,
+      "no one is asked about a call of the runtime",
+    );
   }
   if (host.ask === undefined) {
-    return nobody(host, call, request, judgement, "there is nobody to ask");
+    return denyUnanswered(host, call, request, judgement, "there is nobody to ask");
   }
   if (previewLength(call.plan?.preview) > MAX_SHOWN_CHARS) {
     const why = `what it would do is too long to be shown to anybody (over ${MAX_SHOWN_CHARS} characters); do it in smaller steps`;
-    return nobody(host, call, request, judgement, why);
+    return denyUnanswered(host, call, request, judgement, why);
   }
   host.recorder.record("permission.requested", { request }, call);
   const shown = withWholePreview(host, call, request);
   const { ask } = host;
-  const asked = Promise.resolve(
-    withinCall(host.clock, call, host.config.permissions.ask_timeout_ms, () =>
-      // Its own copy: whoever is asked cannot change what was asked.
-      ask(JSON.parse(JSON.stringify(shown)) as PermissionRequest, {
-        signal: abortOf(call).signal,
-        recorded: request,
-      }),
-    ),
+  const answer = withinCall(host.clock, call, host.config.permissions.ask_timeout_ms, () =>
+    // A copy: the callback cannot change the request.
+    ask(JSON.parse(JSON.stringify(shown)) as PermissionRequest, {
+      signal: call.signal,
+      recorded: request,
+    }),
   );
-  // Recorded when it is given: the call may still have to wait for a slot after that.
+  const why = `${call.tool_name} needs permission: ${judgement.reason}`;
   const [answered] = await Promise.all([
-    gate.waitForPerson(asked.then((reply) => recordReply(host, call, request, judgement, reply))),
-    notifyHooks(
-      host,
+    // Recorded when it is given: the call may still have to wait for a slot after that.
+    turn.waitForPerson(
       call,
-      "permission",
-      `${call.tool_name} needs permission: ${judgement.reason}`,
+      answer.then((reply) => recordReply(host, call, request, judgement, reply)),
     ),
+    notifyHooks(host, call, "permission", why),
   ]);
   if (call.cancellation !== undefined) return cancelledEnding(call);
   return "outcome" in answered ? answered : takeAnswer(host, call, request, answered, judgement);
@@ -204,7 +94,7 @@ async function askAPerson(host: CallHost, call: Call, gate: Gate): Promise<Endin
 
 /** What was answered, or how the call ends without an answer. */
 function recordReply(
-  host: CallHost,
+  host: RunBase,
   call: Call,
   request: PermissionRequest,
   judgement: Judgement,
@@ -212,16 +102,16 @@ function recordReply(
 ): PermissionAnswer | Ending {
   if (reply.kind === "given_up" || call.cancellation !== undefined) return cancelledEnding(call);
   if (reply.kind === "timed_out") {
-    return nobody(host, call, request, judgement, `nobody answered within ${reply.ms} ms`);
+    return denyUnanswered(host, call, request, judgement, `nobody answered within ${reply.ms} ms`);
   }
   if (reply.kind === "threw") {
     const why = messageOf(reply.error);
     const isNobody = reply.error instanceof NobodyToAsk;
-    return nobody(host, call, request, judgement, isNobody ? why : `asking failed: ${why}`);
+    return denyUnanswered(host, call, request, judgement, isNobody ? why : `asking failed: ${why}`);
   }
   const given = readPermissionAnswer(reply.value);
   if (typeof given === "string")
-    return nobody(host, call, request, judgement, `asking failed: it ${given}`);
+    return denyUnanswered(host, call, request, judgement, `asking failed: it ${given}`);
   const answer = host.redactor.value(given as unknown as JsonObject) as unknown as PermissionAnswer;
   const { request_id, digest } = request;
   const resolved = host.recorder.record(
@@ -235,7 +125,7 @@ function recordReply(
 }
 
 async function takeAnswer(
-  host: CallHost,
+  host: ApprovalHost,
   call: Call,
   request: PermissionRequest,
   answer: PermissionAnswer,
@@ -261,14 +151,14 @@ async function takeAnswer(
   return undefined;
 }
 
-/** A program that asks for somebody may have said it by itself: only the rest is the user. */
+/** A client may have answered without its user: only other answers are the user's. */
 function whoSaid({ answered_by = "" }: PermissionAnswer): string {
   return answered_by.startsWith("client ") ? `The ${answered_by}` : "The user";
 }
 
 /** Planned again after the wait: what was approved is what happens, or nothing does (PERM-8). */
 async function changedSinceApproval(
-  host: CallHost,
+  host: ApprovalHost,
   call: Call,
   approved: string,
 ): Promise<Ending | undefined> {
@@ -293,7 +183,7 @@ async function changedSinceApproval(
 }
 
 function remember(
-  host: CallHost,
+  host: RunBase & RunAuthority,
   call: Call,
   judgement: Judgement,
   answer: PermissionAnswer,
@@ -313,9 +203,9 @@ function remember(
   host.recorder.record("grant.created", { grant }, call);
 }
 
-/** Nobody there, a callback that throws, answers nonsense or not in time: no (PERM-4). */
-function nobody(
-  host: CallHost,
+/** No one to ask, a callback that throws, an invalid answer or none in time: that is a no (PERM-4). */
+function denyUnanswered(
+  host: RunBase,
   call: Call,
   request: PermissionRequest,
   judgement: Judgement,
@@ -339,7 +229,7 @@ function nobody(
 }
 
 async function permissionHooks(
-  host: CallHost,
+  host: ApprovalHost,
   call: Call,
   request: PermissionRequest,
 ): Promise<Ending | undefined> {
@@ -349,18 +239,18 @@ async function permissionHooks(
     if (call.cancellation !== undefined) return cancelledEnding(call);
     // A readonly call is being asked about already, so a failed guard changes nothing for it.
     if (!outcome.ok && !outcome.continues && !call.effects.read_only) {
-      return deniedByHook(host, call, hook.id, `the hook "${hook.id}" failed (${outcome.message})`);
+      return denyByHook(host, call, hook.id, `the hook "${hook.id}" failed (${outcome.message})`);
     }
     if (outcome.ok && outcome.answer.decision === "deny") {
       const reason = outcome.answer.reason ?? `the hook "${hook.id}" refused this call`;
-      return deniedByHook(host, call, hook.id, reason);
+      return denyByHook(host, call, hook.id, reason);
     }
   }
   return undefined;
 }
 
 function permissionRequest(
-  host: CallHost,
+  host: ApprovalHost,
   call: Call,
   facts: PermissionFacts,
   judgement: Judgement,
@@ -420,7 +310,7 @@ function permissionRequest(
 }
 
 /** Of a call without a plan there is its input. Why is said by its code: the message may say what is in the file. */
-function shownPreview(host: CallHost, call: Call): Preview | undefined {
+function shownPreview(host: RunBase, call: Call): Preview | undefined {
   if (call.planFailure === undefined) return call.plan?.preview;
   const { code } = call.planFailure.outcome.error ?? { code: "not_planned" };
   const input = visibleJson(seenInput(host, call).redacted);
@@ -435,13 +325,13 @@ const PRIVATE: Preview = {
 };
 
 /** For hooks and records: redacted, then cut. */
-function redactPreview(host: CallHost, preview: Preview): Preview {
+function redactPreview(host: RunBase, preview: Preview): Preview {
   return mapPreview(preview, (text) => redactedPreview(host.redactor, text, MAX_PREVIEW_CHARS));
 }
 
 /** Whoever is asked sees all of it (PERM-19). */
 function withWholePreview(
-  host: CallHost,
+  host: RunBase,
   call: Call,
   request: PermissionRequest,
 ): PermissionRequest {

@@ -1,15 +1,17 @@
 // Validation of one input (SCHEMA-4, SCHEMA-6, DEF-4): schema, the author's own schema, normalise, values,
 // and then what the call would do with it. A changed input comes back through here (PIPE-2).
 
-import { isThenable, type GivenUp, type Waited } from "../journal/index.ts";
+import type { GivenUp, Waited } from "../journal/index.ts";
 import {
   formatIssues,
+  isPlainRecord,
   type JsonObject,
-  type StandardResult,
   type ValidationIssue,
 } from "../schema/index.ts";
 import type { ToolSchema } from "../registry/index.ts";
 import { readThrown, recordable, snapshotOf } from "../result/index.ts";
+import type { CallClass } from "../schedule/index.ts";
+import { effectsUnder } from "../surface/index.ts";
 import {
   callEffects,
   isPromise,
@@ -20,7 +22,6 @@ import {
 } from "../tool/index.ts";
 import {
   cancelledEnding,
-  changedFields,
   ending,
   sameJson,
   toolOf,
@@ -28,98 +29,81 @@ import {
   type Call,
   type Ending,
 } from "./call.ts";
-import type { CallHost } from "./host.ts";
-import { readOwnAnswer } from "./own-schema.ts";
 import { placesOf } from "./context.ts";
-import { isPlainObject } from "./run-context.ts";
-import type { CallClass } from "../schedule/index.ts";
-import { effectsUnder } from "../surface/index.ts";
+import type { RunAuthority, RunBase } from "./host.ts";
+import { askOwnSchema } from "./validate-output.ts";
 
-/** Sets the call's input, effects and class; or says why the input cannot be taken. */
-export function admitInput(
-  host: CallHost,
+type ValidationHost = RunBase & RunAuthority;
+
+type OwnSchema = NonNullable<ToolSchema["own"]>;
+
+/** Sets the call's input, effects and class; or says why the input is refused. */
+export async function validateInput(
+  host: ValidationHost,
   call: Call,
-  input: JsonObject,
-): Ending | undefined | Promise<Ending | undefined> {
-  const { input: schema } = toolOf(call);
+  given: JsonObject,
+): Promise<Ending | undefined> {
+  const { input: schema, definition } = toolOf(call);
   call.observable = undefined;
-  const checked = schema.check(input);
-  if (!checked.ok) return invalid(call, quotable(host, schema, input, checked.issues));
-  if (schema.own === undefined) return settle(host, call, input);
-  const { own } = schema;
-  const waited = withinCall(host.clock, call, host.config.tools.default_timeout_ms, () =>
-    own(input),
-  );
-  const take = (answer: Waited<StandardResult<unknown>> | GivenUp) =>
-    settleOwn(host, call, input, answer);
-  return isThenable(waited) ? waited.then(take) : take(waited);
+  const checked = schema.check(given);
+  if (!checked.ok) return invalid(call, quotable(host, schema, given, checked.issues));
+  call.input = given;
+  const problem =
+    (schema.own && (await applyOwnSchema(host, call, schema.own))) ??
+    (definition.normalise && normaliseInput(host, call, definition)) ??
+    (definition.validate && (await validateValues(host, call, definition)));
+  if (problem !== undefined) return problem;
+  classify(host, call);
+  return undefined;
 }
 
-function settleOwn(
-  host: CallHost,
+/** What the author's schema makes of the input is the input from then on. */
+async function applyOwnSchema(
+  host: ValidationHost,
   call: Call,
-  input: JsonObject,
-  waited: Waited<StandardResult<unknown>> | GivenUp,
-): Ending | undefined | Promise<Ending | undefined> {
-  if (waited.kind === "given_up") return cancelledEnding(call);
-  if (waited.kind === "timed_out") {
-    return broken(call, `its schema did not answer within ${waited.ms} ms`);
-  }
-  if (waited.kind === "threw") return broken(call, `its schema threw: ${messageOf(waited.error)}`);
-  const answer = readOwnAnswer(waited.value);
+  own: OwnSchema,
+): Promise<Ending | undefined> {
+  const { input } = call;
+  const answer = await askOwnSchema(host, call, own, input);
+  if (answer === undefined) return cancelledEnding(call);
   if (typeof answer === "string") return broken(call, `its schema ${answer}`);
   if (answer.issues !== undefined) return invalid(call, answer.issues);
   const output = answer.value as JsonObject;
   if (typeof output !== "object" || output === null || Array.isArray(output)) {
     return broken(call, "its schema made something else of an object");
   }
-  if (sameJson(input, output)) return settle(host, call, input);
+  if (sameJson(input, output)) return undefined;
   // What a transform made is not what may be given: then hooks see, and may return, what was given.
   const isGivable = toolOf(call).input.check(recordable(output)).ok;
   if (!isGivable) call.observable = input;
-  recordMutation(
-    host,
-    call,
-    "schema",
-    "defaults and transforms of the author's schema",
-    input,
-    output,
-  );
-  return settle(host, call, output);
+  const reason = "defaults and transforms of the author's schema";
+  recordMutation(host, call, "schema", reason, input, output);
+  call.input = output;
+  return undefined;
 }
 
-/** Normalised, checked for values, classified. */
-function settle(
-  host: CallHost,
-  call: Call,
-  given: JsonObject,
-): Ending | undefined | Promise<Ending | undefined> {
-  const { definition } = toolOf(call);
-  let input = given;
-  if (definition.normalise !== undefined) {
-    const before = recordable(given);
-    const normalised = normalise(definition, given);
-    if (typeof normalised === "string") return broken(call, normalised);
-    input = normalised;
-    if (!sameJson(before, recordable(input))) {
-      recordMutation(
-        host,
-        call,
-        "normalise",
-        "normalised by the tool",
-        before as JsonObject,
-        input,
-      );
-    }
-  }
+function normaliseInput(host: ValidationHost, call: Call, definition: AnyTool): Ending | undefined {
+  const before = recordable(call.input);
+  const input = normalise(definition, call.input);
+  if (typeof input === "string") return broken(call, input);
   call.input = input;
-  if (definition.validate === undefined) return classify(host, call);
-  const waited = withinCall(host.clock, call, host.config.tools.default_timeout_ms, () =>
-    definition.validate?.(input),
+  if (!sameJson(before, recordable(input))) {
+    const reason = "normalised by the tool";
+    recordMutation(host, call, "normalise", reason, before as JsonObject, input);
+  }
+  return undefined;
+}
+
+async function validateValues(
+  host: ValidationHost,
+  call: Call,
+  definition: AnyTool,
+): Promise<Ending | undefined> {
+  const { default_timeout_ms } = host.config.tools;
+  const waited = await withinCall(host.clock, call, default_timeout_ms, () =>
+    definition.validate?.(call.input),
   );
-  const take = (answer: Waited<unknown> | GivenUp) =>
-    valueProblem(call, answer) ?? classify(host, call);
-  return isThenable(waited) ? waited.then(take) : take(waited);
+  return valueProblem(call, waited);
 }
 
 /** The normalised input, or what is wrong with it. */
@@ -128,7 +112,7 @@ function normalise(definition: AnyTool, given: JsonObject): JsonObject | string 
     // On a copy: most change what they are given, and the change is to be seen.
     const input: unknown = definition.normalise?.(copyOf(given));
     if (isPromise(input)) return "its normalise answered with a promise; it has to answer at once";
-    if (!isPlainObject(input)) return "its normalise did not return a plain object";
+    if (!isPlainRecord(input)) return "its normalise did not return a plain object";
     // What was JSON stays JSON; what the author's schema made of it may be anything.
     if (isJson(given)) snapshotOf(input);
     return input as JsonObject;
@@ -148,7 +132,7 @@ function isJson(value: unknown): boolean {
 /** Lists and plain objects anew; whatever else a schema made (a Date, a Map) as it is. */
 function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
-  if (!isPlainObject(value)) return value;
+  if (!isPlainRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copyOf(item)]));
 }
 
@@ -170,14 +154,15 @@ function valueProblem(call: Call, waited: Waited<unknown> | GivenUp): Ending | u
   return broken(call, `its validate answered with a ${typeof value} instead of text or nothing`);
 }
 
-function classify(host: CallHost, call: Call): undefined {
+/** What the call would do with its input, and so how it is scheduled. */
+function classify(host: ValidationHost, call: Call): void {
   const tool = toolOf(call);
   const { effects, problem } = callEffects(
     tool.definition,
     tool.effects,
     call.input,
     tool.source.trusted,
-    placesOf(host, tool),
+    () => placesOf(host, tool),
   );
   if (problem !== undefined) {
     const message = `${tool.name}: ${problem}; the call is treated as a write`;
@@ -189,18 +174,17 @@ function classify(host: CallHost, call: Call): undefined {
     call.effects,
     tool.definition.starts_agent === true && tool.source.kind === "agent",
   );
-  return undefined;
 }
 
-export function classOf(effects: Effects, startsAgent: boolean): CallClass {
-  if (startsAgent) return "starter";
+function classOf(effects: Effects, startsAgent: boolean): CallClass {
+  if (startsAgent) return "spawns_agent";
   if (!effects.read_only) return "write";
-  return effects.concurrency_safe ? "together" : "alone";
+  return effects.concurrency_safe ? "parallel" : "exclusive";
 }
 
 /** Every change of an input is a fact with its source, reason and fields. */
 export function recordMutation(
-  host: CallHost,
+  host: ValidationHost,
   call: Call,
   source: string,
   reason: string,
@@ -208,7 +192,6 @@ export function recordMutation(
   after: JsonObject,
 ): void {
   const { sensitive } = toolOf(call).input;
-  const fields = changedFields(before, after);
   call.mutated = true;
   const record = recordable(after);
   host.recorder.record(
@@ -216,16 +199,22 @@ export function recordMutation(
     {
       source,
       reason,
-      changed_fields: fields,
+      changed_fields: changedFields(before, after),
       observable_input: host.redactor.value(record, { sensitive }),
     },
     call,
   );
 }
 
+/** Which top-level fields differ; enough to show a user what a mutation did. */
+function changedFields(before: JsonObject, after: JsonObject): string[] {
+  const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...fields].filter((field) => !sameJson(before[field], after[field])).toSorted();
+}
+
 /** Issues quote pieces of values, and a piece of a secret is not recognised: quote the redacted ones. */
 function quotable(
-  host: CallHost,
+  host: ValidationHost,
   schema: ToolSchema,
   input: JsonObject,
   issues: ValidationIssue[],

@@ -1,7 +1,7 @@
 // What a call would touch (DEF-5), found out in two steps: its targets, which hooks and permission judge first, and
 // its plan, which may look into them: content, preview, pre-images, and the digest over all of it (PIPE-1, PIPE-9).
 
-import { isThenable, type GivenUp, type Waited } from "../journal/index.ts";
+import type { GivenUp, Waited } from "../journal/index.ts";
 import { readThrown, recordable } from "../result/index.ts";
 import {
   canonicalJson,
@@ -14,34 +14,36 @@ import {
 } from "../tool/index.ts";
 import { cancelledEnding, ending, toolOf, withinCall, type Call, type Ending } from "./call.ts";
 import { targetsContext } from "./context.ts";
-import type { CallHost } from "./host.ts";
+import type { CallHost, RunArtifacts, RunAuthority, RunBase, RunState } from "./host.ts";
 import { mayNamePaths, withInputPaths } from "./input-paths.ts";
 
-/** Sets the call's targets; or ends it. A tool that names none pays nothing for it. */
-export function resolveTargets(
-  host: CallHost,
-  call: Call,
-): Ending | undefined | Promise<Ending | undefined> {
+/** What finding out about a call needs. */
+export type PlanHost = RunBase &
+  RunAuthority &
+  RunArtifacts &
+  RunState &
+  Pick<CallHost, "isDirectory">;
+
+/** Sets the call's targets; or ends it. */
+export async function resolveTargets(host: PlanHost, call: Call): Promise<Ending | undefined> {
   call.targets = undefined;
   call.plan = undefined;
   call.planFailure = undefined;
   const gone = checkProject(host, call);
   if (gone !== undefined) return gone;
-  const read = readTargets(host, call);
-  const take = (targets: Read<Targets | undefined>): Ending | undefined => {
-    if (!targets.ok) return targets.ending;
-    call.targets = targets.value;
-    // Without a planner they are all there is to approve.
-    if (targets.value !== undefined && toolOf(call).definition.prepare === undefined) {
-      call.plan = withDigest(call, targets.value);
-    }
-    return undefined;
-  };
-  return isThenable(read) ? read.then(take) : take(read);
+  if (!namesTargets(host, call)) return undefined;
+  const targets = await readTargets(host, call);
+  if (!targets.ok) return targets.ending;
+  call.targets = targets.value;
+  // Without a planner they are all there is to approve.
+  if (targets.value !== undefined && toolOf(call).definition.prepare === undefined) {
+    call.plan = withDigest(call, targets.value);
+  }
+  return undefined;
 }
 
 /** Tools that work in the project have nowhere to work once it was removed or moved: none makes it again. */
-function checkProject({ isDirectory, roots }: CallHost, call: Call): Ending | undefined {
+export function checkProject({ isDirectory, roots }: PlanHost, call: Call): Ending | undefined {
   const { source } = toolOf(call);
   const worksThere = source.kind === "code" || source.kind === "declarative";
   if (!worksThere || roots.project === "" || isDirectory?.(roots.project) !== false)
@@ -55,23 +57,17 @@ function checkProject({ isDirectory, roots }: CallHost, call: Call): Ending | un
 }
 
 /** Sets the call's plan, or why there is none. */
-export function planCall(
-  host: CallHost,
-  call: Call,
-): Ending | undefined | Promise<Ending | undefined> {
+export async function planCall(host: PlanHost, call: Call): Promise<Ending | undefined> {
   if (toolOf(call).definition.prepare === undefined) return undefined;
-  const read = readPlan(host, call, call.targets);
-  const take = (plan: Read<PreparedPlan>): Ending | undefined => {
-    if (plan.ok) call.plan = plan.value;
-    else if (call.cancellation !== undefined) return plan.ending;
-    else call.planFailure = { ...plan.ending, unplannable: true };
-    return undefined;
-  };
-  return isThenable(read) ? read.then(take) : take(read);
+  const plan = await readPlan(host, call, call.targets);
+  if (plan.ok) call.plan = plan.value;
+  else if (call.cancellation !== undefined) return plan.ending;
+  else call.planFailure = { ...plan.ending, unplannable: true };
+  return undefined;
 }
 
 /** The digest the call would have now, or why it has none. */
-export async function planAgain(host: CallHost, call: Call): Promise<Read<string>> {
+export async function planAgain(host: PlanHost, call: Call): Promise<Read<string>> {
   const targets = await readTargets(host, call);
   if (!targets.ok) return targets;
   if (toolOf(call).definition.prepare === undefined) {
@@ -86,65 +82,59 @@ export function addedResources({ plan, targets }: Call): readonly Resource[] {
   return plan === undefined ? [] : withoutKnown(plan.resources, targets?.resources ?? []);
 }
 
+/** Whether the tool, or the paths of its input, say what the call would touch. */
+export function namesTargets({ findPath }: PlanHost, call: Call): boolean {
+  const tool = toolOf(call);
+  return tool.definition.targets !== undefined || (findPath !== undefined && mayNamePaths(tool));
+}
+
 type Read<T> = { ok: true; value: T } | { ok: false; ending: Ending };
 
-function readTargets(
-  host: CallHost,
-  call: Call,
-): Read<Targets | undefined> | Promise<Read<Targets | undefined>> {
-  const { findPath } = host;
-  const own = readOwnTargets(host, call);
-  if (findPath === undefined || !mayNamePaths(toolOf(call))) return own;
-  return Promise.resolve(own).then(async (targets) => {
-    if (!targets.ok) return targets;
-    const waited = await withinCall(host.clock, call, host.config.tools.default_timeout_ms, () =>
-      withInputPaths(host, call, targets.value, findPath),
+async function readTargets(host: PlanHost, call: Call): Promise<Read<Targets | undefined>> {
+  const { clock, config, findPath } = host;
+  const { default_timeout_ms } = config.tools;
+  const tool = toolOf(call);
+  const { definition } = tool;
+  let targets: Targets | undefined;
+  if (definition.targets !== undefined) {
+    const waited = await withinCall(clock, call, default_timeout_ms, () =>
+      definition.targets?.(call.input, targetsContext(host, call)),
     );
-    const isAnswered = waited.kind === "answered";
-    if (isAnswered && waited.value === undefined) return { ok: true, value: undefined };
-    return readAnswer(call, waited, "targets");
-  });
-}
-
-function readOwnTargets(
-  host: CallHost,
-  call: Call,
-): Read<Targets | undefined> | Promise<Read<Targets | undefined>> {
-  const { definition } = toolOf(call);
-  if (definition.targets === undefined) return { ok: true, value: undefined };
-  const waited = withinCall(host.clock, call, host.config.tools.default_timeout_ms, () =>
-    definition.targets?.(call.input, targetsContext(host, call)),
+    const named = readAnswer(call, waited, "targets");
+    if (!named.ok) return named;
+    targets = named.value;
+  }
+  if (findPath === undefined || !mayNamePaths(tool)) return { ok: true, value: targets };
+  const waited = await withinCall(clock, call, default_timeout_ms, () =>
+    withInputPaths(host, call, targets, findPath),
   );
-  const take = (answer: Waited<unknown> | GivenUp) => readAnswer(call, answer, "targets");
-  return isThenable(waited) ? waited.then(take) : take(waited);
+  const isNone = waited.kind === "answered" && waited.value === undefined;
+  return isNone ? { ok: true, value: undefined } : readAnswer(call, waited, "targets");
 }
 
-function readPlan(
-  host: CallHost,
+async function readPlan(
+  host: PlanHost,
   call: Call,
   targets: Targets | undefined,
-): Read<PreparedPlan> | Promise<Read<PreparedPlan>> {
+): Promise<Read<PreparedPlan>> {
   const { definition } = toolOf(call);
   const named = targets?.resources ?? [];
-  const waited = withinCall(host.clock, call, host.config.tools.default_timeout_ms, () =>
+  const waited = await withinCall(host.clock, call, host.config.tools.default_timeout_ms, () =>
     definition.prepare?.(call.input, Object.assign(targetsContext(host, call), { targets: named })),
   );
-  const take = (answer: Waited<unknown> | GivenUp): Read<PreparedPlan> => {
-    const plan = readAnswer(call, answer, "plan");
-    if (!plan.ok) return plan;
-    // What was judged stays judged, whether the plan repeats it or not.
-    const resources = [...named, ...withoutKnown(plan.value.resources, named)];
-    const destructive = plan.value.destructive ?? targets?.destructive;
-    const facts = plan.value.facts ?? targets?.facts;
-    const whole = {
-      ...plan.value,
-      resources,
-      ...(destructive === undefined ? {} : { destructive }),
-      ...(facts === undefined ? {} : { facts }),
-    };
-    return { ok: true, value: withDigest(call, whole) };
+  const plan = readAnswer(call, waited, "plan");
+  if (!plan.ok) return plan;
+  // What was judged stays judged, whether the plan repeats it or not.
+  const resources = [...named, ...withoutKnown(plan.value.resources, named)];
+  const destructive = plan.value.destructive ?? targets?.destructive;
+  const facts = plan.value.facts ?? targets?.facts;
+  const whole = {
+    ...plan.value,
+    resources,
+    ...(destructive === undefined ? {} : { destructive }),
+    ...(facts === undefined ? {} : { facts }),
   };
-  return isThenable(waited) ? waited.then(take) : take(waited);
+  return { ok: true, value: withDigest(call, whole) };
 }
 
 function withDigest(call: Call, plan: Plan): PreparedPlan {

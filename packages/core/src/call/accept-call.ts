@@ -1,7 +1,7 @@
-// The first half of PIPE-1, on arrival: resolve name → availability → parse arguments → validate schema
-// → validate values. Ends in a call ready to be queued, or in its refusal.
+// The first stages of PIPE-1: resolve name → availability → parse arguments → validate schema → validate values.
+// Results in a call ready to be queued, or in its refusal.
 
-import { isThenable, JournalFailure, type FactData } from "../journal/index.ts";
+import { JournalFailure, type FactData } from "../journal/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import { redactedPreview } from "../result/index.ts";
 import {
@@ -13,27 +13,54 @@ import {
 import { effectsUnder, SEARCH_TOOLS, wireNameOf, type Surface } from "../surface/index.ts";
 import { messageOf, toolError } from "../tool/index.ts";
 import { ending, type Call, type Ending } from "./call.ts";
-import type { CallHost } from "./host.ts";
-import { admitInput } from "./admit-input.ts";
+import type { RunArtifacts, RunAuthority, RunBase, RunTools } from "./host.ts";
+import { validateInput } from "./validate-input.ts";
 
-export type Arrival =
-  | { ok: true }
-  /** `stops`: it was to be a write, so what comes after it must not happen (SCHED-3). */
-  | { ok: false; ending: Ending; stops: boolean };
+type AcceptHost = RunBase & RunTools & RunAuthority & Pick<RunArtifacts, "artifacts">;
+
+/** `stops`: it was to be a write, so the calls after it must not run (SCHED-3). */
+export interface Refusal {
+  readonly ending: Ending;
+  readonly stops: boolean;
+}
 
 /** Longer arguments are kept as an artifact; the fact holds their head and tail. */
 const MAX_RECORDED_ARGUMENTS = 32 * 1024;
 
-export function arrive(host: CallHost, call: Call): Arrival | Promise<Arrival> {
+export async function acceptCall(host: AcceptHost, call: Call): Promise<Refusal | undefined> {
   const { max_arguments_bytes: maxBytes, max_arguments_depth: maxDepth } = host.config.tools;
-  const parsed = withoutSecrets(host, call, { maxBytes, maxDepth });
-  const recorded = recordRequest(host, call, parsed);
-  if (isThenable(recorded)) return recorded.then(() => admit(host, call, parsed));
-  return admit(host, call, parsed);
+  const parsed = parseWithoutSecrets(host, call, { maxBytes, maxDepth });
+  const long = recordRequest(host, call, parsed);
+  if (long !== undefined) await keepArguments(host, call, long);
+  const unavailable = checkAvailable(host, call);
+  if (unavailable !== undefined) return unavailable;
+  const tool = call.tool as RegisteredTool;
+  call.effects = effectsUnder(host.policy, tool);
+  const problem = parsed.ok
+    ? await validateInput(host, call, parsed.value)
+    : ending(
+        "failed",
+        toolError({
+          code: parsed.code,
+          error_class: "invalid_arguments",
+          message: `${tool.name}: ${parsed.message}`,
+          retryable: true,
+          recovery: "change_arguments",
+        }),
+      );
+  if (problem === undefined) return undefined;
+  // Ended from outside while it was validated: that stops no other call.
+  return call.cancellation === undefined
+    ? refuse(host, tool, problem)
+    : { ending: problem, stops: false };
 }
 
 /** The message of a failure quotes a piece of the text, and a piece of a secret is not recognised. */
-function withoutSecrets(host: CallHost, call: Call, limits: ArgumentLimits): ParsedArguments {
+function parseWithoutSecrets(
+  host: AcceptHost,
+  call: Call,
+  limits: ArgumentLimits,
+): ParsedArguments {
   const given = call.given.arguments;
   const parsed = parseArguments(given, limits);
   const isQuoted = typeof given === "string" && !parsed.ok && parsed.code !== "arguments_too_large";
@@ -47,40 +74,12 @@ function withoutSecrets(host: CallHost, call: Call, limits: ArgumentLimits): Par
   return again.ok ? { ...parsed, message: "the arguments are not valid JSON" } : again;
 }
 
-function admit(host: CallHost, call: Call, parsed: ParsedArguments): Arrival | Promise<Arrival> {
-  const unavailable = availabilityProblem(host, call);
-  const { tool } = call;
-  if (unavailable !== undefined || tool === undefined) {
-    return unavailable ?? { ok: false, ending: notAvailable(host, call), stops: false };
-  }
-  call.effects = effectsUnder(host.policy, tool);
-  if (!parsed.ok) {
-    const error = toolError({
-      code: parsed.code,
-      error_class: "invalid_arguments",
-      message: `${tool.name}: ${parsed.message}`,
-      retryable: true,
-      recovery: "change_arguments",
-    });
-    return refused(host, tool, ending("failed", error));
-  }
-  const admitted = admitInput(host, call, parsed.value);
-  if (isThenable(admitted)) return admitted.then((problem) => judged(host, tool, problem));
-  return judged(host, tool, admitted);
-}
-
-function judged(host: CallHost, tool: RegisteredTool, problem: Ending | undefined): Arrival {
-  return problem === undefined ? ARRIVED : refused(host, tool, problem);
-}
-
-const ARRIVED: Arrival = { ok: true };
-
-function refused(host: CallHost, tool: RegisteredTool, problem: Ending): Arrival {
-  return { ok: false, ending: problem, stops: !effectsUnder(host.policy, tool).read_only };
+function refuse(host: AcceptHost, tool: RegisteredTool, problem: Ending): Refusal {
+  return { ending: problem, stops: !effectsUnder(host.policy, tool).read_only };
 }
 
 /** Through the table of the request that showed the names, never by taking a name apart (NAME-3). */
-export function resolveName(host: CallHost, call: Call): void {
+export function resolveName(host: RunBase & RunTools, call: Call): void {
   const surface = host.surface();
   const name: unknown = call.given.name;
   if (typeof name !== "string") return;
@@ -103,21 +102,20 @@ function excludedName(surface: Surface, wire: string): string | undefined {
   return surface.excluded.find(({ tool_name }) => wireNameOf(tool_name, names) === wire)?.tool_name;
 }
 
-function availabilityProblem(host: CallHost, call: Call): Arrival | undefined {
+/** Sets the tool of the call; or says why it cannot be called. */
+function checkAvailable(host: AcceptHost, call: Call): Refusal | undefined {
   const standing = host.surface().standing.get(call.tool_name);
   if (standing === undefined || standing.state === "excluded") {
-    return { ok: false, ending: notAvailable(host, call), stops: false };
+    return { ending: notAvailable(host, call), stops: false };
   }
-  if (standing.state === "deferred") {
-    return { ok: false, ending: notLoaded(host, call), stops: false };
-  }
+  if (standing.state === "deferred") return { ending: notLoaded(host, call), stops: false };
   call.tool = standing.tool;
-  const problem = staleness(host, call);
-  return problem === undefined ? undefined : refused(host, standing.tool, problem);
+  const problem = checkDefinitionCurrent(host, call);
+  return problem === undefined ? undefined : refuse(host, standing.tool, problem);
 }
 
 /** A call on a definition that has changed, or gone, since it was shown (REG-3). */
-export function staleness(host: CallHost, call: Call): Ending | undefined {
+export function checkDefinitionCurrent(host: RunTools, call: Call): Ending | undefined {
   const current = host.current(call.tool_name);
   if (current !== undefined && current.generation === call.tool?.generation) {
     // The same definition, perhaps registered again: what runs is the code that is there now.
@@ -125,10 +123,10 @@ export function staleness(host: CallHost, call: Call): Ending | undefined {
     return undefined;
   }
   host.refreshNextTurn(call.tool_name);
-  return stale(call, current);
+  return definitionChanged(call, current);
 }
 
-function notAvailable(host: CallHost, call: Call): Ending {
+function notAvailable(host: RunTools, call: Call): Ending {
   const surface = host.surface();
   const standing = surface.standing.get(call.tool_name);
   const asked = call.tool_name === "" ? "a tool without a name" : `"${shorten(call.tool_name)}"`;
@@ -149,7 +147,7 @@ function notAvailable(host: CallHost, call: Call): Ending {
   );
 }
 
-function notLoaded(host: CallHost, call: Call): Ending {
+function notLoaded(host: RunTools, call: Call): Ending {
   const search = host.modelTools().names.toWire(SEARCH_TOOLS);
   return ending(
     "failed",
@@ -163,7 +161,7 @@ function notLoaded(host: CallHost, call: Call): Ending {
   );
 }
 
-function stale(call: Call, current: RegisteredTool | undefined): Ending {
+function definitionChanged(call: Call, current: RegisteredTool | undefined): Ending {
   const message =
     current === undefined
       ? `"${call.tool_name}" has been removed since it was shown; it is not there any more.`
@@ -180,8 +178,8 @@ function stale(call: Call, current: RegisteredTool | undefined): Ending {
   );
 }
 
-/** `tool.requested`, with what the model sent as it sent it (SCHEMA-6), without secrets. */
-function recordRequest(host: CallHost, call: Call, parsed: ParsedArguments): void | Promise<void> {
+/** `tool.requested`, with what the model sent as it sent it (SCHEMA-6), without secrets. Returns arguments too long for it. */
+function recordRequest(host: AcceptHost, call: Call, parsed: ParsedArguments): string | undefined {
   const data: FactData<"tool.requested"> = {
     index: call.index,
     surface_revision: host.surface().revision,
@@ -210,8 +208,7 @@ function recordRequest(host: CallHost, call: Call, parsed: ParsedArguments): voi
     data.model_input = redactedPreview(host.redactor, text, MAX_RECORDED_ARGUMENTS);
   }
   host.recorder.recordClean("tool.requested", data, call);
-  const isLong = data.model_input_chars !== undefined && parsed.ok;
-  return isLong ? keepArguments(host, call, text) : undefined;
+  return data.model_input_chars !== undefined && parsed.ok ? text : undefined;
 }
 
 /** Where its result will hang in the conversation, known before there is one: a crash must not lose it. */
@@ -225,7 +222,7 @@ export function placeOf({ nodeId, parentNodeId }: Call): {
 }
 
 /** Verbatim where it came as text; an escape may hide from the text what the value shows. */
-function redactedText(host: CallHost, text: string, parsed: ParsedArguments): JsonValue {
+function redactedText(host: AcceptHost, text: string, parsed: ParsedArguments): JsonValue {
   const redacted = host.redactor.text(text);
   if (redacted !== text || !parsed.ok || !text.includes("\\")) return redacted;
   const value = host.redactor.value(parsed.value);
@@ -235,8 +232,8 @@ function redactedText(host: CallHost, text: string, parsed: ParsedArguments): Js
 /** What its artifact is called, in `artifact.created` too. */
 export const ARGUMENTS_NAME = "arguments.json";
 
-/** After `tool.requested`: a call is on record before anything else is done about it. */
-async function keepArguments(host: CallHost, call: Call, text: string): Promise<void> {
+/** After `tool.requested`: a call is on record before anything else happens. */
+async function keepArguments(host: AcceptHost, call: Call, text: string): Promise<void> {
   const { recorder } = host;
   const { session_id, run_id } = host.identity;
   const about = { media_type: "application/json", name: ARGUMENTS_NAME, session_id, run_id };
