@@ -1,9 +1,10 @@
-// The title of the tab: what is shown in it, and how many questions wait.
+// What calls for attention: the title of the tab, with how many questions wait, and words that are read out.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { visibleLine } from "@soong/core";
+import { keyOf } from "../questions/shown-questions.ts";
 import type { Route } from "../route/hash-route.ts";
-import { useStore } from "../state/use-store.ts";
+import { useStore } from "../state/store.ts";
 import { useInspector } from "./context.ts";
 
 const LONGEST_NAME = 60;
@@ -39,4 +40,24 @@ function partsOf(route: Route, session: string): readonly string[] {
 
 function word(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/** Announces a new question to those who do not look at the list of questions. */
+export function NewQuestions() {
+  const { home, announce } = useInspector();
+  const questions = useStore(home, (home) => home?.questions);
+  const known = useRef<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    if (questions === undefined) return;
+    const fresh = questions.filter((question) => !known.current.has(keyOf(question)));
+    known.current = new Set(questions.map(keyOf));
+    const [first] = fresh;
+    if (first === undefined) return;
+    announce(
+      fresh.length === 1
+        ? `${first.request.tool_name} is waiting for your answer. Press q for the questions.`
+        : `${fresh.length} calls are waiting for your answer. Press q for the questions.`,
+    );
+  }, [questions]);
+  return null;
 }

@@ -1,27 +1,34 @@
-// What a request asks, as its route says it may: parts of the path, values of the query, the body. What is wrong is
-// refused by name.
+// What a handler of a route is: what it is given of the server and of a request (parts of the path, values of the query,
+// the body, as its route says), and what it answers. What is wrong is refused by name.
 
-import { InspectorError } from "./ports.ts";
-import type { Routes } from "../wire/index.ts";
+import type { About, Changes, PathNames, Routes } from "../wire/index.ts";
+import type { ChangesAsked } from "./changes.ts";
+import type { HomeStore } from "./home-store.ts";
+import { InspectorError, type InspectorPorts } from "./ports.ts";
+import type { Redact } from "./safe-cut.ts";
+import type { SessionIndexes } from "./session-indexes.ts";
+
+export interface HandlerParts {
+  readonly about: Omit<About, "can">;
+  readonly ports: InspectorPorts;
+  readonly store: HomeStore;
+  readonly indexes: SessionIndexes;
+  readonly changes: (asked: ChangesAsked) => Promise<Changes>;
+  readonly redact: Redact;
+}
 
 export type RouteName = keyof Routes;
 
 type BodyOf<R extends RouteName> = Routes[R] extends { body: infer B } ? B : never;
-type PartOf<Path extends string> = Path extends `${string}/:${infer Part}/${infer Rest}`
-  ? Part | PartOf<`/${Rest}`>
-  : Path extends `${string}/:${infer Part}`
-    ? Part
-    : never;
-
 export type QueryName<R extends RouteName> = Routes[R] extends { query: infer Q }
   ? keyof Q & string
   : never;
 
 export interface Asked<R extends RouteName> {
-  readonly parts: { readonly [P in PartOf<R>]: string };
+  readonly parts: { readonly [P in PathNames<R>]: string };
   readonly query: Query<QueryName<R>>;
   readonly body: BodyOf<R>;
-  /** Fires when nobody waits for the answer any more. */
+  /** Fires when no one waits for the answer any more. */
   readonly signal: AbortSignal;
 }
 
@@ -39,17 +46,17 @@ export type Handlers = { readonly [R in RouteName]: Handler<R> };
 
 export interface Query<Name extends string> {
   text(name: Name): string | undefined;
-  /** Refused when it is left out or empty. */
+  /** Refused when it is omitted or empty. */
   needed(name: Name): string;
   whole(name: Name, bounds: WholeBounds): number;
-  /** `1`, or left out. */
+  /** `1`, or omitted. */
   flag(name: Name): boolean;
 }
 
 export interface WholeBounds {
   readonly min: number;
   readonly max: number;
-  /** Where it may be left out. */
+  /** Where it may be omitted. */
   readonly otherwise?: number;
 }
 
@@ -80,7 +87,7 @@ export function readQuery<Name extends string>(text: string, names: readonly Nam
     flag(name) {
       const given = values.get(name);
       if (given === undefined || given === "1") return given === "1";
-      throw bad(`${name} is 1 or left out.`);
+      throw bad(`${name} is 1 or omitted.`);
     },
   };
 

@@ -1,4 +1,4 @@
-// Nodes of the conversation that a fact only leads near to: above the one it names.
+// Nodes of the conversation above the one that a fact names.
 
 import type { ConversationNode } from "@soong/core";
 import type { SessionReader } from "@soong/store";
@@ -10,7 +10,7 @@ const HIGHEST = 64;
 
 /** What a run was asked. Empty where no message is found. */
 export async function promptOf(nodes: Nodes, node_id: string, run_id: string): Promise<string> {
-  const node = await climb(
+  const node = await findAncestor(
     nodes,
     node_id,
     (one) => one.kind === "message" && one.run_id === run_id,
@@ -25,14 +25,14 @@ export function resultNode(
   node_id: string,
   tool_call_id: string,
 ): Promise<ConversationNode | undefined> {
-  return climb(
+  return findAncestor(
     nodes,
     node_id,
     (one) => one.kind === "tool_result" && one.tool_call_id === tool_call_id,
   );
 }
 
-async function climb(
+async function findAncestor(
   nodes: Nodes,
   node_id: string,
   isWanted: (node: ConversationNode) => boolean,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { phasesOf } from "./phases.ts";
+import { phasesOf } from "./spans.tsx";
 
 test("phases add up what was spent in each, in the order of a call's life", () => {
   const phases = phasesOf(
@@ -12,7 +12,7 @@ test("phases add up what was spent in each, in the order of a call's life", () =
     ],
     1215,
   );
-  expect(phases.map(({ kind, ms, is_going_on }) => [kind, ms, is_going_on])).toEqual([
+  expect(phases.map(({ kind, ms, is_open }) => [kind, ms, is_open])).toEqual([
     ["arriving", 10, false],
     ["queued", 5, false],
     ["waiting", 200, false],
