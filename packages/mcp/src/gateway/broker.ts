@@ -1,8 +1,9 @@
-// Who answers when a call needs a person (GATE-2, MCP-5), or its server something of the host. A session has one
-// place to ask and may have many clients: a question goes to the client whose call it is about, and to nobody
+// Who answers when a call needs the user (GATE-2, MCP-5), or its server something of the host. A session has one
+// place to ask and may have many clients: a question goes to the client whose call it is about, and to no one
 // else's.
 
 import {
+  messageOf,
   NobodyToAsk,
   type AskElicitation,
   type AskPermission,
@@ -20,17 +21,17 @@ import {
 import { howToAllow, permissionQuestion, readPermission } from "./permission-question.ts";
 
 /** Open the session with `ask` and `elicit` of it, and the servers behind it with `host`. */
-export interface GatewayDesk {
+export interface GatewayBroker {
   readonly ask: AskPermission;
   readonly elicit: AskElicitation;
   /** What servers ask of a host, passed to the client whose call it is. */
   readonly host: McpHost;
   /** The calls of one run are answered for by its client from now on, until the returned function is called. */
-  seat(run_id: string, calls: AnsweringCalls): () => void;
+  register(run_id: string, calls: AnsweringCalls): () => void;
 }
 
-export interface GatewayDeskOptions {
-  /** Asked where the client cannot be, or where nobody was there to answer it: the control desk of the session. */
+export interface GatewayBrokerOptions {
+  /** Asked where the client cannot be, or where no one was there to answer it: the control broker of the session. */
   readonly ask?: AskPermission;
   readonly elicit?: AskElicitation;
 }
@@ -44,7 +45,7 @@ export interface AnsweringCalls {
 
 export interface AnsweringCall {
   readonly client: string;
-  /** Whether the other calls of its seat may be another client's. */
+  /** Whether the other calls of its run may be another client's. */
   readonly standsAlone: boolean;
   can(ability: keyof Abilities): boolean;
   readonly logLevel: string | undefined;
@@ -54,14 +55,14 @@ export interface AnsweringCall {
     options: { readonly signal: AbortSignal; readonly key?: string | undefined },
   ): Promise<ClientAnswer>;
   /**
-   * Questions come together, under these names: they are not to be put one by one. What it returns is told of
+   * Questions come together, under these names: they are not to be put one by one. What it returns is called for
    * each that has come, or will not come any more.
    */
   expect(keys: readonly string[]): (key: string) => void;
 }
 
-export function createGatewayDesk(options: GatewayDeskOptions = {}): GatewayDesk {
-  const seats = new Map<string, AnsweringCalls>();
+export function createGatewayBroker(options: GatewayBrokerOptions = {}): GatewayBroker {
+  const callsByRun = new Map<string, AnsweringCalls>();
 
   return {
     async ask(request, context) {
@@ -72,7 +73,7 @@ export function createGatewayDesk(options: GatewayDeskOptions = {}): GatewayDesk
       else if (call?.can("form") === true) {
         try {
           const answer = await elicitFrom(call, question, context.signal);
-          // Hosts without a person dismiss whatever they are asked: that is nobody's no.
+          // Unattended hosts dismiss every question: that is no answer.
           if (answer.action !== "cancel") return readPermission(request, answer, call.client);
           why = "the question was dismissed in the client";
         } catch (error) {
@@ -90,14 +91,14 @@ export function createGatewayDesk(options: GatewayDeskOptions = {}): GatewayDesk
 
     async elicit(request, context) {
       const { tool_call_id, tool_name: _tool, ...question } = request;
-      const call = seatedCall(tool_call_id)?.call;
+      const call = registeredCall(tool_call_id)?.call;
       let answer: ElicitationAnswer = { action: "decline" };
       if (call?.can(request.mode) === true) {
         try {
           answer = await elicitFrom(call, question, context.signal);
           if (answer.action !== "cancel") return answer;
         } catch {
-          // Then whoever else there is, or nobody.
+          // Then any other responder, or none.
         }
       }
       return options.elicit === undefined ? answer : options.elicit(request, context);
@@ -105,9 +106,9 @@ export function createGatewayDesk(options: GatewayDeskOptions = {}): GatewayDesk
 
     host: {
       clientOf({ tool_call_id }) {
-        const seated = seatedCall(tool_call_id);
-        if (seated === undefined) return undefined;
-        const { call, calls } = seated;
+        const registered = registeredCall(tool_call_id);
+        if (registered === undefined) return undefined;
+        const { call, calls } = registered;
         return {
           identity: call.standsAlone ? call : calls,
           sampling: call.can("sampling"),
@@ -123,25 +124,25 @@ export function createGatewayDesk(options: GatewayDeskOptions = {}): GatewayDesk
       },
     },
 
-    seat(run_id, calls) {
-      seats.set(run_id, calls);
-      return () => seats.delete(run_id);
+    register(run_id, calls) {
+      callsByRun.set(run_id, calls);
+      return () => callsByRun.delete(run_id);
     },
   };
 
   /** A question of a subagent names its own call: it is known whose it is when only one call is open. */
   function callOf(request: PermissionRequest): AnsweringCall | undefined {
-    const own = seats.get(request.run_id);
+    const own = callsByRun.get(request.run_id);
     if (own !== undefined) return own.find(request.tool_call_id);
     return request.parent_run_id === undefined
       ? undefined
-      : seats.get(request.parent_run_id)?.only();
+      : callsByRun.get(request.parent_run_id)?.only();
   }
 
-  function seatedCall(
+  function registeredCall(
     tool_call_id: string,
   ): { readonly call: AnsweringCall; readonly calls: AnsweringCalls } | undefined {
-    for (const calls of seats.values()) {
+    for (const calls of callsByRun.values()) {
       const call = calls.find(tool_call_id);
       if (call !== undefined) return { call, calls };
     }
@@ -158,8 +159,4 @@ async function elicitFrom(
   const given = await call.put({ kind: "elicitation", request }, { signal, key });
   if (given.kind !== "elicitation") throw new Error("the client answered something else");
   return given.answer;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

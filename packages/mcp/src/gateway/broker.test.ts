@@ -7,7 +7,7 @@ import {
 import { expect, it } from "vitest";
 import { verifies } from "#laws";
 import type { ClientAnswer } from "./client-question.ts";
-import { createGatewayDesk, type AnsweringCall } from "./desk.ts";
+import { createGatewayBroker, type AnsweringCall } from "./broker.ts";
 import { permissionQuestion, readPermission } from "./permission-question.ts";
 
 const context = { signal: new AbortController().signal };
@@ -64,21 +64,21 @@ const yes = (): Promise<ElicitationAnswer> =>
 
 it("asks for a subagent through its parent's client only when it is known whose call it is", async () => {
   verifies("GATE-2");
-  const desk = createGatewayDesk();
+  const broker = createGatewayBroker();
   const call = answering(yes);
   let calls: AnsweringCall[] = [call];
-  const leave = desk.seat("run", {
+  const leave = broker.register("run", {
     find: () => undefined,
     only: () => (calls.length === 1 ? calls[0] : undefined),
   });
   const ofChild = { ...request, run_id: "child", parent_run_id: "run" };
-  expect(await desk.ask(ofChild, context)).toMatchObject({ decision: "allow_once" });
+  expect(await broker.ask(ofChild, context)).toMatchObject({ decision: "allow_once" });
   calls = [call, call];
-  await expect(desk.ask(ofChild, context)).rejects.toThrow(NobodyToAsk);
+  await expect(broker.ask(ofChild, context)).rejects.toThrow(NobodyToAsk);
   calls = [call];
   leave();
-  await expect(desk.ask(ofChild, context)).rejects.toThrow("soong attach s1");
-  await expect(desk.ask(request, context)).rejects.toThrow(NobodyToAsk);
+  await expect(broker.ask(ofChild, context)).rejects.toThrow("soong attach s1");
+  await expect(broker.ask(request, context)).rejects.toThrow(NobodyToAsk);
   expect(call.asked).toHaveLength(1);
 });
 
@@ -86,8 +86,8 @@ it("turns to whoever else there is when asking through the client fails", async 
   verifies("GATE-2");
   const broken = answering(() => Promise.reject(new Error("gone")));
   const seats = { find: () => broken, only: () => undefined };
-  const alone = createGatewayDesk();
-  alone.seat("run", seats);
+  const alone = createGatewayBroker();
+  alone.register("run", seats);
   await expect(alone.ask(request, context)).rejects.toThrow(
     "asking through the client failed (gone)",
   );
@@ -97,17 +97,17 @@ it("turns to whoever else there is when asking through the client fails", async 
       context,
     ),
   ).toEqual({ action: "decline" });
-  const helped = createGatewayDesk({
+  const helped = createGatewayBroker({
     ask: () => ({ decision: "allow_once" }),
     elicit: () => ({ action: "cancel" }),
   });
-  helped.seat("run", seats);
+  helped.register("run", seats);
   expect(await helped.ask(request, context)).toEqual({ decision: "allow_once" });
   const form = { mode: "form" as const, message: "m", requested_schema: {} };
   expect(await helped.elicit({ ...form, tool_name: "t", tool_call_id: "c1" }, context)).toEqual({
     action: "cancel",
   });
-  const nobody = createGatewayDesk({
+  const nobody = createGatewayBroker({
     ask: () => Promise.reject(new NobodyToAsk("nobody is attached")),
   });
   await expect(nobody.ask(request, context)).rejects.toThrow(
@@ -150,7 +150,7 @@ it("writes out characters that would hide what is asked", () => {
 it("does not ask where the question cannot be shown whole, and says where to answer", async () => {
   verifies("PERM-19");
   let asked = 0;
-  const desk = createGatewayDesk();
+  const broker = createGatewayBroker();
   const seats = {
     find: () =>
       answering(() => {
@@ -159,14 +159,14 @@ it("does not ask where the question cannot be shown whole, and says where to ans
       }),
     only: () => undefined,
   };
-  desk.seat("run", seats);
+  broker.register("run", seats);
   const argv = ["sh", "-c", `true ${" ".repeat(6_000)}; rm -rf all`];
   const preview = { kind: "command" as const, argv, cwd: "/p" };
-  await expect(desk.ask({ ...request, preview }, context)).rejects.toThrow(
+  await expect(broker.ask({ ...request, preview }, context)).rejects.toThrow(
     /too long to be shown whole in this client.*soong attach s1/u,
   );
   expect(asked).toBe(0);
-  expect(await desk.ask(request, context)).toMatchObject({ decision: "allow_once" });
+  expect(await broker.ask(request, context)).toMatchObject({ decision: "allow_once" });
 });
 
 it("takes a dismissed question for nobody's answer, and asks whoever else there is", async () => {
@@ -177,32 +177,32 @@ it("takes a dismissed question for nobody's answer, and asks whoever else there 
     find: () => answering(() => Promise.resolve({ action: "cancel" })),
     only: () => undefined,
   };
-  const alone = createGatewayDesk();
-  alone.seat("run", seats);
+  const alone = createGatewayBroker();
+  alone.register("run", seats);
   await expect(alone.ask(request, context)).rejects.toThrow(
     /dismissed in the client.*soong attach s1/u,
   );
   expect(await alone.elicit(elicitation, context)).toEqual({ action: "cancel" });
-  const helped = createGatewayDesk({
+  const helped = createGatewayBroker({
     ask: () => ({ decision: "allow_once" }),
     elicit: () => ({ action: "accept", content: {} }),
   });
-  helped.seat("run", seats);
+  helped.register("run", seats);
   expect(await helped.ask(request, context)).toEqual({ decision: "allow_once" });
   expect(await helped.elicit(elicitation, context)).toMatchObject({ action: "accept" });
 });
 
 it("names the client of a call as the host, with what it can do, and nobody for a call of no client", async () => {
   verifies("MCP-5");
-  const desk = createGatewayDesk();
+  const broker = createGatewayBroker();
   const call = answering(yes);
   const other = { ...answering(yes), standsAlone: true };
   const calls = {
     find: (id: string) => ({ c1: call, c2: call, c3: other })[id],
     only: () => undefined,
   };
-  desk.seat("run", calls);
-  const of = (tool_call_id: string) => desk.host.clientOf({ run_id: "run", tool_call_id });
+  broker.register("run", calls);
+  const of = (tool_call_id: string) => broker.host.clientOf({ run_id: "run", tool_call_id });
   expect(of("c0")).toBeUndefined();
   expect(of("c1")).toMatchObject({ sampling: true, roots: false });
   expect(of("c1")?.identity).toBe(of("c2")?.identity);

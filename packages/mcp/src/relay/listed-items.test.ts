@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { fitsTemplate } from "./uri-template.ts";
+import { fitsTemplate } from "./listed-items.ts";
 
 it.each([
   ["note://7/page", "note://{id}/page", true],

@@ -9,7 +9,7 @@ import type { McpRequestFailure } from "../connection/index.ts";
 const MAX_MESSAGE_CHARS = 4_000;
 const CAPABILITY_MISSING = -32_021;
 
-export function failureOf(
+export function toToolFailure(
   failure: McpRequestFailure,
   call: { readonly isReadonly: boolean; readonly timeoutMs: number },
   toolName: string,
@@ -20,14 +20,14 @@ export function failureOf(
       return new ToolFailure({
         code: "aborted",
         error_class: "canceled",
-        message: `${toolName} was stopped, and the server was told so.`,
+        message: `${toolName} was stopped, and the server was notified.`,
       });
     case "timeout":
       return new ToolFailure(
         {
           code: "timed_out",
           error_class: "timeout",
-          message: `${toolName} gave no answer and no progress for ${call.timeoutMs} ms; the server was told to stop. ${mayHaveHappened(call)}`,
+          message: `${toolName} gave no answer and no progress for ${call.timeoutMs} ms; the server was asked to stop. ${mayHaveHappened(call)}`,
           ...afterwards(call),
         },
         [],
@@ -126,7 +126,7 @@ function rpcError({ code = 0 }: McpRequestFailure, said: string, toolName: strin
       return {
         code: "url_elicitation_required",
         error_class: "setup_required",
-        message: `${toolName} wants a page to be opened first, and nobody agreed to: ${said}`,
+        message: `${toolName} wants a page to be opened first, and no one agreed to: ${said}`,
         recovery: "ask_the_user",
       };
     default:

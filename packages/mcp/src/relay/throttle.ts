@@ -1,22 +1,22 @@
-// News that may come in a flood: said at once, and of what comes soon after only the last, when the time is over.
+// A throttle for news: the first is sent at once, of what follows within the interval only the last, at its end.
 
 import type { Clock } from "@soong/core";
 
-export interface OftenAtMost<T> {
-  /** News under the same key stand for each other. */
-  say(key: string, news: T): void;
+export interface Throttle<T> {
+  /** Of news under the same key the last one counts. */
+  send(key: string, news: T): void;
   close(): void;
 }
 
-export function oftenAtMost<T>(ms: number, clock: Clock, tell: (news: T) => void): OftenAtMost<T> {
+export function createThrottle<T>(ms: number, clock: Clock, send: (news: T) => void): Throttle<T> {
   const resting = new Map<string, { held: T | undefined; disarm: () => void }>();
 
   return {
-    say(key, news) {
+    send(key, news) {
       const rest = resting.get(key);
       if (rest === undefined) {
         begin(key);
-        tell(news);
+        send(news);
       } else rest.held = news;
     },
     close() {
@@ -31,7 +31,7 @@ export function oftenAtMost<T>(ms: number, clock: Clock, tell: (news: T) => void
       resting.delete(key);
       if (held === undefined) return;
       begin(key);
-      tell(held);
+      send(held);
     });
     resting.set(key, { held: undefined, disarm });
   }

@@ -1,5 +1,5 @@
 // A request to a server made on behalf of one call of ours (MCP-4, MCP-5): its progress is the call's, its
-// questions go to whoever made the call, and all of it ends with the call.
+// questions go to the caller, and all of it ends with the call.
 
 import { messageOf, type FactContent, type JsonObject, type ToolContext } from "@soong/core";
 import { isJsonObject } from "@soong/core/internal";
@@ -29,11 +29,11 @@ const MAX_PREVIEW_CHARS = 200;
 const MAX_LOG_CHARS = 4_000;
 const MAX_READ_CHARS = 64 * 1024;
 const MAX_MESSAGE_CHARS = 1_000;
-/** What a server is told: -1 as the protocol has it for a person's no. */
+/** What a server receives: -1, which the protocol uses for a refusal by the user. */
 const REJECTED = -1;
 const INVALID_PARAMS = -32_602;
 
-export function optionsOfCall(call: AskingCall, context: ToolContext): ToolCallOptions {
+export function callOptions(call: AskingCall, context: ToolContext): ToolCallOptions {
   const { runId: run_id, toolCallId: tool_call_id, toolName: tool_name, signal } = context;
   const client = call.host?.clientOf({ run_id, tool_call_id });
   return {
@@ -91,7 +91,7 @@ export function optionsOfCall(call: AskingCall, context: ToolContext): ToolCallO
       const message = context.redact(safeLine(why, MAX_MESSAGE_CHARS));
       record(request, isOver ? "withdrawn" : "refused", message);
       if (error instanceof McpRequestFailure) throw error;
-      const about = `whoever made this call did not answer ${request.method}: ${message}`;
+      const about = `the caller did not answer ${request.method}: ${message}`;
       throw new McpRequestFailure("refused", about, { code: codeOf(error) });
     }
   }
@@ -134,7 +134,17 @@ export function optionsOfCall(call: AskingCall, context: ToolContext): ToolCallO
   }
 }
 
-/** The client's own, where it said one. */
+/** The end of a cancelled call waits until the server has received the cancellation. */
+export function awaitOnCancel(answer: Promise<unknown>, context: ToolContext): void {
+  context.onCancel(() =>
+    answer.then(
+      () => {},
+      () => {},
+    ),
+  );
+}
+
+/** The client's own, where it gave one. */
 function codeOf(error: unknown): number {
   const code = (error as { code?: unknown } | undefined)?.code;
   return typeof code === "number" && Number.isInteger(code) ? code : REJECTED;
