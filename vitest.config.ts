@@ -57,6 +57,10 @@ function project(
         { find: "#laws", replacement: here("./test/laws/verifies.ts") },
         { find: /^@soong\/([a-z]+)$/, replacement: here("./packages/$1/src/index.ts") },
         {
+          find: "@soong/store/conformance",
+          replacement: here("./packages/store/conformance/index.ts"),
+        },
+        {
           find: /^@soong\/([a-z]+)\/([a-z]+)$/,
           replacement: here("./packages/$1/src/$2/index.ts"),
         },

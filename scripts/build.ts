@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "./command.ts";
-import { packageFolders } from "./layout.ts";
+import { compiledFolders, packageFolders } from "./layout.ts";
 
 const existing = packageFolders();
 const named = process.argv.slice(2);
@@ -15,7 +15,7 @@ if (unknown.length > 0) {
 }
 
 const built = named.length > 0 ? named : existing;
-run("tsc", ["--build", ...built.map((name) => join("packages", name))]);
+run("tsc", ["--build", ...built.flatMap(compiledFolders)]);
 for (const name of built) removeOrphans(join("packages", name));
 if (built.includes("inspector")) run(process.execPath, ["scripts/bundle-page.mjs"]);
 if (built.includes("cli")) run(process.execPath, ["scripts/bundle-cli.mjs"]);
@@ -25,7 +25,8 @@ function removeOrphans(folder: string): void {
   const dist = join(folder, "dist");
   for (const path of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
     const name = /^(.*)\.d\.ts$/.exec(path)?.[1];
-    if (name === undefined || existsSync(join(folder, "src", `${name}.ts`))) continue;
+    if (name === undefined) continue;
+    if (["src", "."].some((from) => existsSync(join(folder, from, `${name}.ts`)))) continue;
     for (const extension of [".d.ts", ".js"]) rmSync(join(dist, name + extension), { force: true });
   }
 }

@@ -28,6 +28,12 @@ export function npmName(folder: string): string {
   return folder === "cli" ? "soong" : `@soong/${folder}`;
 }
 
+/** What the compiler builds of a package: its sources, and what it publishes beside them. */
+export function compiledFolders(name: string): string[] {
+  const folder = `packages/${name}`;
+  return [folder, `${folder}/conformance`].filter((path) => existsSync(`${path}/tsconfig.json`));
+}
+
 /** The packages of the layout that exist, each after those it imports. */
 export function packageFolders(): string[] {
   const names = Object.keys(layout.packages);

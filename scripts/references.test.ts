@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { npmName, packageFolders } from "./layout.ts";
+import { compiledFolders, npmName, packageFolders } from "./layout.ts";
 import { root } from "./setup.mjs";
 
 interface Config {
@@ -28,9 +28,7 @@ test.each(packageFolders())("%s refers the compiler to each of our packages it n
 test("the tests refer the compiler to every package", () => {
   const { references } = read("tsconfig.json") as Config;
   expect(references.map(({ path }) => path).toSorted()).toEqual(
-    packageFolders()
-      .map((name) => `packages/${name}`)
-      .toSorted(),
+    packageFolders().flatMap(compiledFolders).toSorted(),
   );
 });
 

@@ -1,6 +1,6 @@
 // Our packages by name, taken from their source: for bundling without building first.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./setup.mjs";
 
@@ -9,7 +9,9 @@ export function sourceAlias() {
   const alias = {};
   for (const name of readdirSync(join(root, "packages"))) {
     for (const entry of entries(name)) {
-      const source = join(root, "packages", name, "src", entry, "index.ts");
+      const folder = join(root, "packages", name);
+      const beside = join(folder, entry, "index.ts");
+      const source = existsSync(beside) ? beside : join(folder, "src", entry, "index.ts");
       alias[join("@soong", name, entry).replaceAll("\\", "/")] = source;
     }
   }
@@ -17,7 +19,7 @@ export function sourceAlias() {
 }
 
 /**
- * What others may import of a package: itself, and the modules it exports by name.
+ * What others may import of a package: itself, and the folders it exports by name, of its sources or beside them.
  *
  * @param {string} name
  */

@@ -3,14 +3,14 @@
 import { openRuntime, openSessionOn } from "./stage.mjs";
 
 const [home = "", journal = "memory"] = process.argv.slice(2);
-const { createGatewayDesk, serveGatewayStdio } = await import("@soong/mcp");
+const { createGatewayBroker, serveGatewayStdio } = await import("@soong/mcp");
 const runtime = await openRuntime(home, 1);
-const desk = createGatewayDesk({});
+const broker = createGatewayBroker({});
 const kept = journal === "disk" ? "disk" : "memory";
 const { session, close } = await openSessionOn(runtime, home, kept, {
-  ask: desk.ask,
-  elicit: desk.elicit,
+  ask: broker.ask,
+  elicit: broker.elicit,
 });
-await serveGatewayStdio({ session, desk, server: { name: "bench", version: "1.0.0" } }).ended;
+await serveGatewayStdio({ session, broker, server: { name: "bench", version: "1.0.0" } }).ended;
 await close();
 await runtime.close();

@@ -44,7 +44,8 @@ function judgeRelative(
   const target = resolve(path, specifier);
   // Tests beside the code may use the stages that stand in the common folder of tests.
   if (path.endsWith(".test.ts") && target.startsWith("test/")) return undefined;
-  if (!target.startsWith(`packages/${from.package}/src/`)) {
+  const folder = `packages/${from.package}/`;
+  if (!target.startsWith(isTest(path) ? folder : `${folder}src/`)) {
     return `"${specifier}" leaves the package; import another package by its name`;
   }
   if (isTest(path)) return undefined;

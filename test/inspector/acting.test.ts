@@ -88,7 +88,7 @@ describe("a question on the page", () => {
     await expect.poll(() => existsSync(join(place.project, "b.txt")), WAIT).toBe(true);
     await reach(page, granted.getByRole("button", { name: /Revoke/ }));
     await page.keyboard.press("Enter");
-    await granted.getByRole("button", { name: "Take it back" }).waitFor(WAIT);
+    await granted.getByRole("button", { name: "Revoke it" }).waitFor(WAIT);
     await page.keyboard.press("Enter");
     await seen(page.getByText("Nothing is granted for a session."));
 
@@ -152,9 +152,9 @@ describe("a question on the page", () => {
     await goTo(page, "playground?tool=mcp.asking.test_elicitation");
     await page.getByRole("textbox", { name: "message" }).fill("Who is it?");
     await page.getByRole("button", { name: "Run" }).click();
-    const came = page.getByRole("region", { name: "What came of it" });
+    const came = page.getByRole("region", { name: "Outcome" });
     const form = came.getByRole("article", { name: "mcp.asking.test_elicitation asks" });
-    await says(form, /wants to know.*Who is it\?/s);
+    await says(form, /asks for input.*Who is it\?/s);
     await reach(page, form.getByRole("textbox", { name: "username" }));
     await page.keyboard.type("ada");
     await form.getByRole("button", { name: "Accept" }).click();
@@ -193,7 +193,7 @@ describe("the playground", () => {
     await reach(page, tool);
     await page.keyboard.press("Enter");
 
-    const came = page.getByRole("region", { name: "What came of it" });
+    const came = page.getByRole("region", { name: "Outcome" });
     const path = page.getByRole("textbox", { name: "path" });
     const content = page.getByRole("textbox", { name: "content" });
     await reach(page, path);
@@ -211,7 +211,7 @@ describe("the playground", () => {
     await page.keyboard.type("hello.");
     await reach(page, page.getByRole("button", { name: "Explain" }));
     await page.keyboard.press("Enter");
-    await says(came, /A person would be asked.*files directly in.*defaults\.write_asks/s);
+    await says(came, /It would require approval.*files directly in.*defaults\.write_asks/s);
     await seen(came.getByRole("row", { name: /added.*Dear Ada,/ }));
 
     const look = page.getByRole("group", { name: "How the input is edited" });
@@ -255,7 +255,7 @@ describe("the playground", () => {
     await says(page.getByRole("alert"), /broken\.toml:2.*tool/s);
     await place.write("strict.toml", DENY);
     await ask("strict.toml");
-    await says(page.getByText("decided otherwise"), /1 calls? decided otherwise/);
+    await says(page.getByText("decided differently"), /1 calls? decided differently/);
     const row = page.getByRole("row", { name: /code\.write_file/ }).first();
     await says(row, /ask.*defaults\.write_asks.*deny.*letters are for people/s);
     await says(row, new RegExp(`${join(place.project, "strict.toml")}:2`));

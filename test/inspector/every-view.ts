@@ -49,7 +49,7 @@ export function viewsOf(
     at("facts", `${session}/facts?fact=10`, () => page.getByRole("region", { name: "Fact 10" })),
     at("surface", `${session}/surface`, () => page.getByRole("region", { name: "Loaded tools" })),
     at("artifacts", `${session}/artifacts`, () => page.getByRole("table")),
-    at("questions", "questions", () => page.getByText("Nothing waits for an answer.")),
+    at("questions", "questions", () => page.getByText("No questions are waiting.")),
     at("tasks", "tasks", () => page.getByRole("row", { name: /A house/ })),
     at("task", `tasks/${task_id}`, () => page.getByRole("option").first()),
     at("playground", "playground?tool=code.edit_file", () =>
@@ -59,7 +59,7 @@ export function viewsOf(
       name: "explained",
       async open() {
         await page.getByRole("button", { name: "Explain" }).click();
-        await says(page.getByRole("region", { name: "What came of it" }), /refused/);
+        await says(page.getByRole("region", { name: "Outcome" }), /refused/);
       },
     },
     at("servers", "servers", () => page.getByRole("article", { name: "Server server" })),

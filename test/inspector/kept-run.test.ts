@@ -46,11 +46,11 @@ describe("a call", () => {
     await says(inputs, /Written by the model.*"\.\/notes\/a\.txt","content":"as it comes"/s);
     const stages = await partOf(page, "Inputs").innerText();
     expect(stages).toMatch(
-      /Checked and normalised\s+As the model wrote it\..*Decided about\s+changed.*Given to the tool\s+As decided about\./s,
+      /Checked and normalised\s+As the model wrote it\..*Evaluated\s+changed.*Given to the tool\s+As evaluated\./s,
     );
     expect(stages).toMatch(/\/content: "as it comes" → "in house style" by house-style/);
-    await says(page.getByLabel("Decided about: before"), /−\s+"content": "as it comes"/);
-    await says(page.getByLabel("Decided about: after"), /\+\s+"content": "in house style"/);
+    await says(page.getByLabel("Evaluated: before"), /−\s+"content": "as it comes"/);
+    await says(page.getByLabel("Evaluated: after"), /\+\s+"content": "in house style"/);
 
     const decisive = partOf(page, "Decision").getByRole("row", { name: /decides/ });
     await says(decisive, /rules\[0\].*allow.*notes are harmless/s);
@@ -64,7 +64,7 @@ describe("a call", () => {
 
     const result = partOf(page, "Result");
     await says(result.getByRole("tabpanel"), /Wrote notes\/a\.txt.*sha256/s);
-    await result.getByRole("tab", { name: "For a person" }).focus();
+    await result.getByRole("tab", { name: "For the user" }).focus();
     await page.keyboard.press("ArrowRight");
     await says(result.getByRole("tabpanel", { name: "As the model read it" }), /notes\/a\.txt/);
     expect(await result.getByRole("tabpanel").innerText()).not.toContain("sha256");

@@ -121,7 +121,7 @@ describe("a run that is looked at while it goes on", () => {
     const head = page.getByRole("region", { name: "Session" });
     await seen(head.getByText("not live"));
     await page.keyboard.press("q");
-    await seen(page.getByText("Nothing waits for an answer."));
+    await seen(page.getByText("No questions are waiting."));
     await page.goBack();
 
     await place.write("s.yaml", "turns: [ { text: Here I am again. } ]");

@@ -20,7 +20,7 @@ export async function faultsIn(page: Page, name: string): Promise<string[]> {
 
 /** Runs in the page. Words in sight with less than 4.5 times the contrast, as sentences. */
 function hardToRead(): string[] {
-  const pen = document
+  const context = document
     .createElement("canvas")
     .getContext("2d", { willReadFrequently: true }) as CanvasRenderingContext2D;
   const known = new Map<string, number[]>();
@@ -67,10 +67,10 @@ function hardToRead(): string[] {
   function colour(text: string): number[] {
     let numbers = known.get(text);
     if (numbers === undefined) {
-      pen.clearRect(0, 0, 1, 1);
-      pen.fillStyle = text;
-      pen.fillRect(0, 0, 1, 1);
-      const [red = 0, green = 0, blue = 0, alpha = 0] = pen.getImageData(0, 0, 1, 1).data;
+      context.clearRect(0, 0, 1, 1);
+      context.fillStyle = text;
+      context.fillRect(0, 0, 1, 1);
+      const [red = 0, green = 0, blue = 0, alpha = 0] = context.getImageData(0, 0, 1, 1).data;
       numbers = [red, green, blue, alpha / 255];
       known.set(text, numbers);
     }

@@ -91,7 +91,7 @@ describe("a question that is looked at", () => {
     await says(details, /left open.*until the last fact on record/s);
     expect(await details.getByRole("link", { name: "Answer its question" }).count()).toBe(0);
     await page.getByRole("combobox", { name: "Which calls" }).selectOption("waiting");
-    await seen(page.getByText("No call is like this."));
+    await seen(page.getByText("No call matches."));
     await page.getByRole("combobox", { name: "Which calls" }).selectOption("left_open");
     await seen(lanesOf(page).getByRole("row", { name: /code\.write_file, left open/ }));
     expect(violations).toEqual([]);

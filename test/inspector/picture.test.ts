@@ -95,10 +95,10 @@ async function lookAt(base64: string) {
   const { width, height } = image;
   const canvas = document.createElement("canvas");
   Object.assign(canvas, { width, height });
-  const pen = canvas.getContext("2d");
-  if (pen === null) throw new Error("there is no canvas");
-  pen.drawImage(image, 0, 0);
-  const { data } = pen.getImageData(0, 0, width, height);
+  const context = canvas.getContext("2d");
+  if (context === null) throw new Error("there is no canvas");
+  context.drawImage(image, 0, 0);
+  const { data } = context.getImageData(0, 0, width, height);
   const colours = new Set<number>();
   let light = 0;
   for (let i = 0; i < data.length; i += 4) {

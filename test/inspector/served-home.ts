@@ -13,7 +13,7 @@ import {
 } from "@soong/inspector";
 import { openStore, type OpenSession, type Store } from "@soong/store";
 
-export { createPen } from "../../packages/store/src/conformance/pen.ts";
+export { createFactWriter } from "../../packages/store/conformance/fact-writer.ts";
 
 export const TOKEN = "a-token-of-this-test-0123456789";
 

@@ -85,7 +85,7 @@ describe("the surface of a run", () => {
     expect(matches.map(({ tool_name }) => tool_name)).toEqual(shown.slice(0, 3));
     await page.getByRole("searchbox", { name: "Search as the model does" }).fill("weekday");
     await says(search, /clock\.weekday.*name: weekday.*finds it here/s);
-    await page.getByRole("searchbox", { name: "Only those with" }).fill("no programs");
+    await page.getByRole("searchbox", { name: "Filter tools" }).fill("no programs");
     await says(group("Excluded"), /^Excluded 1\n/);
   });
 });

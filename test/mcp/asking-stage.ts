@@ -16,7 +16,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { createKernel, createMemoryJournal, type AnyHook } from "@soong/core";
 import {
-  createGatewayDesk,
+  createGatewayBroker,
   createPins,
   openConnection,
   openMcpServers,
@@ -82,7 +82,7 @@ export function askingWorld() {
             } as const);
       const journal = createMemoryJournal();
       const kernel = createKernel();
-      const desk = createGatewayDesk();
+      const broker = createGatewayBroker();
       const facts: ServerFact[] = [];
       const behind = openMcpServers({
         entries: [entryOf("asking", { transport, readonly_tools: "all" })],
@@ -93,7 +93,7 @@ export function askingWorld() {
           load: () => Promise.resolve(undefined),
           save: () => Promise.resolve(),
         }),
-        host: desk.host,
+        host: broker.host,
         record: (fact) => void facts.push(fact),
       });
       servers.push(() => behind.close());
@@ -101,12 +101,12 @@ export function askingWorld() {
       const session = await kernel.openSession({
         journal,
         ask: () => ({ decision: "allow_once" }),
-        elicit: desk.elicit,
+        elicit: broker.elicit,
         hooks,
         secrets: [{ name: "TOKEN", value: "hunter2-hunter2" }],
       });
       const server = { name: "soong", version: "1" };
-      const served = await serveGatewayHttp({ session, desk, server, token: TOKEN });
+      const served = await serveGatewayHttp({ session, broker, server, token: TOKEN });
       servers.push(() => served.close());
       return { url: served.url, journal, facts };
     },

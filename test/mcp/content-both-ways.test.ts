@@ -3,7 +3,7 @@
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createKernel, type JsonObject } from "@soong/core";
-import { createGatewayDesk, serveGatewayHttp } from "@soong/mcp";
+import { createGatewayBroker, serveGatewayHttp } from "@soong/mcp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { callServerTool } from "../../packages/mcp/src/call/index.ts";
@@ -78,10 +78,10 @@ beforeAll(async () => {
       },
     ],
   });
-  const desk = createGatewayDesk();
+  const broker = createGatewayBroker();
   const session = await kernel.openSession({ ask: () => ({ decision: "allow_once" }) });
   const server = { name: "soong", version: "1" };
-  const served = await serveGatewayHttp({ session, desk, server, token: TOKEN });
+  const served = await serveGatewayHttp({ session, broker, server, token: TOKEN });
   cleanUp.push(() => served.close());
   ({ url } = served);
 });

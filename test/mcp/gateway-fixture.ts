@@ -15,9 +15,9 @@ import {
 } from "@soong/core";
 import { readArtifactTool } from "@soong/tools";
 import {
-  createGatewayDesk,
+  createGatewayBroker,
   serveGatewayStdio,
-  type GatewayDesk,
+  type GatewayBroker,
 } from "../../packages/mcp/src/gateway/index.ts";
 
 export const IDENTITY = { name: "soong", version: "0.0.1" };
@@ -25,7 +25,7 @@ export const IDENTITY = { name: "soong", version: "0.0.1" };
 export interface Stage {
   readonly kernel: Kernel;
   readonly session: Session;
-  readonly desk: GatewayDesk;
+  readonly broker: GatewayBroker;
   readonly journal: MemoryJournal;
   readonly server: typeof IDENTITY;
   /** What note.write was allowed to write. */
@@ -58,14 +58,14 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     tools,
     sources: [{ id: "artifacts", kind: "internal", tools: [readArtifactTool()] }],
   });
-  const desk = createGatewayDesk(options.ask === undefined ? {} : { ask: options.ask });
+  const broker = createGatewayBroker(options.ask === undefined ? {} : { ask: options.ask });
   const session = await kernel.openSession({
     journal,
-    ask: desk.ask,
-    elicit: desk.elicit,
+    ask: broker.ask,
+    elicit: broker.elicit,
     ...(options.policy === undefined ? {} : { policy: options.policy }),
   });
-  return { kernel, session, desk, journal, server: IDENTITY, written, waiting };
+  return { kernel, session, broker, journal, server: IDENTITY, written, waiting };
 }
 
 /** The program of the stdio tests. */

@@ -2,7 +2,7 @@
 // waits for the client, so that nobody calls again and does it twice (GATE-2).
 
 import { createKernel, createMemoryJournal, defineTool, isTerminalFact } from "@soong/core";
-import { createGatewayDesk, serveGatewayHttp } from "@soong/mcp";
+import { createGatewayBroker, serveGatewayHttp } from "@soong/mcp";
 import { afterEach, expect, it, vi } from "vitest";
 import { verifies } from "#laws";
 import { askingWorld, TOKEN } from "./asking-stage.ts";
@@ -36,17 +36,17 @@ async function serve(returnWithinMs?: number) {
       }),
     ],
   });
-  const desk = createGatewayDesk();
+  const broker = createGatewayBroker();
   const journal = createMemoryJournal();
   const session = await kernel.openSession({
     journal,
     elicit: (request, context) =>
       Promise.race([
-        desk.elicit(request, context),
+        broker.elicit(request, context),
         elsewhere.then(() => ({ action: "accept" as const })),
       ]),
   });
-  const options = { session, desk, server: { name: "soong", version: "1" }, token: TOKEN };
+  const options = { session, broker, server: { name: "soong", version: "1" }, token: TOKEN };
   const served = await serveGatewayHttp({
     ...options,
     ...(returnWithinMs === undefined ? {} : { returnWithinMs }),

@@ -11,7 +11,7 @@ import {
   type PolicyInput,
 } from "@soong/core";
 import {
-  createGatewayDesk,
+  createGatewayBroker,
   createPins,
   McpRequestFailure,
   openMcpServers,
@@ -85,11 +85,11 @@ export async function setRelayStage(
   const kernel = createKernel({
     sources: [{ id: "artifacts", kind: "internal", tools: [readArtifactTool()] }],
   });
-  const desk = createGatewayDesk();
+  const broker = createGatewayBroker();
   const session = await kernel.openSession({
     journal,
-    ask: desk.ask,
-    elicit: desk.elicit,
+    ask: broker.ask,
+    elicit: broker.elicit,
     policy: options.policy ?? ALLOWED,
     secrets: options.secrets ?? [],
   });
@@ -98,7 +98,7 @@ export async function setRelayStage(
     entries,
     registry: kernel.registry,
     pins: await createPins({ load: async () => undefined, save: async () => {} }),
-    host: desk.host,
+    host: broker.host,
     connect({ server_id }) {
       const has = servers[server_id] ?? {};
       const connection = scriptedConnection(server_id, serverWith(server_id, has));
@@ -108,7 +108,7 @@ export async function setRelayStage(
   });
   const served = await serveGatewayHttp({
     session,
-    desk,
+    broker,
     server: { name: "soong", version: "1" },
     token: TOKEN,
     servers: behind,

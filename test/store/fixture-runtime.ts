@@ -3,8 +3,8 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { kernelOn } from "../../packages/store/src/conformance/kernel-run.ts";
-import { createPen } from "../../packages/store/src/conformance/pen.ts";
+import { kernelOn } from "../../packages/store/conformance/kernel-run.ts";
+import { createFactWriter } from "../../packages/store/conformance/fact-writer.ts";
 import { loadSqlite, type Database } from "../../packages/store/src/sqlite/driver.ts";
 import { openStore } from "../../packages/store/src/store/index.ts";
 
@@ -38,21 +38,21 @@ await session.close();
 await kept.close();
 
 const branches = await store.createSession({ session_id: "branches" });
-const pen = createPen(branches);
-pen.add({ type: "run.started", run_id: "run_b", agent_id: "agent_1", run_seq: 1 }, [
-  pen.node({ node_id: "root" }),
+const writer = createFactWriter(branches);
+writer.add({ type: "run.started", run_id: "run_b", agent_id: "agent_1", run_seq: 1 }, [
+  writer.node({ node_id: "root" }),
 ]);
-pen.add({}, [pen.node({ node_id: "left", parent_id: "root" })]);
-pen.add({ type: "context.rewound", data: { agent_id: "agent_1", node_id: "root" } });
-pen.add({}, [pen.node({ node_id: "right", parent_id: "root" })]);
-pen.add({ type: "run.completed", run_id: "run_b", agent_id: "agent_1", run_seq: 2 });
+writer.add({}, [writer.node({ node_id: "left", parent_id: "root" })]);
+writer.add({ type: "context.rewound", data: { agent_id: "agent_1", node_id: "root" } });
+writer.add({}, [writer.node({ node_id: "right", parent_id: "root" })]);
+writer.add({ type: "run.completed", run_id: "run_b", agent_id: "agent_1", run_seq: 2 });
 await branches.close();
 
 const at = new Date(clock.now()).toISOString();
 for (const session_id of ["kept", "gone"]) {
   if (session_id === "gone") {
     const gone = await store.createSession({ session_id });
-    createPen(gone).add();
+    createFactWriter(gone).add();
     await gone.close();
   }
   await store.tasks().change({ task_id: `task_${session_id}` }, () => ({

@@ -10,8 +10,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isMainThread, parentPort, workerData, Worker } from "node:worker_threads";
 
 import { ToolFailure } from "@soong/core";
-import { kernelOn } from "../../packages/store/src/conformance/kernel-run.ts";
-import { createPen } from "../../packages/store/src/conformance/pen.ts";
+import { kernelOn } from "../../packages/store/conformance/kernel-run.ts";
+import { createFactWriter } from "../../packages/store/conformance/fact-writer.ts";
 import { loadSqlite, type Database } from "../../packages/store/src/sqlite/driver.ts";
 import { migrate } from "../../packages/store/src/sqlite/migrate.ts";
 import type { Migration } from "../../packages/store/src/sqlite/migrations.ts";
@@ -48,7 +48,7 @@ const deeds: Readonly<Record<string, () => Promise<void>>> = {
       ["other", 3],
     ] as const) {
       const session = await store.createSession({ session_id: id });
-      const pen = createPen(session);
+      const pen = createFactWriter(session);
       for (let i = 1; i <= entries; i += 1) {
         pen.add({ data: { text: `fact ${i} `.repeat(20) } }, [pen.node({ node_id: `${id}-${i}` })]);
         if (i % 10 === 0) await session.journal.flush();
@@ -139,7 +139,7 @@ const deeds: Readonly<Record<string, () => Promise<void>>> = {
   async write() {
     const store = await openStore({ directory, busyTimeoutMs: 30_000 });
     const session = await store.createSession({ session_id });
-    const pen = createPen(session);
+    const pen = createFactWriter(session);
     tell({ ready: true });
     await word();
     for (let i = 1; i <= about.entries; i += 1) {

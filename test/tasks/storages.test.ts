@@ -11,7 +11,7 @@ import {
   createTasks,
   type TaskStorage,
 } from "../../packages/tasks/src/index.ts";
-import { taskStorageChecks } from "../../packages/store/src/conformance/index.ts";
+import { taskStorageChecks } from "../../packages/store/conformance/index.ts";
 import { openStore, StoreError, type Store } from "../../packages/store/src/index.ts";
 import { loadSqlite } from "../../packages/store/src/sqlite/driver.ts";
 import { createTaskStage, SESSION } from "./task-stage.ts";

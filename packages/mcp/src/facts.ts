@@ -1,6 +1,7 @@
 // The facts of MCP servers (MCP-2, MCP-3).
 
 import type { ConnectedServer } from "./connection/index.ts";
+import { countOf, type FactTexts, inBrackets, phrase } from "@soong/core";
 
 declare module "@soong/core" {
   interface FactPayloads extends McpFactPayloads {}
@@ -41,3 +42,12 @@ export interface HostRequestData {
   max_tokens?: number;
   message?: string;
 }
+
+export const MCP_FACT_TEXTS: FactTexts<keyof McpFactPayloads> = {
+  "mcp.server.connected": ({ server_id, tools }) =>
+    phrase(server_id, "connected", inBrackets(countOf(tools, "tool"))),
+  "mcp.server.failed": ({ server_id, message }) => phrase(server_id, "failed:", message),
+  "mcp.server.tools_changed": ({ server_id }) => phrase(server_id, "changed its tools"),
+  "mcp.server.host_request": ({ server_id, method, outcome }) =>
+    phrase(server_id, "requested", method, inBrackets(outcome)),
+};

@@ -16,8 +16,28 @@ export {
 } from "./authorization/index.ts";
 export type { HostClient, McpHost } from "./call/index.ts";
 export { createPins, type PinRecord, type Pins, type PinStorage } from "./catalog/index.ts";
-export * from "./connection/index.ts";
-export { MCP_FACT_TEXTS } from "./fact-texts.ts";
+export {
+  McpRequestFailure,
+  McpServerFailure,
+  openConnection,
+  type AnswerElicitation,
+  type AskedHost,
+  type ConnectedServer,
+  type ConnectionOptions,
+  type HostRequest,
+  type McpConnection,
+  type McpConnectionState,
+  type McpEra,
+  type McpProgress,
+  type McpRequestFailureReason,
+  type McpServerFailureReason,
+  type QuestionOptions,
+  type ServerNotice,
+  type ToolCallOptions,
+  type ToolCallRequest,
+  type ToolsPage,
+} from "./connection/index.ts";
+export { MCP_FACT_TEXTS } from "./facts.ts";
 export type * from "./facts.ts";
 export * from "./gateway/index.ts";
 export * from "./settings/index.ts";

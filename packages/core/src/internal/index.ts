@@ -61,9 +61,11 @@ export {
   createDeferredIndex,
   effectsUnder,
   entriesIn,
+  estimateDefinition,
   estimateTokens,
   searchDocumentOf,
   toolFacts,
+  type SearchedTool,
   wireNameOf,
   wireNames,
 } from "../surface/index.ts";

@@ -70,7 +70,11 @@ export function estimateTokens(tool: RegisteredTool, profile?: ModelProfile): nu
   const { name, definition, input } = tool;
   const offer = profile === undefined ? undefined : offeredSchema(tool, profile);
   const schema = offer?.kind === "relaxed" ? offer.schema : input.lowered.schema;
-  return Math.ceil((name.length + definition.description.length + charsOf(schema)) / 4);
+  return estimateDefinition(name, definition.description, schema);
+}
+
+export function estimateDefinition(name: string, description: string, schema: JsonSchema): number {
+  return Math.ceil((name.length + description.length + charsOf(schema)) / 4);
 }
 
 /** By the schema: it outlives the tool where a source lists the same again. */

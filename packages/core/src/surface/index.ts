@@ -5,7 +5,7 @@ export * from "./catalog.ts";
 export type { CatalogEntry, CatalogPolicy } from "./catalog-entry.ts";
 export { entriesIn, type CatalogGroup } from "./catalog-groups.ts";
 export * from "./ceiling.ts";
-export { estimateTokens, SEARCH_TOOLS } from "./defer.ts";
+export { estimateDefinition, estimateTokens, SEARCH_TOOLS } from "./defer.ts";
 export * from "./effects-under.ts";
 export type { DeferredList } from "./list-deferred.ts";
 export * from "./profile.ts";

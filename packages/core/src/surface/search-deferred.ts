@@ -5,7 +5,6 @@ import type { RegisteredTool } from "../registry/index.ts";
 import { omitUndefined } from "../schema/index.ts";
 import { searchDocumentOf } from "./search/search-document.ts";
 import { createSearchIndex, type SearchIndex } from "./search/search-index.ts";
-import type { Surface } from "./surface.ts";
 import type { WireNames } from "./wire-name.ts";
 
 export interface FoundTool {
@@ -23,10 +22,25 @@ export interface SearchAnswer {
   deferred_count: number;
 }
 
+/** As much of a surface as a search looks at. */
+export interface SearchedSurface {
+  readonly deferred: readonly SearchedTool[];
+  readonly standing: ReadonlyMap<string, { readonly state: string }>;
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
+export interface SearchedTool extends Pick<RegisteredTool, "name" | "tags" | "generation"> {
+  readonly definition: Pick<
+    RegisteredTool["definition"],
+    "aliases" | "title" | "search_hint" | "description"
+  >;
+  readonly input: { readonly original: unknown };
+}
+
 /** An index that follows the deferred tools of a run from revision to revision, one change at a time. */
 export interface DeferredIndex {
   /** `names`: the table of the request the model has before it, for it knows tools by those. */
-  search(surface: Surface, query: string, limit: number, names: WireNames): SearchAnswer;
+  search(surface: SearchedSurface, query: string, limit: number, names: WireNames): SearchAnswer;
 }
 
 const SELECT = "select:";
@@ -34,7 +48,7 @@ const SELECT = "select:";
 export function createDeferredIndex(): DeferredIndex {
   const index: SearchIndex = createSearchIndex();
   const indexed = new Map<string, number>();
-  let followed: Surface | undefined;
+  let followed: SearchedSurface | undefined;
 
   return {
     search(surface, query, limit, names) {
@@ -49,7 +63,7 @@ export function createDeferredIndex(): DeferredIndex {
     },
   };
 
-  function follow(surface: Surface): void {
+  function follow(surface: SearchedSurface): void {
     if (followed === surface) return;
     const wanted = new Map(surface.deferred.map((tool) => [tool.name, tool]));
     for (const [name, generation] of indexed) {
@@ -66,7 +80,7 @@ export function createDeferredIndex(): DeferredIndex {
   }
 }
 
-function select(surface: Surface, query: string, wire: WireNames): SearchAnswer {
+function select(surface: SearchedSurface, query: string, wire: WireNames): SearchAnswer {
   const names = query
     .trimStart()
     .slice(SELECT.length)
@@ -96,7 +110,7 @@ function select(surface: Surface, query: string, wire: WireNames): SearchAnswer 
   return answer;
 }
 
-function documentOf(tool: RegisteredTool): Parameters<SearchIndex["add"]>[0] {
+function documentOf(tool: SearchedTool): Parameters<SearchIndex["add"]>[0] {
   const { aliases, title, search_hint, description } = tool.definition;
   return searchDocumentOf({
     name: tool.name,

@@ -1,4 +1,4 @@
-// The page room: what the browser runs. Imports types of `wire` and nothing else of ours.
+// The page module: what the browser runs. Imports types of `wire` and nothing else of ours.
 
 import { start } from "./start.tsx";
 

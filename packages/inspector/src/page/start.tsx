@@ -1,19 +1,16 @@
 // Puts the page into the document: first the token, then what the inspector can do, then everything else.
 
+import { type Api, createApi, errorText, isAbort, RequestFailed } from "./api/client.ts";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { About } from "../wire/index.ts";
-import { createApi, isAbort, RequestFailed } from "./api/client.ts";
-import type { Api } from "./api/client.ts";
 import { dropToken, keepToken, takeToken, tokenIn } from "./api/token.ts";
 import { App } from "./app/app.tsx";
 import { ConnectionBanner } from "./app/connection-banner.tsx";
 import { startTheme } from "./app/theme.ts";
 import { TokenPage } from "./app/token-page.tsx";
-import { waitBeforeTry } from "./state/connection.ts";
-import type { Connection } from "./state/connection.ts";
-import { createStore } from "./state/store.ts";
-import type { Store } from "./state/store.ts";
+import { type Connection, waitBeforeTry } from "./state/changes-loop.ts";
+import { createStore, type Store } from "./state/store.ts";
 
 export function start(body: HTMLElement): void {
   startTheme();
@@ -76,7 +73,7 @@ function Page(props: { token: string; onUnauthorized: () => void }) {
       api.ask("GET /api/about", { signal: abort.signal }).then(setAbout, (error: unknown) => {
         if (abort.signal.aborted || isAbort(error)) return;
         if (!(error instanceof RequestFailed) || error.code !== "unreachable") {
-          setProblem(error instanceof Error ? error.message : String(error));
+          setProblem(errorText(error));
         }
         timer = setTimeout(() => ask(tries + 1), waitBeforeTry(tries));
       });
@@ -92,7 +89,7 @@ function Page(props: { token: string; onUnauthorized: () => void }) {
     <main class="token-page">
       <h1>Soong inspector</h1>
       <ConnectionBanner connection={connection} />
-      <p class="quiet">{problem ?? "Asking the inspector what it can do…"}</p>
+      <p class="quiet">{problem ?? "Connecting to the inspector…"}</p>
     </main>
   );
 }

@@ -1,8 +1,11 @@
-// One artifact of a session, read in ranges: it may be larger than memory is worth.
+// One artifact of a session, read in ranges, since it may be larger than memory is worth; and on which line a byte of it
+// is.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ArtifactRecord } from "@soong/core";
 import type { SessionReader } from "@soong/store";
 import { InspectorError } from "./ports.ts";
+import { createRecent } from "./recent.ts";
 
 export interface ArtifactBytes {
   readonly record: ArtifactRecord;
@@ -29,4 +32,41 @@ export async function artifactBytes(
       throw new InspectorError("not_found", "The bytes of this artifact are no longer there.");
     },
   };
+}
+
+/** What was counted once is kept, so that paging on does not begin at the beginning each time. */
+export interface LineCounter {
+  /** From 1. */
+  lineAt(artifact: ArtifactBytes, offset: number, signal: AbortSignal): Promise<number>;
+}
+
+const STEP = 1024 * 1024;
+const MOST_ARTIFACTS = 16;
+
+export function createLineCounter(): LineCounter {
+  /** By artifact: how many line ends there are before each step. Bytes of an artifact never change. */
+  const counted = createRecent<number[]>(MOST_ARTIFACTS);
+
+  return {
+    async lineAt(artifact, offset, signal) {
+      const { session_id, artifact_id } = artifact.record;
+      const steps = counted(`${session_id}/${artifact_id}`, () => [0]);
+      const wanted = Math.floor(offset / STEP);
+      while (steps.length <= wanted) {
+        const at = steps.length - 1;
+        const ends = lineEnds(await artifact.read(at * STEP, (at + 1) * STEP));
+        // Another request may have counted on meanwhile.
+        if (steps.length === at + 1) steps.push((steps[at] ?? 0) + ends);
+        await nextTurn();
+        signal.throwIfAborted();
+      }
+      return 1 + (steps[wanted] ?? 0) + lineEnds(await artifact.read(wanted * STEP, offset));
+    },
+  };
+}
+
+function lineEnds(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) count += 1;
+  return count;
 }

@@ -1,10 +1,8 @@
-// Artifacts of a session: which there are, page by page, and where something stands in one.
+// Artifacts of a session: which there are, page by page, and where something is in one.
 
-import { artifactBytes } from "./artifact-bytes.ts";
+import { artifactBytes, createLineCounter } from "./artifact-bytes.ts";
 import { readArtifactPage } from "./artifact-page.ts";
-import type { Handlers } from "./asked.ts";
-import { createLineCounter } from "./count-lines.ts";
-import type { HandlerParts } from "./handler-parts.ts";
+import type { HandlerParts, Handlers } from "./handler.ts";
 import { compilePattern, searchArtifact } from "./search-artifact.ts";
 
 const MOST_PAGE_BYTES = 256 * 1024;

@@ -2,9 +2,8 @@ import { describe, expect, test } from "vitest";
 import fc from "fast-check";
 import { createRedactor, type ArtifactRecord } from "@soong/core";
 import { verifies } from "#laws";
-import type { ArtifactBytes } from "./artifact-bytes.ts";
+import { createLineCounter, type ArtifactBytes } from "./artifact-bytes.ts";
 import { readArtifactPage } from "./artifact-page.ts";
-import { createLineCounter } from "./count-lines.ts";
 
 const SECRET = "correct-horse-battery-staple";
 const redactor = createRedactor({ secrets: [{ name: "PASSPHRASE", value: SECRET }] });

@@ -1,4 +1,4 @@
-// Whether somebody looks at the page. A question is put there only while somebody does; a reload, or a page that asks
+// Whether someone looks at the page. A question is put there only while someone does; a reload, or a page that asks
 // again in a moment, is no absence.
 
 import type { LivePort } from "./ports.ts";

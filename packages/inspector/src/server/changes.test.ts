@@ -5,7 +5,7 @@ import { defineTool } from "@soong/core";
 import { openStore, StoreError, type Store } from "@soong/store";
 import { verifies } from "#laws";
 import {
-  createPen,
+  createFactWriter,
   keepSession,
   problemIn,
   type ServedHome,
@@ -175,7 +175,7 @@ describe("what is new", () => {
     verifies("UI-1");
     await serve();
     const kept = await home.store.createSession();
-    const pen = createPen(kept);
+    const pen = createFactWriter(kept);
     const CALLS = 2500;
     const of = { run_id: "r1", agent_id: "a1" };
     pen.add({ ...of, type: "run.started" });
@@ -302,7 +302,7 @@ describe("what is new", () => {
     const { home: state } = await news({});
     expect(state?.problems).toEqual([
       "Process 7 does not answer.",
-      "The inspector could not answer: broken. Try again, or start it anew.",
+      "The inspector could not answer: broken. Try again, or restart it.",
       "A newer Soong made this store.",
     ]);
     const failed = await home.ask("/api/sessions/s/facts?offset=0&limit=1");
@@ -454,7 +454,7 @@ describe("who looks", () => {
     // Nothing is new, so the first to be answered is the one too many.
     const refused = await Promise.race(waiting);
     expect(refused.status).toBe(503);
-    expect(problemIn(refused).error.message).toContain("32 pages wait");
+    expect(problemIn(refused).error.message).toContain("32 pages are waiting");
     // The run goes on, and those who read hear of it.
     await run.call("test.loud", {});
     run.end("completed");

@@ -1,13 +1,13 @@
 // What is new since a page last asked (EVENT-4): everything of its cursor's versions on. A request may be held until there
-// is something; a page that asks late, or never again, costs nobody anything.
+// is something; a page that asks late, or never again, costs no one anything.
 
 import { createHash } from "node:crypto";
 import type { Changes, HomeState, SessionChanges } from "../wire/index.ts";
 import type { Attendance } from "./attendance.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 import type { HomeWatch } from "./home-watch.ts";
-import type { LivePort } from "./ports.ts";
-import { refused, refusedBy, RefusedRequest } from "./refused.ts";
+import { InspectorError, type LivePort } from "./ports.ts";
+import { toInspectorError } from "./answer.ts";
 import type { SessionIndex } from "./session-index.ts";
 import type { SessionIndexes } from "./session-indexes.ts";
 import { sessionRow } from "./session-rows.ts";
@@ -45,13 +45,13 @@ interface Seen {
 
 const NOTHING_SEEN: Seen = { home: 0, index: 0, timeline: 0, row: "" };
 
-/** Without an index: why the session cannot be read, and a row that stands for that. */
-interface SessionTold extends Omit<Seen, "home"> {
+/** Without an index: why the session cannot be read, and a row for that. */
+interface SessionNews extends Omit<Seen, "home"> {
   readonly changes?: SessionChanges;
   readonly problem?: string;
 }
 
-const NO_SESSION: SessionTold = { index: 0, timeline: 0, row: "" };
+const NO_SESSION: SessionNews = { index: 0, timeline: 0, row: "" };
 
 export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Promise<Changes> {
   const { serverId, home, indexes, live, attendance, heartbeat, holdMs } = parts;
@@ -68,8 +68,8 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
 
   async function holding(asked: ChangesAsked): Promise<Changes> {
     if (held >= MOST_HELD) {
-      const message = `${MOST_HELD} pages wait for news already; close some of them.`;
-      throw new RefusedRequest(refused("failed", message, 503));
+      const message = `${MOST_HELD} pages are waiting for news already; close some of them.`;
+      throw new InspectorError("failed", message, { status: 503 });
     }
     held += 1;
     const until = performance.now() + holdMs;
@@ -79,7 +79,7 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
         const isNews = answer.home !== undefined || answer.session !== undefined;
         if (isNews || performance.now() >= until) return answer;
         await heartbeat.next(asked.signal);
-        // Nobody is there to answer any more.
+        // No one is there to answer any more.
         asked.signal.throwIfAborted();
       }
     } finally {
@@ -90,7 +90,7 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
   async function now({ cursor, session_id }: ChangesAsked): Promise<Changes> {
     const seen = readCursor(cursor);
     await home.look();
-    const session = session_id === undefined ? NO_SESSION : await told(session_id, seen);
+    const session = session_id === undefined ? NO_SESSION : await readSession(session_id, seen);
     const { index, timeline, row, changes, problem } = session;
     const wasProblem = seen.index === 0 ? seen.row : "";
     const isHomeNew =
@@ -104,13 +104,13 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
   }
 
   /** One that cannot be read takes nothing else from the page: not what others ask, which is put there (PERM-6). */
-  async function told(session_id: string, seen: Seen): Promise<SessionTold> {
+  async function readSession(session_id: string, seen: Seen): Promise<SessionNews> {
     try {
       const index = await indexes.of(session_id);
       await index.look();
       return { index: index.id, ...sessionChanges(index, seen) };
     } catch (error) {
-      const { code, message } = refusedBy(error).problem.error;
+      const { code, message } = toInspectorError(error);
       if (code !== "failed") throw error;
       return { ...NO_SESSION, row: digest(message), problem: message };
     }
@@ -119,7 +119,7 @@ export function createChanges(parts: ChangesParts): (asked: ChangesAsked) => Pro
   function sessionChanges(
     index: SessionIndex,
     seen: Seen,
-  ): Pick<SessionTold, "changes" | "timeline" | "row"> {
+  ): Pick<SessionNews, "changes" | "timeline" | "row"> {
     const known = seen.index === index.id ? seen : NOTHING_SEEN;
     const { runs, lanes, version, more } = index.timeline.changedSince(known.timeline, MOST_LANES);
     const session = sessionRow(index.record(), live?.state());

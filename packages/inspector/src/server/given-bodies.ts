@@ -3,7 +3,7 @@
 import { readPermissionAnswer, type JsonObject, type JsonValue } from "@soong/core";
 import { isPlainRecord } from "@soong/core/internal";
 import type { AnswerGiven, ChangedTool, PlaygroundCall, WhatIfAsked } from "../wire/index.ts";
-import { bad } from "./asked.ts";
+import { bad } from "./handler.ts";
 
 type Given = { readonly [key: string]: unknown };
 

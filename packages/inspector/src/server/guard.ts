@@ -3,13 +3,13 @@
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { refused, type Refused } from "./refused.ts";
+import { InspectorError } from "./ports.ts";
 
 const HOSTS: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
 
 export interface Guard {
   /** Why the request is none of ours; undefined when it is. */
-  refuses(request: IncomingMessage, isForRecords: boolean): Refused | undefined;
+  refuses(request: IncomingMessage, isForRecords: boolean): InspectorError | undefined;
 }
 
 export function createGuard(token: string, port: () => number): Guard {
@@ -20,20 +20,23 @@ export function createGuard(token: string, port: () => number): Guard {
       const { host, origin, authorization, "sec-fetch-site": site } = request.headers;
       const hosts = HOSTS.flatMap((name) => hostsOf(name, port()));
       if (host === undefined || !hosts.includes(host.toLowerCase())) {
-        return refused("forbidden", "This inspector answers under 127.0.0.1 and localhost only.");
+        return new InspectorError(
+          "forbidden",
+          "This inspector answers under 127.0.0.1 and localhost only.",
+        );
       }
       if (origin !== undefined && !hosts.some((one) => origin.toLowerCase() === `http://${one}`)) {
-        return refused("forbidden", "Another page may not ask this inspector.");
+        return new InspectorError("forbidden", "Another page may not ask this inspector.");
       }
       const isOurs = site === undefined || site === "same-origin" || site === "none";
       if (!isOurs && (isForRecords || !isVisit(request))) {
-        return refused(
+        return new InspectorError(
           "forbidden",
           "Another page may not ask this inspector; open its address itself.",
         );
       }
       if (isForRecords && !isToken(authorization)) {
-        return refused(
+        return new InspectorError(
           "unauthorized",
           "The token is missing or is not that of this inspector; open the whole address that `soong inspect` prints.",
         );
@@ -44,13 +47,13 @@ export function createGuard(token: string, port: () => number): Guard {
 
   function isToken(authorization: string | undefined): boolean {
     const given = /^Bearer +([^\s]+)$/iu.exec(authorization ?? "")?.[1];
-    // Digests have one length, whatever was sent.
+    // Digests have one length, for any input.
     return given !== undefined && timingSafeEqual(digest(given), expected);
   }
 }
 
 /**
- * A person who follows a link, such as the printed address in a terminal that is itself a page. What is shown then is a
+ * The user who follows a link, such as the printed address in a terminal that is itself a page. What is shown then is a
  * window of its own, without a token unless the address has it.
  */
 function isVisit({ method, url, headers }: IncomingMessage): boolean {

@@ -1,8 +1,7 @@
 // Every request there is and who answers it. What this inspector was not given is said to be that.
 
 import { artifactHandlers } from "./artifact-handlers.ts";
-import type { Handlers } from "./asked.ts";
-import type { HandlerParts } from "./handler-parts.ts";
+import type { HandlerParts, Handlers } from "./handler.ts";
 import { abortBody, acceptBody, answerBody, playgroundBody, whatIfBody } from "./given-bodies.ts";
 import { InspectorError } from "./ports.ts";
 import { runHandlers } from "./run-handlers.ts";

@@ -1,4 +1,4 @@
-// The beat at which those who wait for news look again. Without anybody waiting there is none.
+// The beat at which those who wait for news look again. Without anyone waiting there is none.
 
 export interface Heartbeat {
   /** Until the next beat; at once when the signal fires. */
@@ -30,7 +30,7 @@ export function createHeartbeat(everyMs: number): Heartbeat {
   };
 
   function beat(): void {
-    // Each takes itself away; whoever comes meanwhile is for the next beat.
+    // Each removes itself; one that comes meanwhile waits for the next beat.
     for (const go of Array.from(waiting)) go();
   }
 }

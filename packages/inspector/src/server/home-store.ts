@@ -2,8 +2,8 @@
 // so it looks again.
 
 import type { Store } from "@soong/store";
+import { toInspectorError } from "./answer.ts";
 import { InspectorError } from "./ports.ts";
-import { refusedBy } from "./refused.ts";
 
 /** Undefined while there is none. */
 export type OpenStore = () => Promise<Store | undefined>;
@@ -60,7 +60,7 @@ export function createHomeStore(given: Store | OpenStore): HomeStore {
       opened = await how();
       problem = undefined;
     } catch (error) {
-      problem = refusedBy(error).problem.error.message;
+      problem = toInspectorError(error).message;
     } finally {
       lookedAt = performance.now();
       opening = undefined;

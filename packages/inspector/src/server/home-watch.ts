@@ -1,11 +1,11 @@
-// What every page shows whichever session it looks at: the sessions used last, what waits for a person, what was granted,
+// What every page shows whichever session it looks at: the sessions used last, what waits for the user, what was granted,
 // and whether tasks changed. Has another version whenever it is another one.
 
 import type { SessionRecord } from "@soong/store";
 import type { HomeState } from "../wire/index.ts";
+import { toInspectorError } from "./answer.ts";
 import type { HomeStore } from "./home-store.ts";
 import type { InspectorPorts, LiveState } from "./ports.ts";
-import { refusedBy } from "./refused.ts";
 import { sessionRow, sessionsUsedLast } from "./session-rows.ts";
 
 export interface HomeWatch {
@@ -14,7 +14,7 @@ export interface HomeWatch {
   state(): HomeState;
 }
 
-/** The list of sessions changes with every fact of any of them; so often it is read anew. */
+/** The list of sessions changes with every fact of any of them; so often it is read again. */
 const LIST_MS = 500;
 const MOST_LISTED = 100;
 
@@ -56,7 +56,7 @@ export function createHomeWatch(
       try {
         await work();
       } catch (error) {
-        problems.push(refusedBy(error).problem.error.message);
+        problems.push(toInspectorError(error).message);
       }
     };
     await attempt(() => list(now));

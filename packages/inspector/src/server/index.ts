@@ -1,4 +1,4 @@
-// The server room: the page and its records over HTTP on loopback.
+// The server module: the page and its records over HTTP on loopback.
 
 export * from "./ports.ts";
 export { serveInspector, type Inspector, type InspectorOptions } from "./serve-inspector.ts";

@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** `path` as it stands in the request. Undefined: there is no such file. */
+/** `path` as in the request. Undefined: there is no such file. */
 export async function readPageFile(directory: string, path: string): Promise<PageFile | undefined> {
   const wanted = path === "/" ? "index.html" : path.slice(1);
   const type = TYPES[extname(wanted)];

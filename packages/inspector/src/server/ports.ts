@@ -1,7 +1,7 @@
-// What the server is given beside the store: the live runtimes of the home, and whatever else this program can do.
-// What is left out is not offered on the page. A port that refuses throws an InspectorError; its message is shown.
+// What the server is given beside the store: the live runtimes of the home, and what else this program can do.
+// What is omitted is not offered on the page. A port that refuses throws an InspectorError; its message is shown.
 
-import type { FactTexts, JsonValue } from "@soong/core";
+import { SoongError, type FactTexts, type JsonValue } from "@soong/core";
 import type {
   Accepted,
   AnswerGiven,
@@ -12,7 +12,7 @@ import type {
   GrantRow,
   LiveSession,
   PlaygroundTools,
-  Problem,
+  ProblemCode,
   Question,
   ServerList,
   TaskGraph,
@@ -20,14 +20,22 @@ import type {
   WhatIf,
 } from "../wire/index.ts";
 
-/** A refusal with a sentence for the person at the page. */
-export class InspectorError extends Error {
-  readonly code: Problem["error"]["code"];
+/** A request that fails, with a sentence for the user of the page. */
+export class InspectorError extends SoongError<ProblemCode> {
+  override readonly name = "InspectorError";
+  /** Default: that of the code. */
+  readonly status: number | undefined;
+  /** The methods there are, where it was another one. */
+  readonly allow: readonly string[] | undefined;
 
-  constructor(code: Problem["error"]["code"], message: string) {
-    super(message);
-    this.name = "InspectorError";
-    this.code = code;
+  constructor(
+    code: ProblemCode,
+    message: string,
+    { status, allow }: { readonly status?: number; readonly allow?: readonly string[] } = {},
+  ) {
+    super(code, message);
+    this.status = status;
+    this.allow = allow;
   }
 }
 
@@ -43,12 +51,12 @@ export interface InspectorPorts {
 
 /** The runtimes of the home that are live: who they are, what they ask, what was granted in them. */
 export interface LivePort {
-  /** As of now; changes by itself. Cheap. */
+  /** As of now; changes with time. Cheap. */
   state(): LiveState;
   /** Called after each change. The function ends it. */
   onChange(listener: () => void): () => void;
   /**
-   * Somebody looks at the page, so questions may be put there. While nobody does, a runtime that nobody sits at denies
+   * Someone looks at the page, so questions may be put there. While no one does, a runtime that no one sits at denies
    * at once, as it would without an inspector.
    */
   attend(): void;

@@ -3,7 +3,7 @@ import { defineTool } from "@soong/core";
 import type { Store } from "@soong/store";
 import { verifies } from "#laws";
 import {
-  createPen,
+  createFactWriter,
   echo,
   keepSession,
   type KeptSession,
@@ -196,7 +196,7 @@ describe("the records of a session", () => {
       [`${at}/facts/%E0%A4%A`, /not encoded/u],
       [`${at}/conversation`, /needs agent_id/u],
       [`${at}/runs/r/surface?revision=x`, /^revision/u],
-      ["/api/changes?hold=true", /^hold is 1 or left out/u],
+      ["/api/changes?hold=true", /^hold is 1 or omitted/u],
       ["/api/sessions?limit=501", /^limit/u],
       ["/api/sessions?after=x", /^after/u],
       [`/api/changes?cursor=${"x".repeat(5000)}`, /^cursor may have 4096/u],
@@ -228,24 +228,28 @@ describe("the records of a session", () => {
   test("include the whole of a call that reported its progress for hours, but for the middle", async () => {
     verifies("UI-1");
     const kept = await home.store.createSession();
-    const pen = createPen(kept);
+    const writer = createFactWriter(kept);
     const call = { run_id: "r1", agent_id: "a1", tool_call_id: "c1", tool_name: "test.slow" };
-    pen.add({ run_id: "r1", agent_id: "a1", type: "run.started" });
-    pen.add({ ...call, type: "tool.requested", data: { model_input: "{}" } });
+    writer.add({ run_id: "r1", agent_id: "a1", type: "run.started" });
+    writer.add({ ...call, type: "tool.requested", data: { model_input: "{}" } });
     for (let i = 0; i < 3000; i += 1) {
-      pen.add({ ...call, type: "tool.progress", data: { message: `step ${i}` } });
-      pen.add({ run_id: "r1", agent_id: "a1", type: "model.delta" });
+      writer.add({ ...call, type: "tool.progress", data: { message: `step ${i}` } });
+      writer.add({ run_id: "r1", agent_id: "a1", type: "model.delta" });
     }
-    pen.add({ ...call, type: "artifact.created" });
+    writer.add({ ...call, type: "artifact.created" });
     // A fact of the session, not of the run.
-    pen.add({ tool_call_id: "c1", type: "change.undone", data: { of_run: "r1", path: "a.txt" } });
+    writer.add({
+      tool_call_id: "c1",
+      type: "change.undone",
+      data: { of_run: "r1", path: "a.txt" },
+    });
     await kept.journal.flush();
     const story = await home.get<CallStory>(`/api/sessions/${kept.session_id}/calls/c1`);
     expect(story.facts).toHaveLength(503);
     expect(story.facts[0]).toBe(2);
     expect(story.facts.at(-1)).toBe(6004);
     expect(story.progress.at(-1)?.text).toContain("step 2999");
-    expect(story.notes.join(" ")).toContain("2500 facts in the middle of this call are left out");
+    expect(story.notes.join(" ")).toContain("2500 facts in the middle of this call are omitted");
     await kept.close();
   });
 
@@ -271,11 +275,12 @@ describe("the records of a session", () => {
   test("a conversation is read from its end", async () => {
     verifies("UI-1");
     const kept = await home.store.createSession();
-    const pen = createPen(kept);
+    const writer = createFactWriter(kept);
     const node = (i: number) =>
-      pen.node({ node_id: `n${i}`, ...(i > 0 ? { parent_id: `n${i - 1}` } : {}) }, `say ${i}`);
-    pen.add({ run_id: "run_1", agent_id: "agent_1", type: "run.started" }, [node(0)]);
-    for (let i = 1; i < 500; i += 1) pen.add({ run_id: "run_1", agent_id: "agent_1" }, [node(i)]);
+      writer.node({ node_id: `n${i}`, ...(i > 0 ? { parent_id: `n${i - 1}` } : {}) }, `say ${i}`);
+    writer.add({ run_id: "run_1", agent_id: "agent_1", type: "run.started" }, [node(0)]);
+    for (let i = 1; i < 500; i += 1)
+      writer.add({ run_id: "run_1", agent_id: "agent_1" }, [node(i)]);
     await kept.journal.flush();
     const path = `/api/sessions/${kept.session_id}/conversation?agent_id=agent_1`;
     const said: string[] = [];
@@ -293,17 +298,17 @@ describe("the records of a session", () => {
   test("a run is called by what it was asked", async () => {
     verifies("UI-1");
     const kept = await home.store.createSession();
-    const pen = createPen(kept);
+    const writer = createFactWriter(kept);
     const of = { run_id: "run_2", agent_id: "agent_1" };
-    pen.add({ ...of, type: "run.started" }, [
-      pen.node({ ...of, node_id: "n1" }, "Mend the roof\nand more"),
-      pen.node({ ...of, node_id: "n2", parent_id: "n1", kind: "hook_context" }),
+    writer.add({ ...of, type: "run.started" }, [
+      writer.node({ ...of, node_id: "n1" }, "Mend the roof\nand more"),
+      writer.node({ ...of, node_id: "n2", parent_id: "n1", kind: "hook_context" }),
     ]);
     await kept.journal.flush();
     const path = `/api/changes?session_id=${kept.session_id}`;
     const before = await home.get<Changes>(path);
     expect(before.session?.runs[0]?.title).toBeUndefined();
-    pen.add({ ...of, type: "model.started", data: { parent_node_id: "n2" } });
+    writer.add({ ...of, type: "model.started", data: { parent_node_id: "n2" } });
     await kept.journal.flush();
     const after = await home.get<Changes>(`${path}&cursor=${before.cursor}`);
     expect(after.session?.runs).toMatchObject([{ run_id: "run_2", title: "Mend the roof" }]);
@@ -377,7 +382,7 @@ describe("what is asked of the program", () => {
     const broken = await post("/api/playground/explain", { tool_name: "t", input: {} });
     expect(broken).toMatchObject({ status: 500, code: "failed" });
     expect(broken.message).toBe(
-      "The inspector could not answer: x is undefined. Try again, or start it anew.",
+      "The inspector could not answer: x is undefined. Try again, or restart it.",
     );
   });
 

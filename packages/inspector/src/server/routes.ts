@@ -1,10 +1,10 @@
-// Which handler a request is for. Parts of a path are what stands between two slashes, decoded one by one: nothing in a
+// Which handler a request is for. Parts of a path are what is between two slashes, decoded one by one: nothing in a
 // path leads to another one.
 
 import type { IncomingMessage } from "node:http";
-import { bad, readQuery, type Asked, type Handlers, type RouteName } from "./asked.ts";
+import { bad, readQuery, type Asked, type Handlers, type RouteName } from "./handler.ts";
+import { InspectorError } from "./ports.ts";
 import { readBody } from "./read-body.ts";
-import { refused, RefusedRequest } from "./refused.ts";
 
 export interface Router {
   /** Answers a request for a record; throws what refuses it. */
@@ -26,13 +26,13 @@ export function createRouter(handlers: Handlers, bodyMs: number): Router {
       const segments = path.split("/");
       const here = routes.filter((route) => isPath(route, segments));
       if (here.length === 0) {
-        throw new RefusedRequest(refused("not_found", "The inspector has no such address."));
+        throw new InspectorError("not_found", "The inspector has no such address.");
       }
       const route = here.find(({ method }) => method === request.method);
       if (route === undefined) {
         const allow = here.map(({ method }) => method);
         const message = `This address takes ${allow.join(" and ")} only.`;
-        throw new RefusedRequest({ ...refused("bad_request", message, 405), allow });
+        throw new InspectorError("bad_request", message, { status: 405, allow });
       }
       return ask(route, segments, query, request, signal);
     },
@@ -45,8 +45,8 @@ export function createRouter(handlers: Handlers, bodyMs: number): Router {
     request: IncomingMessage,
     signal: AbortSignal,
   ): Promise<unknown> {
-    // What is in the table was checked against its route; here all of them are one.
-    const handler = handlers[name] as unknown as AnyHandler;
+    // Each was checked against its route; here all of them are one.
+    const handler: AnyHandler = handlers[name];
     const parts: Record<string, string> = {};
     for (const [i, segment] of pattern.entries()) {
       if (segment.startsWith(":")) parts[segment.slice(1)] = decoded(segments[i] ?? "");

@@ -3,9 +3,8 @@
 import { isTerminalFact, type ConversationNode, type Fact } from "@soong/core";
 import { callStory, definitionsRef, searchSurface, surfaceView } from "../timeline/index.ts";
 import type { Lane } from "../wire/index.ts";
-import type { Handlers } from "./asked.ts";
-import { resultNode } from "./climb.ts";
-import type { HandlerParts } from "./handler-parts.ts";
+import type { HandlerParts, Handlers } from "./handler.ts";
+import { resultNode } from "./find-ancestor-node.ts";
 import { InspectorError } from "./ports.ts";
 import type { SessionIndex } from "./session-index.ts";
 
@@ -30,7 +29,7 @@ export function runHandlers({ indexes }: HandlerParts): Pick<Handlers, Own> {
         }
         const { seqs, left_out } = index.calls.seqsOf(lane);
         const facts = await index.factsAt(seqs);
-        const node = await toldNode(index, lane, facts);
+        const node = await findResultNode(index, lane, facts);
         const story = callStory({
           session_id,
           lane,
@@ -39,7 +38,7 @@ export function runHandlers({ indexes }: HandlerParts): Pick<Handlers, Own> {
           ...index.timeline.childrenOf(lane),
         });
         if (left_out === 0) return story;
-        const note = `${left_out} facts in the middle of this call are left out here; the journal has them.`;
+        const note = `${left_out} facts in the middle of this call are omitted here; the journal has them.`;
         return { ...story, notes: [...story.notes, note] };
       },
     },
@@ -71,7 +70,7 @@ export function runHandlers({ indexes }: HandlerParts): Pick<Handlers, Own> {
 }
 
 /** The terminal fact names the last node of the call. */
-async function toldNode(
+async function findResultNode(
   { reader }: SessionIndex,
   { tool_call_id, run_id }: Lane,
   facts: readonly Fact[],
@@ -93,7 +92,7 @@ async function surfaceFacts(
   return index.factsAt(index.seqsOfSurface(run_id));
 }
 
-/** Without them the surface is told by its facts alone. */
+/** Without them the surface is described by its facts alone. */
 async function definitionsAt(
   index: SessionIndex,
   facts: readonly Fact[],
@@ -101,5 +100,5 @@ async function definitionsAt(
 ): Promise<{ definitions?: unknown }> {
   const artifact_id = definitionsRef(facts, revision);
   if (artifact_id === undefined) return {};
-  return { definitions: await index.definitions.of(artifact_id) };
+  return { definitions: await index.readDefinitions(artifact_id) };
 }

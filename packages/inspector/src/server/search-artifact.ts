@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createRegex } from "@soong/core/internal";
 import type { ArtifactMatches } from "../wire/index.ts";
 import type { ArtifactBytes } from "./artifact-bytes.ts";
-import { bad } from "./asked.ts";
+import { bad } from "./handler.ts";
 import { isSafeCut, MARGIN, safeCut, type Redact } from "./safe-cut.ts";
 
 /** Where a text first matches; undefined: nowhere. */
@@ -24,7 +24,7 @@ const BLOCK = 256 * 1024;
 const PIECE = 16 * 1024;
 const OVERLAP = 4096;
 const SHOWN_CHARS = 300;
-/** Steps a character may cost: a pattern that is written out to more would hold up everybody. */
+/** Steps a character may cost: a pattern that is written out to more would hold up everyone. */
 const LARGEST_PATTERN = 500;
 const MOST_TRIES = 50;
 /** How long others wait at most, between two lines. */

@@ -1,5 +1,5 @@
 // The inspector's server (UI-1): one page and its records, on loopback, behind a token. Reads the store and never writes
-// it; whoever looks, however slowly, holds up no run and no other page (EVENT-4).
+// it; a slow reader delays no run and no other page (EVENT-4).
 
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createRedactor, type JsonValue, type Redactor } from "@soong/core";
 import type { Store } from "@soong/store";
-import { sendBytes, sendJson, sendRefusal } from "./answer.ts";
+import { refuseGarbage, sendBytes, sendError, sendJson } from "./answer.ts";
 import { createAttendance } from "./attendance.ts";
 import { createChanges } from "./changes.ts";
 import { createGuard } from "./guard.ts";
@@ -17,9 +17,7 @@ import { createHeartbeat } from "./heartbeat.ts";
 import { createHomeStore, type OpenStore } from "./home-store.ts";
 import { createHomeWatch } from "./home-watch.ts";
 import { readPageFile } from "./page-files.ts";
-import type { InspectorPorts } from "./ports.ts";
-import { refuseGarbage } from "./refuse-garbage.ts";
-import { refused, refusedBy, RefusedRequest, type Refused } from "./refused.ts";
+import { InspectorError, type InspectorPorts } from "./ports.ts";
 import { createRouter } from "./routes.ts";
 import { createSessionIndexes } from "./session-indexes.ts";
 
@@ -27,25 +25,25 @@ export interface InspectorOptions {
   /** Opened for reading; the caller closes it. Or how to open it once it is there: what it opened is closed here. */
   readonly store: Store | OpenStore;
   readonly ports?: InspectorPorts;
-  /** 0, or left out: any free one. */
+  /** 0, or omitted: any free one. */
   readonly port?: number;
-  /** A name of this machine that no other one can reach. Left out: 127.0.0.1. */
+  /** A name of this machine that no other one can reach. Default: 127.0.0.1. */
   readonly host?: string;
   /** Shown on the page. */
   readonly home: string;
   readonly cwd: string;
   readonly version: string;
-  /** The directory with the files of the page. Left out: those of this package. */
+  /** The directory with the files of the page. Default: those of this package. */
   readonly assets?: string;
-  /** Left out: a random one. */
+  /** Default: a random one. */
   readonly token?: string;
-  /** How long a page may be away before nobody counts as looking. Left out: 90 seconds, for browsers let tabs in the background ask once a minute. */
+  /** How long a page may be away before no one counts as looking. Default: 90 seconds, for browsers let tabs in the background ask once a minute. */
   readonly graceMs?: number;
-  /** How long a request for news is held. Left out: 10 seconds. */
+  /** How long a request for news is held. Default: 10 seconds. */
   readonly holdMs?: number;
-  /** How long a body may take. Left out: 10 seconds. */
+  /** How long a body may take. Default: 10 seconds. */
   readonly bodyMs?: number;
-  /** Hides secrets in what is shown of artifacts. Left out: those recognised by their format. */
+  /** Hides secrets in what is shown of artifacts. Default: those recognised by their format. */
   readonly redactor?: Redactor;
 }
 
@@ -121,13 +119,13 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
     const isForRecords = path === "/api" || path.startsWith("/api/");
     try {
       const refusal = guard.refuses(request, isForRecords);
-      if (refusal !== undefined) throw new RefusedRequest(refusal);
+      if (refusal !== undefined) throw refusal;
       if (isForRecords) await answerRecord(request, response);
       else await answerFile(path, request, response);
     } catch (error) {
       // What is left of the body is not waited for.
       if (!request.complete && !response.headersSent) response.setHeader("connection", "close");
-      sendRefusal(response, refusedBy(error));
+      sendError(response, error);
     }
   }
 
@@ -145,11 +143,13 @@ export async function serveInspector(options: InspectorOptions): Promise<Inspect
   ): Promise<void> {
     const file = await readPageFile(assets, path);
     if (file === undefined) {
-      throw new RefusedRequest(refused("not_found", "The inspector has no such page."));
+      throw new InspectorError("not_found", "The inspector has no such page.");
     }
     if (request.method !== "GET") {
-      const refusal: Refused = refused("bad_request", "A page can only be read.", 405);
-      throw new RefusedRequest({ ...refusal, allow: ["GET"] });
+      throw new InspectorError("bad_request", "A page can only be read.", {
+        status: 405,
+        allow: ["GET"],
+      });
     }
     sendBytes(response, 200, file.type, file.bytes);
   }

@@ -4,8 +4,7 @@ import type { Fact } from "@soong/core";
 import type { SessionRecord } from "@soong/store";
 import { conversation, factLine } from "../timeline/index.ts";
 import type { FactRow } from "../wire/index.ts";
-import { bad, wholeNumber, type Handlers } from "./asked.ts";
-import type { HandlerParts } from "./handler-parts.ts";
+import { bad, wholeNumber, type HandlerParts, type Handlers } from "./handler.ts";
 import { InspectorError } from "./ports.ts";
 import { sessionRow } from "./session-rows.ts";
 

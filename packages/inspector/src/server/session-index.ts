@@ -6,8 +6,8 @@ import type { Fact } from "@soong/core";
 import type { SessionReader, SessionRecord } from "@soong/store";
 import { createTimeline, type Timeline } from "../timeline/index.ts";
 import { createCallFacts, type CallFacts } from "./call-facts.ts";
-import { promptOf } from "./climb.ts";
-import { createKeptDefinitions, type KeptDefinitions } from "./kept-definitions.ts";
+import { promptOf } from "./find-ancestor-node.ts";
+import { createRecent } from "./recent.ts";
 
 export interface SessionIndex {
   /** Of this reading: versions of another one mean nothing here. */
@@ -22,7 +22,8 @@ export interface SessionIndex {
   /** Reads all there was when it was asked. */
   readAll(signal: AbortSignal): Promise<void>;
   readonly calls: Pick<CallFacts, "seqsOf">;
-  readonly definitions: KeptDefinitions;
+  /** What a run's tools are defined as; undefined where the artifact is not there, or is not what was written. */
+  readDefinitions(artifact_id: string): Promise<unknown>;
   /** In order: the facts that say which tools a run sees. */
   seqsOfSurface(run_id: string): readonly number[];
   factsAt(seqs: readonly number[]): Promise<Fact[]>;
@@ -33,12 +34,17 @@ const PAGE = 500;
 /** How long a look reads on before it says what it knows. */
 const LOOK_MS = 100;
 
+const MOST_DEFINITIONS = 4;
+const MOST_DEFINITIONS_BYTES = 16 * 1024 * 1024;
+
 let made = 0;
 
 export async function createSessionIndex(reader: SessionReader): Promise<SessionIndex> {
   const timeline = createTimeline();
   const calls = createCallFacts();
   const surfaces = new Map<string, number[]>();
+  // A page that searches them asks with every letter.
+  const definitions = createRecent<Promise<unknown>>(MOST_DEFINITIONS);
   /** Runs whose prompt has not come yet. */
   const untitled = new Set<string>();
   let record = await reader.record();
@@ -65,7 +71,7 @@ export async function createSessionIndex(reader: SessionReader): Promise<Session
       }
     },
     calls,
-    definitions: createKeptDefinitions(reader),
+    readDefinitions: (artifact_id) => definitions(artifact_id, () => readJson(reader, artifact_id)),
     seqsOfSurface: (run_id) => surfaces.get(run_id) ?? [],
     async factsAt(seqs) {
       const facts: Fact[] = [];
@@ -100,7 +106,7 @@ export async function createSessionIndex(reader: SessionReader): Promise<Session
     while (readSeq < record.last_seq) {
       const facts = await reader.facts({ after: readSeq, limit: PAGE });
       const last = facts.at(-1);
-      // Facts that were there and are gone: somebody has been at the database, and `verify` says so.
+      // Facts that were there and are gone: someone has been at the database, and `verify` says so.
       if (last === undefined) {
         readSeq = record.last_seq;
         return;
@@ -149,4 +155,14 @@ function stretches(seqs: readonly number[]): { after: number; count: number }[] 
     }
   }
   return found;
+}
+
+async function readJson(reader: SessionReader, artifact_id: string): Promise<unknown> {
+  try {
+    const range = { offset: 0, length: MOST_DEFINITIONS_BYTES };
+    const bytes = await reader.readArtifact(artifact_id, range);
+    return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
+  } catch {
+    return undefined;
+  }
 }

@@ -9,7 +9,7 @@ export interface SessionIndexes {
 }
 
 const MOST = 8;
-/** Of all of them together: some 110 bytes each. The one that is looked at stays, whatever it has. */
+/** Of all of them together: some 110 bytes each. The one in use stays, whatever its size. */
 const MOST_FACTS = 2_000_000;
 
 export function createSessionIndexes(store: HomeStore, mostFacts = MOST_FACTS): SessionIndexes {

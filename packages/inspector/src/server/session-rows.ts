@@ -1,4 +1,4 @@
-// Sessions as the page lists them: what is kept of each, and whether somebody runs it now.
+// Sessions as the page lists them: what is kept of each, and whether someone runs it now.
 
 import type { SessionRecord, Store } from "@soong/store";
 import type { SessionRow } from "../wire/index.ts";

@@ -1,11 +1,11 @@
-// Who decided what about a call, in order: the policy with its chain, hooks that refused, the person who was asked.
+// Who decided what about a call, in order: the policy with its chain, hooks that refused, the user who was asked.
 
 import type { EvaluatedData, Fact, PermissionRequest } from "@soong/core";
 import type { Decided } from "../wire/index.ts";
 
 export interface ReadDecisions {
   readonly decisions: readonly Decided[];
-  /** The last question that was put to a person. */
+  /** The last question that was put to the user. */
   readonly request: PermissionRequest | undefined;
 }
 
@@ -23,7 +23,7 @@ export function callDecisions(
     if (fact.type === "permission.requested") {
       request = fact.data.request.request_id === "" ? undefined : fact.data.request;
       asked = { at: place.at, request };
-      decisions.push({ ...place, by: "person", decision: "asked", ...requestOf(asked) });
+      decisions.push({ ...place, by: "user", decision: "asked", ...requestOf(asked) });
     } else if (fact.type === "permission.resolved" || fact.type === "permission.failed") {
       // One entry a question: the answer takes the place of what was open.
       if (asked !== undefined) decisions.splice(decisions.findLastIndex(isOpen), 1);
@@ -46,12 +46,16 @@ function decidedIn(fact: Fact): Verdict | undefined {
       return policyIn(fact.data);
     case "hook.denied": {
       const { reason, hook: answered_by } = fact.data;
-      return { by: "hook", decision: "deny", ...told({ reason, answered_by }) };
+      return { by: "hook", decision: "deny", ...presentTexts({ reason, answered_by }) };
     }
     case "grant.created": {
       const { grant_id, granted_by: answered_by } = fact.data.grant;
       const reason = "Calls like this one are allowed for the rest of the session.";
-      return { by: "grant", decision: "granted", ...told({ reason, answered_by, grant_id }) };
+      return {
+        by: "grant",
+        decision: "granted",
+        ...presentTexts({ reason, answered_by, grant_id }),
+      };
     }
     default:
       return undefined;
@@ -61,31 +65,33 @@ function decidedIn(fact: Fact): Verdict | undefined {
 function policyIn({ chain, grant_id, decision, reason }: EvaluatedData): Verdict {
   const decisive = chain.find((entry) => entry.decisive === true);
   const by = grant_id !== undefined ? "grant" : decisive?.layer === "hook" ? "hook" : "policy";
-  return { by, decision: decision || "unknown", chain, ...told({ reason, grant_id }) };
+  return { by, decision: decision || "unknown", chain, ...presentTexts({ reason, grant_id }) };
 }
 
 function answerIn(fact: Fact<"permission.resolved" | "permission.failed">): Verdict {
   if (fact.type === "permission.failed") {
-    return { by: "nobody", decision: "deny", ...told({ reason: fact.data.message }) };
+    return { by: "no_one", decision: "deny", ...presentTexts({ reason: fact.data.message }) };
   }
   const { decision, reason, answered_by } = fact.data;
-  return { by: "person", decision: decision || "unknown", ...told({ reason, answered_by }) };
+  return { by: "user", decision: decision || "unknown", ...presentTexts({ reason, answered_by }) };
 }
 
 /** Without what says nothing. */
-function told(texts: { [Field in "reason" | "answered_by" | "grant_id"]?: string | undefined }) {
+function presentTexts(texts: {
+  [Field in "reason" | "answered_by" | "grant_id"]?: string | undefined;
+}) {
   const said = Object.entries(texts).filter(([, text]) => text !== undefined && text !== "");
   return Object.fromEntries(said) as Pick<Verdict, keyof typeof texts>;
 }
 
 function isOpen({ by, decision }: Decided): boolean {
-  return by === "person" && decision === "asked";
+  return by === "user" && decision === "asked";
 }
 
 function givenUp(decided: Decided): Decided {
   if (!isOpen(decided)) return decided;
-  const reason = "The call ended before anybody answered.";
-  return { ...decided, by: "nobody", decision: "unanswered", reason };
+  const reason = "The call ended before anyone answered.";
+  return { ...decided, by: "no_one", decision: "unanswered", reason };
 }
 
 function requestOf(asked: { request?: PermissionRequest } | undefined): Pick<Decided, "request"> {

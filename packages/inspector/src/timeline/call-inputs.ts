@@ -1,11 +1,11 @@
-// The four inputs of a call (SCHEMA-6), put together again: a fact leaves out what is as it was before. Each is told by
+// The four inputs of a call (SCHEMA-6), put together again: a fact omits what is as before. Each is described by
 // how it differs from the one before it, and who changed it.
 
 import type { Fact, FactData, JsonValue, RequestedData } from "@soong/core";
+import { pointerStep } from "@soong/core/internal";
 import type { CallInput, CallInputs, InputChange } from "../wire/index.ts";
-import { parsedInput } from "./about-call.ts";
 import { jsonChanges } from "./json-changes.ts";
-import { asText } from "./one-line.ts";
+import { asText, parseJson } from "./one-line.ts";
 
 export interface ReadInputs {
   readonly inputs: CallInputs;
@@ -18,7 +18,7 @@ export function callInputs(facts: readonly Fact[]): ReadInputs {
   const { model, mutations, arrived } = record;
   const judged = record.permission_input;
   const last = mutations.at(-1);
-  // What an author's schema made for the handler alone: hooks and people go on seeing what was given.
+  // What an author's schema made for the handler alone: hooks and users keep seeing what was given.
   const isForHandler = last?.hook === false && judged !== undefined && !isSame(judged, last.value);
   const atArrival = mutations.filter(({ isArrival }) => isArrival);
   const observable = (isForHandler ? undefined : atArrival.at(-1)?.value) ?? model;
@@ -55,7 +55,7 @@ export function callInputs(facts: readonly Fact[]): ReadInputs {
 interface Mutation {
   readonly by: string;
   readonly hook: boolean;
-  /** Before the call was ready: what it is from then on is what hooks and people see. */
+  /** Before the call was ready: what it is from then on is what hooks and users see. */
   readonly isArrival: boolean;
   readonly fields: readonly string[];
   readonly value: JsonValue;
@@ -105,13 +105,13 @@ function recordOf(facts: readonly Fact[]): InputRecord {
 }
 
 function modelValue({ model_input: given }: RequestedData): JsonValue | undefined {
-  return typeof given === "string" ? (parsedInput(given) as JsonValue | undefined) : given;
+  return typeof given === "string" ? (parseJson(given) as JsonValue | undefined) : given;
 }
 
 function requestNotes(data: RequestedData): string[] {
   const { model_input, model_input_chars: chars, heard } = data;
   const notes: string[] = [];
-  if (heard === false) notes.push("It came after its turn had ended, and was not looked at.");
+  if (heard === false) notes.push("It came after its turn had ended, and was ignored.");
   if (chars !== undefined) {
     notes.push(
       `The arguments have ${chars} characters: their beginning and end are shown, all of them are kept as arguments.json.`,
@@ -138,7 +138,7 @@ function isSame(a: JsonValue, b: JsonValue): boolean {
   return jsonChanges(a, b).changes.length === 0;
 }
 
-/** By whoever touched that field last. */
+/** By the last one that changed the field. */
 function signed(change: InputChange, mutations: readonly Mutation[]): InputChange {
   const [, field = ""] = change.path.split("/", 2);
   const name = field.replaceAll("~1", "/").replaceAll("~0", "~");
@@ -151,7 +151,7 @@ function fieldsOf(mutations: readonly Mutation[]): InputChange[] {
   return mutations
     .flatMap(({ fields, by }) =>
       fields.map((field) => ({
-        path: `/${field.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+        path: `/${pointerStep(field)}`,
         by,
       })),
     )

@@ -28,7 +28,7 @@ export function callArtifacts(
   return [...found.values()];
 }
 
-/** As a person was shown it; else from what the plan said it would run, or from what it says it changed. */
+/** As the user was shown it; else from what the plan said it would run, or from what it says it changed. */
 export function callPreview(
   facts: readonly Fact[],
   request: PermissionRequest | undefined,

@@ -227,7 +227,7 @@ describe("the decisions about a call", () => {
     const open = storyOf(stage.journal.facts, "1").decisions;
     expect(open).toMatchObject([
       { by: "policy", decision: "ask", reason: "careful", at: START },
-      { by: "person", decision: "asked", request: { tool_name: "a.write" } },
+      { by: "user", decision: "asked", request: { tool_name: "a.write" } },
     ]);
     expect(open[0]?.chain?.find(({ decisive }) => decisive)).toMatchObject({
       layer: "rules",
@@ -246,7 +246,7 @@ describe("the decisions about a call", () => {
     expect(decisions).toMatchObject([
       { by: "policy", decision: "ask" },
       {
-        by: "person",
+        by: "user",
         decision: "allow_for_session",
         answered_by: "ann",
         reason: "fine",
@@ -275,7 +275,7 @@ describe("the decisions about a call", () => {
     });
     expect(alone.decisions).toMatchObject([
       { by: "policy", decision: "ask" },
-      { by: "nobody", decision: "deny", reason: "the window is closed", waited_ms: 0 },
+      { by: "no_one", decision: "deny", reason: "the window is closed", waited_ms: 0 },
     ]);
     const stage = await setStage({ ...write, ask: slowPerson().ask });
     const settled = pushAll(stage, ["a.write", input]).settled();
@@ -283,7 +283,7 @@ describe("the decisions about a call", () => {
     await stage.run.abort("enough");
     await drive(stage.clock, settled);
     const { decisions, result } = storyOf(stage.journal.facts, "1");
-    expect(decisions[1]).toMatchObject({ by: "nobody", decision: "unanswered" });
+    expect(decisions[1]).toMatchObject({ by: "no_one", decision: "unanswered" });
     expect(result?.status).toBe("aborted");
   });
 
@@ -313,7 +313,7 @@ describe("the decisions about a call", () => {
     );
     expect(asked.decisions).toMatchObject([
       { by: "hook", decision: "ask", reason: "look at this" },
-      { by: "person", decision: "allow_once" },
+      { by: "user", decision: "allow_once" },
     ]);
   });
 });
@@ -498,7 +498,7 @@ describe("a call's story", () => {
     );
     expect(story.progress).toHaveLength(200);
     expect(story.progress.at(-1)?.text).toBe("249");
-    expect(story.notes).toEqual(["Of its progress, the first 50 lines are left out."]);
+    expect(story.notes).toEqual(["Of its progress, the first 50 lines are omitted."]);
   });
 
   const clock = createHeldClock(START);

@@ -39,7 +39,7 @@ export function callStory(parts: CallStoryParts): CallStory {
   const native_name = requested?.data.native_name;
   const { digest = request?.digest, effects } = judgedAs(facts);
   const left = progress.length - MOST_PROGRESS;
-  const cut = left > 0 ? [`Of its progress, the first ${left} lines are left out.`] : [];
+  const cut = left > 0 ? [`Of its progress, the first ${left} lines are omitted.`] : [];
   const linked = facts.flatMap((fact) => childLink(fact)?.child_run_id ?? []);
   const model_view = Array.isArray(node?.content) ? node.content : undefined;
 
@@ -92,7 +92,7 @@ function judgedAs(facts: readonly Fact[]): { digest?: string; effects?: Record<s
   const digest = started?.digest ?? evaluated?.digest;
   const effects = [started, evaluated, validated]
     .map((data) => data?.effects ?? {})
-    .find((told) => Object.keys(told).length > 0);
+    .find((found) => Object.keys(found).length > 0);
   return {
     digest,
     effects: effects && { ...effects },

@@ -1,4 +1,4 @@
-// What changed in which order. Whoever has seen everything up to a version is handed what changed after it, each thing
+// What changed in which order. A reader that has seen everything up to a version gets what changed after it, each thing
 // once and the longest unchanged first, without a look at the rest.
 
 export interface ChangeLog<Thing> {

@@ -4,13 +4,15 @@
 import {
   lowerSchema,
   readSchema,
+  type AnyTool,
   type CatalogEntry,
   type Fact,
+  type JsonSchema,
   type RegisteredTool,
   type SourceInfo,
 } from "@soong/core";
-import { estimateTokens, readDefinition } from "@soong/core/internal";
-import { dataIn, listIn, textIn, textsIn, type Data } from "./read-data.ts";
+import { estimateDefinition, estimateTokens, readDefinition } from "@soong/core/internal";
+import { dataIn, listIn, recordIn, textIn, textsIn, type Data } from "./read-data.ts";
 import { soundFact } from "./sound-fact.ts";
 
 /** By name. */
@@ -41,7 +43,7 @@ export function definitionsRef(facts: readonly Fact[], revision?: number): strin
   return ref;
 }
 
-/** `record`: the JSON of that artifact, whatever is in it. Read once. */
+/** `record`: the JSON of that artifact, unchecked. Read once. */
 export function readDefinitions(record: unknown): Definitions {
   const known = typeof record === "object" && record !== null ? read.get(record) : undefined;
   if (known !== undefined) return known;
@@ -91,10 +93,8 @@ function recordedTool(name: string, data: Data, source: Data): RecordedTool {
 function registeredTool(data: Data, source: Data): RegisteredTool | undefined {
   const { source: _source, functions: _functions, ...definition } = data;
   try {
-    const taken = readDefinition(
-      { ...definition, handler: () => undefined } as never,
-      source as unknown as SourceInfo,
-    );
+    const given: object = { ...definition, handler: () => undefined };
+    const taken = readDefinition(given as AnyTool, recordIn(source) as SourceInfo);
     return taken.ok ? taken.tool : undefined;
   } catch {
     return undefined;
@@ -103,11 +103,10 @@ function registeredTool(data: Data, source: Data): RegisteredTool | undefined {
 
 /** By the kernel's own estimate. */
 function tokensOf(name: string, description: string, input_schema: unknown): number {
-  const about = { name, definition: { description }, input: { lowered: lowered(input_schema) } };
-  return estimateTokens(about as unknown as RegisteredTool);
+  return estimateDefinition(name, description, lowered(input_schema).schema);
 }
 
-function lowered(input_schema: unknown): { schema: unknown } {
+function lowered(input_schema: unknown): { schema: JsonSchema } {
   try {
     const given = readSchema(input_schema);
     return given.ok ? lowerSchema(given.original) : { schema: {} };

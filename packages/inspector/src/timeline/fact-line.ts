@@ -2,8 +2,7 @@
 
 import { describeFact, KERNEL_FACT_TEXTS, type Fact, type FactTexts } from "@soong/core";
 import type { FactRow } from "../wire/index.ts";
-import { MOST_SUMMARY_CHARS } from "./about-call.ts";
-import { oneLine } from "./one-line.ts";
+import { MOST_SUMMARY_CHARS, oneLine } from "./one-line.ts";
 import { soundFact } from "./sound-fact.ts";
 
 const MOST_LINE_CHARS = 300;

@@ -1,4 +1,4 @@
-// The timeline room: what facts say of runs and calls, worked out. Reads and writes nothing.
+// The timeline module: what facts say of runs and calls, worked out. Reads and writes nothing.
 
 export { callStory } from "./call-story.ts";
 export { conversation } from "./conversation.ts";

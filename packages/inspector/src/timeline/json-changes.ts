@@ -1,6 +1,7 @@
 // Where two JSON values differ, as pointers, outermost first and at most so many.
 
 import type { JsonValue } from "@soong/core";
+import { pointerStep } from "@soong/core/internal";
 import type { InputChange } from "../wire/index.ts";
 
 export interface JsonChanges {
@@ -10,7 +11,7 @@ export interface JsonChanges {
 }
 
 const MOST_CHANGES = 100;
-/** As deep as arguments may be; what differs further down is told as a whole. */
+/** As deep as arguments may be; what differs further down is reported as a whole. */
 const MOST_LEVELS = 64;
 
 export function jsonChanges(before: JsonValue, after: JsonValue): JsonChanges {
@@ -27,7 +28,7 @@ export function jsonChanges(before: JsonValue, after: JsonValue): JsonChanges {
       if (JSON.stringify(from) !== JSON.stringify(to)) tell({ path, from, to });
     } else {
       for (const key of new Set([...Object.keys(from), ...Object.keys(to)])) {
-        const at = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+        const at = `${path}/${pointerStep(key)}`;
         const left = own(from, key);
         const right = own(to, key);
         if (left === undefined) tell({ path: at, to: right });

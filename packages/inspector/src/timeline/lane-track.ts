@@ -1,11 +1,10 @@
 // One call as its facts tell of it: what it was doing when. Its spans follow one another without a gap, and none ends
-// before it began, whatever the clock did meanwhile. There are many of these: plain data, and little of it.
+// before it began, even if the clock was set back. There are many of these: plain data, and little of it.
 
 import { isTerminalFact, type Fact, type TerminalFactType } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
 import type { Lane, LaneState, Span, SpanKind } from "../wire/index.ts";
-import { aboutCall, MOST_SUMMARY_CHARS } from "./about-call.ts";
-import { oneLine } from "./one-line.ts";
+import { MOST_SUMMARY_CHARS, oneLine, summarizeArguments } from "./one-line.ts";
 
 export interface LaneTrack extends Pick<
   Lane,
@@ -45,7 +44,7 @@ export function trackLane(requested: RequestedCall, at: number): LaneTrack {
     kinds: ["arriving"],
     times: [at],
     state: "arriving",
-    summary: aboutCall(data.model_input),
+    summary: summarizeArguments(data.model_input),
     ended_seq: undefined,
     outcome: undefined,
     yielded_at: undefined,
@@ -82,7 +81,7 @@ export function takeLaneFact(lane: LaneTrack, fact: Fact, at: number | undefined
   return next !== undefined && enter(lane, next, at);
 }
 
-/** Its run has ended: nobody is left to tell a result to. True where that made a difference. */
+/** Its run has ended: no one is left to tell a result to. True where that made a difference. */
 export function endLaneRun(lane: LaneTrack, at: number | undefined): boolean {
   lane.isRunOver = true;
   return lane.state === "holding" && enter(lane, "ended", at);
@@ -111,7 +110,7 @@ function end(
 }
 
 function yielded(lane: LaneTrack, at: number | undefined): boolean {
-  // A result that is told without an end on record: nonsense, and no end.
+  // A result that was yielded without a recorded end: invalid, and no end.
   if (lane.ended_seq === undefined || lane.yielded_at !== undefined) return false;
   enter(lane, "ended", at);
   lane.yielded_at = Math.max(lane.times.at(-1) ?? 0, at ?? 0);

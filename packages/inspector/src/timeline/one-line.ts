@@ -1,5 +1,15 @@
 // Text of any kind and length as one line of bounded length, in whole characters.
 
+import { describeArguments } from "@soong/core";
+
+export const MOST_SUMMARY_CHARS = 160;
+
+/** What a call is about: the file, the command or the words of its arguments as recorded, JSON text or a value. */
+export function summarizeArguments(given: unknown): string | undefined {
+  const line = oneLine(describeArguments(given) ?? "", MOST_SUMMARY_CHARS);
+  return line === "" ? undefined : line;
+}
+
 /** Its line breaks and other controls become spaces. */
 export function oneLine(text: string, most: number): string {
   // Cut before anything else: what comes from a model or a tool may be megabytes.
@@ -19,4 +29,13 @@ export function oneLine(text: string, most: number): string {
 export function asText(value: unknown): string {
   if (typeof value === "string") return value;
   return value === undefined ? "" : (JSON.stringify(value) ?? "");
+}
+
+/** Undefined where the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -10,6 +10,11 @@ export function dataIn(value: unknown): Data {
   return isRecord(value) ? value : NOTHING;
 }
 
+/** For a record that is handed on whole, or has each part that is read checked beside it. */
+export function recordIn(value: unknown): object {
+  return dataIn(value);
+}
+
 export function textIn(data: Data, field: string): string | undefined {
   const value = data[field];
   return typeof value === "string" && value !== "" ? value : undefined;

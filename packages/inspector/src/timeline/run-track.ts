@@ -5,7 +5,7 @@ import type { Fact, RunEndData } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
 import type { RunRow } from "../wire/index.ts";
 import { oneLine } from "./one-line.ts";
-import { toldUsage, usageOf, withRequest, type UsageSum } from "./run-usage.ts";
+import { recordedUsage, usageOf, withRequest, type UsageSum } from "./run-usage.ts";
 import { createSeqList, type SeqList } from "./seq-list.ts";
 
 /** What the run that started a child has on record of it. */
@@ -69,12 +69,12 @@ export function trackRun(first: Fact & { run_id: string }, at: number): RunTrack
         row.parent_run_id = fact.parent_run_id;
       }
       if (row.ended_at !== undefined) return false;
-      return heard(fact, time);
+      return applyFact(fact, time);
     },
   };
 
   /** Whether it has ended by this. */
-  function heard({ type, data }: Fact, time: number | undefined): boolean {
+  function applyFact({ type, data }: Fact, time: number | undefined): boolean {
     switch (type) {
       case "run.queued":
         row.status = "queued";
@@ -115,7 +115,7 @@ export function trackRun(first: Fact & { run_id: string }, at: number): RunTrack
     const reason = oneLine(reasonIn(data, status) ?? "", MOST_REASON_CHARS);
     if (reason !== "") row.reason = reason;
     // Where its requests are on record, it is what they add up to.
-    used ??= data.usage && toldUsage(data.usage);
+    used ??= data.usage && recordedUsage(data.usage);
     return true;
   }
 }

@@ -26,7 +26,7 @@ export function withRequest(before: UsageSum | undefined, request: ModelEndData)
 }
 
 /** What the end of a run says it used. */
-export function toldUsage(usage: UsageTotal): UsageSum | undefined {
+export function recordedUsage(usage: UsageTotal): UsageSum | undefined {
   const { requests, unpriced, cost } = usage;
   if (requests === 0) return undefined;
   return {

@@ -1,5 +1,5 @@
 // Searching the tools of a run: the deferred ones with the very search the model has, the loaded ones beside them, for a
-// person may mean any.
+// user may mean any.
 
 import {
   createSearchIndex,
@@ -7,11 +7,13 @@ import {
   type CatalogEntry,
   type Fact,
   type FoundTool,
-  type RegisteredTool,
-  type Surface,
-  type SurfaceStanding,
 } from "@soong/core";
-import { createDeferredIndex, searchDocumentOf, wireNames } from "@soong/core/internal";
+import {
+  createDeferredIndex,
+  searchDocumentOf,
+  wireNames,
+  type SearchedTool,
+} from "@soong/core/internal";
 import type { SurfaceMatches } from "../wire/index.ts";
 import { readDefinitions, type Definitions, type RecordedTool } from "./definitions.ts";
 import { catalogAt, definitionOf } from "./surface-view.ts";
@@ -45,7 +47,7 @@ interface Search {
   beside(query: string): readonly FoundTool[];
 }
 
-/** People search letter by letter: thousands of tools are read once for one revision. */
+/** Users search letter by letter: thousands of tools are read once for one revision. */
 function searchFor(facts: readonly Fact[], { revision, definitions }: SearchOptions): Search {
   const catalog = catalogAt(facts, revision);
   const key = typeof definitions === "object" && definitions !== null ? definitions : undefined;
@@ -59,20 +61,20 @@ function searchFor(facts: readonly Fact[], { revision, definitions }: SearchOpti
 const searches = new WeakMap<object, { seq: number | undefined; search: Search }>();
 
 function searchOf(entries: readonly CatalogEntry[], recorded: Definitions): Search {
-  const standing = new Map<string, SurfaceStanding>();
+  const standing = new Map<string, { state: "loaded" | "deferred"; tool: SearchedTool }>();
   const aliases = new Map<string, string>();
   const loaded: RecordedTool[] = [];
   for (const entry of entries) {
     if (entry.state === "excluded") continue;
     const tool = definitionOf(entry, recorded);
-    standing.set(entry.tool_name, { state: entry.state, tool: registered(tool) });
+    standing.set(entry.tool_name, { state: entry.state, tool: searchedTool(tool) });
     for (const alias of tool.aliases) aliases.set(alias, entry.tool_name);
     if (entry.state === "loaded") loaded.push(tool);
   }
   const deferred = [...standing.values()].flatMap((one) =>
     one.state === "deferred" ? [one.tool] : [],
   );
-  const surface = { deferred, standing, aliases } as unknown as Surface;
+  const surface = { deferred, standing, aliases };
   const names = wireNames([...standing.keys()], PORTABLE_NAMES);
   const index = createDeferredIndex();
   const beside = createSearchIndex(loaded.map((tool) => searchDocumentOf(tool)));
@@ -83,7 +85,6 @@ function searchOf(entries: readonly CatalogEntry[], recorded: Definitions): Sear
 }
 
 /** As much of it as the search of the model looks at. */
-function registered({ name, tags, input_schema, ...definition }: RecordedTool): RegisteredTool {
-  const about = { name, definition, tags, input: { original: input_schema }, generation: 0 };
-  return about as unknown as RegisteredTool;
+function searchedTool({ name, tags, input_schema, ...definition }: RecordedTool): SearchedTool {
+  return { name, definition, tags, input: { original: input_schema }, generation: 0 };
 }

@@ -19,7 +19,7 @@ import type {
   ToolGrant,
   ToolResult,
 } from "@soong/core";
-import { countIn, dataIn, listIn, textIn, textsIn } from "./read-data.ts";
+import { countIn, dataIn, listIn, recordIn, textIn, textsIn } from "./read-data.ts";
 
 /** The same fact where nothing of it had to be changed. */
 export function soundFact(fact: Fact): Fact {
@@ -187,7 +187,7 @@ function runUsage(value: unknown): UsageTotal | undefined {
 function toolResult(value: unknown, { type, tool_call_id = "", tool_name = "" }: Fact): ToolResult {
   const result = dataIn(value);
   return {
-    ...(result as unknown as ToolResult),
+    ...(recordIn(value) as ToolResult),
     tool_call_id: textIn(result, "tool_call_id") ?? tool_call_id,
     tool_name: textIn(result, "tool_name") ?? tool_name,
     status: (textIn(result, "status") ?? type.slice("tool.".length)) as ToolResult["status"],
@@ -195,7 +195,7 @@ function toolResult(value: unknown, { type, tool_call_id = "", tool_name = "" }:
     content: listIn(result, "content").filter(isBlock),
     summary: textIn(result, "summary") ?? "",
     artifacts: listIn(result, "artifacts").filter(isArtifact),
-    metadata: dataIn(result["metadata"]) as unknown as ToolResult["metadata"],
+    metadata: recordIn(result["metadata"]) as ToolResult["metadata"],
   };
 }
 
@@ -236,7 +236,7 @@ function isResource(value: unknown): value is Resource {
 function toolGrant(value: unknown): ToolGrant {
   const grant = dataIn(value);
   const [grant_id, granted_by] = [text(grant["grant_id"]), text(grant["granted_by"])];
-  return { ...(grant as unknown as ToolGrant), grant_id, granted_by };
+  return { ...(recordIn(value) as ToolGrant), grant_id, granted_by };
 }
 
 const REQUEST_TEXTS = ["request_id", "tool_call_id", "tool_name"];
@@ -248,5 +248,5 @@ function wholeRequest(value: unknown): PermissionRequest {
   const isWhole =
     REQUEST_TEXTS.every((field) => textIn(request, field) !== undefined) &&
     REQUEST_LISTS.every((field) => Array.isArray(request[field]));
-  return (isWhole ? request : { request_id: "" }) as unknown as PermissionRequest;
+  return recordIn(isWhole ? request : { request_id: "" }) as PermissionRequest;
 }

@@ -15,7 +15,7 @@ import { soundFact } from "./sound-fact.ts";
 
 export interface SurfaceOptions {
   readonly run_id: string;
-  /** Left out: as it is now. */
+  /** Default: as it is now. */
   readonly revision?: number;
   /** The JSON of the artifact that `definitionsRef` names. */
   readonly definitions?: unknown;

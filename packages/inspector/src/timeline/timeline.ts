@@ -1,4 +1,4 @@
-// The facts of one session as runs and lanes, worked out as they come. What changed since somebody last looked is at
+// The facts of one session as runs and lanes, worked out as they come. What changed since someone last looked is at
 // hand without a look at the rest; how the facts came in pages makes no difference.
 
 import type { Fact } from "@soong/core";
@@ -162,7 +162,7 @@ export function createTimeline(): Timeline {
     touched.add(lane);
     const parent = run.lanes.get(lane.parent_call_id ?? "");
     if (parent !== undefined) (parent.child_calls ??= []).push(fact.tool_call_id);
-    // A run does not wait for its calls; one that comes later than its end has nobody to tell its result to.
+    // A run does not wait for its calls; one that comes later than its end has no one to tell its result to.
     if (run.track.hasEnded) endLaneRun(lane, at);
   }
 

@@ -19,7 +19,7 @@ export interface CallStory {
   inputs: CallInputs;
   decisions: readonly Decided[];
   hooks: readonly HookRun[];
-  /** What would be done, as it was shown to a person, or as it can be told from the record. */
+  /** What would be done, as it was shown to the user, or as the record describes it. */
   preview?: Preview;
   effects?: Readonly<Record<string, boolean>>;
   digest?: string;
@@ -66,11 +66,11 @@ export interface Decided {
   /** Of its fact. */
   seq: number;
   at: number;
-  by: "policy" | "hook" | "person" | "nobody" | "grant";
+  by: "policy" | "hook" | "user" | "no_one" | "grant";
   decision: string;
   reason?: string;
   chain?: readonly ChainEntry[];
-  /** Where a person was asked. */
+  /** Where the user was asked. */
   request?: PermissionRequest;
   answered_by?: string;
   /** From the question to the answer. */

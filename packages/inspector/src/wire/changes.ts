@@ -1,5 +1,5 @@
 // What is new since the page last asked. One request at a time: it is held open until there is news, or a while is over.
-// A slow page asks later and misses nothing; nobody waits for it (EVENT-4).
+// A slow page asks later and misses nothing; no one waits for it (EVENT-4).
 
 import type { GrantRow, Question } from "./questions.ts";
 import type { SessionRow } from "./sessions.ts";
@@ -8,11 +8,11 @@ import type { Lane, RunRow } from "./timeline.ts";
 export interface Changes {
   /** Sent back with the next request. */
   cursor: string;
-  /** All there are now; left out when nothing of it changed. */
+  /** All there are now; omitted when nothing of it changed. */
   home?: HomeState;
-  /** Of the session that was asked about; left out when nothing of it changed. */
+  /** Of the requested session; omitted when nothing of it changed. */
   session?: SessionChanges;
-  /** Why the session that was asked about cannot be read, though there is one. */
+  /** Why the requested session cannot be read, though there is one. */
   session_problem?: string;
 }
 

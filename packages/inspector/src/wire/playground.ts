@@ -27,7 +27,7 @@ export interface PlaygroundTool {
 
 export interface PlaygroundCall {
   tool_name: string;
-  /** As the person filled it in: also what is wrong goes through the pipeline. */
+  /** As the user filled it in: also what is wrong goes through the pipeline. */
   input: JsonValue;
 }
 

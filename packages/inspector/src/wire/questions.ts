@@ -1,4 +1,4 @@
-// What waits for a person in the live sessions, and what was granted in them.
+// What waits for the user in the live sessions, and what was granted in them.
 
 import type { ElicitationRequest, JsonObject, PermissionRequest, ToolGrant } from "@soong/core";
 

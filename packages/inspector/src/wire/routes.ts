@@ -1,9 +1,8 @@
 // Every request there is, by method and path: what goes in the query or the body, and what comes back. A path begins
-// with /api; `:name` stands for one part, encoded. Every request has the token as its bearer. Failures are a Problem.
+// with /api; `:name` is one part, encoded. Every request has the token as its bearer. Failures are a Problem.
 
 import type { CallStory } from "./call.ts";
 import type { Changes } from "./changes.ts";
-import type { FactRows, WholeFact } from "./facts.ts";
 import type {
   Called,
   CallEnded,
@@ -18,7 +17,9 @@ import type {
   ArtifactMatches,
   ArtifactPage,
   Conversation,
+  FactRows,
   SessionList,
+  WholeFact,
 } from "./sessions.ts";
 import type { SurfaceMatches, SurfaceView } from "./surface.ts";
 import type { TaskGraph, TaskList } from "./tasks.ts";
@@ -96,3 +97,31 @@ export interface About {
   /** What was not given to this inspector is not offered. */
   can: { answer: boolean; playground: boolean; what_if: boolean; servers: boolean; tasks: boolean };
 }
+
+/** The names in the path of a route. */
+export type PathNames<Route extends string> = Route extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | PathNames<Rest>
+  : Route extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+/** How a request fails. `message` is a whole sentence for the user of the page. */
+export interface Problem {
+  error: { code: ProblemCode; message: string };
+}
+
+export type ProblemCode =
+  /** No token, or a wrong one. */
+  | "unauthorized"
+  /** From another page, or for another host. */
+  | "forbidden"
+  | "not_found"
+  | "bad_request"
+  | "too_large"
+  /** The answer came too late: someone else gave one, or the call is gone. */
+  | "settled"
+  /** The runtime it is about has ended, or cannot be reached. */
+  | "gone"
+  /** This inspector was started without it. */
+  | "unsupported"
+  | "failed";

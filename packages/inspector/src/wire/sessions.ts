@@ -1,6 +1,6 @@
 // What is kept, and which of it is live.
 
-import type { ArtifactRecord, ContentBlock, NodeKind } from "@soong/core";
+import type { ArtifactRecord, ContentBlock, Fact, FactLevel, NodeKind } from "@soong/core";
 
 export interface SessionRow {
   session_id: string;
@@ -26,11 +26,11 @@ export interface SessionList {
   next?: string;
 }
 
-/** The conversation along the path that an agent goes on from: what the model reads, oldest first. */
+/** The conversation along the path that an agent continues from: what the model reads, oldest first. */
 export interface Conversation {
   agent_id: string;
   items: ConversationItem[];
-  /** How many older ones were left out; ask with `before` = the first item's node_id. */
+  /** How many older ones were omitted; ask with `before` = the first item's node_id. */
   older: number;
 }
 
@@ -56,9 +56,9 @@ export interface ArtifactList {
 export interface ArtifactPage {
   artifact: ArtifactRecord;
   offset: number;
-  /** Where the next page begins; left out at the end. */
+  /** Where the next page begins; omitted at the end. */
   next_offset?: number;
-  /** Of the first line on this page, from 1; left out for bytes. */
+  /** Of the first line on this page, from 1; omitted for bytes. */
   line?: number;
   text?: string;
   hex?: string;
@@ -68,4 +68,28 @@ export interface ArtifactMatches {
   matches: { offset: number; line: number; text: string }[];
   /** There are more than were looked for. */
   is_cut: boolean;
+}
+
+/** The journal as a list: a row is one line, the whole fact is asked for by its seq. */
+export interface FactRow {
+  seq: number;
+  time: string;
+  type: string;
+  level: FactLevel;
+  run_id?: string;
+  tool_call_id?: string;
+  tool_name?: string;
+  /** What it says, in a line. */
+  text: string;
+}
+
+/** `total` facts in the session, or in the run; rows from `offset` on, counted from 0. */
+export interface FactRows {
+  total: number;
+  offset: number;
+  rows: FactRow[];
+}
+
+export interface WholeFact {
+  fact: Fact;
 }

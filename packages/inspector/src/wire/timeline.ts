@@ -5,13 +5,13 @@ export type SpanKind =
   | "arriving"
   /** Ready, and held back by its siblings. */
   | "queued"
-  /** For a person: a permission, or an elicitation. */
+  /** For the user: a permission, or an elicitation. */
   | "waiting"
   | "executing"
-  /** Ended, and not yet told to the model: results are told in call order. */
+  /** Ended, and not yet sent to the model: results are sent in call order. */
   | "holding";
 
-/** `to` is null while it goes on. */
+/** `to` is null while it continues. */
 export type Span = readonly [kind: SpanKind, from: number, to: number | null];
 
 export type LaneState = SpanKind | "ended";
@@ -29,7 +29,7 @@ export interface Lane {
   state: LaneState;
   /** The status of its result. */
   outcome?: string;
-  /** When its result was told to the model. */
+  /** When its result was sent to the model. */
   yielded_at?: number;
   spans: readonly Span[];
   /** One line: what it was asked, or what came of it. */
@@ -56,7 +56,7 @@ export interface RunRow {
   ended_at?: number;
   facts: number;
   calls: number;
-  /** How often the tools it sees were told: at its beginning, and with each change. */
+  /** How often its surface was recorded: at its beginning, and with each change. */
   surfaces: number;
   usage?: Usage;
 }

@@ -1,5 +1,5 @@
 // The token of one server while it is used: sent with every request, renewed when it is over, and given up when
-// it cannot be renewed (MCP-8). A refresh token is good for one use, so whoever renews has the file for itself,
+// it cannot be renewed (MCP-8). A refresh token is good for one use, so the one that renews has the file for itself,
 // and looks first whether another process has renewed already.
 
 import { extractWWWAuthenticateParams, type AuthProvider } from "@modelcontextprotocol/client";
@@ -16,7 +16,7 @@ import { scopesOf, tokensForRefresh } from "./token-request.ts";
 export interface AccessTokens extends Required<AuthProvider> {
   /** Notes which token an answer was given to; to be called with every answer. */
   noteAnswer(response: Response, authorization: string | null): Promise<void>;
-  /** Why the server did not do what it was asked last, in words for people that begin with "it". */
+  /** Why the server did not do what it was asked last, in words for users that begin with "it". */
   readonly refusal: Refusal | undefined;
   /** Everything that must not be shown. */
   readonly secrets: readonly string[];
@@ -24,7 +24,7 @@ export interface AccessTokens extends Required<AuthProvider> {
 
 export interface Refusal {
   readonly message: string;
-  /** Nothing can be asked of the server before somebody logs in; else it is about one request. */
+  /** Nothing can be asked of the server before someone logs in; else it is about one request. */
   readonly isOver: boolean;
 }
 
@@ -128,7 +128,7 @@ export function createAccessTokens(parts: AccessTokenParts): AccessTokens {
       const { resource_metadata_url: resourceMetadataUrl } = login;
       const issuer = await findIssuer({ serverUrl, resourceMetadataUrl, fetch });
       if (issuer.issuer !== tokens.client.issuer) {
-        // The token is shown to nobody but the one who issued it.
+        // The token is shown to no one but the one who issued it.
         throw new McpLoginFailure("refused", "its authorization server is another now");
       }
       const { client, scopes } = tokens;
@@ -137,13 +137,13 @@ export function createAccessTokens(parts: AccessTokenParts): AccessTokens {
         ...login,
         tokens: await tokensForRefresh(question, refreshToken),
       };
-      // Told before it is written: from here on it may turn up anywhere.
+      // Reported before it is written: from here on it may turn up anywhere.
       learn(next);
       await save(next);
     } catch (error) {
       const isOver = error instanceof McpLoginFailure && error.reason === "refused";
       if (!isOver) throw unrenewed(error);
-      // Nobody tries it again.
+      // No one tries it again.
       const { refresh_token: _spent, ...rest } = tokens;
       const spent = { ...login, tokens: rest };
       learn(spent);

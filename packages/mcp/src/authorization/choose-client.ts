@@ -46,7 +46,7 @@ export async function chooseClient(question: ClientQuestion): Promise<StoredClie
   return { ...about, registered: true, ...(await register(question)) };
 }
 
-/** For a request: what stands in the entry is not kept elsewhere. */
+/** For a request: what is in the entry is not kept elsewhere. */
 export function withSecret(client: StoredClient, settings: McpOAuthSettings): StoredClient {
   const { client_id, client_secret } = settings;
   const isOurs = !client.registered && client.client_id === client_id;
@@ -67,7 +67,7 @@ async function register({ issuer, redirectUri, scope, fetch }: ClientQuestion) {
   const { metadata } = issuer;
   if (metadata.registration_endpoint === undefined) {
     const message =
-      'its authorization server registers nobody by itself: register a client there and write its id into "oauth" of the entry ("client_id", and "client_secret" if there is one)';
+      'its authorization server offers no automatic registration: register a client there and write its id into "oauth" of the entry ("client_id", and "client_secret" if there is one)';
     throw new McpLoginFailure("not_offered", message);
   }
   const offered = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];

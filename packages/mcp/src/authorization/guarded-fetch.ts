@@ -1,5 +1,5 @@
 // Requests to addresses a server named: it may be hostile, so nothing goes anywhere unsafe, nothing is waited
-// for or read without a bound, and nobody sends us on to somewhere else.
+// for or read without a bound, and no one sends us on to somewhere else.
 
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { McpLoginFailure } from "./login-failure.ts";

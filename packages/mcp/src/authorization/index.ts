@@ -1,4 +1,4 @@
-// The authorization room: logins to remote servers (MCP-8). Who issues a server's tokens, how a person gets one,
+// The authorization module: logins to remote servers (MCP-8). Who issues a server's tokens, how the user gets one,
 // where it is kept, and how it is renewed. It sends nothing to a server but the question whether it wants one.
 
 export { createAccessTokens, type AccessTokens } from "./access-tokens.ts";

@@ -1,5 +1,5 @@
-// A login: a person says yes in a browser, and comes back to an address of this machine (MCP-8). Nothing is
-// opened here: the address to go to is handed to whoever asked.
+// A login: the user says yes in a browser, and comes back to an address of this machine (MCP-8). Nothing is
+// opened here: the address to go to is handed to the caller.
 
 import { randomBytes } from "node:crypto";
 import {
@@ -28,12 +28,12 @@ import { scopesOf, tokensForCode } from "./token-request.ts";
 
 export interface McpLoginOptions {
   readonly logins: McpLogins;
-  /** Where the person is to go: always https, or an address of this machine for a server on it. */
+  /** Where the user is to go: always https, or an address of this machine for a server on it. */
   readonly show: (url: string) => void | Promise<void>;
   readonly signal?: AbortSignal;
   /** For all of it. */
   readonly timeoutMs?: number;
-  /** Told every secret before it is kept. */
+  /** Receives every secret before it is kept. */
   readonly onSecret?: (secret: McpSecret) => void;
   readonly clock?: Clock;
 }
@@ -44,7 +44,7 @@ export interface McpLoginReport {
   readonly scopes: readonly string[];
   /** Milliseconds since 1970. */
   readonly expires_at?: number;
-  /** Whether it is renewed without a person. */
+  /** Whether it is renewed without the user. */
   readonly renewable: boolean;
 }
 
@@ -78,7 +78,7 @@ export async function logInToServer(
   const { clock = systemClock(), timeoutMs = TIMEOUT_MS } = options;
   const over = new AbortController();
   const cancel = clock.after(timeoutMs, () =>
-    over.abort(new McpLoginFailure("timeout", `nobody logged in within ${timeoutMs} ms`)),
+    over.abort(new McpLoginFailure("timeout", `no one logged in within ${timeoutMs} ms`)),
   );
   const onAbort = () => over.abort(new McpLoginFailure("aborted", "it was given up"));
   options.signal?.addEventListener("abort", onAbort, { once: true });

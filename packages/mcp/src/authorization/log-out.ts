@@ -22,7 +22,7 @@ export async function logOutOfServer(
   return wasThere;
 }
 
-/** Best done, never needed: nobody has the tokens any more. */
+/** Best done, never needed: no one has the tokens any more. */
 async function takeBack(
   { server_url, resource_metadata_url, tokens }: StoredLogin,
   settings: McpOAuthSettings,
@@ -35,7 +35,7 @@ async function takeBack(
     fetch,
   });
   const endpoint = revocationEndpoint(metadata);
-  // A token is shown to nobody but the one who issued it.
+  // A token is shown to no one but the one who issued it.
   if (endpoint === undefined || issuer !== tokens.client.issuer) return;
   const { client_id, client_secret } = withSecret(tokens.client, settings);
   const basic = Buffer.from(`${client_id}:${client_secret ?? ""}`).toString("base64");

@@ -1,13 +1,13 @@
-// Why a login did not come about, in words for people.
+// Why a login did not come about, in words for users.
 
 import { SoongError } from "@soong/core";
 
 export type McpLoginFailureReason =
   /** The server wants no login, or none that we know. */
   | "not_offered"
-  /** The authorization server, or the person, said no. */
+  /** The authorization server, or the user, said no. */
   | "refused"
-  /** An address that is not safe to send anything to, or an answer from somebody else. */
+  /** An address that is not safe to send anything to, or an answer from someone else. */
   | "insecure"
   | "unreachable"
   | "timeout"

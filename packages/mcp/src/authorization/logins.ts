@@ -11,7 +11,7 @@ import { readStoredLogin, secretsOfLogin, type StoredLogin } from "./stored-logi
 
 export interface McpLogins {
   read(server_id: string): Promise<StoredLogin | undefined>;
-  /** Nobody else changes this server's login until `work` is done. */
+  /** No one else changes this server's login until `work` is done. */
   change<T>(
     server_id: string,
     work: (login: StoredLogin | undefined, save: SaveLogin) => Promise<T>,
@@ -20,7 +20,7 @@ export interface McpLogins {
   /** Also what cannot be read. Says whether there was anything. */
   remove(server_id: string): Promise<boolean>;
   status(entry: McpServerEntry): Promise<McpLoginStatus>;
-  /** All tokens of the home, for the redactor. What cannot be read is left out. */
+  /** All tokens of the home, for the redactor. What cannot be read is omitted. */
   secrets(): Promise<readonly McpSecret[]>;
 }
 
@@ -36,7 +36,7 @@ export type McpLoginStatus =
       readonly wanted_scopes: readonly string[];
       /** Milliseconds since 1970. */
       readonly expires_at?: number;
-      /** Whether it is renewed without a person. */
+      /** Whether it is renewed without the user. */
       readonly renewable: boolean;
     };
 

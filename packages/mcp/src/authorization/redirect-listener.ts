@@ -1,4 +1,4 @@
-// The address of this machine a person's browser comes back to after the login. It answers one path, takes one
+// The address of this machine the user's browser comes back to after the login. It answers one path, takes one
 // answer that knows the secret of this login, and shows nothing of what it was sent.
 
 import { timingSafeEqual } from "node:crypto";
@@ -17,7 +17,7 @@ export interface RedirectListener {
 const HOST = "127.0.0.1";
 const PATH = "/callback";
 
-/** `wanted` must be had; `preferred` is given up when somebody else listens there. */
+/** `wanted` must be had; `preferred` is given up when someone else listens there. */
 export async function openRedirectListener(options: {
   wanted: string | undefined;
   preferred: string | undefined;
@@ -77,7 +77,7 @@ async function listenAt(address: URL): Promise<RedirectListener> {
   };
 }
 
-/** Only what a browser sends that was told to come here, not what a page elsewhere makes it send. */
+/** Only what a browser sends that was redirected here, not what a page elsewhere makes it send. */
 function parametersOf(
   { method, url = "", headers }: IncomingMessage,
   redirectUri: string,

@@ -21,7 +21,7 @@ export interface StoredLogin {
 export interface StoredClient {
   readonly issuer: string;
   readonly client_id: string;
-  /** By us, with this issuer; else it stands in the entry, and so does its secret. */
+  /** By us, with this issuer; else it is in the entry, and so is its secret. */
   readonly registered: boolean;
   readonly client_secret?: string;
   readonly token_endpoint_auth_method?: string;

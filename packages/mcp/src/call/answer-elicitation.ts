@@ -1,5 +1,5 @@
-// A question of the server, from inside a call (MCP-5). It reaches a person through the call's own context,
-// so hooks see it and the clock stands still; an answer goes back only if it is what was asked for.
+// A question of the server, from inside a call (MCP-5). It reaches the user through the call's own context,
+// so hooks see it and the clock is paused; an answer goes back only if it is what was asked for.
 
 import {
   compileSchema,
@@ -16,12 +16,12 @@ import { safeText } from "../catalog/index.ts";
 
 const MAX_MESSAGE_CHARS = 4_000;
 const MAX_URL_CHARS = 4_000;
-/** A person may mistype; a hook that answers wrongly would do so for ever. */
+/** The user may mistype; a hook that answers wrongly would do so for ever. */
 const MAX_ATTEMPTS = 3;
 
 const DECLINED: ElicitationAnswer = { action: "decline" };
 
-/** Never rejects: whatever cannot be asked or answered is declined. */
+/** Never rejects: what cannot be asked or answered is declined. */
 export async function answerElicitation(
   request: ElicitationRequest,
   context: Pick<ToolContext, "elicit">,
@@ -63,7 +63,7 @@ async function askOrGiveUp(
   }
 }
 
-/** A field that was left alone keeps the value it was shown with. */
+/** A field that was not changed keeps the value it was shown with. */
 function withDefaults(content: JsonObject, { properties }: JsonObject): JsonObject {
   if (!isJsonObject(properties)) return content;
   const left = Object.entries(properties).flatMap(([name, field]) => {

@@ -141,7 +141,7 @@ describe("a call that does not end well", () => {
       retryable: false,
       recovery: "ask_the_user",
       message:
-        "mcp.git.log gave no answer and no progress for 100000 ms; the server was told to stop. It may or may not have happened: find out before doing it again.",
+        "mcp.git.log gave no answer and no progress for 100000 ms; the server was asked to stop. It may or may not have happened: find out before doing it again.",
     });
     const reads = await stage(() => Promise.reject(new McpRequestFailure("timeout", "")), {
       isReadonly: true,

@@ -1,10 +1,10 @@
 // One call (MCP-4, MCP-5): the server is asked once, its progress and its questions are passed on, and
-// whatever becomes of it is a result.
+// every outcome is a result.
 
 import type { HandlerResult, JsonObject, ToolContext } from "@soong/core";
 import { McpRequestFailure, type ConnectedServer } from "../connection/index.ts";
-import { failureOf } from "./failure-of.ts";
-import { optionsOfCall, type AskingCall } from "./options-of-call.ts";
+import { toToolFailure } from "./call-failure.ts";
+import { awaitOnCancel, callOptions, type AskingCall } from "./call-options.ts";
 import { readCallResult } from "./read-call-result.ts";
 import { openRequiredUrls, requiredUrls } from "./required-urls.ts";
 
@@ -17,10 +17,10 @@ export interface ServerCall extends AskingCall {
   readonly isReadonly: boolean;
 }
 
-/** How often a server may send a person to a page before it does what it was asked. */
+/** How often a server may send the user to a page before it does what it was asked. */
 const MAX_ROUNDS = 3;
 
-/** Throws a ToolFailure for whatever is not an answer of the tool. */
+/** Throws a ToolFailure for anything that is not an answer of the tool. */
 export async function callServerTool(
   call: ServerCall,
   context: ToolContext,
@@ -32,20 +32,16 @@ export async function callServerTool(
       const urls = round < MAX_ROUNDS ? requiredUrls(error) : undefined;
       // The server has refused before doing anything: this is the one error after which it is asked again.
       if (urls !== undefined && (await openRequiredUrls(urls, context))) continue;
-      throw error instanceof McpRequestFailure ? failureOf(error, call, context.toolName) : error;
+      throw error instanceof McpRequestFailure
+        ? toToolFailure(error, call, context.toolName)
+        : error;
     }
   }
 }
 
 async function ask(call: ServerCall, context: ToolContext): Promise<JsonObject> {
   const request = { name: call.name, arguments: call.arguments };
-  const answer = call.server.callTool(request, optionsOfCall(call, context));
-  // The end of a cancelled call waits until the server has been told.
-  context.onCancel(() =>
-    answer.then(
-      () => {},
-      () => {},
-    ),
-  );
+  const answer = call.server.callTool(request, callOptions(call, context));
+  awaitOnCancel(answer, context);
   return answer;
 }

@@ -6,7 +6,7 @@ import type { HostRequest, QuestionOptions } from "../connection/index.ts";
 import type { JsonObject } from "@soong/core";
 
 export interface McpHost {
-  /** The client that made this call; undefined where nobody answers for it. */
+  /** The client that made this call; undefined where no one answers for it. */
   clientOf(call: {
     readonly run_id: string;
     readonly tool_call_id: string;
@@ -18,13 +18,13 @@ export interface HostClient {
   readonly identity: unknown;
   readonly sampling: boolean;
   readonly roots: boolean;
-  /** How much of what its server logs during the call it wants to hear; left out: nothing. */
+  /** How much of what its server logs during the call it wants to hear; default: nothing. */
   readonly logLevel?: string | undefined;
   /** Resolves with the result as the protocol has it. Rejects when the client refuses or is gone. */
   ask(request: HostRequest, options: QuestionOptions): Promise<JsonObject>;
   /**
    * Questions of the call are about to come together, under these names, elicitation among them. What it returns
-   * is told of each that has been dealt with, whether or not it came this way.
+   * is called for each that has been handled, whether or not it came this way.
    */
   expect?(keys: readonly string[]): (key: string) => void;
 }

@@ -1,18 +1,17 @@
 // The content of a result, block by block (MCP-4). What is known stays the block it was, and what a block of ours
 // has no place for is kept beside it; bytes too many for a conversation, or that are none, become artifacts, and
-// what nobody knows is kept as JSON.
+// what no one knows is kept as JSON.
 
 import {
-  messageOf,
   type ArtifactRef,
   type ContentBlock,
   type JsonObject,
   type JsonValue,
+  messageOf,
   type ToolContext,
 } from "@soong/core";
 import { isJsonObject } from "@soong/core/internal";
 import { safeLine } from "../catalog/index.ts";
-import { decodeBase64 } from "./decode-base64.ts";
 
 export interface ReadContent {
   readonly content: ContentBlock[];
@@ -182,4 +181,20 @@ const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,60}\/[a-z0-9!#$&^_.+-]{1,60}$/;
 function mediaType(given: JsonValue | undefined, family: string): string {
   const plain = typeof given === "string" ? (given.split(";")[0] ?? "").trim().toLowerCase() : "";
   return MEDIA_TYPE.test(plain) && plain.startsWith(family) ? plain : "application/octet-stream";
+}
+
+// Node's own decoder takes anything for base64.
+
+const FOREIGN = /[^A-Za-z0-9+/=]/;
+
+/** Undefined where the text is something else. */
+export function decodeBase64(text: string): Buffer | undefined {
+  // Line breaks inside are common and harmless.
+  const compact = /\s/.test(text) ? text.replace(/\s+/g, "") : text;
+  const padding = compact.indexOf("=");
+  const isPadded = padding === -1 || (padding >= compact.length - 2 && compact.length % 4 === 0);
+  // Looked for, not matched as a whole: megabytes of it would exhaust a matcher that may go back.
+  if (!isPadded || compact.length % 4 === 1 || FOREIGN.test(compact)) return undefined;
+  if (padding === compact.length - 2 && !compact.endsWith("==")) return undefined;
+  return Buffer.from(compact, "base64");
 }

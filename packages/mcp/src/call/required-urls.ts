@@ -31,7 +31,7 @@ export function requiredUrls(error: unknown): readonly RequiredUrl[] | undefined
   return urls;
 }
 
-/** True when a person agreed to every one of them. */
+/** True when the user agreed to every one of them. */
 export async function openRequiredUrls(
   urls: readonly RequiredUrl[],
   context: ToolContext,

@@ -43,7 +43,7 @@ export function readSampling(given: JsonObject, redact: (text: string) => string
   return { ok: true, params: redacted(params, redact, 0) as JsonObject };
 }
 
-/** Bytes are left alone: text found in base64 is no text. */
+/** Bytes are unchanged: text found in base64 is not text. */
 function redacted(value: JsonValue, redact: (text: string) => string, depth: number): JsonValue {
   if (typeof value === "string") return redact(value);
   if (typeof value !== "object" || value === null) return value;

@@ -102,7 +102,7 @@ describe("names", () => {
     expect(excluded[2]!.tool_name.length).toBeLessThan(200);
     expect(excluded[5]).toMatchObject({
       tool_name: "mcp.git.(no name)",
-      detail: "it is left out: it has no name",
+      detail: "it is excluded: it has no name",
     });
     expect(excluded[7]!.detail).toContain("not an object");
   });
@@ -116,7 +116,7 @@ describe("names", () => {
     );
     expect(tools).toEqual([]);
     expect(excluded.map(({ tool_name }) => tool_name)).toEqual(names.map((n) => `mcp.git.${n}`));
-    expect(excluded[0]!.detail).toContain("stands for any name");
+    expect(excluded[0]!.detail).toContain("means any name");
     expect(excluded[2]!.detail).toContain('begins with "@"');
   });
 
@@ -246,7 +246,7 @@ describe("schemas", () => {
     ]);
     expect(tools.map(({ name }) => name)).toEqual(["mcp.git.fine"]);
     expect(excluded.map(({ detail }) => detail)).toEqual([
-      "it is left out: its definition is larger than 1048576 characters",
+      "it is excluded: its definition is larger than 1048576 characters",
     ]);
   });
 

@@ -47,7 +47,7 @@ export function buildCatalog({ entry, listed, pins, handlerOf }: CatalogParts): 
 
   for (const one of read) {
     if (one.ok) sort(one.tool);
-    else exclude(one.name ?? "(no name)", "invalid_definition", `it is left out: ${one.problem}`);
+    else exclude(one.name ?? "(no name)", "invalid_definition", `it is excluded: ${one.problem}`);
   }
   if (listed.cutShort !== undefined) {
     exclude("*", "invalid_definition", `the list of its tools is not whole: ${listed.cutShort}`);
@@ -65,7 +65,7 @@ export function buildCatalog({ entry, listed, pins, handlerOf }: CatalogParts): 
     if (count > 1) {
       return exclude(name, "invalid_definition", `the server lists this name ${count} times`);
     }
-    // Over HTTP what stands in between could be told something else than the server.
+    // Over HTTP an intermediary could read something else than the server.
     const mirrored =
       entry.transport.kind === "http" ? parameterHeaders(tool.input_schema) : OFF_HTTP;
     if (!mirrored.ok)

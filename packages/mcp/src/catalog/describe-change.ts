@@ -1,4 +1,4 @@
-// What changed between two definitions of a tool, in words a person can judge (MCP-7).
+// What changed between two definitions of a tool, in words the user can judge (MCP-7).
 
 import { canonicalJson } from "@soong/core";
 import { isJsonObject } from "@soong/core/internal";

@@ -3,7 +3,7 @@
 
 import { messageOf } from "@soong/core";
 import { McpRequestFailure, type ConnectedServer } from "../connection/index.ts";
-import { jsonSize } from "./json-size.ts";
+import { jsonSize } from "./server-tool.ts";
 import { safeLine } from "./safe-text.ts";
 
 export interface ListLimits {

@@ -39,7 +39,7 @@ export interface Pins {
   accept(server_id: string, tools: readonly ServerTool[]): Promise<void>;
 }
 
-/** Rejects on pins that cannot be read: without them nobody knows what was allowed. */
+/** Rejects on pins that cannot be read: without them no one knows what was allowed. */
 export async function createPins(storage: PinStorage): Promise<Pins> {
   let known = readPins(await storage.load());
   let turn: Promise<void> = Promise.resolve();
@@ -92,14 +92,14 @@ export async function createPins(storage: PinStorage): Promise<Pins> {
   }
 }
 
-/** Over all a model or a person is told of the tool. */
+/** Over all that a model or the user sees of the tool. */
 export function definitionHash(tool: ServerTool): string {
   const known = hashes.get(tool);
   if (known !== undefined) return known;
   const { name, title, description, input_schema, output_schema, annotations } = tool;
-  const told = { name, title, description, input_schema, output_schema, annotations };
+  const shown = { name, title, description, input_schema, output_schema, annotations };
   // As `digestOf` of the kernel, on the faster hash of Node: a server may have thousands of tools.
-  const hash = `sha256:${createHash("sha256").update(canonicalJson(told)).digest("hex")}`;
+  const hash = `sha256:${createHash("sha256").update(canonicalJson(shown)).digest("hex")}`;
   hashes.set(tool, hash);
   return hash;
 }

@@ -1,7 +1,8 @@
-// Text of a server, before anybody reads it: bounded, and without characters that hide or rearrange what
+// Text of a server, before anyone reads it: bounded, and without characters that hide or rearrange what
 // is there (terminal sequences, direction marks, invisible letters).
 
 import { isRecord, oneLine } from "@soong/core/internal";
+import { SCHEMA_MAPS } from "../connection/index.ts";
 
 /** Line breaks and tabs stay; so do the joiners that real scripts and emoji need. */
 const HIDDEN = /(?:(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\u{E0000}-\u{E0FFF}])+/gu;
@@ -19,18 +20,11 @@ export function safeLine(text: string, maxChars: number): string {
 }
 
 const DATA: ReadonlySet<string> = new Set(["const", "default", "enum", "examples", "example"]);
-const MAPS: ReadonlySet<string> = new Set([
-  "properties",
-  "patternProperties",
-  "$defs",
-  "definitions",
-  "dependentSchemas",
-]);
 const WORDS: ReadonlySet<string> = new Set(["description", "title", "$comment"]);
 const MAX_WORDS = 8_000;
 const MAX_DEPTH = 130;
 
-/** The words of a schema made safe, and marks for others left out; whatever decides about values stays as it is. */
+/** The words of a schema made safe, and marks for others omitted; what decides about values is unchanged. */
 export function safeSchema(schema: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH || typeof schema !== "object" || schema === null) return schema;
   if (Array.isArray(schema)) return schema.map((item) => safeSchema(item, depth + 1));
@@ -38,7 +32,7 @@ export function safeSchema(schema: unknown, depth = 0): unknown {
   const entries = own.map(([key, held]): [string, unknown] => {
     if (WORDS.has(key) && typeof held === "string") return [key, safeText(held, MAX_WORDS)];
     if (DATA.has(key)) return [key, held];
-    if (MAPS.has(key) && isRecord(held)) {
+    if (SCHEMA_MAPS.has(key) && isRecord(held)) {
       const fields = Object.entries(held).map(([name, field]): [string, unknown] => [
         name,
         safeSchema(field, depth + 2),

@@ -2,7 +2,6 @@
 
 import type { JsonObject } from "@soong/core";
 import { isJsonObject } from "@soong/core/internal";
-import { jsonSize } from "./json-size.ts";
 
 /** What a server says of its tool, as it says it: this is what is pinned (MCP-7). */
 export interface ServerTool {
@@ -42,4 +41,25 @@ export function readServerTool(given: unknown): ReadServerTool {
       ...(isJsonObject(annotations) ? { annotations } : {}),
     },
   };
+}
+
+/** About how long a JSON value is as text, of any depth, without making the text. Stops when the bound is passed. */
+export function jsonSize(value: unknown, enough: number): number {
+  let size = 0;
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0 && size < enough) {
+    const next = waiting.pop();
+    size += 4;
+    if (typeof next === "string") size += next.length;
+    else if (Array.isArray(next)) {
+      size += next.length;
+      if (size < enough) for (const item of next) waiting.push(item);
+    } else if (typeof next === "object" && next !== null) {
+      for (const [key, held] of Object.entries(next)) {
+        size += key.length + 4;
+        waiting.push(held);
+      }
+    }
+  }
+  return size;
 }

@@ -15,10 +15,10 @@ const MAX_DESCRIPTION_CHARS = 16_000;
 const MAX_TITLE_CHARS = 200;
 
 /**
- * Above the server's own limit, which progress renews: the handler ends the call by itself, and the
+ * Above the server's own limit, which progress renews: the handler ends the call, and the
  * kernel's maximum stays what it is.
  */
-const LEFT_TO_THE_HANDLER_MS = 24 * 60 * 60 * 1000;
+export const HANDLER_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 
 export function toolDefinition(
   entry: McpServerEntry,
@@ -38,7 +38,7 @@ export function toolDefinition(
     title,
     ...("schema" in output ? { output_schema: output.schema } : {}),
     ...effects,
-    timeout_ms: LEFT_TO_THE_HANDLER_MS,
+    timeout_ms: HANDLER_TIMEOUT_MS,
     metadata: {
       server_id,
       server_tool: tool.name,
@@ -47,7 +47,7 @@ export function toolDefinition(
       ...(input.pointers.length === 0 ? {} : { input_schema_relaxed: [...input.pointers] }),
       ...("ignored" in output ? { output_schema_ignored: output.ignored } : {}),
     },
-    ...(entry.network && entry.hosts.length > 0 ? { targets: () => hostsOf(entry) } : {}),
+    ...hostTargets(entry),
     handler: (input, context) => handler(input as JsonObject, context),
   };
 }
@@ -59,7 +59,7 @@ export function canonicalName(server_id: string, name: string): string {
 /** Why the server's name for its tool cannot be part of ours. */
 export function serverToolNameProblem(server_id: string, name: string): string | undefined {
   // A rule for this tool would be a rule for others; a word for ours, such as "@read_resource", one for this tool.
-  if (name.includes("*")) return 'has a "*", which stands for any name in rules';
+  if (name.includes("*")) return 'has a "*", which means any name in rules';
   if (name.startsWith("@")) return 'begins with "@", as names do that are not a server\'s to give';
   return nameProblem(canonicalName(server_id, name), {
     kind: "mcp",
@@ -128,6 +128,9 @@ function knownHints(annotations: JsonObject): JsonObject {
   );
 }
 
-function hostsOf({ hosts }: McpServerEntry): ReturnType<NonNullable<AnyTool["targets"]>> {
-  return { resources: hosts.map((host) => ({ kind: "host", host: host.toLowerCase() })) };
+/** The hosts that rules are evaluated for before a call, where the entry names them. */
+export function hostTargets({ network, hosts }: McpServerEntry): Pick<AnyTool, "targets"> {
+  if (!network || hosts.length === 0) return {};
+  const resources = hosts.map((host) => ({ kind: "host", host: host.toLowerCase() }) as const);
+  return { targets: () => ({ resources }) };
 }

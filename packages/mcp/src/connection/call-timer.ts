@@ -1,5 +1,5 @@
-// The time one request may take: starts anew when the server shows progress, and stands still while a
-// person is asked (MCP-4, MCP-5).
+// The time one request may take: starts again when the server shows progress, and is paused while a
+// user is asked (MCP-4, MCP-5).
 
 import type { Clock } from "@soong/core";
 

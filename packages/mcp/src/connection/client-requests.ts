@@ -1,5 +1,5 @@
 // The requests to a connected server, and the questions it has during one. A request is sent once; in the
-// newer era its answer may be a question, and the request goes on with the reply.
+// newer era its answer may be a question, and the request continues with the reply.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
@@ -48,9 +48,9 @@ interface OpenCall extends AskedCall, Pick<ToolCallOptions, "asker" | "onLog"> {
 }
 
 /** The SDK's own clock is not used: it knows no pause, and cannot be held by a test. */
-const NO_TIMEOUT = 2 ** 31 - 1;
+export const NO_TIMEOUT = 2 ** 31 - 1;
 const MAX_ROUNDS = 20;
-/** Servers log for at least another year, whatever becomes of it afterwards. */
+/** The protocol keeps logging for at least another year. */
 const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
 
 export function createRequests(
@@ -87,7 +87,7 @@ export function createRequests(
     return timed(options, (sending, call) => inRounds(method, asked, sending, call));
   }
 
-  /** A server of the newer era is told with every request what may be asked of whoever made it. */
+  /** A server of the newer era gets with every request what may be asked of its caller. */
   function metaFor(given: unknown, { host, logLevel }: ToolCallOptions): { _meta?: JsonObject } {
     if (client.getProtocolEra() !== "modern") return {};
     const _meta: JsonObject = {
@@ -134,7 +134,7 @@ export function createRequests(
     }
   }
 
-  /** Questions and words that come by themselves, as in the older era. */
+  /** Requests and notifications from the server, as in the older era. */
   function answerByItself(): void {
     if (offer.canElicit === true) {
       client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) =>
@@ -152,12 +152,12 @@ export function createRequests(
       );
     }
     client.setNotificationHandler("notifications/message", ({ params }) => {
-      const heard = carried() ?? lastOfOne(({ onLog }) => onLog !== undefined);
-      heard?.onLog?.(params as JsonObject);
+      const listener = carried() ?? lastOfOne(({ onLog }) => onLog !== undefined);
+      listener?.onLog?.(params as JsonObject);
     });
   }
 
-  /** While one is asked the time of every call stands still: it may belong to any of them. */
+  /** While one is asked the time of every call is paused: it may belong to any of them. */
   async function answered<T>(method: string, params: unknown, signal: AbortSignal): Promise<T> {
     const call = callAsking();
     const releases = [...open].map(({ timer }) => timer.hold());
@@ -184,7 +184,7 @@ export function createRequests(
   }
 
   /**
-   * Of the calls that are able, the one begun last, if whoever made it made all that are open: what one client's
+   * Of the calls that are able, the one begun last, if its caller made all that are open: what one client's
    * call asks or says is not for another client to read.
    */
   function lastOfOne(isAble: (call: OpenCall) => boolean): OpenCall | undefined {

@@ -1,4 +1,4 @@
-// Why a server could not be connected, in words a person can act on.
+// Why a server could not be connected, in words the user can act on.
 
 import { SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
 import { serverLine } from "../authorization/index.ts";
@@ -27,7 +27,10 @@ export function connectFailure(
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
     return new McpServerFailure("timeout", `${name} did not answer in time: ${said}`);
   }
-  return new McpServerFailure("protocol", `${name} does not speak MCP as we do: ${said}`);
+  return new McpServerFailure(
+    "protocol",
+    `${name} does not speak a supported version of MCP: ${said}`,
+  );
 }
 
 /** Such as ECONNREFUSED: `fetch` hides it in the causes of its error. */

@@ -4,12 +4,12 @@ import { Client } from "@modelcontextprotocol/client";
 import type { Clock, JsonObject } from "@soong/core";
 import { inTime } from "@soong/platform";
 import type { McpServerEntry } from "../settings/index.ts";
-import { createRequests } from "./client-requests.ts";
+import { createRequests, NO_TIMEOUT } from "./client-requests.ts";
 import { connectFailure } from "./connect-failure.ts";
 import type { ConnectedServer, McpEra } from "./connected-server.ts";
 import type { ConnectionOptions } from "./connection-types.ts";
 import { McpServerFailure } from "./failure.ts";
-import { loginFailure, tellingOfLogin } from "./login-refusal.ts";
+import { loginFailure, withLoginFailures } from "./login-refusal.ts";
 import { mirrorParameters } from "./parameter-headers.ts";
 import { keepRawResults } from "./raw-results.ts";
 import {
@@ -50,8 +50,6 @@ export interface ConnectParts {
 
 const DEFAULT_CLIENT = { name: "soong", version: "0.1.0" };
 const GOODBYE_MS = 1000;
-/** The time of an attempt is kept here, by our clock. */
-const NO_TIMEOUT = 2 ** 31 - 1;
 
 /** Rejects with an McpServerFailure, when nothing of the attempt is left. */
 export async function connect(parts: ConnectParts): Promise<Link> {
@@ -128,19 +126,19 @@ async function attempt(
     const about = { name: nameOf(entry), end: endOf(way), secrets: secretsOfWay(way, entry) };
     throw loginFailure(error, way, entry) ?? connectFailure(error, about);
   }
-  const told = tellingOfLogin(requests, way, entry, lose);
+  const usable = withLoginFailures(requests, way, entry, lose);
   const isMirrored = way.kind === "http" && client.getProtocolEra() === "modern";
   const mirror = isMirrored ? mirrorParameters(way.transport) : undefined;
   return {
     server: {
       ...describe(client),
-      ...told,
+      ...usable,
       async listToolsPage(cursor, signal) {
-        const page = await told.listToolsPage(cursor, signal);
+        const page = await usable.listToolsPage(cursor, signal);
         mirror?.note(page.tools);
         return page;
       },
-      watch: (uri, signal) => watchResource(client, told.request, uri, signal),
+      watch: (uri, signal) => watchResource(client, usable.request, uri, signal),
     },
     async end() {
       phase = "over";
@@ -192,7 +190,7 @@ function describe(client: Client) {
   } as const;
 }
 
-/** What a program says that is no MCP server, or speaks to people where it should speak to us. */
+/** What a program says that is no MCP server, or writes to users where it should write to us. */
 function withGarbage(failure: McpServerFailure, way: ServerTransport): McpServerFailure {
   const count = way.kind === "stdio" ? way.transport.garbageLines : 0;
   if (count === 0 || failure.reason !== "timeout") return failure;

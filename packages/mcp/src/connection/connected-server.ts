@@ -1,5 +1,5 @@
 // A server that answers, and what can be asked of it. What it answers is its own and unjudged: tools and
-// results are whatever JSON it sent, in both eras.
+// results are the JSON it sent, in both eras.
 
 import type { ElicitationAnswer, ElicitationRequest, JsonObject, JsonValue } from "@soong/core";
 
@@ -14,11 +14,11 @@ export interface ConnectedServer {
   readonly capabilities: JsonObject;
   /** Rejects with an McpRequestFailure. */
   listToolsPage(cursor: string | undefined, signal?: AbortSignal): Promise<ToolsPage>;
-  /** Never sent twice by itself. Rejects with an McpRequestFailure. */
+  /** Never sent twice. Rejects with an McpRequestFailure. */
   callTool(request: ToolCallRequest, options: ToolCallOptions): Promise<JsonObject>;
   /** Any other request, with what comes with a call: progress, questions, its time, and what was sent. */
   request(method: string, params: JsonObject, options: ToolCallOptions): Promise<JsonObject>;
-  /** Asks to be told when that resource changes, until the returned function is called. */
+  /** Subscribes to changes of that resource, until the returned function is called. */
   watch(uri: string, signal: AbortSignal): Promise<() => Promise<void>>;
 }
 
@@ -36,18 +36,18 @@ export interface ToolCallRequest {
 
 export interface ToolCallOptions {
   readonly signal: AbortSignal;
-  /** Starts anew with every progress, and stands still while a question is answered. */
+  /** Starts again with every progress, and is paused while a question is answered. */
   readonly timeoutMs: number;
   readonly onProgress?: (progress: McpProgress) => void;
   /** Questions of the server that belong to this call; declined where there is none. */
   readonly onElicitation?: AnswerElicitation;
-  /** Whoever made this call, for what a server asks of a host; refused where there is none. */
+  /** The caller, for what a server asks of a host; refused where there is none. */
   readonly host?: AskedHost;
-  /** Several questions came at once, under these names. Returns who is told of each that has been dealt with. */
+  /** Several questions came at once, under these names. Returns who is called for each that has been handled. */
   readonly onQuestions?: (keys: readonly string[]) => (key: string) => void;
   /** Whose call this is. A question that names no call is asked only where all open calls are of one. */
   readonly asker?: unknown;
-  /** What the server logs during it. A server of the newer era does so only at a level it is told. */
+  /** What the server logs during it. A server of the newer era does so only at a requested level. */
   readonly onLog?: (params: JsonObject) => void;
   readonly logLevel?: string;
 }

@@ -12,7 +12,7 @@ export interface McpConnection {
   readonly state: McpConnectionState;
   /**
    * Connects if need be; all who wait share one attempt. Rejects with an McpServerFailure: at once while
-   * the server is left alone after a failure (`retry_at`). The signal ends the waiting, not the attempt.
+   * the server is not contacted after a failure (`retry_at`). The signal ends the waiting, not the attempt.
    */
   connected(signal?: AbortSignal): Promise<ConnectedServer>;
   /** The server says that its list of tools is another now. Returns how to stop listening. */
@@ -45,14 +45,14 @@ export interface ConnectionOptions {
   readonly logFile?: string;
   /** Takes secrets out of what is appended there. */
   readonly redactor?: Redactor;
-  /** Whether anybody can answer questions: only then does the server learn that it may ask (MCP-5). */
+  /** Whether anyone can answer questions: only then does the server learn that it may ask (MCP-5). */
   readonly canElicit?: boolean;
   /** Whether those who call its tools may be asked for a message of their model, or for their roots. */
   readonly canSample?: boolean;
   readonly canListRoots?: boolean;
   /** Where the tokens of remote servers are kept. Without it none is ever sent. */
   readonly logins?: McpLogins;
-  /** Told every token before it is first sent: it must never be shown or recorded. */
+  /** Receives every token before it is first sent: it must never be shown or recorded. */
   readonly onSecret?: (secret: McpSecret) => void;
   readonly clock?: Clock;
   /** How we introduce ourselves. */

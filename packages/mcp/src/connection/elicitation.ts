@@ -4,7 +4,7 @@ import type { ElicitationAnswer, ElicitationRequest } from "@soong/core";
 import { isJsonObject } from "@soong/core/internal";
 import type { AnswerElicitation, QuestionOptions } from "./connected-server.ts";
 
-/** Whoever cannot be asked, or fails to answer, has declined. */
+/** A caller that cannot be asked, or fails to answer, has declined. */
 export async function answerElicitation(
   params: unknown,
   answer: AnswerElicitation | undefined,

@@ -17,10 +17,10 @@ export type McpServerFailureReason =
   | "lost"
   /** We closed it. */
   | "closed"
-  /** Whoever waited gave up waiting. Says nothing about the server. */
+  /** The caller gave up waiting. Says nothing about the server. */
   | "aborted";
 
-/** The server cannot be had. The message is for people, in one line, without secrets of its entry. */
+/** The server cannot be had. The message is for users, in one line, without secrets of its entry. */
 export class McpServerFailure extends SoongError<McpServerFailureReason> {
   override readonly name = "McpServerFailure";
   readonly reason = this.code;
@@ -39,14 +39,14 @@ export type McpRequestFailureReason =
   | "unauthorized"
   /** The server answered something that is not an answer. */
   | "invalid_answer"
-  /** The server asked for something on the way that nobody gave it: see `code`. */
+  /** The server asked for something on the way that no one gave it: see `code`. */
   | "refused";
 
 /** One request failed; the server may be well. */
 export class McpRequestFailure extends Error {
   override readonly name = "McpRequestFailure";
   readonly reason: McpRequestFailureReason;
-  /** With rpc_error: what the server sent, such as -32042 and its data. With refused: what it is told. */
+  /** With rpc_error: what the server sent, such as -32042 and its data. With refused: what it receives. */
   readonly code: number | undefined;
   readonly data: JsonValue | undefined;
 

@@ -32,7 +32,7 @@ export function createHttpTransport(options: {
   });
 }
 
-/** Of a stream of events each event counts by itself: as a whole it has no end. */
+/** Of a stream of events each event counts alone: as a whole it has no end. */
 function bounded(response: Response): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
@@ -59,7 +59,7 @@ function createMeter(): Meter {
   return (bytes) => (size += bytes.length);
 }
 
-/** Of the event that has not ended: an empty line ends it, and whoever reads keeps its lines until then. */
+/** Of the event that has not ended: an empty line ends it, and the reader keeps its lines until then. */
 function createEventMeter(): Meter {
   let size = 0;
   let last: Buffer = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-// The connection room: one MCP server, connected when needed, in either era, over stdio or streamable HTTP.
+// The connection module: one MCP server, connected when needed, in either era, over stdio or streamable HTTP.
 // It carries requests and knows when the server is gone; what tools and results mean is not known here.
 
 export type {
@@ -21,5 +21,5 @@ export {
   type McpServerFailureReason,
 } from "./failure.ts";
 export { openConnection } from "./open-connection.ts";
-export { parameterHeaders } from "./parameter-headers.ts";
+export { parameterHeaders, SCHEMA_MAPS } from "./parameter-headers.ts";
 export type { ServerNotice } from "./server-notices.ts";

@@ -1,9 +1,8 @@
 // The stream on which a server of the newer era tells of changes: when it ends it is opened again, with pauses,
 // and what may have been missed meanwhile counts as changed (MCP-3).
 
-import { ProtocolError, type Client, type SubscriptionFilter } from "@modelcontextprotocol/client";
+import { type Client, ProtocolError, type SubscriptionFilter } from "@modelcontextprotocol/client";
 import type { Clock } from "@soong/core";
-import { backoffMs } from "./backoff.ts";
 
 export interface ListeningParts {
   readonly client: Pick<Client, "listen">;
@@ -48,4 +47,14 @@ export function keepListening({ client, filter, clock, onGap }: ListeningParts):
     if (stop.signal.aborted) return;
     cancelPause = clock.after(backoffMs(failures), () => void listen());
   }
+}
+
+// How long a server that failed is not contacted: a second, then twice as long each time, up to a minute.
+
+const FIRST_MS = 1000;
+const LONGEST_MS = 60_000;
+
+/** `failures` in a row, this one counted. */
+export function backoffMs(failures: number): number {
+  return Math.min(FIRST_MS * 2 ** Math.min(failures - 1, 20), LONGEST_MS);
 }

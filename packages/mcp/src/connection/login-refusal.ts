@@ -1,5 +1,5 @@
 // A server that wants a login, or more than ours allows: said in words that name the way out. When nothing can
-// be asked of it any more the server is lost, until somebody has logged in (MCP-8).
+// be asked of it any more the server is lost, until someone has logged in (MCP-8).
 
 import { UnauthorizedError, SdkHttpError } from "@modelcontextprotocol/client";
 import { McpLoginFailure } from "../authorization/index.ts";
@@ -10,19 +10,19 @@ import { hasOwnAuthorization, type ServerTransport } from "./server-transport.ts
 
 type Requests = Pick<ConnectedServer, "listToolsPage" | "callTool" | "request">;
 
-export function tellingOfLogin(
+export function withLoginFailures(
   requests: Requests,
   way: ServerTransport,
   entry: McpServerEntry,
   onOver: (failure: McpServerFailure) => void,
 ): Requests {
   return {
-    listToolsPage: (cursor, signal) => told(requests.listToolsPage(cursor, signal)),
-    callTool: (request, options) => told(requests.callTool(request, options)),
-    request: (method, params, options) => told(requests.request(method, params, options)),
+    listToolsPage: (cursor, signal) => reportLogin(requests.listToolsPage(cursor, signal)),
+    callTool: (request, options) => reportLogin(requests.callTool(request, options)),
+    request: (method, params, options) => reportLogin(requests.request(method, params, options)),
   };
 
-  async function told<T>(answer: Promise<T>): Promise<T> {
+  async function reportLogin<T>(answer: Promise<T>): Promise<T> {
     try {
       return await answer;
     } catch (error) {

@@ -1,10 +1,10 @@
-// One server over time: connected when first needed, left alone for a while when it fails, started again
+// One server over time: connected when first needed, not contacted for a while after a failure, started again
 // at the next need when it was lost (MCP-2). Nothing is ever sent twice from here.
 
 import { systemClock } from "@soong/core";
 import { inTime } from "@soong/platform";
 import type { McpServerEntry } from "../settings/index.ts";
-import { backoffMs } from "./backoff.ts";
+import { backoffMs } from "./keep-listening.ts";
 import { connect, type Link } from "./connect.ts";
 import type { ConnectedServer, McpEra } from "./connected-server.ts";
 import type { ConnectionOptions, McpConnection, McpConnectionState } from "./connection-types.ts";

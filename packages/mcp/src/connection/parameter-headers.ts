@@ -1,4 +1,4 @@
-// Arguments a tool wants in headers as well (`x-mcp-header`), so that what stands between us and the server can
+// Arguments a tool wants in headers as well (`x-mcp-header`), so that intermediaries can
 // read them: which they are, what they look like there, and that they are sent with the call. Only the newer
 // era knows them, and only over HTTP.
 
@@ -19,7 +19,7 @@ const KEY = "x-mcp-header";
 const PREFIX = "Mcp-Param-";
 const HEADER_TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const TYPES: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
-/** Deeper is no schema a person wrote; the walk must end. */
+/** Deeper is no schema the user wrote; the walk must end. */
 const MAX_DEPTH = 100;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -39,7 +39,7 @@ export function parameterHeaders(schema: unknown): ParameterHeaders {
     if (own !== undefined) return own;
     for (const [name, inner] of Object.entries(schema)) {
       if (DATA_KEYS.has(name)) continue;
-      const isMap = MAPS.has(name) && isRecord(inner);
+      const isMap = SCHEMA_MAPS.has(name) && isRecord(inner);
       const isStraight = isDirect && name === "properties";
       for (const [key, child] of isMap ? Object.entries(inner) : [[name, inner] as const]) {
         const found = walk(child, [...path, key], isStraight);
@@ -51,7 +51,7 @@ export function parameterHeaders(schema: unknown): ParameterHeaders {
 
   function declare(schema: Fields, path: readonly string[], isDirect: boolean): string | undefined {
     const name = schema[KEY];
-    if (!isDirect || path.length === 0) return `${KEY} stands where no argument is`;
+    if (!isDirect || path.length === 0) return `${KEY} is where no argument is`;
     if (typeof name !== "string" || !HEADER_TOKEN.test(name)) {
       return `${KEY} of ${path.join(".")} cannot be part of a header's name`;
     }
@@ -67,7 +67,7 @@ export function parameterHeaders(schema: unknown): ParameterHeaders {
 }
 
 /** Keywords whose members are schemas by name. */
-const MAPS: ReadonlySet<string> = new Set([
+export const SCHEMA_MAPS: ReadonlySet<string> = new Set([
   "properties",
   "patternProperties",
   "dependentSchemas",
@@ -113,7 +113,7 @@ function headersFor(declared: readonly ParameterHeader[], input: unknown): Recor
   return Object.fromEntries(headers);
 }
 
-/** Numbers that a reader may take for another are left out. */
+/** Numbers that a reader may take for another are omitted. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "boolean") return String(value);

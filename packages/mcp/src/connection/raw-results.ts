@@ -49,7 +49,7 @@ export function keepRawResults(transport: Transport): void {
     },
   });
 
-  /** A second time it leaves the message alone, because nobody asks for it any more. */
+  /** A second time it leaves the message alone, because no one asks for it any more. */
   function replaced(message: JSONRPCMessage): JSONRPCMessage {
     if (!("id" in message) || message.id === undefined || "method" in message) return message;
     // Some servers send a number back as a text.

@@ -1,4 +1,4 @@
-// What the SDK throws, told apart: an error the server sent, an answer that is none, a server that is gone.
+// What the SDK throws, classified: an error the server sent, an answer that is none, a server that is gone.
 
 import {
   InsufficientScopeError,

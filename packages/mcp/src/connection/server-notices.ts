@@ -1,5 +1,5 @@
-// What a server tells of its prompts and resources by itself, in either era, and how it is asked to tell of one
-// resource. Whether it is true is looked up by whoever listens.
+// Notifications of a server about its prompts and resources, in either era, and how to subscribe to one
+// resource. Listeners look up whether it is true.
 
 import type { Client, SubscriptionFilter } from "@modelcontextprotocol/client";
 import type { Clock } from "@soong/core";

@@ -1,5 +1,5 @@
-// What a server asks in the middle of a request (MCP-5): something of a person (elicitation), of the host's
-// model (sampling), or which folders the host works in (roots). Whoever made the request answers, or nobody.
+// What a server asks in the middle of a request (MCP-5): something of the user (elicitation), of the host's
+// model (sampling), or which folders the host works in (roots). The caller answers, or no one.
 
 import {
   ProtocolError,
@@ -27,7 +27,7 @@ const MAX_OPEN = 16;
 const MAX_QUESTIONS = 200;
 const CAPABILITY_MISSING = -32_021;
 
-/** What a server learns it may ask for: of the connection, or of one call to a server that is told with each. */
+/** What a server learns it may ask for: of the connection, or of one call to a server that gets them with each. */
 export function capabilitiesOf(offer: Offer, host?: AskedHost | "any"): ClientCapabilities {
   const can = (kind: "sampling" | "roots"): boolean => host === "any" || host?.[kind] === true;
   return {
@@ -55,13 +55,13 @@ export async function answerQuestion(
     throw refused("invalid_answer", "the server asked for something it was never offered");
   }
   if (call === undefined) {
-    throw refused("refused", `${request.method} belongs to no call that could be told apart`);
+    throw refused("refused", `${request.method} belongs to no call that could be identified`);
   }
   if (isTooMuch) throw refused("refused", "the server has asked too many questions in this call");
   const { host } = call;
   const ability = request.method === "roots/list" ? "roots" : "sampling";
   if (host === undefined || !host[ability]) {
-    const message = `whoever made this call does not answer ${request.method}`;
+    const message = `the caller does not answer ${request.method}`;
     throw new McpRequestFailure("refused", message, {
       code: CAPABILITY_MISSING,
       data: { requiredCapabilities: { [ability]: {} } },
@@ -81,7 +81,7 @@ export async function answerQuestion(
   }
 }
 
-/** All that one answer asks for, at once: whoever is asked may want to see it together. */
+/** All that one answer asks for, at once: a client may want to show it together. */
 export async function answerQuestions(
   inputRequests: JsonValue | undefined,
   call: AskedCall,
@@ -108,7 +108,7 @@ export async function answerQuestions(
 export function refusalFor(error: unknown): ProtocolError {
   if (error instanceof McpRequestFailure) {
     const { code = ProtocolErrorCode.InvalidRequest, message } = error;
-    // A server that asks by itself is of the older era, which has no word for it.
+    // A server that sends requests is of the older era, which has no word for it.
     const isMissing = code === CAPABILITY_MISSING;
     return new ProtocolError(isMissing ? ProtocolErrorCode.MethodNotFound : code, message);
   }

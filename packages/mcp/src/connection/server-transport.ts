@@ -75,13 +75,13 @@ export function hasOwnAuthorization(headers: Readonly<Record<string, string>>): 
   return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 }
 
-/** What nobody but the server may see, as far as it is known by now. */
+/** What no one but the server may see, as far as it is known by now. */
 export function secretsOfWay(way: ServerTransport, entry: McpServerEntry): readonly string[] {
   const tokens = way.kind === "http" ? (way.tokens?.secrets ?? []) : [];
   return [...tokens, ...secretsOf(entry)];
 }
 
-/** What the entry gives to the server and nobody else. Longest first: one may be part of another. */
+/** What the entry gives to the server and no one else. Longest first: one may be part of another. */
 function secretsOf({ transport }: McpServerEntry): readonly string[] {
   const given = Object.values(transport.kind === "stdio" ? transport.env : transport.headers);
   const credentials = given.map((value) => value.slice(value.lastIndexOf(" ") + 1));

@@ -1,5 +1,5 @@
 // A server as a program of ours: JSON lines on its standard input and output. The SDK's own transport gives
-// its child neither a group nor an end to what the child started, so this one stands in its place.
+// its child neither a group nor an end to what the child started, so this one replaces it.
 
 import { setImmediate as immediately } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
@@ -46,7 +46,7 @@ const MAX_LOGGED_GARBAGE = 100;
 const LAST_WORDS_BYTES = 2000;
 /** How long its end may take to be known after its input broke. */
 const END_KNOWN_MS = 1000;
-/** A server ends by itself when its input ends; then it is asked to, then killed. */
+/** A server ends when its input ends; then it is asked to, then killed. */
 const POLITE_MS = 1000;
 
 export function createStdioTransport(options: StdioOptions): StdioTransport {
@@ -134,7 +134,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     });
   }
 
-  /** The first reason counts. Whoever waits for an answer learns of it now, not when all of it is gone. */
+  /** The first reason counts. Callers that wait for an answer learn of it now, not when all of it is gone. */
   function finish(why: string | undefined): void {
     if (isOver) return;
     isOver = true;

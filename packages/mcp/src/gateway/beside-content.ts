@@ -11,7 +11,7 @@ export function metaOf({ metadata }: ToolResult): { _meta?: JsonObject } {
   return metaIn(metadata.tool?.["_meta"]);
 }
 
-/** By place of the block; one whose block is another now, because the result was shortened, is left out. */
+/** By place of the block; one whose block is another now, because the result was shortened, is omitted. */
 export function besideContent({ metadata, content }: ToolResult): ReadonlyMap<number, JsonObject> {
   const listed = metadata.tool?.["content_meta"];
   const beside = new Map<number, JsonObject>();

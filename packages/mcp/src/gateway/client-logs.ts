@@ -1,6 +1,7 @@
 // How much of what servers log one client wants to hear: said once in the older era, with each request in the newer.
 
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
+import { LOG_LEVELS, rankOfLevel } from "../relay/index.ts";
 import type { ClientRelay } from "./client-relay.ts";
 import type { Waiter } from "./open-call.ts";
 
@@ -11,17 +12,6 @@ export interface ClientLogs {
 
 /** Of a request's `_meta`. */
 const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
-
-const LEVELS = [
-  "debug",
-  "info",
-  "notice",
-  "warning",
-  "error",
-  "critical",
-  "alert",
-  "emergency",
-] as const;
 
 export function createClientLogs({ server }: McpServer, relay: ClientRelay): ClientLogs {
   let once: string | undefined;
@@ -40,16 +30,12 @@ export function createClientLogs({ server }: McpServer, relay: ClientRelay): Cli
       return {
         logLevel,
         log(entry) {
-          const level = LEVELS.find((known) => known === entry["level"]);
-          if (level === undefined || rankOf(level) < rankOf(logLevel)) return;
+          const level = LOG_LEVELS.find((known) => known === entry["level"]);
+          if (level === undefined || rankOfLevel(level) < rankOfLevel(logLevel)) return;
           const params = { ...entry, level, data: entry["data"] };
           mcpReq.notify({ method: "notifications/message", params }).catch(() => {});
         },
       };
     },
   };
-}
-
-function rankOf(level: string): number {
-  return LEVELS.findIndex((known) => known === level);
 }

@@ -27,7 +27,7 @@ export type Abilities = Readonly<
   Record<ElicitationRequest["mode"] | "sampling" | "roots", boolean>
 >;
 
-/** A person may take their time; the call waits as long. */
+/** The user may take their time; the call waits as long. */
 const QUESTION_TIMEOUT_MS = 600_000;
 
 /** A client that names no mode of elicitation means forms. */

@@ -37,7 +37,7 @@ export interface ClientRelay extends Pick<Relay, "capabilities" | "wantLogs"> {
   unwatch(uri: string): void;
   /** The same for a stream of its own; the returned function ends it. */
   follow(uri: string): Promise<() => void>;
-  /** Whether this client is to be told. */
+  /** Whether this client is to be notified. */
   concerns(change: RelayChange): boolean;
   close(): void;
 }

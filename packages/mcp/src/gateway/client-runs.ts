@@ -2,17 +2,23 @@
 // prompts and resources, which no host cuts as it cuts the results of tools.
 
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { RunRefused, type ModelTools, type Run, type RunOptions, type Session } from "@soong/core";
+import {
+  type ModelProfile,
+  type ModelTools,
+  type Run,
+  type RunOptions,
+  RunRefused,
+  type Session,
+} from "@soong/core";
 import { isRelayTool, type MayCall } from "../relay/index.ts";
 import type { McpServers } from "../source/index.ts";
-import type { AnsweringCalls, GatewayDesk } from "./desk.ts";
+import type { AnsweringCalls, GatewayBroker } from "./broker.ts";
 import { underOwnNames } from "./own-names.ts";
-import { GATEWAY_PROFILE, INLINE_LIMIT_BYTES } from "./surface-profile.ts";
 
 export interface RunParts {
   /** What is served: runs are started in it, and its facts read. */
   readonly session: Pick<Session, "startRun" | "facts">;
-  readonly desk: GatewayDesk;
+  readonly broker: GatewayBroker;
   /** Of every run that is started for a client. */
   readonly run?: Pick<RunOptions, "allowedTools" | "taskDenied" | "mode" | "policy" | "connecting">;
   /** The MCP servers behind the session: waited for before tools are listed, and their prompts and resources served on. */
@@ -24,7 +30,7 @@ export interface RunParts {
 export type Through = "tools" | "relay";
 
 export interface ClientRuns {
-  /** Rejects when it cannot be started; the next one asks anew. */
+  /** Rejects when it cannot be started; the next one asks again. */
   begun(through: Through): Promise<Run>;
   /** The tools of a run under the names this client knows them by. */
   shown(run: Run): Promise<ModelTools>;
@@ -42,9 +48,9 @@ export const READ_ARTIFACT = "internal.read_artifact";
 const READY_MS = 5_000;
 
 export function createClientRuns(parts: RunParts, calls: AnsweringCalls): ClientRuns {
-  const { session, desk, run: given = {}, servers, only } = parts;
+  const { session, broker, run: given = {}, servers, only } = parts;
   const running = new Map<Through, Promise<Run>>();
-  const leaveDesk: (() => void)[] = [];
+  const leaveBroker: (() => void)[] = [];
   const gone = new AbortController();
 
   return {
@@ -69,7 +75,7 @@ export function createClientRuns(parts: RunParts, calls: AnsweringCalls): Client
     },
     stop: () => gone.abort(),
     async end() {
-      for (const leave of leaveDesk) leave();
+      for (const leave of leaveBroker) leave();
       for (const begun of running.values()) {
         const run = await begun.catch(() => undefined);
         run?.end("completed");
@@ -94,7 +100,7 @@ export function createClientRuns(parts: RunParts, calls: AnsweringCalls): Client
   async function begin(through: Through): Promise<Run> {
     await ready();
     const run = await (through === "tools" ? startTools() : startRelay());
-    leaveDesk.push(desk.seat(run.identity.run_id, calls));
+    leaveBroker.push(broker.register(run.identity.run_id, calls));
     return run;
   }
 
@@ -129,3 +135,13 @@ export function createClientRuns(parts: RunParts, calls: AnsweringCalls): Client
     await servers?.ready(gone.signal, READY_MS);
   }
 }
+
+/** Hosts add a prefix of their own and cut at 63 characters. */
+export const GATEWAY_PROFILE: ModelProfile = {
+  id: "gateway",
+  names: { first_chars: "A-Za-z_", chars: "A-Za-z0-9_-", max_length: 45 },
+  extended_schemas: true,
+};
+
+/** Ten kilobytes, less the room for the notice that says where the rest is. */
+export const INLINE_LIMIT_BYTES = 9_000;

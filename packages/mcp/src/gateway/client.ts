@@ -35,11 +35,11 @@ export interface ClientOptions extends RunParts {
 export interface CallRequest {
   readonly name: string;
   readonly arguments: unknown;
-  /** By its canonical name: a prompt or a resource. Left out: a tool, under the name it was listed by. */
+  /** By its canonical name: a prompt or a resource. Default: a tool, under the name it was listed by. */
   readonly through?: Extract<Through, "relay">;
 }
 
-/** What a client is to be told. */
+/** What a client is notified of. */
 export type ClientNews = { readonly kind: "tools" } | RelayChange;
 
 export interface GatewayClient {
@@ -132,12 +132,12 @@ export function createClient(
       const returned = left.get(state);
       if (returned === undefined) {
         throw invalid(
-          "the call this request goes on with has ended, or is being answered already, or was never begun; call again without requestState",
+          "the call this request continues with has ended, or is being answered already, or was never begun; call again without requestState",
         );
       }
       const { call, timer } = returned;
       if (call.fingerprint() !== fingerprintOf(request)) {
-        throw invalid("name and arguments are not those of the call this request goes on with");
+        throw invalid("name and arguments are not those of the call this request continues with");
       }
       clearTimeout(timer);
       left.delete(state);
@@ -180,7 +180,7 @@ export function createClient(
     },
   };
 
-  /** Whatever it is called here: the pipeline says, and records, what is called wrongly. */
+  /** By any name: the pipeline reports, and records, what is called wrongly. */
   async function targetOf(run: Run, request: CallRequest): Promise<CallRequest> {
     if (request.through === "relay") return request;
     const asked = request.name === CALL_TOOL ? insideOf(request.arguments) : request;
@@ -211,7 +211,7 @@ export function createClient(
     const learned = new Promise<void>((resolve) => {
       unlearned.set(call.id, resolve);
     });
-    // One that nobody waits for any more is on record all the same, and does nothing.
+    // One that no one waits for any more is on record all the same, and does nothing.
     if (call.unwanted.aborted) stop();
     else call.unwanted.addEventListener("abort", stop);
     turn.push({ id: call.id, name: request.name, arguments: request.arguments });
@@ -258,7 +258,7 @@ export function createClient(
     return state;
   }
 
-  /** Told once for every change after the client has listed. */
+  /** Sent once for every change after the client has listed. */
   async function notice(): Promise<void> {
     if (listed === undefined || closed) return;
     const now = await runs

@@ -4,9 +4,9 @@
 import type { JsonObject, ModelTools, ToolResult } from "@soong/core";
 import { isJsonObject } from "@soong/core/internal";
 import { CALL_TOOL } from "./list-tools.ts";
-import { INLINE_LIMIT_BYTES } from "./surface-profile.ts";
+import { INLINE_LIMIT_BYTES } from "./client-runs.ts";
 
-/** What a tool takes of the answer whose schema is left out. */
+/** What a tool takes of the answer whose schema is omitted. */
 const NAME_BYTES = 110;
 
 export function withFoundTools(result: ToolResult, { tools, names }: ModelTools): ToolResult {

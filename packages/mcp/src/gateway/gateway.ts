@@ -23,14 +23,14 @@ export interface Gateway {
 export function openGateway(options: GatewayOptions): Gateway {
   const clients = new Set<GatewayClient>();
   const facts = options.session.facts();
-  const { servers, only, desk, onError } = options;
+  const { servers, only, broker, onError } = options;
   const relay =
     servers === undefined
       ? undefined
       : openRelay({
           servers,
           only,
-          host: desk.host,
+          host: broker.host,
           onProblem: (problem) => onError?.(new Error(problem)),
         });
   let isReading = true;

@@ -1,5 +1,5 @@
-// Who may speak to the gateway over HTTP (GATE-1): a request under one of our own host names, not from a page
-// of somebody else's, with the token. Looked at before anything of the body is read.
+// Who may use the gateway over HTTP (GATE-1): a request under one of our own host names, not from a page
+// of someone else's, with the token. Looked at before anything of the body is read.
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -15,7 +15,7 @@ export interface HttpGuardOptions {
   readonly allowedOrigins?: readonly string[];
 }
 
-/** True when the request may go on; else it has been answered. */
+/** True when the request may continue; else it has been answered. */
 export type HttpGuard = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export function createHttpGuard(options: HttpGuardOptions): HttpGuard {
@@ -34,7 +34,7 @@ export function createHttpGuard(options: HttpGuardOptions): HttpGuard {
 
   function isAuthorized(header: string | undefined): boolean {
     const given = /^Bearer +(\S+) *$/iu.exec(header ?? "")?.[1];
-    // Digests have one length, whatever was sent.
+    // Digests have one length, for any input.
     return given !== undefined && timingSafeEqual(digest(given), expected);
   }
 }

@@ -1,14 +1,13 @@
 // Clients of the older protocol over HTTP: each has a session that begins with initialize and ends with
-// DELETE, with its place when there are too many, or when nothing was heard of it for long.
+// DELETE, with its place when there are too many, or after a long silence.
 
 import { randomUUID } from "node:crypto";
 import {
-  WebStandardStreamableHTTPServerTransport,
   type McpServer,
+  WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import type { ClientNews, GatewayClient } from "./client.ts";
 import type { Gateway } from "./gateway.ts";
-import { refusal } from "./http-refusal.ts";
 import { announce, createProtocolServer, type ServerIdentity } from "./protocol-server.ts";
 
 export interface HttpSessions {
@@ -84,7 +83,7 @@ export function createHttpSessions(
       beginning -= 1;
     }
     const response = await serve(session, request, body);
-    // Refused by the transport: nobody knows of this session.
+    // Refused by the transport: no one knows of this session.
     if (!response.ok) await end(id, "initialize was refused");
     return response;
   }
@@ -139,7 +138,7 @@ export function createHttpSessions(
     await Promise.all(old.map(([id]) => end(id, "the session has expired")));
   }
 
-  /** The one that was heard of least lately, if it is doing nothing. */
+  /** The one with the longest silence, if it is idle. */
   async function makeRoom(): Promise<boolean> {
     const idle = [...sessions].filter(([, one]) => isIdle(one));
     const [oldest] = idle.toSorted(([, a], [, b]) => a.heardAt - b.heardAt);
@@ -165,4 +164,14 @@ function idsOf(body: unknown): (string | number)[] {
     const isRequest = typeof method === "string";
     return isRequest && (typeof id === "string" || typeof id === "number") ? [id] : [];
   });
+}
+
+/** An answer to a request that never reaches a client: HTTP status and JSON-RPC error together. */
+export function refusal(status: number, body: unknown, code: number, message: string): Response {
+  return Response.json({ jsonrpc: "2.0", id: idOf(body), error: { code, message } }, { status });
+}
+
+function idOf(body: unknown): string | number | null {
+  const id: unknown = (body as { id?: unknown } | null | undefined)?.id;
+  return typeof id === "string" || typeof id === "number" ? id : null;
 }

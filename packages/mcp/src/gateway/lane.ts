@@ -1,5 +1,5 @@
 // How many calls of one client run at once. The rest wait in the order they came; a call that waits for a
-// person gives its place away meanwhile.
+// user gives its place away meanwhile.
 
 export interface Lane {
   /** Resolves with the place once there is one, at once when the signal says not to wait. */
@@ -7,10 +7,10 @@ export interface Lane {
 }
 
 export interface Place {
-  /** Gives it to whoever waits, until `again`. */
+  /** Gives it to the next in line, until `again`. */
   leave(): void;
   again(): Promise<void>;
-  /** For good: whoever was about to come back does not. */
+  /** For good: one about to come back does not. */
   end(): void;
 }
 
@@ -48,7 +48,7 @@ export function createLane(size: number): Lane {
     },
   };
 
-  /** False for whoever gave up waiting: there is no place to give back then. */
+  /** False for one that gave up waiting: there is no place to give back then. */
   function take(signal: AbortSignal): Promise<boolean> | boolean {
     if (signal.aborted) return false;
     if (free > 0) {

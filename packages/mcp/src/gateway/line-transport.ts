@@ -1,5 +1,5 @@
-// JSON-RPC over lines, for whatever comes through a pipe. A line that is no message is answered with what is
-// wrong with it, one that is too long is left out, and neither ends the connection. Nothing else is written.
+// JSON-RPC over lines, for any input from a pipe. A line that is no message is answered with what is
+// wrong with it, one that is too long is omitted, and neither ends the connection. Nothing else is written.
 
 import type { Readable, Writable } from "node:stream";
 import {

@@ -1,4 +1,4 @@
-// The surface as a client lists it (GATE-1, GATE-3): loaded tools under their wire names, what they do told
+// The surface as a client lists it (GATE-1, GATE-3): loaded tools under their wire names, what they do described
 // truthfully, and, where tools are deferred, one entry through which any of them can be called.
 
 import type { Tool } from "@modelcontextprotocol/server";
@@ -10,7 +10,7 @@ import { isRelayTool } from "../relay/index.ts";
  * Large catalogs: deferred tools are not listed, internal.search_tools is. What it finds is listed from then
  * on and list_changed is sent; but two of six hosts ignore that, and a host's model can only call what was
  * listed. So a third way never depends on it: the answer of a search carries wire names and schemas, and this
- * entry, listed from the start, passes a call on. The pipeline, the record and the question to a person are
+ * entry, listed from the start, passes a call on. The pipeline, the record and the question to the user are
  * those of the tool that is named, never of this entry. No name of ours is without a dot, so no wire name is
  * this one.
  */

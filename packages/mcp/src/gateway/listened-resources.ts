@@ -1,4 +1,4 @@
-// Resources a client of the newer protocol listens for: the SDK keeps those streams and tells nobody which
+// Resources a client of the newer protocol listens for: the SDK keeps those streams and tells no one which
 // resources they are about, so the request that opens one is looked at on its way.
 
 import { isJsonObject } from "@soong/core/internal";

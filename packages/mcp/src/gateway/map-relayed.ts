@@ -55,7 +55,7 @@ export function resourceResult(
   };
 }
 
-/** A server's own error keeps its number; whatever else went wrong is ours. */
+/** A server's own error keeps its number; any other error is ours. */
 export function throwIfError({ error, summary, is_error }: ToolResult): void {
   if (!is_error) return;
   const { rpc_code, data } = error?.details ?? {};
@@ -79,8 +79,8 @@ export function throwIfRefused({ error }: ToolResult, asked: string): void {
 function throwIfCapabilityMissing(error: ToolResult["error"]): void {
   if (error?.code !== "client_capability_missing") return;
   const { required_capabilities, data } = error.details ?? {};
-  const told = isJsonObject(data) ? data["requiredCapabilities"] : undefined;
-  const required = required_capabilities ?? told;
+  const listed = isJsonObject(data) ? data["requiredCapabilities"] : undefined;
+  const required = required_capabilities ?? listed;
   throw new MissingRequiredClientCapabilityError(
     { requiredCapabilities: isJsonObject(required) ? required : {} },
     error.message,

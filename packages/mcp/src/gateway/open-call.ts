@@ -1,11 +1,11 @@
 // One call that has not ended, and the request of the client that waits for it. In the older protocol that is
 // one request, and questions are put beside it. In the newer a question ends the request: the call stays open
-// and goes on with the request that brings the answer (multi round trip).
+// and continues with the request that brings the answer (multi round trip).
 
 import { randomUUID } from "node:crypto";
 import type { JsonObject, ToolResult } from "@soong/core";
 import type { Abilities, ClientAnswer, ClientQuestion } from "./client-question.ts";
-import type { AnsweringCall } from "./desk.ts";
+import type { AnsweringCall } from "./broker.ts";
 import type { Place } from "./lane.ts";
 
 /** The request that is being answered. */
@@ -17,10 +17,10 @@ export interface Waiter {
   readonly abilities: Abilities;
   /** Nothing says which other requests are of the same client. */
   readonly standsAlone: boolean;
-  /** Puts a question beside the request. Left out: a question ends it. */
+  /** Puts a question beside the request. Default: a question ends it. */
   readonly push?: (question: ClientQuestion, signal: AbortSignal) => Promise<ClientAnswer>;
   readonly progress?: (update: Progress) => void;
-  /** How much of what a server logs the client wants to hear; left out: nothing. */
+  /** How much of what a server logs the client wants to hear; default: nothing. */
   readonly logLevel?: string;
   readonly log?: (entry: JsonObject) => void;
 }
@@ -41,7 +41,7 @@ export interface OpenCall extends AnsweringCall {
   readonly id: string;
   /** What was asked for, to hold against the request that brings an answer. */
   readonly fingerprint: () => string;
-  /** Aborted when nobody wants the call any more. */
+  /** Aborted when no one wants the call any more. */
   readonly unwanted: AbortSignal;
   isFor(request_id: string | number): boolean;
   /** Waits for the end of the call, or for questions to end this request with. */
@@ -81,7 +81,7 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = NO_
   let wake: (() => void) | undefined;
   let place: Place | undefined;
   let waits = 0;
-  let told = -1;
+  let sent = -1;
   let hasCounted = false;
 
   // Plain fields for what changes: a getter of an object literal would cost a hidden class for every call.
@@ -212,13 +212,13 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = NO_
     return { kind: "asks", questions: new Map(inOrder) };
   }
 
-  /** It must grow from one notification to the next, whatever the tool says. */
+  /** It must grow from one notification to the next, even if the tool's does not. */
   function reached(update: Partial<Progress>): void {
     const { progress, total, message } = update;
     hasCounted ||= progress !== undefined;
-    const next = progress ?? (hasCounted ? told : Math.max(told, 0) + 1);
-    if (next <= told || waiter?.progress === undefined) return;
-    told = next;
+    const next = progress ?? (hasCounted ? sent : Math.max(sent, 0) + 1);
+    if (next <= sent || waiter?.progress === undefined) return;
+    sent = next;
     waiter.progress({
       progress: next,
       total,

@@ -1,4 +1,4 @@
-// One server served alone keeps its tools' own names, so that it can stand in a host's config where the server
+// One server served alone keeps its tools' own names, so that it can take the place in a host's config where the server
 // stood: where they are names every host can take, and nothing else is called so.
 
 import type { ModelTools } from "@soong/core";

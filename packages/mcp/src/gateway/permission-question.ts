@@ -1,4 +1,4 @@
-// The question to a person as a form a client can show (GATE-2), and what its answer means. Whatever is not
+// The question to the user as a form a client can show (GATE-2), and what its answer means. Anything that is not
 // one of the offered answers is a no.
 
 import {
@@ -51,7 +51,7 @@ export function permissionQuestion(request: PermissionRequest): ElicitationReque
           description: "What becomes of this call.",
           enum: [...offered(request)],
         },
-        reason: { type: "string", title: "Reason", description: "For the model; may be left out." },
+        reason: { type: "string", title: "Reason", description: "For the model; may be omitted." },
       },
       required: ["decision"],
     },
@@ -65,7 +65,7 @@ export function readPermission(
 ): PermissionAnswer {
   const answered_by = `client ${client}`;
   if (action !== "accept") {
-    const reason = `declined in the client (a host that nobody sits at declines by itself). ${howToAllow(request)}`;
+    const reason = `declined in the client (an unattended host declines automatically). ${howToAllow(request)}`;
     return { decision: "deny", reason, answered_by };
   }
   const answer = readPermissionAnswer(content);
@@ -77,7 +77,7 @@ export function readPermission(
   return { decision, ...(said === "" ? {} : { reason: said }), answered_by };
 }
 
-/** For a call that nobody could be asked about. */
+/** For a call that no one could approve. */
 export function howToAllow({ session_id, tool_name, chain }: PermissionRequest): string {
   const answer =
     `To allow it, open the page of \`soong inspect\` or run \`soong attach ${session_id}\` in a terminal, ` +

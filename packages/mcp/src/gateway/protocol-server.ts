@@ -108,7 +108,7 @@ export function createProtocolServer(
         : {
             progress(update) {
               const params = { progressToken: token, ...update };
-              // Whoever does not take it any more is told the result, or is gone.
+              // A client that does not take it any more gets the result, or is gone.
               mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
             },
           }),
@@ -158,13 +158,13 @@ function eitherOf(...signals: readonly AbortSignal[]): AbortSignal {
   return over.signal;
 }
 
-/** A client that cannot be told is gone, was never promised it, or will see for itself. */
+/** A client that cannot be notified is gone, was never promised it, or will see for itself. */
 export function announce({ server }: McpServer, news: ClientNews): void {
-  const told = async (): Promise<void> => {
+  const notify = async (): Promise<void> => {
     if (news.kind === "tools") await server.sendToolListChanged();
     else if (news.kind === "prompts") await server.sendPromptListChanged();
     else if (news.kind === "resources") await server.sendResourceListChanged();
     else await server.sendResourceUpdated({ uri: news.uri });
   };
-  told().catch(() => {});
+  notify().catch(() => {});
 }

@@ -1,5 +1,5 @@
 // The gateway over streamable HTTP (GATE-1): on loopback, behind a token, both eras at one address. A client
-// of the older has a session; of the newer every request stands alone, so those share one run.
+// of the older has a session; of the newer every request is independent, so those share one run.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -8,15 +8,14 @@ import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, isJsonContentType, isLegacyRequest } from "@modelcontextprotocol/server";
 import { openGateway, type GatewayOptions } from "./gateway.ts";
 import { createHttpGuard, type HttpGuardOptions } from "./http-guard.ts";
-import { refusal } from "./http-refusal.ts";
-import { createHttpSessions } from "./http-sessions.ts";
+import { createHttpSessions, refusal } from "./http-sessions.ts";
 import { followListened } from "./listened-resources.ts";
 import { createProtocolServer } from "./protocol-server.ts";
 
 export interface GatewayHttpOptions extends GatewayOptions, HttpGuardOptions {
-  /** 0, or left out: any free one. */
+  /** 0, or omitted: any free one. */
   readonly port?: number;
-  /** Left out: loopback, and no other machine can reach it. */
+  /** Default: loopback, and no other machine can reach it. */
   readonly host?: string;
   readonly maxBodyBytes?: number;
   readonly maxSessions?: number;

@@ -1,4 +1,4 @@
-// Prompts, resources and templates as a server lists them, read one by one: bounded, made safe, and left out where
+// Prompts, resources and templates as a server lists them, read one by one: bounded, made safe, and omitted where
 // they cannot be used at all.
 
 import { isJsonObject } from "@soong/core/internal";
@@ -101,4 +101,25 @@ function wordsOf({ title, description }: Record<string, unknown>): {
 function isUsable(value: unknown, maxChars: number): value is string {
   const isShort = typeof value === "string" && value !== "" && value.length <= maxChars;
   return isShort && !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(value);
+}
+
+/**
+ * Whether an address may have been made from a template (RFC 6570), as far as it takes to choose a server: what is
+ * between the expressions must be there, in that order.
+ */
+export function fitsTemplate(uri: string, template: string): boolean {
+  const literals = template.split(/\{[^{}]*\}/u);
+  if (literals.length === 1) return uri === template;
+  const head = literals[0] ?? "";
+  const tail = literals.at(-1) ?? "";
+  if (uri.length < head.length + tail.length) return false;
+  if (!uri.startsWith(head) || !uri.endsWith(tail)) return false;
+  const end = uri.length - tail.length;
+  let at = head.length;
+  for (const literal of literals.slice(1, -1)) {
+    const found = uri.indexOf(literal, at);
+    if (found === -1 || found + literal.length > end) return false;
+    at = found + literal.length;
+  }
+  return true;
 }

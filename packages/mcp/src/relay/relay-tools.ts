@@ -1,4 +1,4 @@
-// Reading a resource and getting a prompt as tools of the kernel: judged by the rules, asked about, bounded,
+// Reading a resource and getting a prompt as tools of the kernel: evaluated by the rules, approved, bounded,
 // redacted and recorded like a tool of that server. No model is shown them.
 
 import {
@@ -10,11 +10,17 @@ import {
   type JsonObject,
   type ToolContext,
 } from "@soong/core";
-import { failureOf, optionsOfCall, readContent, type McpHost } from "../call/index.ts";
-import { mayRunBeside, safeLine } from "../catalog/index.ts";
-import { McpRequestFailure, type ConnectedServer } from "../connection/index.ts";
+import {
+  awaitOnCancel,
+  toToolFailure,
+  callOptions,
+  readContent,
+  type McpHost,
+} from "../call/index.ts";
+import { HANDLER_TIMEOUT_MS, hostTargets, mayRunBeside, safeLine } from "../catalog/index.ts";
+import { McpRequestFailure } from "../connection/index.ts";
 import type { MoreTools } from "../source/index.ts";
-import { GET_PROMPT, READ_RESOURCE, relayToolName, type RelayMethod } from "./relay-name.ts";
+import { GET_PROMPT, READ_RESOURCE, relayToolName, type RelayMethod } from "./relay-types.ts";
 import { readMessages } from "./relayed-messages.ts";
 
 type About = Parameters<MoreTools>[0];
@@ -31,8 +37,6 @@ interface Relayed {
   readonly read: ReadAnswer;
 }
 
-/** Above the server's own limit, by which the handler ends the call itself. */
-const LEFT_TO_THE_HANDLER_MS = 24 * 60 * 60 * 1000;
 const MAX_MESSAGE_CHARS = 1_000;
 
 const RESOURCE: Relayed = {
@@ -84,7 +88,7 @@ export function relayTools(host: McpHost | undefined): MoreTools {
 }
 
 function relayTool(relayed: Relayed, about: About, host: McpHost | undefined): AnyTool {
-  const { server_id, readonly_tools, hosts, network } = about.entry;
+  const { server_id, readonly_tools } = about.entry;
   const { name, method, what, input_schema } = relayed;
   const isReadonly = readonly_tools === "all" || readonly_tools.includes(name);
   return {
@@ -97,15 +101,9 @@ function relayTool(relayed: Relayed, about: About, host: McpHost | undefined): A
     concurrency_safe: mayRunBeside(about.entry, name),
     interrupt_behavior: "cancel",
     always_load: true,
-    timeout_ms: LEFT_TO_THE_HANDLER_MS,
+    timeout_ms: HANDLER_TIMEOUT_MS,
     metadata: { server_id, server_method: method },
-    ...(network && hosts.length > 0
-      ? {
-          targets: () => ({
-            resources: hosts.map((one) => ({ kind: "host", host: one.toLowerCase() }) as const),
-          }),
-        }
-      : {}),
+    ...hostTargets(about.entry),
     handler: (input, context) => ask(relayed, about, host, input as JsonObject, context),
   };
 }
@@ -120,26 +118,14 @@ async function ask(
   const now = await current(context.signal);
   if (!now.ok) throw unavailable(context, now.error);
   const { server_id, timeout_ms: timeoutMs } = entry;
-  const options = optionsOfCall({ server_id, timeoutMs, host }, context);
+  const options = callOptions({ server_id, timeoutMs, host }, context);
+  const answer = now.server.request(method, params, options);
+  awaitOnCancel(answer, context);
   try {
-    return toolResult(await read(await request(now.server, method, params, options), context));
+    return toolResult(await read(await answer, context));
   } catch (error) {
     if (!(error instanceof McpRequestFailure)) throw error;
-    throw failureOf(error, { isReadonly: true, timeoutMs }, context.toolName);
-  }
-
-  function request(
-    ...[server, ...sent]: [ConnectedServer, ...Parameters<ConnectedServer["request"]>]
-  ) {
-    const answer = server.request(...sent);
-    // The end of a cancelled call waits until the server has been told.
-    context.onCancel(() =>
-      answer.then(
-        () => {},
-        () => {},
-      ),
-    );
-    return answer;
+    throw toToolFailure(error, { isReadonly: true, timeoutMs }, context.toolName);
   }
 }
 

@@ -2,6 +2,23 @@
 
 import type { JsonObject } from "@soong/core";
 import type { ListedPrompt, ListedResource, ListedTemplate } from "./listed-items.ts";
+import { canonicalName } from "../catalog/index.ts";
+
+// How the calls that are not tool calls are named, for rules and for the record: after the server, like its tools, so that
+// a rule about all of a server is about these as well. No tool has such a name: the protocol allows no "@" in one.
+
+export const READ_RESOURCE = "@read_resource";
+export const GET_PROMPT = "@get_prompt";
+
+export type RelayMethod = typeof READ_RESOURCE | typeof GET_PROMPT;
+
+export function relayToolName(server_id: string, method: RelayMethod): string {
+  return canonicalName(server_id, method);
+}
+
+export function isRelayTool(tool_name: string): boolean {
+  return tool_name.endsWith(`.${READ_RESOURCE}`) || tool_name.endsWith(`.${GET_PROMPT}`);
+}
 
 export type RelayChange =
   | { readonly kind: "prompts" }
@@ -41,7 +58,7 @@ export interface Relay {
     may: MayCall,
   ): Promise<RelayTarget | undefined>;
   resourceCall(uri: string, may: MayCall): Promise<RelayTarget | undefined>;
-  /** Undefined where nobody can complete it. Rejects with an McpRequestFailure. */
+  /** Undefined where no one can complete it. Rejects with an McpRequestFailure. */
   complete(params: JsonObject, may: MayCall, signal: AbortSignal): Promise<Completion | undefined>;
   /** Undefined where no server that may be asked has it. */
   watch(uri: string, may: MayCall): Promise<(() => void) | undefined>;
@@ -49,4 +66,20 @@ export interface Relay {
   wantLogs(level: string): void;
   onChange(listener: (change: RelayChange) => void): () => void;
   close(): void;
+}
+
+/** Least important first. */
+export const LOG_LEVELS = [
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+] as const;
+
+export function rankOfLevel(level: string): number {
+  return LOG_LEVELS.findIndex((known) => known === level);
 }

@@ -8,34 +8,32 @@ import type { McpHost } from "../call/index.ts";
 import type { ConnectedServer, McpConnection } from "../connection/index.ts";
 import type { McpServers } from "../source/index.ts";
 import { completionTarget, readCompletion } from "./relay-completion.ts";
-import { GET_PROMPT, READ_RESOURCE, relayToolName, type RelayMethod } from "./relay-name.ts";
 import { relayTools } from "./relay-tools.ts";
 import { createWatches } from "./resource-watches.ts";
-import type { MayCall, Relay, RelayChange } from "./relay-types.ts";
+import {
+  GET_PROMPT,
+  rankOfLevel,
+  READ_RESOURCE,
+  relayToolName,
+  type MayCall,
+  type Relay,
+  type RelayChange,
+  type RelayMethod,
+} from "./relay-types.ts";
 import { createServerLists, type ServerLists } from "./server-lists.ts";
-import { oftenAtMost } from "./often-at-most.ts";
-import { fitsTemplate } from "./uri-template.ts";
+import { createThrottle } from "./throttle.ts";
+import { fitsTemplate } from "./listed-items.ts";
 
 export interface RelayOptions {
   readonly servers: McpServers;
   /** This server alone, under its own names. */
   readonly only?: string | undefined;
-  /** Whoever answers what a server asks while a prompt is made or a resource read. */
+  /** Answers what a server asks while a prompt is made or a resource read. */
   readonly host?: McpHost | undefined;
   readonly onProblem?: (problem: string) => void;
   readonly clock?: Clock;
 }
 
-const LOG_LEVELS = [
-  "debug",
-  "info",
-  "notice",
-  "warning",
-  "error",
-  "critical",
-  "alert",
-  "emergency",
-];
 const REQUEST_TIMEOUT_MS = 10_000;
 const TELL_EVERY_MS = 1_000;
 
@@ -49,10 +47,10 @@ export function openRelay(options: RelayOptions): Relay {
   const { servers, only, host, onProblem = () => {}, clock = systemClock() } = options;
   const listsOf = new WeakMap<ConnectedServer, ServerLists>();
   const listeners = new Set<(change: RelayChange) => void>();
-  const tell = oftenAtMost(TELL_EVERY_MS, clock, (change: RelayChange) => {
+  const changes = createThrottle(TELL_EVERY_MS, clock, (change: RelayChange) => {
     for (const listener of listeners) listener(change);
   });
-  const watches = createWatches((uri) => tell.say(`updated ${uri}`, { kind: "updated", uri }));
+  const watches = createWatches((uri) => changes.send(`updated ${uri}`, { kind: "updated", uri }));
   let logLevel: string | undefined;
   servers.alsoOffer(relayTools(host));
   const connections = servers
@@ -117,8 +115,7 @@ export function openRelay(options: RelayOptions): Relay {
       return owner === undefined ? undefined : watches.begin(owner, uri);
     },
     wantLogs(level) {
-      const isMore =
-        logLevel === undefined || LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(logLevel);
+      const isMore = logLevel === undefined || rankOfLevel(level) < rankOfLevel(logLevel);
       if (!isMore) return;
       logLevel = level;
       for (const { server } of reached()) askForLogs(server);
@@ -129,7 +126,7 @@ export function openRelay(options: RelayOptions): Relay {
     },
     close() {
       for (const stop of stopListening) stop();
-      tell.close();
+      changes.close();
       watches.close();
     },
   };
@@ -141,12 +138,12 @@ export function openRelay(options: RelayOptions): Relay {
         if (notice.kind === "resource_updated") return watches.updated(server_id, notice.uri);
         const what = notice.kind === "prompts_changed" ? "prompts" : "resources";
         if (connection.state.kind === "connected") listsFor(connection.state.server).forget(what);
-        tell.say(what, { kind: what });
+        changes.send(what, { kind: what });
       }),
       connection.onStateChanged((state) => {
         if (state.kind !== "connected" && state.kind !== "failed") return;
-        tell.say("prompts", { kind: "prompts" });
-        tell.say("resources", { kind: "resources" });
+        changes.send("prompts", { kind: "prompts" });
+        changes.send("resources", { kind: "resources" });
         if (state.kind !== "connected") return;
         askForLogs(state.server);
         watches.again(server_id, state.server);

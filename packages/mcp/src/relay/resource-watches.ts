@@ -1,5 +1,5 @@
-// Which resources somebody wants to hear of: asked of the server once, however many want it, and asked again of a
-// server that was started anew.
+// Which resources someone wants to hear of: asked of the server once, however many want it, and asked again of a
+// server that was restarted.
 
 import type { ConnectedServer } from "../connection/index.ts";
 
@@ -60,7 +60,7 @@ export function createWatches(tell: (uri: string) => void): Watches {
       for (const watch of watches.values()) {
         if (watch.server_id !== server_id) continue;
         watch.stop = server.watch(watch.uri, over.signal);
-        // It does not tell, then; whoever waits for it reads it anew by themselves.
+        // No updates then; a subscriber has to read it again.
         watch.stop.catch(() => {});
       }
     },

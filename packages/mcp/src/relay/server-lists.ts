@@ -1,5 +1,5 @@
 // What one connected server lists beside its tools: asked for when it is needed, kept until the server says it is
-// another. A server that does not answer in time has nothing to list, for a while, and holds nobody else up.
+// another. A server that does not answer in time has nothing to list, for a while, and holds no one else up.
 
 import { messageOf, type Clock, type JsonObject } from "@soong/core";
 import { listTools, safeLine } from "../catalog/index.ts";

@@ -9,7 +9,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Filler {
   /** `name` is what the value goes by: a variable of the server, a header. */
   fill(text: string, name: string): string;
-  /** To be hidden whatever its name. */
+  /** To be hidden under any name. */
   hide(value: string, name: string): void;
   readonly secrets: readonly McpSecret[];
   readonly missing: readonly string[];

@@ -161,7 +161,7 @@ describe("the login of a remote server", () => {
     });
     const literal = { client_id: "x", client_secret: "hush-hush", authorizationUrl: "https://x" };
     expect(warningsOf({ url, oauth: literal })).toEqual([
-      'mcpServers.one.oauth.client_secret: A secret stands here. Put it into the environment and write "${CLIENT_SECRET}", say.',
+      'mcpServers.one.oauth.client_secret: This is a secret. Put it into the environment and write "${CLIENT_SECRET}", say.',
       'mcpServers.one.oauth.authorizationUrl: "authorizationUrl" has no effect here: the server says how to log in.',
     ]);
   });
@@ -259,7 +259,7 @@ describe("a variable in an entry", () => {
   test("is asked for where a secret stands in the file", () => {
     const settings = { command: "x", env: { API_KEY: "abc-123456", MONKEY: "banana" } };
     expect(warningsOf(settings)).toEqual([
-      'mcpServers.one.env.API_KEY: A secret seems to stand here. Put it into the environment and write "${API_KEY}".',
+      'mcpServers.one.env.API_KEY: This looks like a secret. Put it into the environment and write "${API_KEY}".',
     ]);
     expect(parse({ one: settings })).toMatchObject({
       secrets: [{ name: "API_KEY", value: "abc-123456" }],
@@ -316,7 +316,11 @@ describe("a mistake", () => {
     ["a name no variable has", { command: "x", env: { "A=B": "c" } }, "name of a variable"],
     ["no address", { url: "example" }, "must be an address"],
     ["a file as address", { url: "file:///x" }, "https://"],
-    ["a password in the address", { url: "https://a:b@e.com" }, "No user or password"],
+    [
+      "a password in the address",
+      { url: "https://a:b@e.com" },
+      "must not contain a user or password",
+    ],
     ["a fragment", { url: "https://e.com/#x" }, '"#"'],
     ["a name no header has", { url: "https://e.com", headers: { "a b": "c" } }, "name of a header"],
     ["a header of the protocol", { url: "https://e.com", headers: { Host: "c" } }, "protocol"],

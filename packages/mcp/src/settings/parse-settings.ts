@@ -1,5 +1,5 @@
 // The text of mcp.json: `{"mcpServers": {"<id>": {…}}}`, the form every host of this ecosystem reads. All
-// problems are told at once, in the order of the file.
+// problems are reported at once, in the order of the file.
 
 import { isRecord, nearestName } from "@soong/core/internal";
 import { checkDocument, parseDocument, type Place } from "@soong/platform";

@@ -137,6 +137,6 @@ function warnOfSecret(given: GivenValue | undefined): void {
   const { value } = given ?? {};
   if (typeof value !== "string" || value === "" || holdsVariable(value)) return;
   given?.place.warn(
-    'A secret stands here. Put it into the environment and write "${CLIENT_SECRET}", say.',
+    'This is a secret. Put it into the environment and write "${CLIENT_SECRET}", say.',
   );
 }

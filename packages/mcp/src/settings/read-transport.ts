@@ -201,7 +201,7 @@ function urlProblem(url: string, isIncomplete: boolean): string | undefined {
   const { protocol, username, password, hash } = new URL(url);
   if (protocol !== "https:" && protocol !== "http:") return "The address must begin with https://.";
   if (username !== "" || password !== "") {
-    return "No user or password may stand in the address; put them into headers.";
+    return "The address must not contain a user or password; put them into headers.";
   }
   return hash === "" ? undefined : 'The address must not have a part after "#".';
 }
@@ -224,9 +224,7 @@ function hideHeader(value: string, name: string, filler: Filler): void {
 function warnOfLiteral({ name, value, place }: Pair): void {
   if (!isSecretName(name) || value === "" || holdsVariable(value)) return;
   const variable = environmentName(name);
-  place.warn(
-    `A secret seems to stand here. Put it into the environment and write "\${${variable}}".`,
-  );
+  place.warn(`This looks like a secret. Put it into the environment and write "\${${variable}}".`);
 }
 
 function environmentName(name: string): string {

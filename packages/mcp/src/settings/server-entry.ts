@@ -8,7 +8,7 @@ export interface McpServerEntry {
   readonly transport: McpTransport;
   readonly disabled: boolean;
   readonly disabled_tools: readonly string[];
-  /** Which of its tools the user vouches for as readonly, whatever the server says. */
+  /** Which of its tools the user vouches for as readonly, even if the server does not. */
   readonly readonly_tools: readonly string[] | "all";
   /** Of the readonly ones, those that may run beside others (SCHED-10); all of them unless given. */
   readonly concurrency_safe?: readonly string[];

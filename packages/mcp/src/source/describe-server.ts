@@ -1,4 +1,4 @@
-// What is told of a server: in facts, and to whoever asks how it is.
+// How a server is described: in facts, and in its status.
 
 import type { FactContent, FactType } from "@soong/core";
 import { definitionHash, safeLine, type Catalog } from "../catalog/index.ts";

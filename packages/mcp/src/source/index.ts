@@ -1,4 +1,4 @@
-// The source room: the user's servers as sources of the registry, kept up to date while servers come, change
+// The source module: the user's servers as sources of the registry, kept up to date while servers come, change
 // and go; and the file that holds what was allowed.
 
 export { openMcpServers, type McpServers, type McpServersOptions } from "./open-mcp-servers.ts";

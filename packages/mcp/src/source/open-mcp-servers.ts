@@ -1,5 +1,5 @@
 // All servers of the user at once (MCP-2): each a source of its own, connected when a run is about to need
-// tools, side by side; whatever one of them does costs only its own tools.
+// tools, in parallel; what one of them does costs only its own tools.
 
 import { createRedactor, systemClock, type Clock, type Redactor, type Registry } from "@soong/core";
 import { inTime } from "@soong/platform";
@@ -24,7 +24,7 @@ export interface McpServersOptions {
   readonly pins: Pins;
   /** Takes the facts `mcp.server.*`. */
   readonly record?: RecordServerFact;
-  /** Who is asked what servers want of a host; nobody unless given, and then servers are refused it. */
+  /** Who is asked what servers want of a host; no one unless given, and then servers are refused it. */
   readonly host?: McpHost;
   /** Unless given, one that knows key formats only. */
   readonly redactor?: Redactor;
@@ -34,7 +34,7 @@ export interface McpServersOptions {
 export interface McpServers {
   /**
    * To be called before a run, and before each of its turns: connects what is not connected, lists again
-   * what changed, and waits for that at most so long. Never rejects; whoever is late comes with a later turn,
+   * what changed, and waits for that at most so long. Never rejects; a late server comes with a later turn,
    * and is not waited for again until it has answered or failed.
    */
   ready(signal: AbortSignal, ms: number): Promise<void>;

@@ -4,7 +4,7 @@
 import type { PinStorage } from "../catalog/index.ts";
 import { readJsonFile, withFileLock, writeWholeFile } from "@soong/platform";
 
-const ABOUT = "It holds which definitions of MCP tools were allowed; delete it to begin anew";
+const ABOUT = "It holds which definitions of MCP tools were allowed; delete it to begin again";
 /** Longer than the definitions of all servers are looked at. */
 const WAIT_MS = 150_000;
 

@@ -77,7 +77,7 @@ export interface ServerSource {
   close(): Promise<void>;
 }
 
-/** Tools beside those a server lists; a name that is taken, or switched off in the entry, is left out. */
+/** Tools beside those a server lists; a name that is taken, or switched off in the entry, is omitted. */
 export type MoreTools = (about: {
   readonly entry: McpServerEntry;
   readonly server: ConnectedServer;
@@ -257,7 +257,7 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
     record({ type: "mcp.server.failed", data, level: "warn" });
   }
 
-  /** A server that was started anew may not be the one it was: it is listed again before it is called. */
+  /** A server that was restarted may not be the one it was: it is listed again before it is called. */
   async function current(signal: ToolContext["signal"]): Promise<CurrentServer> {
     try {
       const server = await connection?.connected(signal);
@@ -359,7 +359,7 @@ function hashesOf(changes: readonly AcceptedChange[]): string[] {
   return changes.map(({ hash }) => hash).toSorted();
 }
 
-/** A remote server is on the network whatever its entry says. */
+/** A remote server is on the network, even if its entry denies it. */
 function tagsOf({ tags, network, transport }: McpServerEntry): readonly string[] {
   return network || transport.kind === "http" ? [...new Set([...tags, "network"])] : tags;
 }

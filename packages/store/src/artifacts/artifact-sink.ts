@@ -1,5 +1,5 @@
 // One artifact on its way to disk: bytes go to an unfinished file as they come, hashed on the way, one
-// write at a time, so that whoever awaits `write` holds no more than it just gave.
+// write at a time, so that a caller that awaits `write` holds no more than it just gave.
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -50,7 +50,7 @@ export function openArtifactSink(place: ArtifactPlace, about: ArtifactInput): Ar
   let file: Promise<FileHandle> | undefined;
   /** Half of a character whose other half comes with the next piece of text. */
   let heldBack = "";
-  /** What was asked for is done in order, whether or not anybody waited. */
+  /** What was asked for is done in order, whether or not anyone waited. */
   let last: Promise<unknown> = Promise.resolve();
 
   return {

@@ -1,5 +1,5 @@
 // Artifacts as files (ART-1): `<id>` holds the bytes as they came, `<id>.json` the record. An artifact
-// exists from the moment its record does; whatever a killed process left half written is swept away.
+// exists from the moment its record does; what a killed process left half written is removed.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { privateDirectory, sweepUnfinished } from "./private-directory.ts";
 import { readRange } from "./read-range.ts";
 
 export interface FileArtifactsOptions {
-  /** Made if it is missing; nobody but its owner may look into it. */
+  /** Made if it is missing; no one but its owner may look into it. */
   readonly directory: string;
   readonly ids?: { next(prefix: string): string };
   readonly clock?: { now(): number };

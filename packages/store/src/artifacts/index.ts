@@ -1,4 +1,4 @@
-// The artifacts room: bytes kept outside the conversation, as files of a private directory; their records
+// The artifacts module: bytes kept outside the conversation, as files of a private directory; their records
 // beside them, or as rows of a store.
 
 export { hashFile } from "./artifact-sink.ts";

@@ -4,7 +4,7 @@ import { chmod, lstat, mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isProcessAlive } from "@soong/platform";
 
-/** Its canonical path. Throws when somebody else owns it: they could put anything into it. */
+/** Its canonical path. Throws when someone else owns it: they could put anything into it. */
 export async function privateDirectory(given: string): Promise<string> {
   await mkdir(given, { recursive: true, mode: 0o700 });
   const directory = await realpath(given);
@@ -17,7 +17,7 @@ export async function privateDirectory(given: string): Promise<string> {
   return directory;
 }
 
-/** `<id>.<pid>.part`, so that the leavings of a process that is gone can be told from work in progress. */
+/** `<id>.<pid>.part`, so that the leavings of a process that is gone can be distinguished from work in progress. */
 export function unfinishedName(artifact_id: string): string {
   return `${artifact_id}.${process.pid}.part`;
 }

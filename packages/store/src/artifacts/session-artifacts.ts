@@ -65,7 +65,7 @@ export function sessionArtifacts(options: SessionArtifactsOptions): ArtifactStor
 
   function ready(): Promise<string> {
     made ??= privateDirectory(directory);
-    // Whoever waits for it hears of the failure; if nobody does, it is no failure yet.
+    // A caller that waits for it gets the failure; without one it is no failure yet.
     made.catch(() => {});
     return made;
   }
@@ -91,7 +91,7 @@ export async function readSessionArtifact(
   return readRange(join(directory, artifact_id), range ?? { offset: 0, length: record.size });
 }
 
-/** Only for the holder of the session: nobody else can be writing there. */
+/** Only for the holder of the session: no one else can be writing there. */
 export async function sweepArtifacts(
   directory: string,
   rows: Pick<ArtifactRows, "find">,

@@ -333,7 +333,7 @@ describe("the head", () => {
       // There is no telling which fact it was: the last one is named, and the message says why.
       const problem = check(forged.rows, honest.head);
       expect(problem).toMatchObject({ seq: facts.length, kind: "edited" });
-      expect(problem?.message).toContain("or everything was written anew");
+      expect(problem?.message).toContain("or everything was written again");
     });
   });
 });

@@ -3,7 +3,7 @@
 //
 // What the evidence allows: a fact's text is vouched for by the `prev_hash` of the next, that of the last by
 // the head. Where these two disagree, the earlier one is named, though it may be the link that was touched:
-// so no fact before the named one was. Who can compute all hashes anew, and the head, is found only by a head
+// so no fact before the named one was. Who can compute all hashes again, and the head, is found only by a head
 // kept elsewhere.
 
 import type { NodeDigest } from "@soong/core";
@@ -78,7 +78,7 @@ export function createChainCheck(): ChainCheck {
     const expected = (last?.seq ?? 0) + 1;
     if (row.seq > expected) return missing(expected, row, line);
     if (row.seq === expected) return undefined;
-    return problemOf("reordered", named(row, line), `stands after fact ${expected - 1}`);
+    return problemOf("reordered", named(row, line), `comes after fact ${expected - 1}`);
   }
 
   function untrue(row: ChainRow, line: Line): ChainProblem | undefined {
@@ -116,7 +116,7 @@ export function createChainCheck(): ChainCheck {
       return { seq: at + 1, kind: "removed", message };
     }
     if (last_seq < at) {
-      const message = `The journal goes on after its head, which is fact ${last_seq}: ${here}. Facts were added by somebody else, or the head was changed.`;
+      const message = `The journal continues after its head, which is fact ${last_seq}: ${here}. Facts were added by someone else, or the head was changed.`;
       return { seq: last_seq + 1, kind: "head", message };
     }
     if (head_hash === hash) return undefined;
@@ -127,12 +127,12 @@ export function createChainCheck(): ChainCheck {
     return problemOf(
       "edited",
       last,
-      "is not the one the head of the journal was taken of: it was changed, or the head was, or everything was written anew",
+      "is not the one the head of the journal was taken of: it was changed, or the head was, or everything was written again",
     );
   }
 }
 
-/** Undefined when it cannot be what was recorded, whatever the hashes say. */
+/** Undefined when it cannot be what was recorded, even if the hashes match. */
 function readLine(text: string): Line | undefined {
   let value: unknown;
   try {
@@ -167,7 +167,7 @@ function misplaced(row: ChainRow, line: Line): ChainProblem {
   const here = { ...line, seq: row.seq };
   return line.id === `f${row.seq}`
     ? problemOf("edited", here, `was changed: it says it is fact ${line.seq}`)
-    : problemOf("reordered", here, `is not in its place: what stands there is fact ${line.seq}`);
+    : problemOf("reordered", here, `is not in its place: the fact there is ${line.seq}`);
 }
 
 function nodeProblem(row: ChainRow, line: Line): ChainProblem | undefined {
@@ -200,7 +200,7 @@ function absent(from: number, to: number): string {
   return from === to ? `Fact ${from} is missing` : `Facts ${from} to ${to} are missing`;
 }
 
-/** Somebody else may have written these: they are shown to a person, at a length and in one line. */
+/** Someone else may have written these: they are shown to the user, at a length and in one line. */
 function textOf({ seq, type, time }: Named): string {
   return `fact ${seq} (${shown(type)}, ${shown(time)})`;
 }

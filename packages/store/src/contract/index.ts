@@ -1,4 +1,4 @@
-// The contract room: what a store is and how it fails, for those who build one and those who use one.
+// The contract module: what a store is and how it fails, for those who build one and those who use one.
 
 export * from "./crash-point.ts";
 export type * from "./question-storage.ts";

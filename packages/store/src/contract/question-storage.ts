@@ -1,4 +1,4 @@
-// Questions to a person that outlive the runtime that asked them (PERM-20). One row a question, answered once, by whoever is
+// Questions to the user that outlive the runtime that asked them (PERM-20). One row a question, answered once, by the
 // first, from any process that has the store open.
 
 import type { JsonObject } from "@soong/core";
@@ -12,9 +12,9 @@ export interface QuestionStorage {
   get(session_id: string, question_id: string): Promise<QuestionRecord | undefined>;
   /** The first answer counts. Answers with what is kept then: whose answer that is tells `answered_by`. */
   answer(session_id: string, question_id: string, answer: QuestionAnswer): Promise<TakenAnswer>;
-  /** `used`: the answer was acted on. `withdrawn`: nobody waits for one. What was to be shown is dropped. */
+  /** `used`: the answer was acted on. `withdrawn`: no one waits for one. What was to be shown is dropped. */
   settle(session_id: string, question_id: string, state: "used" | "withdrawn"): Promise<void>;
-  /** Whatever is left of a session whose runtime ends in order: nobody will ask it again. */
+  /** All that is open of a session whose runtime ends in order: no one will ask it again. */
   withdrawAll(session_id: string): Promise<void>;
   /** Open ones and those whose answer was not used yet, oldest first. */
   list(session_id?: string): Promise<QuestionRecord[]>;
@@ -45,7 +45,7 @@ export interface QuestionRecord extends QuestionAbout {
   tool_call_id: string;
   asked_at: string;
   state: "open" | "answered" | "used" | "withdrawn";
-  /** Left out once it is settled. */
+  /** Omitted once it is settled. */
   request?: JsonObject;
   /** Once it is answered: a decision, or an action. */
   answer?: JsonObject;
@@ -57,7 +57,7 @@ export interface QuestionAnswer {
   readonly answer: JsonObject;
   readonly answered_by: string;
   readonly answered_at: string;
-  /** Whoever asked has it already: nothing is kept for a later runtime. */
+  /** The caller has it already: nothing is kept for a later runtime. */
   readonly used?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Why a store cannot do what it was asked, in words for a person, with a code for a program.
+// Why a store cannot do what it was asked, in words for the user, with a code for a program.
 
 import { SoongError } from "@soong/core";
 

@@ -1,4 +1,4 @@
-// What a durable store is, whichever database stands behind it. `@soong/store/conformance` holds an
+// What a durable store is, for any database. `@soong/store/conformance` holds an
 // implementation to every word of this.
 
 import type {
@@ -21,7 +21,7 @@ export interface Store {
    * closed first (STORE-3). Refused while another process, or this one, holds it.
    */
   openSession(session_id: string): Promise<OpenSession>;
-  /** For reading, whoever holds it. Refused when there is no such session. */
+  /** For reading, also while it is held. Refused when there is no such session. */
   readSession(session_id: string): Promise<SessionReader>;
   /** Last used first. */
   sessions(page?: SessionPage): Promise<SessionRecord[]>;
@@ -35,32 +35,32 @@ export interface Store {
   /** Checks the chain of a session, fact by fact, or what is left of one that was removed (EVENT-6). */
   verify(session_id: string, options?: VerifyOptions): Promise<Verification>;
   /**
-   * Makes anew what the store derives from the facts of a session: runs, agents, calls, what is open, where nodes hang.
-   * Refused while somebody holds the session, and when the facts themselves are not as they were recorded.
+   * Makes again what the store derives from the facts of a session: runs, agents, calls, what is open, where nodes hang.
+   * Refused while someone holds the session, and when the facts themselves are not as they were recorded.
    */
   rebuildSession(session_id: string): Promise<void>;
   /** The tasks of all sessions. Those of a session that is removed go with it. */
   tasks(): TaskStorage;
-  /** What people were asked in all sessions, and have not answered, or not in vain (PERM-20). */
+  /** What users were asked in all sessions, and have not answered, or not in vain (PERM-20). */
   questions(): QuestionStorage;
   /**
-   * Facts, conversation, artifacts, tasks and run folders go; a tombstone stays. Refused while somebody
+   * Facts, conversation, artifacts, tasks and run folders go; a tombstone stays. Refused while someone
    * holds the session (ART-4).
    */
   removeSession(session_id: string, reason?: string): Promise<Tombstone>;
   /** Oldest first. */
   tombstones(): Promise<Tombstone[]>;
   /**
-   * Removed sessions of which files are left, because whoever removed them was killed. They go when the store is opened
+   * Removed sessions of which files are left, because the process that removed them was killed. They go when the store is opened
    * for writing.
    */
   unfinishedRemovals(): Promise<readonly string[]>;
-  /** Removes what is too old or too much, oldest first; never what somebody holds (ART-4). */
+  /** Removes what is too old or too much, oldest first; never what someone holds (ART-4). */
   applyRetention(retention: Retention): Promise<RetentionReport>;
-  /** Writes the readable folder of a run anew from its facts (EVENT-5). Answers with its path. */
+  /** Writes the readable folder of a run again from its facts (EVENT-5). Answers with its path. */
   rebuildRunFolder(run_id: string): Promise<string>;
   /**
-   * Folders that could not be written, and were not made whole since, by this process. Their runs go on:
+   * Folders that could not be written, and were not made whole since, by this process. Their runs continue:
    * the journal has everything.
    */
   runFolderProblems(): readonly RunFolderProblem[];
@@ -74,7 +74,7 @@ export interface RunFolderProblem {
 }
 
 export interface NewSession {
-  /** Left out: a random one. Refused when it is taken, also by a removed session. */
+  /** Default: a random one. Refused when it is taken, also by a removed session. */
   readonly session_id?: string;
   readonly title?: string;
   /** The directory it is about. */
@@ -114,7 +114,7 @@ export interface SessionRecord {
 export interface AgentRecord {
   agent_id: string;
   parent_agent_id?: string;
-  /** Where its conversation goes on. */
+  /** Where its conversation continues. */
   active_node_id?: string;
 }
 
@@ -139,16 +139,16 @@ export interface CallRecord {
   requested_seq: number;
   started_seq?: number;
   ended_seq?: number;
-  /** Left out while it has not ended. */
+  /** Omitted while it has not ended. */
   status?: string;
 }
 
 export interface FactPage {
-  /** Begin after this seq; left out: from the first. */
+  /** Begin after this seq; default: from the first. */
   readonly after?: number;
   /** End before this seq; with `limit`, the last ones before it. Not together with `after`. */
   readonly before?: number;
-  /** At most so many; left out: 1 000. */
+  /** At most so many; default: 1 000. */
   readonly limit?: number;
   readonly run_id?: string;
   readonly tool_call_id?: string;
@@ -167,11 +167,11 @@ export interface SessionReader {
   /** In the order they were asked for. */
   calls(of?: { readonly run_id?: string }): Promise<CallRecord[]>;
   node(node_id: string): Promise<ConversationNode | undefined>;
-  /** The branches at a node, oldest first; of the root when left out. */
+  /** The branches at a node, oldest first; of the root when omitted. */
   children(node_id?: string): Promise<ConversationNode[]>;
   /** From the root to a node: what a model reads. Ends early, at its top, where a parent is not there. */
   path(node_id: string): Promise<ConversationNode[]>;
-  /** From the root to where the agent goes on. Empty for an agent that has said nothing. */
+  /** From the root to where the agent continues. Empty for an agent that has said nothing. */
   activePath(agent_id: string): Promise<ConversationNode[]>;
   /** Oldest first. */
   artifacts(): Promise<ArtifactRecord[]>;
@@ -182,7 +182,7 @@ export interface SessionReader {
 export interface OpenSession {
   readonly session_id: string;
   readonly journal: Journal;
-  /** Left out for a new session, which has no fact yet. */
+  /** Omitted for a new session, which has no fact yet. */
   readonly lastSeq?: number;
   readonly artifacts: ArtifactStore;
   readonly reader: SessionReader;
@@ -227,7 +227,7 @@ export interface ChainProblem {
     | "node_removed"
     | "artifact"
     | "head"
-    /** The facts are as they were recorded; what the store derives from them is not, and can be made anew. */
+    /** The facts are as they were recorded; what the store derives from them is not, and can be made again. */
     | "derived";
   message: string;
 }

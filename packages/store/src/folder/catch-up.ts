@@ -1,15 +1,14 @@
-// Brings an open folder up to the facts of its run. What each file lacks is told by its own last line,
+// Brings an open folder up to the facts of its run. What each file lacks follows from its own last line,
 // which has to be what the journal says it is.
 
 import { checkpointLogs, wholeUpTo } from "./checkpoint.ts";
-import { factPages } from "./fact-pages.ts";
 import { cutTornEnd, writeFacts } from "./line-file.ts";
 import type { FileName, OpenFolder } from "./open-folder.ts";
 import type { CommittedFact, ReadFacts } from "./run-folders-contract.ts";
 
 const NAMES: readonly FileName[] = ["events", "tools", "errors"];
 
-/** A damaged one has to be written anew. */
+/** A damaged one has to be written again. */
 export function catchUp(folder: OpenFolder, read: ReadFacts): "whole" | "damaged" {
   const { events, tails } = folder;
   if (NAMES.some((name) => tails[name].kind === "damaged")) return "damaged";
@@ -31,7 +30,7 @@ export function catchUp(folder: OpenFolder, read: ReadFacts): "whole" | "damaged
     }
     for (const name of NAMES) writeFacts(folder[name], page);
   }
-  // A last line that no fact of the run stands behind.
+  // A last line that is of no fact of the run.
   if (toCompare.size > 0) return "damaged";
   checkpointLogs(folder, sizeBefore);
   return "whole";
@@ -40,4 +39,17 @@ export function catchUp(folder: OpenFolder, read: ReadFacts): "whole" | "damaged
 function isLastLine(folder: OpenFolder, name: FileName, committed: CommittedFact): boolean {
   const tail = folder.tails[name];
   return tail.kind !== "damaged" && tail.lastLine === folder[name].lineOf(committed);
+}
+
+/** All facts of a run after a seq, page by page. */
+export function* factPages(read: ReadFacts, after: number): Generator<readonly CommittedFact[]> {
+  for (let seq = after; ;) {
+    const page = read(seq);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    // Or we should read the same page for ever.
+    if (last.fact.seq <= seq) throw new Error(`the facts after ${seq} end at ${last.fact.seq}`);
+    yield page;
+    seq = last.fact.seq;
+  }
 }

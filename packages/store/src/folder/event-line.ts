@@ -1,4 +1,4 @@
-// A fact's line in events.jsonl: the journal's own text, but a long string in its data, and whatever else would make it
+// A fact's line in events.jsonl: the journal's own text, but a long string in its data, and anything else that would make it
 // longer than a fact may be in a stream, is a reference to the journal with its beginning (EVENT-5).
 
 import { boundFact, type Fact } from "@soong/core";

@@ -1,4 +1,4 @@
-// Why the folder of a run could not be written, for a person: the journal goes on without it.
+// Why the folder of a run could not be written, for the user: the journal continues without it.
 
 import { StoreError, type StoreErrorCode } from "../contract/index.ts";
 

@@ -1,5 +1,5 @@
 // Facts on their way to their folders: gathered for a moment, because opening and looking after files costs
-// the same for one line as for a hundred. Whatever is lost here is in the journal.
+// the same for one line as for a hundred. What is lost here is in the journal.
 
 import type { CommittedFact, RunFolders } from "./run-folders-contract.ts";
 
@@ -9,7 +9,7 @@ export interface FolderQueue {
   write(): void;
 }
 
-/** A person who watches the files does not notice this. */
+/** The user who watches the files does not notice this. */
 const SOON_MS = 25;
 const LARGE = 1024 * 1024;
 

@@ -69,11 +69,11 @@ export function writeFacts(file: LineFile, facts: readonly CommittedFact[]): voi
   if (added !== undefined) writeLines(file, added);
 }
 
-/** The same, but throws when somebody else has changed the file. Costs nothing where there is no line. */
+/** The same, but throws when someone else has changed the file. Costs nothing where there is no line. */
 export function writeFactsIfUntouched(file: LineFile, facts: readonly CommittedFact[]): void {
   const added = newLines(file, facts);
   if (added === undefined) return;
-  if (!isAsWeLeftIt(file)) throw new Error(`${file.path} was changed by somebody else`);
+  if (!isAsWeLeftIt(file)) throw new Error(`${file.path} was changed by someone else`);
   writeLines(file, added);
 }
 
@@ -81,7 +81,7 @@ export function cutTornEnd(file: LineFile): void {
   ftruncateSync(file.fd, file.size);
 }
 
-/** False when somebody else has written to it, or put another in its place. */
+/** False when someone else has written to it, or put another in its place. */
 export function isAsWeLeftIt(file: LineFile): boolean {
   const { nlink, size } = fstatSync(file.fd);
   return nlink > 0 && size === file.size;

@@ -1,11 +1,12 @@
 // The directory of one run and its three files. Nothing here goes through a symbolic link below the
 // directory of all runs: a tool that may write to its workspace must not choose where we write.
 
-import { chmodSync, closeSync, lstatSync, mkdirSync, statSync } from "node:fs";
+import { chmodSync, closeSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { eventLine } from "./event-line.ts";
-import { openLineFile, type LineFile, type LineOf, type Tail } from "./line-file.ts";
+import { type LineFile, type LineOf, openLineFile, type Tail } from "./line-file.ts";
 import { errorLine, toolLine } from "./log-lines.ts";
+import { createHash } from "node:crypto";
 
 export interface OpenFolder {
   readonly path: string;
@@ -23,7 +24,7 @@ export const FOLDER_FILES: Readonly<Record<FileName, { inFolder: string; lineOf:
   errors: { inFolder: join("logs", "errors.jsonl"), lineOf: errorLine },
 };
 
-/** Ours to make, a person's or a tool's to fill. */
+/** Ours to make, the user's or a tool's to fill. */
 const OTHERS = ["workspace", "deliverables", "archive"];
 
 /** Made when it is not there. Throws when it cannot be, or leads elsewhere. */
@@ -63,7 +64,7 @@ export function makeFolder(path: string): void {
   makeDirectoryOfRuns(dirname(path));
   makeOwnDirectory(path);
   makeOwnDirectory(join(path, "logs"));
-  // We write into none of these, so it may be whatever somebody made of it.
+  // We write into none of these, so it may be anything.
   for (const name of OTHERS) makeIfMissing(join(path, name));
 }
 
@@ -88,5 +89,47 @@ function makeIfMissing(path: string): "made" | "there" {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return "there";
     throw error;
+  }
+}
+
+// The name of a folder: run ids come from callers. None may lead out of the directory, and no two may share a folder, also
+// on a disk that takes `A` and `a` for the same name.
+
+const PLAIN = /^[a-z0-9][a-z0-9._-]{0,99}$/;
+
+/** Names that are devices on Windows, with any ending, and the trailing dot it drops. */
+const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)|\.$/;
+
+/** The id itself where that is safe, otherwise what can be read of it, `~` and its hash. */
+export function folderName(run_id: string): string {
+  if (PLAIN.test(run_id) && !RESERVED.test(run_id)) return run_id;
+  const readable = run_id
+    .slice(0, 40)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "");
+  // As UTF-16: in UTF-8 all halves of surrogate pairs would be the same character.
+  const hash = createHash("sha256").update(Buffer.from(run_id, "utf16le")).digest("hex");
+  return `${readable === "" ? "run" : readable}~${hash.slice(0, 32)}`;
+}
+
+/** With all that is in it. Links are removed, never followed. */
+export function removeFolder(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "EACCES" && code !== "EPERM") throw error;
+    // Tools leave directories they made read-only (a module cache does): those are ours all the same.
+    openUp(path);
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function openUp(path: string): void {
+  if (!lstatSync(path).isDirectory()) return;
+  chmodSync(path, 0o700);
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) openUp(join(path, entry.name));
   }
 }

@@ -1,11 +1,11 @@
-// Writes the files of a run anew from all its facts, beside the old ones, and then puts them in their place.
+// Writes the files of a run again from all its facts, beside the old ones, and then puts them in their place.
 // What others put into the folder is not touched.
 
 import { closeSync, lstatSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isProcessAlive } from "@soong/platform";
 import { checkpointLogs, removeCheckpoint } from "./checkpoint.ts";
-import { factPages } from "./fact-pages.ts";
+import { factPages } from "./catch-up.ts";
 import { createLineFile, writeFacts, type LineFile } from "./line-file.ts";
 import { FOLDER_FILES, makeFolder, type FileName } from "./open-folder.ts";
 import type { ReadFacts } from "./run-folders-contract.ts";
@@ -41,7 +41,7 @@ export function rebuild(path: string, read: ReadFacts): void {
   }
 }
 
-/** With the process in its name, so that the leavings of one that is gone can be told from work in progress. */
+/** With the process in its name, so that the leavings of one that is gone can be distinguished from work in progress. */
 function unfinishedPath(path: string, inFolder: string): string {
   return join(path, "logs", `.${basename(inFolder)}.${process.pid}.new`);
 }
@@ -55,7 +55,7 @@ function sweepUnfinished(path: string): void {
   }
 }
 
-/** A link or directory in its place was put there by somebody: that is theirs to clear up. */
+/** A link or directory in its place was put there by someone: that is theirs to clear up. */
 function refuseUnlessFile(path: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined || stat.isFile()) return;

@@ -27,11 +27,11 @@ export interface RunFolders {
    */
   catchUp(run_id: string, read: ReadFacts): void;
   /**
-   * Writes it anew beside the old one, then swaps it in; what is in workspace/, deliverables/ and
+   * Writes it again beside the old one, then swaps it in; what is in workspace/, deliverables/ and
    * archive/ stays. Answers with its path. Throws a StoreError when it cannot, and the old one stays.
    */
   rebuild(run_id: string, read: ReadFacts): string;
-  /** All of it, with what a person or tool put there. Throws a StoreError when something has to stay. */
+  /** All of it, with what the user or tool put there. Throws a StoreError when something has to stay. */
   remove(run_id: string): void;
   pathOf(run_id: string): string;
   /** The first problem of each folder that could not be written and has not been made whole since. */

@@ -4,12 +4,17 @@ import { join, resolve } from "node:path";
 import type { AtCrashPoint } from "../contract/index.ts";
 import { catchUp } from "./catch-up.ts";
 import { checkpointLogs } from "./checkpoint.ts";
-import { folderName } from "./folder-name.ts";
+import {
+  closeFolder,
+  folderName,
+  makeDirectoryOfRuns,
+  openFolder,
+  type OpenFolder,
+  removeFolder,
+} from "./open-folder.ts";
 import { folderProblem } from "./folder-problem.ts";
 import { isAsWeLeftIt, writeFacts, writeFactsIfUntouched } from "./line-file.ts";
-import { closeFolder, makeDirectoryOfRuns, openFolder, type OpenFolder } from "./open-folder.ts";
 import { rebuild } from "./rebuild.ts";
-import { removeFolder } from "./remove-folder.ts";
 import type { CommittedFact, ReadFacts, RunFolders } from "./run-folders-contract.ts";
 
 /** A session may have thousands of runs; each open folder holds three files. */
@@ -30,7 +35,7 @@ export function openRunFolders(options: {
   try {
     makeDirectoryOfRuns(directory);
   } catch {
-    // The first folder that cannot be made says so; the journal has to go on.
+    // The first folder that cannot be made says so; the journal has to continue.
   }
   return {
     append,

@@ -1,5 +1,5 @@
-// Group commit: what all sessions of a store have taken goes to disk in one transaction, when somebody
-// waits for it, or soon. Whoever asks in the same turn of the event loop shares it.
+// Group commit: what all sessions of a store have taken goes to disk in one transaction, when someone
+// waits for it, or soon. Callers in the same turn of the event loop share it.
 
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 import { StoreError, type AtCrashPoint } from "../contract/index.ts";
@@ -17,7 +17,7 @@ export interface Pending {
   write(): void;
   /** After it. */
   committed(): void;
-  /** What it has can never be committed: somebody else has taken one of its ids. */
+  /** What it has can never be committed: someone else has taken one of its ids. */
   refused(error: StoreError): void;
 }
 
@@ -46,7 +46,7 @@ export interface CommitterOptions extends Pick<
   readonly at?: AtCrashPoint | undefined;
 }
 
-/** How long a fact nobody waits for may stay in memory. */
+/** How long a fact no one waits for may stay in memory. */
 const SOON_MS = 50;
 
 /** More than this is not held back. */
@@ -112,7 +112,7 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   /** Without blocking the process, which has heartbeats to send and calls to run. */
   function tryCommit(): "done" | "busy" {
-    // Whoever comes from now on may bring something that is not part of this one.
+    // A caller from now on may bring something that is not part of this one.
     const joined = shared;
     shared = undefined;
     try {
@@ -163,7 +163,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     held = 0;
     for (const pending of together) waiting.delete(pending);
     at?.("commit.after");
-    // All of them hear of it, whatever one makes of it: what is committed must not be written again.
+    // All of them are notified, even if one throws: what is committed must not be written again.
     let thrown: { error: unknown } | undefined;
     for (const pending of together) {
       try {

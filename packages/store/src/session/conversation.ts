@@ -1,4 +1,4 @@
-// Where each agent of a session goes on (STORE-2): its active node follows what is added below it. Results
+// Where each agent of a session continues (STORE-2): its active node follows what is added below it. Results
 // come in any order, so a node may be there before its parent; it waits for it here.
 
 import type { ConversationNode } from "@soong/core";

@@ -1,4 +1,4 @@
-// The session room: one session in the tables: its writer, its readers, and what a crash left open in it.
+// The session module: one session in the tables: its writer, its readers, and what a crash left open in it.
 
 export { createCommitter } from "./committer.ts";
 export * from "./open-session.ts";

@@ -117,7 +117,7 @@ export async function holdSession(
       if (node === undefined) {
         throw new StoreError(
           "node_unknown",
-          `Session ${row.session_id} has no node ${node_id} to go on from.`,
+          `Session ${row.session_id} has no node ${node_id} to continue from.`,
         );
       }
       recorder.recordClean("context.rewound", { agent_id: node.agent_id, node_id });

@@ -1,4 +1,4 @@
-// What a reader is told of sessions, runs, agents and calls: the rows of the tables as records.
+// What a reader gets of sessions, runs, agents and calls: the rows of the tables as records.
 
 import type { AgentRecord, CallRecord, RunRecord, SessionRecord } from "../contract/index.ts";
 import { fromColumn } from "../sqlite/index.ts";
@@ -41,7 +41,7 @@ export function agentRecord({ agent_id, parent_agent_id, active_node_id }: Agent
   };
 }
 
-/** Else in the order they came: a child may have been heard of before its parent. */
+/** Else in the order they came: a child may have appeared before its parent. */
 export function parentsFirst(agents: readonly AgentRecord[]): AgentRecord[] {
   const waiting = new Map(agents.map((agent) => [agent.agent_id, agent]));
   const ordered: AgentRecord[] = [];

@@ -27,7 +27,7 @@ export function findLost(place: SessionPlace, session: SessionRow, time: string)
   const openRuns = state.runs.flatMap(([run_id, last_seq, last_run_seq]) =>
     runRows(run_id).map((run) => ({ ...run, last_seq, last_run_seq })),
   );
-  // A call of a run that has ended is lost all the same: its facts go on where the run left off.
+  // A call of a run that has ended is lost all the same: its facts continue where the run left off.
   const withCalls = new Set(openCalls.map(({ run_id }) => run_id));
   for (const { run_id } of openRuns) withCalls.delete(run_id);
   const endedRuns = [...withCalls].flatMap(runRows);

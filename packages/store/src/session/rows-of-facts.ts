@@ -1,4 +1,4 @@
-// What the tables of a session have to hold, made anew from its facts and nodes: for the check that they still do, and
+// What the tables of a session have to hold, made again from its facts and nodes: for the check that they still do, and
 // for making them again. Uses what keeps them up in the first place, so that both agree.
 
 import type { ArtifactRecord, ConversationNode, Fact } from "@soong/core";
@@ -14,7 +14,7 @@ export interface RowsOfFacts {
   readonly agents: readonly AgentRow[];
   /** Those that have ended. */
   readonly calls: readonly CallRow[];
-  /** Those that facts speak of; a crash may have left one without. */
+  /** Those that facts name; a crash may have left one without. */
   readonly artifacts: ReadonlyMap<string, ArtifactRecord>;
   openState(): OpenState;
 }
@@ -33,7 +33,7 @@ export function createRowsOfFacts(): RowsOfFacts {
       agent: (agent_id) => agentsById.get(agent_id),
       counts: () => ({ runs: 0, agents: 0 }),
     },
-    // Whatever waits for its parent waits here: nothing is forgotten between processes.
+    // A node that waits for its parent waits here: nothing is forgotten between processes.
     { has: (node_id) => nodeIds.has(node_id), childOf: () => undefined },
     NOTHING_OPEN,
   );

@@ -1,5 +1,5 @@
 // What the tables of a session hold, as the session keeps it in memory until the next commit.
-// A fact's place is its session and its seq in one number, so that facts stand in one tree, in order.
+// A fact's place is its session and its seq in one number, so that facts are in one tree, in order.
 
 import { StoreError, type RunRecord } from "../contract/index.ts";
 

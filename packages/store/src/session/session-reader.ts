@@ -1,4 +1,4 @@
-// Reading a session from its tables, whoever holds it: facts by page, runs, calls, agents, the tree.
+// Reading a session from its tables, also while it is held: facts by page, runs, calls, agents, the tree.
 
 import type { ArtifactRecord, ConversationNode, Fact } from "@soong/core";
 import { readSessionArtifact } from "../artifacts/index.ts";
@@ -257,7 +257,7 @@ function nodeOf(row: object): ConversationNode {
   return JSON.parse((row as { text: string }).text) as ConversationNode;
 }
 
-/** Whatever a caller gives: not below nothing, and not more than SQL can count. */
+/** Any number a caller gives: not below nothing, and not more than SQL can count. */
 export function asCount(value: number): number {
   return Number.isNaN(value)
     ? 0

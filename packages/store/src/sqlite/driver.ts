@@ -1,7 +1,7 @@
 // The SQLite inside Node from 24 on, and a package with the same interface before that. Loaded on use: a
 // program that only keeps artifacts pays for neither.
 
-// Whoever compiles this file from its source has to find them, too.
+// A build from source has to find them, too.
 // oxlint-disable-next-line typescript/triple-slash-reference
 /// <reference path="./node-sqlite.d.ts" />
 

@@ -1,4 +1,4 @@
-// The sqlite room: the database file, its tables and versions, its errors, and the lock of a session.
+// The sqlite module: the database file, its tables and versions, its errors, and the lock of a session.
 // Knows no fact.
 
 export type { Database, SqlValue, Statement } from "./driver.ts";

@@ -73,7 +73,7 @@ export function latestVersion(): number {
   return MIGRATIONS.at(-1)?.version ?? 0;
 }
 
-/** SQLite may have ended the transaction by itself, as it does when the disk is full. */
+/** SQLite may have ended the transaction already, as it does when the disk is full. */
 export function rollBack(database: Database): void {
   try {
     database.exec("ROLLBACK");

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { createPen } from "../conformance/pen.ts";
+import { createFactWriter } from "../../conformance/fact-writer.ts";
 import { openStore } from "../store/index.ts";
 import { loadSqlite, type Database } from "./driver.ts";
 import { APPLICATION_ID } from "./migrate.ts";
@@ -197,7 +197,7 @@ describe.each(MIGRATIONS.map(({ version }) => version))("a store of version %i",
       unknown: ["call_started"],
       skipped: ["call_waiting"],
     });
-    createPen(session).add();
+    createFactWriter(session).add();
     await session.close();
     await store.removeSession("kept");
     await store.close();

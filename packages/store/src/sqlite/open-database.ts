@@ -7,8 +7,7 @@ import { StoreError, type AtCrashPoint } from "../contract/index.ts";
 import { loadSqlite, type Database, type OpenDatabase } from "./driver.ts";
 import { addMissingTables, latestVersion, migrate, refuseForeign } from "./migrate.ts";
 import { watchOpenedFiles, type OpenedFiles } from "./opened-files.ts";
-import { makePrivateFile, refuseUnlessFile } from "./private-file.ts";
-import { createRoomCheck } from "./room.ts";
+import { createRoomCheck, makePrivateFile, refuseUnlessFile } from "./database-file.ts";
 import { asStoreError, isCannotOpen, isReadOnly } from "./sqlite-error.ts";
 import { createWriteTurn, patiently, type WriteTurn } from "./write-turn.ts";
 
@@ -83,7 +82,7 @@ function openForReading(open: OpenDatabase, path: string, place: DatabasePlace):
       return closedOnFailure(open(":memory:"), (database) => addMissingTables(database, 0));
     }
     // Readers keep a note for writers beside the file. Where they may not, and no writer has left one,
-    // there is nobody to keep it for: the file is all there is.
+    // there is no one to keep it for: the file is all there is.
     if (!(isCannotOpen(error) || isReadOnly(error)) || existsSync(`${path}-wal`)) throw error;
     return openAs(`${pathToFileURL(path).href}?immutable=1`);
   }
@@ -104,7 +103,7 @@ function versionOf(open: OpenDatabase, path: string, timeout: number): number {
       version = refuseForeign(database, path);
     }).close();
   } catch (error) {
-    // Somebody was killed while making it, and only a writer may clear up after them.
+    // Someone was killed while making it, and only a writer may clear up after them.
     if (!isReadOnly(error)) throw error;
   }
   return version;
@@ -132,7 +131,7 @@ function useWal(database: Database, path: string, busyTimeoutMs: number): void {
   });
 }
 
-/** Only while it is made does it have a file of this name beside it: whoever made it was killed, and it holds nothing. */
+/** Only while it is made does it have a file of this name beside it: its maker was killed, and it holds nothing. */
 function isUnfinished(path: string): boolean {
   return existsSync(`${path}-journal`);
 }

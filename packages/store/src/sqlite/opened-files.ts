@@ -1,4 +1,4 @@
-// Whether what this process has open is still what lies at its path. A file that was removed, moved or replaced takes
+// Whether what this process has open is still what is at its path. A file that was removed, moved or replaced takes
 // every write all the same, and the record is lost without a word; so it is looked at after each commit.
 
 import { statSync, type BigIntStats } from "node:fs";
@@ -21,7 +21,7 @@ interface Seen {
   size: bigint | undefined;
 }
 
-/** The database and the two files SQLite keeps beside it; nobody removes those while we have it open. */
+/** The database and the two files SQLite keeps beside it; no one removes those while we have it open. */
 const SUFFIXES = ["", "-wal", "-shm"];
 
 export function watchOpenedFiles(path: string, open: OpenDatabase): OpenedFiles {

@@ -3,14 +3,14 @@
 // Nothing else may ever open that file: closing it would free the lock.
 
 import type { Database, OpenDatabase } from "./driver.ts";
-import { makePrivateFile } from "./private-file.ts";
+import { makePrivateFile } from "./database-file.ts";
 import { isLocked } from "./sqlite-error.ts";
 
 export interface SessionLock {
   release(): void;
 }
 
-/** Undefined when somebody has it. */
+/** Undefined when someone has it. */
 export function takeLock(open: OpenDatabase, path: string): SessionLock | undefined {
   makePrivateFile(path);
   let database: Database | undefined;

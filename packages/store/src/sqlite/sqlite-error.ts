@@ -1,4 +1,4 @@
-// What SQLite says, as an error a person can act on.
+// What SQLite says, as an error the user can act on.
 
 import { StoreError, type StoreErrorCode } from "../contract/index.ts";
 

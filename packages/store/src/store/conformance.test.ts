@@ -14,7 +14,7 @@ import {
   journalChecks,
   type Check,
   type StoreUnderTest,
-} from "../conformance/index.ts";
+} from "../../conformance/index.ts";
 import type { Store } from "../contract/index.ts";
 import { openStore } from "./open-store.ts";
 

@@ -172,7 +172,7 @@ function compare(expected: Tables, held: Tables, lastSeq: number): ChainProblem 
       }
     }
     for (const more of rows.keys()) {
-      return problemAt(lastSeq, `no fact speaks of ${key} ${shown(String(more))} of ${table}`);
+      return problemAt(lastSeq, `no fact names ${key} ${shown(String(more))} of ${table}`);
     }
   }
   return undefined;

@@ -26,8 +26,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { bundleStore, type StoreBundle, type Told } from "../../../../test/store/store-bundle.ts";
 import { isRoot, ORDINARY_USER } from "../../../../test/tools/path-ordinary-user.ts";
-import { kernelOn } from "../conformance/kernel-run.ts";
-import { createPen } from "../conformance/pen.ts";
+import { kernelOn } from "../../conformance/kernel-run.ts";
+import { createFactWriter } from "../../conformance/fact-writer.ts";
 import { StoreError, type Store, type StoreErrorCode } from "../contract/index.ts";
 import { loadSqlite } from "../sqlite/driver.ts";
 import { openStore } from "./open-store.ts";
@@ -127,7 +127,7 @@ describe("a damaged store", () => {
       expect(error.message).toMatch(/Fact 7 of session s1 .*verify/);
       expect(await store.verify("s1")).toMatchObject({ ok: false, problem: { seq: 7 } });
       expect(await session.reader.facts({ after: 7 })).toHaveLength(FACTS + i - 7);
-      createPen(session).add();
+      createFactWriter(session).add();
       await session.close();
     }
     await store.close();
@@ -157,7 +157,7 @@ describe("a damaged store", () => {
         expect(record.last_seq).toBeGreaterThanOrEqual(least);
         expect(await store.verify("s1")).toMatchObject({ ok: true, facts: record.last_seq });
         const session = await store.openSession("s1");
-        createPen(session).add();
+        createFactWriter(session).add();
         await session.close();
       }
       await store.close();
@@ -266,7 +266,7 @@ describe("a store another process has locked", () => {
     const session = await store.openSession("other");
     const other = bundle.start("lock", { directory: home, forMs: 200 });
     expect(await other.next()).toEqual({ locked: true });
-    createPen(session).add();
+    createFactWriter(session).add();
     await session.journal.flush();
     expect((await session.reader.record()).last_seq).toBe(4);
     await store.close();
@@ -321,7 +321,7 @@ describe("a store another process has locked", () => {
     const session = await store.openSession("other");
     const other = bundle.start("lock", { directory: home });
     await other.next();
-    createPen(session).add();
+    createFactWriter(session).add();
     expect((await refusal(() => session.close())).code).toBe("store_locked");
     // Nobody else gets it meanwhile: what it has would come twice, or never.
     const second = await openStore({ directory: home, readOnly: true });
@@ -342,7 +342,7 @@ describe("a store another process has locked", () => {
     const session = await store.openSession("other");
     const other = bundle.start("lock", { directory: home });
     await other.next();
-    const pen = createPen(session);
+    const pen = createFactWriter(session);
     pen.add();
     expect((await refusal(async () => session.journal.flush())).code).toBe("store_locked");
     // Refused whole: it can be given again.
@@ -441,7 +441,7 @@ describe("a store that goes away while it is open", () => {
     const home = copyOf(seeded);
     const store = await openStore({ directory: home });
     const session = await store.openSession("other");
-    createPen(session).add();
+    createFactWriter(session).add();
     await session.journal.flush();
     rmSync(home, RECURSIVE);
     expect((await refusal(() => session.close())).code).toBe("store_lost");
@@ -453,9 +453,9 @@ describe("a store that goes away while it is open", () => {
     const home = copyOf(seeded);
     const store = await openStore({ directory: home });
     const session = await store.openSession("other");
-    const pen = createPen(session);
+    const pen = createFactWriter(session);
     const big = await store.createSession({ session_id: "big" });
-    const filler = createPen(big);
+    const filler = createFactWriter(big);
     for (let i = 0; i < 100; i += 1) filler.add({ data: { text: "x".repeat(100_000) } });
     await big.close();
     const database = (await loadSqlite())(databaseOf(home));
@@ -599,7 +599,7 @@ async function expectWhole(home: string): Promise<void> {
     facts: last_seq,
   });
   for (const { status } of await session.reader.calls()) expect(status).toBeDefined();
-  createPen(session).add();
+  createFactWriter(session).add();
   await session.close();
   await store.close();
 }

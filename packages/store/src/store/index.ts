@@ -1,3 +1,3 @@
-// The store room: the front door to the SQLite store.
+// The store module: the front door to the SQLite store.
 
 export { openStore, type StoreOptions } from "./open-store.ts";

@@ -8,7 +8,7 @@ import { privateDirectory } from "../artifacts/index.ts";
 import { StoreError, type AtCrashPoint, type Store } from "../contract/index.ts";
 import type { Query } from "../session/index.ts";
 import { asStoreError, isPlain, openDatabase, type Statement } from "../sqlite/index.ts";
-import { createQuestionTable } from "../questions/index.ts";
+import { createQuestionTable } from "./question-table.ts";
 import { createTaskTables } from "../tasks/index.ts";
 import { storeTables } from "./store-tables.ts";
 import { createStoreWriter, type StoreWriter } from "./store-writer.ts";

@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { bundleStore, type StoreBundle, type Told } from "../../../../test/store/store-bundle.ts";
-import { createPen } from "../conformance/pen.ts";
+import { createFactWriter } from "../../conformance/fact-writer.ts";
 import { StoreError, type OpenSession, type Store } from "../contract/index.ts";
 import { loadSqlite } from "../sqlite/driver.ts";
 import { openStore } from "./open-store.ts";
@@ -101,7 +101,7 @@ describe("several processes", () => {
     const directory = join(await bundle.place(), "home");
     const first = await openStore({ directory });
     const session = await first.createSession({ session_id: "s1" });
-    const pen = createPen(session);
+    const pen = createFactWriter(session);
     pen.add();
     await session.journal.flush();
     // A second time in this process: that must not loosen the grip of the first.
@@ -231,7 +231,7 @@ async function storeWithSession(): Promise<{ directory: string; store: Store }> 
   const directory = join(await bundle.place(), "home");
   const store = await openStore({ directory });
   const session = await store.createSession({ session_id: "s1" });
-  createPen(session).add();
+  createFactWriter(session).add();
   await session.close();
   return { directory, store };
 }

@@ -1,4 +1,4 @@
-// Makes the tables that follow from a session's facts anew, in one transaction of whoever holds the session.
+// Makes the tables that follow from a session's facts again, in one transaction of the holder of the session.
 
 import { StoreError } from "../contract/index.ts";
 import { placeOfSession, type SessionPlace, type WriteStatements } from "../session/index.ts";
@@ -19,7 +19,7 @@ export function rebuildTables(
   if (problem !== undefined) {
     throw new StoreError(
       "store_corrupted",
-      `Session ${place.session_id} cannot be made anew, because its facts are not as they were recorded: ${problem.message}`,
+      `Session ${place.session_id} cannot be made again, because its facts are not as they were recorded: ${problem.message}`,
     );
   }
   for (const table of ["runs", "agents", "calls"]) {
@@ -47,7 +47,7 @@ export function rebuildTables(
     no,
   );
 
-  /** Looked at anew: a run may have another number now. */
+  /** Looked at again: a run may have another number now. */
   function fileFacts(): void {
     const base = placeOfSession(no);
     const filed = walkFacts(place);

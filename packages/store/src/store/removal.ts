@@ -13,19 +13,19 @@ import {
 import type { RunFolders } from "../folder/index.ts";
 import { placeOfSession, type Query, type SessionRow } from "../session/index.ts";
 import { asColumn, type SessionLock } from "../sqlite/index.ts";
-import { sessionName } from "./session-name.ts";
+import { sessionName } from "./store-tables.ts";
 
 export interface Removal {
   remove(row: SessionRow, reason?: string): Promise<Tombstone>;
   applyRetention(retention: Retention): Promise<RetentionReport>;
-  /** What somebody who was killed did not get to. */
+  /** What someone who was killed did not get to. */
   finishOthers(): Promise<void>;
 }
 
 export interface RemovalParts {
   readonly query: Query;
   readonly transaction: <T>(work: () => T) => T;
-  /** Undefined when somebody holds the session. */
+  /** Undefined when someone holds the session. */
   readonly lock: (session_id: string) => SessionLock | undefined;
   readonly folders: RunFolders;
   readonly home: string;
@@ -85,7 +85,7 @@ export function createRemoval(parts: RemovalParts): Removal {
           else removed.push(tombstone);
           return tombstone !== undefined;
         } catch (error) {
-          // Somebody else was faster.
+          // Someone else was faster.
           if (error instanceof StoreError && error.code === "session_removed") return true;
           throw error;
         }
@@ -98,13 +98,13 @@ export function createRemoval(parts: RemovalParts): Removal {
           await removeFiles(session_id);
           await rm(lockPath(session_id), { force: true });
         } catch {
-          // They are in nobody's way, and somebody may be at it: the next one tries again.
+          // They are in no one's way, and someone may be at it: the next one tries again.
         }
       }
     },
   };
 
-  /** Undefined when somebody holds it, or has used it since `lastUse`. */
+  /** Undefined when someone holds it, or has used it since `lastUse`. */
   async function tryRemove(
     row: SessionRow,
     reason?: string,
@@ -129,7 +129,7 @@ export function createRemoval(parts: RemovalParts): Removal {
     reason: string | undefined,
     lastUse: string | undefined,
   ): Tombstone | undefined {
-    // Read under the lock of the session: nobody adds to it any more.
+    // Read under the lock of the session: no one adds to it any more.
     const [row] = query("SELECT * FROM sessions WHERE session_no = ?", session_no) as SessionRow[];
     if (row === undefined) throw new StoreError("session_removed", "It was removed just now.");
     if (lastUse !== undefined && row.updated_at !== lastUse) return undefined;
@@ -144,7 +144,7 @@ export function createRemoval(parts: RemovalParts): Removal {
       last_seq,
       head_hash,
     );
-    // The one without a run stands for the artifacts and the lock.
+    // The one without a run is for the artifacts and the lock.
     query("INSERT INTO leavings (session_id, run_id) VALUES (?, '')", session_id);
     query(
       "INSERT OR IGNORE INTO leavings (session_id, run_id) SELECT ?, run_id FROM runs WHERE session_no = ?",

@@ -3,21 +3,21 @@
 
 import { join } from "node:path";
 import type { ConversationNode } from "@soong/core";
-import { StoreError, type SessionPage, type Store, type Tombstone } from "../contract/index.ts";
+import { type SessionPage, type Store, StoreError, type Tombstone } from "../contract/index.ts";
 import {
   asCount,
   openStateOf,
-  runRecord,
-  sessionReader,
-  sessionRecord,
   type Query,
+  runRecord,
   type RunRow,
   type SessionPlace,
+  sessionReader,
+  sessionRecord,
   type SessionRow,
 } from "../session/index.ts";
 import { fromColumn } from "../sqlite/index.ts";
-import { sessionName } from "./session-name.ts";
 import { verifySession } from "./verify-session.ts";
+import { createHash } from "node:crypto";
 
 export interface StoreTables extends Pick<
   Store,
@@ -167,4 +167,13 @@ function verifyRemoved(
   if (head === undefined || head === head_hash) return { ok: true, facts: 0, head_hash, removed };
   const message = `The session was removed with another head hash, ${head_hash}.`;
   return { ok: false, facts: 0, problem: { seq: last_seq, kind: "head", message } };
+}
+
+/**
+ * The name of a session's own files: ids may come from callers and hold anything. The id itself where any disk takes it
+ * as a name, also one that does not tell case.
+ */
+export function sessionName(session_id: string): string {
+  if (/^[a-z0-9][a-z0-9_-]{0,99}$/.test(session_id)) return session_id;
+  return `~${createHash("sha256").update(session_id).digest("hex").slice(0, 40)}`;
 }

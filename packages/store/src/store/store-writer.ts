@@ -31,8 +31,7 @@ import {
 } from "../sqlite/index.ts";
 import { rebuildTables } from "./rebuild-tables.ts";
 import { createRemoval } from "./removal.ts";
-import { sessionName } from "./session-name.ts";
-import type { StoreTables } from "./store-tables.ts";
+import { sessionName, type StoreTables } from "./store-tables.ts";
 
 export interface StoreWriter extends Pick<
   Store,
@@ -47,7 +46,7 @@ export interface StoreWriter extends Pick<
 > {
   /** Everything the work does, or nothing; waits for others who write. */
   transaction<T>(work: () => T): T;
-  /** The same; refused soon while somebody else writes. */
+  /** The same; refused soon while someone else writes. */
   tryTransaction<T>(work: () => T): T;
 }
 
@@ -123,7 +122,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
     },
   };
 
-  /** All of them, whatever happens to one: no lock may stay behind. */
+  /** All of them, even if one fails: no lock may stay behind. */
   async function closeSessions(): Promise<void> {
     isClosing = true;
     await Promise.allSettled(opening);
@@ -181,13 +180,13 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
     if (lock === undefined) throw inUse(session_id);
     try {
       at?.("session.locked");
-      // Read under the lock: whoever had it may just have written.
+      // Read under the lock: its last holder may just have written.
       const row = tables.knownRow(session_id);
       const before = holderOf(row);
       const here: Holder = {
         pid: process.pid,
         since: new Date(clock.now()).toISOString(),
-        // Until a holder lets go, whoever follows has to look at everything since: a folder may lag behind.
+        // Until a holder lets go, the next one has to look at everything since: a folder may lag behind.
         seq: before?.seq ?? row.last_seq,
       };
       const { session_no } = row;
@@ -242,7 +241,7 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
       holder === undefined ? "another process" : `process ${holder.pid}, since ${holder.since}`;
     return new StoreError(
       "session_in_use",
-      `Session ${session_id} is in use by ${by}. End that first, or go on with another session.`,
+      `Session ${session_id} is in use by ${by}. End that first, or continue with another session.`,
     );
   }
 

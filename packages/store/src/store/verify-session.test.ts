@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
-import { kernelOn } from "../conformance/kernel-run.ts";
-import { createPen } from "../conformance/pen.ts";
+import { kernelOn } from "../../conformance/kernel-run.ts";
+import { createFactWriter } from "../../conformance/fact-writer.ts";
 import type { SessionReader, Store } from "../contract/index.ts";
 import { loadSqlite } from "../sqlite/driver.ts";
 import { openStore } from "./open-store.ts";
@@ -22,9 +22,11 @@ beforeEach(async () => {
     await rm(home, { recursive: true, force: true });
   });
   const session = await store.createSession({ session_id: "s" });
-  const pen = createPen(session);
+  const writer = createFactWriter(session);
   for (let i = 1; i <= 6; i += 1) {
-    pen.add({ run_id: "run_1", agent_id: "main", data: { i } }, [pen.node({ node_id: `n${i}` })]);
+    writer.add({ run_id: "run_1", agent_id: "main", data: { i } }, [
+      writer.node({ node_id: `n${i}` }),
+    ]);
   }
   const about = { session_id: "s", run_id: "run_1", media_type: "text/plain" };
   ({ artifact_id } = await session.artifacts.write("bytes", about));
@@ -139,7 +141,7 @@ describe("what follows from the facts", () => {
     [
       "a call no one made",
       "INSERT INTO calls SELECT session_no, 1, run_id, 'c', 'x', 1, 2, 'failed' FROM calls LIMIT 1",
-      /no fact speaks of/,
+      /no fact names/,
     ],
   ];
 
@@ -192,16 +194,18 @@ describe("what follows from the facts", () => {
   /** With a conversation, which the kernel alone does not have. */
   async function treeOf(session_id: string): Promise<void> {
     const session = await store.openSession(session_id);
-    const pen = createPen(session);
+    const writer = createFactWriter(session);
     const about = { run_id: "run_9", agent_id: "agent_1", run_seq: 1 };
-    pen.add({ ...about, type: "run.started" }, [pen.node({ node_id: "n1", run_id: "run_9" })]);
+    writer.add({ ...about, type: "run.started" }, [
+      writer.node({ node_id: "n1", run_id: "run_9" }),
+    ]);
     for (const [node_id, parent_id] of [
       ["n2", "n1"],
       ["n3", "n2"],
     ] as const) {
-      pen.add(about, [pen.node({ node_id, parent_id, run_id: "run_9" })]);
+      writer.add(about, [writer.node({ node_id, parent_id, run_id: "run_9" })]);
     }
-    pen.add({ ...about, type: "run.failed" });
+    writer.add({ ...about, type: "run.failed" });
     await session.close();
   }
 

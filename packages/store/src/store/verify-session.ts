@@ -31,7 +31,7 @@ export async function verifySession(
   const problem = endOfWalk() ?? (await artifactProblem());
   if (problem !== undefined) return failed(problem);
   if (!hasHead) {
-    const message = `No fact of this session has the hash ${options.head}: it is not the one that hash was kept of, or all of it was made anew.`;
+    const message = `No fact of this session has the hash ${options.head}: it is not the one that hash was kept of, or all of it was made again.`;
     return failed({ seq: 1, kind: "head", message });
   }
   return { ok: true, facts: check.facts, head_hash };
@@ -65,17 +65,17 @@ export async function verifySession(
     ) as { seq: number | null }[];
     const there = found?.seq ?? 0;
     if (there <= last_seq) return undefined;
-    const message = `The journal goes on to fact ${there}, after its head, which is fact ${last_seq}: facts were added by somebody else, or the head was changed.`;
+    const message = `The journal continues to fact ${there}, after its head, which is fact ${last_seq}: facts were added by someone else, or the head was changed.`;
     return { seq: last_seq + 1, kind: "head", message };
   }
 
-  /** Nodes that no fact speaks of were put there by somebody else. */
+  /** Nodes that no fact names were put there by someone else. */
   function additions(): ChainProblem | undefined {
     const [count] = query("SELECT count(*) AS there FROM nodes WHERE session_no = ?", no) as {
       there: number;
     }[];
     if (count?.there === walk.nodes) return undefined;
-    const message = `The conversation has ${count?.there} nodes, and the facts speak of ${walk.nodes}.`;
+    const message = `The conversation has ${count?.there} nodes, and the facts name ${walk.nodes}.`;
     return { seq: last_seq, kind: "node_edited", message };
   }
 

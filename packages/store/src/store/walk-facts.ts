@@ -15,7 +15,7 @@ import { fromColumn } from "../sqlite/index.ts";
 export interface FactWalk {
   readonly check: ChainCheck;
   readonly rows: RowsOfFacts;
-  /** How many nodes the facts speak of. */
+  /** How many nodes the facts name. */
   readonly nodes: number;
   /** In facts and nodes, in bytes. */
   readonly bytes: number;

@@ -1,4 +1,4 @@
-// Rows of the task tables, and what they are to whoever asked for them.
+// Rows of the task tables, and as their readers see them.
 
 import type { JsonObject } from "@soong/core";
 import type { StoredStep, StoredTask } from "@soong/tasks";

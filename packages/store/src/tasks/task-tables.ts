@@ -1,4 +1,4 @@
-// Tasks on SQLite: a change is one transaction, begun for writing, so that nobody else changes what it has read.
+// Tasks on SQLite: a change is one transaction, begun for writing, so that no one else changes what it has read.
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { TaskStorage } from "@soong/tasks";

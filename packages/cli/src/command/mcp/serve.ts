@@ -4,10 +4,10 @@
 import { resolve } from "node:path";
 import { NobodyToAsk, type Mode, type Session } from "@soong/core";
 import {
-  createGatewayDesk,
+  createGatewayBroker,
   serveGatewayHttp,
   serveGatewayStdio,
-  type GatewayDesk,
+  type GatewayBroker,
   type GatewayOptions,
 } from "@soong/mcp";
 import { createApprovalBroker, type ApprovalBroker } from "@soong/control";
@@ -74,7 +74,7 @@ async function serveTools(context: CommandContext, options: McpServeOptions): Pr
   const serve =
     address === undefined || token === undefined ? serveStdio : serveHttp({ ...address, ...token });
   const broker = createApprovalBroker();
-  const clients = createGatewayDesk({ elicit: nobodyElse });
+  const clients = createGatewayBroker({ elicit: nobodyElse });
   if (options.ask !== "attached") seatClients(broker, clients);
   const end = listenForEnd(context);
   try {
@@ -92,7 +92,7 @@ async function serveTools(context: CommandContext, options: McpServeOptions): Pr
     try {
       const open = async () => (await runtime.openSession({ title: titleOf(options) })).session;
       const gateway: GatewayParts = {
-        desk: clients,
+        broker: clients,
         server: { name: "soong", version: VERSION },
         run: mode === undefined ? {} : { mode },
         servers: runtime.mcp,
@@ -159,7 +159,7 @@ function serveHttp(at: ServeAddress & ServeToken): Serve {
  * The client whose call it is and whoever is attached are asked side by side, and the first answer counts: a host that
  * shows a question does not keep it from a second terminal, and the other is told that it is settled.
  */
-function seatClients(broker: ApprovalBroker, clients: GatewayDesk): void {
+function seatClients(broker: ApprovalBroker, clients: GatewayBroker): void {
   broker.addResponder({
     ask: async ({ request }, signal) => clients.ask(request, { signal }),
     elicit: async ({ request }, signal) => clients.elicit(request, { signal }),

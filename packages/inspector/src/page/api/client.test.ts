@@ -21,14 +21,14 @@ describe("a request", () => {
 
   it("is answered", async () => {
     const { api, told } = apiWith(() => Promise.resolve(json(200, { tasks: [] })));
-    expect(await api.ask("GET /api/tasks")).toEqual({ tasks: [] });
+    expect(await api.ask("GET /api/tasks", {})).toEqual({ tasks: [] });
     expect(told).toEqual(["reached"]);
   });
 
   it("fails with the sentence of the server", async () => {
     const problem = { error: { code: "settled", message: "Somebody else answered." } };
     const { api, told } = apiWith(() => Promise.resolve(json(409, problem)));
-    await expect(api.ask("GET /api/tasks")).rejects.toMatchObject({
+    await expect(api.ask("GET /api/tasks", {})).rejects.toMatchObject({
       code: "settled",
       message: "Somebody else answered.",
     });
@@ -37,28 +37,28 @@ describe("a request", () => {
 
   it("tells of a wrong token", async () => {
     const { api, told } = apiWith(() => Promise.resolve(new Response("no", { status: 401 })));
-    await expect(api.ask("GET /api/tasks")).rejects.toMatchObject({ code: "unauthorized" });
+    await expect(api.ask("GET /api/tasks", {})).rejects.toMatchObject({ code: "unauthorized" });
     expect(told).toEqual(["unauthorized"]);
   });
 
   it("tells when nobody answers", async () => {
     const { api, told } = apiWith(() => Promise.reject(new TypeError("Failed to fetch")));
-    await expect(api.ask("GET /api/tasks")).rejects.toBeInstanceOf(RequestFailed);
+    await expect(api.ask("GET /api/tasks", {})).rejects.toBeInstanceOf(RequestFailed);
     expect(told).toEqual(["unreachable"]);
   });
 
   it("tells when nobody answers in time, and not when it was given up", async () => {
     const late = apiWith(() => Promise.reject(new DOMException("", "TimeoutError")));
-    await expect(late.api.ask("GET /api/tasks")).rejects.toMatchObject({ code: "unreachable" });
+    await expect(late.api.ask("GET /api/tasks", {})).rejects.toMatchObject({ code: "unreachable" });
     const given = apiWith(() => Promise.reject(new DOMException("", "AbortError")));
-    await expect(given.api.ask("GET /api/tasks")).rejects.toMatchObject({ name: "AbortError" });
+    await expect(given.api.ask("GET /api/tasks", {})).rejects.toMatchObject({ name: "AbortError" });
     expect(given.told).toEqual([]);
   });
 
   it("fails in words when the answer is none that this page understands", async () => {
     for (const response of [new Response("<html>", { status: 200 }), json(500, { error: 1 })]) {
       const { api } = apiWith(() => Promise.resolve(response));
-      await expect(api.ask("GET /api/tasks")).rejects.toMatchObject({
+      await expect(api.ask("GET /api/tasks", {})).rejects.toMatchObject({
         code: "failed",
         message: expect.stringContaining(`status ${response.status}`) as string,
       });

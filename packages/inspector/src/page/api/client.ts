@@ -1,18 +1,15 @@
 // Requests to the server of this page, typed by its list of routes. What goes wrong is thrown as a RequestFailed with a
 // sentence that can be shown where the answer would have been.
 
-import type { Problem, ProblemCode, Routes } from "../../wire/index.ts";
+import type { PathNames, Problem, ProblemCode, Routes } from "../../wire/index.ts";
 
 export interface Api {
   /** `api.ask("GET /api/tasks/:task_id", { path: { task_id }, signal })`. */
-  ask<Key extends keyof Routes>(
-    key: Key,
-    ...asked: Partial<Asked<Key>> extends Asked<Key> ? [Asked<Key>?] : [Asked<Key>]
-  ): Promise<Routes[Key]["answer"]>;
+  ask<Key extends keyof Routes>(key: Key, asked: Asked<Key>): Promise<Routes[Key]["answer"]>;
 }
 
 export class RequestFailed extends Error {
-  /** `unreachable`: nobody answered. It may do so later. */
+  /** `unreachable`: no one answered. It may do so later. */
   readonly code: ProblemCode | "unreachable";
 
   constructor(code: ProblemCode | "unreachable", message: string) {
@@ -25,7 +22,7 @@ export class RequestFailed extends Error {
 export interface ApiOptions {
   token: string;
   fetch: (url: string, init: RequestInit) => Promise<Response>;
-  /** Told after each request that was answered, or not. */
+  /** Called after each request that was answered, or not. */
   onReached(): void;
   onUnreachable(): void;
   onUnauthorized(): void;
@@ -33,8 +30,8 @@ export interface ApiOptions {
 
 export function createApi(options: ApiOptions): Api {
   return {
-    async ask(key, ...[asked]) {
-      const { method, url, init } = requestOf(key, asked ?? {}, options.token);
+    async ask(key, asked) {
+      const { method, url, init } = requestOf(key, asked, options.token);
       const response = await reached(options, url, { ...init, method });
       const answer = await answerOf(options, response);
       options.onReached();
@@ -43,17 +40,12 @@ export function createApi(options: ApiOptions): Api {
   };
 }
 
-type Asked<Key extends keyof Routes> = PathOf<Key> &
+export type Asked<Key extends keyof Routes> = PathOf<Key> &
   QueryOf<Routes[Key]> &
   BodyOf<Routes[Key]> & { signal?: AbortSignal };
-type PathOf<Key extends string> = [NamesIn<Key>] extends [never]
+type PathOf<Key extends string> = [PathNames<Key>] extends [never]
   ? unknown
-  : { path: Readonly<Record<NamesIn<Key>, string>> };
-type NamesIn<Key extends string> = Key extends `${string}:${infer Name}/${infer Rest}`
-  ? Name | NamesIn<Rest>
-  : Key extends `${string}:${infer Name}`
-    ? Name
-    : never;
+  : { path: Readonly<Record<PathNames<Key>, string>> };
 type QueryOf<Route> = Route extends { query: infer Query }
   ? Partial<Query> extends Query
     ? { query?: Query }
@@ -61,7 +53,7 @@ type QueryOf<Route> = Route extends { query: infer Query }
   : unknown;
 type BodyOf<Route> = Route extends { body: infer Body } ? { body: Body } : unknown;
 
-interface AnyAsked {
+export interface AnyAsked {
   path?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string | undefined>>;
   body?: unknown;
@@ -116,13 +108,18 @@ async function answerOf(options: ApiOptions, response: Response): Promise<unknow
 }
 
 function unreachable(options: ApiOptions, signal: AbortSignal | undefined, error: unknown): Error {
-  // Whoever aborted it knows, and says nothing about the server.
+  // An abort by the caller says nothing about the server.
   if (isAbort(error) || isAbort(signal?.reason)) return error as Error;
   options.onUnreachable();
   return new RequestFailed(
     "unreachable",
     "The inspector did not answer. Is `soong inspect` still running?",
   );
+}
+
+/** What went wrong, as a sentence to show. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 export function isAbort(error: unknown): boolean {

@@ -27,7 +27,7 @@ export function dropToken(storage: Places["storage"]): void {
   storage.removeItem(KEY);
 }
 
-/** What a person pasted: the printed line, an address, or the token alone. */
+/** What the user pasted: the printed line, an address, or the token alone. */
 export function tokenIn(text: string): string | undefined {
   return /(?:^|#)token=([\w.~-]+)/.exec(text)?.[1];
 }

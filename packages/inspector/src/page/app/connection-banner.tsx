@@ -1,9 +1,8 @@
 // Says that the server does not answer, for as long as it does not.
 
 import { visibleLine } from "@soong/core";
-import type { Connection } from "../state/connection.ts";
-import type { Store } from "../state/store.ts";
-import { useStore } from "../state/use-store.ts";
+import type { Connection } from "../state/changes-loop.ts";
+import { type Store, useStore } from "../state/store.ts";
 
 export function ConnectionBanner(props: { connection: Store<Connection> }) {
   const words = useStore(props.connection, wordsFor);
@@ -23,5 +22,5 @@ function wordsFor(connection: Connection): string | undefined {
   if (connection.state !== "lost") return undefined;
   return connection.why === undefined
     ? "The inspector is not reachable; trying again. What is shown may be old."
-    : `The inspector could not say what is new; trying again. ${visibleLine(connection.why)}`;
+    : `The inspector could not report what is new; trying again. ${visibleLine(connection.why)}`;
 }

@@ -5,7 +5,7 @@ import { useContext } from "preact/hooks";
 import type { About, HomeState } from "../../wire/index.ts";
 import type { Api } from "../api/client.ts";
 import type { Route } from "../route/hash-route.ts";
-import type { Connection } from "../state/connection.ts";
+import type { Connection } from "../state/changes-loop.ts";
 import type { SessionModel } from "../state/session-model.ts";
 import type { Store } from "../state/store.ts";
 
@@ -23,7 +23,7 @@ export interface Inspector {
   readonly route: Store<Route>;
   /** `replace`: the way back leads past where we are now. */
   readonly go: (route: Route, how?: "replace") => void;
-  /** Read out to those who listen to the page, and seen by nobody. */
+  /** Read out to those who listen to the page, and seen by no one. */
   readonly announce: (text: string) => void;
 }
 

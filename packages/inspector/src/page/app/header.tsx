@@ -1,11 +1,11 @@
 // The line at the top: where one can go, whether the inspector answers, and how the page looks.
 
-import { hashOf } from "../route/hash-route.ts";
-import type { Route } from "../route/hash-route.ts";
-import { useStore } from "../state/use-store.ts";
+import { Button, SignButton } from "../parts/button.tsx";
+import type { ComponentChildren } from "preact";
+import { hashOf, type Route } from "../route/hash-route.ts";
+import { useStore } from "../state/store.ts";
 import { useInspector } from "./context.ts";
-import { nextTheme, theme } from "./theme.ts";
-import type { Theme } from "./theme.ts";
+import { nextTheme, theme, type Theme } from "./theme.ts";
 
 export function Header(props: { onHelp: () => void }) {
   const { about, announce } = useInspector();
@@ -28,47 +28,37 @@ export function Header(props: { onHelp: () => void }) {
         {about.home}
       </span>
       <LiveDot />
-      <button
-        type="button"
-        class="button"
-        title="Theme (t)"
-        onClick={() => announce(`Theme: ${nextTheme()}`)}
-      >
+      <Button title="Theme (t)" onClick={() => announce(`Theme: ${nextTheme()}`)}>
         <span aria-hidden="true">{THEME_MARKS[chosen]}</span>
         <span class="wide-only"> {chosen}</span>
         <span class="unseen"> theme, change it</span>
-      </button>
-      <button type="button" class="button" title="Keys and help (?)" onClick={props.onHelp}>
-        <span aria-hidden="true">?</span>
-        <span class="unseen">Keys and help</span>
-      </button>
+      </Button>
+      <SignButton sign="?" label="Keys and help" title="Keys and help (?)" onClick={props.onHelp} />
     </header>
   );
 }
 
 const THEME_MARKS: Readonly<Record<Theme, string>> = { system: "◐", light: "○", dark: "●" };
 
-function ViewLink(props: { to: Route; names?: readonly string[]; children: string }) {
-  const { route } = useInspector();
-  const view = useStore(route, ({ view }) => view);
+function ViewLink(props: {
+  to: Route;
+  names?: readonly string[];
+  class?: string;
+  children: ComponentChildren;
+}) {
+  const view = useStore(useInspector().route, ({ view }) => view);
   const isHere = (props.names ?? [props.to.view]).includes(view);
   return (
-    <a href={hashOf(props.to)} aria-current={isHere ? "page" : undefined}>
+    <a href={hashOf(props.to)} aria-current={isHere ? "page" : undefined} class={props.class}>
       {props.children}
     </a>
   );
 }
 
 function QuestionsLink() {
-  const { home, route } = useInspector();
-  const count = useStore(home, (home) => home?.questions.length ?? 0);
-  const isHere = useStore(route, ({ view }) => view === "questions");
+  const count = useStore(useInspector().home, (home) => home?.questions.length ?? 0);
   return (
-    <a
-      href={hashOf({ view: "questions" })}
-      aria-current={isHere ? "page" : undefined}
-      class={count > 0 ? "has-questions" : ""}
-    >
+    <ViewLink to={{ view: "questions" }} class={count > 0 ? "has-questions" : ""}>
       Questions
       {count > 0 && (
         <span class="badge">
@@ -76,7 +66,7 @@ function QuestionsLink() {
           <span class="unseen"> waiting</span>
         </span>
       )}
-    </a>
+    </ViewLink>
   );
 }
 

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { zoneText } from "../parts/time-text.ts";
-import { Legend } from "../timeline/legend.tsx";
+import { Legend } from "../timeline/spans.tsx";
 
 export function HelpDialog(props: { onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -54,10 +54,10 @@ const GROUPS: readonly Group[] = [
     "Everywhere",
     [
       ["?", "this list"],
-      ["/", "search in what is shown"],
+      ["/", "search the current view"],
       ["Esc", "close what was opened last"],
       ["t", "theme: system, light, dark"],
-      ["q", "questions that wait for an answer"],
+      ["q", "questions waiting for an answer"],
       ["g s", "the list of sessions"],
       ["g k", "tasks"],
       ["g p", "playground"],
@@ -72,7 +72,7 @@ const GROUPS: readonly Group[] = [
       ["g u", "surface: the tools of a run"],
       ["g a", "artifacts"],
       ["c", "conversation beside the timeline"],
-      ["n", "the next call that waits for a person"],
+      ["n", "the next call that requires approval"],
       ["e", "follow a live run at its end"],
     ],
   ],
@@ -80,8 +80,8 @@ const GROUPS: readonly Group[] = [
     "In a list",
     [
       ["j ↓", "next row"],
-      ["k ↑", "row before"],
-      ["→ ←", "open and shut what is inside"],
+      ["k ↑", "previous row"],
+      ["→ ←", "expand and collapse"],
       ["Enter", "details"],
       ["Home End", "first and last row"],
     ],
@@ -89,10 +89,10 @@ const GROUPS: readonly Group[] = [
   [
     "Time",
     [
-      ["+ -", "closer, further away (or Ctrl and the wheel)"],
+      ["+ -", "zoom in, zoom out (or Ctrl and the wheel)"],
       ["[ ]", "earlier, later (or Shift and the wheel)"],
       ["0", "the whole session"],
-      ["9", "what is in sight"],
+      ["9", "the visible rows"],
     ],
   ],
 ];

@@ -2,14 +2,10 @@
 
 import type { About, Changes } from "../../wire/index.ts";
 import type { Api } from "../api/client.ts";
-import { hashOf, routeOf } from "../route/hash-route.ts";
-import type { Route } from "../route/hash-route.ts";
-import { startChangesLoop } from "../state/changes-loop.ts";
-import type { Connection } from "../state/connection.ts";
-import { emptySession, withChanges } from "../state/session-model.ts";
-import type { SessionModel } from "../state/session-model.ts";
-import { createStore } from "../state/store.ts";
-import type { Store } from "../state/store.ts";
+import { hashOf, type Route, routeOf } from "../route/hash-route.ts";
+import { type Connection, startChangesLoop } from "../state/changes-loop.ts";
+import { emptySession, type SessionModel, withChanges } from "../state/session-model.ts";
+import { createStore, type Store } from "../state/store.ts";
 import type { Inspector } from "./context.ts";
 
 export interface InspectorParts {
@@ -47,9 +43,9 @@ export function startInspector(parts: InspectorParts): { inspector: Inspector; s
   });
 
   const api: Api = {
-    ask(...asked) {
+    ask(key, asked) {
       loop.makeRoom();
-      return parts.api.ask(...asked);
+      return parts.api.ask(key, asked);
     },
   };
 

@@ -1,8 +1,8 @@
-// What stands where the page would be, when it has no token or a wrong one.
+// The page while it has no token, or a wrong one.
 
 import { useState } from "preact/hooks";
 import { pastedToken } from "../api/token.ts";
-import { focusedOnce } from "../parts/focused.ts";
+import { focusOnce } from "../parts/button.tsx";
 
 export function TokenPage(props: { why: "missing" | "wrong"; onToken: (token: string) => void }) {
   const [problem, setProblem] = useState<string>();
@@ -11,18 +11,19 @@ export function TokenPage(props: { why: "missing" | "wrong"; onToken: (token: st
       <h1>Soong inspector</h1>
       <p role="alert">
         {props.why === "missing"
-          ? "This address lacks its token."
-          : "The token is wrong: the inspector was started anew, or this is the address of another one."}
+          ? "The address has no token."
+          : "The token is wrong: the inspector was restarted, or this is the address of another one."}
       </p>
       <p>
-        Copy the whole line that <code>soong inspect</code> printed, and open it or paste it here.
+        Copy the whole line printed by <code>soong inspect</code> printed, and open it or paste it
+        here.
       </p>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           const field = event.currentTarget.elements.namedItem("address");
           const token = field instanceof HTMLInputElement ? pastedToken(field.value) : undefined;
-          if (token === undefined) setProblem("There is no token in this: it ends with #token=…");
+          if (token === undefined) setProblem("No token found: it ends with #token=…");
           else props.onToken(token);
         }}
       >
@@ -33,7 +34,7 @@ export function TokenPage(props: { why: "missing" | "wrong"; onToken: (token: st
             type="text"
             autoComplete="off"
             spellcheck={false}
-            ref={focusedOnce}
+            ref={focusOnce}
             placeholder="http://127.0.0.1:4321/#token=…"
             aria-describedby="token-problem"
           />

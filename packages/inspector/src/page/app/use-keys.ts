@@ -1,8 +1,7 @@
-// Keys of the page while a component is there. They rest while a person writes, and while a dialog is open.
+// Keys of the page while a component is there. They rest while the user writes, and while a dialog is open.
 
 import { useEffect, useRef } from "preact/hooks";
-import { createKeys } from "./keys.ts";
-import type { KeyActions } from "./keys.ts";
+import { createKeys, type KeyActions } from "./keys.ts";
 
 const keys = createKeys();
 
@@ -54,7 +53,7 @@ function rests(event: KeyboardEvent): boolean {
   const { target, key } = event;
   if (document.querySelector("dialog[open]") !== null) return true;
   if (!(target instanceof HTMLElement)) return false;
-  // Whoever reads a text goes down in it, and not away from it.
+  // In a text the key scrolls, and does not leave it.
   if (key === "ArrowDown" && target !== document.body && target.id !== "main") return true;
   if (target.isContentEditable || target.matches("textarea, select")) return key !== "Escape";
   return (

@@ -1,10 +1,11 @@
-// What stands in the middle while no session is chosen: what is live now, and what waits for an answer.
+// The view while no session is chosen: what is live now, and what waits for an answer.
 
+import { Table } from "../parts/table.tsx";
 import type { HomeState, SessionRow } from "../../wire/index.ts";
 import { momentText } from "../parts/time-text.ts";
 import { visibleLine } from "@soong/core";
-import { hashOf } from "../route/hash-route.ts";
-import { useStore } from "../state/use-store.ts";
+import { timelineHash, hashOf } from "../route/hash-route.ts";
+import { useStore } from "../state/store.ts";
 import { useInspector } from "./context.ts";
 
 export function Welcome() {
@@ -13,7 +14,7 @@ export function Welcome() {
   return (
     <section class="view welcome">
       <h1>Sessions</h1>
-      {state === undefined ? <p class="quiet">Reading the home…</p> : <Home state={state} />}
+      {state === undefined ? <p class="quiet">Loading sessions…</p> : <Home state={state} />}
     </section>
   );
 }
@@ -24,8 +25,8 @@ function Home({ state }: { state: HomeState }) {
     return (
       <p>
         No session is kept in <span class="mono">{about.home}</span> yet. Start one with{" "}
-        <code>soong run</code>; it appears here by itself. <code>soong demo</code> makes one to look
-        at, in a home of its own.
+        <code>soong run</code>; it appears here automatically. <code>soong demo</code> makes one to
+        look at, in a separate home.
       </p>
     );
   }
@@ -36,8 +37,8 @@ function Home({ state }: { state: HomeState }) {
         <p>
           <a href={hashOf({ view: "questions" })}>
             {state.questions.length === 1
-              ? "A call waits for your answer"
-              : `${state.questions.length} calls wait for your answer`}
+              ? "A call is waiting for your answer"
+              : `${state.questions.length} calls are waiting for your answer`}
           </a>{" "}
           (<kbd>q</kbd>)
         </p>
@@ -45,8 +46,8 @@ function Home({ state }: { state: HomeState }) {
       <h2>Live now</h2>
       {live.length === 0 ? (
         <p class="quiet">
-          Nothing runs at the moment. Choose a session at the left, or start one with{" "}
-          <code>soong run</code>: it appears here by itself. Press <kbd>?</kbd> for the keys.
+          Nothing is running. Choose a session at the left, or start one with <code>soong run</code>
+          : it appears here automatically. Press <kbd>?</kbd> for the keys.
         </p>
       ) : (
         <LiveTable sessions={live} />
@@ -57,31 +58,18 @@ function Home({ state }: { state: HomeState }) {
 
 function LiveTable(props: { sessions: readonly SessionRow[] }) {
   return (
-    <table class="table">
-      <thead>
-        <tr>
-          <th scope="col">Session</th>
-          <th scope="col">Project</th>
-          <th scope="col">Process</th>
-          <th scope="col">Runs</th>
-          <th scope="col">Last fact</th>
+    <Table head={["Session", "Project", "Process", "Runs", "Last fact"]}>
+      {props.sessions.map(({ session_id, title, live, updated_at }) => (
+        <tr key={session_id}>
+          <td>
+            <a href={timelineHash({ session_id })}>{visibleLine(title ?? session_id)}</a>
+          </td>
+          <td class="mono">{visibleLine(live?.project ?? "")}</td>
+          <td>{live?.pid}</td>
+          <td>{live?.runs.map(({ role }) => visibleLine(role)).join(", ")}</td>
+          <td>{momentText(Date.parse(updated_at), Date.now())}</td>
         </tr>
-      </thead>
-      <tbody>
-        {props.sessions.map(({ session_id, title, live, updated_at }) => (
-          <tr key={session_id}>
-            <td>
-              <a href={hashOf({ view: "session", session_id, tab: "timeline" })}>
-                {visibleLine(title ?? session_id)}
-              </a>
-            </td>
-            <td class="mono">{visibleLine(live?.project ?? "")}</td>
-            <td>{live?.pid}</td>
-            <td>{live?.runs.map(({ role }) => visibleLine(role)).join(", ")}</td>
-            <td>{momentText(Date.parse(updated_at), Date.now())}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 }

@@ -1,37 +1,29 @@
 // An artifact page by page, with a search that leads to the place. A page is asked for by the offset of its first byte;
 // the artifact itself may be of any size.
 
+import { Button, LinkButton } from "../parts/button.tsx";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ArtifactMatches, ArtifactPage } from "../../wire/index.ts";
-import { RequestFailed } from "../api/client.ts";
-import { useLoaded } from "../api/use-loaded.ts";
-import { useInspector } from "../app/context.ts";
-import { LoadState, ProblemText } from "../parts/loading.tsx";
+import type { ArtifactPage } from "../../wire/index.ts";
+import { useAnswer } from "../api/use-answer.ts";
+import { LoadState } from "../parts/loading.tsx";
 import { visible, visibleLine } from "@soong/core";
 import { CopyButton } from "./copy-button.tsx";
-import { sizeText } from "./text-slice.ts";
+import { sizeText } from "../parts/text.tsx";
 
 const PAGE_BYTES = 16_384;
 
 export function ArtifactViewer(props: { session_id: string; artifact_id: string }) {
   const { session_id, artifact_id } = props;
-  const { api } = useInspector();
   const [offset, setOffset] = useState(0);
   const [visited, setVisited] = useState<readonly number[]>([]);
   useEffect(() => {
     setOffset(0);
     setVisited([]);
   }, [session_id, artifact_id]);
-  const loaded = useLoaded(
-    (signal) =>
-      api.ask("GET /api/sessions/:session_id/artifacts/:artifact_id", {
-        path: { session_id, artifact_id },
-        query: { offset: String(offset), length: String(PAGE_BYTES) },
-        signal,
-      }),
-    `${session_id} ${artifact_id}`,
-    offset,
-  );
+  const loaded = useAnswer("GET /api/sessions/:session_id/artifacts/:artifact_id", {
+    path: { session_id, artifact_id },
+    query: { offset: String(offset), length: String(PAGE_BYTES) },
+  });
   const page = loaded.value;
 
   function go(to: number): void {
@@ -57,20 +49,18 @@ export function ArtifactViewer(props: { session_id: string; artifact_id: string 
       {page !== undefined && (
         <>
           <div class="pager" role="group" aria-label="Pages">
-            <button type="button" class="button" disabled={offset === 0} onClick={() => go(0)}>
+            <Button disabled={offset === 0} onClick={() => go(0)}>
               ⇤ Beginning
-            </button>
-            <button type="button" class="button" disabled={offset === 0} onClick={back}>
+            </Button>
+            <Button disabled={offset === 0} onClick={back}>
               ← Previous
-            </button>
-            <button
-              type="button"
-              class="button"
+            </Button>
+            <Button
               disabled={page.next_offset === undefined}
               onClick={() => page.next_offset !== undefined && go(page.next_offset)}
             >
               Next →
-            </button>
+            </Button>
             <span class="quiet">{placeText(page)}</span>
           </div>
           <PageText page={page} />
@@ -86,21 +76,16 @@ function PageText(props: { page: ArtifactPage }) {
   useEffect(() => {
     if (box.current !== null) box.current.scrollTop = 0;
   }, [props.page]);
-  if (text !== undefined) {
-    return (
-      <>
-        <CopyButton text={text} what="this page" />
-        <pre ref={box} class="code artifact-page" tabIndex={0} aria-label="A page of the artifact">
-          {text === "" ? <span class="quiet">(empty)</span> : visible(text)}
-        </pre>
-      </>
-    );
-  }
   return (
     <>
-      <p class="quiet">These bytes are no text; as hexadecimal:</p>
+      {text === undefined ? (
+        <p class="quiet">These bytes are not text; as hexadecimal:</p>
+      ) : (
+        <CopyButton text={text} what="this page" />
+      )}
       <pre ref={box} class="code artifact-page" tabIndex={0} aria-label="A page of the artifact">
-        {hexRows(hex ?? "")}
+        {text === "" && <span class="quiet">(empty)</span>}
+        {text === undefined ? hexRows(hex ?? "") : visible(text)}
       </pre>
     </>
   );
@@ -124,35 +109,17 @@ function ArtifactSearch(props: {
   artifact_id: string;
   onGo: (offset: number) => void;
 }) {
-  const { api } = useInspector();
   const { session_id, artifact_id } = props;
-  const [query, setQuery] = useState("");
+  const [q, setQuery] = useState("");
   const [isRegex, setRegex] = useState(false);
-  const [found, setFound] = useState<ArtifactMatches>();
-  const [problem, setProblem] = useState<string>();
+  const [query, setAsked] = useState<{ q: string; regex?: "1" }>();
   const [at, setAt] = useState(-1);
-  const running = useRef<AbortController | undefined>(undefined);
-  useEffect(() => () => running.current?.abort(), []);
-
-  async function search(): Promise<void> {
-    running.current?.abort();
-    const abort = new AbortController();
-    running.current = abort;
-    setProblem(undefined);
-    setAt(-1);
-    try {
-      const matches = await api.ask("GET /api/sessions/:session_id/artifacts/:artifact_id/search", {
-        path: { session_id, artifact_id },
-        query: { q: query, ...(isRegex ? { regex: "1" as const } : {}) },
-        signal: abort.signal,
-      });
-      setFound(matches);
-    } catch (error) {
-      if (abort.signal.aborted) return;
-      setFound(undefined);
-      setProblem(error instanceof RequestFailed ? error.message : String(error));
-    }
-  }
+  const loaded = useAnswer(
+    "GET /api/sessions/:session_id/artifacts/:artifact_id/search",
+    { path: { session_id, artifact_id }, query: query ?? { q } },
+    { isPaused: query === undefined, subject: JSON.stringify(query) },
+  );
+  const found = loaded.value;
 
   function jump(to: number): void {
     const match = found?.matches[to];
@@ -168,7 +135,9 @@ function ArtifactSearch(props: {
       role="search"
       onSubmit={(event) => {
         event.preventDefault();
-        if (query !== "") void search();
+        if (q === "") return;
+        setAt(-1);
+        setAsked({ q, ...(isRegex ? { regex: "1" } : {}) });
       }}
     >
       <label>
@@ -176,7 +145,7 @@ function ArtifactSearch(props: {
         <input
           type="search"
           placeholder="Search in this artifact"
-          value={query}
+          value={q}
           onInput={(event) => setQuery(event.currentTarget.value)}
         />
       </label>
@@ -188,10 +157,10 @@ function ArtifactSearch(props: {
         />{" "}
         regular expression
       </label>
-      <button type="submit" class="button" disabled={query === ""}>
+      <button type="submit" class="button" disabled={q === ""}>
         Search
       </button>
-      {problem !== undefined && <ProblemText text={problem} />}
+      {query !== undefined && <LoadState loaded={loaded} what="the matches" />}
       {found !== undefined && (
         <div role="status" class="quiet">
           {matches.length === 0
@@ -202,29 +171,19 @@ function ArtifactSearch(props: {
       {matches.length > 0 && (
         <>
           <div class="pager">
-            <button type="button" class="button" disabled={at <= 0} onClick={() => jump(at - 1)}>
-              ↑ Match before
-            </button>
-            <button
-              type="button"
-              class="button"
-              disabled={at >= matches.length - 1}
-              onClick={() => jump(at + 1)}
-            >
+            <Button disabled={at <= 0} onClick={() => jump(at - 1)}>
+              ↑ Previous match
+            </Button>
+            <Button disabled={at >= matches.length - 1} onClick={() => jump(at + 1)}>
               ↓ Next match
-            </button>
+            </Button>
           </div>
           <ol class="matches" aria-label="Matches">
             {matches.slice(0, 200).map((match, index) => (
               <li key={index}>
-                <button
-                  type="button"
-                  class="link mono"
-                  aria-current={index === at}
-                  onClick={() => jump(index)}
-                >
+                <LinkButton mono aria-current={index === at} onClick={() => jump(index)}>
                   {match.line}: {visibleLine(match.text.slice(0, 200))}
-                </button>
+                </LinkButton>
               </li>
             ))}
           </ol>

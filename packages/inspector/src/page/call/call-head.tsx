@@ -1,16 +1,16 @@
-// The head of a call: what it is, how it stands, when and how long.
+// The head of a call: what it is, its state, when and how long.
 
+import { Mono, Prose } from "../parts/text.tsx";
 import type { CallStory, Lane } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
-import { CutText } from "../parts/cut-text.tsx";
 import { clockText, durationText, instantText } from "../parts/time-text.ts";
 import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
-import { useStore } from "../state/use-store.ts";
-import { useNow } from "../timeline/use-now.ts";
+import { useStore } from "../state/store.ts";
+import { useNow } from "../parts/use-time.ts";
 import { CopyButton } from "./copy-button.tsx";
-import { phasesOf } from "./phases.ts";
-import { SignMark } from "./sign-mark.tsx";
+import { phasesOf } from "../timeline/spans.tsx";
+import { SignMark } from "../parts/signs.tsx";
 
 export function CallHead(props: { story: CallStory }) {
   const { story } = props;
@@ -26,23 +26,19 @@ export function CallHead(props: { story: CallStory }) {
         {story.native_name !== undefined && story.native_name !== lane.tool_name && (
           <span class="quiet">
             {" "}
-            called as <span class="mono">{visibleLine(story.native_name)}</span>
+            called as <Mono text={story.native_name} />
           </span>
         )}
       </p>
-      {isLeftOpen && <p>The process that made it has ended, and its end is not on record.</p>}
+      {isLeftOpen && <p>Its process has ended, and no result was recorded.</p>}
       {lane.state === "waiting" && isLive && (
         <p>
           <a href={hashOf({ view: "questions" })}>Answer its question</a>
         </p>
       )}
-      {lane.summary !== undefined && (
-        <p class="prose">
-          <CutText text={lane.summary} />
-        </p>
-      )}
+      <Prose text={lane.summary} />
       <p class="quiet">
-        <span class="mono">{visibleLine(lane.tool_call_id)}</span>{" "}
+        <Mono text={lane.tool_call_id} />{" "}
         <CopyButton text={lane.tool_call_id} what="the id of the call" />
       </p>
       <Times lane={lane} isLive={isLive} until={Date.parse(session?.updated_at ?? "")} />
@@ -65,18 +61,18 @@ function Times(props: { lane: Lane; isLive: boolean; until: number }) {
             <td>{instantText(first[1])}</td>
           </tr>
         )}
-        {phases.map(({ kind, name, ms, is_going_on }) => (
+        {phases.map(({ kind, name, ms, is_open }) => (
           <tr key={kind}>
             <th scope="row">{name}</th>
             <td>
               {durationText(ms)}
-              {is_going_on && (isLive ? " so far" : " until the last fact on record")}
+              {is_open && (isLive ? " so far" : " until the last fact on record")}
             </td>
           </tr>
         ))}
         {lane.yielded_at !== undefined && (
           <tr>
-            <th scope="row">Told to the model</th>
+            <th scope="row">Sent to the model</th>
             <td>{clockText(lane.yielded_at)}</td>
           </tr>
         )}

@@ -1,18 +1,17 @@
 // The four inputs of a call (SCHEMA-6): what the model wrote, and what became of it on the way to the tool. What changed
 // is marked on both sides, with who changed it.
 
-import type { JsonValue } from "@soong/core";
+import { type JsonValue, visibleLine } from "@soong/core";
 import { useMemo } from "preact/hooks";
 import type { CallInput, CallInputs, InputChange } from "../../wire/index.ts";
-import { visibleLine } from "@soong/core";
 import { CopyButton } from "./copy-button.tsx";
 import { JsonCode } from "./json-code.tsx";
-import { LongText } from "./long-text.tsx";
+import { LongText } from "../parts/text.tsx";
 
 const STAGES = [
   { key: "observable_input", name: "Checked and normalised", same: "As the model wrote it." },
-  { key: "permission_input", name: "Decided about", same: "As checked." },
-  { key: "call_input", name: "Given to the tool", same: "As decided about." },
+  { key: "permission_input", name: "Evaluated", same: "As checked." },
+  { key: "call_input", name: "Given to the tool", same: "As evaluated." },
 ] as const;
 
 export function CallInputsView(props: { inputs: CallInputs }) {
@@ -63,7 +62,7 @@ function Stage(props: {
     case "same":
       return <p class="quiet">{props.same}</p>;
     case "never":
-      return <p class="quiet">The call ended before it got so far.</p>;
+      return <p class="quiet">The call ended before this step.</p>;
     case "changed":
       return (
         <>

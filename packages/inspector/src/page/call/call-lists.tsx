@@ -1,13 +1,13 @@
 // What a call left behind and began: artifacts, progress, runs and calls within it, its facts.
 
+import { CutText, Mono, sizeText } from "../parts/text.tsx";
+import { LinkButton } from "../parts/button.tsx";
 import { useState } from "preact/hooks";
 import type { CallStory } from "../../wire/index.ts";
-import { CutText } from "../parts/cut-text.tsx";
 import { clockText } from "../parts/time-text.ts";
 import { visibleLine } from "@soong/core";
-import { hashOf } from "../route/hash-route.ts";
+import { timelineHash, hashOf } from "../route/hash-route.ts";
 import { ArtifactViewer } from "./artifact-viewer.tsx";
-import { sizeText } from "./text-slice.ts";
 
 export function CallArtifacts(props: { story: CallStory }) {
   const [open, setOpen] = useState<string>();
@@ -16,15 +16,13 @@ export function CallArtifacts(props: { story: CallStory }) {
     <ul class="artifact-list">
       {artifacts.map(({ artifact_id, name, media_type, size }) => (
         <li key={artifact_id}>
-          <button
-            type="button"
-            class="link"
+          <LinkButton
             aria-expanded={open === artifact_id}
             onClick={() => setOpen(open === artifact_id ? undefined : artifact_id)}
           >
             <span aria-hidden="true">{open === artifact_id ? "▾" : "▸"}</span>{" "}
             {visibleLine(name ?? artifact_id)}
-          </button>{" "}
+          </LinkButton>{" "}
           <span class="quiet">
             {visibleLine(media_type)}, {sizeText(size)}
           </span>
@@ -42,14 +40,14 @@ const MOST_ROWS = 50;
 export function CallProgress(props: { progress: CallStory["progress"] }) {
   const [limit, setLimit] = useState(MOST_ROWS);
   const { progress } = props;
-  // The last ones are what a person looks for.
+  // The last ones are what the user looks for.
   const shown = progress.slice(Math.max(0, progress.length - limit));
   return (
     <>
       {shown.length < progress.length && (
-        <button type="button" class="link" onClick={() => setLimit(limit * 4)}>
+        <LinkButton onClick={() => setLimit(limit * 4)}>
           Show earlier ones: {progress.length - shown.length} are not shown
-        </button>
+        </LinkButton>
       )}
       <ol class="progress">
         {shown.map(({ at, text }, index) => (
@@ -69,15 +67,15 @@ export function CallChildren(props: { story: CallStory }) {
     <ul>
       {child_runs.map((child) => (
         <li key={child}>
-          <a href={hashOf({ view: "session", session_id, tab: "timeline", run_id: child })}>
-            Run <span class="mono">{visibleLine(child)}</span>
+          <a href={timelineHash({ session_id, run_id: child })}>
+            Run <Mono text={child} />
           </a>
         </li>
       ))}
       {child_calls.map((tool_call_id) => (
         <li key={tool_call_id}>
-          <a href={hashOf({ view: "session", session_id, tab: "timeline", run_id, tool_call_id })}>
-            Call <span class="mono">{visibleLine(tool_call_id)}</span>
+          <a href={timelineHash({ session_id, run_id, tool_call_id })}>
+            Call <Mono text={tool_call_id} />
           </a>
         </li>
       ))}
@@ -96,9 +94,7 @@ export function CallFacts(props: { session_id: string; seqs: readonly number[] }
         </a>
       ))}
       {seqs.length > limit && (
-        <button type="button" class="link" onClick={() => setLimit(limit * 4)}>
-          {seqs.length - limit} more
-        </button>
+        <LinkButton onClick={() => setLimit(limit * 4)}>{seqs.length - limit} more</LinkButton>
       )}
     </p>
   );

@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { diffLines } from "./diff-lines.ts";
 import { isWithin, jsonLines } from "./json-lines.ts";
-import { nextCut, sizeText } from "./text-slice.ts";
-import { originText, recoveryText, shellWord, signOf } from "./words.ts";
+import { nextCut, sizeText } from "../parts/text.tsx";
+import { signOf } from "../parts/signs.tsx";
+import { originText, recoveryText, shellWord } from "./words.ts";
 
 const HALF_CHARACTER = /^[\udc00-\udfff]|[\ud800-\udbff]$/;
 

@@ -2,12 +2,12 @@
 
 import type { ComponentChildren } from "preact";
 import type { CallStory, Lane } from "../../wire/index.ts";
-import { useLoaded } from "../api/use-loaded.ts";
+import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/context.ts";
 import { LoadState } from "../parts/loading.tsx";
 import { visibleLine } from "@soong/core";
 import { callKey } from "../state/session-model.ts";
-import { useStore } from "../state/use-store.ts";
+import { useStore } from "../state/store.ts";
 import { CallDecisions, HookRuns } from "./call-decisions.tsx";
 import { CallHead } from "./call-head.tsx";
 import { CallInputsView } from "./call-inputs.tsx";
@@ -18,17 +18,12 @@ import { PreviewView } from "./preview.tsx";
 /** To be keyed by the call: another one is another view. */
 export function CallView(props: { session_id: string; run_id: string; tool_call_id: string }) {
   const { session_id, run_id, tool_call_id } = props;
-  const { api, session } = useInspector();
+  const { session } = useInspector();
   const lane = useStore(session, (model) => model?.lanes.get(callKey(run_id, tool_call_id)));
-  const loaded = useLoaded(
-    (signal) =>
-      api.ask("GET /api/sessions/:session_id/calls/:tool_call_id", {
-        path: { session_id, tool_call_id },
-        query: { run_id },
-        signal,
-      }),
-    `${session_id} ${run_id} ${tool_call_id}`,
-    laneState(lane),
+  const loaded = useAnswer(
+    "GET /api/sessions/:session_id/calls/:tool_call_id",
+    { path: { session_id, tool_call_id }, query: { run_id } },
+    { version: laneState(lane) },
   );
   return (
     <div class="call">

@@ -1,12 +1,10 @@
 // What the model reads, block by block. Links are text and nothing is fetched; an image is drawn from the bytes at hand
 // where it is of a plain kind and not too large.
 
-import type { ContentBlock } from "@soong/core";
-import { visibleLine } from "@soong/core";
+import { LongText, Mono, sizeText } from "../parts/text.tsx";
+import { type ContentBlock, visibleLine } from "@soong/core";
 import { CopyButton } from "./copy-button.tsx";
 import { JsonCode } from "./json-code.tsx";
-import { LongText } from "./long-text.tsx";
-import { sizeText } from "./text-slice.ts";
 
 const BLOCKS = 100;
 
@@ -57,18 +55,18 @@ function Block(props: { block: ContentBlock }) {
     case "resource":
       return (
         <section class="content-block" aria-label="Resource">
-          <BlockHead kind={`resource ${block.uri}, ${block.media_type ?? "of an unknown kind"}`} />
+          <BlockHead kind={`resource ${block.uri}, ${block.media_type ?? "of unknown type"}`} />
           {"text" in block ? (
             <LongText text={block.text} />
           ) : (
-            <p class="quiet">{sizeText(bytesOf(block.blob))} that are no text</p>
+            <p class="quiet">{sizeText(bytesOf(block.blob))} that are not text</p>
           )}
         </section>
       );
     case "resource_link":
       return (
         <p class="content-block">
-          Link to a resource: <span class="mono">{visibleLine(block.uri)}</span>
+          Link to a resource: <Mono text={block.uri} />
           {block.name !== undefined && ` — ${visibleLine(block.name)}`}
           {block.description !== undefined && ` — ${visibleLine(block.description)}`}
         </p>
@@ -76,8 +74,8 @@ function Block(props: { block: ContentBlock }) {
     case "artifact_ref":
       return (
         <p class="content-block">
-          Artifact <span class="mono">{visibleLine(block.artifact_id)}</span>,{" "}
-          {visibleLine(block.media_type)}, {sizeText(block.size)}
+          Artifact <Mono text={block.artifact_id} />, {visibleLine(block.media_type)},{" "}
+          {sizeText(block.size)}
         </p>
       );
   }
@@ -102,10 +100,10 @@ const LARGEST_PICTURE = 8_000_000;
 
 function Picture(props: { media_type: string; data: string }) {
   if (!PICTURES.has(props.media_type)) {
-    return <p class="quiet">A picture of this kind is not drawn here.</p>;
+    return <p class="quiet">Images of this type are not shown here.</p>;
   }
   if (props.data.length > LARGEST_PICTURE) {
-    return <p class="quiet">It is too large to be drawn here.</p>;
+    return <p class="quiet">It is too large to be shown here.</p>;
   }
   return (
     <img

@@ -1,7 +1,8 @@
 // A JSON value as lines, those that changed marked with a sign. Shown from the beginning, more on demand.
 
+import { LinkButton } from "../parts/button.tsx";
 import { useMemo, useState } from "preact/hooks";
-import { CutText } from "../parts/cut-text.tsx";
+import { CutText } from "../parts/text.tsx";
 import { isWithin, jsonLines, type JsonLine } from "./json-lines.ts";
 
 const LINES = 200;
@@ -40,9 +41,7 @@ export function JsonCode(props: {
         );
       })}
       {lines.length > limit && (
-        <button type="button" class="link" onClick={() => setLimit(limit * 4)}>
-          Show more lines
-        </button>
+        <LinkButton onClick={() => setLimit(limit * 4)}>Show more lines</LinkButton>
       )}
     </div>
   );

@@ -1,5 +1,7 @@
 // A JSON value as indented lines, each with the pointer of the value it belongs to, so that a change can be marked where
-// it is. Made one by one: whoever shows the first hundred pays for those.
+// it is. Made one by one: showing the first hundred costs only those.
+
+import { pointerStep } from "@soong/core/internal";
 
 export interface JsonLine {
   readonly depth: number;
@@ -36,7 +38,7 @@ export function* jsonLines(value: unknown): Generator<JsonLine, void> {
         top.at += 1;
         next = {
           value: entry[1],
-          pointer: `${top.pointer}/${pointerPart(entry[0])}`,
+          pointer: `${top.pointer}/${pointerStep(entry[0])}`,
           prefix: top.isArray ? "" : `${JSON.stringify(entry[0])}: `,
           suffix: top.at < top.entries.length ? "," : "",
         };
@@ -63,10 +65,6 @@ interface Frame {
 /** Whether a line shows something of what is at the path, or below it. The brackets around it do not. */
 export function isWithin(pointer: string, path: string): boolean {
   return path === "" || pointer === path || pointer.startsWith(`${path}/`);
-}
-
-export function pointerPart(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 function entriesOf(value: unknown): [string, unknown][] | undefined {

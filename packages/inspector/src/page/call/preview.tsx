@@ -1,12 +1,12 @@
-// What a call would do, as a person is shown it: a diff with numbered lines, a command word by word, or text.
+// What a call would do, as the user is shown it: a diff with numbered lines, a command word by word, or text.
 
+import { LinkButton } from "../parts/button.tsx";
 import type { Preview } from "@soong/core";
 import { exactLine } from "@soong/core/internal";
 import { useMemo, useState } from "preact/hooks";
-import { CutText } from "../parts/cut-text.tsx";
+import { CutText, LongText } from "../parts/text.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { diffLines, type DiffLine } from "./diff-lines.ts";
-import { LongText } from "./long-text.tsx";
 import { shellWord } from "./words.ts";
 
 export function PreviewView(props: { preview: Preview }) {
@@ -65,9 +65,9 @@ function Diff(props: { path: string; diff: string }) {
         </table>
       </div>
       {lines.length > limit && (
-        <button type="button" class="link" onClick={() => setLimit(limit + LINES * 2)}>
+        <LinkButton onClick={() => setLimit(limit + LINES * 2)}>
           Show more: {lines.length - limit} of {lines.length} lines are not shown
-        </button>
+        </LinkButton>
       )}
     </figure>
   );
@@ -112,9 +112,9 @@ function Command(props: { argv: readonly string[]; cwd: string }) {
         ))}
       </ol>
       {props.argv.length > limit && (
-        <button type="button" class="link" onClick={() => setLimit(limit + WORDS * 2)}>
+        <LinkButton onClick={() => setLimit(limit + WORDS * 2)}>
           Show more: {props.argv.length - limit} of {props.argv.length} words are not shown
-        </button>
+        </LinkButton>
       )}
     </figure>
   );

@@ -21,7 +21,7 @@ export function agentsOf(model: Pick<SessionModel, "runs">): readonly AgentName[
     }));
 }
 
-/** Who a person talks with: of the last run they started in which a model was asked, else of the last one. */
+/** Who the user talks with: of the last run they started in which a model was asked, else of the last one. */
 export function mainAgent(model: Pick<SessionModel, "runs">): string | undefined {
   const runs = [...model.runs.values()]
     .filter(({ parent_run_id }) => parent_run_id === undefined)

@@ -1,6 +1,7 @@
 // The conversation of an agent beside the timeline: what the model reads. Each call leads to its lane, and the call that
 // was chosen is shown here.
 
+import { LinkButton } from "../parts/button.tsx";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useInspector } from "../app/context.ts";
 import { LoadState, ProblemText } from "../parts/loading.tsx";
@@ -33,7 +34,7 @@ export function ConversationPane(props: { route: SessionRoute; model: SessionMod
   }, [route.run_id, route.tool_call_id, isChosenHere]);
 
   if (agent_id === undefined) {
-    return <p class="quiet">{model.is_loading ? "Loading…" : "Nobody said anything yet."}</p>;
+    return <p class="quiet">{model.is_loading ? "Loading…" : "No messages yet."}</p>;
   }
   return (
     <div
@@ -64,9 +65,9 @@ export function ConversationPane(props: { route: SessionRoute; model: SessionMod
       )}
       <LoadState loaded={conversation.loaded} what="the conversation" />
       {conversation.older > 0 && (
-        <button type="button" class="link" onClick={conversation.loadOlder}>
+        <LinkButton onClick={conversation.loadOlder}>
           Show older messages ({conversation.older.toLocaleString("en")})
-        </button>
+        </LinkButton>
       )}
       {conversation.problem !== undefined && <ProblemText text={conversation.problem} />}
       {items.map((item) => (
@@ -79,7 +80,7 @@ export function ConversationPane(props: { route: SessionRoute; model: SessionMod
         />
       ))}
       {conversation.loaded.value !== undefined && items.length === 0 && (
-        <p class="quiet">Nobody said anything yet.</p>
+        <p class="quiet">No messages yet.</p>
       )}
     </div>
   );
@@ -87,7 +88,7 @@ export function ConversationPane(props: { route: SessionRoute; model: SessionMod
 
 const NEAR_END_PX = 80;
 
-/** New messages are followed by those who are at the end, and by nobody else. */
+/** New messages are followed by those who are at the end, and by no one else. */
 function useStickToEnd(
   box: { current: HTMLElement | null },
   count: number,

@@ -1,19 +1,19 @@
-// The messages of an agent: the last ones anew whenever there is something new, older ones on demand.
+// The messages of an agent: the last ones again whenever there is something new, older ones on demand.
 
+import { useAction } from "../api/use-action.ts";
 import { useState } from "preact/hooks";
 import type { Conversation, ConversationItem } from "../../wire/index.ts";
-import { useLoaded } from "../api/use-loaded.ts";
-import type { Loaded } from "../api/use-loaded.ts";
+import { useAnswer, type Answer } from "../api/use-answer.ts";
 import { useInspector } from "../app/context.ts";
-import { useSlowed } from "../state/use-slowed.ts";
+import { useSlowed } from "../parts/use-time.ts";
 
 export interface ShownConversation {
   items: readonly ConversationItem[];
-  /** How many are left out before the first. */
+  /** How many are omitted before the first. */
   older: number;
   loadOlder: () => void;
   problem: string | undefined;
-  loaded: Loaded<Conversation>;
+  loaded: Answer<Conversation>;
 }
 
 export function useConversation(
@@ -23,19 +23,17 @@ export function useConversation(
 ): ShownConversation {
   const { api } = useInspector();
   const key = `${session_id} ${agent_id ?? ""}`;
-  const ask = (before: string | undefined, signal?: AbortSignal) =>
-    api.ask("GET /api/sessions/:session_id/conversation", {
-      path: { session_id },
-      query: { agent_id: agent_id ?? "", before },
-      signal,
-    });
-  const loaded = useLoaded(
-    agent_id === undefined ? undefined : (signal) => ask(undefined, signal),
-    key,
-    useSlowed(version),
-  );
+  const asked = (before?: string) => ({
+    path: { session_id },
+    query: { agent_id: agent_id ?? "", before },
+  });
+  const loaded = useAnswer("GET /api/sessions/:session_id/conversation", asked(), {
+    version: useSlowed(version),
+    subject: agent_id,
+    isPaused: agent_id === undefined,
+  });
   const [held, setHeld] = useState<{ key: string; pages: Conversation }>();
-  const [problem, setProblem] = useState<string>();
+  const { problem, run } = useAction();
   const pages = held?.key === key ? held.pages : undefined;
   const newest = loaded.value;
   const items = joined(pages?.items ?? [], newest?.items ?? []);
@@ -44,13 +42,12 @@ export function useConversation(
     older: pages?.older ?? newest?.older ?? 0,
     loaded,
     problem,
-    loadOlder() {
-      setProblem(undefined);
-      ask(items[0]?.node_id).then(
-        (page) => setHeld({ key, pages: { ...page, items: [...joined(page.items, items)] } }),
-        (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
-      );
-    },
+    loadOlder: () =>
+      void run(async () => {
+        const older = asked(items[0]?.node_id);
+        const page = await api.ask("GET /api/sessions/:session_id/conversation", older);
+        setHeld({ key, pages: { ...page, items: [...joined(page.items, items)] } });
+      }),
   };
 }
 

@@ -1,30 +1,23 @@
 // One whole fact, as a tree.
 
-import { useInspector } from "../app/context.ts";
-import { useLoaded } from "../api/use-loaded.ts";
-import { CloseButton } from "../parts/close-button.tsx";
+import { Mono } from "../parts/text.tsx";
+import { useAnswer } from "../api/use-answer.ts";
+import { CloseButton } from "../parts/button.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { LoadState } from "../parts/loading.tsx";
-import { visibleLine } from "@soong/core";
-import { hashOf } from "../route/hash-route.ts";
+import { timelineHash } from "../route/hash-route.ts";
 
 export function FactDetails(props: { session_id: string; seq: number; onClose: () => void }) {
-  const { api } = useInspector();
   const { session_id, seq } = props;
-  const loaded = useLoaded(
-    (signal) =>
-      api.ask("GET /api/sessions/:session_id/facts/:seq", {
-        path: { session_id, seq: String(seq) },
-        signal,
-      }),
-    `${session_id} ${seq}`,
-  );
+  const loaded = useAnswer("GET /api/sessions/:session_id/facts/:seq", {
+    path: { session_id, seq: String(seq) },
+  });
   const fact = loaded.value?.fact;
   return (
     <section class="side" aria-label={`Fact ${seq}`}>
       <div class="side-head">
         <h2>
-          Fact {seq} {fact !== undefined && <span class="mono">{visibleLine(fact.type)}</span>}
+          Fact {seq} {fact !== undefined && <Mono text={fact.type} />}
         </h2>
         <span class="gap" />
         <CloseButton onClose={props.onClose} />
@@ -34,10 +27,8 @@ export function FactDetails(props: { session_id: string; seq: number; onClose: (
         {fact?.run_id !== undefined && fact.tool_call_id !== undefined && (
           <p>
             <a
-              href={hashOf({
-                view: "session",
+              href={timelineHash({
                 session_id,
-                tab: "timeline",
                 run_id: fact.run_id,
                 tool_call_id: fact.tool_call_id,
               })}

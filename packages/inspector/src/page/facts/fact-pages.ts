@@ -1,8 +1,12 @@
 // Pages of a long list of facts: which are needed for the rows in sight, which are there, which are being asked for.
-// Those that nobody looks at any more are given up, so a fast jump asks for where it ends and for nothing between.
+// Those that no one looks at any more are given up, so a fast jump asks for where it ends and for nothing between.
 
+import { errorText } from "../api/client.ts";
 import type { FactRow, FactRows } from "../../wire/index.ts";
 import type { RowWindow } from "../parts/row-window.ts";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useInspector } from "../app/context.ts";
+import { useStore } from "../state/store.ts";
 
 export const PAGE_SIZE = 200;
 const MOST_PAGES = 60;
@@ -45,7 +49,7 @@ export function createFactPages(options: FactPagesOptions): FactPages {
       (error: unknown) => {
         if (asking.get(page) !== abort) return;
         asking.delete(page);
-        options.onProblem(error instanceof Error ? error.message : String(error));
+        options.onProblem(errorText(error));
       },
     );
   }
@@ -91,4 +95,76 @@ function pagesOf({ first, end }: RowWindow): readonly number[] {
   const last = Math.floor(Math.max(first, end - 1) / PAGE_SIZE);
   for (let page = Math.floor(first / PAGE_SIZE); page <= last; page += 1) pages.push(page);
   return pages;
+}
+
+/** The facts of a session or a run: rows by their place, requested when they come into sight. */
+export interface ShownFacts {
+  /** How many there are. */
+  total: number;
+  row: (index: number) => FactRow | undefined;
+  onSeen: (seen: RowWindow) => void;
+  problem: string | undefined;
+}
+
+/** While someone drags the bar, only where they rest for so long is asked for. */
+const REST_MS = 60;
+
+export function useFactPages(
+  session_id: string,
+  run_id: string | undefined,
+  /** Counts up when there are more. */
+  version: number,
+): ShownFacts {
+  const { api, connection } = useInspector();
+  const isConnected = useStore(connection, ({ state }) => state === "connected");
+  const [, setDrawn] = useState(0);
+  const [total, setTotal] = useState(0);
+  const [problem, setProblem] = useState<string>();
+  const seen = useRef<RowWindow>({ first: 0, end: 60 });
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+
+  const pages = useMemo(
+    () =>
+      createFactPages({
+        ask: (offset, limit, signal) =>
+          api.ask("GET /api/sessions/:session_id/facts", {
+            path: { session_id },
+            query: {
+              offset: String(offset),
+              limit: String(limit),
+              run_id,
+            },
+            signal,
+          }),
+        onRows(total) {
+          setTotal(total);
+          setProblem(undefined);
+          setDrawn((count) => count + 1);
+        },
+        onProblem: setProblem,
+      }),
+    [session_id, run_id],
+  );
+  useEffect(() => {
+    pages.need(seen.current);
+    return () => {
+      clearTimeout(timer.current);
+      pages.stop();
+    };
+  }, [pages]);
+  useEffect(() => pages.grew(), [pages, version]);
+  useEffect(() => {
+    if (isConnected) pages.need(seen.current);
+  }, [pages, isConnected]);
+
+  return {
+    total,
+    row: pages.row,
+    problem,
+    onSeen(next) {
+      seen.current = next;
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => pages.need(next), REST_MS);
+    },
+  };
 }

@@ -12,8 +12,7 @@ import type { SessionRoute } from "../route/hash-route.ts";
 import { RunPicker } from "../sessions/run-picker.tsx";
 import type { SessionModel } from "../state/session-model.ts";
 import { FactDetails } from "./fact-details.tsx";
-import { GoToFact } from "./go-to-fact.tsx";
-import { useFactPages } from "./use-fact-pages.ts";
+import { useFactPages } from "./fact-pages.ts";
 
 const ROW_HEIGHT = 22;
 
@@ -134,5 +133,28 @@ function Pending({ index }: { index: number }) {
         …
       </span>
     </>
+  );
+}
+
+function GoToFact(props: { total: number; onGo: (index: number) => void }) {
+  return (
+    <form
+      class="go-to"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const field = event.currentTarget.elements.namedItem("place");
+        if (!(field instanceof HTMLInputElement) || props.total === 0) return;
+        const place = Number(field.value);
+        if (Number.isInteger(place)) {
+          props.onGo(Math.min(props.total, Math.max(1, place)) - 1);
+          document.getElementById("facts")?.focus();
+        }
+      }}
+    >
+      <label>
+        Go to{" "}
+        <input name="place" type="number" min="1" max={props.total} data-search required size={8} />
+      </label>
+    </form>
   );
 }

@@ -1,7 +1,8 @@
 // A JSON value as a tree that opens level by level: a huge one costs only what of it is open.
 
+import { LinkButton } from "./button.tsx";
 import { useState } from "preact/hooks";
-import { CutText } from "./cut-text.tsx";
+import { CutText } from "./text.tsx";
 import { onTreeFocus, onTreeKey } from "./tree-keys.ts";
 import { visibleLine } from "@soong/core";
 
@@ -75,14 +76,9 @@ function Branch(props: NodeProps & { entries: readonly [string, unknown][] }) {
           ))}
           {entries.length > shown && (
             <li role="treeitem" tabIndex={-1}>
-              <button
-                type="button"
-                class="link"
-                tabIndex={-1}
-                onClick={() => setShown(shown + MOST_AT_ONCE)}
-              >
+              <LinkButton tabIndex={-1} onClick={() => setShown(shown + MOST_AT_ONCE)}>
                 {entries.length - shown} more
-              </button>
+              </LinkButton>
             </li>
           )}
         </ul>

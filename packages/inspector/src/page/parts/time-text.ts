@@ -1,4 +1,4 @@
-// Times and durations as a person reads them.
+// Times and durations as the user reads them.
 
 /** `840 ms`, `3.2 s`, `4 min 05 s`, `2 h 10 min`. */
 export function durationText(ms: number): string {

@@ -14,7 +14,7 @@ export function onTreeFocus(event: FocusEvent): void {
     before.tabIndex = -1;
   }
   item.tabIndex = 0;
-  // Of a button in it, too: what is shut with the pointer goes on by key.
+  // Of a button in it, too: what is shut with the pointer continues by key.
   if (target !== item) item.focus({ preventScroll: true });
 }
 

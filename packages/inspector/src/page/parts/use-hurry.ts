@@ -1,4 +1,4 @@
-// Whether somebody rushes through a long list: more than a screen between two pictures. Then rows show only what is quick
+// Whether someone rushes through a long list: more than a screen between two pictures. Then rows show only what is quick
 // to draw, and the rest comes when they slow down.
 
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -7,7 +7,7 @@ const REST_MS = 100;
 
 export interface Hurry {
   is: boolean;
-  /** Told after each scroll. True: it is one. */
+  /** Called after each scroll. True: it is one. */
   scrolled: (top: number, height: number) => boolean;
 }
 

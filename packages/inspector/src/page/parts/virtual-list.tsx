@@ -1,10 +1,9 @@
 // A list of which only the rows that can be seen are in the document. The list itself has the focus and says which row is
-// the active one, so a row may go and come without anybody losing their place.
+// the active one, so a row may go and come without anyone losing their place.
 
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { seenOf, topToShow, windowOf } from "./row-window.ts";
-import type { RowWindow, Scrolled } from "./row-window.ts";
+import { type RowWindow, type Scrolled, seenOf, topToShow, windowOf } from "./row-window.ts";
 import { useHurry } from "./use-hurry.ts";
 
 export interface VirtualListProps {
@@ -22,7 +21,7 @@ export interface VirtualListProps {
   onToggle?(index: number, to: boolean | undefined): void;
   /** Which rows are seen now. */
   onSeen?(seen: RowWindow): void;
-  /** A person scrolled: true when they are at the end. */
+  /** The user scrolled: true when they are at the end. */
   onScrolled?(isAtEnd: boolean): void;
   /** A change of it brings that row into sight. */
   show?: { index: number; request: number };
@@ -155,7 +154,7 @@ function onKey(
     return;
   const active = props.active ?? -1;
   const page = Math.max(1, seen.end - seen.first - 2);
-  // Without an active row the keys begin with what is in sight.
+  // Without an active row the keys begin with the visible rows.
   const next = () => at(active < 0 ? seen.first : active + 1);
   const previous = () => at(active < 0 ? seen.end - 1 : active - 1);
   const act: Record<string, () => void> = {
@@ -190,7 +189,7 @@ function onClick(event: MouseEvent, props: VirtualListProps): void {
 
 function scrolledOf(box: HTMLElement | null, props: VirtualListProps): Scrolled | undefined {
   if (box === null) return undefined;
-  // What stands above the rows stays in sight and covers them.
+  // The header stays visible above the rows and covers them.
   const header = box.firstElementChild;
   const isHeader = props.header !== undefined && header instanceof HTMLElement;
   const above = isHeader ? header.offsetHeight : 0;

@@ -1,11 +1,12 @@
 // What would be decided about a call, without making it, and what a yes would cover.
 
+import { Mono } from "../parts/text.tsx";
 import type { Explained } from "../../wire/index.ts";
 import { ErrorText } from "../call/call-result.tsx";
-import { DecisionChain } from "../call/decision-chain.tsx";
+import { DecisionChain } from "../call/call-decisions.tsx";
 import { JsonCode } from "../call/json-code.tsx";
 import { PreviewView } from "../call/preview.tsx";
-import { SignMark } from "../call/sign-mark.tsx";
+import { SignMark } from "../parts/signs.tsx";
 import { visibleLine } from "@soong/core";
 
 export function ExplainedCall(props: { explained: Explained }) {
@@ -31,7 +32,7 @@ export function ExplainedCall(props: { explained: Explained }) {
       </p>
       {outcome === "ask" && (
         <p>
-          A yes once would cover this exact call.
+          Approving once covers this exact call.
           {session_scope !== undefined && ` For the session: ${visibleLine(session_scope)}`}
         </p>
       )}
@@ -39,8 +40,7 @@ export function ExplainedCall(props: { explained: Explained }) {
       <DecisionChain chain={chain} />
       {hooks.length > 0 && (
         <p>
-          Hooks would be asked first, and may only tighten it:{" "}
-          <span class="mono">{visibleLine(hooks.join(", "))}</span>
+          Hooks run first, and can only make it stricter: <Mono text={hooks.join(", ")} />
         </p>
       )}
       <p class="quiet">
@@ -59,6 +59,6 @@ export function ExplainedCall(props: { explained: Explained }) {
 
 const HEADS = {
   allow: "It would be allowed",
-  ask: "A person would be asked",
+  ask: "It would require approval",
   deny: "It would be denied",
 } as const;

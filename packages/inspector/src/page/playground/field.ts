@@ -1,10 +1,18 @@
-// What kind of field a schema asks for. Pure: the form draws what this says, and whatever it cannot say is `raw`, which
+// What kind of field a schema asks for. Pure: the form draws what this says, and anything else is `raw`, which
 // is edited as JSON.
 
 import type { JsonValue } from "@soong/core";
 import { isJsonObject } from "@soong/core/internal";
-import { wordsOf, type FieldWords } from "./field-words.ts";
 import { resolved, type Schema } from "./schema.ts";
+
+/** What a schema says of a value in words. */
+interface FieldWords {
+  readonly title?: string;
+  readonly description?: string;
+  /** Limits in words: `at least 1`, `up to 20 characters`. */
+  readonly limits: readonly string[];
+  readonly default?: JsonValue;
+}
 
 export type Field = FieldWords &
   (
@@ -43,7 +51,7 @@ export function fieldOf(root: Schema, given: JsonValue | undefined): Field {
   if (given === false) return { kind: "raw", why: "The schema allows nothing here.", limits: [] };
   const schema = resolved(root, given);
   if (schema === undefined) {
-    return { kind: "raw", why: "The schema here is one the form cannot show.", limits: [] };
+    return { kind: "raw", why: "The form cannot show this schema.", limits: [] };
   }
   return { ...wordsOf(schema), ...kindOf(root, schema) };
 }
@@ -76,11 +84,11 @@ function kindOf(root: Schema, schema: Schema): Kind {
     case "null":
       return { kind: "fixed", value: null };
     default:
-      return { kind: "raw", why: "Any JSON value may stand here." };
+      return { kind: "raw", why: "Any JSON value is allowed here." };
   }
 }
 
-/** Left out by many authors where the rest says it. */
+/** Omitted by many authors where the rest says it. */
 export function typeOf(schema: Schema): string | undefined {
   const { type } = schema;
   if (typeof type === "string") return type;
@@ -115,7 +123,7 @@ function objectKind(schema: Schema): Kind {
 
 function arrayKind(root: Schema, schema: Schema): Kind {
   if (schema["prefixItems"] !== undefined || Array.isArray(schema["items"])) {
-    return { kind: "raw", why: "A list in which each place has a kind of its own." };
+    return { kind: "raw", why: "A list with a type for each position." };
   }
   const items = schema["items"] ?? true;
   const own = resolved(root, items);
@@ -214,4 +222,37 @@ function textInput({ format, pattern, maxLength }: Schema): TextInput {
 
 function count(value: JsonValue | undefined): number | undefined {
   return typeof value === "number" && value >= 0 ? value : undefined;
+}
+
+function wordsOf(schema: Schema): FieldWords {
+  const { title, description, default: fallback } = schema;
+  return {
+    title: typeof title === "string" ? title : undefined,
+    description: typeof description === "string" ? description : undefined,
+    default: fallback,
+    limits: limitsOf(schema),
+  };
+}
+
+const LIMITS: readonly [keyword: string, words: (limit: string) => string][] = [
+  ["minimum", (limit) => `at least ${limit}`],
+  ["exclusiveMinimum", (limit) => `more than ${limit}`],
+  ["maximum", (limit) => `at most ${limit}`],
+  ["exclusiveMaximum", (limit) => `less than ${limit}`],
+  ["multipleOf", (limit) => `a multiple of ${limit}`],
+  ["minLength", (limit) => `at least ${limit} ${limit === "1" ? "character" : "characters"}`],
+  ["maxLength", (limit) => `at most ${limit} ${limit === "1" ? "character" : "characters"}`],
+  ["pattern", (limit) => `matching ${limit}`],
+  ["format", (limit) => `format ${limit}`],
+  ["minItems", (limit) => `at least ${limit} ${limit === "1" ? "entry" : "entries"}`],
+  ["maxItems", (limit) => `at most ${limit} ${limit === "1" ? "entry" : "entries"}`],
+  ["minProperties", (limit) => `at least ${limit} properties`],
+  ["maxProperties", (limit) => `at most ${limit} properties`],
+];
+
+function limitsOf(schema: Schema): string[] {
+  return LIMITS.flatMap(([keyword, words]) => {
+    const limit = schema[keyword];
+    return typeof limit === "number" || typeof limit === "string" ? [words(String(limit))] : [];
+  });
 }

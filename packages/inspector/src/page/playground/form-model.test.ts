@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { branchOf } from "./branch.ts";
 import { fieldOf } from "./field.ts";
-import { findTools } from "./find-tools.ts";
+import { findTools } from "./playground-view.tsx";
 import { equal, resolved } from "./schema.ts";
 import { addedValue, numberOrText, parseJsonText, problemsOf, startValue } from "./value.ts";
 
@@ -76,7 +76,7 @@ describe("references", () => {
     }
     for (const name of ["none", "__proto__"]) {
       expect(fieldOf(tree, { $ref: `#/$defs/${name}` })).toMatchObject({
-        why: "The schema here is one the form cannot show.",
+        why: "The form cannot show this schema.",
       });
     }
   });
@@ -245,10 +245,10 @@ describe("values", () => {
     expect(
       problemsOf({}, schema, { mode: "slow", depth: 12, inner: 3, extra: 1, path: 4 }),
     ).toEqual([
-      { at: "/path", text: "is no text" },
+      { at: "/path", text: "is not text" },
       { at: "/mode", text: 'is not "fast"' },
       { at: "/depth", text: "is more than 9" },
-      { at: "/inner", text: "is no object" },
+      { at: "/inner", text: "is not an object" },
       { at: "/extra", text: "is not in the schema" },
     ]);
     expect(

@@ -2,12 +2,12 @@
 
 import { useMemo, useState } from "preact/hooks";
 import type { PlaygroundTool } from "../../wire/index.ts";
-import { useLoaded } from "../api/use-loaded.ts";
+import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/context.ts";
 import { LoadState } from "../parts/loading.tsx";
 import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
-import { findTools } from "./find-tools.ts";
+import { Mono, wordsIn } from "../parts/text.tsx";
 import { ToolTrial } from "./tool-trial.tsx";
 
 export function PlaygroundView(props: { tool_name?: string }) {
@@ -24,11 +24,7 @@ export function PlaygroundView(props: { tool_name?: string }) {
 }
 
 function Playground(props: { tool_name: string | undefined }) {
-  const { api } = useInspector();
-  const loaded = useLoaded(
-    (signal) => api.ask("GET /api/playground/tools", { signal }),
-    "playground",
-  );
+  const loaded = useAnswer("GET /api/playground/tools", {});
   const tools = loaded.value?.tools ?? [];
   const tool = tools.find(({ tool_name }) => tool_name === props.tool_name);
   return (
@@ -83,17 +79,35 @@ function ToolList(props: { tools: readonly PlaygroundTool[]; chosen: string | un
               href={hashOf({ view: "playground", tool_name })}
               aria-current={tool_name === props.chosen ? "true" : undefined}
             >
-              <span class="mono">{visibleLine(tool_name)}</span>{" "}
+              <Mono text={tool_name} />{" "}
               {permission === "write" && <span class="quiet">✎ write</span>}
             </a>
           </li>
         ))}
       </ul>
       <p class="quiet" role="status">
-        {found.length === 0 && "No tool fits."}
+        {found.length === 0 && "No tool matches."}
         {found.length > MOST_TOOLS &&
           `${found.length - MOST_TOOLS} more: type to narrow them down.`}
       </p>
     </>
   );
+}
+
+/** Those with the words in their name first, then those that mention them. */
+export function findTools(tools: readonly PlaygroundTool[], typed: string): PlaygroundTool[] {
+  const words = wordsIn(typed);
+  const ranked = tools.flatMap((tool) => {
+    const name = tool.tool_name.toLowerCase();
+    const text = `${name} ${tool.description.toLowerCase()} ${tool.tags.join(" ").toLowerCase()}`;
+    if (!words.every((word) => text.includes(word))) return [];
+    return [{ tool, rank: words.filter((word) => !name.includes(word)).length }];
+  });
+  return ranked
+    .toSorted((a, b) => a.rank - b.rank || compare(a.tool.tool_name, b.tool.tool_name))
+    .map(({ tool }) => tool);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }

@@ -1,28 +1,28 @@
 // A call that was begun here: its questions while it waits, then its result, and the way to its session.
 
+import { useAction } from "../api/use-action.ts";
+import { Button } from "../parts/button.tsx";
 import { useEffect, useState } from "preact/hooks";
 import type { Called } from "../../wire/index.ts";
-import { useLoaded } from "../api/use-loaded.ts";
+import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/context.ts";
 import { CallResult } from "../call/call-result.tsx";
 import { ProblemText } from "../parts/loading.tsx";
-import { useVisible } from "../parts/use-visible.ts";
 import { QuestionList } from "../questions/question-list.tsx";
-import { hashOf } from "../route/hash-route.ts";
+import { timelineHash } from "../route/hash-route.ts";
 
 export function RunningCall(props: { called: Called; tool_name: string }) {
   const { tool_name } = props;
   const { session_id, run_id } = props.called;
   const { api, announce } = useInspector();
-  const [abortProblem, setAbortProblem] = useState<string>();
+  const aborting = useAction();
   const [isOver, setOver] = useState(false);
   const isVisible = useVisible();
-  const loaded = useLoaded(
+  const loaded = useAnswer(
+    "GET /api/playground/calls/:run_id",
+    { path: { run_id } },
     // Held until the call ends. A browser has few connections, so a tab in the background keeps none.
-    isVisible && !isOver
-      ? (signal) => api.ask("GET /api/playground/calls/:run_id", { path: { run_id }, signal })
-      : undefined,
-    run_id,
+    { isPaused: !isVisible || isOver },
   );
   const ended = loaded.value;
   useEffect(() => {
@@ -31,41 +31,27 @@ export function RunningCall(props: { called: Called; tool_name: string }) {
     announce(`${tool_name}: ${ended.result.status}.`);
   }, [ended]);
 
-  async function abort(): Promise<void> {
-    setAbortProblem(undefined);
-    try {
+  const abort = () =>
+    aborting.run(async () => {
       await api.ask("POST /api/runs/:run_id/abort", { path: { run_id }, body: { session_id } });
-    } catch (error) {
-      setAbortProblem(error instanceof Error ? error.message : String(error));
-    }
-  }
+    });
 
   return (
     <>
       <h3>{ended === undefined ? "The call" : "The result"}</h3>
       <p>
-        <a
-          href={hashOf({
-            view: "session",
-            session_id,
-            tab: "timeline",
-            run_id,
-            tool_call_id: ended?.tool_call_id,
-          })}
-        >
+        <a href={timelineHash({ session_id, run_id, tool_call_id: ended?.tool_call_id })}>
           See it in its session
         </a>
       </p>
       <QuestionList session_id={session_id} />
       {ended === undefined && loaded.problem === undefined && (
         <p>
-          <span role="status">▶ It runs, or waits for an answer.</span>{" "}
-          <button type="button" class="button" onClick={() => void abort()}>
-            Abort
-          </button>
+          <span role="status">▶ Running, or waiting for an answer.</span>{" "}
+          <Button onClick={() => void abort()}>Abort</Button>
         </p>
       )}
-      {abortProblem !== undefined && <ProblemText text={abortProblem} />}
+      {aborting.problem !== undefined && <ProblemText text={aborting.problem} />}
       {loaded.problem !== undefined && (
         <ProblemText text={loaded.problem} onRetry={loaded.reload} />
       )}
@@ -74,4 +60,15 @@ export function RunningCall(props: { called: Called; tool_name: string }) {
       )}
     </>
   );
+}
+
+/** Whether the tab is in front. */
+function useVisible(): boolean {
+  const [isVisible, setVisible] = useState(() => !document.hidden);
+  useEffect(() => {
+    const look = () => setVisible(!document.hidden);
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, []);
+  return isVisible;
 }

@@ -115,7 +115,7 @@ function bothProperties(a: JsonObject, b: JsonObject): JsonObject {
   return result;
 }
 
-/** Of JSON values, whatever the order of their keys. */
+/** Of JSON values, in any order of keys. */
 export function equal(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

@@ -1,16 +1,16 @@
 // One tool: its form (or the same input as JSON), what would be decided, and the call.
 
-import type { JsonValue } from "@soong/core";
+import { errorText } from "../api/client.ts";
+import { Mono, Prose } from "../parts/text.tsx";
+import { Button, LinkButton, ChoiceButtons } from "../parts/button.tsx";
+import { type JsonValue, visibleLine } from "@soong/core";
 import { useRef, useState } from "preact/hooks";
 import type { Called, Explained, PlaygroundTool } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
 import { CopyButton } from "../call/copy-button.tsx";
-import { LookButtons } from "../parts/look-buttons.tsx";
-import { CutText } from "../parts/cut-text.tsx";
 import { ProblemText } from "../parts/loading.tsx";
-import { visibleLine } from "@soong/core";
 import { ExplainedCall } from "./explained-call.tsx";
-import { RawField } from "./raw-field.tsx";
+import { RawField } from "./plain-fields.tsx";
 import { RunningCall } from "./running-call.tsx";
 import { SchemaForm } from "./schema-form.tsx";
 import { startValue } from "./value.ts";
@@ -41,7 +41,7 @@ export function ToolTrial(props: { tool: PlaygroundTool; cwd: string }) {
     setOutcome({ is: "asking" });
     const next = await load().catch((error: unknown): Outcome => ({
       is: "failed",
-      message: error instanceof Error ? error.message : String(error),
+      message: errorText(error),
     }));
     // What was asked since then counts.
     if (own !== asked.current) return;
@@ -64,22 +64,16 @@ export function ToolTrial(props: { tool: PlaygroundTool; cwd: string }) {
     <>
       <h2 class="mono">{visibleLine(tool_name)}</h2>
       <p>
-        <span class="chip">{tool.permission === "write" ? "✎ write" : "read only"}</span>{" "}
+        <span class="chip">{tool.permission === "write" ? "✎ write" : "readonly"}</span>{" "}
         <span class="quiet">{visibleLine(tool.tags.join(", "))}</span>
       </p>
-      <p class="prose">
-        <CutText text={tool.description} />
-      </p>
+      <Prose text={tool.description} />
       <div class="plan-look" role="group" aria-label="How the input is edited">
-        <LookButtons looks={{ form: "Form", json: "JSON" }} shown={look} onShow={setLook} />
+        <ChoiceButtons choices={{ form: "Form", json: "JSON" }} chosen={look} onChoose={setLook} />
         <CopyButton text={() => JSON.stringify(input, null, 2)} what="the input" />
-        <button
-          type="button"
-          class="link"
-          onClick={() => change(startValue(input_schema, input_schema))}
-        >
+        <LinkButton onClick={() => change(startValue(input_schema, input_schema))}>
           Start over
-        </button>
+        </LinkButton>
       </div>
       <form
         class="schema-form"
@@ -103,24 +97,19 @@ export function ToolTrial(props: { tool: PlaygroundTool; cwd: string }) {
           </label>
         )}
         <p class="quiet">
-          Also what the form complains about is sent as it is: the pipeline decides. Calls happen in{" "}
-          <span class="mono">{visibleLine(props.cwd)}</span>.
+          Values with problems are sent as they are: the pipeline decides. Calls run in{" "}
+          <Mono text={props.cwd} />.
         </p>
         <p class="trial-buttons">
           <button type="submit" class="button" disabled={outcome.is === "asking"}>
             Explain
           </button>
-          <button
-            type="button"
-            class="button primary"
-            disabled={outcome.is === "asking"}
-            onClick={() => void run()}
-          >
+          <Button look="primary" disabled={outcome.is === "asking"} onClick={() => void run()}>
             Run
-          </button>
+          </Button>
         </p>
       </form>
-      <section class="trial-outcome" aria-label="What came of it">
+      <section class="trial-outcome" aria-label="Outcome">
         <OutcomeView outcome={outcome} tool_name={tool_name} />
       </section>
     </>

@@ -1,16 +1,16 @@
 // The value behind a form: what it begins with, what an added part begins with, and what the schema has against it as
-// far as the form can tell. Wrong values are kept as they are: a person may send them on purpose.
+// far as the form can tell. Wrong values are kept as they are: the user may send them on purpose.
 
+import { errorText } from "../api/client.ts";
 import type { JsonValue } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject, pointerStep } from "@soong/core/internal";
 import { branchOf } from "./branch.ts";
 import { fieldOf, type Field } from "./field.ts";
-import { pointerPart } from "../call/json-lines.ts";
 import { equal, resolved, type Schema } from "./schema.ts";
 
 const DEEPEST_START = 4;
 
-/** Undefined: left out until the person fills it in. */
+/** Undefined: omitted until the user fills it in. */
 export function startValue(
   root: Schema,
   schema: JsonValue | undefined,
@@ -43,7 +43,7 @@ export function startValue(
   }
 }
 
-/** What stands in a place that a person has just added. */
+/** The first value of a place that the user has just added. */
 export function addedValue(root: Schema, schema: JsonValue | undefined): JsonValue {
   const started = startValue(root, schema);
   if (started !== undefined) return started;
@@ -115,7 +115,7 @@ export function problemsOf(
     if (broken !== undefined) found.push({ at, text: broken });
     if (field.kind === "object" && isJsonObject(value)) {
       for (const { name, schema: own, is_required } of field.properties) {
-        const place = `${at}/${pointerPart(name)}`;
+        const place = `${at}/${pointerStep(name)}`;
         const inner = Object.hasOwn(value, name) ? value[name] : undefined;
         if (inner === undefined && is_required) {
           found.push({ at: place, text: "is required", is_missing: true });
@@ -126,7 +126,7 @@ export function problemsOf(
         const known = new Set(field.properties.map(({ name }) => name));
         for (const name of Object.keys(value)) {
           if (!known.has(name)) {
-            found.push({ at: `${at}/${pointerPart(name)}`, text: "is not in the schema" });
+            found.push({ at: `${at}/${pointerStep(name)}`, text: "is not in the schema" });
           }
         }
       }
@@ -142,22 +142,22 @@ export function problemsOf(
 function misfit(field: Field, value: JsonValue): string | undefined {
   switch (field.kind) {
     case "object":
-      return isJsonObject(value) ? undefined : "is no object";
+      return isJsonObject(value) ? undefined : "is not an object";
     case "list":
     case "choices":
-      if (!Array.isArray(value)) return "is no list";
+      if (!Array.isArray(value)) return "is not a list";
       return field.kind === "list" || value.every((one) => isOption(field.options, one))
         ? undefined
         : "has an entry that cannot be chosen";
     case "one_of":
       return isOption(field.options, value) ? undefined : "cannot be chosen";
     case "text":
-      return typeof value === "string" ? undefined : "is no text";
+      return typeof value === "string" ? undefined : "is not text";
     case "number":
-      if (typeof value !== "number") return "is no number";
-      return field.is_integer && !Number.isInteger(value) ? "is no whole number" : undefined;
+      if (typeof value !== "number") return "is not a number";
+      return field.is_integer && !Number.isInteger(value) ? "is not a whole number" : undefined;
     case "yes_no":
-      return typeof value === "boolean" ? undefined : "is neither true nor false";
+      return typeof value === "boolean" ? undefined : "is not true or false";
     case "fixed":
       return equal(value, field.value) ? undefined : `is not ${JSON.stringify(field.value)}`;
     case "branches":
@@ -170,7 +170,7 @@ function isOption(options: readonly { value: JsonValue }[], value: JsonValue): b
   return options.some((option) => equal(option.value, value));
 }
 
-/** Patterns are left to whoever validates: one from a server could keep this page busy for ever. */
+/** Patterns are left to the validation of the call: one from a server could block this page. */
 function brokenLimit(schema: Schema, value: JsonValue): string | undefined {
   const limit = (name: string): number | undefined => {
     const given = schema[name];
@@ -204,14 +204,14 @@ function brokenLimit(schema: Schema, value: JsonValue): string | undefined {
 }
 
 const FORMATS: ReadonlyMap<unknown, { fits: (text: string) => boolean; wrong: string }> = new Map([
-  ["email", { fits: (text) => /^[^\s@]+@[^\s@]+$/.test(text), wrong: "is no e-mail address" }],
-  ["uri", { fits: (text) => URL.canParse(text), wrong: "is no address" }],
-  ["date", { fits: isDate, wrong: "is no date (YYYY-MM-DD)" }],
+  ["email", { fits: (text) => /^[^\s@]+@[^\s@]+$/.test(text), wrong: "is not an e-mail address" }],
+  ["uri", { fits: (text) => URL.canParse(text), wrong: "is not a URL" }],
+  ["date", { fits: isDate, wrong: "is not a date (YYYY-MM-DD)" }],
   [
     "date-time",
     {
       fits: (text) => isDate(text.slice(0, 10)) && /^[Tt ]\d\d:\d\d:\d\d/.test(text.slice(10)),
-      wrong: "is no date with a time (YYYY-MM-DDThh:mm:ssZ)",
+      wrong: "is not a date with a time (YYYY-MM-DDThh:mm:ssZ)",
     },
   ],
 ]);
@@ -236,7 +236,7 @@ type ParsedText =
   | { readonly ok: true; readonly value: JsonValue | undefined }
   | { readonly ok: false; readonly problem: string };
 
-/** Nothing at all is a value that is left out. */
+/** Nothing at all is a value that is omitted. */
 export function parseJsonText(text: string): ParsedText {
   if (text.trim() === "") return { ok: true, value: undefined };
   try {
@@ -244,7 +244,7 @@ export function parseJsonText(text: string): ParsedText {
   } catch (error) {
     return {
       ok: false,
-      problem: `This is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+      problem: `This is not JSON: ${errorText(error)}`,
     };
   }
 }

@@ -1,4 +1,4 @@
-// An address that a server asks a person to open: shown in parts, so that the host cannot hide in it, and only of kinds
+// An address that a server asks the user to open: shown in parts, so that the host cannot hide in it, and only of kinds
 // that a browser opens as a page.
 
 type ShownAddress =
@@ -16,10 +16,10 @@ export function shownAddress(text: string): ShownAddress {
   try {
     url = new URL(text);
   } catch {
-    return { ok: false, why: "This is no address that can be opened." };
+    return { ok: false, why: "This address cannot be opened." };
   }
   if (url.protocol !== "https:" && url.protocol !== "http:") {
-    return { ok: false, why: `Addresses of the kind ${url.protocol} are not opened from here.` };
+    return { ok: false, why: `Addresses of type ${url.protocol} are not opened from here.` };
   }
   const { href, host, username, password } = url;
   const login =

@@ -1,17 +1,22 @@
-// What a tool or a server wants to know from a person: a form made from its schema, or an address to go to.
+// What a tool or a server asks for input from the user: a form made from its schema, or an address to go to.
 
+import { Mono, Prose } from "../parts/text.tsx";
 import { visibleLine, type JsonObject, type JsonValue } from "@soong/core";
 import { isJsonObject } from "@soong/core/internal";
 import { useState } from "preact/hooks";
 import type { Question } from "../../wire/index.ts";
-import { CutText } from "../parts/cut-text.tsx";
 import { ProblemText } from "../parts/loading.tsx";
-import { hashOf } from "../route/hash-route.ts";
+import { timelineHash } from "../route/hash-route.ts";
 import { SchemaForm } from "../playground/schema-form.tsx";
 import { problemsOf, startValue } from "../playground/value.ts";
 import { shownAddress } from "./address.ts";
-import type { QuestionParts } from "./question-parts.ts";
-import { WaitingSince } from "./waiting-since.tsx";
+import {
+  Answers,
+  DECLINE,
+  WaitingSince,
+  type AnswerChoice,
+  type QuestionParts,
+} from "./question-parts.tsx";
 
 type Props = QuestionParts & { question: Extract<Question, { kind: "elicitation" }> };
 
@@ -23,28 +28,22 @@ export function ElicitationQuestion(props: Props) {
     <>
       <header class="question-head">
         <h3>
-          <span class="mono">{visibleLine(tool_name)}</span> wants to know
+          <Mono text={tool_name} /> asks for input
         </h3>
         <p>
           <WaitingSince asked_at={question.asked_at} />{" "}
-          <a href={hashOf({ view: "session", session_id, tab: "timeline", tool_call_id })}>
-            See the call
-          </a>
+          <a href={timelineHash({ session_id, tool_call_id })}>See the call</a>
         </p>
-        <p class="prose">
-          <CutText text={request.message} />
-        </p>
+        <Prose text={request.message} />
       </header>
       {request.mode === "form" ? (
         <FormAnswer schema={request.requested_schema} {...props} />
       ) : (
         <AddressAnswer url={request.url} {...props} />
       )}
-      {props.is_sending && <p role="status">Sending your answer…</p>}
-      {props.problem !== undefined && <ProblemText text={props.problem} />}
       <p class="quiet">
-        in <span class="mono">{visibleLine(question.project)}</span>, process {question.pid}. What
-        you write goes to {visibleLine(tool_name)}.
+        in <Mono text={question.project} />, process {question.pid}. What you write goes to{" "}
+        {visibleLine(tool_name)}.
       </p>
     </>
   );
@@ -78,12 +77,12 @@ function FormAnswer(props: Props & { schema: JsonObject }) {
           text={`Not sent yet: ${problems.map(({ at, text }) => `${at.slice(1)} ${text}`).join("; ")}.`}
         />
       )}
-      <Buttons {...props} accept={{ type: "submit" }} />
+      <Answers {...props} choices={choices(undefined)} />
     </form>
   );
 }
 
-/** Defaults are filled in also where a value may be left out: the person sees what is suggested. */
+/** Defaults are filled in also where a value may be omitted: the user sees what is suggested. */
 function filled(schema: JsonObject): JsonValue | undefined {
   const started = startValue(schema, schema);
   const { properties } = schema;
@@ -117,49 +116,24 @@ function AddressAnswer(props: Props & { url: string }) {
       ) : (
         <p class="problem">{visibleLine(address.why)}</p>
       )}
-      <Buttons
-        {...props}
-        accept={{ type: "button", onClick: () => props.onClick({ action: "accept" }) }}
-      />
+      <Answers {...props} choices={choices({ action: "accept" })} />
     </>
   );
 }
 
-function Buttons(
-  props: Props & { accept: { type: "submit" } | { type: "button"; onClick: () => void } },
-) {
-  const { is_sending, onClick } = props;
-  return (
-    <div class="answers" role="group" aria-label="Your answer">
-      <div class="answer">
-        <button class="button primary" aria-disabled={is_sending} {...props.accept}>
-          Accept
-        </button>
-        <span>Your answer is given to the tool.</span>
-      </div>
-      <div class="answer">
-        <button
-          type="button"
-          class="button"
-          aria-disabled={is_sending}
-          aria-keyshortcuts="n"
-          onClick={() => onClick({ action: "decline" })}
-        >
-          Decline <kbd>n</kbd>
-        </button>
-        <span>The tool is told that you do not want to answer.</span>
-      </div>
-      <div class="answer">
-        <button
-          type="button"
-          class="button"
-          aria-disabled={is_sending}
-          onClick={() => onClick({ action: "cancel" })}
-        >
-          Cancel
-        </button>
-        <span>The tool is told that you did not choose.</span>
-      </div>
-    </div>
-  );
+function choices(accept: AnswerChoice["answer"]): AnswerChoice[] {
+  return [
+    {
+      name: "Accept",
+      covers: "The tool receives your answer.",
+      answer: accept,
+      look: "primary",
+    },
+    DECLINE,
+    {
+      name: "Cancel",
+      covers: "The tool receives that you did not choose.",
+      answer: { action: "cancel" },
+    },
+  ];
 }

@@ -1,21 +1,20 @@
 // A permission question with everything it carries (PERM-6): what would be done, where, by whom it is wanted, why it is
 // asked, and what each answer would cover.
 
+import { CutText, Mono, Prose } from "../parts/text.tsx";
+import { Button, LinkButton } from "../parts/button.tsx";
 import { visibleJson, visibleLine, type PermissionRequest } from "@soong/core";
 import { exactLine } from "@soong/core/internal";
-import type { ComponentChildren } from "preact";
+import { Pair } from "../parts/table.tsx";
 import { useState } from "preact/hooks";
-import type { AnswerGiven, Question } from "../../wire/index.ts";
-import { DecisionChain } from "../call/decision-chain.tsx";
+import type { Question } from "../../wire/index.ts";
+import { DecisionChain } from "../call/call-decisions.tsx";
 import { JsonCode } from "../call/json-code.tsx";
 import { PreviewView } from "../call/preview.tsx";
 import { shellWord } from "../call/words.ts";
-import { CutText } from "../parts/cut-text.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
-import { ProblemText } from "../parts/loading.tsx";
-import { hashOf } from "../route/hash-route.ts";
-import type { QuestionParts } from "./question-parts.ts";
-import { WaitingSince } from "./waiting-since.tsx";
+import { timelineHash } from "../route/hash-route.ts";
+import { Answers, permissionChoices, WaitingSince, type QuestionParts } from "./question-parts.tsx";
 
 export function PermissionQuestion(
   props: QuestionParts & { question: Extract<Question, { kind: "permission" }> },
@@ -29,14 +28,12 @@ export function PermissionQuestion(
           <span class="mono">{exactLine(request.tool_name)}</span> asks for permission
         </h3>
         <p>
-          <span class="chip">{request.permission === "write" ? "✎ write" : "read only"}</span>{" "}
+          <span class="chip">{request.permission === "write" ? "✎ write" : "readonly"}</span>{" "}
           {request.dangerous && <span class="chip mark-danger">⚠ dangerous</span>}{" "}
           {request.destructive && <span class="chip mark-danger">⚠ destructive</span>}{" "}
           <WaitingSince asked_at={question.asked_at} />
         </p>
-        <p class="prose quiet">
-          <CutText text={request.description} />
-        </p>
+        <Prose text={request.description} isQuiet />
       </header>
       {request.preview !== undefined && <PreviewView preview={request.preview} />}
       <details open={request.preview === undefined}>
@@ -44,54 +41,51 @@ export function PermissionQuestion(
         <JsonCode value={request.arguments} label="Arguments" />
       </details>
       <About question={question} />
-      <Answers request={request} {...props} />
+      <PermissionAnswers request={request} {...props} />
     </>
   );
 }
 
 function About(props: { question: Extract<Question, { kind: "permission" }> }) {
   const { session_id, project, pid, request } = props.question;
-  const hosts =
-    request.network_hosts === "unknown" ? ["a host that is not known"] : request.network_hosts;
+  const hosts = request.network_hosts === "unknown" ? ["an unknown host"] : request.network_hosts;
   return (
     <dl class="about">
-      <Row name="Asked because">
+      <Pair name="Asked because">
         {visibleLine(request.reason)}
         <details>
-          <summary>All rules that were looked at</summary>
+          <summary>All rules that were evaluated</summary>
           <DecisionChain chain={request.chain} />
         </details>
-      </Row>
-      <Row name="Works in">
+      </Pair>
+      <Pair name="Works in">
         <span class="mono">{exactLine(request.cwd)}</span>
-      </Row>
+      </Pair>
       {request.resources.length > 0 && (
-        <Row name="Touches">
+        <Pair name="Touches">
           <Listed items={request.resources.map(resourceText)} />
-        </Row>
+        </Pair>
       )}
       {hosts.length > 0 && (
-        <Row name="Network">
+        <Pair name="Network">
           <Listed items={hosts} />
-        </Row>
+        </Pair>
       )}
       {request.env_summary !== undefined && request.env_summary.length > 0 && (
-        <Row name="Environment">
-          <span class="mono">{visibleLine(request.env_summary.join(", "))}</span>
-        </Row>
+        <Pair name="Environment">
+          <Mono text={request.env_summary.join(", ")} />
+        </Pair>
       )}
       {request.hook_results.length > 0 && (
-        <Row name="Hooks said">
+        <Pair name="Hooks said">
           <JsonTree value={request.hook_results} label="What hooks said" open={2} />
-        </Row>
+        </Pair>
       )}
-      <Row name="Asked by">
+      <Pair name="Asked by">
         {whoText(request)}{" "}
         <a
-          href={hashOf({
-            view: "session",
+          href={timelineHash({
             session_id,
-            tab: "timeline",
             run_id: request.run_id,
             tool_call_id: request.tool_call_id,
           })}
@@ -99,27 +93,17 @@ function About(props: { question: Extract<Question, { kind: "permission" }> }) {
           See the call
         </a>
         <div class="quiet">
-          in <span class="mono">{visibleLine(project)}</span>, process {pid}, session{" "}
-          <span class="mono">{visibleLine(session_id)}</span>
+          in <Mono text={project} />, process {pid}, session <Mono text={session_id} />
         </div>
-      </Row>
-      {request.tags.length > 0 && <Row name="Tags">{visibleLine(request.tags.join(", "))}</Row>}
-      <Row name="Bound to">
+      </Pair>
+      {request.tags.length > 0 && <Pair name="Tags">{visibleLine(request.tags.join(", "))}</Pair>}
+      <Pair name="Bound to">
         <span class="mono" title={request.digest}>
           {visibleLine(request.digest.slice(0, 24))}
         </span>{" "}
-        <span class="quiet">if the call would do anything else by then, it is refused</span>
-      </Row>
+        <span class="quiet">the call is refused if its plan has changed by then</span>
+      </Pair>
     </dl>
-  );
-}
-
-function Row(props: { name: string; children: ComponentChildren }) {
-  return (
-    <>
-      <dt>{props.name}</dt>
-      <dd>{props.children}</dd>
-    </>
   );
 }
 
@@ -137,9 +121,9 @@ function Listed(props: { items: readonly string[] }) {
       ))}
       {items.length > limit && (
         <li>
-          <button type="button" class="link" onClick={() => setLimit(items.length)}>
+          <LinkButton onClick={() => setLimit(items.length)}>
             … and {items.length - limit} more
-          </button>
+          </LinkButton>
         </li>
       )}
     </ul>
@@ -178,81 +162,31 @@ function ruleText(rule: NonNullable<PermissionRequest["always_rule"]>): string {
     .join("\n");
 }
 
-function Answers(props: QuestionParts & { request: PermissionRequest }) {
+function PermissionAnswers(props: QuestionParts & { request: PermissionRequest }) {
   const { request, is_sending } = props;
   const [reason, setReason] = useState("");
   const why = reason.trim() === "" ? {} : { reason: reason.trim() };
-  const canGrant = request.scopes.length > 0;
-  const choices: {
-    answer: AnswerGiven;
-    name: string;
-    key: string;
-    covers: string;
-    style: string;
-  }[] = [
-    {
-      answer: { decision: "allow_once", ...why },
-      name: "Allow once",
-      key: "y",
-      covers: "This exact call, as it is shown here, and no other.",
-      style: request.suggested_decision === "allow_once" ? "button primary" : "button",
-    },
-    ...(canGrant
-      ? [
-          {
-            answer: { decision: "allow_for_session" as const, ...why },
-            name: "Allow for the session",
-            key: "s",
-            covers: request.session_scope,
-            style: "button",
-          },
-        ]
-      : []),
-    {
-      answer: { decision: "deny", ...why },
-      name: "Deny",
-      key: "n",
-      covers: "The call is not made. The model is told, with your reason.",
-      style: "button danger",
-    },
-  ];
   return (
-    <div class="answers" role="group" aria-label="Your answer">
-      {choices.map(({ answer, name, key, covers, style }) => (
-        <div key={key} class="answer">
-          <button
-            type="button"
-            class={style}
-            aria-disabled={is_sending}
-            aria-keyshortcuts={key}
-            onClick={() => props.onClick(answer)}
-          >
-            {name} <kbd>{key}</kbd>
-          </button>
-          <span>{visibleLine(covers)}</span>
-        </div>
-      ))}
+    <Answers {...props} choices={permissionChoices(request, reason)}>
       {request.always_rule !== undefined && (
         <details>
           <summary>Always allow this</summary>
           <p>This rule is added to your own config, not to the project:</p>
           <pre class="code">{ruleText(request.always_rule)}</pre>
           {ALWAYS.map(({ where, name }) => (
-            <button
+            <Button
               key={where}
-              type="button"
-              class="button"
               aria-disabled={is_sending}
               onClick={() =>
                 props.onClick({ decision: "allow_for_session", always: { where }, ...why })
               }
             >
               {name}
-            </button>
+            </Button>
           ))}
         </details>
       )}
-      {!canGrant && <p class="quiet">{visibleLine(request.session_scope)}</p>}
+      {request.scopes.length === 0 && <p class="quiet">{visibleLine(request.session_scope)}</p>}
       <p class="quiet">
         Suggested: {request.suggested_decision === "deny" ? "deny" : "allow once"}.
       </p>
@@ -274,8 +208,6 @@ function Answers(props: QuestionParts & { request: PermissionRequest }) {
           }}
         />
       </label>
-      {is_sending && <p role="status">Sending your answer…</p>}
-      {props.problem !== undefined && <ProblemText text={props.problem} />}
-    </div>
+    </Answers>
   );
 }

@@ -3,13 +3,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { AnswerGiven, Question } from "../../wire/index.ts";
 import { isSequenceBegun } from "../app/use-keys.ts";
-import { isDeliberate } from "./answer-guard.ts";
+import { isDeliberate, useLastMoved } from "./answer-guard.ts";
 import { ElicitationQuestion } from "./elicitation-question.tsx";
 import { PermissionQuestion } from "./permission-question.tsx";
-import type { QuestionParts } from "./question-parts.ts";
+import { DECLINE, permissionChoices, type QuestionParts } from "./question-parts.tsx";
 import { SettledQuestion } from "./settled-question.tsx";
 import { isOver, type ShownQuestion } from "./shown-questions.ts";
-import { useLastMoved } from "./use-last-moved.ts";
 
 export function QuestionCard(props: {
   shown: ShownQuestion;
@@ -23,22 +22,21 @@ export function QuestionCard(props: {
   const isSending = state.is === "sending";
   const hasFailed = state.is === "waiting" && state.problem !== undefined;
   useEffect(() => {
-    // Whoever answered goes on from here.
+    // The focus continues from here after an answer.
     if (hasFailed && document.activeElement === document.body) card.current?.focus();
   }, [hasFailed]);
 
-  function give(answer: AnswerGiven): void {
-    if (isSending) return;
-    const isMeant = isDeliberate({ shown_at: lastMoved() }, performance.now(), {
-      is_repeat: false,
-    });
-    setTooSoon(!isMeant);
-    if (isMeant) props.onAnswer(answer);
+  /** What was pressed before the question could be read is not an answer. */
+  function isMeant(seen: { focused_at?: number | undefined }, is_repeat: boolean): boolean {
+    const times = { shown_at: lastMoved(), ...seen };
+    const isIt = isDeliberate(times, performance.now(), { is_repeat });
+    setTooSoon(!isIt);
+    return isIt;
   }
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey || isOver(props.shown)) return;
-    // A held key must not press a button by itself.
+    // A held key must not press a button repeatedly.
     if (event.repeat && (event.key === "Enter" || event.key === " ") && !isTyping(event)) {
       event.preventDefault();
       return;
@@ -49,13 +47,7 @@ export function QuestionCard(props: {
     if (action === undefined || isSending) return;
     event.preventDefault();
     event.stopPropagation();
-    const seen = {
-      shown_at: lastMoved(),
-      focused_at: focused_at.current,
-    };
-    const isMeant = isDeliberate(seen, performance.now(), { is_repeat: event.repeat });
-    setTooSoon(!isMeant);
-    if (!isMeant) return;
+    if (!isMeant({ focused_at: focused_at.current }, event.repeat)) return;
     if (action === "reason") card.current?.querySelector<HTMLElement>(".reason")?.focus();
     else props.onAnswer(action);
   }
@@ -67,7 +59,9 @@ export function QuestionCard(props: {
   const parts: QuestionParts = {
     is_sending: isSending,
     problem: state.is === "waiting" ? state.problem : undefined,
-    onClick: give,
+    onClick: (answer) => {
+      if (!isSending && isMeant({}, false)) props.onAnswer(answer);
+    },
   };
   return (
     <article
@@ -92,7 +86,7 @@ export function QuestionCard(props: {
       )}
       {isTooSoon && (
         <p role="status">
-          That came too soon after it appeared or moved. Once more, if you mean it.
+          That was too soon after the question appeared or moved. Answer again to confirm.
         </p>
       )}
     </article>
@@ -113,21 +107,9 @@ function keyAction(
   question: Question,
   card: HTMLElement | null,
 ): AnswerGiven | "reason" | undefined {
-  if (question.kind === "elicitation") return key === "n" ? { action: "decline" } : undefined;
-  const reason = card?.querySelector<HTMLInputElement>(".reason")?.value.trim() ?? "";
-  const why = reason === "" ? {} : { reason };
-  switch (key) {
-    case "y":
-      return { decision: "allow_once", ...why };
-    case "s":
-      return question.request.scopes.length === 0
-        ? undefined
-        : { decision: "allow_for_session", ...why };
-    case "n":
-      return { decision: "deny", ...why };
-    case "r":
-      return "reason";
-    default:
-      return undefined;
-  }
+  if (question.kind === "permission" && key === "r") return "reason";
+  const reason = card?.querySelector<HTMLInputElement>(".reason")?.value ?? "";
+  const choices =
+    question.kind === "permission" ? permissionChoices(question.request, reason) : [DECLINE];
+  return choices.find((choice) => choice.key === key)?.answer;
 }

@@ -1,9 +1,37 @@
 // Questions one below the other, those of all live sessions or of one. Answering leads to the next that waits.
 
+import { LinkButton } from "../parts/button.tsx";
 import { useEffect, useRef } from "preact/hooks";
 import { QuestionCard } from "./question-card.tsx";
 import { isOver, keyOf } from "./shown-questions.ts";
 import { useShownQuestions } from "./use-shown-questions.ts";
+import { useInspector } from "../app/context.ts";
+import { GrantList } from "./grant-list.tsx";
+
+export function QuestionsView() {
+  const { about } = useInspector();
+  if (!about.can.answer) {
+    return (
+      <section class="view">
+        <h1>Questions</h1>
+        <p>This inspector is not connected to live runtimes.</p>
+      </section>
+    );
+  }
+  return (
+    <section class="view questions">
+      <h1>Questions</h1>
+      <p class="quiet">
+        With the focus on a question: <kbd>y</kbd> allows once, <kbd>s</kbd> for the session,{" "}
+        <kbd>n</kbd> denies, <kbd>r</kbd> moves to the reason. Keys work once the question has been
+        shown long enough to be read.
+      </p>
+      <QuestionList empty="No questions are waiting." />
+      <h2>Grants</h2>
+      <GrantList />
+    </section>
+  );
+}
 
 export function QuestionList(props: { session_id?: string; empty?: string }) {
   const questions = useShownQuestions(props.session_id);
@@ -16,7 +44,7 @@ export function QuestionList(props: { session_id?: string; empty?: string }) {
     const own = shown.find(({ question }) => keyOf(question) === answered.current);
     if (own === undefined || !isOver(own)) return;
     answered.current = undefined;
-    // Only after an answer from here: focus that comes by itself would make answers of keys meant for the page.
+    // Only after an answer from here: focus that moves automatically would make answers of keys meant for the page.
     list.current?.querySelector<HTMLElement>("[data-waiting=true]")?.focus();
   }, [shown]);
 
@@ -34,16 +62,14 @@ export function QuestionList(props: { session_id?: string; empty?: string }) {
         />
       ))}
       {shown.some(isOver) && (
-        <button
-          type="button"
-          class="link"
+        <LinkButton
           onClick={() => {
             questions.putAway();
             document.getElementById("main")?.focus();
           }}
         >
-          Put away what is over
-        </button>
+          Clear answered questions
+        </LinkButton>
       )}
     </div>
   );

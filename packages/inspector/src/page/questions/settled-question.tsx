@@ -1,12 +1,11 @@
 // What became of a question that was on the page.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { CallStory, Question } from "../../wire/index.ts";
-import { useLoaded } from "../api/use-loaded.ts";
-import { useInspector } from "../app/context.ts";
+import type { Question } from "../../wire/index.ts";
+import { useAnswer } from "../api/use-answer.ts";
 import { clockText } from "../parts/time-text.ts";
 import { visibleLine } from "@soong/core";
-import { hashOf } from "../route/hash-route.ts";
+import { timelineHash } from "../route/hash-route.ts";
 import type { QuestionState } from "./shown-questions.ts";
 import { answerText } from "./use-shown-questions.ts";
 
@@ -36,9 +35,7 @@ export function SettledQuestion(props: {
         <span role="status">
           <Outcome question={question} state={state} />
         </span>{" "}
-        <a href={hashOf({ view: "session", session_id, tab: "timeline", tool_call_id, ...run })}>
-          See the call
-        </a>
+        <a href={timelineHash({ session_id, tool_call_id, ...run })}>See the call</a>
       </p>
     </article>
   );
@@ -51,18 +48,18 @@ function Outcome(props: { question: Question; state: QuestionState }) {
       return <>✓ You answered: {answerText(state.answer)}.</>;
     case "settled_elsewhere":
       return (
-        <Told
+        <AnsweredElsewhere
           question={question}
           message={state.message}
-          otherwise="It was settled elsewhere, or its call ended."
+          otherwise="It was answered elsewhere, or its call ended."
         />
       );
     case "gone":
       return (
-        <Told
+        <AnsweredElsewhere
           question={question}
           message={state.message}
-          otherwise={`The runtime that asked (process ${question.pid}) has ended: nobody waits for the answer any more.`}
+          otherwise={`The runtime that asked (process ${question.pid}) has ended: the answer is no longer needed.`}
         />
       );
     case "waiting":
@@ -73,28 +70,24 @@ function Outcome(props: { question: Question; state: QuestionState }) {
 
 const LOOK_AGAIN_MS = [500, 2000];
 
-/** Who it was stands in the journal, maybe a moment later. */
-function Told(props: { question: Question; message: string | undefined; otherwise: string }) {
+/** Who answered is in the journal, maybe a moment later. */
+function AnsweredElsewhere(props: {
+  question: Question;
+  message: string | undefined;
+  otherwise: string;
+}) {
   const { question, message } = props;
-  const { api } = useInspector();
   const { session_id } = question;
   const { tool_call_id } = question.request;
   const run_id = question.kind === "permission" ? question.request.run_id : undefined;
   const [looked, setLooked] = useState(0);
-  const loaded = useLoaded<CallStory>(
-    message === undefined
-      ? (signal) =>
-          api.ask("GET /api/sessions/:session_id/calls/:tool_call_id", {
-            path: { session_id, tool_call_id },
-            query: run_id === undefined ? {} : { run_id },
-            signal,
-          })
-      : undefined,
-    `${session_id} ${run_id ?? ""} ${tool_call_id}`,
-    looked,
+  const loaded = useAnswer(
+    "GET /api/sessions/:session_id/calls/:tool_call_id",
+    { path: { session_id, tool_call_id }, query: { run_id } },
+    { version: looked, isPaused: message !== undefined },
   );
   const decided = loaded.value?.decisions.findLast(
-    ({ by, answered_by }) => by === "person" && answered_by !== undefined,
+    ({ by, answered_by }) => by === "user" && answered_by !== undefined,
   );
   const isKnown = message !== undefined || decided !== undefined;
   useEffect(() => {

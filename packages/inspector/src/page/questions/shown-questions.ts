@@ -1,4 +1,4 @@
-// The questions on the page: those that wait, in the order they were asked, and those that were settled while a person
+// The questions on the page: those that wait, in the order they were asked, and those that were settled while the user
 // looked at them. They stay in their places until they are put away, so that nothing moves under the pointer.
 
 import type { AnswerGiven, Question } from "../../wire/index.ts";
@@ -12,18 +12,18 @@ export type QuestionState =
   | { readonly is: "waiting"; readonly problem?: string }
   | { readonly is: "sending"; readonly answer: AnswerGiven }
   | { readonly is: "answered"; readonly answer: AnswerGiven }
-  /** Somebody else answered, or the call is over. */
+  /** Someone else answered, or the call is over. */
   | { readonly is: "settled_elsewhere"; readonly message?: string }
-  /** Nobody waits for an answer any more. */
+  /** No one waits for an answer any more. */
   | { readonly is: "gone"; readonly message?: string };
 
-/** What is told now, put into what was shown. `isLive`: whether the process that asked is still there. */
+/** The questions of now, merged into what was shown. `isLive`: whether the process that asked is still there. */
 export function withQuestions(
   shown: readonly ShownQuestion[],
-  told: readonly Question[],
+  current: readonly Question[],
   isLive: (question: Question) => boolean,
 ): readonly ShownQuestion[] {
-  const waiting = new Map(told.map((question) => [keyOf(question), question]));
+  const waiting = new Map(current.map((question) => [keyOf(question), question]));
   let hasChanged = false;
   const kept = shown.map((entry): ShownQuestion => {
     const again = waiting.get(keyOf(entry.question));

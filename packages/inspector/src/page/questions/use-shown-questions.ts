@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { AnswerGiven, HomeState, Question } from "../../wire/index.ts";
 import { RequestFailed } from "../api/client.ts";
 import { useInspector } from "../app/context.ts";
-import { useStore } from "../state/use-store.ts";
+import { useStore } from "../state/store.ts";
 import {
   isOver,
   stateAfterFailure,

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hashOf, routeOf, SESSION_TABS } from "./hash-route.ts";
-import type { Route } from "./hash-route.ts";
+import { hashOf, type Route, routeOf, SESSION_TABS } from "./hash-route.ts";
 
 const id = fc.string({ minLength: 1, unit: "binary" }).filter((text) => isWellFormed(text));
 const routes: fc.Arbitrary<Route> = fc.oneof(

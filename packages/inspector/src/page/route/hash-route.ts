@@ -1,4 +1,4 @@
-// Where the person is, as the fragment of the address: what is shown can be kept as a bookmark, and back and forward
+// Where the user is, as the fragment of the address: what is shown can be kept as a bookmark, and back and forward
 // work. Routes begin with `#/`; a token (`#token=…`) is none.
 
 export type Route =
@@ -44,6 +44,11 @@ export function hashOf(route: Route): string {
     case "what-if":
       return hash(["session", route.session_id, "what-if"], { run: route.run_id });
   }
+}
+
+/** A call, or a run, in the timeline of its session. */
+export function timelineHash(at: Omit<SessionRoute, "view" | "tab">): string {
+  return hashOf({ view: "session", tab: "timeline", ...at });
 }
 
 /** What is no route is the list of sessions. */

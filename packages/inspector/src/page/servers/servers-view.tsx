@@ -1,14 +1,16 @@
 // MCP servers of the home, and definitions they changed after they were allowed (MCP-7). What is accepted is what is
 // shown: the server is sent back exactly these lines and hashes.
 
+import { useAction } from "../api/use-action.ts";
+import { Mono } from "../parts/text.tsx";
+import { Button } from "../parts/button.tsx";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ChangedTool, ServerRow } from "../../wire/index.ts";
-import { useLoaded } from "../api/use-loaded.ts";
+import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/context.ts";
 import { LoadState, ProblemText } from "../parts/loading.tsx";
 import { visibleLine } from "@soong/core";
-import { isDeliberate } from "../questions/answer-guard.ts";
-import { useLastMoved } from "../questions/use-last-moved.ts";
+import { isDeliberate, useLastMoved } from "../questions/answer-guard.ts";
 
 export function ServersView() {
   const { about } = useInspector();
@@ -21,20 +23,14 @@ export function ServersView() {
 }
 
 function Servers() {
-  const { api } = useInspector();
-  const loaded = useLoaded((signal) => api.ask("GET /api/servers", { signal }), "servers");
+  const loaded = useAnswer("GET /api/servers", {});
   const servers = loaded.value?.servers;
   return (
     <>
       <p>
-        <button
-          type="button"
-          class="button"
-          disabled={loaded.is_loading}
-          onClick={() => loaded.reload()}
-        >
+        <Button disabled={loaded.is_loading} onClick={() => loaded.reload()}>
           {loaded.is_loading ? "Asking the servers…" : "Ask again"}
-        </button>
+        </Button>
       </p>
       <LoadState loaded={loaded} what="the servers" />
       {servers?.length === 0 && <p class="quiet">No server is set up.</p>}
@@ -59,12 +55,6 @@ const STATES: Readonly<Record<string, string>> = {
   disabled: "– disabled",
 };
 
-type Accepting =
-  | { is: "no" }
-  | { is: "sending" }
-  | { is: "done"; text: string }
-  | { is: "failed"; message: string };
-
 function Server(props: {
   server: ServerRow;
   /** It is being asked again how it is. */
@@ -73,32 +63,28 @@ function Server(props: {
 }) {
   const { server_id, state, tools, message, changes } = props.server;
   const { api, announce } = useInspector();
-  const [accepting, setAccepting] = useState<Accepting>({ is: "no" });
+  const [done, setDone] = useState<string>();
+  const { isRunning, problem, run } = useAction();
 
   async function accept(shown: readonly ChangedTool[]): Promise<void> {
-    setAccepting({ is: "sending" });
-    try {
+    setDone(undefined);
+    await run(async () => {
       const { accepted } = await api.ask("POST /api/servers/:server_id/accept", {
         path: { server_id },
         body: { shown: [...shown] },
       });
       const names = accepted.map(({ tool_name }) => tool_name).join(", ");
       const text = names === "" ? "Nothing was accepted." : `Accepted: ${names}.`;
-      setAccepting({ is: "done", text });
+      setDone(text);
       announce(text);
-    } catch (error) {
-      setAccepting({
-        is: "failed",
-        message: error instanceof Error ? error.message : String(error),
-      });
-    }
+    });
     props.onAccepted();
   }
 
   return (
     <article class="card" aria-label={`Server ${server_id}`}>
       <h2>
-        <span class="mono">{visibleLine(server_id)}</span>{" "}
+        <Mono text={server_id} />{" "}
         <span class="chip">{STATES[state] ?? visibleLine(state.replaceAll("_", " "))}</span>{" "}
         <span class="quiet">{tools} tools</span>
       </h2>
@@ -106,12 +92,12 @@ function Server(props: {
       {changes.length > 0 && (
         <Changed
           changes={changes}
-          isResting={accepting.is === "sending" || props.isOld}
+          isResting={isRunning || props.isOld}
           onAccept={(shown) => void accept(shown)}
         />
       )}
-      {accepting.is === "failed" && <ProblemText text={accepting.message} />}
-      {accepting.is === "done" && <p role="status">✓ {visibleLine(accepting.text)}</p>}
+      {problem !== undefined && <ProblemText text={problem} />}
+      {done !== undefined && <p role="status">✓ {visibleLine(done)}</p>}
     </article>
   );
 }
@@ -146,31 +132,21 @@ function Changed(props: {
       {changes.map((tool) => (
         <section key={tool.tool_name} class="changed-tool" aria-label={tool.tool_name}>
           <h3>
-            <span class="mono">{visibleLine(tool.tool_name)}</span>{" "}
+            <Mono text={tool.tool_name} />{" "}
             <span class="quiet mono" title={tool.hash}>
               {visibleLine(tool.hash.slice(0, 16))}
             </span>
           </h3>
           <pre class="code">{tool.changes.map((line) => `${visibleLine(line)}\n`)}</pre>
-          <button
-            type="button"
-            class="button"
-            aria-disabled={isResting}
-            onClick={() => accept([tool])}
-          >
+          <Button aria-disabled={isResting} onClick={() => accept([tool])}>
             Accept this as it is shown
-          </button>
+          </Button>
         </section>
       ))}
       {changes.length > 1 && (
-        <button
-          type="button"
-          class="button"
-          aria-disabled={isResting}
-          onClick={() => accept(changes)}
-        >
+        <Button aria-disabled={isResting} onClick={() => accept(changes)}>
           Accept all {changes.length} as they are shown
-        </button>
+        </Button>
       )}
     </div>
   );

@@ -1,31 +1,30 @@
-// The artifacts of a session: what calls left behind because it was too long to be told, or no text.
+// The artifacts of a session: what calls left behind because it was too long for the conversation, or is not text.
 
+import { Table } from "../parts/table.tsx";
+import { LinkButton } from "../parts/button.tsx";
 import { useState } from "preact/hooks";
 import type { ArtifactList } from "../../wire/index.ts";
-import { useLoaded } from "../api/use-loaded.ts";
-import { useInspector } from "../app/context.ts";
+import { useAnswer } from "../api/use-answer.ts";
 import { ArtifactViewer } from "../call/artifact-viewer.tsx";
 import { LoadState } from "../parts/loading.tsx";
 import { visibleLine } from "@soong/core";
-import { hashOf } from "../route/hash-route.ts";
-import { useSlowed } from "../state/use-slowed.ts";
+import { timelineHash } from "../route/hash-route.ts";
+import { useSlowed } from "../parts/use-time.ts";
 
 export function ArtifactsTab(props: { session_id: string; version: number }) {
-  const { api } = useInspector();
   const { session_id } = props;
   const [opened, setOpened] = useState<string>();
-  const loaded = useLoaded(
-    (signal) =>
-      api.ask("GET /api/sessions/:session_id/artifacts", { path: { session_id }, signal }),
-    session_id,
-    useSlowed(props.version),
+  const loaded = useAnswer(
+    "GET /api/sessions/:session_id/artifacts",
+    { path: { session_id } },
+    { version: useSlowed(props.version) },
   );
   const artifacts = loaded.value?.artifacts ?? [];
   return (
     <div class="view">
       <LoadState loaded={loaded} what="the artifacts" />
       {loaded.value !== undefined && artifacts.length === 0 && (
-        <p class="quiet">No call of this session left any.</p>
+        <p class="quiet">This session has no artifacts.</p>
       )}
       {artifacts.length > 0 && (
         <ArtifactTable artifacts={artifacts} opened={opened} onOpen={setOpened} />
@@ -41,50 +40,35 @@ function ArtifactTable(props: {
   onOpen: (artifact_id: string) => void;
 }) {
   return (
-    <table class="table artifacts">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Kind</th>
-          <th scope="col" class="number">
-            Bytes
-          </th>
-          <th scope="col">Call</th>
-        </tr>
-      </thead>
-      <tbody>
-        {props.artifacts.map((artifact) => (
-          <tr key={artifact.artifact_id}>
-            <td>
-              <button
-                type="button"
-                class="link mono"
-                aria-pressed={artifact.artifact_id === props.opened}
-                onClick={() => props.onOpen(artifact.artifact_id)}
+    <Table head={["Name", "Kind", "#Bytes", "Call"]} class="artifacts">
+      {props.artifacts.map((artifact) => (
+        <tr key={artifact.artifact_id}>
+          <td>
+            <LinkButton
+              mono
+              aria-pressed={artifact.artifact_id === props.opened}
+              onClick={() => props.onOpen(artifact.artifact_id)}
+            >
+              {visibleLine(artifact.name ?? artifact.artifact_id)}
+            </LinkButton>
+          </td>
+          <td>{visibleLine(artifact.media_type)}</td>
+          <td class="number">{artifact.size.toLocaleString("en")}</td>
+          <td>
+            {artifact.tool_call_id !== undefined && (
+              <a
+                href={timelineHash({
+                  session_id: artifact.session_id,
+                  run_id: artifact.run_id,
+                  tool_call_id: artifact.tool_call_id,
+                })}
               >
-                {visibleLine(artifact.name ?? artifact.artifact_id)}
-              </button>
-            </td>
-            <td>{visibleLine(artifact.media_type)}</td>
-            <td class="number">{artifact.size.toLocaleString("en")}</td>
-            <td>
-              {artifact.tool_call_id !== undefined && (
-                <a
-                  href={hashOf({
-                    view: "session",
-                    session_id: artifact.session_id,
-                    tab: "timeline",
-                    run_id: artifact.run_id,
-                    tool_call_id: artifact.tool_call_id,
-                  })}
-                >
-                  {visibleLine(artifact.tool_call_id)}
-                </a>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+                {visibleLine(artifact.tool_call_id)}
+              </a>
+            )}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -2,7 +2,7 @@
 
 import type { RunRow } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
-import { runMark } from "../timeline/outcome.ts";
+import { runSign } from "../parts/signs.tsx";
 import { visibleLine } from "@soong/core";
 import type { SessionRoute } from "../route/hash-route.ts";
 import type { SessionModel } from "../state/session-model.ts";
@@ -26,7 +26,7 @@ export function RunPicker(props: { model: SessionModel; route: SessionRoute; all
         {all !== undefined && <option value="">{all}</option>}
         {runsInOrder(model).map((run) => (
           <option key={run.run_id} value={run.run_id}>
-            {runName(run)} · {runMark(run, model.session?.live !== undefined).word}
+            {runName(run)} · {runSign(run, model.session?.live !== undefined).word}
           </option>
         ))}
       </select>
@@ -34,7 +34,7 @@ export function RunPicker(props: { model: SessionModel; route: SessionRoute; all
   );
 }
 
-/** The one of the address, else the last one that a person started. */
+/** The one of the address, else the last one that the user started. */
 export function runShown(model: SessionModel, run_id: string | undefined): string | undefined {
   if (run_id !== undefined) return run_id;
   const runs = runsInOrder(model);

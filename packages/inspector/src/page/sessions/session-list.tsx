@@ -1,13 +1,14 @@
 // The sessions at the left: live ones first, with how many questions wait in them.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { SessionRow } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
 import { ProblemText } from "../parts/loading.tsx";
 import { momentText } from "../parts/time-text.ts";
+import { useClock } from "../parts/use-time.ts";
 import { visible, visibleLine } from "@soong/core";
-import { hashOf } from "../route/hash-route.ts";
-import { useStore } from "../state/use-store.ts";
+import { timelineHash } from "../route/hash-route.ts";
+import { useStore } from "../state/store.ts";
 import { lastPart, listed, projectOf } from "./session-order.ts";
 import { useOlderSessions } from "./use-older-sessions.ts";
 
@@ -21,7 +22,7 @@ export function SessionList() {
   const sessions = listed(recent ?? [], older.sessions, filter);
   const isChosenHere = sessions.some(({ session_id }) => session_id === chosen);
   const entry = isChosenHere ? chosen : sessions[0]?.session_id;
-  const now = useMinute();
+  const now = useClock(60_000);
   return (
     <aside id="sessions" class="sessions" aria-label="Sessions">
       <input
@@ -45,9 +46,9 @@ export function SessionList() {
         ))}
       </ul>
       {recent === undefined && <p class="quiet">Loading sessions…</p>}
-      {sessions.length === 0 && filter !== "" && <p class="quiet">None of these.</p>}
+      {sessions.length === 0 && filter !== "" && <p class="quiet">No session matches.</p>}
       {filter !== "" && !older.is_all && (
-        <p class="quiet">Older sessions are not looked through before they are shown.</p>
+        <p class="quiet">Older sessions are searched once they are shown.</p>
       )}
       {older.problem !== undefined && <ProblemText text={older.problem} />}
       {!older.is_all && (recent?.length ?? 0) > 0 && (
@@ -71,7 +72,7 @@ function SessionLink(props: {
   const asked = live?.questions ?? 0;
   return (
     <a
-      href={hashOf({ view: "session", session_id, tab: "timeline" })}
+      href={timelineHash({ session_id })}
       aria-current={isChosen ? "true" : undefined}
       tabIndex={props.isEntry ? 0 : -1}
       title={visible(`${project ?? ""}\n${session_id}`.trim())}
@@ -115,14 +116,4 @@ function onKey(event: KeyboardEvent, list: HTMLElement | null): void {
   if (next === undefined) return;
   event.preventDefault();
   links[Math.max(0, Math.min(links.length - 1, next))]?.focus();
-}
-
-/** The time, a new one each minute: what was today is yesterday some time. */
-function useMinute(): number {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 60_000);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
 }

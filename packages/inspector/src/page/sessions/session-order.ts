@@ -1,6 +1,7 @@
 // Which sessions are listed, and in what order: live ones first, then those used last. Pure.
 
 import type { SessionRow } from "../../wire/index.ts";
+import { matcherOf } from "../parts/text.tsx";
 
 /** `recent` are as they are now; `older` were asked for at some time. */
 export function listed(
@@ -10,11 +11,8 @@ export function listed(
 ): readonly SessionRow[] {
   const known = new Set(recent.map(({ session_id }) => session_id));
   const all = [...recent, ...older.filter(({ session_id }) => !known.has(session_id))];
-  const words = filter
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== "");
-  return all.filter((session) => has(session, words)).toSorted(before);
+  const matches = matcherOf(filter);
+  return all.filter((session) => matches(searchText(session))).toSorted(before);
 }
 
 function before(a: SessionRow, b: SessionRow): number {
@@ -24,11 +22,9 @@ function before(a: SessionRow, b: SessionRow): number {
   return used !== 0 && !Number.isNaN(used) ? used : a.session_id < b.session_id ? 1 : -1;
 }
 
-function has(session: SessionRow, words: readonly string[]): boolean {
+function searchText(session: SessionRow): string {
   const { title = "", session_id, live } = session;
-  const text = `${title} ${projectOf(session) ?? ""} ${session_id} ${live === undefined ? "" : "live"}`;
-  const lower = text.toLowerCase();
-  return words.every((word) => lower.includes(word));
+  return `${title} ${projectOf(session) ?? ""} ${session_id} ${live === undefined ? "" : "live"}`;
 }
 
 export function projectOf({ project, live }: SessionRow): string | undefined {

@@ -1,5 +1,6 @@
 // One session: its name, how far its journal is read, and its tabs.
 
+import { Mono } from "../parts/text.tsx";
 import type { JSX } from "preact";
 import { ArtifactsTab } from "./artifacts-tab.tsx";
 import { useInspector } from "../app/context.ts";
@@ -7,10 +8,9 @@ import { FactsView } from "../facts/facts-view.tsx";
 import { ProblemText } from "../parts/loading.tsx";
 import { instantText, momentText, zoneText } from "../parts/time-text.ts";
 import { visibleLine } from "@soong/core";
-import { hashOf, SESSION_TABS } from "../route/hash-route.ts";
-import type { SessionRoute, SessionTab } from "../route/hash-route.ts";
+import { hashOf, SESSION_TABS, type SessionRoute, type SessionTab } from "../route/hash-route.ts";
 import type { SessionModel } from "../state/session-model.ts";
-import { useStore } from "../state/use-store.ts";
+import { useStore } from "../state/store.ts";
 import { SurfaceView } from "../surface/surface-view.tsx";
 import { TimelineView } from "../timeline/timeline-view.tsx";
 import { RunPicker, runShown } from "./run-picker.tsx";
@@ -50,7 +50,7 @@ function SessionHead({ model }: { model: SessionModel }) {
       <span class="session-facts">
         {live === undefined ? "not live" : `live, process ${live.pid}`}
         {" · "}
-        <span class="mono">{visibleLine(projectOf(session) ?? "no project")}</span>
+        <Mono text={projectOf(session) ?? "no project"} />
         {" · "}
         <time dateTime={updated_at} title={instantText(Date.parse(updated_at))}>
           {momentText(Date.parse(updated_at), Date.now())} {zoneText(Date.parse(updated_at))}
@@ -125,7 +125,9 @@ function tabOf(route: SessionRoute, model: SessionModel): JSX.Element {
         <div class="view">
           <RunPicker model={model} route={route} />
           {run_id === undefined ? (
-            <p class="quiet">{model.is_loading ? "Loading the runs…" : "It has no run."}</p>
+            <p class="quiet">
+              {model.is_loading ? "Loading the runs…" : "This session has no run."}
+            </p>
           ) : (
             <SurfaceView key={run_id} session_id={session_id} run_id={run_id} />
           )}

@@ -1,5 +1,6 @@
 // Sessions beyond those that were used last, asked for a page at a time.
 
+import { useAction } from "../api/use-action.ts";
 import { useEffect, useState } from "preact/hooks";
 import type { SessionRow } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
@@ -21,8 +22,7 @@ export function useOlderSessions(): OlderSessions {
   const { api, home } = useInspector();
   // Nothing is offered before it is known that there is something.
   const [held, setHeld] = useState<Held>({ sessions: [], is_all: true });
-  const [isLoading, setLoading] = useState(false);
-  const [problem, setProblem] = useState<string>();
+  const { isRunning, problem, run } = useAction();
 
   async function load(): Promise<Held> {
     const known = new Set(
@@ -54,17 +54,9 @@ export function useOlderSessions(): OlderSessions {
 
   return {
     ...held,
-    is_loading: isLoading,
+    is_loading: isRunning,
     problem,
-    more() {
-      setLoading(true);
-      setProblem(undefined);
-      load()
-        .then(setHeld, (error: unknown) => {
-          setProblem(error instanceof Error ? error.message : String(error));
-        })
-        .finally(() => setLoading(false));
-    },
+    more: () => void run(async () => setHeld(await load())),
   };
 }
 

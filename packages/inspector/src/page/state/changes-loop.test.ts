@@ -1,9 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Changes } from "../../wire/index.ts";
 import { RequestFailed } from "../api/client.ts";
-import { startChangesLoop } from "./changes-loop.ts";
-import type { ChangesLoop, ChangesQuery } from "./changes-loop.ts";
-import { waitBeforeTry } from "./connection.ts";
+import {
+  type ChangesLoop,
+  type ChangesQuery,
+  startChangesLoop,
+  waitBeforeTry,
+} from "./changes-loop.ts";
 
 describe("the loop that asks what is new", () => {
   it("sends the cursor it was given, one request after the other", async () => {

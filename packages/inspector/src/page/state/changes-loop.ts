@@ -1,9 +1,15 @@
-// Asks the server what is new, for as long as the page is open: one request at a time. It is held open while somebody
+// Asks the server what is new, for as long as the page is open: one request at a time. It is held open while someone
 // looks at the page; a page in the background asks every few seconds, and keeps no connection.
 
+import { errorText, isAbort, RequestFailed } from "../api/client.ts";
 import type { Changes } from "../../wire/index.ts";
-import { isAbort, RequestFailed } from "../api/client.ts";
-import { waitBeforeTry } from "./connection.ts";
+
+/** Whether the server answers. */
+export type Connection =
+  | { state: "connecting" }
+  | { state: "connected" }
+  /** `tries` since it was lost; `why` is what the server says, where it says something. */
+  | { state: "lost"; tries: number; why?: string };
 
 export interface ChangesQuery {
   cursor?: string;
@@ -61,7 +67,7 @@ export function startChangesLoop(options: ChangesLoopOptions): ChangesLoop {
     held = undefined;
     if (asking !== watched || isStopped) return;
     asking.cursor = changes.cursor;
-    told(0);
+    reportTries(0);
     options.onChanges(changes);
     if (changes.session?.more !== true) await pause(isVisible ? PAUSE_MS : HIDDEN_PAUSE_MS);
   }
@@ -79,14 +85,14 @@ export function startChangesLoop(options: ChangesLoopOptions): ChangesLoop {
       options.onNoSession(session_id, error instanceof Error ? error.message : "");
       return;
     }
-    // A server that was started anew may not know the cursor; from the beginning nothing is missed.
+    // A server that was restarted may not know the cursor; from the beginning nothing is missed.
     if (code !== "unreachable") asking.cursor = undefined;
-    const why = error instanceof Error ? error.message : String(error);
-    told(tries + 1, code === "unreachable" ? undefined : why);
+    const why = errorText(error);
+    reportTries(tries + 1, code === "unreachable" ? undefined : why);
     await pause(waitBeforeTry(tries));
   }
 
-  function told(next: number, why?: string): void {
+  function reportTries(next: number, why?: string): void {
     tries = next;
     options.onTries(next, why);
   }
@@ -142,4 +148,12 @@ function queryOf(watched: Watched, isVisible: boolean): ChangesQuery {
     session_id: watched.session_id,
     ...(isVisible ? { hold: "1" } : {}),
   };
+}
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 10_000;
+
+/** How long to wait before asking again, after so many failures in a row. */
+export function waitBeforeTry(tries: number): number {
+  return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.max(0, tries - 1));
 }

@@ -1,5 +1,5 @@
-// The session that is shown: its runs and lanes as they were told so far. Grows in place, since there may be many
-// thousands; `content` counts every change, `shape` those after which there are other rows or they stand elsewhere.
+// The session that is shown: its runs and lanes as received so far. Grows in place, since there may be many
+// thousands; `content` counts every change, `shape` those after which there are other rows or rows are elsewhere.
 
 import type { Lane, RunRow, SessionChanges, SessionRow } from "../../wire/index.ts";
 
@@ -30,18 +30,18 @@ export function emptySession(session_id: string): SessionModel {
   };
 }
 
-/** Another model over the same maps: whoever holds the one before sees the new runs and lanes as well. */
+/** Another model over the same maps: the model before sees the new runs and lanes as well. */
 export function withChanges(model: SessionModel, changes: SessionChanges): SessionModel {
   const runs = model.runs as Map<string, RunRow>;
   const lanes = model.lanes as Map<string, Lane>;
-  let stands = true;
+  let isUnmoved = true;
   for (const run of changes.runs) {
-    stands &&= standsAlike(runs.get(run.run_id), run);
+    isUnmoved &&= isSamePlace(runs.get(run.run_id), run);
     runs.set(run.run_id, run);
   }
   for (const lane of changes.lanes) {
     const key = callKey(lane.run_id, lane.tool_call_id);
-    stands &&= standsAlike(lanes.get(key), lane);
+    isUnmoved &&= isSamePlace(lanes.get(key), lane);
     lanes.set(key, lane);
   }
   return {
@@ -52,7 +52,7 @@ export function withChanges(model: SessionModel, changes: SessionChanges): Sessi
     runs,
     lanes,
     content: model.content + 1,
-    shape: stands ? model.shape : model.shape + 1,
+    shape: isUnmoved ? model.shape : model.shape + 1,
   };
 }
 
@@ -66,7 +66,7 @@ interface Placed {
   parent_call_id?: string;
 }
 
-function standsAlike(before: Placed | undefined, after: Placed): boolean {
+function isSamePlace(before: Placed | undefined, after: Placed): boolean {
   return (
     before !== undefined &&
     before.seq === after.seq &&

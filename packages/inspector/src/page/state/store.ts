@@ -1,4 +1,6 @@
-// A value that others look at: told when it is another one.
+// A value that others subscribe to, and its hook.
+
+import { useEffect, useRef, useState } from "preact/hooks";
 
 export interface Store<Value> {
   get(): Value;
@@ -22,4 +24,21 @@ export function createStore<Value>(initial: Value): Store<Value> {
       return () => void listeners.delete(listener);
     },
   };
+}
+
+/** The value, or what is picked of it: the component is drawn again when that is another one. */
+export function useStore<Value>(store: Store<Value>): Value;
+export function useStore<Value, Part>(store: Store<Value>, pick: (value: Value) => Part): Part;
+export function useStore<Value>(store: Store<Value>, pick?: (value: Value) => unknown): unknown {
+  const picked = () => (pick === undefined ? store.get() : pick(store.get()));
+  const latest = useRef(picked);
+  latest.current = picked;
+  const [, setSeen] = useState(picked);
+  useEffect(() => {
+    const look = () => setSeen(() => latest.current());
+    // It may have changed between drawing and now.
+    look();
+    return store.subscribe(look);
+  }, [store]);
+  return picked();
 }

@@ -32,8 +32,6 @@ describe("the groups of a surface", () => {
   });
 
   test("say only what is so", () => {
-    expect(flagsOf(tool("x", { is_read_only: true, is_destructive: false }))).toEqual([
-      "read only",
-    ]);
+    expect(flagsOf(tool("x", { is_read_only: true, is_destructive: false }))).toEqual(["readonly"]);
   });
 });

@@ -1,6 +1,7 @@
 // The tools of a surface by their state, and what each state means.
 
 import type { SurfaceTool } from "../../wire/index.ts";
+import { matcherOf } from "../parts/text.tsx";
 
 export interface SurfaceGroup {
   readonly state: SurfaceTool["state"];
@@ -21,28 +22,20 @@ const STATES = [
 
 /** `filter`: words that a name, a reason or a description must have. */
 export function surfaceGroups(tools: readonly SurfaceTool[], filter: string): SurfaceGroup[] {
-  const words = filter
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== "");
-  const fits = (tool: SurfaceTool): boolean => {
-    if (words.length === 0) return true;
-    const text = [tool.tool_name, tool.reason, tool.detail, tool.description, tool.policy]
-      .join(" ")
-      .toLowerCase();
-    return words.every((word) => text.includes(word));
-  };
+  const matches = matcherOf(filter);
+  const isShown = ({ tool_name, reason, detail, description, policy }: SurfaceTool): boolean =>
+    matches([tool_name, reason, detail, description, policy].join(" "));
   return STATES.map((group) => ({
     ...group,
-    tools: tools.filter((tool) => tool.state === group.state && fits(tool)),
+    tools: tools.filter((tool) => tool.state === group.state && isShown(tool)),
   }));
 }
 
 const FLAGS = [
-  ["is_read_only", "read only"],
+  ["is_read_only", "readonly"],
   ["is_destructive", "destructive"],
-  ["is_open_world", "reaches outside"],
-  ["is_concurrency_safe", "may run beside others"],
+  ["is_open_world", "open world"],
+  ["is_concurrency_safe", "may run in parallel"],
 ] as const;
 
 /** What a tool does, as declared or assumed. */

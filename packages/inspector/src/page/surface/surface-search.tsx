@@ -1,9 +1,9 @@
 // The search the model has, with the score and the reasons, and whether the model would find each tool by it.
 
+import { Table } from "../parts/table.tsx";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SurfaceTool } from "../../wire/index.ts";
-import { useLoaded } from "../api/use-loaded.ts";
-import { useInspector } from "../app/context.ts";
+import { useAnswer } from "../api/use-answer.ts";
 import { LoadState } from "../parts/loading.tsx";
 import { visibleLine } from "@soong/core";
 
@@ -16,23 +16,16 @@ export function SurfaceSearch(props: {
   tools: readonly SurfaceTool[];
 }) {
   const { session_id, run_id } = props;
-  const { api } = useInspector();
   const [typed, setTyped] = useState("");
   const [query, setQuery] = useState("");
   useEffect(() => {
     const timer = setTimeout(() => setQuery(typed.trim()), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [typed]);
-  const loaded = useLoaded(
-    query === ""
-      ? undefined
-      : (signal) =>
-          api.ask("GET /api/sessions/:session_id/runs/:run_id/search", {
-            path: { session_id, run_id },
-            query: { q: query },
-            signal,
-          }),
-    `${run_id} ${query}`,
+  const loaded = useAnswer(
+    "GET /api/sessions/:session_id/runs/:run_id/search",
+    { path: { session_id, run_id }, query: { q: query } },
+    { subject: query, isPaused: query === "" },
   );
   const states = useMemo(
     () => new Map(props.tools.map(({ tool_name, state }) => [tool_name, state])),
@@ -46,37 +39,27 @@ export function SurfaceSearch(props: {
         <input
           type="search"
           value={typed}
-          placeholder="what the model would look for"
+          placeholder="a query of the model"
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
       </label>
       {query !== "" && <LoadState loaded={loaded} what="what is found" />}
       {matches !== undefined && (
         <p role="status" class="quiet">
-          {matches.length === 0 ? "Nothing is found." : `${matches.length} found, best first.`}
+          {matches.length === 0 ? "Nothing found." : `${matches.length} found, best first.`}
         </p>
       )}
       {matches !== undefined && matches.length > 0 && (
-        <table class="table">
-          <thead>
-            <tr>
-              <th>Tool</th>
-              <th class="number">Score</th>
-              <th>Because</th>
-              <th>The model</th>
+        <Table head={["Tool", "#Score", "Because", "The model"]}>
+          {matches.slice(0, MOST_MATCHES).map((match) => (
+            <tr key={match.tool_name}>
+              <td class="mono">{visibleLine(match.tool_name)}</td>
+              <td class="number">{match.score.toFixed(2)}</td>
+              <td>{visibleLine(match.reasons.join(", "))}</td>
+              <td>{foundText(match.is_found_by_model, states.get(match.tool_name))}</td>
             </tr>
-          </thead>
-          <tbody>
-            {matches.slice(0, MOST_MATCHES).map((match) => (
-              <tr key={match.tool_name}>
-                <td class="mono">{visibleLine(match.tool_name)}</td>
-                <td class="number">{match.score.toFixed(2)}</td>
-                <td>{visibleLine(match.reasons.join(", "))}</td>
-                <td>{foundText(match.is_found_by_model, states.get(match.tool_name))}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </Table>
       )}
     </section>
   );

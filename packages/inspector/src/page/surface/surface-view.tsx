@@ -1,16 +1,16 @@
 // Which tools a run sees, why, what that costs in tokens, and the search that the model has.
 
+import { LinkButton } from "../parts/button.tsx";
 import { useState } from "preact/hooks";
-import type { SurfaceView as Surface } from "../../wire/index.ts";
-import { useLoaded } from "../api/use-loaded.ts";
+import type { SurfaceView, SurfaceView as Surface } from "../../wire/index.ts";
+import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/context.ts";
 import { LoadState } from "../parts/loading.tsx";
 import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
-import { useStore } from "../state/use-store.ts";
+import { useStore } from "../state/store.ts";
 import { surfaceGroups } from "./groups.ts";
 import { SurfaceSearch } from "./surface-search.tsx";
-import { TokenCost } from "./token-cost.tsx";
 import { ToolGroup } from "./tool-group.tsx";
 
 export function SurfaceView(props: { session_id: string; run_id: string }) {
@@ -19,19 +19,17 @@ export function SurfaceView(props: { session_id: string; run_id: string }) {
 
 function SurfaceOf(props: { session_id: string; run_id: string }) {
   const { session_id, run_id } = props;
-  const { api, session } = useInspector();
+  const { session } = useInspector();
   const [revision, setRevision] = useState<number>();
   const [filter, setFilter] = useState("");
   const surfaces = useStore(session, (model) => model?.runs.get(run_id)?.surfaces);
-  const loaded = useLoaded(
-    (signal) =>
-      api.ask("GET /api/sessions/:session_id/runs/:run_id/surface", {
-        path: { session_id, run_id },
-        query: revision === undefined ? {} : { revision: String(revision) },
-        signal,
-      }),
-    `${session_id} ${run_id}`,
-    `${surfaces ?? ""} ${revision ?? ""}`,
+  const loaded = useAnswer(
+    "GET /api/sessions/:session_id/runs/:run_id/surface",
+    {
+      path: { session_id, run_id },
+      query: revision === undefined ? {} : { revision: String(revision) },
+    },
+    { version: surfaces },
   );
   const view = loaded.value;
   return (
@@ -45,12 +43,12 @@ function SurfaceOf(props: { session_id: string; run_id: string }) {
           <SurfaceSearch session_id={session_id} run_id={run_id} tools={view.tools} />
           <h3>Tools</h3>
           <label class="field">
-            Only those with
+            Filter tools
             <input
               type="search"
               data-search
               value={filter}
-              placeholder="a part of the name, a reason, a word of the description"
+              placeholder="part of a name, reason or description"
               onInput={(event) => setFilter(event.currentTarget.value)}
             />
           </label>
@@ -95,14 +93,12 @@ function Revisions(props: {
       <ol class="plain">
         {view.revisions.slice(0, 200).map(({ revision, seq, changed }) => (
           <li key={revision}>
-            <button
-              type="button"
-              class="link"
+            <LinkButton
               aria-pressed={revision === view.revision}
               onClick={() => props.onChoose(revision)}
             >
               Revision {revision}
-            </button>
+            </LinkButton>
             {revision === view.revision && " (shown)"}: {changed} tools{" "}
             <a class="mono" href={hashOf({ view: "session", session_id, tab: "facts", seq })}>
               #{seq}
@@ -111,5 +107,43 @@ function Revisions(props: {
         ))}
       </ol>
     </details>
+  );
+}
+
+export function TokenCost(props: { tokens: SurfaceView["tokens"] }) {
+  const { loaded, deferred_names, deferred_in_full } = props.tokens;
+  const sent = loaded + deferred_names;
+  const saved = Math.max(0, deferred_in_full - deferred_names);
+  const parts = [
+    { key: "loaded", tokens: loaded, name: "loaded, in full" },
+    { key: "names", tokens: deferred_names, name: "names of deferred ones" },
+    { key: "saved", tokens: saved, name: "not sent, because they are deferred" },
+  ];
+  return (
+    <figure class="token-cost">
+      <figcaption>
+        About <strong>{sent.toLocaleString("en")}</strong> tokens with every request
+        {saved > 0 && (
+          <>
+            ; all in full would be about{" "}
+            <strong>{(loaded + deferred_in_full).toLocaleString("en")}</strong>
+          </>
+        )}
+        .
+      </figcaption>
+      <div class="token-bar" aria-hidden="true">
+        {parts.map(({ key, tokens }) => (
+          <span key={key} class={`token-${key}`} style={{ flexGrow: String(tokens) }} />
+        ))}
+      </div>
+      <ul class="token-legend">
+        {parts.map(({ key, tokens, name }) => (
+          <li key={key}>
+            <span class={`token-swatch token-${key}`} aria-hidden="true" />{" "}
+            {tokens.toLocaleString("en")} {name}
+          </li>
+        ))}
+      </ul>
+    </figure>
   );
 }

@@ -1,9 +1,10 @@
 // The tools of one state: a line each, the definition on demand. A long list is shown in pages.
 
+import { Mono, Prose } from "../parts/text.tsx";
+import { Button } from "../parts/button.tsx";
 import { useEffect, useState } from "preact/hooks";
 import type { SurfaceTool } from "../../wire/index.ts";
 import { JsonCode } from "../call/json-code.tsx";
-import { CutText } from "../parts/cut-text.tsx";
 import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
 import { flagsOf, type SurfaceGroup } from "./groups.ts";
@@ -24,17 +25,12 @@ export function ToolGroup(props: { group: SurfaceGroup }) {
       <p class="quiet">{means}</p>
       {pages > 1 && (
         <div class="pager" role="group" aria-label={`Pages of ${name}`}>
-          <button type="button" class="button" disabled={at === 0} onClick={() => setPage(at - 1)}>
+          <Button disabled={at === 0} onClick={() => setPage(at - 1)}>
             ← Previous
-          </button>
-          <button
-            type="button"
-            class="button"
-            disabled={at === pages - 1}
-            onClick={() => setPage(at + 1)}
-          >
+          </Button>
+          <Button disabled={at === pages - 1} onClick={() => setPage(at + 1)}>
             Next →
-          </button>
+          </Button>
           <span class="quiet">
             {at * PAGE + 1}–{Math.min(tools.length, (at + 1) * PAGE)} of {tools.length}
           </span>
@@ -65,7 +61,7 @@ function Tool(props: { tool: SurfaceTool }) {
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <span class="mono">{visibleLine(tool.tool_name)}</span>{" "}
+        <Mono text={tool.tool_name} />{" "}
         <span class="chip">{POLICIES[tool.policy] ?? visibleLine(tool.policy)}</span>{" "}
         {tool.tokens > 0 && <span class="quiet">{tool.tokens.toLocaleString("en")} tokens</span>}{" "}
         {tool.reason !== undefined && (
@@ -77,11 +73,7 @@ function Tool(props: { tool: SurfaceTool }) {
       </summary>
       {isOpen && (
         <div class="tool-body">
-          {tool.description !== undefined && (
-            <p class="prose">
-              <CutText text={tool.description} />
-            </p>
-          )}
+          <Prose text={tool.description} />
           <p class="quiet">
             {visibleLine(
               [...flagsOf(tool), ...(tool.capabilities ?? []), tool.metadata_ref ?? ""]

@@ -1,5 +1,5 @@
 // The shape of a plan before anything has a place: which steps there are, which dependencies can be drawn forwards, and
-// the layer of each. Bad data (unknown dependencies, circles) is told apart and never followed for ever.
+// the layer of each. Bad data (unknown dependencies, circles) is separated and never followed endlessly.
 
 export interface PlannedStep {
   readonly step_id: string;
@@ -16,7 +16,7 @@ export interface Layered {
   /** Each step once, in the order given. */
   readonly ids: readonly string[];
   readonly edges: readonly Edge[];
-  /** Those that would close a circle: left out of `edges`. */
+  /** Those that would close a circle: not in `edges`. */
   readonly circular: readonly Edge[];
   /** Those on steps that are not there. */
   readonly missing: readonly Edge[];

@@ -1,8 +1,9 @@
 // The plan as a drawing: a box a step, an arrow a dependency. One step has the focus; arrow keys lead along the arrows.
 
+import { Button } from "../parts/button.tsx";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { StepRow } from "../../wire/index.ts";
-import { signOf } from "../call/words.ts";
+import { signOf } from "../parts/signs.tsx";
 import { visibleLine } from "@soong/core";
 import { stepBeside, type Direction } from "./beside.ts";
 import { STEP_HEIGHT, STEP_WIDTH, type Drawing, type PlacedStep } from "./layout.ts";
@@ -72,27 +73,17 @@ export function PlanDrawing(props: {
   return (
     <div class="plan-drawing">
       <div class="pager" role="group" aria-label="Size of the drawing">
-        <button
-          type="button"
-          class="button"
-          aria-label="Smaller"
-          disabled={zoomAt === 0}
-          onClick={() => setZoomAt(zoomAt - 1)}
-        >
+        <Button aria-label="Smaller" disabled={zoomAt === 0} onClick={() => setZoomAt(zoomAt - 1)}>
           −
-        </button>
-        <button
-          type="button"
-          class="button"
+        </Button>
+        <Button
           aria-label="Larger"
           disabled={zoomAt === ZOOMS.length - 1}
           onClick={() => setZoomAt(zoomAt + 1)}
         >
           +
-        </button>
-        <button type="button" class="button" onClick={fit}>
-          Fit
-        </button>
+        </Button>
+        <Button onClick={fit}>Fit</Button>
         <span class="quiet">{Math.round(zoom * 100)} %</span>
       </div>
       <div class="plan-room" ref={box}>

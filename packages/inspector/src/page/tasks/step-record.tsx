@@ -1,9 +1,10 @@
 // The record of a step: what is to be done, who works on it until when, how often it was tried, what came of it.
 
-import type { ComponentChildren } from "preact";
+import { CutText, Mono, Prose } from "../parts/text.tsx";
+import { LinkButton } from "../parts/button.tsx";
+import { Pair } from "../parts/table.tsx";
 import type { StepRow } from "../../wire/index.ts";
-import { SignMark } from "../call/sign-mark.tsx";
-import { CutText } from "../parts/cut-text.tsx";
+import { SignMark } from "../parts/signs.tsx";
 import { clockText, momentText } from "../parts/time-text.ts";
 import { visibleLine } from "@soong/core";
 
@@ -13,74 +14,52 @@ export function StepRecord(props: {
   onChoose: (step_id: string) => void;
 }) {
   const { step, steps, onChoose } = props;
-  const after = steps.filter(({ depends_on }) => depends_on.includes(step.step_id));
+  const after = steps
+    .filter(({ depends_on }) => depends_on.includes(step.step_id))
+    .map(({ step_id }) => step_id);
   return (
     <aside class="step-record" aria-label={`Step ${step.title}`}>
       <h2>{visibleLine(step.title)}</h2>
       <p>
         <SignMark state={step.status} /> <span class="quiet mono">{visibleLine(step.step_id)}</span>
       </p>
-      {step.instructions !== "" && (
-        <p class="prose">
-          <CutText text={step.instructions} />
-        </p>
-      )}
+      <Prose text={step.instructions} />
       <dl class="about">
-        <Row name="Depends on" shown={step.depends_on.length > 0}>
-          <StepLinks ids={step.depends_on} steps={steps} onChoose={onChoose} />
-        </Row>
-        <Row name="Needed by" shown={after.length > 0}>
-          <StepLinks ids={after.map(({ step_id }) => step_id)} steps={steps} onChoose={onChoose} />
-        </Row>
-        <Row name="Works on it" shown={step.claimed_by !== undefined}>
-          <span class="mono">{visibleLine(step.claimed_by ?? "")}</span>
-        </Row>
-        <Row name="Holds until" shown={step.lease_until !== undefined}>
-          {clockText(Date.parse(step.lease_until ?? ""))}
-          <span class="quiet"> without a sign of life</span>
-        </Row>
-        <Row name="Tries" shown={true}>
+        <Pair name="Depends on">
+          {step.depends_on.length > 0 && (
+            <StepLinks ids={step.depends_on} steps={steps} onChoose={onChoose} />
+          )}
+        </Pair>
+        <Pair name="Needed by">
+          {after.length > 0 && <StepLinks ids={after} steps={steps} onChoose={onChoose} />}
+        </Pair>
+        <Pair name="Worker">{step.claimed_by && <Mono text={step.claimed_by} />}</Pair>
+        <Pair name="Lease until">
+          {step.lease_until && clockText(Date.parse(step.lease_until))}
+        </Pair>
+        <Pair name="Attempts">
           {step.attempts} of {step.max_attempts}
-        </Row>
-        <Row name="Note" shown={step.note !== undefined}>
-          <span class="prose">
-            <CutText text={step.note ?? ""} />
-          </span>
-        </Row>
-        <Row name="Because" shown={step.reason !== undefined}>
-          <span class="prose">
-            <CutText text={step.reason ?? ""} />
-          </span>
-        </Row>
-        <Row name="Failure" shown={step.failure !== undefined}>
-          <span class="prose">
-            <CutText text={step.failure ?? ""} />
-          </span>
-        </Row>
-        <Row name="Result" shown={step.summary !== undefined}>
-          <span class="prose">
-            <CutText text={step.summary ?? ""} />
-          </span>
-        </Row>
-        <Row name="Started" shown={step.started_at !== undefined}>
-          {momentText(Date.parse(step.started_at ?? ""), Date.now())}
-        </Row>
-        <Row name="Ended" shown={step.ended_at !== undefined}>
-          {momentText(Date.parse(step.ended_at ?? ""), Date.now())}
-        </Row>
+        </Pair>
+        {(["note", "reason", "failure", "summary"] as const).map((field) => (
+          <Pair key={field} name={NAMES[field]}>
+            {step[field] !== undefined && (
+              <span class="prose">
+                <CutText text={step[field]} />
+              </span>
+            )}
+          </Pair>
+        ))}
+        <Pair name="Started">{momentOf(step.started_at)}</Pair>
+        <Pair name="Ended">{momentOf(step.ended_at)}</Pair>
       </dl>
     </aside>
   );
 }
 
-function Row(props: { name: string; shown: boolean; children: ComponentChildren }) {
-  if (!props.shown) return null;
-  return (
-    <>
-      <dt>{props.name}</dt>
-      <dd>{props.children}</dd>
-    </>
-  );
+const NAMES = { note: "Note", reason: "Because", failure: "Failure", summary: "Result" } as const;
+
+function momentOf(time: string | undefined): string | undefined {
+  return time && momentText(Date.parse(time), Date.now());
 }
 
 const MOST_LINKS = 50;
@@ -100,9 +79,7 @@ function StepLinks(props: {
             {step === undefined ? (
               <span class="mono">{visibleLine(id)} (not in the plan)</span>
             ) : (
-              <button type="button" class="link" onClick={() => props.onChoose(id)}>
-                {visibleLine(step.title)}
-              </button>
+              <LinkButton onClick={() => props.onChoose(id)}>{visibleLine(step.title)}</LinkButton>
             )}
           </li>
         );

@@ -1,15 +1,15 @@
 // Tasks: the list of them, and the plan of one. Asked again whenever a task or a step changed.
 
-import { useLoaded } from "../api/use-loaded.ts";
+import { Table } from "../parts/table.tsx";
+import { useAnswer } from "../api/use-answer.ts";
 import { useInspector } from "../app/context.ts";
-import { SignMark } from "../call/sign-mark.tsx";
+import { SignMark } from "../parts/signs.tsx";
 import { LoadState } from "../parts/loading.tsx";
 import { momentText } from "../parts/time-text.ts";
 import { visibleLine } from "@soong/core";
 import { hashOf } from "../route/hash-route.ts";
-import { useStore } from "../state/use-store.ts";
-import { Counts } from "./counts.tsx";
-import { TaskPlan } from "./task-plan.tsx";
+import { useStore } from "../state/store.ts";
+import { Counts, TaskPlan } from "./task-plan.tsx";
 
 export function TasksView(props: { task_id?: string }) {
   const { about } = useInspector();
@@ -35,9 +35,9 @@ export function TasksView(props: { task_id?: string }) {
 const MOST_TASKS = 500;
 
 function TaskTable() {
-  const { api, home } = useInspector();
+  const { home } = useInspector();
   const version = useStore(home, (state) => state?.tasks_version ?? 0);
-  const loaded = useLoaded((signal) => api.ask("GET /api/tasks", { signal }), "tasks", version);
+  const loaded = useAnswer("GET /api/tasks", {}, { version });
   const tasks = loaded.value?.tasks;
   return (
     <>
@@ -45,36 +45,26 @@ function TaskTable() {
       <LoadState loaded={loaded} what="the tasks" />
       {tasks?.length === 0 && <p class="quiet">There are no tasks.</p>}
       {tasks !== undefined && tasks.length > 0 && (
-        <table class="table">
-          <thead>
-            <tr>
-              <th>Task</th>
-              <th>Status</th>
-              <th>Steps</th>
-              <th>Changed</th>
+        <Table head={["Task", "Status", "Steps", "Changed"]}>
+          {tasks.slice(0, MOST_TASKS).map((task) => (
+            <tr key={task.task_id}>
+              <td>
+                <a href={hashOf({ view: "tasks", task_id: task.task_id })}>
+                  {visibleLine(task.title)}
+                </a>
+                <div class="quiet mono task-id">{visibleLine(task.task_id)}</div>
+              </td>
+              <td>
+                <SignMark state={task.status} />
+                {task.reason !== undefined && <div class="quiet">{visibleLine(task.reason)}</div>}
+              </td>
+              <td>
+                <Counts counts={task.counts} />
+              </td>
+              <td>{momentText(Date.parse(task.updated_at), Date.now())}</td>
             </tr>
-          </thead>
-          <tbody>
-            {tasks.slice(0, MOST_TASKS).map((task) => (
-              <tr key={task.task_id}>
-                <td>
-                  <a href={hashOf({ view: "tasks", task_id: task.task_id })}>
-                    {visibleLine(task.title)}
-                  </a>
-                  <div class="quiet mono task-id">{visibleLine(task.task_id)}</div>
-                </td>
-                <td>
-                  <SignMark state={task.status} />
-                  {task.reason !== undefined && <div class="quiet">{visibleLine(task.reason)}</div>}
-                </td>
-                <td>
-                  <Counts counts={task.counts} />
-                </td>
-                <td>{momentText(Date.parse(task.updated_at), Date.now())}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </Table>
       )}
     </>
   );

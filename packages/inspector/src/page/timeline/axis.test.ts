@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Lane } from "../../wire/index.ts";
 import { extentOf, moved, placeOf, sinceText, ticksOf, zoomed } from "./axis.ts";
-import { barsOf, durationOf, spansText } from "./bars.ts";
+import { barsOf, durationOf, spansText } from "./spans.tsx";
 
 describe("the axis of time", () => {
   it("reaches from the first moment to the last, and to now for what goes on", () => {
@@ -134,7 +134,7 @@ describe("the bars of a call", () => {
       ["executing", 30, 40],
       ["waiting", 40, null],
     ]);
-    expect(spansText(one, 50, String)).toBe("waiting for a person 40, executing 10");
+    expect(spansText(one, 50)).toBe("waiting for the user 40 ms, executing 10 ms");
     expect(durationOf(one, 50)).toBe(50);
     expect(durationOf(lane([]), 50)).toBe(0);
   });

@@ -1,4 +1,4 @@
-// The axis of time: which part of it is looked at, and where its marks stand. Milliseconds, pure.
+// The axis of time: which part of it is looked at, and where its ticks are. Milliseconds, pure.
 
 import type { Lane, RunRow } from "../../wire/index.ts";
 
@@ -10,7 +10,7 @@ export interface Extent {
 
 const SHORTEST_MS = 1;
 
-/** From the first to the last moment of these, with what goes on going on until `now`. */
+/** From the first to the last moment of these, with what is still running until `now`. */
 export function extentOf(
   lanes: Iterable<Lane>,
   runs: Iterable<RunRow>,
@@ -55,7 +55,7 @@ function within({ from, to }: Extent, whole: Extent): Extent {
   return { from: start, to: start + length };
 }
 
-/** Where a moment stands, in percent; may be outside. */
+/** The position of a moment, in percent; may be outside. */
 export function placeOf(extent: Extent, time: number): number {
   return ((time - extent.from) / (extent.to - extent.from)) * 100;
 }

@@ -1,6 +1,7 @@
-// Which calls of a timeline are shown: by words, and by how they stand.
+// Which calls of a timeline are shown: by words and by status.
 
 import type { Lane } from "../../wire/index.ts";
+import { matcherOf } from "../parts/text.tsx";
 
 export interface LaneFilter {
   text: string;
@@ -24,21 +25,14 @@ export function keepOf(
   { text, status }: LaneFilter,
   isLive: boolean,
 ): ((lane: Lane) => boolean) | undefined {
-  const words = text
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== "");
-  if (words.length === 0 && status === "any") return undefined;
-  return (lane) => stands(lane, status, isLive) && has(lane, words);
+  if (text.trim() === "" && status === "any") return undefined;
+  const matches = matcherOf(text);
+  return (lane) =>
+    hasStatus(lane, status, isLive) &&
+    matches(`${lane.tool_name} ${lane.summary ?? ""} ${lane.tool_call_id}`);
 }
 
-function has(lane: Lane, words: readonly string[]): boolean {
-  if (words.length === 0) return true;
-  const text = `${lane.tool_name} ${lane.summary ?? ""} ${lane.tool_call_id}`.toLowerCase();
-  return words.every((word) => text.includes(word));
-}
-
-function stands(lane: Lane, status: LaneStatus, isLive: boolean): boolean {
+function hasStatus(lane: Lane, status: LaneStatus, isLive: boolean): boolean {
   switch (status) {
     case "any":
       return true;
@@ -49,12 +43,12 @@ function stands(lane: Lane, status: LaneStatus, isLive: boolean): boolean {
     case "left_open":
       return !isLive && lane.state !== "ended";
     case "succeeded":
-      return isGood(lane.outcome);
+      return isSuccess(lane.outcome);
     case "not_succeeded":
-      return lane.outcome !== undefined && !isGood(lane.outcome);
+      return lane.outcome !== undefined && !isSuccess(lane.outcome);
   }
 }
 
-export function isGood(outcome: string | undefined): boolean {
+function isSuccess(outcome: string | undefined): boolean {
   return outcome === "succeeded" || outcome === "partial";
 }

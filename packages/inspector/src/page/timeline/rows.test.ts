@@ -2,10 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Lane, RunRow } from "../../wire/index.ts";
 import { callKey } from "../state/session-model.ts";
-import { keepOf } from "./lane-filter.ts";
-import type { LaneStatus } from "./lane-filter.ts";
-import { rowsOf, wayTo } from "./rows.ts";
-import type { Row } from "./rows.ts";
+import { keepOf, type LaneStatus } from "./lane-filter.ts";
+import { type Row, rowsOf, wayTo } from "./rows.ts";
 
 const nothingClosed: ReadonlySet<string> = new Set();
 

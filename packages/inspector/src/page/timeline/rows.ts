@@ -1,14 +1,13 @@
 // The rows of a timeline: runs, their calls, the runs and calls that those started below them. Pure.
 
 import type { Lane, RunRow } from "../../wire/index.ts";
-import type { SessionModel } from "../state/session-model.ts";
-import { callKey } from "../state/session-model.ts";
+import { callKey, type SessionModel } from "../state/session-model.ts";
 
 export interface Row {
   kind: "run" | "lane";
   /** A run_id, or a callKey. */
   key: string;
-  /** 0 for a run that nobody started but a person. */
+  /** 0 for a run that no one started but the user. */
   depth: number;
   /** Whether what is inside it is shown; undefined when nothing is. */
   is_open: boolean | undefined;
@@ -88,7 +87,7 @@ function treeOf({ runs, lanes }: Pick<SessionModel, "runs" | "lanes">): Tree {
     return (runs.get(lane.run_id)?.seq ?? Infinity) <= lane.seq ? lane.run_id : undefined;
   }
 
-  // What started something came before it. So nothing is inside of itself, whatever the journal says.
+  // What started something came before it. So nothing contains itself, even in a damaged journal.
   function earlierLane(run_id: string, call_id: string | undefined, seq: number) {
     if (call_id === undefined) return undefined;
     const key = callKey(run_id, call_id);

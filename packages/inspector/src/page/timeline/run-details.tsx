@@ -2,14 +2,16 @@
 
 import type { RunRow } from "../../wire/index.ts";
 import { useInspector } from "../app/context.ts";
-import { CutText } from "../parts/cut-text.tsx";
+import { CutText } from "../parts/text.tsx";
 import { durationText, instantText } from "../parts/time-text.ts";
 import { visibleLine } from "@soong/core";
-import { hashOf } from "../route/hash-route.ts";
+import { hashOf, timelineHash } from "../route/hash-route.ts";
 import { runName } from "../sessions/run-picker.tsx";
 import type { SessionModel } from "../state/session-model.ts";
-import { AbortRun } from "./abort-run.tsx";
-import { runMark } from "./outcome.ts";
+import { Mark, runSign } from "../parts/signs.tsx";
+import { useAction } from "../api/use-action.ts";
+import { ConfirmButton } from "../parts/button.tsx";
+import { ProblemText } from "../parts/loading.tsx";
 
 export function RunDetails(props: { model: SessionModel; run_id: string }) {
   const { about } = useInspector();
@@ -22,12 +24,11 @@ export function RunDetails(props: { model: SessionModel; run_id: string }) {
     );
   }
   const isLive = model.session?.live !== undefined;
-  const mark = runMark(run, isLive);
   return (
     <div class="run-details">
       <h2>{runName(run)}</h2>
-      <p class={`mark ${mark.tone}`}>
-        <span aria-hidden="true">{mark.sign}</span> {mark.word}
+      <p class="run-outcome">
+        <Mark sign={runSign(run, isLive)} />
         {run.reason !== undefined && (
           <>
             : <CutText text={run.reason} />
@@ -76,7 +77,7 @@ function ParentLink({ session_id, run }: { session_id: string; run: RunRow }) {
   };
   return (
     <li>
-      <a href={hashOf({ view: "session", session_id, tab: "timeline", ...to })}>What started it</a>
+      <a href={timelineHash({ session_id, ...to })}>Started by</a>
     </li>
   );
 }
@@ -94,11 +95,39 @@ function pairsOf(run: RunRow): readonly (readonly [string, string])[] {
     ["Facts", run.facts.toLocaleString("en")],
     ["Calls", run.calls.toLocaleString("en")],
     ["Requests", usage?.requests.toLocaleString("en")],
-    ["Tokens read", usage?.input_tokens?.toLocaleString("en")],
-    ["Tokens written", usage?.output_tokens?.toLocaleString("en")],
-    ["Cost", usage === undefined ? undefined : (usage.cost?.toFixed(4) ?? "unknown price")],
+    ["Input tokens", usage?.input_tokens?.toLocaleString("en")],
+    ["Output tokens", usage?.output_tokens?.toLocaleString("en")],
+    ["Cost", usage === undefined ? undefined : (usage.cost?.toFixed(4) ?? "price unknown")],
   ];
   return pairs.flatMap(([name, value]) =>
     value === undefined ? [] : [[name, visibleLine(value)] as const],
+  );
+}
+
+export function AbortRun({ session_id, run_id }: { session_id: string; run_id: string }) {
+  const { api, announce } = useInspector();
+  const { problem, run } = useAction();
+  const abort = () =>
+    run(async () => {
+      const { run_ids } = await api.ask("POST /api/runs/:run_id/abort", {
+        path: { run_id },
+        body: { session_id },
+      });
+      announce(`Stop requested for ${run_ids.length} ${run_ids.length === 1 ? "run" : "runs"}`);
+    });
+  return (
+    <div class="abort">
+      <ConfirmButton
+        name="Abort this run…"
+        look="danger"
+        question="Abort it and every run it started?"
+        yes="Abort"
+        focus="no"
+        busy="Requesting the stop…"
+        done="Stop requested."
+        onConfirm={abort}
+      />
+      {problem !== undefined && <ProblemText text={problem} />}
+    </div>
   );
 }

@@ -1,21 +1,18 @@
-// The rows of a session over its time. Only what is in sight is drawn.
+// The rows of a session over its time. Only the visible rows is drawn.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useKeys } from "../app/use-keys.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import type { RowWindow } from "../parts/row-window.ts";
 import type { SessionModel } from "../state/session-model.ts";
-import { Legend } from "./legend.tsx";
+import { Legend } from "./spans.tsx";
 import { keepOf, NO_FILTER } from "./lane-filter.ts";
-import { rowsOf, wayTo } from "./rows.ts";
-import type { Row } from "./rows.ts";
+import { type Row, rowsOf, wayTo } from "./rows.ts";
 import { TimelineHead } from "./timeline-head.tsx";
-import { laneLabel, runLabel } from "./timeline-row.tsx";
+import { laneLabel, runLabel, useDrawnRows } from "./timeline-row.tsx";
 import { TimelineTools } from "./timeline-tools.tsx";
-import { useAxis } from "./use-axis.ts";
-import { useDrawnRows } from "./use-drawn-rows.tsx";
-import { useNow } from "./use-now.ts";
-import { useTimeWheel } from "./use-time-wheel.ts";
+import { useAxis, useTimeWheel } from "./use-axis.ts";
+import { useNow } from "../parts/use-time.ts";
 
 const ROW_HEIGHT = 24;
 
@@ -165,6 +162,6 @@ export function TimelineChart(props: {
 }
 
 function emptyWords(model: SessionModel, isFiltered: boolean): string {
-  if (isFiltered) return "No call is like this.";
+  if (isFiltered) return "No call matches.";
   return model.is_loading ? "Loading the timeline…" : "This session has no run yet.";
 }

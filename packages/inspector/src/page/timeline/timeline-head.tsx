@@ -1,7 +1,6 @@
 // Above the rows of a timeline: the marks of the time, and what the columns are.
 
-import { placeOf, ticksOf } from "./axis.ts";
-import type { Extent } from "./axis.ts";
+import { type Extent, placeOf, ticksOf } from "./axis.ts";
 
 const MOST_TICKS = 4;
 

@@ -4,12 +4,13 @@ import type { Lane, RunRow } from "../../wire/index.ts";
 import { durationText } from "../parts/time-text.ts";
 import { visibleLine } from "@soong/core";
 import { runName } from "../sessions/run-picker.tsx";
-import type { Extent } from "./axis.ts";
-import { placeOf } from "./axis.ts";
-import { barsOf, durationOf, spansText } from "./bars.ts";
-import { laneMark, runMark } from "./outcome.ts";
-import type { Mark } from "./outcome.ts";
+import { type Extent, placeOf } from "./axis.ts";
+import { barsOf, durationOf, spansText } from "./spans.tsx";
+import { laneSign, Mark, runSign } from "../parts/signs.tsx";
 import type { Row } from "./rows.ts";
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
+import type { SessionModel } from "../state/session-model.ts";
 
 /** How rows are drawn now; the same as long as it is drawn alike. */
 export interface Drawn {
@@ -38,14 +39,14 @@ export function LaneCells({ row, lane, drawn, isHurried }: LaneCellsProps) {
         <Name row={row} text={lane.tool_name} more={undefined} />
         <span class="bars" role="gridcell" />
         <span class="duration" role="gridcell" />
-        <MarkCell mark={laneMark(lane, isLive)} />
+        <Mark sign={laneSign(lane, isLive)} role="gridcell" />
       </>
     );
   }
   return (
     <>
       <Name row={row} text={lane.tool_name} more={lane.summary} />
-      <span class="bars" role="gridcell" aria-label={spansText(lane, now, durationText)}>
+      <span class="bars" role="gridcell" aria-label={spansText(lane, now)}>
         {barsOf(lane.spans, extent, now).map((bar, index) => (
           <span
             key={index}
@@ -57,7 +58,7 @@ export function LaneCells({ row, lane, drawn, isHurried }: LaneCellsProps) {
       <span class="duration" role="gridcell">
         {durationText(durationOf(lane, now))}
       </span>
-      <MarkCell mark={laneMark(lane, isLive)} />
+      <Mark sign={laneSign(lane, isLive)} role="gridcell" />
     </>
   );
 }
@@ -81,7 +82,7 @@ export function RunCells({ row, run, drawn }: { row: Row; run: RunRow; drawn: Dr
       <span class="duration" role="gridcell">
         {durationText(Math.max(0, end - run.started_at))}
       </span>
-      <MarkCell mark={runMark(run, isLive)} />
+      <Mark sign={runSign(run, isLive)} role="gridcell" />
     </>
   );
 }
@@ -110,19 +111,59 @@ function Name(props: { row: Row; text: string; more: string | undefined }) {
   );
 }
 
-/** What a row is called: the tool and how it stands. */
+/** The accessible name of a row: the tool and its state. */
 export function laneLabel(lane: Lane, isLive: boolean): string {
-  return `${visibleLine(lane.tool_name)}, ${laneMark(lane, isLive).word}`;
+  return `${visibleLine(lane.tool_name)}, ${laneSign(lane, isLive).word}`;
 }
 
 export function runLabel(run: RunRow, isLive: boolean): string {
-  return `Run ${runName(run)}, ${runMark(run, isLive).word}`;
+  return `Run ${runName(run)}, ${runSign(run, isLive).word}`;
 }
 
-function MarkCell({ mark }: { mark: Mark }) {
-  return (
-    <span class={`mark ${mark.tone}`} role="gridcell">
-      <span aria-hidden="true">{mark.sign}</span> {mark.word}
-    </span>
+// Cells of rows that have not changed since they were drawn are reused, so that they are not compared again.
+
+const MOST_KEPT = 400;
+
+export function useDrawnRows(
+  model: SessionModel,
+  drawn: Drawn,
+): (row: Row, isHurried: boolean) => JSX.Element | null {
+  const kept = useRef(new Map<string, Kept>());
+  return (row, isHurried) => {
+    const subject = row.kind === "lane" ? model.lanes.get(row.key) : model.runs.get(row.key);
+    const before = kept.current.get(row.key);
+    const isSame =
+      before !== undefined &&
+      before.row === row &&
+      before.subject === subject &&
+      before.drawn === drawn &&
+      before.isHurried === isHurried;
+    if (isSame) return before.cells;
+    const cells = cellsOf(row, subject, drawn, isHurried);
+    if (kept.current.size >= MOST_KEPT) kept.current.clear();
+    kept.current.set(row.key, { row, subject, drawn, isHurried, cells });
+    return cells;
+  };
+}
+
+interface Kept {
+  row: Row;
+  subject: Lane | RunRow | undefined;
+  drawn: Drawn;
+  isHurried: boolean;
+  cells: JSX.Element | null;
+}
+
+function cellsOf(
+  row: Row,
+  subject: Lane | RunRow | undefined,
+  drawn: Drawn,
+  isHurried: boolean,
+): JSX.Element | null {
+  if (subject === undefined) return null;
+  return "tool_call_id" in subject ? (
+    <LaneCells row={row} lane={subject} drawn={drawn} isHurried={isHurried} />
+  ) : (
+    <RunCells row={row} run={subject} drawn={drawn} />
   );
 }

@@ -1,12 +1,13 @@
 // The line above a timeline: which calls, which part of the time, whether it follows.
 
-import type { LaneFilter, LaneStatus } from "./lane-filter.ts";
-import { LANE_STATUSES } from "./lane-filter.ts";
+import { countText } from "../parts/text.tsx";
+import { Button, SignButton } from "../parts/button.tsx";
+import { LANE_STATUSES, type LaneFilter, type LaneStatus } from "./lane-filter.ts";
 import type { Axis } from "./use-axis.ts";
 
 const STATUS_WORDS: Readonly<Record<LaneStatus, string>> = {
   any: "All calls",
-  waiting: "Waiting for a person",
+  waiting: "Waiting for the user",
   going_on: "Going on",
   left_open: "Left open",
   succeeded: "Succeeded",
@@ -19,7 +20,7 @@ export function TimelineTools(props: {
   shown: number;
   of: number;
   axis: Axis;
-  /** Undefined: nothing goes on that could be followed. */
+  /** Undefined: nothing runs that could be followed. */
   follows: boolean | undefined;
   onFollow: () => void;
   isSideOpen: boolean;
@@ -50,59 +51,38 @@ export function TimelineTools(props: {
         ))}
       </select>
       <span class="quiet count">
-        {props.shown === props.of
-          ? `${props.of.toLocaleString("en")} calls`
-          : `${props.shown.toLocaleString("en")} of ${props.of.toLocaleString("en")} calls`}
+        {props.shown === props.of ? "" : `${countText(props.shown)} of `}
+        {countText(props.of)} calls
       </span>
       <span class="gap" />
       <span class="group" role="group" aria-label="Time">
-        <Toggle
-          is={axis.mode === "whole"}
+        <Button
+          aria-pressed={axis.mode === "whole"}
           title="The whole session (0)"
-          act={() => axis.show("whole")}
+          onClick={() => axis.show("whole")}
         >
           Whole
-        </Toggle>
-        <Toggle
-          is={axis.mode === "seen"}
-          title="What is in sight (9)"
-          act={() => axis.show("seen")}
+        </Button>
+        <Button
+          aria-pressed={axis.mode === "seen"}
+          title="The visible rows (9)"
+          onClick={() => axis.show("seen")}
         >
           In sight
-        </Toggle>
-        <button type="button" class="button" title="Closer (+)" onClick={() => axis.zoom(0.5)}>
-          <span aria-hidden="true">+</span>
-          <span class="unseen">Closer</span>
-        </button>
-        <button type="button" class="button" title="Further away (-)" onClick={() => axis.zoom(2)}>
-          <span aria-hidden="true">−</span>
-          <span class="unseen">Further away</span>
-        </button>
+        </Button>
+        <SignButton sign="+" label="Zoom in" title="Zoom in (+)" onClick={() => axis.zoom(0.5)} />
+        <SignButton sign="−" label="Zoom out" title="Zoom out (-)" onClick={() => axis.zoom(2)} />
       </span>
       {props.follows !== undefined && (
-        <Toggle is={props.follows} title="Stay at the end (e)" act={props.onFollow}>
+        <Button aria-pressed={props.follows} title="Stay at the end (e)" onClick={props.onFollow}>
           Follow
-        </Toggle>
+        </Button>
       )}
       {!props.isSideOpen && (
-        <button type="button" class="button" title="Conversation (c)" onClick={props.onSide}>
+        <Button title="Conversation (c)" onClick={props.onSide}>
           Conversation
-        </button>
+        </Button>
       )}
     </div>
-  );
-}
-
-function Toggle(props: { is: boolean; title: string; act: () => void; children: string }) {
-  return (
-    <button
-      type="button"
-      class="button"
-      aria-pressed={props.is}
-      title={props.title}
-      onClick={props.act}
-    >
-      {props.children}
-    </button>
   );
 }

@@ -6,13 +6,12 @@ import { useKeys } from "../app/use-keys.ts";
 import { CallView } from "../call/call-view.tsx";
 import { ConversationPane } from "../conversation/conversation-pane.tsx";
 import type { SessionRoute } from "../route/hash-route.ts";
-import { callKey } from "../state/session-model.ts";
-import type { SessionModel } from "../state/session-model.ts";
+import { callKey, type SessionModel } from "../state/session-model.ts";
 import type { Row } from "./rows.ts";
 import { RunDetails } from "./run-details.tsx";
-import { SidePane } from "./side-pane.tsx";
-import type { SideShown } from "./side-pane.tsx";
 import { TimelineChart } from "./timeline-chart.tsx";
+import type { ComponentChildren } from "preact";
+import { CloseButton } from "../parts/button.tsx";
 
 export function TimelineView(props: { route: SessionRoute; model: SessionModel }) {
   const { route, model } = props;
@@ -92,4 +91,43 @@ function chosenKey({ run_id, tool_call_id }: SessionRoute): string | undefined {
 /** On a narrow screen the timeline has the room first. */
 function startsOpen(): SideShown {
   return matchMedia("(min-width: 1100px)").matches ? "conversation" : "closed";
+}
+
+export type SideShown = "conversation" | "details" | "closed";
+
+export function SidePane(props: {
+  shown: SideShown;
+  hasDetails: boolean;
+  onShow: (shown: SideShown) => void;
+  onClose: () => void;
+  children: ComponentChildren;
+}) {
+  const { shown, hasDetails, onShow } = props;
+  return (
+    <section class="side" aria-label={shown === "details" ? "Details" : "Conversation"}>
+      <div class="side-head">
+        <button
+          type="button"
+          class="side-tab"
+          aria-pressed={shown === "conversation"}
+          onClick={() => onShow("conversation")}
+        >
+          Conversation
+        </button>
+        {hasDetails && (
+          <button
+            type="button"
+            class="side-tab"
+            aria-pressed={shown === "details"}
+            onClick={() => onShow("details")}
+          >
+            Details
+          </button>
+        )}
+        <span class="gap" />
+        <CloseButton onClose={props.onClose} />
+      </div>
+      <div class="side-body">{props.children}</div>
+    </section>
+  );
 }

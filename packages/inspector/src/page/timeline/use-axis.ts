@@ -1,12 +1,12 @@
-// Which part of the time is looked at: the whole session, what is in sight, or what a person chose.
+// Which part of the time is looked at: the whole session, the visible rows, or what the user chose.
 
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Lane, RunRow } from "../../wire/index.ts";
 import type { RowWindow } from "../parts/row-window.ts";
 import type { SessionModel } from "../state/session-model.ts";
-import { extentOf, moved, zoomed } from "./axis.ts";
-import type { Extent } from "./axis.ts";
+import { type Extent, extentOf, moved, zoomed } from "./axis.ts";
 import type { Row } from "./rows.ts";
+import type { RefObject } from "preact";
 
 export interface Axis {
   extent: Extent;
@@ -71,4 +71,31 @@ function seenExtent(
     if (run !== undefined) runs.push(run);
   }
   return extentOf(lanes, lanes.length === 0 ? runs : [], now);
+}
+
+/** The wheel over a timeline: with Ctrl it zooms, with Shift or sideways it moves in time. */
+export function useTimeWheel(chart: RefObject<HTMLElement | null>, axis: Axis): void {
+  const latest = useRef(axis);
+  latest.current = axis;
+  useEffect(() => {
+    const element = chart.current;
+    if (element === null) return;
+    const onWheel = (event: WheelEvent) => {
+      const ticks = element.querySelector(".ticks")?.getBoundingClientRect();
+      if (ticks === undefined || ticks.width === 0) return;
+      if (event.ctrlKey) {
+        event.preventDefault();
+        const part = Math.min(1, Math.max(0, (event.clientX - ticks.left) / ticks.width));
+        latest.current.zoom(event.deltaY > 0 ? 1.25 : 0.8, part);
+        return;
+      }
+      const sideways = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
+      if (sideways === 0) return;
+      event.preventDefault();
+      latest.current.move(sideways / ticks.width);
+    };
+    // Not passive: else the browser would zoom the page.
+    element.addEventListener("wheel", onWheel, { passive: false });
+    return () => element.removeEventListener("wheel", onWheel);
+  }, []);
 }

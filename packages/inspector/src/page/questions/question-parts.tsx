@@ -1,0 +1,103 @@
+// What the kinds of questions share: how long one waits, its answers, and what becomes of the one that is given.
+
+import { visibleLine, type PermissionRequest } from "@soong/core";
+import type { ComponentChildren } from "preact";
+import type { AnswerGiven } from "../../wire/index.ts";
+import { Button } from "../parts/button.tsx";
+import { ProblemText } from "../parts/loading.tsx";
+import { clockText, durationText } from "../parts/time-text.ts";
+import { useClock } from "../parts/use-time.ts";
+
+export interface QuestionParts {
+  is_sending: boolean;
+  problem: string | undefined;
+  /** Gives the answer if it was meant: see answer-guard. */
+  onClick: (answer: AnswerGiven) => void;
+}
+
+export interface AnswerChoice {
+  name: string;
+  covers: string;
+  /** Undefined: the button submits the form around it. */
+  answer: AnswerGiven | undefined;
+  key?: string;
+  look?: "primary" | "danger";
+}
+
+export const DECLINE: AnswerChoice = {
+  name: "Decline",
+  key: "n",
+  covers: "The tool receives that you do not want to answer.",
+  answer: { action: "decline" },
+};
+
+export function permissionChoices(
+  { scopes, session_scope, suggested_decision }: PermissionRequest,
+  reason: string,
+): AnswerChoice[] {
+  const why = reason.trim() === "" ? {} : { reason: reason.trim() };
+  const forSession: AnswerChoice = {
+    name: "Allow for the session",
+    key: "s",
+    covers: session_scope,
+    answer: { decision: "allow_for_session", ...why },
+  };
+  return [
+    {
+      name: "Allow once",
+      key: "y",
+      covers: "This exact call, as it is shown here, and no other.",
+      answer: { decision: "allow_once", ...why },
+      ...(suggested_decision === "allow_once" ? { look: "primary" } : {}),
+    },
+    ...(scopes.length > 0 ? [forSession] : []),
+    {
+      name: "Deny",
+      key: "n",
+      covers: "The call is not made. The model receives your reason.",
+      answer: { decision: "deny", ...why },
+      look: "danger",
+    },
+  ];
+}
+
+export function Answers(
+  props: QuestionParts & { choices: readonly AnswerChoice[]; children?: ComponentChildren },
+) {
+  const { is_sending, problem } = props;
+  return (
+    <div class="answers" role="group" aria-label="Your answer">
+      {props.choices.map(({ name, covers, answer, key, look }) => (
+        <div key={name} class="answer">
+          <Button
+            look={look}
+            aria-disabled={is_sending}
+            aria-keyshortcuts={key}
+            {...(answer === undefined
+              ? { type: "submit" }
+              : { onClick: () => props.onClick(answer) })}
+          >
+            {name} {key !== undefined && <kbd>{key}</kbd>}
+          </Button>
+          <span>{visibleLine(covers)}</span>
+        </div>
+      ))}
+      {props.children}
+      {is_sending && <p role="status">Sending your answer…</p>}
+      {problem !== undefined && <ProblemText text={problem} />}
+    </div>
+  );
+}
+
+/** Counted while it is seen. */
+export function WaitingSince(props: { asked_at: string }) {
+  const now = useClock(1000);
+  const asked = Date.parse(props.asked_at);
+  if (Number.isNaN(asked)) return null;
+  const whole = Math.floor(Math.max(0, now - asked) / 1000) * 1000;
+  return (
+    <span class="quiet" title={clockText(asked)}>
+      waiting for {durationText(whole).replace(".0 s", " s")}
+    </span>
+  );
+}

@@ -1,0 +1,82 @@
+// The spans of a call: their names, how long it spent in each kind, and where on the axis each is drawn.
+
+import type { Lane, Span, SpanKind } from "../../wire/index.ts";
+import { durationText } from "../parts/time-text.ts";
+import { placeOf, type Extent } from "./axis.ts";
+
+export interface Bar {
+  kind: SpanKind;
+  /** In percent of the width. */
+  left: number;
+  width: number;
+}
+
+/** Those that can be seen. What is still running lasts until `now`. */
+export function barsOf(spans: readonly Span[], extent: Extent, now: number): readonly Bar[] {
+  const bars: Bar[] = [];
+  for (const [kind, from, to] of spans) {
+    const left = Math.max(0, placeOf(extent, from));
+    const right = Math.min(100, placeOf(extent, to ?? now));
+    if (right < 0 || left > 100 || right < left) continue;
+    bars.push({ kind, left, width: right - left });
+  }
+  return bars;
+}
+
+/** From its first to its last moment. */
+export function durationOf(lane: Lane, now: number): number {
+  const first = lane.spans[0];
+  const last = lane.spans[lane.spans.length - 1];
+  if (first === undefined || last === undefined) return 0;
+  return Math.max(0, (last[2] ?? now) - first[1]);
+}
+
+/** In the order of a call's life. */
+const KINDS = {
+  arriving: { name: "checking", phase: "Checked and prepared" },
+  queued: { name: "queued", phase: "Queued" },
+  waiting: { name: "waiting for the user", phase: "Waited for the user" },
+  executing: { name: "executing", phase: "Executed" },
+  holding: { name: "holding its result", phase: "Held until its turn" },
+} as const satisfies Readonly<Record<SpanKind, { name: string; phase: string }>>;
+
+const SPAN_KINDS = Object.keys(KINDS) as SpanKind[];
+
+interface Phase {
+  readonly kind: SpanKind;
+  readonly name: string;
+  readonly ms: number;
+  readonly is_open: boolean;
+}
+
+/** How long a call was in each of its phases. */
+export function phasesOf(spans: readonly Span[], now: number): Phase[] {
+  return SPAN_KINDS.flatMap((kind) => {
+    const own = spans.filter(([spanKind]) => spanKind === kind);
+    if (own.length === 0) return [];
+    const ms = own.reduce((sum, [, from, to]) => sum + Math.max(0, (to ?? now) - from), 0);
+    return [{ kind, name: KINDS[kind].phase, ms, is_open: own.some(([, , to]) => to === null) }];
+  });
+}
+
+/** What it did for how long, in words. */
+export function spansText(lane: Lane, now: number): string {
+  return phasesOf(lane.spans, now)
+    .map(({ kind, ms }) => `${KINDS[kind].name} ${durationText(ms)}`)
+    .join(", ");
+}
+
+export function Legend() {
+  return (
+    <ul class="legend" aria-label="What a bar means">
+      {SPAN_KINDS.map((kind) => (
+        <li key={kind}>
+          <span class="legend-bar" aria-hidden="true">
+            <span class={`bar ${kind}`} style={{ left: "0%", width: "100%" }} />
+          </span>
+          {KINDS[kind].name}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,151 @@
+// A request that failed, as the error of our call (RESULT-4): what happened, whether it may have taken effect,
+// and what to do next.
+
+import { ToolFailure, type JsonObject, type ToolError } from "@soong/core";
+import { isJsonObject } from "@soong/core/internal";
+import { safeText } from "../catalog/index.ts";
+import type { McpRequestFailure } from "../connection/index.ts";
+
+const MAX_MESSAGE_CHARS = 4_000;
+const CAPABILITY_MISSING = -32_021;
+
+export function toToolFailure(
+  failure: McpRequestFailure,
+  call: { readonly isReadonly: boolean; readonly timeoutMs: number },
+  toolName: string,
+): ToolFailure {
+  const said = safeText(failure.message, MAX_MESSAGE_CHARS);
+  switch (failure.reason) {
+    case "aborted":
+      return new ToolFailure({
+        code: "aborted",
+        error_class: "canceled",
+        message: `${toolName} was stopped, and the server was notified.`,
+      });
+    case "timeout":
+      return new ToolFailure(
+        {
+          code: "timed_out",
+          error_class: "timeout",
+          message: `${toolName} gave no answer and no progress for ${call.timeoutMs} ms; the server was asked to stop. ${mayHaveHappened(call)}`,
+          ...afterwards(call),
+        },
+        [],
+        "timed_out",
+      );
+    case "lost":
+      return new ToolFailure(
+        {
+          code: "connection_lost",
+          error_class: "dependency_unavailable",
+          message: `The connection to the server was lost while ${toolName} was running: ${said}. ${mayHaveHappened(call)}`,
+          ...afterwards(call),
+        },
+        [],
+        outcomeOf(call),
+      );
+    case "invalid_answer":
+      return new ToolFailure(
+        {
+          code: "invalid_answer",
+          message: `${toolName} was answered with something that is not a result: ${said}. ${mayHaveHappened(call)}`,
+          ...afterwards(call),
+        },
+        [],
+        outcomeOf(call),
+      );
+    case "refused":
+      return new ToolFailure(
+        {
+          code:
+            failure.code === CAPABILITY_MISSING ? "client_capability_missing" : "question_refused",
+          error_class: "capability_gap",
+          message: `${toolName} was given up, because its server asked for something on the way: ${said}. ${mayHaveHappened(call)}`,
+          ...afterwards(call),
+          recovery: "use_another_tool",
+          ...details(failure),
+        },
+        [],
+        outcomeOf(call),
+      );
+    case "unauthorized":
+      return new ToolFailure({
+        code: "login_required",
+        error_class: "setup_required",
+        message: `${toolName} was not done: ${said}`,
+        recovery: "set_up_first",
+      });
+    case "rpc_error":
+      return new ToolFailure({ ...rpcError(failure, said, toolName), ...details(failure) });
+  }
+}
+
+/** What only reads has not happened in any way that matters. */
+function outcomeOf({ isReadonly }: { readonly isReadonly: boolean }): "failed" | "unknown" {
+  return isReadonly ? "failed" : "unknown";
+}
+
+function mayHaveHappened({ isReadonly }: { readonly isReadonly: boolean }): string {
+  return isReadonly
+    ? "It only reads, so it can be called again."
+    : "It may or may not have happened: find out before doing it again.";
+}
+
+function afterwards({ isReadonly }: { readonly isReadonly: boolean }): Partial<ToolError> {
+  return isReadonly
+    ? { retryable: true, recovery: "retry" }
+    : { retryable: false, recovery: "ask_the_user" };
+}
+
+type Wording = Pick<ToolError, "code" | "message"> & Partial<ToolError>;
+
+function rpcError({ code = 0 }: McpRequestFailure, said: string, toolName: string): Wording {
+  switch (code) {
+    case -32602:
+      return {
+        code: "invalid_params",
+        error_class: "invalid_arguments",
+        message: `The server refused the arguments of ${toolName}: ${said}`,
+        recovery: "change_arguments",
+      };
+    case -32601:
+      return {
+        code: "method_not_found",
+        error_class: "capability_gap",
+        message: `The server does not know ${toolName}: ${said}`,
+        recovery: "use_another_tool",
+      };
+    case CAPABILITY_MISSING:
+      return {
+        code: "client_capability_missing",
+        error_class: "capability_gap",
+        message: `${toolName} needs something this client does not offer: ${said}`,
+        recovery: "use_another_tool",
+      };
+    case -32042:
+      return {
+        code: "url_elicitation_required",
+        error_class: "setup_required",
+        message: `${toolName} wants a page to be opened first, and no one agreed to: ${said}`,
+        recovery: "ask_the_user",
+      };
+    default:
+      return { code: "server_error", message: `The server failed on ${toolName}: ${said}` };
+  }
+}
+
+const MAX_DATA_CHARS = 4_000;
+
+function details({ code, data }: McpRequestFailure): { details?: JsonObject } {
+  if (code === undefined) return {};
+  const isShort = data !== undefined && JSON.stringify(data).length <= MAX_DATA_CHARS;
+  const kept = isShort && isJsonObject(data) ? data : {};
+  const { requiredCapabilities: required } = kept;
+  return {
+    details: {
+      rpc_code: code,
+      ...(Object.keys(kept).length === 0 ? {} : { data: kept }),
+      ...(isJsonObject(required) ? { required_capabilities: required } : {}),
+    },
+  };
+}

@@ -1,0 +1,162 @@
+// Who answers when a call needs the user (GATE-2, MCP-5), or its server something of the host. A session has one
+// place to ask and may have many clients: a question goes to the client whose call it is about, and to no one
+// else's.
+
+import {
+  messageOf,
+  NobodyToAsk,
+  type AskElicitation,
+  type AskPermission,
+  type ElicitationAnswer,
+  type ElicitationRequest,
+  type PermissionRequest,
+} from "@soong/core";
+import type { McpHost } from "../call/index.ts";
+import {
+  questionOf,
+  type Abilities,
+  type ClientAnswer,
+  type ClientQuestion,
+} from "./client-question.ts";
+import { howToAllow, permissionQuestion, readPermission } from "./permission-question.ts";
+
+/** Open the session with `ask` and `elicit` of it, and the servers behind it with `host`. */
+export interface GatewayBroker {
+  readonly ask: AskPermission;
+  readonly elicit: AskElicitation;
+  /** What servers ask of a host, passed to the client whose call it is. */
+  readonly host: McpHost;
+  /** The calls of one run are answered for by its client from now on, until the returned function is called. */
+  register(run_id: string, calls: AnsweringCalls): () => void;
+}
+
+export interface GatewayBrokerOptions {
+  /** Asked where the client cannot be, or where no one was there to answer it: the control broker of the session. */
+  readonly ask?: AskPermission;
+  readonly elicit?: AskElicitation;
+}
+
+/** The calls of one client that have not ended. */
+export interface AnsweringCalls {
+  find(tool_call_id: string): AnsweringCall | undefined;
+  /** The one there is; nothing when there are several. */
+  only(): AnsweringCall | undefined;
+}
+
+export interface AnsweringCall {
+  readonly client: string;
+  /** Whether the other calls of its run may be another client's. */
+  readonly standsAlone: boolean;
+  can(ability: keyof Abilities): boolean;
+  readonly logLevel: string | undefined;
+  /** Rejects when the client cannot be asked after all. The answer is of the question's kind. */
+  put(
+    question: ClientQuestion,
+    options: { readonly signal: AbortSignal; readonly key?: string | undefined },
+  ): Promise<ClientAnswer>;
+  /**
+   * Questions come together, under these names: they are not to be put one by one. What it returns is called for
+   * each that has come, or will not come any more.
+   */
+  expect(keys: readonly string[]): (key: string) => void;
+}
+
+export function createGatewayBroker(options: GatewayBrokerOptions = {}): GatewayBroker {
+  const callsByRun = new Map<string, AnsweringCalls>();
+
+  return {
+    async ask(request, context) {
+      const call = callOf(request);
+      let why = "this client cannot show questions (it declares no elicitation)";
+      const question = permissionQuestion(request);
+      if (question === undefined) why = "it is too long to be shown whole in this client";
+      else if (call?.can("form") === true) {
+        try {
+          const answer = await elicitFrom(call, question, context.signal);
+          // Unattended hosts dismiss every question: that is no answer.
+          if (answer.action !== "cancel") return readPermission(request, answer, call.client);
+          why = "the question was dismissed in the client";
+        } catch (error) {
+          why = `asking through the client failed (${messageOf(error)})`;
+        }
+      }
+      if (options.ask === undefined) throw new NobodyToAsk(`${why}. ${howToAllow(request)}`);
+      try {
+        return await options.ask(request, context);
+      } catch (error) {
+        if (!(error instanceof NobodyToAsk)) throw error;
+        throw new NobodyToAsk(`${why}; ${error.message}. ${howToAllow(request)}`);
+      }
+    },
+
+    async elicit(request, context) {
+      const { tool_call_id, tool_name: _tool, ...question } = request;
+      const call = registeredCall(tool_call_id)?.call;
+      let answer: ElicitationAnswer = { action: "decline" };
+      if (call?.can(request.mode) === true) {
+        try {
+          answer = await elicitFrom(call, question, context.signal);
+          if (answer.action !== "cancel") return answer;
+        } catch {
+          // Then any other responder, or none.
+        }
+      }
+      return options.elicit === undefined ? answer : options.elicit(request, context);
+    },
+
+    host: {
+      clientOf({ tool_call_id }) {
+        const registered = registeredCall(tool_call_id);
+        if (registered === undefined) return undefined;
+        const { call, calls } = registered;
+        return {
+          identity: call.standsAlone ? call : calls,
+          sampling: call.can("sampling"),
+          roots: call.can("roots"),
+          logLevel: call.logLevel,
+          async ask(request, asking) {
+            const given = await call.put(questionOf(request), asking);
+            if (given.kind === "elicitation") throw new Error("the client answered something else");
+            return given.result;
+          },
+          expect: (keys) => call.expect(keys),
+        };
+      },
+    },
+
+    register(run_id, calls) {
+      callsByRun.set(run_id, calls);
+      return () => callsByRun.delete(run_id);
+    },
+  };
+
+  /** A question of a subagent names its own call: it is known whose it is when only one call is open. */
+  function callOf(request: PermissionRequest): AnsweringCall | undefined {
+    const own = callsByRun.get(request.run_id);
+    if (own !== undefined) return own.find(request.tool_call_id);
+    return request.parent_run_id === undefined
+      ? undefined
+      : callsByRun.get(request.parent_run_id)?.only();
+  }
+
+  function registeredCall(
+    tool_call_id: string,
+  ): { readonly call: AnsweringCall; readonly calls: AnsweringCalls } | undefined {
+    for (const calls of callsByRun.values()) {
+      const call = calls.find(tool_call_id);
+      if (call !== undefined) return { call, calls };
+    }
+    return undefined;
+  }
+}
+
+async function elicitFrom(
+  call: AnsweringCall,
+  request: ElicitationRequest,
+  signal: AbortSignal,
+): Promise<ElicitationAnswer> {
+  const { key } = request;
+  const given = await call.put({ kind: "elicitation", request }, { signal, key });
+  if (given.kind !== "elicitation") throw new Error("the client answered something else");
+  return given.answer;
+}
