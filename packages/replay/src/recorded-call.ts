@@ -14,7 +14,7 @@ import {
   type ToolResult,
   type ToolStatus,
 } from "@soong/core";
-import { ARGUMENTS_NAME, isJsonObject } from "@soong/core/internal";
+import { ARGUMENTS_NAME, isJsonObject, omitUndefined } from "@soong/core/internal";
 
 export interface RecordedCall {
   readonly id: string;
@@ -161,7 +161,7 @@ export function ownStatusOf(call: RecordedCall): ToolStatus | undefined {
 export function planOf(judgement: RecordedCall["judged"]): Plan {
   const { resources = [], planned_destructive, effects } = judgement?.data ?? {};
   const destructive = planned_destructive ?? effects?.destructive;
-  return { resources: [...resources], ...(destructive === undefined ? {} : { destructive }) };
+  return { resources: [...resources], ...omitUndefined({ destructive }) };
 }
 
 /** What it names, not its guards nor its judge, is what ended it. In older records: its plan. */

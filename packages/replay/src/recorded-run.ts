@@ -11,7 +11,7 @@ import {
   type Role,
   type RunOptions,
 } from "@soong/core";
-import { compileRecordedPolicy } from "@soong/core/internal";
+import { compileRecordedPolicy, omitUndefined } from "@soong/core/internal";
 import { damaged } from "./check-fact.ts";
 import { ReplayError } from "./replay-error.ts";
 import { artifactOf, factsOf, type ReplaySource } from "./source.ts";
@@ -96,13 +96,15 @@ export function runOptionsOf({ started, role, request }: RecordedRun, policy: Po
     role,
     mode,
     profile: request.profile,
-    ...(input.roots === undefined ? {} : { roots: input.roots }),
+    ...omitUndefined({ roots: input.roots }),
     ...(ceiling === undefined
       ? {}
       : { parent: { run_id: parent_run_id, agent_id: parent_agent_id, policy: ceiling } }),
-    ...(allowed_tools === undefined ? {} : { allowedTools: allowed_tools }),
-    ...(suggested_tools === undefined ? {} : { suggestedTools: suggested_tools }),
-    ...(task_denied === undefined ? {} : { taskDenied: task_denied }),
-    ...(loaded_tools === undefined ? {} : { loadedTools: loaded_tools }),
+    ...omitUndefined({
+      allowedTools: allowed_tools,
+      suggestedTools: suggested_tools,
+      taskDenied: task_denied,
+      loadedTools: loaded_tools,
+    }),
   };
 }

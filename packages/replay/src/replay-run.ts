@@ -1,6 +1,7 @@
 // Replays a run from its journal alone (REPLAY-1): the same decisions, or the first that would be another one now.
 
 import type { Fact } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import { damaged } from "./check-fact.ts";
 import { Diverged, type Divergence } from "./divergence.ts";
 import { readRecordedRun } from "./recorded-run.ts";
@@ -75,7 +76,7 @@ export async function replayRun({ source, run_id }: ReplayOptions): Promise<Repl
     if (played.left === undefined) return;
     const { fact, why } = played.left;
     const { seq, tool_call_id } = fact;
-    left_out.push({ seq, ...(tool_call_id === undefined ? {} : { tool_call_id }), why });
+    left_out.push({ seq, ...omitUndefined({ tool_call_id }), why });
   }
 
   async function* counted(): AsyncGenerator<Fact, void> {

@@ -3,6 +3,7 @@
 
 import type { Expectation } from "@soong/agent";
 import type { ToolResult } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 
 export function expectedResult(
   result: number,
@@ -13,7 +14,7 @@ export function expectedResult(
   // Its text names another call by its id, which is of that run.
   const namesCall = recorded.error?.code === "skipped_after_failure";
   const line = isReplaced || namesCall ? undefined : stableLine(recorded);
-  return { result, status, ...(line === undefined ? {} : { contains: line }) };
+  return { result, status, ...omitUndefined({ contains: line }) };
 }
 
 /** From outside the run, or by a crash: a script is not stopped there. */

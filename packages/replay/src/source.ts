@@ -2,6 +2,7 @@
 // `@soong/store` is one as it stands; `replaySourceOf` makes one of a journal in memory.
 
 import type { ArtifactStore, ConversationNode, Fact, MemoryJournal } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import { checkFact, damaged } from "./check-fact.ts";
 
 export interface ReplaySource {
@@ -43,7 +44,7 @@ export async function* factsOf(source: ReplaySource, run_id?: string): AsyncGene
     const page = await source.facts({
       after,
       limit: PAGE,
-      ...(run_id === undefined ? {} : { run_id }),
+      ...omitUndefined({ run_id }),
     });
     for (const fact of page) {
       if (fact.seq <= after) throw damaged(fact.seq, `it comes after fact ${after}`);

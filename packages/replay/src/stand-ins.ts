@@ -22,7 +22,12 @@ import {
   type ToolResult,
   type ToolSource,
 } from "@soong/core";
-import { ARGUMENTS_NAME, isHandlerErrorStatus, isHandlerStatus } from "@soong/core/internal";
+import {
+  ARGUMENTS_NAME,
+  isHandlerErrorStatus,
+  isHandlerStatus,
+  omitUndefined,
+} from "@soong/core/internal";
 import type { LiveCall } from "./live-call.ts";
 import {
   endedFromOutside,
@@ -237,8 +242,7 @@ export function personOf(stage: Stage): AskPermission {
     const { decision, reason, answered_by } = resolved.data;
     return {
       decision,
-      ...(reason === undefined ? {} : { reason }),
-      ...(answered_by === undefined ? {} : { answered_by }),
+      ...omitUndefined({ reason, answered_by }),
     };
   };
 }
@@ -290,7 +294,7 @@ function returnOf(result: ToolResult): HandlerResult {
     status: isHandlerStatus(status) ? status : "failed",
     content: isError ? withoutMessage(content, error.message) : content,
     summary,
-    ...(data === undefined ? {} : { data }),
+    ...omitUndefined({ data }),
     artifacts,
     ...(isError ? { error } : {}),
   });

@@ -22,7 +22,13 @@ import {
   type Run,
   type RuleOrigin,
 } from "@soong/core";
-import { createGrants, entriesIn, effectsUnder, toolFacts } from "@soong/core/internal";
+import {
+  createGrants,
+  effectsUnder,
+  entriesIn,
+  omitUndefined,
+  toolFacts,
+} from "@soong/core/internal";
 import { createGrantHistory } from "./grant-history.ts";
 import { decisiveOf } from "./live-call.ts";
 import { readDefinitions, readRecordedRun, runOptionsOf } from "./recorded-run.ts";
@@ -169,7 +175,7 @@ function surfaceChanges(before: readonly CatalogEntry[], { surface }: Run): What
     const now = standing?.state ?? "absent";
     if (old === now) return [];
     const reason = standing?.state === "excluded" ? standing.detail : undefined;
-    return [{ tool_name, was: old, now, ...(reason === undefined ? {} : { reason }) }];
+    return [{ tool_name, was: old, now, ...omitUndefined({ reason }) }];
   });
 }
 
@@ -198,7 +204,7 @@ function verdictOf(
   reason: string,
 ): WhatIfVerdict {
   const { layer = "", rule = "", origin } = decisive ?? {};
-  return { decision, layer, rule, reason, ...(origin === undefined ? {} : { origin }) };
+  return { decision, layer, rule, reason, ...omitUndefined({ origin }) };
 }
 
 function absence({ surface, policy }: Run, tool: RegisteredTool): WhatIfVerdict | undefined {
@@ -213,7 +219,7 @@ function absence({ surface, policy }: Run, tool: RegisteredTool): WhatIfVerdict 
     layer: "surface",
     rule,
     reason: detail,
-    ...(origin === undefined ? {} : { origin }),
+    ...omitUndefined({ origin }),
   };
 }
 
@@ -221,7 +227,7 @@ function beforeAnyInput(policy: Policy, tool: RegisteredTool): WhatIfVerdict {
   const { verdict, rule, reason } = staticVerdict(policy, toolFacts(policy, tool));
   const decision = verdict === "allowed" ? "allow" : verdict === "denied" ? "deny" : "ask";
   const origin = originOf(policy, rule);
-  return { decision, layer: "tool", rule, reason, ...(origin === undefined ? {} : { origin }) };
+  return { decision, layer: "tool", rule, reason, ...omitUndefined({ origin }) };
 }
 
 function originOf({ input }: Policy, rule: string): RuleOrigin | undefined {
@@ -246,11 +252,11 @@ function recordedFacts(
     tags: tool.tags,
     source_kind: tool.source.kind,
     source_id: tool.source.id,
-    ...(tool.trust === undefined ? {} : { trust: tool.trust }),
+    ...omitUndefined({ trust: tool.trust }),
     effects,
     resources,
     hosts,
-    ...(planned_destructive === undefined ? {} : { planned_destructive }),
+    ...omitUndefined({ planned_destructive }),
     ...(hook === undefined
       ? {}
       : {

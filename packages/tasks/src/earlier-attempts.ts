@@ -1,6 +1,7 @@
 // What came of a step before: whoever takes it over has to know what was tried, how that ended, and what it may have
 // changed by then.
 
+import { omitUndefined } from "@soong/core/internal";
 import { withoutClaim, type Draft } from "./draft.ts";
 import type { EarlierAttempt, StepRecord } from "./records.ts";
 
@@ -22,7 +23,7 @@ export function withEarlier(
     outcome,
     message: message.slice(0, MESSAGE_CHARS),
     run_id,
-    ...(worker === undefined ? {} : { worker }),
+    ...omitUndefined({ worker }),
     at: draft.at,
   };
   return { ...withoutClaim(step), earlier: [...earlier, ended].slice(-MOST_KEPT) };

@@ -1,6 +1,6 @@
 // A task as it is asked for, and the task it becomes. Statuses follow from the dependencies: nobody sets one here.
 
-import { oneLine } from "@soong/core/internal";
+import { omitUndefined, oneLine } from "@soong/core/internal";
 import type { TaskActor } from "./actor.ts";
 import { planProblems } from "./check-plan.ts";
 import { attemptsProblem, idListProblem, stepIdProblem, textProblem } from "./check-texts.ts";
@@ -126,7 +126,7 @@ export function newStep(
     step_id,
     title: oneLine(given.title),
     instructions: given.instructions,
-    ...(expected_output === undefined ? {} : { expected_output }),
+    ...omitUndefined({ expected_output }),
     depends_on: [...depends_on],
     position: place.position,
     status: depends_on.length === 0 ? "ready" : "pending",

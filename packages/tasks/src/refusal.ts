@@ -2,6 +2,7 @@
 // found out on the way may have to be written all the same), an exception at the room's door.
 
 import { type JsonObject, SoongError } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 
 export type RefusalCode =
   /** There is no such task, or it is not this actor's to know of. */
@@ -49,5 +50,5 @@ export function refuse(
   message: string,
   details?: JsonObject,
 ): { readonly ok: false; readonly refusal: Refusal } {
-  return { ok: false, refusal: { code, message, ...(details === undefined ? {} : { details }) } };
+  return { ok: false, refusal: { code, message, ...omitUndefined({ details }) } };
 }

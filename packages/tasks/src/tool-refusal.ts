@@ -1,6 +1,7 @@
 // A refusal as the error of a call: what went wrong, and what the model can do about it.
 
 import { ToolFailure, type ErrorClass, type Recovery } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import { TaskRefused, type RefusalCode } from "./refusal.ts";
 
 const MEANING: Readonly<Record<RefusalCode, readonly [ErrorClass, Recovery]>> = {
@@ -31,7 +32,7 @@ export async function answered<Result>(work: () => Promise<Result>): Promise<Res
       error_class,
       recovery,
       retryable: recovery === "retry_after_delay",
-      ...(details === undefined ? {} : { details }),
+      ...omitUndefined({ details }),
     });
   }
 }

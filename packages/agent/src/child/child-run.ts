@@ -2,6 +2,7 @@
 // happens to it is a result for its caller; nothing of it is thrown.
 
 import { messageOf, type RunOptions, type SurfaceProblem, type ToolContext } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import {
   openConversation,
   type InstructionSource,
@@ -196,8 +197,7 @@ function conversationOptions(
     ids,
     limits: { ...limits, max_turns: Math.min(max_turns, limits.max_turns) },
     started_by: { account: seat.account, lastSeq: seat.lastSeq },
-    ...(supply === undefined ? {} : { supply }),
-    ...(history === undefined ? {} : { history }),
+    ...omitUndefined({ supply, history }),
     ...(isFork || around.instructions === undefined ? {} : { instructions: around.instructions }),
     ...(expected === undefined ? {} : { checkAnswer: (answer: string) => expected.mend(answer) }),
   };
@@ -217,12 +217,13 @@ function runOptions(seat: RunSeat, start: ChildStart): RunOptions {
     // Orchestrating is for main; a child in plan mode only reads.
     ...(mode === "plan" ? { mode } : {}),
     ...(rules === undefined ? {} : { policy: { rules } }),
-    ...(allowedTools === undefined ? {} : { allowedTools }),
-    ...(suggested_tools === undefined ? {} : { suggestedTools: suggested_tools }),
-    // What the task denies its parent it denies the child.
-    ...(taskDenied === undefined ? {} : { taskDenied }),
-    ...(roots === undefined ? {} : { roots }),
-    ...(inlineLimitBytes === undefined ? {} : { inlineLimitBytes }),
+    ...omitUndefined({
+      allowedTools,
+      suggestedTools: suggested_tools,
+      taskDenied,
+      roots,
+      inlineLimitBytes,
+    }),
     ...(role === "fork" ? { loadedTools: seat.loadedTools() } : {}),
   };
 }

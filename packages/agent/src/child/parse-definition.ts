@@ -2,6 +2,7 @@
 
 import { basename } from "node:path";
 import type { PermissionRule } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import { readDocument, type Problem } from "@soong/platform";
 import { splitFrontMatter } from "../document/index.ts";
 import type { WrittenDefinition } from "./agent-definition.ts";
@@ -41,6 +42,6 @@ export function parseAgentDefinition(text: string, file: string): ParsedDefiniti
   });
   return {
     ok: true,
-    definition: { ...written, id, system: split.body, ...(rules === undefined ? {} : { rules }) },
+    definition: { ...written, id, system: split.body, ...omitUndefined({ rules }) },
   };
 }

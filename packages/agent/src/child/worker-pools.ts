@@ -1,6 +1,7 @@
 // The workers there are, and which of them are at work (SCHED-2). A worker is a place, not a process: it has one run at a
 // time, and a pool whose places are all taken says so.
 
+import { omitUndefined } from "@soong/core/internal";
 import type { TaskActor } from "@soong/tasks";
 
 export interface WorkerPool {
@@ -125,7 +126,7 @@ export function createWorkerPools(pools: readonly WorkerPool[]): WorkerPools {
       state: "busy",
       run_id,
       task_id,
-      ...(step_id === undefined ? {} : { step_id }),
+      ...omitUndefined({ step_id }),
     };
   }
 
@@ -155,6 +156,6 @@ export function workerActor(assignment: Assignment): TaskActor {
     agent_id,
     task_id,
     worker,
-    ...(step_id === undefined ? {} : { step_id }),
+    ...omitUndefined({ step_id }),
   };
 }

@@ -3,6 +3,7 @@
 
 import { createHash } from "node:crypto";
 import type { AddedNode, ConversationNode, JsonObject } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import { messageText, type NodePlace } from "./message-node.ts";
 
 /** `read`: a call read the file; the node has its id. */
@@ -94,7 +95,7 @@ export function instructionNode(
   const node = { kind: "instruction_context" as const, content: [{ type: "text" as const, text }] };
   return {
     ...place,
-    ...(parent_id === undefined ? {} : { parent_id }),
+    ...omitUndefined({ parent_id }),
     ...withHash({ ...node, data: about }),
   };
 }

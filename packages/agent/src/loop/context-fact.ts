@@ -2,6 +2,7 @@
 // calls will be judged, what was left out and what there was no source for. Every list is there, empty or not.
 
 import type { ContentBlock, ConversationNode, ModelTools, NodeKind, Surface } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import {
   TOKEN_ESTIMATE,
   type ContextPlan,
@@ -73,7 +74,7 @@ function instructionRef({
 }: InstructionBlocks["blocks"][0]) {
   const { node_id, tool_call_id } = node;
   const read = tool_call_id === undefined ? {} : { tool_call_id };
-  return { node_id, origin, ...(path === undefined ? {} : { path }), sha256, bytes, cut, ...read };
+  return { node_id, origin, ...omitUndefined({ path }), sha256, bytes, cut, ...read };
 }
 
 function sessionRef({ run }: Running): object {

@@ -2,6 +2,7 @@
 // waits between them, then the next model of the chain. Each choice is a fact.
 
 import type { ModelTools } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import { isRetryable, type Model, type ModelError, type ModelRequest } from "../model/index.ts";
 import type { Backoff } from "./backoff.ts";
 import { budgetExclusion, budgetSpent, budgetState } from "./budget.ts";
@@ -129,7 +130,7 @@ function recordRouting(
         model === selected
           ? budgetExclusion(model, limits.budget ?? {})
           : exclusion(running, model, tools);
-      return { model: model.id, ...(excluded === undefined ? {} : { excluded }) };
+      return { model: model.id, ...omitUndefined({ excluded }) };
     }),
     selected: selected.id,
     fallback_chain: models.slice(running.chosen + 1).map(({ id }) => id),

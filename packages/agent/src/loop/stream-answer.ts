@@ -2,6 +2,7 @@
 // arguments are complete. Whatever a model does, this ends, and no call is left without an end (SCHED-6).
 
 import type { ConversationNode, FactData, JsonObject, ModelTools, Turn } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import {
   costOf,
   type Model,
@@ -84,7 +85,7 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
       complete.add(event.key);
       tellText();
       const { id, name, arguments: sent } = event;
-      const given = { name, arguments: sent, ...(id === undefined ? {} : { id }) };
+      const given = { name, arguments: sent, ...omitUndefined({ id }) };
       const tool_call_id = turn.push(given);
       const call = redactCall(run, tools, { tool_call_id, name, arguments: sent });
       calls.push(call);

@@ -2,6 +2,7 @@
 // memory, too: what is not said follows from where the file is.
 
 import { basename } from "node:path";
+import { omitUndefined } from "@soong/core/internal";
 import { stringify } from "yaml";
 import {
   controlCharacter,
@@ -38,7 +39,7 @@ export function parseEntry(written: string, place: EntryPlace): ParsedEntry {
   const { file } = place;
   const refused = (line: number, message: string, field?: string): ParsedEntry => ({
     ok: false,
-    problems: [{ file, line, column: 1, ...(field === undefined ? {} : { field }), message }],
+    problems: [{ file, line, column: 1, ...omitUndefined({ field }), message }],
   });
   const id = basename(file, ".md");
   if (!isMemoryId(id)) {

@@ -2,6 +2,7 @@
 // asked for and on record as any call the model makes.
 
 import { ToolFailure, type JsonObject, type ToolContext, type ToolResult } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import type { CallingRun } from "../skill/index.ts";
 
 /** A tool of an MCP server, and what it is given for the fields of ours. */
@@ -60,7 +61,7 @@ function failureOf(
       ...more,
       code,
       message: `${tool}, the configured memory, ${did} (${status}): ${message}`,
-      details: { tool_name: tool, status, ...(tool_call_id === undefined ? {} : { tool_call_id }) },
+      details: { tool_name: tool, status, ...omitUndefined({ tool_call_id }) },
     },
     [],
     status === "timed_out" || status === "unknown" ? status : "failed",

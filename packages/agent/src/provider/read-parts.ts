@@ -2,7 +2,7 @@
 // are complete, and the pieces the provider will want to see again.
 
 import type { JsonObject } from "@soong/core";
-import { isRecord } from "@soong/core/internal";
+import { isRecord, omitUndefined } from "@soong/core/internal";
 import type { ModelError, ModelEvent, StopReason } from "../model/index.ts";
 import { createNativeIds } from "./native-ids.ts";
 import { providerData, type Piece } from "./replay.ts";
@@ -183,7 +183,7 @@ export function createPartReader(context: Omit<ErrorContext, "begun">): PartRead
         type: "completed",
         stop: stopOf(unified, reported > 0),
         usage,
-        ...(data === undefined ? {} : { provider_data: data }),
+        ...omitUndefined({ provider_data: data }),
       },
     ];
   }

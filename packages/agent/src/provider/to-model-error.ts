@@ -1,7 +1,7 @@
 // Whatever a provider package throws or puts into its stream, as one of our kinds of model error. The
 // packages are known by the shape of their errors alone; nothing of them is imported.
 
-import { asRecord, oneLine } from "@soong/core/internal";
+import { asRecord, omitUndefined, oneLine } from "@soong/core/internal";
 import type { ModelError, ModelErrorKind } from "../model/index.ts";
 import { ANSWER_TOO_LARGE, WEB_PAGE } from "./bounded-fetch.ts";
 import { retryAfterMs } from "./retry-after.ts";
@@ -23,7 +23,7 @@ export function toModelError(error: unknown, context: ErrorContext): ModelError 
   return {
     kind,
     message: `${context.modelId}: ${seen.codes.includes(WEB_PAGE) ? NOT_THE_API : EXPLANATIONS[kind]}${said === "" ? "" : ` It said: ${said}`}`,
-    ...(status === undefined ? {} : { status }),
+    ...omitUndefined({ status }),
     ...(retry === undefined || !WAITS.has(kind) ? {} : { retry_after_ms: retry }),
   };
 }

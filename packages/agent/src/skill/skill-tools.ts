@@ -10,7 +10,7 @@ import {
   type ToolContext,
   type ToolSource,
 } from "@soong/core";
-import { nearestName, oneLine } from "@soong/core/internal";
+import { nearestName, omitUndefined, oneLine } from "@soong/core/internal";
 import { describeProblem, shorten, type Problem } from "@soong/platform";
 import { nodesInView, type RunOf } from "./calling-run.ts";
 import { filesBeside, readFileBeside, type FilesBeside } from "./files-beside.ts";
@@ -132,7 +132,7 @@ function restrictedLine({ name, restriction: { decision, by } }: RestrictedSkill
 }
 
 function recordOf({ name, description, compatibility, file }: Skill) {
-  return { name, description, ...(compatibility === undefined ? {} : { compatibility }), file };
+  return { name, description, ...omitUndefined({ compatibility }), file };
 }
 
 function loadTool({ folder, runOf }: SkillToolParts): AnyTool {

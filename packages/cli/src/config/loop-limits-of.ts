@@ -1,6 +1,7 @@
 // The part of the config that is the loop's.
 
 import type { LoopLimits } from "@soong/agent";
+import { omitUndefined } from "@soong/core/internal";
 import type { SoongConfig } from "./soong-config.ts";
 
 /** How long an abort waits is nobody's to set. */
@@ -30,7 +31,7 @@ function budgetOf({
 }: SoongConfig["model"]["budget"]): LoopSettings["budget"] {
   if (max_tokens === undefined && max_cost === undefined) return undefined;
   return {
-    ...(max_tokens === undefined ? {} : { tokens: max_tokens }),
+    ...omitUndefined({ tokens: max_tokens }),
     ...(max_cost === undefined
       ? {}
       : { cost: { currency, micros: Math.round(max_cost * 1_000_000) } }),

@@ -8,6 +8,7 @@ import {
   type PolicyInput,
   SoongError,
 } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import type { SoongConfig } from "./soong-config.ts";
 import { TOOL_PATTERN } from "./value-kinds.ts";
 
@@ -33,7 +34,7 @@ export function policyOf(values: SoongConfig, flags: PolicyFlags): PolicyInput {
     network: permissions.network,
     sensitive_paths: tools.sensitive_paths,
     readonly_mcp: readonlyMcp,
-    ...(flags.mode === undefined ? {} : { mode: flags.mode }),
+    ...omitUndefined({ mode: flags.mode }),
   };
 }
 

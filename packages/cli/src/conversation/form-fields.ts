@@ -2,7 +2,7 @@
 // schema and all words in it come from a server; nothing of them is more than text here.
 
 import { compileSchema, readSchema, type JsonObject, type JsonValue } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject, omitUndefined } from "@soong/core/internal";
 
 export interface FormField {
   readonly name: string;
@@ -47,7 +47,7 @@ export function formFields(schema: JsonObject): readonly FormField[] {
       title: textOf(field["title"]) ?? name,
       ...described(textOf(field["description"])),
       required: needed.includes(name),
-      ...(field["default"] === undefined ? {} : { default: field["default"] }),
+      ...omitUndefined({ default: field["default"] }),
       kind: kindOf(field, options),
       options,
       schema: field,

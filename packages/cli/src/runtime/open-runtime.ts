@@ -21,6 +21,7 @@ import {
   type SessionOptions,
 } from "@soong/core";
 import { statSync } from "node:fs";
+import { omitUndefined } from "@soong/core/internal";
 import type { McpServers, McpServersOptions } from "@soong/mcp";
 import type { NewSession, OpenSession, Store } from "@soong/store";
 import { defaultLockDirectory } from "@soong/platform";
@@ -249,7 +250,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       session_id,
       journal,
       artifacts,
-      ...(lastSeq === undefined ? {} : { lastSeq }),
+      ...omitUndefined({ lastSeq }),
       hooks: [...hooks, ...(options.hooks ?? [])],
       findRequestId: questions.findRequestId,
       ask: async (request, { signal, ...more }) => {

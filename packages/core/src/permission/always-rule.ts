@@ -1,6 +1,7 @@
 // The rule that "always" would write (PERM-18): made from the targets of one call, so that it covers no more than a yes for the
 // session would. Where a rule cannot say that, there is none to offer.
 
+import { omitUndefined } from "../schema/index.ts";
 import type { Resource } from "../tool/index.ts";
 import { isBoundToProject } from "./argv-pattern.ts";
 import type { ChainEntry } from "./decision.ts";
@@ -46,7 +47,7 @@ export function alwaysRule(about: AlwaysAbout): PermissionRule | undefined {
     tool: tool_name,
     ...(argv === undefined ? {} : { argv, exact_argv: true }),
     ...(path === undefined || argv !== undefined ? {} : { path }),
-    ...(host === undefined ? {} : { host }),
+    ...omitUndefined({ host }),
     decision: "allow",
   };
 }

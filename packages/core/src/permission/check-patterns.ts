@@ -3,7 +3,7 @@
 
 import type { RegisteredTool } from "../registry/index.ts";
 import { isExactName, KNOWN_TAGS, matchesName } from "../tool/index.ts";
-import { nearestName } from "../schema/index.ts";
+import { nearestName, omitUndefined } from "../schema/index.ts";
 import { baseName, parentOf } from "./path.ts";
 import { linkedPrefix } from "./path-pattern.ts";
 import type { PermissionRule } from "./permission-rule.ts";
@@ -50,7 +50,7 @@ export function checkPatterns(
 ): PatternWarning[] {
   const places = {
     ...(policy.roots === undefined ? {} : { project: policy.roots.project }),
-    ...(policy.home === undefined ? {} : { home: policy.home }),
+    ...omitUndefined({ home: policy.home }),
   };
   const check = (pattern: Pattern, by: "allow" | "restricting" | "hook"): Found[] => {
     const { tool, tags, path, argv } = pattern;

@@ -1,6 +1,7 @@
 // The policy of a session and what one run adds to it. Rules are of one layer and simply come together;
 // of every other setting the stricter one holds, so that no run takes back what its session forbids.
 
+import { omitUndefined } from "../schema/index.ts";
 import type { NetworkPolicy, PolicyInput } from "./policy.ts";
 
 export function mergePolicies(session: PolicyInput, run: PolicyInput): PolicyInput {
@@ -11,13 +12,13 @@ export function mergePolicies(session: PolicyInput, run: PolicyInput): PolicyInp
     ...session,
     rules: [...(session.rules ?? []), ...(run.rules ?? [])],
     destructive: session.destructive === "deny" || run.destructive === "deny" ? "deny" : "ask",
-    ...(network === undefined ? {} : { network }),
+    ...omitUndefined({ network }),
     protected_roots: [...(session.protected_roots ?? []), ...(run.protected_roots ?? [])],
     sensitive_paths: [...(session.sensitive_paths ?? []), ...(run.sensitive_paths ?? [])],
     ...(session.links === undefined && run.links === undefined
       ? {}
       : { links: { ...run.links, ...session.links } }),
-    ...(readonlyMcp === undefined ? {} : { readonly_mcp: readonlyMcp }),
+    ...omitUndefined({ readonly_mcp: readonlyMcp }),
     case_insensitive_paths:
       session.case_insensitive_paths === true || run.case_insensitive_paths === true,
   };

@@ -1,6 +1,7 @@
 // A permission rule as people write it (CONF-4), and the sentences it puts into a chain. They depend on
 // the rule alone, so they are made once.
 
+import { omitUndefined } from "../schema/index.ts";
 import type { NamePattern } from "../tool/index.ts";
 import type { ChainEntry, Decision, RuleOrigin } from "./decision.ts";
 
@@ -51,7 +52,7 @@ export function entriesOfRule(rule: PermissionRule, id: string): RuleEntries {
   const place = {
     layer: "rules",
     rule: id,
-    ...(rule.origin === undefined ? {} : { origin: rule.origin }),
+    ...omitUndefined({ origin: rule.origin }),
   } as const;
   const about = { ...place, ...(rule.every_time === true ? { every_time: true as const } : {}) };
   return {

@@ -4,12 +4,13 @@
 import { describeSchema } from "./describe-schema.ts";
 import { FORMATS } from "./formats.ts";
 import {
-  sameJson,
-  typeOfJson,
   type Budget,
   type JsonSchema,
   type JsonType,
   type SchemaNode,
+  omitUndefined,
+  sameJson,
+  typeOfJson,
 } from "./json.ts";
 import { createRegex } from "./regex.ts";
 import { acceptsType, asType, distinctValues, tidySchema, typesOf } from "./tidy-schema.ts";
@@ -250,7 +251,7 @@ function allListed(branches: readonly Branch[]): boolean {
 function constraintsOf({ types, values, rest }: Branch): JsonSchema {
   return {
     ...(types === undefined ? {} : { type: asType(types) }),
-    ...(values === undefined ? {} : { enum: values }),
+    ...omitUndefined({ enum: values }),
     ...rest,
   };
 }

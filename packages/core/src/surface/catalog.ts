@@ -3,7 +3,7 @@
 
 import { staticVerdict, type Policy } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
-import type { JsonObject, JsonSchema } from "../schema/index.ts";
+import { type JsonObject, type JsonSchema, omitUndefined } from "../schema/index.ts";
 import type { CatalogEntry, CatalogPolicy } from "./catalog-entry.ts";
 import { groupEntries, type CatalogGroup } from "./catalog-groups.ts";
 import { toolFacts } from "./effects-under.ts";
@@ -104,7 +104,7 @@ export function catalogEntries(
       const blocked: CatalogPolicy = reason === "policy_blocked" ? "denied" : "unavailable";
       const known = tool === undefined ? undefined : entryOf(tool, "excluded", about);
       const excluded = { tool_name, state: "excluded" as const, policy: blocked, reason, detail };
-      return { ...known, ...excluded, ...(disabled_by === undefined ? {} : { disabled_by }) };
+      return { ...known, ...excluded, ...omitUndefined({ disabled_by }) };
     }),
   ];
 }

@@ -2,7 +2,7 @@
 // questions go to the caller, and all of it ends with the call.
 
 import { messageOf, type FactContent, type JsonObject, type ToolContext } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject, omitUndefined } from "@soong/core/internal";
 import { inTime } from "@soong/platform";
 import { safeLine } from "../catalog/index.ts";
 import {
@@ -113,7 +113,7 @@ export function callOptions(call: AskingCall, context: ToolContext): ToolCallOpt
       method: request.method,
       outcome,
       ...previewOf(request),
-      ...(message === undefined ? {} : { message }),
+      ...omitUndefined({ message }),
     };
     const level = outcome === "answered" ? "info" : "warn";
     call.record?.({ type: "mcp.server.host_request", data, level });

@@ -3,7 +3,7 @@
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ContentBlock, JsonObject, JsonValue, ToolResult } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject, omitUndefined } from "@soong/core/internal";
 import { besideContent, fieldsBeside, metaInside, metaOf } from "./beside-content.ts";
 
 type ClientBlock = CallToolResult["content"][number];
@@ -80,7 +80,7 @@ function structuredContent(
   return {
     ...(isJsonObject(data) ? data : { result: data }),
     ...(text === "" ? {} : { soong_text: text }),
-    ...(notice === undefined ? {} : { soong_notice: notice }),
+    ...omitUndefined({ soong_notice: notice }),
   };
 }
 

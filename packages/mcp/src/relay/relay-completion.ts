@@ -1,7 +1,7 @@
 // completion/complete on its way to the server whose prompt or template it is about, and what comes back of it.
 
 import type { JsonObject } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject, omitUndefined } from "@soong/core/internal";
 import { safeLine } from "../catalog/index.ts";
 import { McpRequestFailure, type ConnectedServer } from "../connection/index.ts";
 import type { Completion } from "./relay-types.ts";
@@ -32,7 +32,7 @@ export async function completionTarget(
   { promptOwner, resourceOwner }: Owners,
 ): Promise<CompletionTarget | undefined> {
   if (!isJsonObject(ref) || argument === undefined) return undefined;
-  const rest = { argument, ...(context === undefined ? {} : { context }) };
+  const rest = { argument, ...omitUndefined({ context }) };
   const { type, name, uri } = ref;
   if (type === "ref/prompt" && typeof name === "string") {
     const owner = await promptOwner(name);

@@ -1,6 +1,6 @@
 // One server of the file, with its defaults, or what is wrong with it.
 
-import { isRecord, nearestName } from "@soong/core/internal";
+import { isRecord, nearestName, omitUndefined } from "@soong/core/internal";
 import { shape, type Place } from "@soong/platform";
 import { ENTRY_KEYS, meaningOf, type EntryKey } from "./entry-keys.ts";
 import type { Filler } from "./fill-variables.ts";
@@ -45,7 +45,7 @@ export function readEntry(server: GivenEntry, filler: Filler): McpServerEntry | 
     tags: readValue(given.get("tags"), lines) ?? [],
     network: network ?? true,
     hosts,
-    ...(description === undefined ? {} : { description }),
+    ...omitUndefined({ description }),
     timeout_ms:
       readValue(given.get("timeout_ms"), milliseconds) ?? defaults.timeout_ms ?? CALL_TIMEOUT_MS,
     connect_timeout_ms:

@@ -15,6 +15,7 @@ import {
   type Registry,
   type ToolContext,
 } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import {
   buildCatalog,
   canonicalName,
@@ -311,7 +312,7 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
       excluded,
       ...(server === undefined ? {} : { era: server.era, ...described(server) }),
       ...(instructions === "" ? {} : { instructions }),
-      ...(failure === undefined ? {} : { message: failure }),
+      ...omitUndefined({ message: failure }),
     };
   }
 

@@ -3,6 +3,7 @@
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { omitUndefined } from "@soong/core/internal";
 import {
   StoreError,
   type AtCrashPoint,
@@ -164,7 +165,7 @@ export function createRemoval(parts: RemovalParts): Removal {
       session_id,
       created_at,
       removed_at,
-      ...(reason === undefined ? {} : { reason }),
+      ...omitUndefined({ reason }),
       last_seq,
       head_hash,
     };

@@ -9,6 +9,7 @@ import {
   defineTool,
   toolResult,
 } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import { targetsOfArtifact } from "./artifact-targets.ts";
 import { readPage } from "./read-page.ts";
 import { compileQuery, searchArtifact, type ArtifactSearch } from "./search-artifact.ts";
@@ -114,7 +115,7 @@ async function readArtifact(input: ReadArtifactInput, context: ToolContext): Pro
     artifact_id,
     media_type: artifact.media_type,
     size: artifact.size,
-    ...(artifact.name === undefined ? {} : { name: artifact.name }),
+    ...omitUndefined({ name: artifact.name }),
   };
   if (query !== undefined) {
     const search: ArtifactSearch = {

@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type ToolContext,
 } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import { DEFAULT_ENV_ALLOWLIST, findProgram, programEnvironment } from "@soong/platform";
 import { lookThroughTrees, pathsInReach, walkedTrees } from "../command/index.ts";
 import { renderArgv, type ArgvTemplate, type Rendered } from "./argv-template.ts";
@@ -50,12 +51,12 @@ export function createDeclaredTool(
     name,
     description,
     input_schema,
-    ...(permission === undefined ? {} : { permission }),
+    ...omitUndefined({ permission }),
     // What its author calls readonly may run beside its siblings, unless they say otherwise (SCHED-10).
     concurrency_safe: permission === "readonly" && declaration.concurrency_safe !== false,
     // What is over a limit, and what the command gives as one, becomes an artifact.
     tags: [...tags, ...(declaration.command_type === "shell" ? ["shell"] : []), "artifact"],
-    ...(timeout_ms === undefined ? {} : { timeout_ms }),
+    ...omitUndefined({ timeout_ms }),
     metadata: {
       declared_in: file,
       command_type: declaration.command_type,

@@ -2,6 +2,7 @@
 // something to say; programs get the same as data.
 
 import { ToolFailure, toolResult, type HandlerResult, type Roots } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import { shownPath } from "../path/index.ts";
 import type { TextFormat } from "../text/index.ts";
 import type { LinesRead } from "./line-reader.ts";
@@ -42,7 +43,7 @@ export function linesResult(file: TextAsRead, read: LinesRead): HandlerResult {
       end_line: endLine,
       line_count: lineCount,
       truncated: nextStartLine !== undefined,
-      ...(nextStartLine === undefined ? {} : { next_start_line: nextStartLine }),
+      ...omitUndefined({ next_start_line: nextStartLine }),
       truncated_lines: read.cutLines,
       encoding,
       bom,
@@ -116,7 +117,7 @@ function binaryData({ path, size, media_type, sha256 }: BinaryAsRead) {
     encoding: "binary",
     media_type,
     size,
-    ...(sha256 === undefined ? {} : { sha256 }),
+    ...omitUndefined({ sha256 }),
   };
 }
 

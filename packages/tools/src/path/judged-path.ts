@@ -4,6 +4,7 @@
 import { lstat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Places, RestrictedAccess, Resource } from "@soong/core";
+import { omitUndefined } from "@soong/core/internal";
 import { isCaseInsensitive } from "./case-insensitive.ts";
 import { ranByGit } from "./git-directory.ts";
 import { resolvePath } from "./resolve-path.ts";
@@ -35,7 +36,7 @@ export async function judgedPath(
     kind: "path",
     access,
     path,
-    ...(self_running === undefined ? {} : { self_running }),
+    ...omitUndefined({ self_running }),
     ...(isSensitive ? { sensitive: true } : {}),
     ...(also.size === 0 ? {} : { also: [...also] }),
     ...(anyCase ? { ignores_case: true } : {}),

@@ -10,7 +10,7 @@ import {
   type Run,
   type SearchMatch,
 } from "@soong/core";
-import { catalogEntries, toolRecord, searchDocumentOf } from "@soong/core/internal";
+import { catalogEntries, omitUndefined, searchDocumentOf, toolRecord } from "@soong/core/internal";
 import { EXIT, fit, pad, visibleLine, type Output } from "../../output/index.ts";
 import { openRuntime } from "../../runtime/index.ts";
 import { awaitServers, waitingNote } from "../await-servers.ts";
@@ -62,7 +62,7 @@ async function listTools(
   try {
     if ((await awaitServers(context, runtime)) === "interrupted") return EXIT.interrupted;
     const session = await runtime.openPassingSession();
-    const run = await session.startRun({ ...ofMode, ...(role === undefined ? {} : { role }) });
+    const run = await session.startRun({ ...ofMode, ...omitUndefined({ role }) });
     return showTools(context.output, run, query.join(" "), json);
   } finally {
     await runtime.close();
