@@ -58,7 +58,8 @@ function follow(cwd: string, changes: readonly string[]): string[] | undefined {
   let last = cwd;
   for (const change of changes) {
     const before = last;
-    for (const base of [...found]) {
+    const earlier = [...found];
+    for (const base of earlier) {
       const directory = canonicalPath(base, change);
       if (directory === undefined) continue;
       // A script may make the directory first.
