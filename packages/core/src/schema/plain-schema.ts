@@ -101,11 +101,12 @@ function copyFields(given: unknown, depth: number): JsonSchema | undefined {
 /** At least one, each once. */
 function copyNames(given: unknown): readonly string[] | undefined {
   if (!Array.isArray(given) || given.length === 0 || given.length > MAX_FIELDS) return undefined;
-  const names = new Set<unknown>(given);
-  if (names.size < given.length) return undefined;
-  for (const name of names)
-    if (typeof name !== "string" || name.length > MAX_TEXT) return undefined;
-  return Object.freeze([...given] as string[]);
+  const names = new Set<string>();
+  for (const name of given as unknown[]) {
+    if (typeof name !== "string" || name.length > MAX_TEXT || names.has(name)) return undefined;
+    names.add(name);
+  }
+  return Object.freeze([...names]);
 }
 
 function isOrdinaryRecord(value: unknown): value is { readonly [key: string]: unknown } {
