@@ -217,10 +217,8 @@ describe("a repository whose files are those of another place", () => {
       mkdirSync(dirname(file), { recursive: true });
       rmSync(file, { force: true });
       link(secret, file);
-      expect(checkRepository(project)).toEqual({
-        kind: "doubtful",
-        why: expect.stringContaining(JSON.stringify(file)),
-      });
+      const checked = checkRepository(project);
+      expect(checked.kind === "doubtful" && checked.why).toContain(JSON.stringify(file));
     }
   });
 

@@ -54,12 +54,12 @@ function searchedTrees(command: ListingCommand): ListedTree[] | undefined {
   if (trees.length === 0 || trees.some(({ followsLinks }) => followsLinks !== false)) {
     return undefined;
   }
-  return trees.map(({ root, opens, enters }) => ({
-    root,
+  return trees.map((tree) => ({
+    root: tree.root,
     access: "read",
     depth: Infinity,
-    shows: (below) => opens(lastName(below)),
-    enters: (below) => enters(lastName(below)),
+    shows: (below) => tree.opens(lastName(below)),
+    enters: (below) => tree.enters(lastName(below)),
   }));
 }
 
