@@ -2,7 +2,6 @@
 // of them ever taken for a secret itself.
 
 import { sha256Hex } from "../../tool/index.ts";
-import type { KnownSecret } from "./known-secret.ts";
 import { lastBefore, type Span } from "./span.ts";
 
 export interface Placeholders {
@@ -12,7 +11,9 @@ export interface Placeholders {
 }
 
 /** `secrets`: as they are by now. */
-export function createPlaceholders(secrets: () => readonly KnownSecret[]): Placeholders {
+export function createPlaceholders(
+  secrets: () => readonly { name: string; value: string }[],
+): Placeholders {
   const given = new Set([SENSITIVE, TOO_DEEP]);
   /** By hash: the run keeps no copy of what it found. */
   const numbered = new Map<string, string>();
