@@ -1,7 +1,7 @@
 // The page of all settings, made from their definition. What is written by hand stands above the mark and
 // is kept.
 
-import { tomlOf } from "../packages/cli/src/config/commented-config.ts";
+import { renderTomlValue } from "../packages/cli/src/config/commented-config.ts";
 import type { AnyNode, AnyTable, Setting } from "../packages/cli/src/config/definition.ts";
 import { SECTIONS } from "../packages/cli/src/config/sections.ts";
 
@@ -29,44 +29,41 @@ function tablesOf(table: AnyTable, prefix: string): string[] {
 }
 
 function tableLines(node: AnyNode, name: string): string[] {
-  switch (node.node) {
-    case "setting":
-      return [];
-    case "named_tables":
-      return [
-        `### \`[${name}.NAME]\``,
-        "",
-        node.says,
-        "",
-        ...settingsTable(node.each),
-        ...example(node.example),
-        ...tablesOf(node.each, `${name}.NAME.`),
-      ];
-    case "table":
-      return [
-        `### \`[${name}]\``,
-        "",
-        node.says,
-        "",
-        ...settingsTable(node),
-        ...Object.values(node.keys).flatMap((member) =>
-          member.node === "setting" && member.tables !== undefined ? example(member.tables) : [],
-        ),
-        ...tablesOf(node, `${name}.`),
-      ];
+  if ("kind" in node) return [];
+  if ("each" in node) {
+    return [
+      `### \`[${name}.NAME]\``,
+      "",
+      node.says,
+      "",
+      ...settingsTable(node.each),
+      ...example(node.example),
+      ...tablesOf(node.each, `${name}.NAME.`),
+    ];
   }
+  return [
+    `### \`[${name}]\``,
+    "",
+    node.says,
+    "",
+    ...settingsTable(node),
+    ...Object.values(node.keys).flatMap((member) =>
+      "kind" in member && member.tables !== undefined ? example(member.tables) : [],
+    ),
+    ...tablesOf(node, `${name}.`),
+  ];
 }
 
 function settingsTable(table: AnyTable): string[] {
   const rows = Object.entries(table.keys).flatMap(([key, node]) =>
-    node.node === "setting" ? [row(key, node)] : [],
+    "kind" in node ? [row(key, node)] : [],
   );
   if (rows.length === 0) return [];
   return ["| key | value | default | meaning |", "| --- | --- | --- | --- |", ...rows, ""];
 }
 
 function row(key: string, setting: Setting<unknown>): string {
-  const written = setting.needed === true ? undefined : tomlOf(setting.default);
+  const written = setting.needed === true ? undefined : renderTomlValue(setting.default);
   const missing = setting.needed === true ? "needed" : "none";
   return [
     "",

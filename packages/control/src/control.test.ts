@@ -205,7 +205,7 @@ it("takes a client that goes away for nobody", async () => {
   client.close();
   const result = await called;
   expect(result.status).toBe("denied");
-  expect(result.error?.message).toContain("nobody is there to ask");
+  expect(result.error?.message).toContain("no one is there to ask");
 });
 
 it("takes answers to what a tool wants to know only from who attends to that", async () => {
@@ -219,7 +219,7 @@ it("takes answers to what a tool wants to know only from who attends to that", a
   const events: ControlEvent[] = [];
   const client = await connected(path, (event) => events.push(event));
   await client.request("questions.attend", { kinds: ["permission"] });
-  await expect(elicit()).rejects.toThrow("nobody");
+  await expect(elicit()).rejects.toThrow("no one");
   await client.request("questions.attend", {});
   const elicited = elicit();
   await vi.waitFor(() => expect(events).toHaveLength(1));

@@ -5,7 +5,6 @@ import type { Place } from "@soong/platform";
 import type { ValueKind } from "./value-kinds.ts";
 
 export interface Setting<T> {
-  readonly node: "setting";
   readonly says: string;
   readonly kind: ValueKind;
   readonly default: T;
@@ -21,16 +20,14 @@ export interface Setting<T> {
 }
 
 export interface Table<T> {
-  readonly node: "table";
   readonly says: string;
   readonly keys: { readonly [Key in keyof Known<T>]: Node<Known<T>[Key]> };
   /** How its settings go together. */
   readonly together?: (given: Readonly<Record<string, unknown>>, place: Place) => void;
 }
 
-/** One table for each name that a person gives. */
+/** One table for each name that a user gives. */
 export interface NamedTables<T> {
-  readonly node: "named_tables";
   readonly says: string;
   readonly nameProblem: (name: string) => string | undefined;
   readonly each: Table<T>;
