@@ -581,3 +581,31 @@ describe("what a turn expects", () => {
     expect(failure.length).toBeLessThan(800);
   });
 });
+
+test("a call whose end ended others does not begin before the runtime has those, too", async () => {
+  verifies("REPLAY-3");
+  const model = scriptedModel({
+    turns: [
+      {
+        calls: [
+          { tool: "a.fails", id: "first" },
+          { tool: "a.waits", id: "second", guard: { until: "first" } },
+        ],
+      },
+    ],
+  });
+  const guard = model.hooks?.find(
+    ({ event, tool }) => event === "PreToolUse" && tool === "a.fails",
+  );
+  const context = { signal: new AbortController().signal };
+  let begins = false;
+  void Promise.resolve(guard?.run({ tool_call_id: "first" } as never, context)).then(() => {
+    begins = true;
+  });
+  const taken: string[] = [];
+  for await (const event of model.stream(request(), context.signal)) {
+    expect(begins).toBe(taken.includes("second"));
+    if (event.type === "call_complete") taken.push(event.id ?? "");
+  }
+  expect(begins).toBe(true);
+});
