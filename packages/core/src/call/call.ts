@@ -15,6 +15,7 @@ import type { HandlerOutcome } from "../result/index.ts";
 import type { CallClass } from "../schedule/index.ts";
 import type { JsonObject, JsonValue } from "../schema/index.ts";
 import type {
+  ContentBlock,
   Effects,
   PreparedPlan,
   Resource,
@@ -23,7 +24,7 @@ import type {
   ToolResult,
   ToolStatus,
 } from "../tool/index.ts";
-import type { Finished } from "./finish.ts";
+import type { AddedNode } from "./host.ts";
 
 /** A call as a model or a program makes it. */
 export interface ToolCall {
@@ -47,6 +48,18 @@ export interface Ending {
   executed: boolean;
   /** It passed hooks and permission and could not be planned: PostToolUseFailure fires for it (PIPE-9). */
   unplannable?: true;
+}
+
+/** A call that has its result, which is not on record yet. */
+export interface Finished {
+  readonly result: ToolResult;
+  /** What the model reads, where a hook replaced it. */
+  readonly replaced: ContentBlock[] | undefined;
+  readonly nodes: readonly AddedNode[];
+  /** Something may be different now, inside or outside: no later event makes this undone. */
+  readonly happened: boolean;
+  /** When it ended, where it is put on record later: after which fact, and as which of its turn. */
+  readonly ended?: { readonly after: number; readonly nth: number };
 }
 
 /** An end from outside: abort, interrupt, a sibling, an abandoned attempt. */

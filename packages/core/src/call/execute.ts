@@ -1,7 +1,7 @@
 // Runs a handler (DEF-7, PIPE-5…7): with its own time, its progress, a way to be cancelled, and an end in
 // every case. A handler that blocks the thread for ever is beyond anything in the same thread.
 
-import { beginWaiting, within, type Clock, type GivenUp, type Waited } from "../journal/index.ts";
+import { beginWaiting, within, type GivenUp, type Waited } from "../journal/index.ts";
 import { readReturn, readThrown, type HandlerOutcome } from "../result/index.ts";
 import {
   isPromise,
@@ -14,6 +14,7 @@ import {
 } from "../tool/index.ts";
 import { toolOf, type Call, type Ending, type TurnControl } from "./call.ts";
 import { CallContext, type HandlerHost, type HandlerTraces } from "./context.ts";
+import type { Deadline, Deadlines } from "./deadlines.ts";
 import type { PartialOutput } from "./partial-output.ts";
 import type { Progress } from "./progress.ts";
 
@@ -24,12 +25,6 @@ type ExecutionHost = HandlerHost & { readonly deadlines: Deadlines };
 
 export function executeCall(host: ExecutionHost, call: Call, turn: TurnControl): Promise<Ending> {
   return new Execution(host, call, turn).run();
-}
-
-/** Due at a moment of the clock. */
-interface Deadline {
-  readonly at: number;
-  expired(): void;
 }
 
 /** One handler at work. It ends with whichever comes first: its own end, its time, a cancellation. */
@@ -265,51 +260,4 @@ async function giveUp(generator: AsyncGenerator<unknown, unknown>): Promise<void
 function readProgress(given: unknown): Parameters<ToolContext["progress"]>[0] {
   if (typeof given === "string") return { message: given };
   return typeof given === "object" && given !== null ? given : {};
-}
-
-/** The deadlines of the calls that run at the moment, on one timer: a timer each would cost more than the calls. */
-export class Deadlines {
-  readonly #clock: Clock;
-  readonly #running = new Set<Deadline>();
-  #armedFor = Number.POSITIVE_INFINITY;
-  #disarm: (() => void) | undefined;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  add(deadline: Deadline): void {
-    this.#running.add(deadline);
-    if (deadline.at < this.#armedFor) this.#arm(deadline.at);
-  }
-
-  remove(deadline: Deadline): void {
-    // Left armed for the others: it finds nothing due then, and arms itself for what is next.
-    if (this.#running.delete(deadline) && this.#running.size === 0) this.#rest();
-  }
-
-  #arm(at: number): void {
-    this.#disarm?.();
-    this.#armedFor = at;
-    this.#disarm = this.#clock.after(at - this.#clock.monotonic(), () => this.#fire());
-  }
-
-  #rest(): void {
-    this.#disarm?.();
-    this.#disarm = undefined;
-    this.#armedFor = Number.POSITIVE_INFINITY;
-  }
-
-  #fire(): void {
-    this.#rest();
-    const now = this.#clock.monotonic();
-    for (const deadline of this.#running) {
-      if (deadline.at > now) continue;
-      this.#running.delete(deadline);
-      deadline.expired();
-    }
-    let next = Number.POSITIVE_INFINITY;
-    for (const { at } of this.#running) next = Math.min(next, at);
-    if (next < this.#armedFor) this.#arm(next);
-  }
 }

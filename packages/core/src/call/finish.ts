@@ -29,7 +29,7 @@ import {
   type ToolResult,
   type ToolStatus,
 } from "../tool/index.ts";
-import type { Call, Ending } from "./call.ts";
+import type { Call, Ending, Finished } from "./call.ts";
 import { freezeContext } from "./context.ts";
 import {
   hookIdentity,
@@ -43,18 +43,6 @@ import type { AddedNode, CallHost, RunArtifacts, RunBase, RunState } from "./hos
 import { validateOutput } from "./validate-output.ts";
 
 type FinishHost = HookHost & RunArtifacts & RunState & Pick<CallHost, "mappingRules">;
-
-/** A call that has its result, which is not on record yet. */
-export interface Finished {
-  readonly result: ToolResult;
-  /** What the model reads, where a hook replaced it. */
-  readonly replaced: ContentBlock[] | undefined;
-  readonly nodes: readonly AddedNode[];
-  /** Something may be different now, inside or outside: no later event makes this undone. */
-  readonly happened: boolean;
-  /** When it ended, where it is put on record later: after which fact, and as which of its turn. */
-  readonly ended?: { readonly after: number; readonly nth: number };
-}
 
 export async function finishCall(host: FinishHost, call: Call, given: Ending): Promise<Finished> {
   const end =

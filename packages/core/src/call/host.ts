@@ -23,7 +23,7 @@ import type {
 import type { SourcesOfArtifact } from "./artifact-sources.ts";
 import type { ChildSlots } from "./children.ts";
 import type { KernelConfig } from "./config.ts";
-import type { Deadlines } from "./execute.ts";
+import type { Deadlines } from "./deadlines.ts";
 import type { PermissionAnswer, PermissionRequest } from "./permission-request.ts";
 
 export interface RunIdentity {

@@ -7,7 +7,7 @@ export type { ToolCall } from "./call.ts";
 export * from "./children.ts";
 export * from "./config.ts";
 export { freezeContext, placesOfReading } from "./context.ts";
-export { Deadlines } from "./execute.ts";
+export { Deadlines } from "./deadlines.ts";
 export * from "./explain.ts";
 export type * from "./host.ts";
 export { TOOL_REQUESTS } from "./permission-facts.ts";

@@ -18,6 +18,7 @@ import {
   toolOf,
   unlessCancelled,
   type Ending,
+  type Finished,
   type ToolCall,
   type TurnControl,
 } from "./call.ts";
@@ -28,7 +29,6 @@ import {
   discardFinished,
   finishCall,
   unrecordedResult,
-  type Finished,
 } from "./finish.ts";
 import {
   cancelled,
