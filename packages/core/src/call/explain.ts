@@ -83,7 +83,7 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
     if (end !== undefined && (end !== call.planFailure || !isAsked))
       return {
         ...refusal(host, call.tool_name, end),
-        judgements: host.redactor.value(judgements as never),
+        judgements: host.redactor.value(judgements),
       };
     const isUntold = isUntoldBeforeYes(host, call, { facts, judgement });
     if (end === undefined && !isUntold && planAdds(call, facts)) {
@@ -110,7 +110,7 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
     hooks: hooks.map(({ id }) => id),
     unmatched_rules: unmatchedRules(host.policy, facts),
   };
-  return host.redactor.value(explanation as never);
+  return host.redactor.value(explanation);
 }
 
 /** What planning saw of a restricted file is for the person who is asked alone (PIPE-9). */

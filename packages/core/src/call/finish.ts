@@ -255,7 +255,7 @@ async function runPostToolHooks(
     if (context !== undefined) nodes.push(hookNode(host, hook.id, context));
     if (typeof replace === "string")
       replaced = [{ type: "text", text: host.redactor.text(replace) }];
-    else if (replace !== undefined) replaced = host.redactor.value(replace as never);
+    else if (replace !== undefined) replaced = host.redactor.value(replace);
   }
   return { ...finished, nodes, replaced };
 }

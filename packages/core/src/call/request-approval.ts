@@ -11,7 +11,7 @@ import {
   type ToolGrant,
 } from "../permission/index.ts";
 import { redactedPreview, visibleJson } from "../result/index.ts";
-import type { JsonObject } from "../schema/index.ts";
+import { asJson } from "../schema/index.ts";
 import { messageOf, toolError, type Preview } from "../tool/index.ts";
 import {
   cancelledEnding,
@@ -112,7 +112,7 @@ function recordReply(
   const given = readPermissionAnswer(reply.value);
   if (typeof given === "string")
     return denyUnanswered(host, call, request, judgement, `asking failed: it ${given}`);
-  const answer = host.redactor.value(given as unknown as JsonObject) as unknown as PermissionAnswer;
+  const answer = host.redactor.value(given);
   const { request_id, digest } = request;
   const resolved = host.recorder.record(
     "permission.resolved",
@@ -234,7 +234,7 @@ async function permissionHooks(
   request: PermissionRequest,
 ): Promise<Ending | undefined> {
   for (const hook of host.hooks.matching("PermissionRequest", hookSubject(call))) {
-    const payload = { request: request as unknown as JsonObject };
+    const payload = { request: asJson(request) };
     const outcome = await runHook(hook, "PermissionRequest", payload, hookPorts(host, call), call);
     if (call.cancellation !== undefined) return cancelledEnding(call);
     // A readonly call is being asked about already, so a failed guard changes nothing for it.
@@ -306,7 +306,7 @@ function permissionRequest(
     suggested_decision: dangerous || destructive ? "deny" : "allow_once",
     digest: callDigest(call),
   };
-  return host.redactor.value(request as never);
+  return host.redactor.value(request);
 }
 
 /** Of a call without a plan there is its input. Why is said by its code: the message may say what is in the file. */
