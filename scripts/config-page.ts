@@ -1,7 +1,7 @@
 // The page of all settings, made from their definition. What is written by hand stands above the mark and
 // is kept.
 
-import { tomlOf } from "../packages/cli/src/config/commented-config.ts";
+import { renderTomlValue } from "../packages/cli/src/config/commented-config.ts";
 import type { AnyNode, AnyTable, Setting } from "../packages/cli/src/config/definition.ts";
 import { SECTIONS } from "../packages/cli/src/config/sections.ts";
 
@@ -66,7 +66,7 @@ function settingsTable(table: AnyTable): string[] {
 }
 
 function row(key: string, setting: Setting<unknown>): string {
-  const written = setting.needed === true ? undefined : tomlOf(setting.default);
+  const written = setting.needed === true ? undefined : renderTomlValue(setting.default);
   const missing = setting.needed === true ? "needed" : "none";
   return [
     "",

@@ -82,7 +82,7 @@ async function judged(home: string, call: JudgedCall): Promise<{ decision: strin
   });
   try {
     runtime.kernel.registry.open({ id: "web", kind: "code", tools: [webFetch] });
-    const session = await runtime.openPassingSession();
+    const session = await runtime.openEphemeralSession();
     const run = await session.startRun(ofMode);
     const explained = await run.explain({ name: call.tool, arguments: call.input });
     if (explained.outcome === "refused") return withoutBeingOffered(run, call.tool);

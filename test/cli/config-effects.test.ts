@@ -10,13 +10,13 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { loopLimits } from "../../packages/agent/src/loop/limits.ts";
 import type { AnyNode, AnyTable } from "../../packages/cli/src/config/definition.ts";
 import {
-  kernelConfigOf,
+  pickKernelConfig,
   loadConfig,
-  loopLimitsOf,
+  buildLoopLimits,
   parseConfig,
 } from "../../packages/cli/src/config/index.ts";
 import { SECTIONS } from "../../packages/cli/src/config/sections.ts";
-import { modelsFor, openRuntime } from "../../packages/cli/src/runtime/index.ts";
+import { openModels, openRuntime } from "../../packages/cli/src/runtime/index.ts";
 import { compatibleWire } from "../providers/compatible-wire.ts";
 import { events, startReplayServer } from "../providers/replay-server.ts";
 
@@ -33,9 +33,9 @@ const RETRIES = "test/agent/loop-retries.test.ts";
 const PRICED: Proof = ["test/cli/models.test.ts", "is told at its end, with its session and with"];
 const CHAIN: Proof = [HERE, "the default model answers, and those of the fallback behind it"];
 const PROFILE: Proof = [HERE, "a profile is asked where it says, with its key, limits and prices"];
-const POLICY: Proof = ["packages/cli/src/config/policy-of.test.ts", "comes from the config:"];
+const POLICY: Proof = ["packages/cli/src/config/build-policy.test.ts", "comes from the config:"];
 const SERVERS: Proof = [
-  "packages/cli/src/runtime/own-servers.test.ts",
+  "packages/cli/src/runtime/user-servers.test.ts",
   "has the times of the config where it says none",
 ];
 const POOLS: Proof = ["test/cli/agents.test.ts", "are the workers of pools that name them"];
@@ -93,7 +93,7 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   ],
   "tools.overrides.*.readonly": [POLICY],
   "permissions.rules": [
-    ["packages/cli/src/config/policy-of.test.ts", "is found again by explain, with its file"],
+    ["packages/cli/src/config/build-policy.test.ts", "is found again by explain, with its file"],
   ],
   "permissions.destructive": [POLICY],
   "permissions.ask_timeout_ms": kernel("permission-answers", "ask_timeout_ms"),
@@ -165,10 +165,10 @@ describe("the settings", () => {
   it("have the defaults of those who read them", () => {
     verifies("CONF-3");
     const values = parseConfig("", "config.toml");
-    const { budget, ...limits } = loopLimitsOf(values);
+    const { budget, ...limits } = buildLoopLimits(values);
     expect(budget).toBeUndefined();
     expect(loopLimits(limits)).toEqual(loopLimits());
-    expect(kernelConfig(kernelConfigOf(values))).toEqual(kernelConfig());
+    expect(kernelConfig(pickKernelConfig(values))).toEqual(kernelConfig());
   });
 });
 
@@ -245,7 +245,7 @@ describe("a setting of a runtime", () => {
     const values = parseConfig("[tools]\nresolve_timeout_ms = 20", "config.toml");
     const session = await createKernel({
       tools: [waiting],
-      config: kernelConfigOf(values),
+      config: pickKernelConfig(values),
     }).openSession();
     const run = await session.startRun();
     const { error } = await run.call("a.slow", {});
@@ -350,7 +350,8 @@ model = "claude-x"`,
       "config.toml",
     );
     const env = { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "b" };
-    const ids = async (given?: string) => (await modelsFor(values, env, given)).map(({ id }) => id);
+    const ids = async (given?: string) =>
+      (await openModels(values, env, given)).map(({ id }) => id);
     expect(await ids()).toEqual(["anthropic:claude-x", "openai:gpt-x", `script:${script}`]);
     expect(await ids("openai:gpt-x")).toEqual([
       "openai:gpt-x",
@@ -374,7 +375,7 @@ max_output_tokens = 77
 prices = { input = 1, output = 2, cache_read = 0.1, cache_write = 1.25, currency = "EUR" }`,
       "config.toml",
     );
-    const [model] = await modelsFor(values, { MY_KEY: "s3cret-value" }, "mine");
+    const [model] = await openModels(values, { MY_KEY: "s3cret-value" }, "mine");
     expect(model).toMatchObject({
       id: "openai-compatible:tiny",
       profile: { context_window: 5000, max_output_tokens: 77 },
@@ -398,6 +399,6 @@ prices = { input = 1, output = 2, cache_read = 0.1, cache_write = 1.25, currency
         body: { model: "tiny", max_tokens: 77 },
       },
     ]);
-    await expect(modelsFor(values, {}, "mine")).rejects.toThrow("MY_KEY");
+    await expect(openModels(values, {}, "mine")).rejects.toThrow("MY_KEY");
   });
 });

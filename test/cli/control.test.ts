@@ -172,7 +172,7 @@ describe("a live session", () => {
       `
 turns:
   - calls: [ { tool: code.write_file, input: { path: a.txt, content: one } } ]
-  - expect: [ { result: 0, contains: nobody is there to ask }, { result: 0, contains: --allow code.write_file } ]
+  - expect: [ { result: 0, contains: no one is there to ask }, { result: 0, contains: --allow code.write_file } ]
     text: So be it.
 `,
     );
@@ -194,7 +194,7 @@ describe.skipIf(!canMakeTerminals())("a second terminal (needs python3)", () => 
       });
     const left = await attachedAt([{ after: "First I wait.", type: "\u0003" }]);
     expect(left.code).toBe(0);
-    expect(left.screen).toContain("Left; the session goes on.");
+    expect(left.screen).toContain("Left; the session continues.");
     expect(run.child.exitCode).toBeNull();
 
     const watching = attachedAt([

@@ -9,7 +9,7 @@ import { loadScript, scriptedModel } from "@soong/agent";
 import { systemClock, type Fact, type Mode } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, it, onTestFinished } from "vitest";
-import { ownCommands } from "../../packages/cli/src/command/run/conversation-commands.ts";
+import { createSharedCommands } from "../../packages/cli/src/command/run/conversation-commands.ts";
 import { loadConfig } from "../../packages/cli/src/config/index.ts";
 import { createApprovalBroker } from "@soong/control";
 import {
@@ -75,7 +75,7 @@ async function talkIn(project: string, home: string, options: Options & { resume
     broker,
     history: await openPromptHistory(home, []),
     project,
-    own: ownCommands({ runtime, config, env: {}, terminal }),
+    own: createSharedCommands({ runtime, config, env: {}, terminal }),
     rows: () => 40,
     onTermination(listener) {
       terminate = listener;
@@ -463,7 +463,7 @@ it("goes on with a session that is kept, and with what was said in it", async ()
   const { person, opening, ended, talk, close } = await talkIn(one.project, one.home, {
     resume: one.talk.session_id,
   });
-  expect(opening).toContain("It goes on after 2 messages");
+  expect(opening).toContain("It continues after 2 messages");
   expect(opening).toContain("My name is Ada.");
   expect(talk.session_id).toBe(one.talk.session_id);
   expect((await person.line()).history).toEqual(["name? @a.txt"]);
@@ -475,7 +475,7 @@ it("goes on with a session that is kept, and with what was said in it", async ()
   await close();
   // Once more: all of it is one path, and what was read for a prompt is no second one.
   const third = await talkIn(one.project, one.home, { resume: talk.session_id });
-  expect(third.opening).toContain("It goes on after 4 messages");
+  expect(third.opening).toContain("It continues after 4 messages");
   await third.person.endLine();
   expect(await third.ended).toBe(0);
 });

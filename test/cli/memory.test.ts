@@ -79,7 +79,7 @@ turns:
       return openRuntime({ env: {}, cwd: place.project, config: loaded, agents: true });
     };
     const disabled = await runtimeWith("[memory]\nwrite_mode = 'disabled'\n");
-    const session = await disabled.openPassingSession();
+    const session = await disabled.openEphemeralSession();
     const { surface } = await session.startRun();
     expect(
       surface.excluded.find(({ tool_name }) => tool_name === "internal.write_memory"),
@@ -93,13 +93,13 @@ turns:
     );
     const written = external.kernel.registry.current("internal.write_memory");
     expect(written?.definition.description).toContain("the memory the user has configured");
-    const looking = await external.openPassingSession();
+    const looking = await external.openEphemeralSession();
     const run = await looking.startRun();
     const result = await run.call("internal.recall_memory", { query: "moon cheese" });
     expect(result.data).toMatchObject({ left_out: 1, memories: [] });
     await external.close();
     const plain = await runtimeWith("");
-    const there = await (await plain.openPassingSession()).startRun();
+    const there = await (await plain.openEphemeralSession()).startRun();
     const found = await there.call("internal.recall_memory", { query: "moon cheese" });
     expect(found.data).toMatchObject({ left_out: 0 });
     await plain.close();

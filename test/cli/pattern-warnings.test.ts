@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => bundle.remove());
 
-const findingsOf = (doctor: Ended) =>
+const runAllChecks = (doctor: Ended) =>
   new Map(recordsOf(doctor).map((finding) => [finding["about"], finding]));
 
 describe("rules, flags and hooks that match nothing", () => {
@@ -59,7 +59,7 @@ describe("rules, flags and hooks that match nothing", () => {
     for (const warning of [...warnings, flag]) {
       expect(call.stderr).toContain(`warning: ${warning}\n`);
     }
-    const { state, says } = findingsOf(doctor).get("rules") ?? {};
+    const { state, says } = runAllChecks(doctor).get("rules") ?? {};
     expect(state).toBe("warn");
     expect(String(says).split("\n")).toEqual(["3 in the config", ...warnings]);
     for (const record of [...recordsOf(policy), ...recordsOf(explain)]) {
@@ -93,7 +93,7 @@ describe("rules, flags and hooks that match nothing", () => {
     const where = `${file}:5`;
     const message = 'tool "code.reed_file" matches no tool; did you mean "code.read_file"?';
     expect(run.stderr).toContain(`warning: ${where}: ${message}\n`);
-    expect(findingsOf(doctor).get("rules")).toMatchObject({
+    expect(runAllChecks(doctor).get("rules")).toMatchObject({
       state: "warn",
       says: `0 in the config\n${where}: ${message}`,
     });
@@ -113,7 +113,7 @@ describe("rules, flags and hooks that match nothing", () => {
       place.run(["explain"]),
     ]);
     expect(call).toMatchObject({ code: 0, stderr: "" });
-    expect(findingsOf(doctor).get("rules")).toMatchObject({
+    expect(runAllChecks(doctor).get("rules")).toMatchObject({
       state: "ok",
       says: expect.stringContaining('path "secrets/**" matches nothing now') as string,
     });
@@ -125,7 +125,7 @@ describe("rules, flags and hooks that match nothing", () => {
     const place = await bundle.place();
     await place.write(join(place.home, "tools", "bad.json"), '{ "tool_name": "notes.bad" }');
     const doctor = await place.run(["doctor", "--json"]);
-    const findings = findingsOf(doctor);
+    const findings = runAllChecks(doctor);
     expect(doctor.code).toBe(1);
     expect(findings.get("tools")).toMatchObject({ state: "fail" });
     expect(findings.get("rules")).toMatchObject({

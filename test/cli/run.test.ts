@@ -123,7 +123,7 @@ turns:
     child.stdout?.once("data", () => child.kill("SIGTERM"));
     const run = await ended;
     expect(run).toMatchObject({ code: 143, signal: null, stdout: "Waiting.\n" });
-    expect(run.stderr).toContain("the process was told to end");
+    expect(run.stderr).toContain("the process was terminated");
     expect(await readdir(join(place.home, "control"))).toEqual([]);
   });
 

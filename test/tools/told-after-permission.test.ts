@@ -139,7 +139,7 @@ describe("a restricted path", () => {
 describe("the preview of a sensitive file", () => {
   const overwrite = { path: ".env", content: "KEY=new\n", overwrite: true };
 
-  test("is nowhere when nobody is there to ask", async () => {
+  test("is nowhere when no one is there to ask", async () => {
     verifies("PIPE-9");
     const stdin: unknown[] = [];
     bench = await createWorkbench({

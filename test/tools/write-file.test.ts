@@ -194,7 +194,7 @@ describe("code.write_file", () => {
     }
   });
 
-  test("the lock files of the runtime are never written, whatever the rules", async () => {
+  test("the lock files of the runtime are never written, in spite of any rule", async () => {
     verifies("PERM-14");
     await bench.close();
     const first = await createWorkbench();

@@ -155,7 +155,7 @@ function identify(client: Client, { pid, descriptor }: Params): { open?: string 
   return {};
 }
 
-/** Only who is known acts: a program that the runtime has started would act for a person. */
+/** Only who is known acts: a program that the runtime has started would act for a user. */
 function requirePeer({ peer }: Client): Peer {
   if (peer instanceof ControlError) throw peer;
   if (peer !== undefined) return peer;
@@ -199,7 +199,7 @@ async function answerQuestion(client: Client, params: Params): Promise<Record<st
   throw new ControlError(
     "not_found",
     by === undefined
-      ? "No such question is open: somebody has answered it, or its call is gone."
+      ? "No such question is open: it was answered, or its call is gone."
       : `This question was answered already, by ${by}.`,
   );
 }

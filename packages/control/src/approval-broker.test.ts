@@ -50,11 +50,11 @@ it("has no answer at once where nobody attends, and says what would have helped"
   verifies("PERM-4", "CLI-8");
   const broker = createApprovalBroker();
   await expect(ask(broker).answered).rejects.toThrow(
-    /nobody is there to ask.*--allow code\.write_file.*soong attach/,
+    /no one is there to ask.*--allow code\.write_file.*soong attach/,
   );
   const asked = { layer: "rules", rule: "rules[0]", verdict: "ask", reason: "", decisive: true };
   await expect(ask(broker, { chain: [asked as never] }).answered).rejects.toThrow(
-    /nobody is there to ask.*`soong explain code\.write_file '\{.*\}'` shows what asks/,
+    /no one is there to ask.*`soong explain code\.write_file '\{.*\}'` shows what asks/,
   );
   const quoted = ask(broker, { chain: [asked as never], arguments: { path: "it's" } }).answered;
   await expect(quoted).rejects.toThrow(String.raw`'{"path":"it'\''s"}'`);
@@ -75,7 +75,7 @@ it("waits while one of several may still answer, and no longer", async () => {
   await Promise.resolve();
   expect(broker.open()).toHaveLength(1);
   stop();
-  await expect(answered).rejects.toThrow("nobody is there to ask");
+  await expect(answered).rejects.toThrow("no one is there to ask");
   expect(right.asked[0]!.settled.aborted).toBe(true);
   expect(answeredBy(right.asked[0]!.settled)).toBeUndefined();
 });
@@ -141,7 +141,7 @@ it("takes what tools want to know to those who answer that, too", async () => {
   const elicit = () =>
     broker.elicit(wanted as never, { signal: new AbortController().signal }) as Promise<unknown>;
   broker.addResponder(patient());
-  await expect(elicit()).rejects.toThrow("nobody is there to ask");
+  await expect(elicit()).rejects.toThrow("no one is there to ask");
   broker.addResponder({
     ...patient(),
     elicit: async () => ({ action: "accept", content: { it: 1 } }),

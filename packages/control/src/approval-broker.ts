@@ -1,5 +1,5 @@
-// Where the questions of a runtime lie until somebody answers: the person at its terminal, and those who came
-// in through its socket (CLI-8). The first answer counts; the others are told that it is settled.
+// The open questions of a runtime, put to every responder: the user at its terminal, and the clients of its socket
+// (CLI-8). The first answer counts; the others learn that it is settled.
 
 import type {
   AskElicitation,
@@ -20,16 +20,16 @@ export type OpenQuestion = Question<PermissionRequest>;
 /** What a tool wants to know while it is at work. */
 export type OpenElicitation = Question<Parameters<AskElicitation>[0]>;
 
-/** Somebody who answers. `settled` is aborted as soon as an answer would come too late. */
+/** Someone who answers. `settled` is aborted as soon as an answer would come too late. */
 export interface Responder {
   /** Undefined: no answer from here; the others may still give one. */
   ask(question: OpenQuestion, settled: AbortSignal): Promise<PermissionAnswer | undefined>;
-  /** Left out: what tools want to know is not asked here. */
+  /** Default: what tools want to know is not asked here. */
   elicit?(question: OpenElicitation, settled: AbortSignal): Promise<ElicitationAnswer | undefined>;
 }
 
 export interface ApprovalBroker {
-  /** For the kernel. With nobody attending, or when the last one leaves, it rejects, and that is a no. */
+  /** For the kernel. With no one attending, or when the last one leaves, it rejects, and that is a no. */
   ask(
     request: PermissionRequest,
     context: { readonly signal: AbortSignal },
@@ -56,10 +56,10 @@ export interface ApprovalBroker {
 /** `isBrief`: it is over before anyone could come in through the socket. */
 export function createApprovalBroker({ isBrief = false } = {}): ApprovalBroker {
   const permissions = createFirstAnswer<PermissionRequest, PermissionAnswer>((request) =>
-    nobodyToAsk(request, isBrief),
+    describeNoResponder(request, isBrief),
   );
   const elicitations = createFirstAnswer<Parameters<AskElicitation>[0], ElicitationAnswer>(
-    () => "nobody is there to ask",
+    () => "no one is there to ask",
   );
 
   return {
@@ -87,15 +87,15 @@ export function createApprovalBroker({ isBrief = false } = {}): ApprovalBroker {
   };
 }
 
-/** Who gave the answer that settled a question; undefined: it is open, or nobody gave one. */
+/** Who gave the answer that settled a question; undefined: it is open, or no one gave one. */
 export function answeredBy(settled: AbortSignal): string | undefined {
   if (!settled.aborted) return undefined;
   const outcome = settled.reason as Outcome<PermissionAnswer>;
-  return outcome.kind === "answered" ? (outcome.answer.answered_by ?? "somebody") : undefined;
+  return outcome.kind === "answered" ? (outcome.answer.answered_by ?? "someone") : undefined;
 }
 
 /** The model reads this, and so does whoever looks for what went wrong. */
-function nobodyToAsk(
+function describeNoResponder(
   { tool_name, arguments: input, chain }: PermissionRequest,
   isBrief: boolean,
 ): string {
@@ -110,7 +110,7 @@ function nobodyToAsk(
       : []),
     ...(isBrief ? [] : ["`soong inspect` or `soong attach` in another terminal can answer"]),
   ];
-  return `nobody is there to ask${hints.length === 0 ? "" : ` (${hints.join(", and ")})`}`;
+  return `no one is there to ask${hints.length === 0 ? "" : ` (${hints.join(", and ")})`}`;
 }
 
 const MAX_COMMAND_CHARS = 300;

@@ -32,7 +32,7 @@ export interface ControlClient {
 }
 
 export interface ConnectOptions {
-  /** What comes by itself. */
+  /** What comes automatically. */
   onEvent?(event: ControlEvent): void;
 }
 

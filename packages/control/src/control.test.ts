@@ -205,7 +205,7 @@ it("takes a client that goes away for nobody", async () => {
   client.close();
   const result = await called;
   expect(result.status).toBe("denied");
-  expect(result.error?.message).toContain("nobody is there to ask");
+  expect(result.error?.message).toContain("no one is there to ask");
 });
 
 it("takes answers to what a tool wants to know only from who attends to that", async () => {

@@ -1,5 +1,4 @@
-// The doors of this room. What is behind each is loaded when somebody goes through it: most commands look at no
-// other runtime, and most runtimes are looked at by nobody.
+// Each function loads its code at the first call: most commands look at no other runtime, and most runtimes serve no client.
 
 import type { ControlClient, ConnectOptions } from "./connect.ts";
 import type { LiveRuntimes } from "./list-live-runtimes.ts";

@@ -31,7 +31,7 @@ export interface SharedQuestion<Answer> {
 }
 
 export interface FirstAnswer<Request, Answer> {
-  /** Rejects when nobody attends, or nobody is left who could still answer. */
+  /** Rejects when no one attends, or no one is left who could still answer. */
   ask(request: Request, cancelled: AbortSignal, shared?: SharedQuestion<Answer>): Promise<Answer>;
   open(): readonly Question<Request>[];
   responders(): number;
@@ -41,7 +41,7 @@ export interface FirstAnswer<Request, Answer> {
   addResponder(responder: Responder<Request, Answer>): () => void;
 }
 
-/** `nobody`: what to say when nobody is there. */
+/** `nobody`: what to say when no one is there. */
 export function createFirstAnswer<Request, Answer>(
   nobody: (request: Request) => string,
 ): FirstAnswer<Request, Answer> {

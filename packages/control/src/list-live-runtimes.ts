@@ -51,7 +51,7 @@ async function lookAt(path: string, name: string): Promise<LiveRuntime | string 
     return { path, hello: client.hello };
   } catch (error) {
     const { name: kind, code, message } = error as NodeJS.ErrnoException;
-    // Its process is gone. Names are used once, so nobody else can have it by now.
+    // Its process is gone. Names are used once, so no one else can have it by now.
     if (code === "ECONNREFUSED") rmSync(path, { force: true });
     if (code === "ECONNREFUSED" || code === "ENOENT") return undefined;
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;

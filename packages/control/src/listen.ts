@@ -25,7 +25,7 @@ const FAREWELL_MS = 1000;
 export async function listen(home: string, subject: ControlSubject): Promise<ControlServer> {
   const directory = makeControlDirectory(home);
   const id = randomBytes(4).toString("hex");
-  // Bound under a name that nobody takes for a runtime: between bind and listen, it would be refused.
+  // Bound under a name that no one takes for a runtime: between bind and listen, it would be refused.
   const unready = unreadyName(id);
   const path = join(directory.path, `${process.pid}-${id}${SOCKET_ENDING}`);
   const sockets = new Set<Socket>();

@@ -1,6 +1,6 @@
 // Who is at the other end of a connection. Node does not tell the process behind a socket, so the client shows it: it
 // opens a file without a name that only this connection was told of, and the kernel says which process holds it
-// (Linux). What this runtime started is turned away: it cannot answer for a person (MCP-11).
+// (Linux). What this runtime started is turned away: it cannot answer for a user (MCP-11).
 
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, openSync, readFileSync, statSync, unlinkSync } from "node:fs";
@@ -9,7 +9,7 @@ import { isStartedHere } from "@soong/platform";
 import { ControlError } from "./protocol.ts";
 
 export interface Peer {
-  /** Its input is the terminal that controls it; false where nobody can tell. */
+  /** Its input is the terminal that controls it; false where no one can tell. */
   readonly isTerminal: boolean;
 }
 

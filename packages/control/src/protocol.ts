@@ -11,7 +11,7 @@ import {
   type ToolGrant,
 } from "@soong/core";
 
-/** The version changes when somebody who knows the old one would misread. */
+/** The version changes when someone who knows the old one would misread. */
 export const CONTROL_PROTOCOL = "soong.control/1";
 
 /** Of this program; a test holds it to the package's. */

@@ -49,7 +49,7 @@ export function serveClient(
     (error: unknown) => {
       leave();
       if (error instanceof LineTooLong) hangUp(error);
-      // Else the connection broke, and there is nobody to tell.
+      // Else the connection broke, and there is no one to tell.
       else socket.destroy();
     },
   );
@@ -71,7 +71,7 @@ export function serveClient(
     if (rest !== undefined) await answer(rest);
   }
 
-  /** Whoever is still sending hears why only if somebody takes what they send, for a moment. */
+  /** Whoever is still sending hears why only if someone takes what they send, for a moment. */
   function hangUp({ message }: LineTooLong): void {
     refuse(null, "line_too_long", `${message}. The connection is closed.`);
     socket.end();

@@ -77,11 +77,11 @@ it("asks two calls with the same plan twice, and gives one of a runtime before i
   expect(await next.findRequestId(request("ask_2"))).toBe("ask_1");
   expect(await next.findRequestId(request("ask_2", { agent_id: "other" }))).toBeUndefined();
   expect(await next.findRequestId(request("ask_2", { digest: "other" }))).toBeUndefined();
-  await expect(next.ask(request("ask_1"), { signal })).rejects.toThrow("nobody is there to ask");
+  await expect(next.ask(request("ask_1"), { signal })).rejects.toThrow("no one is there to ask");
   await storage.answer("s", "ask_1", AWAY);
   expect(await next.ask(request("ask_1"), { signal })).toMatchObject({ decision: "deny" });
   // Used up.
-  await expect(next.ask(request("ask_3"), { signal })).rejects.toThrow("nobody is there to ask");
+  await expect(next.ask(request("ask_3"), { signal })).rejects.toThrow("no one is there to ask");
   killed.abort();
   await expect(first).rejects.toThrow("the call is gone");
 });

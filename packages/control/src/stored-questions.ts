@@ -23,7 +23,7 @@ export interface StoredQuestions {
   elicit(...asked: Parameters<AskElicitation>): Promise<ElicitationAnswer>;
   /** Of a question that is settled: who answered, and how. */
   answered(question_id: string): Promise<string | undefined>;
-  /** The session ends in order: nobody will ask again what is open. */
+  /** The session ends in order: no one will ask again what is open. */
   close(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
       }
       const put = (shared?: SharedQuestion<PermissionAnswer>): Promise<PermissionAnswer> =>
         broker.ask(request, { signal }, shared);
-      // Nobody is there: it is not put, so there is nothing to keep.
+      // No one is there: it is not put, so there is nothing to keep.
       if (broker.responders() === 0) return put();
       const { preview: _preview, ...withoutPreview } = request;
       const question: NewQuestion = {
@@ -90,7 +90,7 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
           if (typeof read === "string") throw new Error(`the question was ${read}`);
           return read;
         },
-        answeredBy: ({ answered_by = "somebody" }) => answered_by,
+        answeredBy: ({ answered_by = "someone" }) => answered_by,
         settle: (id, answer) => broker.answer(id, answer),
       });
     },
@@ -106,7 +106,7 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
       }
       const put = (shared?: SharedQuestion<ElicitationAnswer>): Promise<ElicitationAnswer> =>
         broker.elicit(request, { signal }, shared);
-      // An address is good for one time: nobody could use it later.
+      // An address is good for one time: no one could use it later.
       if (broker.elicitationResponders() === 0 || request.mode !== "form") return put();
       const question: NewQuestion = {
         ...about,
@@ -125,7 +125,7 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
     async answered(question_id) {
       const { answer, answered_by } = (await storage.get(session_id, question_id)) ?? {};
       if (answer === undefined) return undefined;
-      return `${answered_by ?? "somebody"} (${describeAnswer(answer)})`;
+      return `${answered_by ?? "someone"} (${describeAnswer(answer)})`;
     },
     close: () => storage.withdrawAll(session_id),
   };
@@ -207,7 +207,7 @@ interface AnswerKind<Answer> {
   settle(question_id: string, answer: Answer): Promise<boolean>;
 }
 
-/** The preview of a sensitive target is in front of a person, and nowhere else (PIPE-9). */
+/** The preview of a sensitive target is in front of a user, and nowhere else (PIPE-9). */
 function keptRequest(recorded: object, shown: PermissionRequest): JsonObject {
   const { preview, ...request } = recorded as PermissionRequest;
   const isSensitive = shown.resources.some((one) => one.kind === "path" && one.sensitive === true);

@@ -9,7 +9,7 @@ export type LoopEvent =
   | { readonly type: "queued"; readonly ahead: number }
   | { readonly type: "started"; readonly run_id: string }
   | { readonly type: "text_delta"; readonly text: string }
-  /** Its arguments are complete, and shown without secrets. */
+  /** Its arguments are complete, and shown without secrets; `name` is the canonical one where the tool is known. */
   | {
       readonly type: "call";
       readonly tool_call_id: string;

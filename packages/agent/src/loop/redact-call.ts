@@ -9,8 +9,7 @@ const UNREADABLE = '"[redacted: arguments that are not valid JSON]"';
 
 export function redactCall(run: Run, { names }: ModelTools, call: ModelCall): ModelCall {
   const { name } = call;
-  const canonical = names.toCanonical(name) ?? run.surface.aliases.get(name) ?? name;
-  const standing = run.surface.standing.get(canonical);
+  const standing = run.surface.standing.get(canonicalName(run, names, name));
   const sensitive = standing?.tool?.input.sensitive ?? [];
   const redactedName = run.redactor.text(name);
   const sent = run.redactor.text(call.arguments);
@@ -21,4 +20,9 @@ export function redactCall(run: Run, { names }: ModelTools, call: ModelCall): Mo
   const redacted = run.redactor.value(given, { sensitive });
   const text = redacted === given ? sent : JSON.stringify(redacted);
   return { ...call, name: redactedName, arguments: text };
+}
+
+/** Of a name as the model has it; a name that is not known stays as it is. */
+export function canonicalName(run: Run, names: ModelTools["names"], name: string): string {
+  return names.toCanonical(name) ?? run.surface.aliases.get(name) ?? name;
 }

@@ -15,7 +15,7 @@ import {
 } from "../model/index.ts";
 import { answerNode, cutMiddle } from "../context/index.ts";
 import { readStream } from "./read-stream.ts";
-import { redactCall } from "./redact-call.ts";
+import { canonicalName, redactCall } from "./redact-call.ts";
 import { placeOf, record, spend, type Running } from "./running.ts";
 
 export interface AttemptParts {
@@ -89,7 +89,7 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
       const tool_call_id = turn.push(given);
       const call = redactCall(run, tools, { tool_call_id, name, arguments: sent });
       calls.push(call);
-      log.add({ type: "call", ...call });
+      log.add({ type: "call", ...call, name: canonicalName(run, tools.names, call.name) });
     }
   }
 

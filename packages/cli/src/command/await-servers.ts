@@ -1,4 +1,4 @@
-// Waiting for MCP servers before a command looks or acts (MCP-2): Ctrl-C ends the waiting, and a person at a terminal
+// Waiting for MCP servers before a command looks or acts (MCP-2): Ctrl-C ends the waiting, and a user at a terminal
 // sees whom they wait for.
 
 import { visibleLine } from "../output/index.ts";
@@ -6,13 +6,13 @@ import type { Runtime, ServerChoice } from "../runtime/index.ts";
 import type { CommandContext } from "./context.ts";
 
 /** Of a tool's name: the server it belongs to, and no other, is connected. */
-export function serverOf(tool: string | undefined): ServerChoice {
+export function chooseServers(tool: string | undefined): ServerChoice {
   const [, only] = /^mcp\.([^.]+)\./.exec(tool ?? "") ?? [];
   return only === undefined ? "none" : { only };
 }
 
 /** For `openRuntime`. Programs are not told: they wait without wondering. */
-export function waitingNote(
+export function noteWaiting(
   { output, isInteractive }: Pick<CommandContext, "output" | "isInteractive">,
   json: boolean,
 ): { onWaiting?(server_ids: readonly string[]): void } {

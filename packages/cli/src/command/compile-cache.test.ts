@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test, vi, onTestFinished } from "vitest";
 import { verifies } from "#laws";
 import { agentHome } from "../config/index.ts";
-import { homeIn } from "./compile-cache.ts";
+import { findHome } from "./compile-cache.ts";
 
 const path = fc.constantFrom(
   "",
@@ -18,7 +18,7 @@ const path = fc.constantFrom(
 test("compiled code is kept in the very home the config finds, and nowhere when there is none", () => {
   fc.assert(
     fc.property(fc.record({ SOONG_AGENT_HOME: path, HOME: path }, { requiredKeys: [] }), (env) => {
-      const home = homeIn(env);
+      const home = findHome(env);
       if (home === undefined) expect(() => agentHome(env)).toThrow("absolute");
       else expect(join(home, "cache")).toBe(join(agentHome(env), "cache"));
     }),
@@ -31,6 +31,6 @@ test("a home is never one that a project could bring along, also where HOME says
   for (const odd of ["", "somewhere", "."]) {
     vi.stubEnv("HOME", odd);
     expect(agentHome(process.env)).toSatisfy(isAbsolute);
-    expect(homeIn(process.env)).toBe(agentHome(process.env));
+    expect(findHome(process.env)).toBe(agentHome(process.env));
   }
 });

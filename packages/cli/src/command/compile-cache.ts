@@ -8,7 +8,7 @@ import { isAbsolute, join } from "node:path";
 
 export function keepCompiledCode(env: Environment): void {
   const { enableCompileCache } = node as { enableCompileCache?: (directory: string) => unknown };
-  const home = homeIn(env);
+  const home = findHome(env);
   if (enableCompileCache === undefined || home === undefined || !existsSync(home)) return;
   enableCompileCache(join(home, "cache", "compiled"));
 }
@@ -16,7 +16,7 @@ export function keepCompiledCode(env: Environment): void {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** As `agentHome` of the config finds it, a module that is too much to load before anything is cached. */
-export function homeIn({
+export function findHome({
   SOONG_AGENT_HOME: given = "",
   HOME: user = "",
 }: Environment): string | undefined {

@@ -11,12 +11,12 @@ export interface CommandContext {
   readonly cwd: string;
   readonly output: Output;
   readonly stdin: NodeJS.ReadStream;
-  /** Somebody sits there: a question can be put and answered. */
+  /** Someone sits there: a question can be put and answered. */
   readonly isInteractive: boolean;
   readonly interrupts: Interrupts;
 }
 
-export async function homeOf({ env }: CommandContext): Promise<string> {
+export async function resolveHome({ env }: CommandContext): Promise<string> {
   const { agentHome } = await import("../config/index.ts");
   try {
     return agentHome(env);
@@ -26,9 +26,9 @@ export async function homeOf({ env }: CommandContext): Promise<string> {
 }
 
 /** The config of the home; what is odd but no mistake is noted on stderr. */
-export async function configOf(context: CommandContext): Promise<LoadedConfig> {
+export async function loadUserConfig(context: CommandContext): Promise<LoadedConfig> {
   const { loadConfig } = await import("../config/index.ts");
-  const config = await loadConfig({ home: await homeOf(context) });
+  const config = await loadConfig({ home: await resolveHome(context) });
   for (const warning of config.warnings) {
     context.output.note(`warning: ${visibleLine(describeProblem(warning))}`);
   }
@@ -36,14 +36,17 @@ export async function configOf(context: CommandContext): Promise<LoadedConfig> {
 }
 
 /** Knows every secret of the home (REDACT-3), for commands that show records; also where the config cannot be read. */
-export async function redactorOf(home: string, env: CommandContext["env"]): Promise<Redactor> {
-  const [{ createRedactor }, { loadConfig }, { knownSecrets }] = await Promise.all([
+export async function createHomeRedactor(
+  home: string,
+  env: CommandContext["env"],
+): Promise<Redactor> {
+  const [{ createRedactor }, { loadConfig }, { collectSecrets }] = await Promise.all([
     import("@soong/core"),
     import("../config/index.ts"),
     import("../runtime/index.ts"),
   ]);
   const config = await loadConfig({ home }).catch(() => ({ home }));
-  return createRedactor({ secrets: await knownSecrets(config, env) });
+  return createRedactor({ secrets: await collectSecrets(config, env) });
 }
 
 /** The problems of documents of the home. Returns the exit code: its author may think that such a file is in use. */

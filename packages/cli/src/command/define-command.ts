@@ -108,5 +108,5 @@ export const AGENT_OPTION = option(
 export const RULE_OPTIONS = [
   repeatableOption("--allow <pattern>", "a rule that allows tools by name"),
   repeatableOption("--deny <pattern>", "a rule that denies tools by name"),
-  option("--cwd <directory>", "the project; left out: where you are"),
+  option("--cwd <directory>", "the project; default: the current directory"),
 ];

@@ -2,12 +2,12 @@
 
 import { boundFact } from "@soong/core";
 import type { Output } from "../output/index.ts";
-import type { KeptSession } from "../runtime/index.ts";
+import type { StoredSession } from "../runtime/index.ts";
 import type { CommandContext } from "./context.ts";
 import { onTermination } from "./signals.ts";
 
 /** One a line, for programs. */
-export async function printFacts({ session, kept }: KeptSession, output: Output): Promise<void> {
+export async function printFacts({ session, kept }: StoredSession, output: Output): Promise<void> {
   for await (const fact of session.facts({ after: kept.lastSeq ?? 0 })) {
     output.line(JSON.stringify(boundFact(fact)));
     await output.drained();
@@ -21,12 +21,12 @@ export async function printFacts({ session, kept }: KeptSession, output: Output)
  */
 export function onStop(
   { interrupts }: CommandContext,
-  held: KeptSession,
+  held: StoredSession,
   stop: (reason: string, exitCode?: number) => void,
 ): () => void {
   const listening = [
     interrupts.on(() => stop("interrupted by the user")),
-    onTermination((exitCode) => stop("the process was told to end", exitCode)),
+    onTermination((exitCode) => stop("the process was terminated", exitCode)),
     held.onAbort((reason) => stop(reason)),
   ];
   return () => {

@@ -70,7 +70,7 @@ export async function createProgram(
       getErrHelpWidth: () => output.width,
     })
     .usage("[options] [command]")
-    .argument("[command...]", "left out: a conversation at this terminal");
+    .argument("[command...]", "default: a conversation at this terminal");
   for (const one of [MODEL_OPTION, AGENT_OPTION, MODE_OPTION, ...RULE_OPTIONS]) {
     program.addOption(one);
   }

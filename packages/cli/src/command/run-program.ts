@@ -5,7 +5,7 @@ import {
   CommandError,
   createOutput,
   EXIT,
-  failureOf,
+  describeFailure,
   visible,
   type Output,
 } from "../output/index.ts";
@@ -18,7 +18,7 @@ export async function runProgram(args: readonly string[], host: NodeJS.Process):
   const output = createOutput(stdout, stderr, env);
   const context: CommandContext = {
     env,
-    cwd: whereWeAre(host),
+    cwd: readCwd(host),
     output,
     stdin,
     isInteractive: stdin.isTTY && stderr.isTTY,
@@ -32,14 +32,14 @@ export async function runProgram(args: readonly string[], host: NodeJS.Process):
     if (output.lost === undefined) return exitCode;
     throw new CommandError(`The output is not complete: ${output.lost}. Look at where it goes.`);
   } catch (error) {
-    if (!(error instanceof CommanderError)) return failed(error, output);
+    if (!(error instanceof CommanderError)) return reportFailure(error, output);
     const command = program.commands.find((one) => one.name() === args[0]);
-    return usage(error, output, command === undefined ? "" : ` ${command.name()}`);
+    return reportUsageError(error, output, command === undefined ? "" : ` ${command.name()}`);
   }
 }
 
 /** A directory that was removed under us still has the name we came in by; using it fails with a sentence. */
-function whereWeAre(host: NodeJS.Process): string {
+function readCwd(host: NodeJS.Process): string {
   try {
     return host.cwd();
   } catch {
@@ -48,7 +48,7 @@ function whereWeAre(host: NodeJS.Process): string {
 }
 
 /** Help and version end here as well, having said what they had to say. */
-function usage(
+function reportUsageError(
   { exitCode, message, code }: CommanderError,
   output: Output,
   command: string,
@@ -65,8 +65,8 @@ function usage(
   return EXIT.usage;
 }
 
-function failed(error: unknown, output: Output): number {
-  const { message, exitCode } = failureOf(error);
+function reportFailure(error: unknown, output: Output): number {
+  const { message, exitCode } = describeFailure(error);
   output.note(`${output.noteColours.red("soong:")} ${message}`);
   return exitCode;
 }

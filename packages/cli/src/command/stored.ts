@@ -6,15 +6,15 @@ import { nearestName } from "@soong/core/internal";
 import type { Store } from "@soong/store";
 import { CommandError, visibleLine } from "../output/index.ts";
 import { openHomeStore } from "../runtime/index.ts";
-import { homeOf, redactorOf, type CommandContext } from "./context.ts";
+import { resolveHome, createHomeRedactor, type CommandContext } from "./context.ts";
 
 /** Runs with the store open for reading; `none` where nothing was ever kept. */
-export async function readingStore<T>(
+export async function withReadOnlyStore<T>(
   context: CommandContext,
   work: (store: Store) => Promise<T>,
   none: () => T,
 ): Promise<T> {
-  const home = await homeOf(context);
+  const home = await resolveHome(context);
   if (!hasStore(home)) return none();
   await hideSecrets(context, home);
   return using(await openHomeStore(home, { readOnly: true }), async (store) => {
@@ -39,17 +39,17 @@ export function hasStore(home: string): boolean {
 }
 
 /** The same for writing. */
-export async function writingStore<T>(
+export async function withStore<T>(
   context: CommandContext,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const home = await homeOf(context);
+  const home = await resolveHome(context);
   await hideSecrets(context, home);
   return using(await openHomeStore(home), work);
 }
 
 async function hideSecrets({ env, output }: CommandContext, home: string): Promise<void> {
-  output.hide(await redactorOf(home, env));
+  output.hide(await createHomeRedactor(home, env));
 }
 
 /** Said before anything else is looked for. */
@@ -57,10 +57,10 @@ export async function refuseUnknownSession(
   context: CommandContext,
   session_id: string,
 ): Promise<void> {
-  const ids = await readingStore(
+  const ids = await withReadOnlyStore(
     context,
     async (store) => (await store.sessions({ limit: 1000 })).map((session) => session.session_id),
-    () => nothingKept(`session ${session_id}`),
+    () => refuseNothingStored(`session ${session_id}`),
   );
   if (ids.includes(session_id)) return;
   const near =
@@ -72,7 +72,7 @@ export async function refuseUnknownSession(
   );
 }
 
-export function nothingKept(what: string): never {
+export function refuseNothingStored(what: string): never {
   throw new CommandError(
     `There is no ${visibleLine(what)}: nothing is kept in this home yet. \`soong sessions\` lists what is there.`,
   );

@@ -18,7 +18,7 @@ export interface Questions {
 }
 
 /** `edits`: a rule that is kept may be changed first; not where only its place is sent on. */
-export function terminalQuestions(
+export function createTerminalQuestions(
   stdin: NodeJS.ReadStream,
   output: Output,
   { edits = true }: { readonly edits?: boolean } = {},
@@ -28,7 +28,7 @@ export function terminalQuestions(
   return {
     ask: (request, { signal }) =>
       inTurn(async () => {
-        // Somebody else answered it while it waited, or its call is gone.
+        // Someone else answered it while it waited, or its call is gone.
         if (signal.aborted) return NO;
         await forgetTypedBefore();
         output.note(describeRequest(request, output.noteColours, { columns: output.width }).text);

@@ -28,15 +28,15 @@ export async function addRule(home: string, rule: PermissionRule): Promise<strin
 
 /** As lines of a config. */
 export function describeRule(rule: PermissionRule): string {
-  return ["[[permissions.rules]]", ...fieldsOf(rule)].join("\n");
+  return ["[[permissions.rules]]", ...renderFields(rule)].join("\n");
 }
 
 /** On one line, to be edited. */
 export function ruleLine(rule: PermissionRule): string {
-  return `{ ${fieldsOf(rule).join(", ")} }`;
+  return `{ ${renderFields(rule).join(", ")} }`;
 }
 
-/** What somebody made of that line. A text says what is wrong with it. */
+/** What someone made of that line. A text says what is wrong with it. */
 export function readRuleLine(line: string): PermissionRule | string {
   try {
     const { rules } = parseConfig(`permissions.rules = [ ${line} ]`, "the rule").permissions;
@@ -51,7 +51,7 @@ export function readRuleLine(line: string): PermissionRule | string {
   }
 }
 
-function fieldsOf(rule: PermissionRule): string[] {
+function renderFields(rule: PermissionRule): string[] {
   return RULE_KEYS.flatMap((key) => {
     const value = rule[key];
     return value === undefined ? [] : [`${key} = ${tomlValue(value)}`];

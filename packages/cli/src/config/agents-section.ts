@@ -15,7 +15,7 @@ const workerPool: Table<WorkerPoolSettings> = {
   keys: {
     agent: {
       node: "setting",
-      says: "The agent definition its workers have. Left out: `default_worker_agent`.",
+      says: "The agent definition its workers have. Default: `default_worker_agent`.",
       kind: text(plainText("id of an agent definition")),
       default: undefined,
     },
@@ -27,13 +27,13 @@ const workerPool: Table<WorkerPoolSettings> = {
     },
     model: {
       node: "setting",
-      says: "The model they ask. Left out: that of the definition, or of whoever gives them work.",
+      says: "The model they ask. Default: that of the definition, or of the run that gives them work.",
       kind: text(MODEL_REFERENCE),
       default: undefined,
     },
     allowed_tools: {
       node: "setting",
-      says: "The tools they have beside those for their task. Left out: those of the definition, or the file tools that only read.",
+      says: "The tools they have beside those for their task. Default: those of the definition, or the file tools that only read.",
       kind: texts(TOOL_PATTERN),
       default: undefined,
     },

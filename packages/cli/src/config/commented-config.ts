@@ -6,11 +6,11 @@ import { SECTIONS } from "./sections.ts";
 
 export function commentedConfig(): string {
   const root: AnyTable = SECTIONS;
-  return `${[...INTRODUCTION, ...settingsOf(root), ...tablesOf(root, "")].join("\n").trimEnd()}\n`;
+  return `${[...INTRODUCTION, ...renderSettings(root), ...renderTables(root, "")].join("\n").trimEnd()}\n`;
 }
 
 /** A default as it would be written; undefined where the default is to say nothing. */
-export function tomlOf(value: unknown): string | undefined {
+export function renderTomlValue(value: unknown): string | undefined {
   if (typeof value === "number") return groupedByThousands(value);
   return value === undefined ? undefined : JSON.stringify(value);
 }
@@ -26,7 +26,7 @@ const INTRODUCTION = [
 const NO_EFFECT = "This has no effect yet.";
 
 /** Those written as tables come last: what stood behind one would fall into it. */
-function settingsOf(table: AnyTable): string[] {
+function renderSettings(table: AnyTable): string[] {
   const settings = Object.entries(table.keys).flatMap(([key, node]) =>
     node.node === "setting" ? [{ key, node }] : [],
   );
@@ -40,14 +40,14 @@ function settingLines(key: string, setting: Setting<unknown>): string[] {
   const { says, effect, example, tables } = setting;
   const lines = prose(effect === undefined ? says : `${says} ${NO_EFFECT}`);
   if (tables !== undefined) return [...lines, ...tables.map(exampleLine)];
-  const value = tomlOf(setting.default);
+  const value = renderTomlValue(setting.default);
   if (value !== undefined) return [...lines, `#${key} = ${value}`];
   if (example !== undefined) return [...lines, exampleLine(`${key} = ${example}`)];
   return [`# ${key}:`, ...lines];
 }
 
 /** Each table under its header; headers are in force, so that every line falls where it belongs. */
-function tablesOf(table: AnyTable, prefix: string): string[] {
+function renderTables(table: AnyTable, prefix: string): string[] {
   return Object.entries(table.keys).flatMap(([key, node]) => nodeLines(node, `${prefix}${key}`));
 }
 
@@ -62,8 +62,8 @@ function nodeLines(node: AnyNode, name: string): string[] {
         ...prose(node.says),
         `[${name}]`,
         "",
-        ...settingsOf(node),
-        ...tablesOf(node, `${name}.`),
+        ...renderSettings(node),
+        ...renderTables(node, `${name}.`),
       ];
   }
 }

@@ -28,7 +28,7 @@ export interface Table<T> {
   readonly together?: (given: Readonly<Record<string, unknown>>, place: Place) => void;
 }
 
-/** One table for each name that a person gives. */
+/** One table for each name that a user gives. */
 export interface NamedTables<T> {
   readonly node: "named_tables";
   readonly says: string;

@@ -10,7 +10,7 @@ export const mcpSection: Table<SoongConfig["mcp"]> = {
   keys: {
     wait_ms: {
       node: "setting",
-      says: "How long a run waits for servers that have not answered yet. Whoever is late comes with a later turn.",
+      says: "How long a run waits for servers that have not answered yet. A late one comes with a later turn.",
       kind: milliseconds(),
       default: 10_000,
     },

@@ -33,14 +33,14 @@ export const modelSection: Table<SoongConfig["model"]> = {
   keys: {
     default: {
       node: "setting",
-      says: "The model of every run that names no other. Left out: one of a provider whose key is in the environment.",
+      says: "The model of every run that names no other. Default: one of a provider whose key is in the environment.",
       kind: text(MODEL_REFERENCE),
       default: undefined,
       example: '"local"',
     },
     max_output_tokens: {
       node: "setting",
-      says: "How long one answer may be. Left out: as long as the provider allows.",
+      says: "How long one answer may be. Default: as long as the provider allows.",
       kind: TOKENS,
       default: undefined,
       example: "8_192",
@@ -118,7 +118,7 @@ const prices: Table<PriceSettings> = {
     },
     input: {
       node: "setting",
-      says: "Tokens that are sent, those of the cache left out.",
+      says: "Tokens that are sent, without those of the cache.",
       kind: PRICE,
       default: undefined,
     },
@@ -130,13 +130,13 @@ const prices: Table<PriceSettings> = {
     },
     cache_read: {
       node: "setting",
-      says: "Tokens that the provider had in its cache. Left out: what a request that used it cost is not known.",
+      says: "Tokens that the provider had in its cache. Default: the cost of a request that used it is not known.",
       kind: PRICE,
       default: undefined,
     },
     cache_write: {
       node: "setting",
-      says: "Tokens that the provider put into its cache. Left out: the same.",
+      says: "Tokens that the provider put into its cache. Default: the same.",
       kind: PRICE,
       default: undefined,
     },
@@ -169,7 +169,7 @@ const profile: Table<ModelSettings> = {
     },
     api_key_env: {
       node: "setting",
-      says: "The environment variable that holds the key. Left out: the one the provider usually has.",
+      says: "The environment variable that holds the key. Default: the one the provider usually has.",
       kind: text(ENVIRONMENT_NAME),
       default: undefined,
     },
@@ -191,7 +191,7 @@ const profile: Table<ModelSettings> = {
 
 export const modelsSection: Table<SoongConfig["models"]> = {
   node: "table",
-  says: "Models under names of yours, and who stands in when one is overloaded.",
+  says: "Models under names of yours, and which replace one that is overloaded.",
   keys: {
     fallback: {
       node: "setting",

@@ -1,8 +1,7 @@
 import { kernelConfig } from "@soong/core";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { kernelConfigOf } from "./kernel-config-of.ts";
-import { loopLimitsOf } from "./loop-limits-of.ts";
+import { buildLoopLimits, pickKernelConfig } from "./runtime-settings.ts";
 import { parseConfig, parseWithWarnings } from "./parse-config.ts";
 import { SECTIONS } from "./sections.ts";
 
@@ -10,7 +9,7 @@ describe("a config", () => {
   test("that is empty has every default", () => {
     verifies("CONF-2");
     const values = parseConfig("", "config.toml");
-    expect(kernelConfig(kernelConfigOf(values))).toEqual(kernelConfig());
+    expect(kernelConfig(pickKernelConfig(values))).toEqual(kernelConfig());
     expect(values.model.default).toBeUndefined();
     expect(values.permissions).toEqual({
       rules: [],
@@ -85,7 +84,7 @@ describe("a config", () => {
       `,
       "config.toml",
     );
-    expect(kernelConfig(kernelConfigOf(values))).toEqual({
+    expect(kernelConfig(pickKernelConfig(values))).toEqual({
       tools: {
         disabled: ["mcp.*"],
         default_timeout_ms: 3,
@@ -107,7 +106,7 @@ describe("a config", () => {
         max_concurrent_children_per_session: 17,
       },
     });
-    expect(loopLimitsOf(values)).toEqual({
+    expect(buildLoopLimits(values)).toEqual({
       max_turns: 14,
       max_output_tokens: 100,
       context_tokens: 1000,

@@ -31,13 +31,13 @@ export const permissionsSection: Table<SoongConfig["permissions"]> = {
     },
     destructive: {
       node: "setting",
-      says: "What becomes of a call that may destroy something. `deny` holds whatever the rules allow.",
+      says: "What becomes of a call that may destroy something. `deny` holds against every rule that allows.",
       kind: choice(["ask", "deny"]),
       default: "ask",
     },
     ask_timeout_ms: {
       node: "setting",
-      says: "How long a question waits for its answer. Left out: as long as it takes.",
+      says: "How long a question waits for its answer. Default: as long as it takes.",
       kind: milliseconds(),
       default: undefined,
       example: "300_000",

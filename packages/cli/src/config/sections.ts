@@ -51,7 +51,7 @@ export const SECTIONS: Table<SoongConfig> = {
       keys: {
         max_tokens: {
           node: "setting",
-          says: "Above this the conversation is compacted before it is sent. Left out: what the model can read.",
+          says: "Above this the conversation is compacted before it is sent. Default: what the model can read.",
           kind: wholeNumber(1000, 100_000_000),
           default: undefined,
           example: "100_000",
@@ -90,7 +90,7 @@ export const SECTIONS: Table<SoongConfig> = {
         },
         retention: {
           node: "table",
-          says: "What is removed by itself. Left out, everything is kept.",
+          says: "What is removed automatically. Default: nothing.",
           keys: {
             max_age_days: {
               node: "setting",

@@ -14,7 +14,7 @@ export interface SettingsFile {
 
 /** Undefined: there is none. Throws a ConfigError. */
 export async function readSettingsFile(file: string): Promise<SettingsFile | undefined> {
-  const read = await bytesOf(file);
+  const read = await readBytes(file);
   if (read === undefined) return undefined;
   return {
     text: decode(read.bytes, file),
@@ -29,7 +29,7 @@ export async function readSettingsFile(file: string): Promise<SettingsFile | und
 const MAX_BYTES = 1024 * 1024;
 const START: DocumentPosition = { line: 1, column: 1 };
 
-async function bytesOf(file: string): Promise<{ bytes: Buffer; stats: Stats } | undefined> {
+async function readBytes(file: string): Promise<{ bytes: Buffer; stats: Stats } | undefined> {
   let handle: FileHandle | undefined;
   try {
     // Without waiting: a FIFO in its place would keep us for ever.

@@ -42,7 +42,7 @@ export const toolsSection: Table<SoongConfig["tools"]> = {
   keys: {
     disabled: {
       node: "setting",
-      says: "Tools that are left out.",
+      says: "Tools that are not offered.",
       kind: texts(TOOL_PATTERN),
       default: tools.disabled,
     },
@@ -141,7 +141,7 @@ export const toolsSection: Table<SoongConfig["tools"]> = {
         const problem = TOOL_PATTERN.problem(name);
         return problem === undefined || name.includes(".")
           ? problem
-          : `${problem}; a name with dots stands in quotes: [tools.overrides."code.run_command"]`;
+          : `${problem}; a name with dots needs quotes: [tools.overrides."code.run_command"]`;
       },
       each: override,
       example: ['[tools.overrides."code.run_command"]', "timeout_ms = 300_000"],

@@ -1,4 +1,4 @@
-// What a tool wants to know while it is at work, put to a person (MCP-5): who asks and for which call stands first, in
+// What a tool wants to know while it is at work, put to a user (MCP-5): who asks and for which call stands first, in
 // our words; every line of theirs stands behind a bar, so that nothing of it can pass for a question of Soong's.
 
 import type { AskElicitation, ElicitationAnswer, JsonObject } from "@soong/core";
@@ -36,7 +36,7 @@ export async function answerElicitation(
   const asker = visibleLine(server ?? tool_name);
   const kind = server === undefined ? "tool" : "MCP server";
   terminal.show(`${bold(`The ${kind} ${asker} asks`)}, for ${visibleLine(tool_name)}:`);
-  terminal.show(quoted(question.message, terminal));
+  terminal.show(quoteValue(question.message, terminal));
   return question.mode === "url"
     ? consent(question.url, asker, terminal)
     : fill(question.requested_schema, asker, terminal);
@@ -120,18 +120,18 @@ function describeField(field: FormField, place: string, terminal: FormTerminal):
       : `; Enter: ${cut(typeof field.default === "string" ? field.default : JSON.stringify(field.default), LONGEST_LABEL)}`;
   const several = kind === "some of these" ? ", with commas between" : "";
   return [
-    dim(`${place}, ${kind}${several}${required ? "" : ", may be left out"}${otherwise}`),
-    ...(description === undefined ? [] : [quoted(description, terminal)]),
+    dim(`${place}, ${kind}${several}${required ? "" : ", optional"}${otherwise}`),
+    ...(description === undefined ? [] : [quoteValue(description, terminal)]),
     ...options.slice(0, MOST_OPTIONS).map(({ value, title }, at) => {
       const about = title === value ? "" : ` (${cut(value)})`;
-      return quoted(`${at + 1}. ${cut(title)}${about}`, terminal);
+      return quoteValue(`${at + 1}. ${cut(title)}${about}`, terminal);
     }),
     ...(options.length > MOST_OPTIONS ? [`│ … ${options.length - MOST_OPTIONS} more`] : []),
   ].join("\n");
 }
 
 /** Each line behind a bar, also those that the width makes. */
-function quoted(text: string, { columns, colours: { dim } }: FormTerminal): string {
+function quoteValue(text: string, { columns, colours: { dim } }: FormTerminal): string {
   return visible(text)
     .split("\n")
     .flatMap((line) => {

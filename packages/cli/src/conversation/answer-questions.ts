@@ -1,5 +1,5 @@
-// The person at this terminal as somebody who answers (PERM-4): one question at a time, with what would happen, why
-// it is asked and what a yes would cover. It goes from the screen when somebody else has answered.
+// The user at this terminal as someone who answers (PERM-4): one question at a time, with what would happen, why
+// it is asked and what a yes would cover. It goes from the screen when someone else has answered.
 
 import type { ElicitationAnswer, PermissionAnswer } from "@soong/core";
 import { answeredBy, type Responder, type OpenQuestion } from "@soong/control";
@@ -51,13 +51,13 @@ export function answerQuestions(options: AnswerQuestionsOptions): Responder {
   ): Promise<ElicitationAnswer | undefined> {
     if (signal.aborted) return undefined;
     const { columns, colours } = terminal;
-    const answer = await answerElicitation(request, { columns, colours, ...promptsOf(signal) });
+    const answer = await answerElicitation(request, { columns, colours, ...createPrompts(signal) });
     if (!signal.aborted) return answer;
     settledElsewhere(signal);
     return undefined;
   }
 
-  function promptsOf(signal: AbortSignal) {
+  function createPrompts(signal: AbortSignal) {
     return {
       show: (text: string) => terminal.print(text),
       async key(question: string, keys: readonly string[]): Promise<string | undefined> {
@@ -101,20 +101,20 @@ export function answerQuestions(options: AnswerQuestionsOptions): Responder {
         signal,
       });
       if (pressed.kind === "key" && pressed.key === "w") {
-        const always = await askAlways(request, promptsOf(signal));
+        const always = await askAlways(request, createPrompts(signal));
         if (signal.aborted) return settledElsewhere(signal);
         if (always === undefined) continue;
         return { decision: "allow_for_session", always, answered_by: TERMINAL };
       }
       if (pressed.kind !== "key" || pressed.key !== "a") {
-        return answerOf(pressed, signal);
+        return readAnswer(pressed, signal);
       }
       isCut = false;
       terminal.print(describeRequest(request, colours).text);
     }
   }
 
-  async function answerOf(
+  async function readAnswer(
     pressed: PressedKey,
     signal: AbortSignal,
   ): Promise<PermissionAnswer | undefined> {

@@ -6,9 +6,9 @@ import { describeRule, readRuleLine, ruleLine } from "../config/index.ts";
 
 export interface AlwaysPrompts {
   readonly show: (text: string) => void;
-  /** Undefined: the question is settled, or nobody is there. */
+  /** Undefined: the question is settled, or no one is there. */
   readonly key: (question: string, keys: readonly string[]) => Promise<string | undefined>;
-  /** Left out: the rule is kept as it is shown. */
+  /** Default: the rule is kept as it is shown. */
   readonly line?: (prompt: string, initial: string) => Promise<string | undefined>;
 }
 

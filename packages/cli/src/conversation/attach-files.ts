@@ -1,5 +1,5 @@
 // The files a prompt mentions, as blocks of their own behind it. They are read by a real call of code.read_file:
-// then rules, questions, redaction and the record are those of any call, and nothing here opens a file by itself. What
+// then rules, questions, redaction and the record are those of any call, and nothing here opens a file automatically. What
 // keeps one from being attached is said before anything is sent.
 
 import { relative } from "node:path";

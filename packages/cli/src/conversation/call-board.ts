@@ -1,11 +1,11 @@
-// The calls of a turn as a person watches them: one line for each that is queued, waits for a person or runs, and
+// The calls of a turn as a user watches them: one line for each that is queued, waits for a user or runs, and
 // one for what became of it. Knows no terminal.
 
 import type { Fact, FactData, ToolResult } from "@soong/core";
 import { oneLine } from "@soong/core/internal";
 import { fit, visible, visibleLine, wrap, type Colours } from "../output/index.ts";
-import { aboutCall } from "./about-call.ts";
-import { durationWords } from "./duration-words.ts";
+import { describeCall } from "./describe-call.ts";
+import { formatDuration } from "./usage.ts";
 
 export interface CallBoard {
   requested(call: { tool_call_id: string; name: string; arguments: string }): void;
@@ -37,7 +37,7 @@ export function createCallBoard(now: () => number, colours: Colours): CallBoard 
     requested({ tool_call_id, name, arguments: given }) {
       open.set(tool_call_id, {
         name: visibleLine(name),
-        about: aboutCall(given),
+        about: describeCall(given),
         state: "queued",
         since: now(),
         progress: "",
@@ -78,7 +78,7 @@ export function createCallBoard(now: () => number, colours: Colours): CallBoard 
 
   function liveLine({ name, about, state, since, progress }: OpenCall, columns: number): string {
     const seconds = Math.floor((now() - since) / 1000);
-    const time = seconds === 0 ? "" : ` ${durationWords(seconds * 1000)}`;
+    const time = seconds === 0 ? "" : ` ${formatDuration(seconds * 1000)}`;
     const head = `${SIGNS[state]} ${name} `;
     const tail = ` ${state}${time}${progress === "" ? "" : `: ${progress}`}`;
     // What it is about gives way first, but not to nothing.
@@ -98,7 +98,7 @@ function finalLine(
   const { tool_name, status, is_error, summary, error, metadata } = result;
   const { duration_ms } = metadata;
   // What never ran took no time.
-  const time = duration_ms === 0 ? "" : ` ${durationWords(duration_ms)}`;
+  const time = duration_ms === 0 ? "" : ` ${formatDuration(duration_ms)}`;
   const words = visible(is_error ? (error?.message ?? summary) : summary).slice(0, LONGEST_WORDS);
   const target =
     about === "" || words.includes(about) ? "" : ` ${fit(about, Math.floor(columns / 3))}`;

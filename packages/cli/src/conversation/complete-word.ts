@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { isWithin } from "@soong/core/internal";
 import { resolvePath } from "@soong/tools";
 import { visibleLine } from "../output/index.ts";
-import { mentionOf } from "./typed-line.ts";
+import { findMention } from "./typed-line.ts";
 
 const MOST_CANDIDATES = 100;
 
@@ -37,7 +37,7 @@ async function filesLike(project: string, typed: string): Promise<string[]> {
         .filter(({ name }) => visibleLine(name) === name && !name.includes('"'))
         .map((entry) => {
           const path = `${folder}${entry.name}`;
-          return entry.isDirectory() ? mentionOf(`${path}/`) : `${mentionOf(path)} `;
+          return entry.isDirectory() ? findMention(`${path}/`) : `${findMention(path)} `;
         })
         .toSorted()
         .slice(0, MOST_CANDIDATES)

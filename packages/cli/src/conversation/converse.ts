@@ -1,5 +1,5 @@
-// The conversation (CLI-1): what is typed becomes turns and commands, until somebody leaves. The line stays open while
-// a turn goes on, so that a person can always type, and Ctrl-C always means something.
+// The conversation (CLI-1): what is typed becomes turns and commands, until someone leaves. The line stays open while
+// a turn continues, so that a user can always type, and Ctrl-C always means something.
 
 import type { LoopRun, RunEnd } from "@soong/agent";
 import type { Clock, ContentBlock } from "@soong/core";
@@ -12,10 +12,10 @@ import { completeWord } from "./complete-word.ts";
 import { createKeyboard } from "./keyboard.ts";
 import type { PromptHistory } from "./prompt-history.ts";
 import { showRun } from "./show-run.ts";
-import { runSlashCommand, SLASH_NAMES, type OwnCommands } from "./slash-commands.ts";
+import { runSlashCommand, SLASH_NAMES, type SharedCommands } from "./slash-commands.ts";
 import type { Talk } from "./talk.ts";
 import { readTypedLine } from "./typed-line.ts";
-import { usageLine } from "./usage-line.ts";
+import { describeTurnUsage } from "./usage.ts";
 
 export interface ConverseOptions {
   readonly terminal: Terminal;
@@ -24,13 +24,13 @@ export interface ConverseOptions {
   readonly broker: ApprovalBroker;
   readonly history: PromptHistory;
   readonly project: string;
-  readonly own: OwnCommands;
+  readonly own: SharedCommands;
   rows(): number;
   /** A signal that ends the process: what is under way is ended first. */
   onTermination(listener: (exitCode: number) => void): () => void;
   /** Without waiting for what does not end. */
   quitNow(exitCode: number): void;
-  /** Somebody has left: what is under way gets a moment to end, and no more. */
+  /** Someone has left: what is under way gets a moment to end, and no more. */
   quitSoon(exitCode: number): void;
 }
 
@@ -234,9 +234,9 @@ export async function converse(options: ConverseOptions): Promise<number> {
     const { error, reason, unheard = [] } = end;
     if (isOurs) terminal.print(dim("Stopped. What was done is on record."));
     else if (error !== undefined) terminal.print(red(`${reason}: ${visible(error.message)}`));
-    terminal.print(dim(usageLine(end, ms)));
+    terminal.print(dim(describeTurnUsage(end, ms)));
     if (unheard.length === 0) return;
-    terminal.print(dim("What you typed meanwhile was not heard any more; it is below."));
+    terminal.print(dim("What you typed meanwhile came too late; it is below."));
     keyboard.giveBack(unheard.join("\n"));
   }
 }

@@ -41,14 +41,14 @@ export function formFields(schema: JsonObject): readonly FormField[] {
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
   return Object.entries(isJsonObject(properties) ? properties : {}).map(([name, given]) => {
     const field = isJsonObject(given) ? given : {};
-    const options = optionsOf(field);
+    const options = listOptions(field);
     return {
       name,
-      title: textOf(field["title"]) ?? name,
-      ...described(textOf(field["description"])),
+      title: readText(field["title"]) ?? name,
+      ...describeField(readText(field["description"])),
       required: needed.includes(name),
       ...omitUndefined({ default: field["default"] }),
-      kind: kindOf(field, options),
+      kind: fieldKind(field, options),
       options,
       schema: field,
     };
@@ -64,11 +64,11 @@ export function readField(field: FormField, typed: string): ReadField {
       ? { ok: false, message: "This one is needed; Ctrl-C gives the form up." }
       : { ok: true, value: undefined };
   }
-  const read = valueOf(field, text);
-  return read.ok && read.value !== undefined ? checked(field, read.value) : read;
+  const read = parseValue(field, text);
+  return read.ok && read.value !== undefined ? checkValue(field, read.value) : read;
 }
 
-function valueOf(field: FormField, text: string): ReadField {
+function parseValue(field: FormField, text: string): ReadField {
   switch (field.kind) {
     case "text":
       return { ok: true, value: text };
@@ -85,16 +85,16 @@ function valueOf(field: FormField, text: string): ReadField {
         : { ok: true, value };
     }
     case "one of these": {
-      const value = chosen(field, text);
-      return value === undefined ? notOffered(text) : { ok: true, value };
+      const value = parseChoice(field, text);
+      return value === undefined ? refuseChoice(text) : { ok: true, value };
     }
     case "some of these": {
       const words = text.split(",").map((word) => word.trim());
-      const values = words.map((word) => chosen(field, word));
+      const values = words.map((word) => parseChoice(field, word));
       const wrong = values.indexOf(undefined);
       return wrong === -1
         ? { ok: true, value: [...new Set(values as string[])] }
-        : notOffered(words[wrong] ?? "");
+        : refuseChoice(words[wrong] ?? "");
     }
     case "JSON":
       try {
@@ -106,18 +106,18 @@ function valueOf(field: FormField, text: string): ReadField {
 }
 
 /** By its number, its value or its title. */
-function chosen({ options }: FormField, text: string): string | undefined {
+function parseChoice({ options }: FormField, text: string): string | undefined {
   const exact = options.find(({ value, title }) => value === text || title === text);
   if (exact !== undefined) return exact.value;
   return /^\d+$/.test(text) ? options[Number(text) - 1]?.value : undefined;
 }
 
-function notOffered(text: string): ReadField {
+function refuseChoice(text: string): ReadField {
   return { ok: false, message: `${text} is none of these; type a number of the list.` };
 }
 
 /** What the server says of lengths, limits and forms, in the words of the check. */
-function checked({ schema }: FormField, value: JsonValue): ReadField {
+function checkValue({ schema }: FormField, value: JsonValue): ReadField {
   const read = readSchema(withoutWords(schema));
   const result = read.ok ? compileSchema(read.original)(value) : { ok: true as const };
   if (result.ok) return { ok: true, value };
@@ -131,7 +131,7 @@ function withoutWords(schema: JsonObject): JsonObject {
   return rules;
 }
 
-function kindOf(field: JsonObject, options: readonly FieldOption[]): FieldKind {
+function fieldKind(field: JsonObject, options: readonly FieldOption[]): FieldKind {
   const { type } = field;
   if (options.length > 0) return type === "array" ? "some of these" : "one of these";
   return typeof type === "string" ? (KINDS.get(type) ?? "JSON") : "JSON";
@@ -145,19 +145,19 @@ const KINDS: ReadonlyMap<string, FieldKind> = new Map([
 ]);
 
 /** Bare, with names beside them, or each with a title; of a list, what may be in it. */
-function optionsOf(field: JsonObject): readonly FieldOption[] {
+function listOptions(field: JsonObject): readonly FieldOption[] {
   const { type, items } = field;
   const from = type === "array" && isJsonObject(items) ? items : field;
   if (Array.isArray(from["enum"])) {
     const titles: readonly JsonValue[] = Array.isArray(from["enumNames"]) ? from["enumNames"] : [];
     return from["enum"].flatMap((value, at) =>
-      typeof value === "string" ? [{ value, title: textOf(titles[at]) ?? value }] : [],
+      typeof value === "string" ? [{ value, title: readText(titles[at]) ?? value }] : [],
     );
   }
   const titled = from["oneOf"] ?? from["anyOf"];
   return (Array.isArray(titled) ? titled : []).flatMap((one) => {
     if (!isJsonObject(one) || typeof one["const"] !== "string") return [];
-    return [{ value: one["const"], title: textOf(one["title"]) ?? one["const"] }];
+    return [{ value: one["const"], title: readText(one["title"]) ?? one["const"] }];
   });
 }
 
@@ -170,10 +170,10 @@ const YES_OR_NO: ReadonlyMap<string, boolean> = new Map([
   ["false", false],
 ]);
 
-function described(description: string | undefined): { description?: string } {
+function describeField(description: string | undefined): { description?: string } {
   return description === undefined ? {} : { description };
 }
 
-function textOf(value: JsonValue | undefined): string | undefined {
+function readText(value: JsonValue | undefined): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }

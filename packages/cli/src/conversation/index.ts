@@ -1,4 +1,4 @@
-// The conversation module: a person and a model at one terminal (CLI-1, CLI-7). It knows the terminal only by its
+// The conversation module: a user and a model at one terminal (CLI-1, CLI-7). It knows the terminal only by its
 // contract, and the rest of the program by what it is given.
 
 export { askAlways } from "./ask-always.ts";
@@ -7,5 +7,5 @@ export { converse } from "./converse.ts";
 export { openLoop } from "./open-loop.ts";
 export { openingText } from "./opening.ts";
 export { openPromptHistory } from "./prompt-history.ts";
-export type { OwnCommands, TakeBack } from "./slash-commands.ts";
+export type { SharedCommands, UndoPrompt } from "./slash-commands.ts";
 export { openTalk } from "./talk.ts";

@@ -10,24 +10,24 @@ import {
 } from "@soong/agent";
 import { RUNTIME_RESTARTED, type ConversationNode, type Mode, type RunOptions } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
-import { loopLimitsOf, type LoadedConfig } from "../config/index.ts";
+import { buildLoopLimits, type LoadedConfig } from "../config/index.ts";
 import {
-  instructionsOf,
-  systemText,
-  toolSupplyOf,
-  type KeptSession,
+  openInstructions,
+  renderSystemText,
+  createToolProvider,
+  type StoredSession,
   type Runtime,
 } from "../runtime/index.ts";
 
 export interface OpenLoopOptions {
-  readonly held: KeptSession;
+  readonly held: StoredSession;
   readonly runtime: Pick<Runtime, "roots" | "agents" | "mcp" | "ready">;
   readonly config: LoadedConfig;
   readonly models: readonly [Model, ...Model[]];
   readonly mode: Mode | undefined;
-  /** The agent it is a conversation with; left out: the plain one. */
+  /** The agent it is a conversation with; default: the plain one. */
   readonly definition?: AgentDefinition | undefined;
-  /** Whose conversation it is; left out: the one that `mainAgentOf` finds, or a new one. */
+  /** Whose conversation it is; default: the one that `mainAgentOf` finds, or a new one. */
   readonly agent_id?: string;
   /** Of the first run. */
   readonly run_id?: string;
@@ -35,18 +35,18 @@ export interface OpenLoopOptions {
 
 export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
   const { held, runtime, config, models, mode, run_id, definition } = options;
-  const agent_id = options.agent_id ?? (await mainAgentOf(held));
+  const agent_id = options.agent_id ?? (await buildMainAgent(held));
   const { history, unrecorded } =
-    agent_id === undefined ? NOTHING_SAID : await historyOf(held, agent_id);
-  const instructions = instructionsOf(config, runtime.roots);
-  const supply = toolSupplyOf(runtime, config.values.mcp);
+    agent_id === undefined ? NOTHING_SAID : await loadHistory(held, agent_id);
+  const instructions = openInstructions(config, runtime.roots);
+  const supply = createToolProvider(runtime, config.values.mcp);
   const conversation = await openConversation({
     session: held.session,
     models,
     history,
     unrecorded,
     system: [
-      ...systemText(runtime.roots.project),
+      ...renderSystemText(runtime.roots.project),
       ...(definition === undefined ? [] : [definition.system]),
     ],
     agent_definition_id: definition?.id,
@@ -56,14 +56,14 @@ export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
     ...(runtime.agents?.recall === undefined ? {} : { recall: runtime.agents.recall }),
     instructions,
     supply,
-    limits: limitsOf(config, definition),
+    limits: buildLimits(config, definition),
     run: {
-      ...wishesOf(config, definition),
+      ...readWishes(config, definition),
       ...omitUndefined({ mode, agent_id, run_id }),
     },
   });
   const interrupted =
-    agent_id === undefined ? undefined : await interruptionOf(held, agent_id, history);
+    agent_id === undefined ? undefined : await findInterruption(held, agent_id, history);
   return { conversation, history, interrupted };
 }
 
@@ -78,8 +78,8 @@ export interface OpenedLoop {
 /** `restarted`: the runtime was stopped in the middle of it. `ended`: it failed or was aborted, and that is on record. */
 export type Interruption = "restarted" | "ended";
 
-async function interruptionOf(
-  { kept }: KeptSession,
+async function findInterruption(
+  { kept }: StoredSession,
   agent_id: string,
   history: readonly ConversationNode[],
 ): Promise<Interruption | undefined> {
@@ -101,17 +101,17 @@ function isFinalAnswer(node: ConversationNode | undefined): boolean {
   return node === undefined || (node.kind === "message" && node.data?.["role"] === "assistant");
 }
 
-function limitsOf(
+function buildLimits(
   { values }: LoadedConfig,
   definition: AgentDefinition | undefined,
-): ReturnType<typeof loopLimitsOf> {
-  const limits = loopLimitsOf(values);
+): ReturnType<typeof buildLoopLimits> {
+  const limits = buildLoopLimits(values);
   const { max_turns = limits.max_turns } = definition ?? {};
   return { ...limits, max_turns: Math.min(limits.max_turns, max_turns) };
 }
 
 /** What a definition asks for and forbids; it grants nothing (SURF-4). */
-function wishesOf({ values }: LoadedConfig, definition: AgentDefinition | undefined): RunOptions {
+function readWishes({ values }: LoadedConfig, definition: AgentDefinition | undefined): RunOptions {
   const { suggested_tools = [], allowed_tools, rules } = definition ?? {};
   const { write_mode, external_tool, provider, recall_tool } = values.memory;
   // Called from within a call, they cannot be searched for first.
@@ -127,7 +127,7 @@ function wishesOf({ values }: LoadedConfig, definition: AgentDefinition | undefi
   };
 }
 
-async function mainAgentOf({ kept }: KeptSession): Promise<string | undefined> {
+async function buildMainAgent({ kept }: StoredSession): Promise<string | undefined> {
   const agents = await kept.reader.agents();
   return agents.find((agent) => agent.parent_agent_id === undefined)?.agent_id;
 }
@@ -135,7 +135,7 @@ async function mainAgentOf({ kept }: KeptSession): Promise<string | undefined> {
 const NOTHING_SAID: History = { history: [], unrecorded: [] };
 
 /** An agent that has not said anything yet is not known there. */
-async function historyOf({ kept }: KeptSession, agent_id: string): Promise<History> {
+async function loadHistory({ kept }: StoredSession, agent_id: string): Promise<History> {
   const agents = await kept.reader.agents();
   const isKnown = agents.some((agent) => agent.agent_id === agent_id);
   return isKnown ? readHistory(kept.reader, agent_id) : NOTHING_SAID;

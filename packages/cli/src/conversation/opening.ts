@@ -31,7 +31,7 @@ export async function openingText(
     const last = said.findLast(({ data }) => data?.["role"] === "assistant");
     const lines = visible(textOf(last)).trimEnd().split("\n");
     const shown = lines.slice(-MOST_LINES).map((line) => fit(line, columns - 1));
-    return [dim(`It goes on after ${said.length} messages; the last answer was:`), ...shown];
+    return [dim(`It continues after ${said.length} messages; the last answer was:`), ...shown];
   }
 }
 

@@ -8,12 +8,12 @@ import { writeWholeFile } from "@soong/platform";
 export interface PromptHistory {
   /** Oldest first. */
   readonly entries: readonly string[];
-  /** Answers with what went wrong, once: a conversation goes on without it. */
+  /** Answers with what went wrong, once: a conversation continues without it. */
   add(text: string): Promise<string | undefined>;
 }
 
 const MOST_ENTRIES = 500;
-/** A longer one is a document, and nobody looks for it with the arrows. */
+/** A longer one is a document, and no one looks for it with the arrows. */
 const LONGEST_ENTRY = 8192;
 /** More than this was not written here. */
 const LARGEST_FILE = 4 * MOST_ENTRIES * LONGEST_ENTRY;
@@ -28,7 +28,7 @@ export async function openPromptHistory(
   const entries = found.slice(-MOST_ENTRIES);
   let isBroken = false;
   if (found.length > 2 * MOST_ENTRIES)
-    await attempt(() => writeWholeFile(file, entries.map(lineOf).join("")));
+    await attempt(() => writeWholeFile(file, entries.map(encodeEntry).join("")));
 
   return {
     entries,
@@ -40,7 +40,7 @@ export async function openPromptHistory(
       if (isBroken) return undefined;
       return attempt(async () => {
         await mkdir(home, { recursive: true, mode: 0o700 });
-        await appendFile(file, lineOf(text), { mode: 0o600 });
+        await appendFile(file, encodeEntry(text), { mode: 0o600 });
       });
     },
   };
@@ -78,6 +78,6 @@ function readEntry(line: string): string[] {
   }
 }
 
-function lineOf(text: string): string {
+function encodeEntry(text: string): string {
   return `${JSON.stringify(text)}\n`;
 }

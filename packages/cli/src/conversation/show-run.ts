@@ -2,11 +2,11 @@
 
 import type { LoopEvent, LoopRun, RunEnd } from "@soong/agent";
 import type { Clock, Fact, ToolResult } from "@soong/core";
-import { colouredDiff, visible, visibleLine } from "../output/index.ts";
+import { renderDiff, visible, visibleLine } from "../output/index.ts";
 import type { Terminal } from "../terminal/index.ts";
 import { TERMINAL } from "./answer-questions.ts";
 import { createCallBoard } from "./call-board.ts";
-import { durationWords } from "./duration-words.ts";
+import { formatDuration } from "./usage.ts";
 
 export interface ShowRunOptions {
   readonly terminal: Terminal;
@@ -51,7 +51,7 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
     terminal.live([
       ...board.live(terminal.columns),
       ...(waits
-        ? [dim(`… the model, ${durationWords(Math.floor(quiet / 1000) * 1000)}; Ctrl-C stops`)]
+        ? [dim(`… the model, ${formatDuration(Math.floor(quiet / 1000) * 1000)}; Ctrl-C stops`)]
         : []),
     ]);
   }
@@ -83,7 +83,7 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
         return;
       case "abandoned": {
         board.clear();
-        const wait = event.wait_ms === 0 ? "" : ` in ${durationWords(event.wait_ms)}`;
+        const wait = event.wait_ms === 0 ? "" : ` in ${formatDuration(event.wait_ms)}`;
         terminal.print(
           dim(
             `The answer broke off (${visibleLine(event.reason)}); asking ${visibleLine(event.model)} again${wait}. What it had said does not count.`,
@@ -121,7 +121,7 @@ export async function showRun(run: LoopRun, options: ShowRunOptions): Promise<Ru
     options.changed(diff);
     if (shown.has(tool_call_id)) return;
     const lines = diff.trimEnd().split("\n");
-    terminal.print(colouredDiff(lines.slice(0, MOST_DIFF_LINES).join("\n"), terminal.colours));
+    terminal.print(renderDiff(lines.slice(0, MOST_DIFF_LINES).join("\n"), terminal.colours));
     const more = lines.length - MOST_DIFF_LINES;
     if (more > 0) terminal.print(dim(`… ${more} more lines; /diff shows all.`));
   }

@@ -3,7 +3,7 @@
 
 import type { Mode } from "@soong/core";
 import { describeScopes, nearestName } from "@soong/core/internal";
-import { colouredDiff, pad, visible, visibleLine } from "../output/index.ts";
+import { renderDiff, pad, visible, visibleLine } from "../output/index.ts";
 import type { Terminal } from "../terminal/index.ts";
 import type { Keyboard } from "./keyboard.ts";
 import type { Talk } from "./talk.ts";
@@ -15,27 +15,27 @@ export interface SlashHost {
   readonly isRunning: boolean;
   /** The last change of a file that was shown, whole. */
   readonly lastDiff: string | undefined;
-  readonly own: OwnCommands;
+  readonly own: SharedCommands;
   /** The conversation is being left. */
   readonly left: AbortSignal;
 }
 
 /** What stands on parts of the program that this room does not know. */
-export interface OwnCommands {
+export interface SharedCommands {
   /** Of the config and the environment. */
   models(): Promise<readonly string[]>;
   tools(query: string, mode: Mode): Promise<string>;
   sessions(): Promise<string>;
   /** The last change in the project, ready to be taken back. Throws a sentence where there is none. */
-  lastChange(): Promise<TakeBack>;
+  lastChange(): Promise<UndoPrompt>;
 }
 
-export interface TakeBack {
+export interface UndoPrompt {
   readonly question: string;
   /** From the file as it is to the file as it was. */
   readonly diff: string | undefined;
   /** Answers with what was done. */
-  takeBack(): Promise<string>;
+  revert(): Promise<string>;
 }
 
 export type SlashEnd = "stay" | "quit" | "not_now" | "unknown";
@@ -48,7 +48,7 @@ interface SlashCommand {
   run(host: SlashHost, rest: string): Promise<"quit" | void> | "quit" | void;
 }
 
-/** What goes wrong in a command is told, and the conversation goes on. */
+/** What goes wrong in a command is told, and the conversation continues. */
 export async function runSlashCommand(
   host: SlashHost,
   { name, rest }: { readonly name: string; readonly rest: string },
@@ -137,7 +137,7 @@ const KEYS = [
   "@path attaches a file of the project; @@ writes an @; // at the beginning a /.",
   "Alt-Enter, or \\ before Enter, begins a new line. Tab completes @paths and",
   "/commands; the arrows bring back what was typed before.",
-  "Enter while a turn goes on gives your text to it. Ctrl-C stops the turn, or",
+  "Enter during a turn gives your text to it. Ctrl-C stops the turn, or",
   "clears what is typed; twice at the empty line, or Ctrl-D, leaves.",
 ];
 
@@ -211,14 +211,14 @@ function diff({ terminal, lastDiff }: SlashHost): void {
   terminal.print(
     lastDiff === undefined
       ? "No file was changed in this conversation yet."
-      : colouredDiff(lastDiff.trimEnd(), terminal.colours),
+      : renderDiff(lastDiff.trimEnd(), terminal.colours),
   );
 }
 
 async function undo({ terminal, keyboard, own, left }: SlashHost): Promise<void> {
   const change = await own.lastChange();
   if (change.diff !== undefined) {
-    terminal.print(colouredDiff(change.diff.trimEnd(), terminal.colours));
+    terminal.print(renderDiff(change.diff.trimEnd(), terminal.colours));
   }
   const pressed = await keyboard.first(() =>
     terminal.readKey({
@@ -228,7 +228,7 @@ async function undo({ terminal, keyboard, own, left }: SlashHost): Promise<void>
     }),
   );
   const isYes = pressed.kind === "key" && pressed.key === "y";
-  terminal.print(isYes ? visible(await change.takeBack()) : "Nothing was taken back.");
+  terminal.print(isYes ? visible(await change.revert()) : "Nothing was taken back.");
 }
 
 async function sessions({ terminal, own }: SlashHost): Promise<void> {

@@ -12,7 +12,7 @@ import {
 } from "@soong/core";
 import type { LoadedConfig } from "../config/index.ts";
 import { visibleLine } from "../output/index.ts";
-import { modelsFor, type KeptSession, type Runtime } from "../runtime/index.ts";
+import { openModels, type StoredSession, type Runtime } from "../runtime/index.ts";
 import { openLoop, type OpenedLoop } from "./open-loop.ts";
 
 export interface Talk {
@@ -58,7 +58,7 @@ export async function openTalk(options: OpenTalkOptions): Promise<Talk> {
   let { models } = options;
   let mode: Mode = options.mode ?? "normal";
   let session_id = resume ?? ids.next("session");
-  let held: KeptSession | undefined;
+  let held: StoredSession | undefined;
   let loop: OpenedLoop | undefined;
   let agent_id: string | undefined;
   /** The run that is next, or was last: what is read for a prompt is on record below it. */
@@ -97,7 +97,7 @@ export async function openTalk(options: OpenTalkOptions): Promise<Talk> {
       return result;
     },
     async useModel(reference) {
-      models = await modelsFor(config.values, env, reference);
+      models = await openModels(config.values, env, reference);
       loop = undefined;
     },
     useMode(next) {
@@ -126,7 +126,7 @@ export async function openTalk(options: OpenTalkOptions): Promise<Talk> {
     return run;
   }
 
-  async function sessionNow(about: string): Promise<KeptSession> {
+  async function sessionNow(about: string): Promise<StoredSession> {
     held ??= await runtime.openSession(
       resume === session_id ? { resume } : { session_id, title: titleOf(about) },
     );

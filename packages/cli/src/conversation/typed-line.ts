@@ -1,4 +1,4 @@
-// What somebody typed: a command of the conversation, or a prompt with the files it mentions.
+// What someone typed: a command of the conversation, or a prompt with the files it mentions.
 
 export type TypedLine =
   | { readonly kind: "command"; readonly name: string; readonly rest: string }
@@ -20,7 +20,7 @@ export function readTypedLine(typed: string): TypedLine {
 }
 
 /** How a path is mentioned, so that it is read as one word. */
-export function mentionOf(path: string): string {
+export function findMention(path: string): string {
   return /[\s"]/.test(path) || BEHIND_A_WORD.test(path) ? `@"${path}"` : `@${path}`;
 }
 

@@ -1,4 +1,6 @@
-// Colours, where somebody sees them: on a terminal, unless NO_COLOR is set; elsewhere only if FORCE_COLOR is.
+// Colours, where someone sees them: on a terminal, unless NO_COLOR is set; elsewhere only if FORCE_COLOR is.
+
+import { exactText } from "@soong/core/internal";
 
 export type Colour = (text: string) => string;
 
@@ -50,3 +52,17 @@ const PLAIN: Colours = {
   yellow: same,
   cyan: same,
 };
+
+/** A unified diff: lines that come are green, lines that go are red. */
+export function renderDiff(diff: string, colours: Colours): string {
+  return exactText(diff)
+    .split("\n")
+    .map((line) => {
+      if (line.startsWith("+++") || line.startsWith("---")) return colours.bold(line);
+      if (line.startsWith("@@")) return colours.cyan(line);
+      if (line.startsWith("+")) return colours.green(line);
+      if (line.startsWith("-")) return colours.red(line);
+      return line;
+    })
+    .join("\n");
+}

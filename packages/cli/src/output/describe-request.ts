@@ -1,10 +1,10 @@
-// What a person is shown before they answer for a call (PERM-6): the call and whose it is, its preview, why it is
+// What a user is shown before they answer for a call (PERM-6): the call and whose it is, its preview, why it is
 // asked, and what "for this session" would cover.
 
 import { visibleJson, visibleLine, type PermissionRequest } from "@soong/core";
 import { exactLine, exactText } from "@soong/core/internal";
 import type { Colours } from "./colours.ts";
-import { colouredDiff } from "./diff.ts";
+import { renderDiff } from "./colours.ts";
 import { lengthOf, wrap } from "./layout.ts";
 
 export interface DescribedRequest {
@@ -49,7 +49,7 @@ export function describeRequest(
   }
 }
 
-/** Whoever answers thinks of the conversation they see; a child of it is somebody else. */
+/** Whoever answers thinks of the conversation they see; a child of it is someone else. */
 function originLines(request: PermissionRequest, { yellow }: Colours): string[] {
   const { role, agent_id, parent_agent_id, run_id } = request;
   if (role === "main") return [];
@@ -67,7 +67,7 @@ function previewLines(request: PermissionRequest, colours: Colours): string[] {
     case "diff":
       return [
         exactLine(preview.path),
-        ...colouredDiff(preview.diff.replace(/\n$/, ""), colours).split("\n"),
+        ...renderDiff(preview.diff.replace(/\n$/, ""), colours).split("\n"),
       ];
     case "command":
       return [

@@ -36,7 +36,7 @@ export interface Failure {
   readonly exitCode: number;
 }
 
-export function failureOf(error: unknown): Failure {
+export function describeFailure(error: unknown): Failure {
   if (!(error instanceof Error)) return { message: internal(String(error)), exitCode: EXIT.failed };
   const message = visible(error.message);
   if (error instanceof SoongError) {
@@ -74,5 +74,5 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 function internal(message: string): string {
-  return `Soong itself failed: ${visibleLine(message)}. Nothing more was done; \`soong doctor\` looks at what it stands on.`;
+  return `Soong itself failed: ${visibleLine(message)}. Nothing more was done; \`soong doctor\` checks what it needs.`;
 }

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { SoongError } from "@soong/core";
 import { verifies } from "#laws";
 import { describe, expect, it } from "vitest";
-import { createOutput, failureOf, fit, UsageError, wrap } from "./index.ts";
+import { createOutput, describeFailure, fit, UsageError, wrap } from "./index.ts";
 
 function streamOf(about: { isTTY?: boolean; columns?: number } = {}) {
   return Object.assign(new PassThrough(), about);
@@ -59,7 +59,7 @@ describe("a failure", () => {
     ["of the set-up", new SoongError("invalid_setup", "/h is wrong", { exitCode: 2 }), 2],
   ])("%s names the place and has an exit code", (_, error, exitCode) => {
     verifies("CLI-6");
-    const failure = failureOf(error);
+    const failure = describeFailure(error);
     expect(failure.exitCode).toBe(exitCode);
     expect(failure.message).toMatch(/^\/h (cannot be used|is wrong)/);
   });
@@ -67,20 +67,20 @@ describe("a failure", () => {
   it("to make a directory is not told as one that is missing", () => {
     const missing = { code: "ENOENT", path: "/h" };
     const messageOf = (more: object): string =>
-      failureOf(Object.assign(new Error("ENOENT: …"), missing, more)).message;
+      describeFailure(Object.assign(new Error("ENOENT: …"), missing, more)).message;
     expect(messageOf({ syscall: "open" })).toContain("not there");
     expect(messageOf({ syscall: "mkdir" })).toContain("cannot be made");
   });
 
   it("that a runtime answered with is passed on as it is", () => {
     verifies("CLI-6");
-    const failure = failureOf(new SoongError("refused", "Answer from another terminal."));
+    const failure = describeFailure(new SoongError("refused", "Answer from another terminal."));
     expect(failure).toEqual({ message: "Answer from another terminal.", exitCode: 1 });
   });
 
   it("of our own is told in one line, without its insides", () => {
     verifies("CLI-6");
-    const { message, exitCode } = failureOf(new TypeError("x is\nundefined"));
+    const { message, exitCode } = describeFailure(new TypeError("x is\nundefined"));
     expect(exitCode).toBe(1);
     expect(message).toMatch(/^Soong itself failed: x is\\nundefined\./);
   });

@@ -26,9 +26,9 @@ export interface Output {
   readonly noteColours: Colours;
   /** Columns of stdout; 80 where it is no terminal. */
   readonly width: number;
-  /** Nobody reads stdout any more. */
+  /** No one reads stdout any more. */
   readonly isClosed: boolean;
-  /** Why what was written got lost, other than that nobody wanted it; such as a full disk. */
+  /** Why what was written got lost, other than that no one wanted it; such as a full disk. */
   readonly lost: string | undefined;
   /** When the reader of stdout has room again, or is gone. */
   drained(): Promise<void>;
@@ -57,8 +57,8 @@ export function createOutput(
   stderr.on("error", () => {});
 
   return {
-    line: (text = "") => write(`${redacted(text)}\n`),
-    text: (text) => write(redacted(text)),
+    line: (text = "") => write(`${redact(text)}\n`),
+    text: (text) => write(redact(text)),
     record(schema, data) {
       const shown = redactor === undefined ? data : redactor.value(data as JsonObject);
       write(`${visibleJson({ schema, ...shown })}\n`);
@@ -66,7 +66,7 @@ export function createOutput(
     hide(given) {
       redactor = given;
     },
-    note: (text) => void stderr.write(`${redacted(text)}\n`),
+    note: (text) => void stderr.write(`${redact(text)}\n`),
     prompt: (text) => void stderr.write(text),
     colours: coloursFor(stdout, env),
     noteColours: coloursFor(stderr, env),
@@ -93,7 +93,7 @@ export function createOutput(
     },
   };
 
-  function redacted(text: string): string {
+  function redact(text: string): string {
     return redactor?.text(text) ?? text;
   }
 

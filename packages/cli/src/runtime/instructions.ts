@@ -7,11 +7,11 @@ import { instructionFiles } from "@soong/tools";
 import { userHome, type LoadedConfig, type SoongConfig } from "../config/index.ts";
 
 /** What a conversation begins with; undefined where the config wants none. */
-export function instructionsOf(
+export function openInstructions(
   { values, home }: LoadedConfig,
   { project }: Roots,
 ): InstructionSource | undefined {
-  const limitBytes = instructionLimitOf(values);
+  const limitBytes = limitInstructions(values);
   if (limitBytes === 0) return undefined;
   const { sensitive_paths: sensitivePaths } = values.tools;
   return instructionFiles({
@@ -24,6 +24,6 @@ export function instructionsOf(
 }
 
 /** Of each file, in bytes; 0: none is taken. */
-export function instructionLimitOf({ context }: SoongConfig): number {
+export function limitInstructions({ context }: SoongConfig): number {
   return context.instructions ? context.instruction_limit_bytes : 0;
 }

@@ -19,7 +19,7 @@ export interface RetentionParts {
 
 /** A sentence about what went; undefined when nothing did. Never throws. */
 export async function keepRetention(parts: RetentionParts): Promise<string | undefined> {
-  const retention = retentionOf(parts.values);
+  const retention = readRetention(parts.values);
   if (retention === undefined) return undefined;
   const { home, now = Date.now() } = parts;
   const stamp = join(home, "store", "retention.json");
@@ -42,7 +42,7 @@ export async function keepRetention(parts: RetentionParts): Promise<string | und
       return said.length === 0 ? undefined : said.join(" ");
     }
     await rm(stamp, { force: true });
-    return "Removing old sessions, as store.retention of the config says, took too long; the next run goes on with it.";
+    return "Removing old sessions, as store.retention of the config says, took too long; the next run continues it.";
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return `Sessions could not be removed as store.retention of the config says: ${reason}`;
@@ -56,7 +56,7 @@ const LONGEST_STEP_MS = 7 * DAY_MS;
 /** What is left over when it ends is written down in the store, and goes the next time. */
 const LONGEST_MS = 1000;
 
-function retentionOf({ store }: SoongConfig): Retention | undefined {
+function readRetention({ store }: SoongConfig): Retention | undefined {
   const { max_age_days, max_bytes } = store.retention;
   if (max_age_days === undefined && max_bytes === undefined) return undefined;
   return {

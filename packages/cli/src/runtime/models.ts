@@ -4,12 +4,12 @@
 import type { Model, ModelPrices } from "@soong/agent";
 import { omitUndefined } from "@soong/core/internal";
 import type { ModelSettings, SoongConfig } from "../config/index.ts";
-import { SetupError } from "./setup-error.ts";
+import { SetupError } from "./home.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `given`: a profile's name, `provider:model` or `script:FILE`. */
-export async function modelsFor(
+export async function openModels(
   values: SoongConfig,
   env: Environment,
   given?: string,
@@ -33,7 +33,7 @@ async function open(values: SoongConfig, env: Environment, reference: string): P
     return await openReference(values, env, reference);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new SetupError([message], "`soong doctor` looks at what a run stands on.");
+    throw new SetupError([message], "`soong doctor` checks what a run needs.");
   }
 }
 
@@ -49,7 +49,7 @@ async function openReference(
   const profile = values.models.profiles[reference];
   if (profile === undefined) return openModel(reference, { env });
   const { provider, model, base_url, api_key_env, context_window, max_output_tokens } = profile;
-  const prices = pricesOf(profile);
+  const prices = readPrices(profile);
   return openModel(`${provider}:${model}`, {
     env,
     limits: {
@@ -59,7 +59,7 @@ async function openReference(
   });
 }
 
-function pricesOf({ prices }: ModelSettings): ModelPrices | undefined {
+function readPrices({ prices }: ModelSettings): ModelPrices | undefined {
   const { currency, input, output, cache_read, cache_write } = prices;
   if (input === undefined || output === undefined) return undefined;
   return {

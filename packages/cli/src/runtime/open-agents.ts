@@ -33,10 +33,10 @@ import {
   type LoadedConfig,
   type SoongConfig,
 } from "../config/index.ts";
-import { agentsFolder, archiveOf, memoryFolder, skillsFolder } from "./agent-places.ts";
-import { instructionsOf } from "./instructions.ts";
-import { modelsFor, type Environment } from "./models.ts";
-import { systemText } from "./system-text.ts";
+import { agentsFolder, findArchive, memoryFolder, skillsFolder } from "./home.ts";
+import { openInstructions } from "./instructions.ts";
+import { openModels, type Environment } from "./models.ts";
+import { renderSystemText } from "./system-text.ts";
 
 export interface RuntimeAgents {
   readonly agents: Agents;
@@ -64,19 +64,19 @@ export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAge
   const catalog = await loadAgentCatalog({ folder: agentsFolder(home) });
   const skills = await loadSkills(skillsFolder(home));
   const tasks = createTasks({
-    storage: storageOf(store),
+    storage: openTaskStorage(store),
     leaseMs: values.task.lease_ms,
     maxAttempts: values.task.max_attempts,
   });
   const keeper = createClaimKeeper({ tasks });
-  const instructions = instructionsOf(config, roots);
+  const instructions = openInstructions(config, roots);
   const agents = createAgents({
     catalog,
     childTimeoutMs: values.agents.child_timeout_ms,
     models: modelsPort(values, env),
-    pools: workerPoolsOf(values),
+    pools: buildWorkerPools(values),
     tasks: { tasks, keeper },
-    system: systemText(roots.project),
+    system: renderSystemText(roots.project),
     instructions,
   });
   const runOf = (ids: CallIds): ReturnType<Agents["seats"]["find"]> => agents.seats.find(ids);
@@ -89,8 +89,8 @@ export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAge
       runOf,
       enabled: values.memory.enabled,
       recallTokens: values.memory.recall_tokens,
-      ...recallingOf(values),
-      writing: writingOf(values, home),
+      ...createRecall(values),
+      writing: createMemoryWriter(values, home),
     }),
   ];
   return {
@@ -98,7 +98,7 @@ export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAge
     catalog,
     tasks,
     keeper,
-    recall: startRecallOf(config, roots),
+    recall: createStartRecall(config, roots),
     sources: sources.map((source) => ({
       ...source,
       tools: source.tools.map((tool) => overrideTool(tool, values)),
@@ -108,7 +108,7 @@ export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAge
 }
 
 /** The pools of the config; without any there is one, so that a task can be worked on. */
-function workerPoolsOf({ agents }: SoongConfig): WorkerPool[] {
+function buildWorkerPools({ agents }: SoongConfig): WorkerPool[] {
   const pools = Object.entries(agents.worker_pools).map(
     ([name, { agent, size, model, allowed_tools }]): WorkerPool => ({
       name,
@@ -121,8 +121,8 @@ function workerPoolsOf({ agents }: SoongConfig): WorkerPool[] {
   return pools.length === 0 ? [{ name: "workers", size: 4 }] : pools;
 }
 
-/** The store is opened with the first task somebody asks for. */
-function storageOf(store: () => Promise<Store>): TaskStorage {
+/** The store is opened with the first task someone asks for. */
+function openTaskStorage(store: () => Promise<Store>): TaskStorage {
   return {
     change: async (selection, plan) => (await store()).tasks().change(selection, plan),
     read: async (selection) => (await store()).tasks().read(selection),
@@ -130,20 +130,20 @@ function storageOf(store: () => Promise<Store>): TaskStorage {
   };
 }
 
-/** One model for each reference: a script goes on where it was. */
+/** One model for each reference: a script continues where it was. */
 function modelsPort(values: SoongConfig, env: Environment): ModelsPort {
   const opened = new Map<string, Promise<readonly [Model, ...Model[]]>>();
   return (reference) => {
     const known = opened.get(reference);
     if (known !== undefined) return known;
-    const opening = modelsFor(values, env, reference);
+    const opening = openModels(values, env, reference);
     opened.set(reference, opening);
     opening.catch(() => opened.delete(reference));
     return opening;
   };
 }
 
-function writingOf(
+function createMemoryWriter(
   { memory }: SoongConfig,
   home: string,
 ): Parameters<typeof memoryTools>[0]["writing"] {
@@ -152,10 +152,12 @@ function writingOf(
   if (write_mode === "external" && external_tool !== undefined) {
     return { mode: "external", tool: external_tool, ...argumentsBy(write_arguments) };
   }
-  return { mode: "candidate", archiveOf: ({ runId }) => archiveOf(home, runId) };
+  return { mode: "candidate", archiveOf: ({ runId }) => findArchive(home, runId) };
 }
 
-function recallingOf({ memory }: SoongConfig): Pick<Parameters<typeof memoryTools>[0], "external"> {
+function createRecall({
+  memory,
+}: SoongConfig): Pick<Parameters<typeof memoryTools>[0], "external"> {
   const { provider, recall_tool, recall_arguments } = memory;
   if (provider !== "external" || recall_tool === undefined) return {};
   return { external: { tool: recall_tool, ...argumentsBy(recall_arguments) } };
@@ -169,13 +171,13 @@ function argumentsBy(template: string | undefined): {
   return template === undefined ? {} : { argumentsOf: (fields) => fillArguments(template, fields) };
 }
 
-function startRecallOf(
+function createStartRecall(
   { home, values }: LoadedConfig,
   { project }: Roots,
 ): StartRecall | undefined {
   const { enabled, start_tokens: tokens, start_arguments } = values.memory;
   if (!enabled || tokens === 0) return undefined;
-  const { external } = recallingOf(values);
+  const { external } = createRecall(values);
   if (external !== undefined) {
     const atStart = { ...external, ...argumentsBy(start_arguments) };
     return externalStartRecall({ external: atStart, project, tokens });

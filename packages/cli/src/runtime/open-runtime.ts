@@ -26,7 +26,7 @@ import type { McpServers, McpServersOptions } from "@soong/mcp";
 import type { NewSession, OpenSession, Store } from "@soong/store";
 import { defaultLockDirectory } from "@soong/platform";
 import { clearAbandonedWrites, findPath, resolveRulePath } from "@soong/tools";
-import { kernelConfigOf, policyOf, type LoadedConfig } from "../config/index.ts";
+import { pickKernelConfig, buildPolicy, type LoadedConfig } from "../config/index.ts";
 import {
   createApprovalBroker,
   storeQuestions,
@@ -35,14 +35,14 @@ import {
   type AbortListener,
   type ApprovalBroker,
 } from "@soong/control";
-import { openHomeStore } from "./home-store.ts";
+import { openHomeStore } from "./home.ts";
 import { keepRetention } from "./keep-retention.ts";
 import type { RuntimeAgents } from "./open-agents.ts";
-import { knownSecrets } from "./secrets.ts";
-import { ownHooks } from "./own-hooks.ts";
-import { ownTools } from "./own-tools.ts";
+import { collectSecrets } from "./secrets.ts";
+import { loadUserHooks } from "./user-hooks.ts";
+import { loadUserTools } from "./user-tools.ts";
 import { patternDisk } from "./pattern-disk.ts";
-import { placesOf } from "./places.ts";
+import { resolvePlaces } from "./places.ts";
 import { runtimeServers, type ServerChoice } from "./runtime-servers.ts";
 
 export interface RuntimeOptions {
@@ -55,10 +55,10 @@ export interface RuntimeOptions {
     readonly deny?: readonly string[];
     readonly mode?: Mode;
   };
-  /** The person to ask, beside those who come in through the socket. Nobody: whatever needs asking is denied. */
+  /** The user to ask, beside those who come in through the socket. No one: whatever needs asking is denied. */
   readonly ask?: AskPermission;
   readonly elicit?: AskElicitation;
-  /** Where questions are put. Left out: one that only `ask`, `elicit` and the socket know. */
+  /** Where questions are put. Default: one that only `ask`, `elicit` and the socket know. */
   readonly broker?: ApprovalBroker;
   /** It makes one call: no one can join it to answer. */
   readonly isBrief?: boolean;
@@ -72,9 +72,9 @@ export interface RuntimeOptions {
   readonly secrets?: readonly KnownSecret[];
   /** The host that stands behind it, for what servers want of one. */
   readonly host?: McpServersOptions["host"];
-  /** Told which servers a person is kept waiting by. */
+  /** Told which servers a user is kept waiting by. */
   onWaiting?(server_ids: readonly string[]): void;
-  /** For what a person should know and nothing fails for. Left out: stderr. */
+  /** For what a user should know and nothing fails for. Default: stderr. */
   note?(text: string): void;
 }
 
@@ -97,19 +97,19 @@ export interface Runtime {
   /** Opened when first asked for: looking needs none. */
   store(): Promise<Store>;
   /** A session that is kept: a new one, or one that is there, by its id. */
-  openSession(which?: NewSession | { readonly resume: string }): Promise<KeptSession>;
+  openSession(which?: NewSession | { readonly resume: string }): Promise<StoredSession>;
   /** The session of this id that is open here. */
   heldSession(session_id: string): Session | undefined;
   /** A session of which nothing is kept and that starts nothing: to look, not to act. */
-  openPassingSession(): Promise<Session>;
+  openEphemeralSession(): Promise<Session>;
   /** Lets go of everything that is open. May be called twice. */
   close(): Promise<void>;
 }
 
-export interface KeptSession {
+export interface StoredSession {
   readonly session: Session;
   readonly kept: OpenSession;
-  /** For whoever drives runs: called when somebody at the socket wants them ended. */
+  /** For whoever drives runs: called when someone at the socket wants them ended. */
   onAbort(listener: AbortListener): () => void;
   /** Everything is on disk and others may open it. */
   close(): Promise<void>;
@@ -118,7 +118,7 @@ export interface KeptSession {
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { env, config, flags = {} } = options;
   const { values, home } = config;
-  const places = await placesOf(options.cwd, home, values.tools);
+  const places = await resolvePlaces(options.cwd, home, values.tools);
   const { roots } = places;
   await clearAbandonedWrites(defaultLockDirectory());
   const { allow = [], deny = [], mode } = flags;
@@ -132,19 +132,19 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     onWaiting: (server_ids) => options.onWaiting?.(server_ids),
   });
   const policy: PolicyInput = {
-    ...policyOf(values, { allow, deny, mode }),
+    ...buildPolicy(values, { allow, deny, mode }),
     ...places.policy,
   };
-  const { tools, sources } = await ownTools(home, values);
-  const hooks = await ownHooks(home, roots.project, values.hooks);
-  const agents = options.agents === true ? await agentsOf() : undefined;
+  const { tools, sources } = await loadUserTools(home, values);
+  const hooks = await loadUserHooks(home, roots.project, values.hooks);
+  const agents = options.agents === true ? await openRuntimeAgents() : undefined;
   const kernel = createKernel({
     tools,
     sources: [...sources, ...(agents?.sources ?? [])],
-    config: kernelConfigOf(values),
+    config: pickKernelConfig(values),
   });
   let projectMissed = false;
-  const secrets = [...(await knownSecrets(config, env)), ...(options.secrets ?? [])];
+  const secrets = [...(await collectSecrets(config, env)), ...(options.secrets ?? [])];
   const ofEverySession: SessionOptions = {
     policy,
     roots,
@@ -159,7 +159,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   };
   const broker = deskWith(options);
   const { ask_timeout_ms } = values.permissions;
-  const open = new Set<KeptSession>();
+  const open = new Set<StoredSession>();
   const used = new Set<string>();
   let opening: Promise<Store> | undefined;
   const { mcp, ready, watch: recordServers } = await servers.open(kernel.registry, secrets);
@@ -197,7 +197,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
     heldSession: (session_id) =>
       [...open].find(({ session }) => session.session_id === session_id)?.session,
-    openPassingSession: () =>
+    openEphemeralSession: () =>
       kernel.openSession({
         ...ofEverySession,
         hooks: hooks.filter(({ event }) => event !== "SessionStart" && event !== "SessionEnd"),
@@ -227,7 +227,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     });
   }
 
-  async function agentsOf(): Promise<RuntimeAgents> {
+  async function openRuntimeAgents(): Promise<RuntimeAgents> {
     const { openAgents } = await import("./open-agents.ts");
     return openAgents({ env, config, roots, store });
   }
@@ -237,7 +237,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     return opening;
   }
 
-  async function hold(kept: OpenSession): Promise<KeptSession> {
+  async function hold(kept: OpenSession): Promise<StoredSession> {
     const { session_id, journal, artifacts, lastSeq } = kept;
     const questions = storeQuestions({
       storage: (await store()).questions(),
@@ -272,7 +272,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       note(`This session cannot be reached from another terminal: ${messageOf(error)}`);
       return undefined;
     });
-    const held: KeptSession = {
+    const held: StoredSession = {
       session: opened,
       kept,
       onAbort: (listener) => watched.onAbort(listener),

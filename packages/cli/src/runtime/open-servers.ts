@@ -1,5 +1,5 @@
 // The servers of mcp.json, as they come into a runtime: their pins, logs and logins lie in the home (MCP-7, MCP-8).
-// Nothing is connected before somebody is about to need it.
+// Nothing is connected before someone is about to need it.
 
 import { join } from "node:path";
 import { messageOf, type Redactor, type Registry, type Roots } from "@soong/core";
@@ -15,8 +15,8 @@ import {
   type McpServersOptions,
   type RecordServerFact,
 } from "@soong/mcp";
-import { loginsFolder, serverLog } from "./own-servers.ts";
-import { SetupError } from "./setup-error.ts";
+import { loginsFolder, serverLog } from "./user-servers.ts";
+import { SetupError } from "./home.ts";
 
 export interface OpenServersOptions {
   readonly home: string;
@@ -25,7 +25,7 @@ export interface OpenServersOptions {
   readonly roots: Roots;
   readonly entries: readonly McpServerEntry[];
   readonly registry: Registry;
-  /** Somebody is there whom a server may ask (MCP-5). */
+  /** Someone is there whom a server may ask (MCP-5). */
   readonly canElicit: boolean;
   /** Whom a server may ask for what only a host has (GATE-2). */
   readonly host?: McpServersOptions["host"];
@@ -63,10 +63,10 @@ export async function openServers(options: OpenServersOptions): Promise<McpServe
   });
 }
 
-/** Without them nobody knows what was allowed: nothing of a server is offered then. */
+/** Without them no one knows what was allowed: nothing of a server is offered then. */
 function refuse(error: unknown): never {
   throw new SetupError(
     [messageOf(error)],
-    "Mend that file, or move it away: every MCP tool is then new, and asked about again.",
+    "Fix that file, or move it away: every MCP tool is then new, and requires approval again.",
   );
 }

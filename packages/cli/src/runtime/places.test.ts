@@ -1,19 +1,19 @@
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
-import { platformFinding } from "../command/setup/checks.ts";
-import { placesOf } from "./places.ts";
+import { checkPlatform } from "../command/setup/checks.ts";
+import { resolvePlaces } from "./places.ts";
 
 test("Windows is told plainly that it does not work there yet, whatever was asked for", async () => {
   verifies("DOC-3");
   await expect(
-    placesOf("C:\\project", "C:\\home", { write_roots: [], tmp_dir: false }, "win32"),
+    resolvePlaces("C:\\project", "C:\\home", { write_roots: [], tmp_dir: false }, "win32"),
   ).rejects.toThrow("Soong does not run on Windows yet.\nUse WSL 2");
-  expect(platformFinding("win32")).toMatchObject({
+  expect(checkPlatform("win32")).toMatchObject({
     state: "fail",
     next: expect.stringContaining("WSL 2") as string,
   });
-  expect(platformFinding("freebsd")).toMatchObject({ state: "warn" });
+  expect(checkPlatform("freebsd")).toMatchObject({ state: "warn" });
   for (const platform of ["linux", "darwin"]) {
-    expect(platformFinding(platform)).toMatchObject({ state: "ok" });
+    expect(checkPlatform(platform)).toMatchObject({ state: "ok" });
   }
 });

@@ -8,7 +8,7 @@ import type { PolicyInput, Roots } from "@soong/core";
 import { defaultLockDirectory } from "@soong/platform";
 import { isCaseInsensitive, resolvePath } from "@soong/tools";
 import { userHome, type SoongConfig } from "../config/index.ts";
-import { SetupError } from "./setup-error.ts";
+import { SetupError } from "./home.ts";
 
 export interface Places {
   readonly roots: Roots;
@@ -20,7 +20,7 @@ export interface Places {
 
 export type WritableSettings = Pick<SoongConfig["tools"], "write_roots" | "tmp_dir">;
 
-export async function placesOf(
+export async function resolvePlaces(
   cwd: string,
   home: string,
   { write_roots: writeRoots, tmp_dir: writesToTmp }: WritableSettings,
@@ -32,7 +32,7 @@ export async function placesOf(
       "Use WSL 2, where it is on Linux; docs/platforms.md says why.",
     );
   }
-  const project = await projectOf(cwd);
+  const project = await resolveProject(cwd);
   const user = await resolvePath("/", userHome(process.env));
   return {
     roots: {
@@ -57,7 +57,7 @@ async function protectedRoots(home: string): Promise<string[]> {
   return [...new Set(roots)];
 }
 
-async function projectOf(cwd: string): Promise<string> {
+async function resolveProject(cwd: string): Promise<string> {
   const project = await resolvePath("/", cwd);
   const found = await stat(project).catch(() => undefined);
   if (found?.isDirectory() === true) return project;

@@ -9,7 +9,7 @@ import {
 } from "@soong/core";
 import type { McpServerEntry, McpServers, McpServersOptions } from "@soong/mcp";
 import type { LoadedConfig } from "../config/index.ts";
-import { ownServers } from "./own-servers.ts";
+import { loadUserServers } from "./user-servers.ts";
 import { createServerFacts } from "./server-facts.ts";
 
 export interface RuntimeServersOptions {
@@ -45,8 +45,8 @@ const TELL_AFTER_MS = 1000;
 export async function runtimeServers(options: RuntimeServersOptions): Promise<RuntimeServers> {
   const { env, config, roots, choice, canElicit, host } = options;
   const { home, values } = config;
-  const { entries: all, warnings } = await ownServers(home, env, values.mcp);
-  const entries = chosen(all, choice);
+  const { entries: all, warnings } = await loadUserServers(home, env, values.mcp);
+  const entries = pickServers(all, choice);
 
   return {
     warnings,
@@ -82,7 +82,7 @@ export async function runtimeServers(options: RuntimeServersOptions): Promise<Ru
   }
 }
 
-function chosen(
+function pickServers(
   entries: readonly McpServerEntry[],
   choice: ServerChoice,
 ): readonly McpServerEntry[] {

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import type { KnownSecret } from "@soong/core";
 import { secretVariables } from "@soong/core/internal";
 import type { LoadedConfig, SoongConfig } from "../config/index.ts";
-import { hooksFile } from "./own-hooks.ts";
-import { loginsFolder, serverSecrets } from "./own-servers.ts";
-import { toolsFolder } from "./own-tools.ts";
+import { hooksFile } from "./user-hooks.ts";
+import { loginsFolder, serverSecrets } from "./user-servers.ts";
+import { toolsFolder } from "./user-tools.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -22,7 +22,7 @@ const PROVIDER_KEYS = [
 ] as const;
 
 /** The names of variables that hold keys of models. */
-export function keyNamesOf({ models }: SoongConfig): string[] {
+export function listKeyNames({ models }: SoongConfig): string[] {
   const named = Object.values(models.profiles).flatMap(({ api_key_env }) => api_key_env ?? []);
   return [...new Set([...PROVIDER_KEYS, ...named])];
 }
@@ -31,7 +31,7 @@ export function keyNamesOf({ models }: SoongConfig): string[] {
  * What cannot be read is left to the part that uses it: that part reports the mistake. Without the values of a config,
  * every variable of the environment that looks like a secret counts as one.
  */
-export async function knownSecrets(
+export async function collectSecrets(
   { home, values }: Pick<LoadedConfig, "home"> & Partial<Pick<LoadedConfig, "values">>,
   env: Environment,
 ): Promise<KnownSecret[]> {
@@ -56,7 +56,7 @@ export function gatewayTokenFile(home: string): string {
 }
 
 function modelKeys(values: SoongConfig, env: Environment): KnownSecret[] {
-  return keyNamesOf(values).flatMap((name) => {
+  return listKeyNames(values).flatMap((name) => {
     const value = env[name];
     return value === undefined || value === "" ? [] : [{ name, value }];
   });

@@ -1,7 +1,7 @@
 // What every run is told of where it is and of the kinds of tools there can be (CTX-4): it describes, and grants
 // nothing. What can be called is the list of tools of a request, and whether it may is judged call by call.
 
-export function systemText(project: string): string[] {
+export function renderSystemText(project: string): string[] {
   return [
     [
       "You work for a person, through tools that a runtime named Soong runs for you.",

@@ -1,4 +1,4 @@
-// How often a screen is drawn: at once when it has rested, and no more often than a person could see.
+// How often a screen is drawn: at once when it has rested, and no more often than a user could see.
 
 export interface FramePace {
   /** Once for all that happens until then. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { graphemesOf, widthOf } from "./grapheme-width.ts";
+import { splitGraphemes, measureWidth } from "./grapheme-width.ts";
 
 describe("the width of text on a terminal", () => {
   it.each([
@@ -28,16 +28,16 @@ describe("the width of text on a terminal", () => {
     ["a\tb\n", 2],
     ["𠮷", 2],
   ])("of %j is %d", (text, width) => {
-    expect(widthOf(text)).toBe(width);
+    expect(measureWidth(text)).toBe(width);
   });
 
   it("takes text apart where a reader would", () => {
-    expect(graphemesOf("e\u0301👨‍👩‍👧🇫🇷a")).toEqual(["e\u0301", "👨‍👩‍👧", "🇫🇷", "a"]);
-    expect(graphemesOf("ab\n")).toEqual(["a", "b", "\n"]);
+    expect(splitGraphemes("e\u0301👨‍👩‍👧🇫🇷a")).toEqual(["e\u0301", "👨‍👩‍👧", "🇫🇷", "a"]);
+    expect(splitGraphemes("ab\n")).toEqual(["a", "b", "\n"]);
     // A long one is taken apart in pieces.
     const words = ["w", "o", "e\u0301", "👨‍👩‍👧", " "];
     const many = Array.from({ length: 500 }, () => words).flat();
-    expect(graphemesOf(many.join(""))).toEqual(many);
-    expect(graphemesOf("😀".repeat(2001))).toHaveLength(2001);
+    expect(splitGraphemes(many.join(""))).toEqual(many);
+    expect(splitGraphemes("😀".repeat(2001))).toHaveLength(2001);
   });
 });

@@ -3,7 +3,7 @@
 
 import { isLowSurrogate } from "@soong/core/internal";
 
-export function graphemesOf(text: string): string[] {
+export function splitGraphemes(text: string): string[] {
   // Most text by far; and taking it apart properly is slow.
   if (ONE_EACH.test(text)) return text.split("");
   if (text.length <= LONGEST_PIECE) {
@@ -13,7 +13,7 @@ export function graphemesOf(text: string): string[] {
   const graphemes: string[] = [];
   for (let from = 0; from < text.length;) {
     const to = borderNear(text, from + LONGEST_PIECE);
-    for (const grapheme of graphemesOf(text.slice(from, to))) graphemes.push(grapheme);
+    for (const grapheme of splitGraphemes(text.slice(from, to))) graphemes.push(grapheme);
     from = to;
   }
   return graphemes;
@@ -29,9 +29,9 @@ export function borderNear(text: string, place: number): number {
 }
 
 /** In columns. Control characters have none. */
-export function widthOf(text: string): number {
+export function measureWidth(text: string): number {
   if (ONE_COLUMN_EACH.test(text)) return text.length;
-  return graphemesOf(text).reduce((width, grapheme) => width + graphemeWidth(grapheme), 0);
+  return splitGraphemes(text).reduce((width, grapheme) => width + graphemeWidth(grapheme), 0);
 }
 
 export function graphemeWidth(grapheme: string): number {

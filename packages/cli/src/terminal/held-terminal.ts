@@ -15,7 +15,7 @@ export interface HeldTerminalOptions {
   readonly put: (text: string) => void;
   /** Ctrl-C from outside. */
   readonly interrupted: () => void;
-  /** Nobody is there any more. */
+  /** No one is there any more. */
   readonly hungUp: () => void;
   /** Before the terminal is lent to others, and after it has come back. */
   readonly lent: () => void;
@@ -33,7 +33,7 @@ export function holdTerminal(options: HeldTerminalOptions): HeldTerminal {
     ["SIGHUP", hungUp],
     ["SIGTERM", terminated],
     ["SIGTSTP", suspend],
-    ["SIGCONT", takeBack],
+    ["SIGCONT", reclaim],
     ["exit", leaving],
   ];
   for (const [event, listener] of listeners) process.on(event, listener);
@@ -49,12 +49,12 @@ export function holdTerminal(options: HeldTerminalOptions): HeldTerminal {
     // All that was started together, as the terminal itself would. Without a shell nothing is stopped.
     process.kill(0, "SIGTSTP");
     setTimeout(() => {
-      if (state === "lent") takeBack();
+      if (state === "lent") reclaim();
     }, NOT_STOPPED_MS);
   }
 
-  /** Also after a stop nobody could prepare for, in which the shell has changed the modes. */
-  function takeBack(): void {
+  /** Also after a stop no one could prepare for, in which the shell has changed the modes. */
+  function reclaim(): void {
     if (state === "let_go") return;
     if (state === "held") give();
     else process.on("SIGTSTP", suspend);
@@ -66,7 +66,7 @@ export function holdTerminal(options: HeldTerminalOptions): HeldTerminal {
   function endBy(signal: NodeJS.Signals): void {
     leaving();
     letGo();
-    // Somebody else may have something to do before the end.
+    // Someone else may have something to do before the end.
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
   }
 

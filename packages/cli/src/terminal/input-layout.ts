@@ -3,8 +3,8 @@
 
 import { isLowSurrogate } from "@soong/core/internal";
 import { visibleLine } from "../output/index.ts";
-import { graphemesOf, graphemeWidth, widthOf } from "./grapheme-width.ts";
-import { rowsOf, type Row } from "./styled-text.ts";
+import { splitGraphemes, graphemeWidth, measureWidth } from "./grapheme-width.ts";
+import { layOutRows, type Row } from "./styled-text.ts";
 
 export interface InputView {
   readonly prompt: string;
@@ -22,7 +22,7 @@ export interface InputLayout {
 
 export function layOutInput(view: InputView, width: number, height: number): InputLayout {
   const { prompt, text, cursor } = view;
-  const promptRows = prompt.split("\n").flatMap((line) => rowsOf(line, width));
+  const promptRows = prompt.split("\n").flatMap((line) => layOutRows(line, width));
   const head = promptRows.at(-1) ?? NO_ROW;
   const indent = indentFor(head, width);
   const lines = text.split("\n");
@@ -44,7 +44,7 @@ export function layOutInput(view: InputView, width: number, height: number): Inp
     if (at === cursorLine) {
       const before = rowsOfLine(line.slice(from, column), start, indent, width);
       const next = rowsOfLine(seen, start, indent, width);
-      // Behind a full row that goes on, the cursor stands where it goes on.
+      // Behind a full row that continues, the cursor stands where it continues.
       const last = before.length - 1;
       const goesOn = next.length > before.length && before[last]?.width === next[last]?.width;
       cursorRow = rows.length + last + (goesOn ? 1 : 0);
@@ -66,10 +66,10 @@ function beginningBefore(line: string, column: number, reach: number): number {
 /** What was typed as it stays on the screen: whole lines, which the terminal may wrap as it likes. */
 export function sentLines(prompt: string, text: string, width: number): string[] {
   const head = prompt.slice(prompt.lastIndexOf("\n") + 1);
-  const indent = indentFor(rowsOf(head, width).at(-1) ?? NO_ROW, width).text;
+  const indent = indentFor(layOutRows(head, width).at(-1) ?? NO_ROW, width).text;
   return text
     .split("\n")
-    .map((line, at) => (at === 0 ? prompt : indent) + graphemesOf(line).map(shown).join(""));
+    .map((line, at) => (at === 0 ? prompt : indent) + splitGraphemes(line).map(shown).join(""));
 }
 
 /** Further rows stand under the first, where the prompt leaves room for that. */
@@ -81,9 +81,9 @@ function indentFor(head: Row, width: number): Row {
 function rowsOfLine(line: string, start: Row, indent: Row, width: number): Row[] {
   const rows: Row[] = [];
   let row = start;
-  for (const grapheme of graphemesOf(line)) {
+  for (const grapheme of splitGraphemes(line)) {
     const text = grapheme === "\t" ? " ".repeat(tabAt(row.width, width)) : shown(grapheme);
-    const columns = widthOf(text);
+    const columns = measureWidth(text);
     if (row.width + columns > width && row !== indent) {
       rows.push(row);
       row = indent;
@@ -98,7 +98,7 @@ function tabAt(column: number, width: number): number {
   return Math.max(1, Math.min(TAB - (column % TAB), width - column));
 }
 
-/** A character by itself that could not be seen is written out; inside others it does its work. */
+/** A character automatically that could not be seen is written out; inside others it does its work. */
 function shown(grapheme: string): string {
   return grapheme === "\t" || graphemeWidth(grapheme) > 0 ? grapheme : visibleLine(grapheme);
 }

@@ -1,5 +1,5 @@
-// Keys from the bytes a terminal sends. Bytes come in pieces cut anywhere; a sequence nobody knows is
-// swallowed whole, and one that never goes on is given up when the caller finds nothing follows.
+// Keys from the bytes a terminal sends. Bytes come in pieces cut anywhere; a sequence no one knows is
+// swallowed whole, and one that never continues is given up when the caller finds nothing follows.
 
 import { StringDecoder } from "node:string_decoder";
 import {
@@ -62,7 +62,7 @@ export function createKeyDecoder(): KeyDecoder {
           if (waiting.length > PASTE_PIECE) keys.push(...pasteSoFar());
           return keys;
         }
-        keys.push(pasted(waiting.slice(0, end)));
+        keys.push(pasteEvent(waiting.slice(0, end)));
         waiting = waiting.slice(end + PASTE_END.length);
         isPasting = false;
         continue;
@@ -80,7 +80,7 @@ export function createKeyDecoder(): KeyDecoder {
     const kept = PASTE_END_BEGUN.exec(waiting)?.index ?? waiting.length;
     const text = waiting.slice(0, kept);
     waiting = waiting.slice(kept);
-    return text === "" ? [] : [pasted(text)];
+    return text === "" ? [] : [pasteEvent(text)];
   }
 }
 
@@ -93,7 +93,7 @@ function decodeOne(text: string): Decoded {
   const plain = PLAIN.exec(text)?.[0];
   if (plain !== undefined) return { length: plain.length, key: { kind: "text", text: plain } };
   if (text.startsWith(ESC)) return decodeEscaped(text);
-  return { length: 1, key: named(CONTROLS[text.charAt(0)]) };
+  return { length: 1, key: namedKey(CONTROLS[text.charAt(0)]) };
 }
 
 function decodeEscaped(text: string): Decoded {
@@ -112,8 +112,8 @@ function decodeEscaped(text: string): Decoded {
     case "^":
     case "X": {
       const end = ANSWER_END.exec(text);
-      if (end !== null) return dropped(end.index + end[0].length);
-      return text.length > LONGEST_ANSWER ? dropped(text.length) : "incomplete";
+      if (end !== null) return dropSequence(end.index + end[0].length);
+      return text.length > LONGEST_ANSWER ? dropSequence(text.length) : "incomplete";
     }
     case ESC: {
       // Alt with a key that has a sequence of its own.
@@ -127,38 +127,40 @@ function decodeEscaped(text: string): Decoded {
     }
     default: {
       const alt = WITH_ALT[second];
-      if (alt !== undefined) return { length: 2, key: named(alt) };
+      if (alt !== undefined) return { length: 2, key: namedKey(alt) };
       // Alt with a letter that means nothing; but a control key means what it always does.
-      return second < " " ? { length: 1, key: { kind: "escape" } } : dropped(1 + sizeOf(text, 1));
+      return second < " "
+        ? { length: 1, key: { kind: "escape" } }
+        : dropSequence(1 + measureSequence(text, 1));
     }
   }
 }
 
 function decodeCsi(text: string): Decoded {
   const [all, parameters = "", final = ""] = CSI.exec(text) ?? [];
-  if (all === undefined) return unfinished(text, CSI_BEGUN);
+  if (all === undefined) return isUnfinished(text, CSI_BEGUN);
   if (all === PASTE_BEGIN) return { length: all.length, key: "paste_begins" };
   // F keys of the Linux console have a letter behind a second bracket; with a sign it is an answer.
-  if (all.startsWith("\u001b[[") || /^[<-?]/.test(parameters)) return dropped(all.length);
+  if (all.startsWith("\u001b[[") || /^[<-?]/.test(parameters)) return dropSequence(all.length);
   const numbers = parameters.split(";");
   const byWord = numbers.length > 1 && isByWord(numbers.at(-1));
   const name =
     final === "~" || final === "u" ? numberedKey(final, numbers, byWord) : letterKey(final, byWord);
-  return { length: all.length, key: named(name) };
+  return { length: all.length, key: namedKey(name) };
 }
 
 function decodeSs3(text: string): Decoded {
   const [all, modifier = "", final = ""] = SS3.exec(text) ?? [];
-  if (all === undefined) return unfinished(text, SS3_BEGUN);
+  if (all === undefined) return isUnfinished(text, SS3_BEGUN);
   const name = SS3_ONLY[final] ?? letterKey(final, isByWord(modifier));
-  return { length: all.length, key: named(name) };
+  return { length: all.length, key: namedKey(name) };
 }
 
 /** The beginning of a sequence, or one that something else broke off. */
-function unfinished(text: string, begun: RegExp): Decoded {
+function isUnfinished(text: string, begun: RegExp): Decoded {
   const [beginning = ""] = begun.exec(text) ?? [];
   const isBroken = beginning.length < text.length || text.length > LONGEST_SEQUENCE;
-  return isBroken ? dropped(beginning.length) : "incomplete";
+  return isBroken ? dropSequence(beginning.length) : "incomplete";
 }
 
 function numberedKey(
@@ -193,19 +195,19 @@ function withAlt(key: Key | "paste_begins" | undefined): Key | "paste_begins" | 
   return key;
 }
 
-function named(name: KeyName | undefined): Key | undefined {
+function namedKey(name: KeyName | undefined): Key | undefined {
   return name === undefined ? undefined : { kind: name };
 }
 
-function dropped(length: number): Decoded {
+function dropSequence(length: number): Decoded {
   return { length, key: undefined };
 }
 
-function sizeOf(text: string, at: number): number {
+function measureSequence(text: string, at: number): number {
   return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 }
 
-function pasted(text: string): Key {
+function pasteEvent(text: string): Key {
   return { kind: "paste", text: text.replaceAll(/\r\n?/g, "\n") };
 }
 

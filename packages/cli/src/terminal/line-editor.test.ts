@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { graphemesOf } from "./grapheme-width.ts";
+import { splitGraphemes } from "./grapheme-width.ts";
 import { createKeyDecoder, type Key } from "./key-decoder.ts";
 import {
   createLineEditor,
@@ -151,7 +151,8 @@ describe("a line that is typed", () => {
           const { text, cursor, entries, at } = editor;
           expect(text).toBe(entries[at]);
           const borders = [0];
-          for (const grapheme of graphemesOf(text)) borders.push(borders.at(-1)! + grapheme.length);
+          for (const grapheme of splitGraphemes(text))
+            borders.push(borders.at(-1)! + grapheme.length);
           expect(borders).toContain(cursor);
           if (MOVES.has(next)) {
             expect(entries).toEqual(before.entries);
@@ -168,7 +169,7 @@ describe("a line that is typed", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         const editor = createLineEditor([], text);
-        const count = graphemesOf(editor.text).length;
+        const count = splitGraphemes(editor.text).length;
         const start = after(editor, LEFT.repeat(count));
         expect(start.cursor).toBe(0);
         expect(after(start, RIGHT.repeat(count)).cursor).toBe(editor.text.length);

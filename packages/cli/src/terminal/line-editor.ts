@@ -1,7 +1,7 @@
 // A text of one line or several while it is typed, as a value: every key makes a new one. The cursor always
 // stands between two characters as a reader sees them.
 
-import { borderNear, graphemesOf, widthOf } from "./grapheme-width.ts";
+import { borderNear, splitGraphemes, measureWidth } from "./grapheme-width.ts";
 import type { Key } from "./key-decoder.ts";
 
 export interface LineEditor {
@@ -41,27 +41,27 @@ export function pressKey(editor: LineEditor, key: Key): EditorStep {
   switch (key.kind) {
     case "enter":
       if (text.charAt(cursor - 1) !== "\\") return { kind: "sent" };
-      return editing(replaced(editor, cursor - 1, cursor, "\n"));
+      return editing(replaceRange(editor, cursor - 1, cursor, "\n"));
     case "end_of_input":
       if (text === "") return { kind: "end" };
-      return editing(replaced(editor, cursor, rightOf(editor), ""));
+      return editing(replaceRange(editor, cursor, moveRight(editor), ""));
     case "text":
     case "paste":
       return editing(insertText(editor, key.text));
     case "newline":
       return editing(insertText(editor, "\n"));
     case "backspace":
-      return editing(replaced(editor, leftOf(editor), cursor, ""));
+      return editing(replaceRange(editor, moveLeft(editor), cursor, ""));
     case "delete":
-      return editing(replaced(editor, cursor, rightOf(editor), ""));
+      return editing(replaceRange(editor, cursor, moveRight(editor), ""));
     case "left":
-      return editing(movedTo(editor, leftOf(editor)));
+      return editing(movedTo(editor, moveLeft(editor)));
     case "right":
-      return editing(movedTo(editor, rightOf(editor)));
+      return editing(movedTo(editor, moveRight(editor)));
     case "word_left":
-      return editing(movedTo(editor, wordLeftOf(editor)));
+      return editing(movedTo(editor, moveWordLeft(editor)));
     case "word_right":
-      return editing(movedTo(editor, wordRightOf(editor)));
+      return editing(movedTo(editor, moveWordRight(editor)));
     case "line_start":
       return editing(movedTo(editor, lineStart(text, cursor)));
     case "line_end":
@@ -71,9 +71,9 @@ export function pressKey(editor: LineEditor, key: Key): EditorStep {
     case "cut_to_line_end":
       return editing(cutOut(editor, cursor, lineEnd(text, cursor)));
     case "cut_word_left":
-      return editing(cutOut(editor, wordLeftOf(editor), cursor));
+      return editing(cutOut(editor, moveWordLeft(editor), cursor));
     case "cut_word_right":
-      return editing(cutOut(editor, cursor, wordRightOf(editor)));
+      return editing(cutOut(editor, cursor, moveWordRight(editor)));
     case "put_back":
       return editing(insertText(editor, editor.cut));
     case "up":
@@ -91,7 +91,7 @@ export function pressKey(editor: LineEditor, key: Key): EditorStep {
 }
 
 export function insertText(editor: LineEditor, text: string): LineEditor {
-  return replaced(editor, editor.cursor, editor.cursor, typeable(text));
+  return replaceRange(editor, editor.cursor, editor.cursor, typeable(text));
 }
 
 /** What Tab is asked about: the letters without a blank before the cursor, and the line up to there. */
@@ -103,14 +103,14 @@ export function wordAtCursor({ text, cursor }: LineEditor): { word: string; line
 /** Another word in place of the one at the cursor. */
 export function replaceWord(editor: LineEditor, word: string): LineEditor {
   const { word: old } = wordAtCursor(editor);
-  return replaced(editor, editor.cursor - old.length, editor.cursor, typeable(word));
+  return replaceRange(editor, editor.cursor - old.length, editor.cursor, typeable(word));
 }
 
 function editing(editor: LineEditor): EditorStep {
   return { kind: "editing", editor };
 }
 
-function replaced(editor: LineEditor, from: number, to: number, by: string): LineEditor {
+function replaceRange(editor: LineEditor, from: number, to: number, by: string): LineEditor {
   const text = editor.text.slice(0, from) + by + editor.text.slice(to);
   const entries = editor.entries.map((entry, at) => (at === editor.at ? text : entry));
   // What was put in may have joined what stands beside it.
@@ -120,7 +120,7 @@ function replaced(editor: LineEditor, from: number, to: number, by: string): Lin
 
 function cutOut(editor: LineEditor, from: number, to: number): LineEditor {
   if (from === to) return editor;
-  return { ...replaced(editor, from, to, ""), cut: editor.text.slice(from, to) };
+  return { ...replaceRange(editor, from, to, ""), cut: editor.text.slice(from, to) };
 }
 
 function movedTo(editor: LineEditor, cursor: number): LineEditor {
@@ -147,39 +147,39 @@ function entryAt(editor: LineEditor, at: number): LineEditor {
 function inLineAt(editor: LineEditor, place: number): LineEditor {
   const { text } = editor;
   const column =
-    editor.column ?? widthOf(text.slice(lineStart(text, editor.cursor), editor.cursor));
+    editor.column ?? measureWidth(text.slice(lineStart(text, editor.cursor), editor.cursor));
   let cursor = lineStart(text, place);
   let width = 0;
-  for (const grapheme of graphemesOf(text.slice(cursor, lineEnd(text, place)))) {
-    width += widthOf(grapheme);
+  for (const grapheme of splitGraphemes(text.slice(cursor, lineEnd(text, place)))) {
+    width += measureWidth(grapheme);
     if (width > column) break;
     cursor += grapheme.length;
   }
   return { ...editor, cursor, column };
 }
 
-function leftOf({ text, cursor }: LineEditor): number {
+function moveLeft({ text, cursor }: LineEditor): number {
   const start = shortlyBefore(text, cursor);
   if (start === cursor) return Math.max(0, cursor - 1);
-  return cursor - (graphemesOf(text.slice(start, cursor)).at(-1)?.length ?? 0);
+  return cursor - (splitGraphemes(text.slice(start, cursor)).at(-1)?.length ?? 0);
 }
 
-function rightOf({ text, cursor }: LineEditor): number {
+function moveRight({ text, cursor }: LineEditor): number {
   const end = shortlyBehind(text, cursor);
   if (end === cursor) return Math.min(text.length, cursor + 1);
-  return cursor + (graphemesOf(text.slice(cursor, end))[0]?.length ?? 0);
+  return cursor + (splitGraphemes(text.slice(cursor, end))[0]?.length ?? 0);
 }
 
 /** Over blanks, and then over what is of one kind: a word, or signs. */
-function wordLeftOf({ text, cursor }: LineEditor): number {
+function moveWordLeft({ text, cursor }: LineEditor): number {
   return (
     cursor -
-    wordLength(graphemesOf(text.slice(Math.max(0, cursor - LONGEST_WORD), cursor)).toReversed())
+    wordLength(splitGraphemes(text.slice(Math.max(0, cursor - LONGEST_WORD), cursor)).toReversed())
   );
 }
 
-function wordRightOf({ text, cursor }: LineEditor): number {
-  return cursor + wordLength(graphemesOf(text.slice(cursor, cursor + LONGEST_WORD)));
+function moveWordRight({ text, cursor }: LineEditor): number {
+  return cursor + wordLength(splitGraphemes(text.slice(cursor, cursor + LONGEST_WORD)));
 }
 
 function wordLength(graphemes: readonly string[]): number {
@@ -202,7 +202,7 @@ function wordLength(graphemes: readonly string[]): number {
 function borderFrom(text: string, place: number): number {
   const start = shortlyBefore(text, place);
   let border = start;
-  for (const grapheme of graphemesOf(text.slice(start, shortlyBehind(text, place)))) {
+  for (const grapheme of splitGraphemes(text.slice(start, shortlyBehind(text, place)))) {
     if (border >= place) break;
     border += grapheme.length;
   }
@@ -232,7 +232,7 @@ function lineEnd(text: string, place: number): number {
 const FAR = 1024;
 const LONGEST_WORD = 65_536;
 
-/** Without what nobody can type or see: control characters other than line breaks and tabs. */
+/** Without what no one can type or see: control characters other than line breaks and tabs. */
 function typeable(text: string): string {
   return text.replaceAll(/\r\n?/g, "\n").replaceAll(CONTROL, "");
 }

@@ -12,7 +12,7 @@ export interface OneRead<Read extends Stoppable> {
   interrupted(): void;
   /** The terminal is gone: what is read ends, and so does all that is read later. */
   lost(): void;
-  /** The same, and nobody has to be told. */
+  /** The same, and no one has to be told. */
   close(): void;
   onInterrupt(listener: () => void): () => void;
 }
@@ -24,7 +24,7 @@ export interface BeginRead<Read, Answer> {
   readonly start: (done: (answer: Answer) => void) => Read;
 }
 
-/** `unheard`: Ctrl-C with nobody to tell. */
+/** `unheard`: Ctrl-C with no one to tell. */
 export function createOneRead<Read extends Stoppable>(unheard: () => void): OneRead<Read> {
   const listeners = new Set<() => void>();
   let current: Read | undefined;

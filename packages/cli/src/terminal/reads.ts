@@ -103,7 +103,7 @@ export function readLine(
   }
 }
 
-/** Shown once nobody is in the middle of typing something else; only keys after that can be the answer. */
+/** Shown once no one is in the middle of typing something else; only keys after that can be the answer. */
 export function readOneKey(
   { screen, strayKeys }: Readable,
   { question, keys }: ReadKey,
@@ -139,7 +139,7 @@ export function readOneKey(
   }
 }
 
-/** None where they cannot be found: what is typed goes on. */
+/** None where they cannot be found: what is typed continues. */
 async function candidatesFor(
   options: ReadInput,
   word: string,

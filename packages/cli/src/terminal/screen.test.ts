@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { graphemesOf, graphemeWidth, widthOf } from "./grapheme-width.ts";
+import { splitGraphemes, graphemeWidth, measureWidth } from "./grapheme-width.ts";
 import { createScreen, type Screen } from "./screen.ts";
 
 describe("the screen", () => {
@@ -253,7 +253,7 @@ function apply(
     case "write": {
       // An open line longer than the screen is another test.
       const open = said.text.slice(said.text.lastIndexOf("\n") + 1);
-      const next = widthOf(open + text) > 40 ? `\n${text}` : text;
+      const next = measureWidth(open + text) > 40 ? `\n${text}` : text;
       said.text += next;
       screen.write(next);
       break;
@@ -271,7 +271,7 @@ function apply(
       screen.live(said.live);
       break;
     case "input": {
-      const typed = graphemesOf(text.replaceAll("\u001b[31m", "").replaceAll("\u001b[39m", ""));
+      const typed = splitGraphemes(text.replaceAll("\u001b[31m", "").replaceAll("\u001b[39m", ""));
       const cursor = typed.slice(0, columns % (typed.length + 1)).join("").length;
       said.input = { prompt: "> ", text: typed.join(""), cursor };
       screen.input(said.input);
@@ -357,7 +357,7 @@ function createGlass(firstColumns: number, firstRows: number) {
       if (part === "\r") column = 0;
       else if (part === "\n") down();
       else if (part.startsWith("\u001b[")) obey(part);
-      else graphemesOf(part).forEach(print);
+      else splitGraphemes(part).forEach(print);
     }
   }
 

@@ -6,7 +6,7 @@ import { layOutInput, sentLines, type InputLayout, type InputView } from "./inpu
 import {
   cutToWidth,
   onlyColours,
-  rowsOf,
+  layOutRows,
   STYLE_OFF,
   styleBehind,
   type Row,
@@ -198,7 +198,7 @@ export function createScreen({ put, size, reflows, soon }: ScreenOptions): Scree
   /** The open line; what there is no room for is finished, row by row. */
   function openRows(room: number): Row[] {
     if (open === "") return [];
-    const rows = rowsOf(open, size().columns);
+    const rows = layOutRows(open, size().columns);
     const surplus = rows.length - Math.max(1, room);
     if (surplus <= 0) return rows;
     for (const { text } of rows.slice(0, surplus)) finish(text);
@@ -228,9 +228,9 @@ export function createScreen({ put, size, reflows, soon }: ScreenOptions): Scree
 
 /** How far above the cursor the first row is, once the terminal has wrapped what is wider than it now is. */
 function rowsAfterReflow({ rows, cursorRow, beforeCursor }: Drawn, columns: number): number {
-  const whole = rows.slice(0, cursorRow).flatMap(({ text }) => rowsOf(text, columns));
-  const before = rowsOf(beforeCursor.text, columns);
-  // Where a full row goes on, the cursor goes with what follows it.
+  const whole = rows.slice(0, cursorRow).flatMap(({ text }) => layOutRows(text, columns));
+  const before = layOutRows(beforeCursor.text, columns);
+  // Where a full row continues, the cursor goes with what follows it.
   const goesOn =
     before.at(-1)?.width === columns && beforeCursor.width < (rows[cursorRow]?.width ?? 0);
   return whole.length + before.length - (goesOn ? 0 : 1);

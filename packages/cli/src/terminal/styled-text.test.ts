@@ -1,24 +1,24 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { widthOf } from "./grapheme-width.ts";
-import { cutToWidth, rowsOf, styleBehind } from "./styled-text.ts";
+import { measureWidth } from "./grapheme-width.ts";
+import { cutToWidth, layOutRows, styleBehind } from "./styled-text.ts";
 
 const [RED, DIM, BOLD, PLAIN] = ["\u001b[31m", "\u001b[2m", "\u001b[1m", "\u001b[39m"] as const;
 
 describe("text with colours in rows", () => {
   it("is as wide as the row at most; a wide character is not cut in two", () => {
-    expect(rowsOf("abcdefg", 3).map(({ text }) => text)).toEqual(["abc", "def", "g"]);
-    expect(rowsOf("a日本", 4)).toEqual([
+    expect(layOutRows("abcdefg", 3).map(({ text }) => text)).toEqual(["abc", "def", "g"]);
+    expect(layOutRows("a日本", 4)).toEqual([
       { text: "a日", width: 3 },
       { text: "本", width: 2 },
     ]);
-    expect(rowsOf("日本", 1).map(({ text }) => text)).toEqual(["日", "本"]);
-    expect(rowsOf("", 5)).toEqual([{ text: "", width: 0 }]);
-    expect(rowsOf("a\tb", 20)).toEqual([{ text: "a       b", width: 9 }]);
+    expect(layOutRows("日本", 1).map(({ text }) => text)).toEqual(["日", "本"]);
+    expect(layOutRows("", 5)).toEqual([{ text: "", width: 0 }]);
+    expect(layOutRows("a\tb", 20)).toEqual([{ text: "a       b", width: 9 }]);
   });
 
   it("has the colours of the whole in each row, and none behind it", () => {
-    expect(rowsOf(`a${RED}bcd${PLAIN}e`, 3)).toEqual([
+    expect(layOutRows(`a${RED}bcd${PLAIN}e`, 3)).toEqual([
       { text: `a${RED}bc\u001b[0m`, width: 3 },
       { text: `${RED}d${PLAIN}e`, width: 2 },
     ]);
@@ -51,12 +51,12 @@ describe("text with colours in rows", () => {
     fc.assert(
       fc.property(fc.array(part), fc.integer({ min: 2, max: 12 }), (parts, width) => {
         const text = parts.join("");
-        const rows = rowsOf(text, width);
+        const rows = layOutRows(text, width);
         // oxlint-disable-next-line no-control-regex -- colours are not seen
         const seen = (all: string): string => all.replaceAll(/\u001b\[[\d;]*m/g, "");
         expect(seen(rows.map((row) => row.text).join(""))).toBe(seen(text));
         for (const row of rows) {
-          expect(row.width).toBe(widthOf(seen(row.text)));
+          expect(row.width).toBe(measureWidth(seen(row.text)));
           expect(row.width).toBeLessThanOrEqual(width);
           expect(styleBehind(row.text, "")).toBe("");
         }

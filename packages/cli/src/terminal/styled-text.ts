@@ -2,7 +2,7 @@
 // begins it ends, so that rows can be drawn in any order.
 
 import { visible } from "../output/index.ts";
-import { graphemesOf, graphemeWidth } from "./grapheme-width.ts";
+import { splitGraphemes, graphemeWidth } from "./grapheme-width.ts";
 
 export interface Row {
   readonly text: string;
@@ -11,12 +11,12 @@ export interface Row {
 }
 
 /** One line, in rows of at most this many columns; at least one row. */
-export function rowsOf(line: string, width: number): Row[] {
+export function layOutRows(line: string, width: number): Row[] {
   const rows: Row[] = [];
   const style = createStyle();
   let row = "";
   let taken = 0;
-  for (const piece of piecesOf(line)) {
+  for (const piece of splitStyled(line)) {
     if (piece.kind === "style") {
       style.add(piece.text);
       row += piece.text;
@@ -38,10 +38,10 @@ export function rowsOf(line: string, width: number): Row[] {
 
 /** One line, cut with an ellipsis where it is wider. */
 export function cutToWidth(line: string, width: number): Row {
-  const whole = rowsOf(line, width);
+  const whole = layOutRows(line, width);
   const [first] = whole;
   if (first === undefined || whole.length === 1) return first ?? { text: "", width: 0 };
-  const [shorter = { text: "", width: 0 }] = rowsOf(line, Math.max(1, width - 1));
+  const [shorter = { text: "", width: 0 }] = layOutRows(line, Math.max(1, width - 1));
   return width < 2
     ? { text: "…", width: 1 }
     : { text: `${shorter.text}…`, width: shorter.width + 1 };
@@ -51,7 +51,7 @@ export function cutToWidth(line: string, width: number): Row {
 export function styleBehind(text: string, before: string): string {
   const style = createStyle();
   style.add(before);
-  for (const piece of piecesOf(text)) if (piece.kind === "style") style.add(piece.text);
+  for (const piece of splitStyled(text)) if (piece.kind === "style") style.add(piece.text);
   return style.begin();
 }
 
@@ -67,7 +67,7 @@ export const STYLE_OFF = "\u001b[0m";
 
 type Piece = { readonly kind: "style" | "text"; readonly text: string };
 
-function piecesOf(line: string): Piece[] {
+function splitStyled(line: string): Piece[] {
   return line
     .split(SPLIT_AT_COLOURS)
     .filter((text) => text !== "")
@@ -75,7 +75,7 @@ function piecesOf(line: string): Piece[] {
 }
 
 function* cellsOf(text: string, column: () => number): Generator<Row> {
-  for (const grapheme of graphemesOf(text)) {
+  for (const grapheme of splitGraphemes(text)) {
     if (grapheme !== "\t") yield { text: grapheme, width: graphemeWidth(grapheme) };
     else for (let left = TAB - (column() % TAB); left > 0; left -= 1) yield { text: " ", width: 1 };
   }

@@ -3,7 +3,7 @@
 import { loadAgentCatalog, type AgentDefinition } from "@soong/agent";
 import { fit, pad, visibleLine, type Output } from "../../output/index.ts";
 import { agentsFolder } from "../../runtime/index.ts";
-import { homeOf, showProblems, type CommandContext } from "../context.ts";
+import { resolveHome, showProblems, type CommandContext } from "../context.ts";
 import { JSON_OPTION, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -21,7 +21,7 @@ async function listAgents(
 ): Promise<number> {
   const { output } = context;
   const { definitions, problems } = await loadAgentCatalog({
-    folder: agentsFolder(await homeOf(context)),
+    folder: agentsFolder(await resolveHome(context)),
   });
   for (const definition of definitions.values()) {
     if (json) output.record("soong.agents/1", { agent: definition });

@@ -3,7 +3,7 @@
 import { loadSkills } from "@soong/agent";
 import { fit, visibleLine } from "../../output/index.ts";
 import { skillsFolder } from "../../runtime/index.ts";
-import { homeOf, showProblems, type CommandContext } from "../context.ts";
+import { resolveHome, showProblems, type CommandContext } from "../context.ts";
 import { JSON_OPTION, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -21,7 +21,7 @@ async function listSkills(
 ): Promise<number> {
   const { output } = context;
   const { bold, dim } = output.colours;
-  const folder = skillsFolder(await homeOf(context));
+  const folder = skillsFolder(await resolveHome(context));
   const { skills, problems } = await loadSkills(folder);
   for (const { body: _body, ...skill } of skills) {
     if (json) {

@@ -1,17 +1,22 @@
 // `soong demo`: a scripted model mends a small project, offline and for real: the same config, loop, tools and store
-// as any run, in a throw-away folder with a home of its own. It asks nobody, and judges itself by the facts it left.
+// as any run, in a throw-away folder with a home of its own. It asks no one, and judges itself by the facts it left.
 
 import { setTimeout } from "node:timers/promises";
 import type { Fact } from "@soong/core";
 import { loadScript, openConversation, scriptedModel, type LoopRun } from "@soong/agent";
 import { loadConfig, type LoadedConfig } from "../../config/index.ts";
 import { CommandError, EXIT, wrap, type Output } from "../../output/index.ts";
-import { openRuntime, systemText, type KeptSession, type Runtime } from "../../runtime/index.ts";
+import {
+  openRuntime,
+  renderSystemText,
+  type StoredSession,
+  type Runtime,
+} from "../../runtime/index.ts";
 import type { CommandContext } from "../context.ts";
-import { demoOutcome, type DemoPoint } from "./outcome.ts";
+import { checkDemo, type DemoPoint } from "./outcome.ts";
 import { showDemoRun } from "./show-run.ts";
-import { demoStage, type DemoStage } from "./stage.ts";
-import { demoTaskOutcome, playDemoTask, showDemoTimeline, type PlayedTask } from "./task.ts";
+import { createDemoStage, type DemoStage } from "./stage.ts";
+import { checkDemoTask, playDemoTask, showDemoTimeline, type PlayedTask } from "./task.ts";
 import type { CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -23,11 +28,11 @@ export const command: CommandDefinition = {
   run: playDemo,
 };
 
-const PROMPT = "Ten pens cost too much. Find out why, mend it, and see that the tests pass.";
+const PROMPT = "Ten pens cost too much. Find out why, fix it, and see that the tests pass.";
 
 async function playDemo(context: CommandContext): Promise<number> {
   const { output } = context;
-  const stage = await demoStage();
+  const stage = await createDemoStage();
   introduce(output, stage);
   const config = await loadConfig({ home: stage.home });
   const runtime = await openRuntime({
@@ -41,15 +46,15 @@ async function playDemo(context: CommandContext): Promise<number> {
     const conversation = await openConversation({
       session: held.session,
       models: [scriptedModel(await loadScript(stage.script), { id: "script:demo" })],
-      system: systemText(runtime.roots.project),
+      system: renderSystemText(runtime.roots.project),
     });
     const played = await play(context, runtime, conversation.send(PROMPT), held);
     if (played.isInterrupted) return EXIT.interrupted;
-    const points = await demoOutcome(stage, await runtime.store(), played);
-    tellOutcome(output, stage, points);
+    const points = await checkDemo(stage, await runtime.store(), played);
+    reportOutcome(output, stage, points);
     const task = await playTask(context, runtime, config, stage);
     if (task === undefined) return EXIT.interrupted;
-    tellHowToSee(context, stage, { run_id: played.run_id, task_id: task.task_id });
+    reportNextSteps(context, stage, { run_id: played.run_id, task_id: task.task_id });
     return EXIT.ok;
   } finally {
     await runtime.close();
@@ -57,7 +62,7 @@ async function playDemo(context: CommandContext): Promise<number> {
 }
 
 function introduce(output: Output, { folder }: DemoStage): void {
-  const text = `A scripted model works on a small project: offline, in a throw-away copy with a home and rules of its own. Everything else is real. It all lies in ${folder}.`;
+  const text = `A scripted model works on a small project: offline, in a throw-away copy with a home and rules of its own. Everything else is real. It is all in ${folder}.`;
   for (const line of wrap(text, output.width)) output.line(line);
 }
 
@@ -67,12 +72,12 @@ interface Played {
   readonly isInterrupted: boolean;
 }
 
-/** Shows the run as it goes, and slower than it goes where somebody reads along. */
+/** Shows the run as it goes, and slower than it goes where someone reads along. */
 async function play(
   { interrupts, output }: CommandContext,
   { kernel }: Runtime,
   run: LoopRun,
-  held: KeptSession,
+  held: StoredSession,
 ): Promise<Played> {
   const interrupted = new AbortController();
   const stopListening = interrupts.on(() => {
@@ -115,7 +120,7 @@ async function playTask(
       page = await reader.facts({ after: page.at(-1)?.seq ?? 0 });
     }
     showDemoTimeline(output, facts);
-    tellOutcome(output, stage, demoTaskOutcome(facts));
+    reportOutcome(output, stage, checkDemoTask(facts));
     return played;
   } finally {
     stopListening();
@@ -123,7 +128,7 @@ async function playTask(
 }
 
 /** Throws where something did not happen as it was told. */
-function tellOutcome(output: Output, stage: DemoStage, points: readonly DemoPoint[]): void {
+function reportOutcome(output: Output, stage: DemoStage, points: readonly DemoPoint[]): void {
   output.line();
   output.line(output.colours.bold("What the record says of it"));
   for (const { says, holds } of points) {
@@ -132,11 +137,11 @@ function tellOutcome(output: Output, stage: DemoStage, points: readonly DemoPoin
   }
   if (points.every(({ holds }) => holds)) return;
   throw new CommandError(
-    `The demo did not go as it should; what it left is in ${stage.folder}. \`soong doctor\` looks at what a run stands on.`,
+    `The demo did not go as it should; what it left is in ${stage.folder}. \`soong doctor\` checks what a run needs.`,
   );
 }
 
-function tellHowToSee(
+function reportNextSteps(
   { env, output }: CommandContext,
   { folder, home, project }: DemoStage,
   { run_id, task_id }: { readonly run_id: string; readonly task_id: string },

@@ -12,7 +12,7 @@ export interface DemoPoint {
   readonly holds: boolean;
 }
 
-export async function demoOutcome(
+export async function checkDemo(
   { project }: DemoStage,
   store: Store,
   { run_id, session_id }: { readonly run_id: string; readonly session_id: string },
@@ -44,8 +44,8 @@ export async function demoOutcome(
       holds: statuses("code.run_command") === "failed succeeded denied",
     },
     {
-      says: `publishing was refused, by the rule in ${ruleThatDenied(facts)}, and did not happen`,
-      holds: ruleThatDenied(facts).startsWith("config.toml:") && !isPublished,
+      says: `publishing was refused, by the rule in ${findDenyingRule(facts)}, and did not happen`,
+      holds: findDenyingRule(facts).startsWith("config.toml:") && !isPublished,
     },
     {
       says: "the run was completed, and its record is as it was written",
@@ -55,7 +55,7 @@ export async function demoOutcome(
 }
 
 /** Where it is written, or "no file" when no rule of a file decided. */
-function ruleThatDenied(facts: readonly Fact[]): string {
+function findDenyingRule(facts: readonly Fact[]): string {
   for (const { type, tool_name, data } of facts) {
     if (type !== "permission.evaluated" || tool_name !== "code.run_command") continue;
     const { decision, chain } = data;

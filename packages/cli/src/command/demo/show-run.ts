@@ -1,15 +1,15 @@
-// A run of the demo as a person reads it: who says what, which calls, what came of each, and what an edit changed.
+// A run of the demo as a user reads it: who says what, which calls, what came of each, and what an edit changed.
 
 import type { LoopEvent } from "@soong/agent";
 import { viewsOf, type Kernel, type ToolResult } from "@soong/core";
-import { colouredDiff, fit, visible, visibleLine, wrap, type Output } from "../../output/index.ts";
+import { renderDiff, fit, visible, visibleLine, wrap, type Output } from "../../output/index.ts";
 
 export interface DemoRun {
   readonly prompt: string;
   readonly events: AsyncIterable<LoopEvent>;
   readonly kernel: Kernel;
   readonly output: Output;
-  /** Waits for a reader, where somebody reads along. False: they have seen enough. */
+  /** Waits for a reader, where someone reads along. False: they have seen enough. */
   readonly pace: (ms: number) => Promise<boolean>;
 }
 
@@ -26,7 +26,7 @@ export async function showDemoRun({
   pace,
 }: DemoRun): Promise<void> {
   const { bold, cyan, dim } = output.colours;
-  said(bold("You"), prompt);
+  printSpeech(bold("You"), prompt);
   let text = "";
   for await (const event of events) {
     if (event.type === "text_delta") {
@@ -35,23 +35,23 @@ export async function showDemoRun({
     }
     if (text.trim() !== "") {
       if (!(await pace(BEFORE_TEXT_MS))) return;
-      said(cyan("Model"), text);
+      printSpeech(cyan("Model"), text);
     }
     text = "";
     if (event.type === "call") {
       if (!(await pace(BEFORE_CALL_MS))) return;
-      const name = visibleLine(event.name).replaceAll("__", ".");
+      const name = visibleLine(event.name);
       output.line(dim(fit(`  → ${name} ${visibleLine(event.arguments)}`, output.width)));
     } else if (event.type === "result") {
       if (!(await pace(BEFORE_RESULT_MS))) return;
       showResult(event.result);
-      if (diffOf(event.result) !== undefined && !(await pace(AFTER_DIFF_MS))) return;
+      if (readDiff(event.result) !== undefined && !(await pace(AFTER_DIFF_MS))) return;
     } else if (event.type === "end" && event.end.error !== undefined) {
       output.note(output.noteColours.red(visible(event.end.error.message)));
     }
   }
 
-  function said(who: string, what: string): void {
+  function printSpeech(who: string, what: string): void {
     output.line();
     output.line(who);
     for (const line of wrap(visible(what), output.width, "  ")) output.line(line);
@@ -61,14 +61,14 @@ export async function showDemoRun({
     const { tool_name, status, summary } = result;
     const line = `← ${visibleLine(tool_name)} ${status}: ${visibleLine(summary)}`;
     const [first = "", ...more] = wrap(line, output.width - 4, "  ");
-    output.line(first.replace(status, colourOf(result)));
+    output.line(first.replace(status, pickColour(result)));
     for (const rest of more) output.line(`    ${rest}`);
-    const diff = diffOf(result);
-    if (diff !== undefined) output.line(indented(colouredDiff(diff, output.colours)));
+    const diff = readDiff(result);
+    if (diff !== undefined) output.line(indent(renderDiff(diff, output.colours)));
     else if (tool_name === "code.run_command") showLastLines(result);
   }
 
-  function colourOf({ status }: ToolResult): (text: string) => string {
+  function pickColour({ status }: ToolResult): (text: string) => string {
     const { green, red, yellow } = output.colours;
     if (status === "succeeded") return green;
     return status === "denied" ? yellow : red;
@@ -80,15 +80,15 @@ export async function showDemoRun({
     const verdict = visible(person)
       .split("\n")
       .filter((line) => /^(not ok|. (pass|fail) \d)/.test(line));
-    if (verdict.length > 0) output.line(dim(indented(verdict.join("\n"))));
+    if (verdict.length > 0) output.line(dim(indent(verdict.join("\n"))));
   }
 }
 
-function diffOf({ data }: ToolResult): string | undefined {
+function readDiff({ data }: ToolResult): string | undefined {
   const diff = (data as { diff?: unknown } | undefined)?.diff;
   return typeof diff === "string" ? diff : undefined;
 }
 
-function indented(text: string): string {
+function indent(text: string): string {
   return text.trimEnd().replaceAll(/^/gm, "      ");
 }

@@ -15,7 +15,7 @@ export interface DemoStage {
   readonly script: string;
 }
 
-export async function demoStage(): Promise<DemoStage> {
+export async function createDemoStage(): Promise<DemoStage> {
   // Beside the program, whichever piece of it this is in.
   const shipped = fileURLToPath(new URL("demo/", import.meta.url));
   const folder = await realpath(await mkdtemp(join(tmpdir(), "soong-demo-")));

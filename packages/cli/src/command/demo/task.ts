@@ -12,8 +12,8 @@ import type { Fact } from "@soong/core";
 import type { LoadedConfig } from "../../config/index.ts";
 import { openLoop } from "../../conversation/index.ts";
 import { CommandError, fit, visibleLine, wrap, type Output } from "../../output/index.ts";
-import { systemText, type Runtime } from "../../runtime/index.ts";
-import { attemptsIn, timelineOf } from "./timeline.ts";
+import { renderSystemText, type Runtime } from "../../runtime/index.ts";
+import { listAttempts, renderTimeline } from "./timeline.ts";
 import type { DemoPoint } from "./outcome.ts";
 
 const PROMPT = "Prepare the market: all stalls checked, and one list of what they need.";
@@ -56,10 +56,10 @@ export async function playDemoTask(
     models: [orchestrator],
     mode: "orchestrator",
   });
-  said(bold("You"), PROMPT);
+  printSpeech(bold("You"), PROMPT);
   const run = conversation.send(PROMPT);
   signal.addEventListener("abort", () => void run.abort("interrupted by the user"), { once: true });
-  said(cyan("Orchestrator"), (await run.end).answer);
+  printSpeech(cyan("Orchestrator"), (await run.end).answer);
   const { session_id } = held.session;
   const [task] = await agents.tasks.reader.list({ session_id });
   if (signal.aborted) return undefined;
@@ -71,7 +71,7 @@ export async function playDemoTask(
     agents: agents.agents,
     tasks: agents.tasks,
     models: [workerModel()],
-    system: systemText(runtime.roots.project),
+    system: renderSystemText(runtime.roots.project),
     signal,
     onEvent(event) {
       if (event.kind !== "step_ended") return;
@@ -85,7 +85,7 @@ export async function playDemoTask(
   await held.close();
   return signal.aborted ? undefined : { task_id: task.task_id, session_id };
 
-  function said(who: string, what: string): void {
+  function printSpeech(who: string, what: string): void {
     output.line();
     output.line(who);
     for (const line of wrap(what, output.width, "  ")) output.line(line);
@@ -127,7 +127,7 @@ function workerModel(): Model {
     ...plain,
     stream(request, signal) {
       const { run_id = "" } = request;
-      const playing = byRun.get(run_id) ?? playerFor(stepIn(request));
+      const playing = byRun.get(run_id) ?? playerFor(findStep(request));
       byRun.set(run_id, playing);
       return playing.stream(request, signal);
     },
@@ -138,13 +138,13 @@ function workerModel(): Model {
     attempts.set(step, attempt);
     const isUnlucky = UNLUCKY.includes(step) && attempt === 1;
     const end: Readonly<Record<string, string>> = isUnlucky
-      ? { status: "failed", reason: "nobody was at the stall" }
+      ? { status: "failed", reason: "no one was at the stall" }
       : { status: "completed", summary: `${step}: done` };
     // Whose turn it is does not matter: one model is one run's.
     const turns: ScriptTurn[] = [
       { calls: [update({ status: "running" })] },
       { parts: [{ call: update(end), after_ms: WORK_MS }] },
-      { text: isUnlucky ? "Nobody was there." : "Done." },
+      { text: isUnlucky ? "No one was there." : "Done." },
     ];
     return scriptedModel({ turns }, { id: plain.id });
   }
@@ -154,17 +154,17 @@ function update(input: Readonly<Record<string, string>>) {
   return { tool: "agent.task_update_step", input };
 }
 
-function stepIn({ messages }: ModelRequest): string {
+function findStep({ messages }: ModelRequest): string {
   const [first] = messages;
   const text = first?.role === "user" ? JSON.stringify(first.content) : "";
   return /The step (\S+) is claimed for you/.exec(text)?.[1] ?? "";
 }
 
 /** How it went, from the facts of its session. */
-export function demoTaskOutcome(facts: readonly Fact[]): DemoPoint[] {
-  const done = facts.filter(({ type }) => type === "task.step.completed").map(stepOf);
-  const failed = facts.filter(({ type }) => type === "task.step.failed").map(stepOf);
-  const attempts = attemptsIn(facts);
+export function checkDemoTask(facts: readonly Fact[]): DemoPoint[] {
+  const done = facts.filter(({ type }) => type === "task.step.completed").map(readStepId);
+  const failed = facts.filter(({ type }) => type === "task.step.failed").map(readStepId);
+  const attempts = listAttempts(facts);
   const startOf = (step: string): number =>
     Math.min(...attempts.filter(({ step_id }) => step_id === step).map(({ from }) => from));
   const ends = new Map(attempts.map(({ step_id, to }) => [step_id, to]));
@@ -204,11 +204,11 @@ export function demoTaskOutcome(facts: readonly Fact[]): DemoPoint[] {
 export function showDemoTimeline(output: Output, facts: readonly Fact[]): void {
   output.line();
   output.line(output.colours.bold("Who did what, and when"));
-  for (const line of timelineOf(attemptsIn(facts), Math.min(output.width, 100) - 2)) {
+  for (const line of renderTimeline(listAttempts(facts), Math.min(output.width, 100) - 2)) {
     output.line(`  ${line}`);
   }
 }
 
-function stepOf({ data }: Fact): string {
+function readStepId({ data }: Fact): string {
   return "step_id" in data ? (data.step_id ?? "") : "";
 }

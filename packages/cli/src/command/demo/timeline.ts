@@ -12,7 +12,7 @@ interface Attempt {
 }
 
 /** From claim to end, in the order they ended. */
-export function attemptsIn(facts: readonly Fact[]): Attempt[] {
+export function listAttempts(facts: readonly Fact[]): Attempt[] {
   const claimed = new Map<string, Fact<"task.step.claimed">>();
   return facts.flatMap((fact) => {
     if (fact.type === "task.step.claimed") claimed.set(fact.data.step_id, fact);
@@ -33,7 +33,7 @@ export function attemptsIn(facts: readonly Fact[]): Attempt[] {
   });
 }
 
-export function timelineOf(attempts: readonly Attempt[], width: number): string[] {
+export function renderTimeline(attempts: readonly Attempt[], width: number): string[] {
   const workers = [...new Set(attempts.map(({ worker }) => worker))].toSorted();
   const label = Math.max(...workers.map((worker) => worker.length)) + 1;
   const first = Math.min(...attempts.map(({ from }) => from));

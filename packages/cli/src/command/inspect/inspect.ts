@@ -8,10 +8,10 @@ import type { Inspector } from "@soong/inspector";
 import type { Store } from "@soong/store";
 import { CommandError, UsageError, visible, visibleLine } from "../../output/index.ts";
 import { openHomeStore } from "../../runtime/index.ts";
-import { redactorOf, type CommandContext } from "../context.ts";
+import { createHomeRedactor, type CommandContext } from "../context.ts";
 import { listenForEnd } from "../signals.ts";
 import { openPage } from "../open-browser.ts";
-import { inspectedPlace, type InspectedPlace } from "./inspected-home.ts";
+import { openInspectedHome, type InspectedHome } from "./inspected-home.ts";
 import { openPorts } from "./ports.ts";
 import { hasStore } from "../stored.ts";
 import { VERSION } from "../version.ts";
@@ -40,16 +40,16 @@ const MAX_PORT = 65_535;
 
 async function inspect(context: CommandContext, options: InspectOptions): Promise<number> {
   const { json = false, open = false } = options;
-  const port = portOf(options);
+  const port = parsePort(options);
   const assets = pageFolder();
-  const place = await inspectedPlace(context);
-  const store = await storeOf(place);
+  const place = await openInspectedHome(context);
+  const store = await openInspectedStore(place);
   const end = listenForEnd(context);
   const { ports, close } = openPorts(place, store);
   try {
     const { serveInspector } = await import("@soong/inspector");
     const { home, cwd } = place;
-    const redactor = await redactorOf(home, place.env);
+    const redactor = await createHomeRedactor(home, place.env);
     const about = { version: VERSION, home, cwd };
     const served = await serveInspector({ store, ports, assets, port, redactor, ...about }).catch(
       refuse,
@@ -62,7 +62,7 @@ async function inspect(context: CommandContext, options: InspectOptions): Promis
       return await end.bySignal;
     } finally {
       await closePage?.();
-      // A page that waits for a call hears how it ended, or that nobody is there any more.
+      // A page that waits for a call hears how it ended, or that no one is there any more.
       await Promise.all([served.close(), close()]);
     }
   } finally {
@@ -78,14 +78,14 @@ function show({ output }: CommandContext, { url, port }: Inspector, json: boolea
     output.line(url);
     output.note(
       output.noteColours.dim(
-        "Whoever has this address can answer and call as you. Ctrl-C ends it.",
+        "Anyone with this address can answer and call as you. Ctrl-C ends it.",
       ),
     );
   }
 }
 
 /** 0: any free one. */
-function portOf({ port = "0" }: InspectOptions): number {
+function parsePort({ port = "0" }: InspectOptions): number {
   if (/^\d{1,5}$/.test(port) && Number(port) <= MAX_PORT) return Number(port);
   throw new UsageError(
     `--port takes a port from 0 (any free one) to ${MAX_PORT}, not ${visibleLine(port)}.`,
@@ -100,7 +100,7 @@ function pageFolder(): string {
 }
 
 /** Only read; where nothing was ever kept, an empty one is made, for what comes. */
-async function storeOf({ home }: InspectedPlace): Promise<Store> {
+async function openInspectedStore({ home }: InspectedHome): Promise<Store> {
   if (!hasStore(home)) {
     await (await openHomeStore(home)).close();
   }

@@ -1,11 +1,11 @@
 // Where an inspector stands: the home it looks at, and the directory its calls happen in.
 
 import type { LoadedConfig } from "../../config/index.ts";
-import { EXIT, failureOf, visibleLine } from "../../output/index.ts";
-import { homeOf, type CommandContext } from "../context.ts";
+import { EXIT, describeFailure, visibleLine } from "../../output/index.ts";
+import { resolveHome, type CommandContext } from "../context.ts";
 import { InspectorError } from "@soong/inspector";
 
-export interface InspectedPlace {
+export interface InspectedHome {
   readonly env: CommandContext["env"];
   readonly home: string;
   readonly cwd: string;
@@ -15,9 +15,9 @@ export interface InspectedPlace {
   readonly note: (text: string) => void;
 }
 
-export async function inspectedPlace(context: CommandContext): Promise<InspectedPlace> {
+export async function openInspectedHome(context: CommandContext): Promise<InspectedHome> {
   const { env, cwd, output } = context;
-  const home = await homeOf(context);
+  const home = await resolveHome(context);
   const said = new Set<string>();
   return {
     env,
@@ -36,12 +36,12 @@ export async function inspectedPlace(context: CommandContext): Promise<Inspected
 }
 
 /** What goes wrong behind the page is reported in the same sentences that commands end with. */
-export async function refusing<T>(work: () => Promise<T>): Promise<T> {
+export async function withInspectorErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof InspectorError) throw error;
-    const { message, exitCode } = failureOf(error);
+    const { message, exitCode } = describeFailure(error);
     throw new InspectorError(exitCode === EXIT.usage ? "bad_request" : "failed", message);
   }
 }

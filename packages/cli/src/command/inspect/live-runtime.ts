@@ -10,7 +10,7 @@ import {
   type ListedQuestion,
 } from "@soong/control";
 import { inTime } from "@soong/platform";
-import { areGrants, isHello, isQuestion, isSettled } from "./validate-control-messages.ts";
+import { isGrantList, isHello, isQuestion, isSettled } from "./validate-control-messages.ts";
 import { createSettledQuestions } from "./settled-questions.ts";
 
 /** Who answers here, on record as control:inspector. */
@@ -28,7 +28,7 @@ export interface SeenRuntime {
   problem(): string | undefined;
   /** Its questions are put here: it has said so. */
   isAttended(): boolean;
-  /** Asks what may have changed by itself; once at a time. */
+  /** Asks what may have changed automatically; once at a time. */
   look(): void;
   attend(): void;
   leave(): void;
@@ -40,7 +40,7 @@ export interface SeenRuntime {
   close(): void;
 }
 
-/** Rejects when nobody answers there. `changed` is called after each change. */
+/** Rejects when no one answers there. `changed` is called after each change. */
 export async function seeRuntime(path: string, changed: () => void): Promise<SeenRuntime> {
   const open = new Map<string, ListedQuestion>();
   const settled = createSettledQuestions();
@@ -52,7 +52,7 @@ export async function seeRuntime(path: string, changed: () => void): Promise<See
   /** Counts what was said about attending: an answer to an older word says nothing. */
   let said = 0;
   let isAttended = false;
-  /** Until it has heard that nobody attends, what it still asks is not for us. */
+  /** Until it has heard that no one attends, what it still asks is not for us. */
   let leaving = 0;
   // In turn with the answers: these are taken up a moment after they came, and what is asked later belongs behind them.
   const client = await connectControl(path, {
@@ -149,7 +149,7 @@ export async function seeRuntime(path: string, changed: () => void): Promise<See
       ]);
       const before = JSON.stringify([isSilent, isMisread, runs, grants]);
       isSilent = false;
-      if (isHello(hello) && areGrants(listed.grants)) {
+      if (isHello(hello) && isGrantList(listed.grants)) {
         ({ runs } = hello);
         ({ grants } = listed);
       } else isMisread = true;

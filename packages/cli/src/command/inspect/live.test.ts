@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
 import type { LiveState } from "@soong/inspector";
-import { openLive, type LiveRuntimesPort } from "./live.ts";
+import { openLivePort, type LiveRuntimesPort } from "./live.ts";
 
 let home: string;
 const ends: (() => unknown)[] = [];
@@ -146,7 +146,7 @@ test("an answer goes to the session whose question was shown, whoever asks one w
 });
 
 function opened(): LiveRuntimesPort {
-  const live = openLive(home);
+  const live = openLivePort(home);
   ends.push(() => live.close());
   return live;
 }

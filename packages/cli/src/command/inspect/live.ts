@@ -5,20 +5,20 @@ import { readdirSync, watch, type FSWatcher } from "node:fs";
 import { join } from "node:path";
 import { InspectorError, type LivePort, type LiveState } from "@soong/inspector";
 import { controlFolder, hasControlSockets, listLiveRuntimes } from "@soong/control";
-import { failureOf } from "../../output/index.ts";
+import { describeFailure } from "../../output/index.ts";
 import { ANSWER_MS, seeRuntime, type SeenRuntime } from "./live-runtime.ts";
 
 export interface LiveRuntimesPort extends LivePort {
-  /** Resolves once questions of this session are put here; also when nobody looks at the page, or after a while. */
+  /** Resolves once questions of this session are put here; also when no one looks at the page, or after a while. */
   attended(session_id: string): Promise<void>;
   close(): void;
 }
 
-/** How often is looked again for what nobody tells: with somebody at the page, and without. */
+/** How often is looked again for what no one tells: with someone at the page, and without. */
 const LOOK_MS = { attended: 500, unattended: 2000 };
 const SOCKET_ENDING = ".sock";
 
-export function openLive(home: string): LiveRuntimesPort {
+export function openLivePort(home: string): LiveRuntimesPort {
   const seen = new Map<string, SeenRuntime>();
   /** By name: sockets that are being connected to, or were not answered by; and when to try again. */
   const untried = new Map<string, { readonly again: number; readonly problem?: string }>();
@@ -35,7 +35,7 @@ export function openLive(home: string): LiveRuntimesPort {
   else trouble = "Live sessions cannot be reached on Windows yet; use the terminal they run in.";
 
   return {
-    state: () => (known ??= gathered()),
+    state: () => (known ??= gatherState()),
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -52,9 +52,9 @@ export function openLive(home: string): LiveRuntimesPort {
       for (const runtime of seen.values()) runtime.leave();
     },
     answer: async (session_id, question_id, answer) =>
-      runtimeOf(session_id, question_id).answer(question_id, answer),
-    revoke: async (session_id, grant_id) => runtimeOf(session_id).revoke(grant_id),
-    abort: async (session_id, run_id) => runtimeOf(session_id).abort(run_id),
+      requireRuntime(session_id, question_id).answer(question_id, answer),
+    revoke: async (session_id, grant_id) => requireRuntime(session_id).revoke(grant_id),
+    abort: async (session_id, run_id) => requireRuntime(session_id).abort(run_id),
     attended: (session_id) =>
       new Promise((resolve) => {
         const isSo = (): boolean =>
@@ -77,7 +77,7 @@ export function openLive(home: string): LiveRuntimesPort {
       clearTimeout(timer);
       watcher?.close();
       for (const runtime of seen.values()) runtime.close();
-      changed();
+      notifyChange();
     },
   };
 
@@ -96,7 +96,7 @@ export function openLive(home: string): LiveRuntimesPort {
     try {
       folder ??= await controlFolder(home);
       names = readdirSync(folder).filter((name) => name.endsWith(SOCKET_ENDING));
-      watcher ??= watched(folder);
+      watcher ??= watchRuntime(folder);
       trouble = undefined;
     } catch (error) {
       watcher?.close();
@@ -105,12 +105,12 @@ export function openLive(home: string): LiveRuntimesPort {
       trouble = `Live sessions cannot be reached: ${whyNot(error)}`;
     }
     for (const name of untried.keys()) if (!names.includes(name)) untried.delete(name);
-    if (trouble !== before) changed();
+    if (trouble !== before) notifyChange();
     return names;
   }
 
   /** Tells of a new socket at once, where the system can. */
-  function watched(path: string): FSWatcher | undefined {
+  function watchRuntime(path: string): FSWatcher | undefined {
     try {
       const watching = watch(path, { persistent: false }, () => void look());
       watching.on("error", () => {
@@ -131,13 +131,13 @@ export function openLive(home: string): LiveRuntimesPort {
 
   async function connect(name: string): Promise<void> {
     try {
-      const runtime = await seeRuntime(join(folder ?? "", name), changed);
+      const runtime = await seeRuntime(join(folder ?? "", name), notifyChange);
       if (isClosed) return runtime.close();
       untried.delete(name);
       seen.set(name, runtime);
       void runtime.closed.then(() => {
         seen.delete(name);
-        changed();
+        notifyChange();
       });
       if (isAttended) runtime.attend();
       runtime.look();
@@ -149,11 +149,11 @@ export function openLive(home: string): LiveRuntimesPort {
       // Left by a killed process; whoever lists them clears such away.
       if (code === "ECONNREFUSED") void listLiveRuntimes(home).catch(() => {});
     }
-    changed();
+    notifyChange();
   }
 
   /** Much may change in one turn; it is told once. */
-  function changed(): void {
+  function notifyChange(): void {
     known = undefined;
     if (isTelling) return;
     isTelling = true;
@@ -163,7 +163,7 @@ export function openLive(home: string): LiveRuntimesPort {
     });
   }
 
-  function gathered(): LiveState {
+  function gatherState(): LiveState {
     const all = [...seen.values()];
     const sessions = all.flatMap((one) => {
       const live = one.live();
@@ -185,7 +185,7 @@ export function openLive(home: string): LiveRuntimesPort {
     };
   }
 
-  function runtimeOf(session_id: string, question_id?: string): SeenRuntime {
+  function requireRuntime(session_id: string, question_id?: string): SeenRuntime {
     const all = [...seen.values()];
     // Who is shown is who is answered: of those that say the same, the last.
     const asking = all.findLast((one) =>
@@ -206,7 +206,7 @@ export function openLive(home: string): LiveRuntimesPort {
 
 function whyNot(error: unknown): string {
   const { name, message } = error as Error;
-  return name === "ControlUnavailable" ? message : failureOf(error).message;
+  return name === "ControlUnavailable" ? message : describeFailure(error).message;
 }
 
 function sentence(message: string): string {

@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { loadConfig } from "../../config/index.ts";
-import type { InspectedPlace } from "./inspected-home.ts";
+import type { InspectedHome } from "./inspected-home.ts";
 import { AT_ONCE, openPlayground } from "./playground.ts";
 
 let folder: string;
-let place: InspectedPlace;
+let place: InspectedHome;
 
 beforeEach(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "soong-playground-")));

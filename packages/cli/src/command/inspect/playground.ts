@@ -13,11 +13,11 @@ import {
   type PlaygroundTool,
 } from "@soong/inspector";
 import { createApprovalBroker } from "@soong/control";
-import { openRuntime, type KeptSession, type Runtime } from "../../runtime/index.ts";
-import { serverOf } from "../await-servers.ts";
-import { explainedCall } from "../tools/explain-call.ts";
-import type { InspectedPlace } from "./inspected-home.ts";
-import { refusing } from "./inspected-home.ts";
+import { openRuntime, type StoredSession, type Runtime } from "../../runtime/index.ts";
+import { chooseServers } from "../await-servers.ts";
+import { explainCall } from "../tools/explain-call.ts";
+import type { InspectedHome } from "./inspected-home.ts";
+import { withInspectorErrors } from "./inspected-home.ts";
 import { refuseUnknownTool } from "../tools/tool-input.ts";
 
 export interface Playground extends PlaygroundPort {
@@ -31,8 +31,8 @@ const REMEMBERED = 100;
 export const AT_ONCE = 8;
 
 export function openPlayground(
-  { env, cwd, config, note }: InspectedPlace,
-  /** Resolves once questions of that session are put to the page, or nobody looks at it. */
+  { env, cwd, config, note }: InspectedHome,
+  /** Resolves once questions of that session are put to the page, or no one looks at it. */
   attended: (session_id: string) => Promise<void>,
 ): Playground {
   const calls = new Map<string, { readonly ended: Promise<CallEnded>; isOver: boolean }>();
@@ -43,20 +43,20 @@ export function openPlayground(
 
   return {
     tools: () =>
-      refusing(() =>
+      withInspectorErrors(() =>
         during({ servers: "all", agents: true }, async (runtime) => ({
           cwd: runtime.roots.project,
-          tools: await toolsOf(runtime),
-          problems: problemsOf(runtime),
+          tools: await listPlaygroundTools(runtime),
+          problems: listProblems(runtime),
         })),
       ),
     explain: (tool_name, input) =>
-      refusing(() =>
-        during({ servers: serverOf(tool_name), agents: true }, async (runtime) => {
+      withInspectorErrors(() =>
+        during({ servers: chooseServers(tool_name), agents: true }, async (runtime) => {
           refuseUnknownTool(runtime, tool_name);
-          const run = await (await runtime.openPassingSession()).startRun();
+          const run = await (await runtime.openEphemeralSession()).startRun();
           const call = { name: tool_name, arguments: JSON.stringify(input) };
-          const { explanation, blocked } = await explainedCall(run, call);
+          const { explanation, blocked } = await explainCall(run, call);
           const isAsked = explanation.outcome === "ask";
           return {
             explanation,
@@ -65,9 +65,9 @@ export function openPlayground(
           };
         }),
       ),
-    call: (tool_name, input) => refusing(() => begin(tool_name, input)),
+    call: (tool_name, input) => withInspectorErrors(() => begin(tool_name, input)),
     ended: (run_id) =>
-      refusing(async () => {
+      withInspectorErrors(async () => {
         const call = calls.get(run_id);
         if (call !== undefined) return call.ended;
         throw new InspectorError("not_found", `No call of this inspector has the run ${run_id}.`);
@@ -82,16 +82,16 @@ export function openPlayground(
     parts: RuntimeParts,
     work: (runtime: Runtime) => Promise<T>,
   ): Promise<T> {
-    const runtime = await opened(parts);
+    const runtime = await openPlaygroundRuntime(parts);
     try {
       return await work(runtime);
     } finally {
-      await closed(runtime);
+      await closePlayground(runtime);
     }
   }
 
   /** Its servers have answered, or were waited for as long as the config says. */
-  async function opened(parts: RuntimeParts): Promise<Runtime> {
+  async function openPlaygroundRuntime(parts: RuntimeParts): Promise<Runtime> {
     if (open >= AT_ONCE) {
       const message = `${AT_ONCE} calls are under way here; answer or end some of them first.`;
       throw new InspectorError("failed", message);
@@ -103,7 +103,7 @@ export function openPlayground(
     });
     await runtime.ready(closing.signal);
     if (!closing.signal.aborted) return runtime;
-    await closed(runtime);
+    await closePlayground(runtime);
     throw new InspectorError("gone", "The inspector is being ended.");
   }
 
@@ -114,12 +114,12 @@ export function openPlayground(
       cwd,
       note,
       config: await config(),
-      // Somebody may be there who answers what a server wants to know.
+      // Someone may be there who answers what a server wants to know.
       broker: createApprovalBroker(),
     });
   }
 
-  async function closed(runtime: Runtime): Promise<void> {
+  async function closePlayground(runtime: Runtime): Promise<void> {
     try {
       await runtime.close();
     } finally {
@@ -128,8 +128,11 @@ export function openPlayground(
   }
 
   async function begin(tool_name: string, input: JsonValue): Promise<Called> {
-    const servers = serverOf(tool_name);
-    const runtime = await opened({ servers, agents: /^(agent|internal)\./.test(tool_name) });
+    const servers = chooseServers(tool_name);
+    const runtime = await openPlaygroundRuntime({
+      servers,
+      agents: /^(agent|internal)\./.test(tool_name),
+    });
     try {
       refuseUnknownTool(runtime, tool_name);
       const held = await runtime.openSession({ title: "playground" });
@@ -140,14 +143,14 @@ export function openPlayground(
       void call.ended.catch(() => {}).then(() => over(call));
       return { session_id: held.session.session_id, run_id };
     } catch (error) {
-      await closed(runtime);
+      await closePlayground(runtime);
       throw error;
     }
   }
 
   async function carriedOut(
     runtime: Runtime,
-    held: KeptSession,
+    held: StoredSession,
     run: Run,
     name: string,
     input: JsonValue,
@@ -175,7 +178,7 @@ export function openPlayground(
     } finally {
       stopListening();
       closing.signal.removeEventListener("abort", stopAll);
-      await closed(runtime);
+      await closePlayground(runtime);
     }
   }
 
@@ -189,8 +192,8 @@ export function openPlayground(
 type RuntimeParts = Pick<Parameters<typeof openRuntime>[0], "servers" | "agents">;
 
 /** Also those that a rule takes away: asking why is what a playground is for. */
-async function toolsOf(runtime: Runtime): Promise<PlaygroundTool[]> {
-  const { policy } = await (await runtime.openPassingSession()).startRun();
+async function listPlaygroundTools(runtime: Runtime): Promise<PlaygroundTool[]> {
+  const { policy } = await (await runtime.openEphemeralSession()).startRun();
   const { tools } = runtime.kernel.registry.snapshot();
   return [...tools.values()].map((tool) => ({
     tool_name: tool.name,
@@ -201,7 +204,7 @@ async function toolsOf(runtime: Runtime): Promise<PlaygroundTool[]> {
   }));
 }
 
-function problemsOf({ mcp }: Runtime): string[] {
+function listProblems({ mcp }: Runtime): string[] {
   const statuses = mcp?.status() ?? [];
   return statuses.flatMap(({ server_id, state, message }) => {
     if (state === "connected" || state === "disabled") return [];

@@ -3,32 +3,32 @@
 import type { InspectorPorts } from "@soong/inspector";
 import type { Store } from "@soong/store";
 import { FACT_TEXTS } from "../facts.ts";
-import { openLive } from "./live.ts";
-import type { InspectedPlace } from "./inspected-home.ts";
+import { openLivePort } from "./live.ts";
+import type { InspectedHome } from "./inspected-home.ts";
 
 export interface OpenPorts {
   readonly ports: Required<InspectorPorts>;
-  /** Calls under way are ended and on record; nobody is attended any more. */
+  /** Calls under way are ended and on record; no one is attended any more. */
   readonly close: () => Promise<void>;
 }
 
-export function openPorts(place: InspectedPlace, store: Store): OpenPorts {
-  const live = openLive(place.home);
+export function openPorts(place: InspectedHome, store: Store): OpenPorts {
+  const live = openLivePort(place.home);
   const tasks = once(async () => {
-    const { tasksOf } = await import("./tasks.ts");
-    return tasksOf(store, place.home);
+    const { createTasksPort } = await import("./tasks.ts");
+    return createTasksPort(store, place.home);
   });
   const playground = once(async () => {
     const { openPlayground } = await import("./playground.ts");
     return openPlayground(place, (session_id) => live.attended(session_id));
   });
   const servers = once(async () => {
-    const { inspectedServers } = await import("./servers.ts");
-    return inspectedServers(place);
+    const { openServersPort } = await import("./servers.ts");
+    return openServersPort(place);
   });
   const whatIf = once(async () => {
-    const { whatIfOf } = await import("./what-if.ts");
-    return whatIfOf(store, place);
+    const { createWhatIfPort } = await import("./what-if.ts");
+    return createWhatIfPort(store, place);
   });
 
   return {
@@ -62,7 +62,7 @@ export function openPorts(place: InspectedPlace, store: Store): OpenPorts {
 
 interface Once<T> {
   get(): Promise<T>;
-  /** Undefined when nobody ever wanted it. */
+  /** Undefined when no one ever wanted it. */
   made(): Promise<T> | undefined;
 }
 

@@ -3,35 +3,40 @@
 
 import { messageOf } from "@soong/core";
 import { InspectorError, type ServerList, type ServersPort } from "@soong/inspector";
-import { openRuntime, ownServers, type Runtime, type ServerChoice } from "../../runtime/index.ts";
-import type { InspectedPlace } from "./inspected-home.ts";
-import { refusing } from "./inspected-home.ts";
-import { serverNamed } from "../mcp/server.ts";
+import {
+  openRuntime,
+  loadUserServers,
+  type Runtime,
+  type ServerChoice,
+} from "../../runtime/index.ts";
+import type { InspectedHome } from "./inspected-home.ts";
+import { withInspectorErrors } from "./inspected-home.ts";
+import { findServer } from "../mcp/server.ts";
 
 export interface InspectedServers extends ServersPort {
   /** Ends what still waits for a server. */
   close(): void;
 }
 
-export function inspectedServers({ env, cwd, config, note }: InspectedPlace): InspectedServers {
+export function openServersPort({ env, cwd, config, note }: InspectedHome): InspectedServers {
   const closing = new AbortController();
   /** Whoever asks while servers are being asked hears the same. */
   let listing: Promise<ServerList> | undefined;
 
   return {
     list() {
-      listing ??= refusing(() =>
-        during("all", async ({ mcp }) => ({ servers: rowsOf(mcp) })),
+      listing ??= withInspectorErrors(() =>
+        during("all", async ({ mcp }) => ({ servers: listServerRows(mcp) })),
       ).finally(() => {
         listing = undefined;
       });
       return listing;
     },
     accept: (server_id, shown) =>
-      refusing(async () => {
+      withInspectorErrors(async () => {
         const now = await config();
-        const { entries } = await ownServers(now.home, env, now.values.mcp);
-        serverNamed(entries, server_id, now);
+        const { entries } = await loadUserServers(now.home, env, now.values.mcp);
+        findServer(entries, server_id, now);
         return during({ only: server_id }, async ({ mcp }) => {
           if (mcp === undefined) throw new Error(`the server ${server_id} was not opened`);
           const accepted = await mcp.accept(server_id, shown).catch((error: unknown) => {
@@ -57,7 +62,7 @@ export function inspectedServers({ env, cwd, config, note }: InspectedPlace): In
   }
 }
 
-function rowsOf(mcp: Runtime["mcp"]): ServerList["servers"] {
+function listServerRows(mcp: Runtime["mcp"]): ServerList["servers"] {
   const statuses = mcp?.status() ?? [];
   return statuses.map(({ server_id, state, message, tools }) => ({
     server_id,

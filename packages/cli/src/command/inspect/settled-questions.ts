@@ -5,7 +5,7 @@ import type { Settled } from "./validate-control-messages.ts";
 
 export interface SettledQuestions {
   add(settled: Settled): void;
-  /** For an answer that nobody waits for. */
+  /** For an answer that no one waits for. */
   refusal(question_id: string): InspectorError;
 }
 
@@ -20,15 +20,15 @@ export function createSettledQuestions(): SettledQuestions {
       if (remembered.size > REMEMBERED && oldest !== undefined) remembered.delete(oldest);
     },
     refusal: (question_id) =>
-      new InspectorError("settled", `Too late: ${howItEnded(remembered.get(question_id))}.`),
+      new InspectorError("settled", `Too late: ${describeOutcome(remembered.get(question_id))}.`),
   };
 }
 
-function howItEnded(settled: Settled | undefined): string {
-  if (settled === undefined) return "somebody has answered this question, or its call is gone";
-  const { outcome, answered_by = "somebody else", decision, action } = settled;
+function describeOutcome(settled: Settled | undefined): string {
+  if (settled === undefined) return "this question was answered already, or its call is gone";
+  const { outcome, answered_by = "someone else", decision, action } = settled;
   if (outcome === "cancelled") return "the call is gone, or did not wait any longer";
-  if (outcome === "nobody") return "nobody was there to answer, so it was denied";
+  if (outcome === "nobody") return "no one was there to answer, so it was denied";
   const answer = decision ?? action;
   return `${answered_by} has answered${answer === undefined ? "" : ` ${answer.replaceAll("_", " ")}`}`;
 }

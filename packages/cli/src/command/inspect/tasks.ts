@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { taskReader, type StepRecord, type TaskRecord, type TaskWithCounts } from "@soong/tasks";
 import { InspectorError, type StepRow, type TaskRow, type TasksPort } from "@soong/inspector";
 import type { Store } from "@soong/store";
-import { stepsOf } from "../tasks/stored-task.ts";
+import { listSteps } from "../tasks/stored-task.ts";
 
 /** So many are listed, the newest; of those that are open, every step is looked at for news. */
 const LISTED = 100;
 /** A clock may be too coarse to tell two writes apart; after this, the store is read whether or not it seems changed. */
 const LOOK_ANYWAY_MS = 2000;
 
-export function tasksOf(store: Store, home: string): TasksPort {
+export function createTasksPort(store: Store, home: string): TasksPort {
   const reader = taskReader(store.tasks());
   let known: { readonly files: string; readonly at: number; readonly version: string } | undefined;
 
@@ -30,7 +30,7 @@ export function tasksOf(store: Store, home: string): TasksPort {
       if (found === undefined) {
         throw new InspectorError("not_found", `There is no task ${task_id} in this home.`);
       }
-      const steps = await stepsOf(reader, task_id);
+      const steps = await listSteps(reader, task_id);
       return { task: taskRow(found), steps: steps.map(stepRow) };
     },
     async version() {
@@ -41,7 +41,7 @@ export function tasksOf(store: Store, home: string): TasksPort {
       for (const task of await reader.list({ limit: LISTED })) {
         parts.push([task.task_id, task.status, task.updated_at]);
         if (!isOpen(task)) continue;
-        const steps = await stepsOf(reader, task.task_id);
+        const steps = await listSteps(reader, task.task_id);
         for (const { updated_at, status, attempts, claim, note } of steps) {
           parts.push([updated_at, status, attempts, claim?.token, note]);
         }

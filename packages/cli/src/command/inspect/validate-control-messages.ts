@@ -8,21 +8,21 @@ export type Settled = Extract<ControlEvent, { event: "question.settled" }>["data
 
 export function isHello(said: unknown): said is ControlClient["hello"] {
   return (
-    has(said, ["session_id", "project"], ["runs"]) &&
+    hasFields(said, ["session_id", "project"], ["runs"]) &&
     typeof said["pid"] === "number" &&
-    (said["runs"] as unknown[]).every((run) => has(run, ["run_id", "agent_id", "role"]))
+    (said["runs"] as unknown[]).every((run) => hasFields(run, ["run_id", "agent_id", "role"]))
   );
 }
 
 export function isQuestion(said: unknown): said is ListedQuestion {
-  if (!has(said, ["question_id", "asked_at"])) return false;
+  if (!hasFields(said, ["question_id", "asked_at"])) return false;
   const { kind, request } = said;
-  if (kind === "permission") return has(request, REQUEST_TEXTS, REQUEST_LISTS);
-  if (kind !== "elicitation" || !has(request, ["message", "tool_name", "tool_call_id"])) {
+  if (kind === "permission") return hasFields(request, REQUEST_TEXTS, REQUEST_LISTS);
+  if (kind !== "elicitation" || !hasFields(request, ["message", "tool_name", "tool_call_id"])) {
     return false;
   }
   return request["mode"] === "url"
-    ? has(request, ["url"])
+    ? hasFields(request, ["url"])
     : request["mode"] === "form" && isPlainRecord(request["requested_schema"]);
 }
 
@@ -43,19 +43,19 @@ const REQUEST_TEXTS = [
 const REQUEST_LISTS = ["tags", "resources", "scopes", "hook_results", "chain"];
 
 export function isSettled(said: unknown): said is Settled {
-  return has(said, ["question_id", "outcome"]);
+  return hasFields(said, ["question_id", "outcome"]);
 }
 
-export function areGrants(said: unknown): said is readonly ListedGrant[] {
+export function isGrantList(said: unknown): said is readonly ListedGrant[] {
   return (
     Array.isArray(said) &&
     said.every((grant) =>
-      has(grant, ["grant_id", "tool_name", "session_id", "granted_by", "covers"], ["scopes"]),
+      hasFields(grant, ["grant_id", "tool_name", "session_id", "granted_by", "covers"], ["scopes"]),
     )
   );
 }
 
-function has(
+function hasFields(
   said: unknown,
   texts: readonly string[],
   lists: readonly string[] = [],

@@ -6,21 +6,21 @@ import { isRecord } from "@soong/core/internal";
 import type { ControlClient, ControlEvent, QuestionAnswer } from "@soong/control";
 import type { Output } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
-import { isGone, unlessGone, type Attached, type AttachedView } from "./live-runtimes.ts";
+import { isGone, rethrowUnlessGone, type Attached, type AttachedView } from "./live-runtimes.ts";
 
 const SCHEMA = "soong.attach/1";
 
-export async function attachedProgram(
+export async function openProgramView(
   { output, stdin }: CommandContext,
   { runtime, client, left }: Attached,
 ): Promise<AttachedView> {
   const { session_id, project, pid, runs } = runtime.hello;
   output.record(SCHEMA, { event: "attached", session_id, project, pid, runs });
-  await client.request("questions.attend", { name: "attach" }).catch(unlessGone);
+  await client.request("questions.attend", { name: "attach" }).catch(rethrowUnlessGone);
   void answerAll(stdin, client, output, left);
   return {
     event(event) {
-      const record = recordOf(event);
+      const record = toRecord(event);
       if (record !== undefined) output.record(SCHEMA, record);
     },
     end(how) {
@@ -30,7 +30,7 @@ export async function attachedProgram(
   };
 }
 
-function recordOf(event: ControlEvent): object | undefined {
+function toRecord(event: ControlEvent): object | undefined {
   switch (event.event) {
     case "question.opened":
       return { event: "question", ...event.data };
@@ -63,7 +63,7 @@ async function answerAll(
 
 /** The runtime looks at what is in it; here it only has to be an object. */
 async function answerOne(line: string, client: ControlClient, output: Output): Promise<void> {
-  const given = parsed(line);
+  const given = parseAnswer(line);
   if (!isRecord(given)) {
     output.record(SCHEMA, { event: "refused", message: "An answer is an object in JSON." });
     return;
@@ -78,7 +78,7 @@ async function answerOne(line: string, client: ControlClient, output: Output): P
   }
 }
 
-function parsed(line: string): unknown {
+function parseAnswer(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {

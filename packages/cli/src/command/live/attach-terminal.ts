@@ -1,23 +1,23 @@
-// A live session as a person sees it from a second terminal: lines of what happens, and its questions one after
-// the other. Where nobody sits, it is watched only.
+// A live session as a user sees it from a second terminal: lines of what happens, and its questions one after
+// the other. Where no one sits, it is watched only.
 
 import type { Fact } from "@soong/core";
 import type { ListedQuestion } from "@soong/control";
 import { visibleLine } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
 import { factLine } from "../facts.ts";
-import { isGone, unlessGone, type Attached, type AttachedView } from "./live-runtimes.ts";
-import { terminalQuestions } from "../terminal-questions.ts";
+import { isGone, rethrowUnlessGone, type Attached, type AttachedView } from "./live-runtimes.ts";
+import { createTerminalQuestions } from "../terminal-questions.ts";
 
 const MAX_HELD = 1000;
 
-export async function attachedTerminal(
+export async function openTerminalView(
   context: CommandContext,
   { runtime, client, left }: Attached,
 ): Promise<AttachedView> {
   const { output, isInteractive } = context;
   const { dim } = output.noteColours;
-  const questions = terminalQuestions(context.stdin, output, { edits: false });
+  const questions = createTerminalQuestions(context.stdin, output, { edits: false });
   /** Open here, each with what ends the wait for its answer. */
   const open = new Map<
     string,
@@ -29,21 +29,21 @@ export async function attachedTerminal(
   let isLineOpen = false;
 
   if (isInteractive) {
-    await client.request("questions.attend", { name: "terminal" }).catch(unlessGone);
+    await client.request("questions.attend", { name: "terminal" }).catch(rethrowUnlessGone);
   } else
-    output.note("Nobody can be asked here: questions are left to others. --json is for programs.");
+    output.note("No one can be asked here: others answer the questions. --json is for programs.");
 
   output.note(
     dim(
       visibleLine(
-        `${runtime.hello.session_id}, ${runtime.hello.project} (process ${runtime.hello.pid}). Ctrl-C leaves it; it goes on.`,
+        `${runtime.hello.session_id}, ${runtime.hello.project} (process ${runtime.hello.pid}). Ctrl-C leaves it; it continues.`,
       ),
     ),
   );
 
   return {
     event(event) {
-      if (event.event === "question.opened") return opened(event.data);
+      if (event.event === "question.opened") return showQuestion(event.data);
       if (event.event === "question.settled") open.get(event.data.question_id)?.settled.abort();
       if (event.event !== "fact") return;
       held.push(event.data);
@@ -53,11 +53,11 @@ export async function attachedTerminal(
       for (const { settled } of open.values()) settled.abort();
       showHeld();
       closeLine();
-      output.note(dim(how === "left" ? "Left; the session goes on." : "The session has ended."));
+      output.note(dim(how === "left" ? "Left; the session continues." : "The session has ended."));
     },
   };
 
-  function opened(question: ListedQuestion): void {
+  function showQuestion(question: ListedQuestion): void {
     open.set(question.question_id, { question, settled: new AbortController() });
     if (!isAsking) void askAll();
   }
@@ -82,7 +82,7 @@ export async function attachedTerminal(
       question.kind === "permission"
         ? await questions.ask(question.request, { signal })
         : await questions.elicit(question.request, { signal });
-    // Somebody was faster, or we leave: this is no answer.
+    // Someone was faster, or we leave: this is no answer.
     if (signal.aborted) return;
     try {
       await client.request("questions.answer", { question_id, ...answer });

@@ -10,11 +10,11 @@ import {
   type LiveRuntime,
 } from "@soong/control";
 import { CommandError, EXIT, UsageError, visibleLine, type Output } from "../../output/index.ts";
-import { attachedProgram } from "./attach-program.ts";
-import { attachedTerminal } from "./attach-terminal.ts";
+import { openProgramView } from "./attach-program.ts";
+import { openTerminalView } from "./attach-terminal.ts";
 import type { CommandContext } from "../context.ts";
-import { readingStore } from "../stored.ts";
-import { isGone, liveRuntimes, unlessGone } from "./live-runtimes.ts";
+import { withReadOnlyStore } from "../stored.ts";
+import { isGone, liveRuntimes, rethrowUnlessGone } from "./live-runtimes.ts";
 import { argument, option, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -36,16 +36,16 @@ async function attachToSession(
   { json = false }: AttachOptions,
 ): Promise<number> {
   const { output, interrupts } = context;
-  const runtime = chosen(output, await liveRuntimes(context), session);
-  const after = await beginningOf(context, runtime);
+  const runtime = pickRuntime(output, await liveRuntimes(context), session);
+  const after = await findFirstSeq(context, runtime);
   const leaving = new AbortController();
   const waiting: ControlEvent[] = [];
   let take = (event: ControlEvent): void => void waiting.push(event);
-  const client = await reached(runtime, (event) => take(event));
+  const client = await connectTo(runtime, (event) => take(event));
   const stopListening = interrupts.on(() => leaving.abort());
   leaving.signal.addEventListener("abort", () => client.close());
   try {
-    const open = json ? attachedProgram : attachedTerminal;
+    const open = json ? openProgramView : openTerminalView;
     const view = await open(context, { runtime, client, left: leaving.signal });
     let last = after;
     take = (event) => {
@@ -55,10 +55,12 @@ async function attachToSession(
       else void yieldTo(output, client);
     };
     for (const event of waiting.splice(0)) take(event);
-    await client.request("facts.follow", { after }).catch(unlessGone);
+    await client.request("facts.follow", { after }).catch(rethrowUnlessGone);
     await client.closed;
     if (!leaving.signal.aborted) {
-      await rest(context, runtime, last, (fact) => view.event({ event: "fact", data: fact }));
+      await showRemaining(context, runtime, last, (fact) =>
+        view.event({ event: "fact", data: fact }),
+      );
     }
     view.end(leaving.signal.aborted ? "left" : "ended");
     return EXIT.ok;
@@ -68,7 +70,7 @@ async function attachToSession(
   }
 }
 
-function chosen(
+function pickRuntime(
   output: Output,
   live: readonly LiveRuntime[],
   session: string | undefined,
@@ -90,7 +92,7 @@ function chosen(
   );
 }
 
-async function reached(
+async function connectTo(
   { path, hello }: LiveRuntime,
   onEvent: (event: ControlEvent) => void,
 ): Promise<ControlClient> {
@@ -99,14 +101,14 @@ async function reached(
   } catch (error) {
     if (!isGone(error)) throw new CommandError((error as Error).message);
     throw new CommandError(
-      `The session ${hello.session_id} has just ended; \`soong resume ${hello.session_id}\` goes on with it.`,
+      `The session ${hello.session_id} has just ended; \`soong resume ${hello.session_id}\` continues it.`,
     );
   }
 }
 
 /** Shows a run from its first fact; without one under way, what comes from now on. */
-async function beginningOf(context: CommandContext, { hello }: LiveRuntime): Promise<number> {
-  return readingStore(
+async function findFirstSeq(context: CommandContext, { hello }: LiveRuntime): Promise<number> {
+  return withReadOnlyStore(
     context,
     async (store: Store) => {
       const found = await Promise.all(hello.runs.map(({ run_id }) => store.findRun(run_id)));
@@ -122,13 +124,13 @@ async function beginningOf(context: CommandContext, { hello }: LiveRuntime): Pro
 const PAGE = 500;
 
 /** What the runtime could not say any more when it ended. */
-async function rest(
+async function showRemaining(
   context: CommandContext,
   { hello }: LiveRuntime,
   after: number,
   show: (fact: Fact) => void,
 ): Promise<void> {
-  await readingStore(
+  await withReadOnlyStore(
     context,
     async (store) => {
       const reader = await store.readSession(hello.session_id);

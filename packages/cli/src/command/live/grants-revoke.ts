@@ -3,7 +3,7 @@
 import type { ListedGrant, LiveRuntime } from "@soong/control";
 import { CommandError, EXIT, visibleLine } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
-import { liveRuntimes, talkTo } from "./live-runtimes.ts";
+import { liveRuntimes, withClient } from "./live-runtimes.ts";
 import { argument, JSON_OPTION, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -40,7 +40,9 @@ async function revokeGrant(
   grant_id: string,
 ): Promise<ListedGrant | undefined> {
   try {
-    const answer = await talkTo(runtime, (client) => client.request("grants.revoke", { grant_id }));
+    const answer = await withClient(runtime, (client) =>
+      client.request("grants.revoke", { grant_id }),
+    );
     return answer?.grant;
   } catch (error) {
     if ((error as { code?: unknown }).code === "not_found") return undefined;

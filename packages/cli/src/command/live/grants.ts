@@ -3,7 +3,7 @@
 import type { ListedGrant, LiveRuntime } from "@soong/control";
 import { EXIT, visibleLine, wrap, type Output } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
-import { liveRuntimes, talkTo } from "./live-runtimes.ts";
+import { liveRuntimes, withClient } from "./live-runtimes.ts";
 import { JSON_OPTION, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -28,20 +28,21 @@ async function listGrants(
   let count = 0;
   for (const runtime of live) {
     const { pid, project } = runtime.hello;
-    for (const grant of await grantsOf(runtime)) {
+    for (const grant of await fetchGrants(runtime)) {
       count += 1;
       if (json) output.record("soong.grants/1", { pid, project, ...grant });
       else showGrant(output, runtime, grant);
     }
   }
   if (live.length === 0) output.note("No session is live, so nothing is granted.");
-  else if (count === 0) output.note(`Nothing is granted in the ${sessions(live.length)} live.`);
+  else if (count === 0)
+    output.note(`Nothing is granted in the ${countSessions(live.length)} live.`);
   return EXIT.ok;
 }
 
 /** None, when it has ended since. */
-async function grantsOf(runtime: LiveRuntime): Promise<readonly ListedGrant[]> {
-  const listed = await talkTo(runtime, (client) => client.request("grants.list", {}));
+async function fetchGrants(runtime: LiveRuntime): Promise<readonly ListedGrant[]> {
+  const listed = await withClient(runtime, (client) => client.request("grants.list", {}));
   return listed?.grants ?? [];
 }
 
@@ -55,6 +56,6 @@ function showGrant(output: Output, { hello }: LiveRuntime, grant: ListedGrant): 
   for (const text of [given, where]) output.line(dim(`    ${visibleLine(text)}`));
 }
 
-function sessions(count: number): string {
+function countSessions(count: number): string {
   return count === 1 ? "one session that is" : `${count} sessions that are`;
 }

@@ -9,7 +9,7 @@ import {
   type LiveRuntime,
 } from "@soong/control";
 import { CommandError, visibleLine } from "../../output/index.ts";
-import { homeOf, type CommandContext } from "../context.ts";
+import { resolveHome, type CommandContext } from "../context.ts";
 
 /** What is there and does not answer is noted. */
 export async function liveRuntimes(context: CommandContext): Promise<readonly LiveRuntime[]> {
@@ -18,7 +18,7 @@ export async function liveRuntimes(context: CommandContext): Promise<readonly Li
       "Live sessions cannot be reached on Windows yet; use the terminal they run in.",
     );
   }
-  const home = await homeOf(context);
+  const home = await resolveHome(context);
   try {
     const { live, problems } = await listLiveRuntimes(home);
     for (const problem of problems) context.output.note(visibleLine(problem));
@@ -30,7 +30,7 @@ export async function liveRuntimes(context: CommandContext): Promise<readonly Li
 }
 
 /** Undefined when the runtime has ended meanwhile. */
-export async function talkTo<T>(
+export async function withClient<T>(
   { path }: LiveRuntime,
   work: (client: ControlClient) => Promise<T>,
 ): Promise<T | undefined> {
@@ -52,7 +52,7 @@ export function isGone(error: unknown): boolean {
   return code === "unreachable" || code === "ECONNREFUSED" || code === "ENOENT";
 }
 
-export function unlessGone(error: unknown): void {
+export function rethrowUnlessGone(error: unknown): void {
   if (!isGone(error)) throw error;
 }
 

@@ -13,8 +13,8 @@ import {
   visibleLine,
 } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
-import { writingStore } from "../stored.ts";
-import { terminalQuestions } from "../terminal-questions.ts";
+import { withStore } from "../stored.ts";
+import { createTerminalQuestions } from "../terminal-questions.ts";
 import { argument, option, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -43,7 +43,7 @@ const DECISIONS = new Map([
   ["deny", "deny"],
 ] as const);
 
-/** `decision` left out: the question is put at the terminal. */
+/** `decision` default: the question is put at the terminal. */
 async function answerQuestion(
   context: CommandContext,
   id: string,
@@ -60,7 +60,7 @@ async function answerQuestion(
       "A yes needs a terminal, where the question is shown whole. `deny` works without one.",
     );
   }
-  return writingStore(context, async (store) => {
+  return withStore(context, async (store) => {
     const question = await findQuestion(store, id);
     const answer = await answerTo(question);
     const { taken, question: kept } = await store
@@ -70,7 +70,7 @@ async function answerQuestion(
         answered_by: TERMINAL,
         answered_at: new Date().toISOString(),
       });
-    if (!taken) throw new CommandError(notOpen(kept));
+    if (!taken) throw new CommandError(describeSettled(kept));
     output.line(`answered ${visibleLine(question.question_id)}: ${describeAnswer(answer)}`);
     output.note(
       output.noteColours.dim(
@@ -85,7 +85,7 @@ async function answerQuestion(
     if (stored.kind === "elicitation") {
       if (chosen === "deny") return { action: "decline" };
       if (chosen !== undefined) throw new UsageError("This question wants words, and not a yes.");
-      const { elicit } = terminalQuestions(context.stdin, output);
+      const { elicit } = createTerminalQuestions(context.stdin, output);
       return asJson(await elicit(stored.request, NEVER));
     }
     const why: JsonObject = reason === undefined ? {} : { reason };
@@ -97,7 +97,7 @@ async function answerQuestion(
     }
     const shown = stored.request;
     if (chosen === undefined) {
-      const { ask } = terminalQuestions(context.stdin, output);
+      const { ask } = createTerminalQuestions(context.stdin, output);
       return asJson(await ask(shown, NEVER));
     }
     if (chosen === "allow_for_session" && shown.scopes.length === 0) {
@@ -121,15 +121,15 @@ async function findQuestion(store: Store, id: string): Promise<QuestionRecord> {
     throw new CommandError(`Several questions begin with ${visibleLine(id)}; give more of the id.`);
   }
   if (question?.state === "open") return question;
-  if (question !== undefined) throw new CommandError(notOpen(question));
+  if (question !== undefined) throw new CommandError(describeSettled(question));
   throw new CommandError(
     `No open question has the id ${visibleLine(id)}: it was answered, or its call is gone. \`soong questions\` lists those that are open.`,
   );
 }
 
-function notOpen(question: QuestionRecord | undefined): string {
+function describeSettled(question: QuestionRecord | undefined): string {
   const { answer, answered_by } = question ?? {};
   if (answer === undefined) return "This question is not open any more: its call is gone.";
-  const by = visibleLine(answered_by ?? "somebody");
+  const by = visibleLine(answered_by ?? "someone");
   return `This question was answered already, by ${by} (${describeAnswer(answer)}).`;
 }

@@ -3,8 +3,8 @@
 import type { QuestionRecord, Store } from "@soong/store";
 import { readStoredRequest } from "@soong/control";
 import { EXIT, visibleLine } from "../../output/index.ts";
-import { homeOf, redactorOf, type CommandContext } from "../context.ts";
-import { readingStore } from "../stored.ts";
+import { resolveHome, createHomeRedactor, type CommandContext } from "../context.ts";
+import { withReadOnlyStore } from "../stored.ts";
 import { JSON_OPTION, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -21,8 +21,8 @@ async function listQuestions(
   { json = false }: { readonly json?: boolean },
 ): Promise<number> {
   const { output } = context;
-  const redactor = await redactorOf(await homeOf(context), context.env);
-  const open = await readingStore<QuestionRecord[]>(context, openQuestions, () => []);
+  const redactor = await createHomeRedactor(await resolveHome(context), context.env);
+  const open = await withReadOnlyStore<QuestionRecord[]>(context, openQuestions, () => []);
   for (const question of open) {
     if (json) output.record("soong.questions/1", redactor.value(question));
     else showQuestion(redactor.value(question));

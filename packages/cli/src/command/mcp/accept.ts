@@ -1,14 +1,14 @@
 // `soong mcp accept`: definitions that a server changed after they were allowed (MCP-7), shown, and allowed as they are
-// now if the person says so. What is taken is what was shown, or nothing.
+// now if the user says so. What is taken is what was shown, or nothing.
 
 import { messageOf } from "@soong/core";
 import type { AcceptedChange, McpServers } from "@soong/mcp";
 import { CommandError, EXIT, UsageError, visibleLine } from "../../output/index.ts";
-import { openRuntime, ownServers } from "../../runtime/index.ts";
-import { awaitServers, waitingNote } from "../await-servers.ts";
-import { configOf, type CommandContext } from "../context.ts";
-import { terminalQuestions } from "../terminal-questions.ts";
-import { serverNamed, showChanges } from "./server.ts";
+import { openRuntime, loadUserServers } from "../../runtime/index.ts";
+import { awaitServers, noteWaiting } from "../await-servers.ts";
+import { loadUserConfig, type CommandContext } from "../context.ts";
+import { createTerminalQuestions } from "../terminal-questions.ts";
+import { findServer, showChanges } from "./server.ts";
 import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -32,23 +32,23 @@ async function acceptChanges(
   { json = false, yes = false }: McpAcceptOptions,
 ): Promise<number> {
   const { env, cwd, output } = context;
-  const config = await configOf(context);
-  const { entries } = await ownServers(config.home, env, config.values.mcp);
-  serverNamed(entries, server, config);
-  const note = waitingNote(context, json);
+  const config = await loadUserConfig(context);
+  const { entries } = await loadUserServers(config.home, env, config.values.mcp);
+  findServer(entries, server, config);
+  const note = noteWaiting(context, json);
   const runtime = await openRuntime({ env, cwd, config, servers: { only: server }, ...note });
   try {
     const { mcp } = runtime;
     if (mcp === undefined) throw new Error(`the server ${server} was not opened`);
     if ((await awaitServers(context, runtime)) === "interrupted") return EXIT.interrupted;
-    const shown = changesOf(mcp, server);
+    const shown = listChanges(mcp, server);
     if (shown.length === 0) {
       if (json) output.record("soong.mcp_accept/1", { server_id: server, accepted: [] });
       else output.line(`Nothing of ${visibleLine(server)} changed after it was allowed.`);
       return EXIT.ok;
     }
     if (!json) showChanges(output, shown);
-    if (!yes && !(await agreed(context, server, shown.length))) return EXIT.denied;
+    if (!yes && !(await confirmChanges(context, server, shown.length))) return EXIT.denied;
     const accepted = await mcp.accept(server, shown).catch((error: unknown) => {
       throw new CommandError(`Nothing was accepted: ${messageOf(error)}.`);
     });
@@ -64,7 +64,7 @@ async function acceptChanges(
 }
 
 /** A server that cannot be asked has no definitions that anybody could agree to. */
-function changesOf(mcp: McpServers, server: string): readonly AcceptedChange[] {
+function listChanges(mcp: McpServers, server: string): readonly AcceptedChange[] {
   const status = mcp.status().find(({ server_id }) => server_id === server);
   if (status?.state === "connected") return mcp.changes(server);
   const why = status?.message ?? status?.excluded[0]?.detail ?? "it has not answered";
@@ -73,13 +73,17 @@ function changesOf(mcp: McpServers, server: string): readonly AcceptedChange[] {
   );
 }
 
-async function agreed(context: CommandContext, server: string, count: number): Promise<boolean> {
+async function confirmChanges(
+  context: CommandContext,
+  server: string,
+  count: number,
+): Promise<boolean> {
   if (!context.isInteractive) {
     throw new UsageError(
-      `${tools(count)} of ${visibleLine(server)} changed, and nobody can be asked here; add --yes to allow what is shown.`,
+      `${tools(count)} of ${visibleLine(server)} changed, and no one can be asked here; add --yes to allow what is shown.`,
     );
   }
-  const questions = terminalQuestions(context.stdin, context.output);
+  const questions = createTerminalQuestions(context.stdin, context.output);
   return questions.confirm(`Allow ${tools(count)} of ${visibleLine(server)} as shown?`);
 }
 

@@ -11,13 +11,13 @@ import { EXIT } from "../../output/index.ts";
 import {
   loginsFolder,
   openRuntime,
-  ownServers,
+  loadUserServers,
   serverLog,
   serversFile,
 } from "../../runtime/index.ts";
-import { awaitServers, waitingNote } from "../await-servers.ts";
-import { configOf, type CommandContext } from "../context.ts";
-import { serverNamed, showServer, showWhole, type ListedServer } from "./server.ts";
+import { awaitServers, noteWaiting } from "../await-servers.ts";
+import { loadUserConfig, type CommandContext } from "../context.ts";
+import { findServer, showServer, showServerDetails, type ListedServer } from "./server.ts";
 import { argument, JSON_OPTION, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -40,15 +40,15 @@ async function listServers(
   { json = false }: McpListOptions,
 ): Promise<number> {
   const { env, cwd, output } = context;
-  const config = await configOf(context);
-  const { entries } = await ownServers(config.home, env, config.values.mcp);
-  if (server !== undefined) serverNamed(entries, server, config);
+  const config = await loadUserConfig(context);
+  const { entries } = await loadUserServers(config.home, env, config.values.mcp);
+  if (server !== undefined) findServer(entries, server, config);
   const runtime = await openRuntime({
     env,
     cwd,
     config,
     servers: server === undefined ? "all" : { only: server },
-    ...waitingNote(context, json),
+    ...noteWaiting(context, json),
   });
   try {
     const { mcp } = runtime;
@@ -61,15 +61,15 @@ async function listServers(
     const listed: ListedServer[] = [];
     for (const status of mcp.status()) {
       const { server_id } = status;
-      const entry = serverNamed(entries, server_id, config);
+      const entry = findServer(entries, server_id, config);
       const log = serverLog(config.home, server_id);
-      const login = await loginOf(logins, entry);
+      const login = await readLogin(logins, entry);
       listed.push({ status, entry, changes: mcp.changes(server_id), log, login });
     }
     for (const one of listed) {
-      if (json) output.record("soong.mcp/1", recordOf(one));
+      if (json) output.record("soong.mcp/1", toRecord(one));
       else if (server === undefined) showServer(output, one);
-      else showWhole(output, one);
+      else showServerDetails(output, one);
     }
     return listed.some(({ status }) => status.state === "failed") ? EXIT.failed : EXIT.ok;
   } finally {
@@ -78,12 +78,12 @@ async function listServers(
 }
 
 /** One that cannot be read is none: whoever needs it is told why by the server's own state. */
-async function loginOf(logins: McpLogins, entry: McpServerEntry): Promise<McpLoginStatus> {
+async function readLogin(logins: McpLogins, entry: McpServerEntry): Promise<McpLoginStatus> {
   if (entry.transport.kind !== "http") return { kind: "none" };
   return logins.status(entry).catch(() => ({ kind: "none" }));
 }
 
-function recordOf({ status, entry, changes, log, login }: ListedServer): object {
+function toRecord({ status, entry, changes, log, login }: ListedServer): object {
   const { transport, place } = entry;
   const ofLogin = transport.kind === "http" ? { login } : {};
   return { ...status, transport: transport.kind, ...ofLogin, changes, log, place };

@@ -3,9 +3,9 @@
 
 import type { McpLoginReport, McpServerEntry } from "@soong/mcp";
 import { EXIT, visibleLine } from "../../output/index.ts";
-import { loginsFolder, ownServers } from "../../runtime/index.ts";
-import { configOf, type CommandContext } from "../context.ts";
-import { serverNamed } from "./server.ts";
+import { loginsFolder, loadUserServers } from "../../runtime/index.ts";
+import { loadUserConfig, type CommandContext } from "../context.ts";
+import { findServer } from "./server.ts";
 import { openBrowser } from "../open-browser.ts";
 import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
 
@@ -58,16 +58,16 @@ export async function findConfiguredServer(
   context: CommandContext,
   server: string,
 ): Promise<{ entry: McpServerEntry; home: string }> {
-  const config = await configOf(context);
-  const { entries } = await ownServers(config.home, context.env, config.values.mcp);
-  return { entry: serverNamed(entries, server, config), home: config.home };
+  const config = await loadUserConfig(context);
+  const { entries } = await loadUserServers(config.home, context.env, config.values.mcp);
+  return { entry: findServer(entries, server, config), home: config.home };
 }
 
 function describe({ server_id, issuer, scopes, expires_at, renewable }: McpLoginReport): string {
   const may = scopes.length === 0 ? "" : ` It may: ${scopes.join(", ")}.`;
   const until = expires_at === undefined ? "" : ` until ${new Date(expires_at).toISOString()}`;
   const renewed = renewable
-    ? "It is renewed by itself."
+    ? "It is renewed automatically."
     : `It holds${until || " until it is refused"}.`;
   return visibleLine(`Logged in to ${server_id} through ${issuer}.${may} ${renewed}`);
 }

@@ -1,4 +1,4 @@
-// Where `soong mcp serve --http` listens, and under which names it may be called: loopback, unless somebody says
+// Where `soong mcp serve --http` listens, and under which names it may be called: loopback, unless someone says
 // otherwise, and never under a name that merely leads here (DNS rebinding).
 
 import { isIP } from "node:net";
@@ -19,7 +19,7 @@ const EVERYWHERE = new Set(["0.0.0.0", "::"]);
 const MAX_PORT = 65_535;
 
 /** Undefined: stdio. */
-export function addressOf(options: {
+export function parseServeAddress(options: {
   readonly http?: string;
   readonly host?: string;
   readonly tokenFile?: string;
@@ -37,7 +37,7 @@ export function addressOf(options: {
     );
   }
   const bare = host.replace(/^\[(.*)\]$/, "$1");
-  const allowedHosts = [...new Set([...LOOPBACK, ...namesOf(bare)])];
+  const allowedHosts = [...new Set([...LOOPBACK, ...listLocalNames(bare)])];
   return {
     port,
     host: bare,
@@ -67,7 +67,7 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** As a `Host` header writes them. */
-function namesOf(host: string): string[] {
+function listLocalNames(host: string): string[] {
   if (!EVERYWHERE.has(host)) return [asName(host)];
   const addresses = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
   return [hostname(), ...addresses.map(({ address }) => asName(address))];

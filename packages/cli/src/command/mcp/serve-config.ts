@@ -27,7 +27,7 @@ export interface ServedAddress {
   readonly token: string;
   /** Where the token is kept. */
   readonly tokenFile: string;
-  /** Somebody reads this at a terminal; what is kept in a log has no token in it. */
+  /** Someone reads this at a terminal; what is kept in a log has no token in it. */
   readonly isSeen: boolean;
   readonly isOpen: boolean;
   readonly session_id: string;

@@ -6,7 +6,7 @@ import type { GatewayOptions } from "@soong/mcp";
 
 type ServedSession = GatewayOptions["session"];
 
-export function sessionAtFirstRun(open: () => Promise<Session>): ServedSession {
+export function openSessionLazily(open: () => Promise<Session>): ServedSession {
   let opening: Promise<Session> | undefined;
   let opened: (session: Session) => void = () => {};
   const session = new Promise<Session>((resolve) => {

@@ -18,7 +18,7 @@ export interface ServeToken {
 }
 
 /** `given`: a file the user names instead; what is odd about it is noted. Either is made where it is not there. */
-export async function serveToken(
+export async function loadServeToken(
   home: string,
   given: string | undefined,
   note: (text: string) => void,
@@ -33,7 +33,7 @@ export async function serveToken(
   }
   if (isSeenByOthers && given === undefined) {
     throw new UsageError(
-      `${visibleLine(file)} can be read by others, so its token is nobody's secret. Delete it, and a new one is made.`,
+      `${visibleLine(file)} can be read by others, so its token is no secret. Delete it, and a new one is made.`,
     );
   }
   if (isSeenByOthers) note(`warning: ${visibleLine(file)} can be read by others.`);

@@ -13,14 +13,14 @@ import {
 import { createApprovalBroker, type ApprovalBroker } from "@soong/control";
 import type { LoadedConfig } from "../../config/index.ts";
 import { EXIT, UsageError, visible, visibleLine } from "../../output/index.ts";
-import { openRuntime, ownServers, serversFile } from "../../runtime/index.ts";
-import { configOf, type CommandContext } from "../context.ts";
+import { openRuntime, loadUserServers, serversFile } from "../../runtime/index.ts";
+import { loadUserConfig, type CommandContext } from "../context.ts";
 import { listenForEnd } from "../signals.ts";
-import { addressOf, refuseAddress, type ServeAddress } from "./serve-address.ts";
+import { parseServeAddress, refuseAddress, type ServeAddress } from "./serve-address.ts";
 import { describeHttp, describeStdio, HOST_HELP } from "./serve-config.ts";
-import { sessionAtFirstRun } from "./serve-session.ts";
-import { serveToken, type ServeToken } from "./serve-token.ts";
-import { serverNamed } from "./server.ts";
+import { openSessionLazily } from "./serve-session.ts";
+import { loadServeToken, type ServeToken } from "./serve-token.ts";
+import { findServer } from "./server.ts";
 import { VERSION } from "../version.ts";
 import { MODE_OPTION, option, RULE_OPTIONS, type CommandDefinition } from "../define-command.ts";
 
@@ -53,7 +53,7 @@ interface McpServeOptions {
   readonly host?: string;
   readonly tokenFile?: string;
   readonly server?: string;
-  /** Who is asked; left out: all who are there. */
+  /** Who is asked; default: all who are there. */
   readonly ask?: "all" | "attached";
   readonly mode?: Mode;
   readonly allow?: readonly string[];
@@ -63,19 +63,19 @@ interface McpServeOptions {
 
 /** Ends when the client is gone, or by a signal; by then its calls, its runs and its servers have ended. */
 async function serveTools(context: CommandContext, options: McpServeOptions): Promise<number> {
-  const address = addressOf(options);
+  const address = parseServeAddress(options);
   const { env, output } = context;
   const { allow = [], deny = [], cwd = "", mode, server } = options;
   const note = (text: string): void => output.note(output.noteColours.dim(visible(text)));
-  const config = await configOf(context);
+  const config = await loadUserConfig(context);
   if (server !== undefined) await refuseUnusable(server, env, config);
   const token =
-    address === undefined ? undefined : await serveToken(config.home, options.tokenFile, note);
+    address === undefined ? undefined : await loadServeToken(config.home, options.tokenFile, note);
   const serve =
     address === undefined || token === undefined ? serveStdio : serveHttp({ ...address, ...token });
   const broker = createApprovalBroker();
-  const clients = createGatewayBroker({ elicit: nobodyElse });
-  if (options.ask !== "attached") seatClients(broker, clients);
+  const clients = createGatewayBroker({ elicit: denyUnanswered });
+  if (options.ask !== "attached") addClientResponder(broker, clients);
   const end = listenForEnd(context);
   try {
     const runtime = await openRuntime({
@@ -90,7 +90,7 @@ async function serveTools(context: CommandContext, options: McpServeOptions): Pr
       note,
     });
     try {
-      const open = async () => (await runtime.openSession({ title: titleOf(options) })).session;
+      const open = async () => (await runtime.openSession({ title: makeTitle(options) })).session;
       const gateway: GatewayParts = {
         broker: clients,
         server: { name: "soong", version: VERSION },
@@ -113,8 +113,8 @@ async function refuseUnusable(
   env: CommandContext["env"],
   config: LoadedConfig,
 ): Promise<void> {
-  const { entries } = await ownServers(config.home, env, config.values.mcp);
-  if (!serverNamed(entries, server, config).disabled) return;
+  const { entries } = await loadUserServers(config.home, env, config.values.mcp);
+  if (!findServer(entries, server, config).disabled) return;
   throw new UsageError(
     `The MCP server ${server} is disabled in ${serversFile(config.home)}; take "disabled" out of its entry to serve it.`,
   );
@@ -131,7 +131,7 @@ type Serve = (
 ) => Promise<number>;
 
 const serveStdio: Serve = async ({ stdin, output }, gateway, open, stopped) => {
-  const session = sessionAtFirstRun(open);
+  const session = openSessionLazily(open);
   const served = serveGatewayStdio({ ...gateway, session, input: stdin, output: process.stdout });
   // Whoever typed this waits for something to happen.
   if (stdin.isTTY) output.note(describeStdio());
@@ -159,7 +159,7 @@ function serveHttp(at: ServeAddress & ServeToken): Serve {
  * The client whose call it is and whoever is attached are asked side by side, and the first answer counts: a host that
  * shows a question does not keep it from a second terminal, and the other is told that it is settled.
  */
-function seatClients(broker: ApprovalBroker, clients: GatewayBroker): void {
+function addClientResponder(broker: ApprovalBroker, clients: GatewayBroker): void {
   broker.addResponder({
     ask: async ({ request }, signal) => clients.ask(request, { signal }),
     elicit: async ({ request }, signal) => clients.elicit(request, { signal }),
@@ -167,10 +167,10 @@ function seatClients(broker: ApprovalBroker, clients: GatewayBroker): void {
 }
 
 /** Not a no: whoever is attached may still answer. */
-function nobodyElse(): never {
+function denyUnanswered(): never {
   throw new NobodyToAsk("this client cannot show questions");
 }
 
-function titleOf({ server }: McpServeOptions): string {
+function makeTitle({ server }: McpServeOptions): string {
   return server === undefined ? "soong mcp serve" : `soong mcp serve ${visibleLine(server)}`;
 }

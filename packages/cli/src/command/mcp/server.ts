@@ -18,32 +18,36 @@ const NAME_WIDTH = 20;
 
 export function showServer(output: Output, { status, log }: ListedServer): void {
   showHeading(output, status);
-  for (const { tool_name, reason, detail } of notable(status)) {
-    said(output, `${tool_name}: ${reason}: ${detail}`);
+  for (const { tool_name, reason, detail } of listExcluded(status)) {
+    printDetail(output, `${tool_name}: ${reason}: ${detail}`);
   }
-  if (status.state === "failed") said(output, `log ${log}`);
+  if (status.state === "failed") printDetail(output, `log ${log}`);
 }
 
-export function showWhole(output: Output, { status, changes, log, login }: ListedServer): void {
+export function showServerDetails(
+  output: Output,
+  { status, changes, log, login }: ListedServer,
+): void {
   showHeading(output, status);
-  said(output, `log ${log}`);
-  if (login.kind === "logged_in") said(output, `logged in through ${login.issuer}`);
+  printDetail(output, `log ${log}`);
+  if (login.kind === "logged_in") printDetail(output, `logged in through ${login.issuer}`);
   for (const tool of status.tools) output.line(`  ${visibleLine(tool)}`);
   const changed = new Set(changes.map(({ tool_name }) => tool_name));
   for (const { tool_name, reason, detail } of status.excluded) {
     if (changed.has(tool_name)) continue;
     output.line(`  ${visibleLine(tool_name)}  ${reason}`);
-    said(output, detail);
+    printDetail(output, detail);
   }
   showChanges(output, changes);
-  if (changes.length > 0) said(output, `To allow that: soong mcp accept ${status.server_id}`);
+  if (changes.length > 0)
+    printDetail(output, `To allow that: soong mcp accept ${status.server_id}`);
 }
 
 export function showChanges(output: Output, changes: readonly AcceptedChange[]): void {
   const { yellow } = output.colours;
   for (const { tool_name, changes: lines } of changes) {
     output.line(`  ${visibleLine(tool_name)}  ${yellow("changed after it was allowed")}`);
-    for (const line of lines) said(output, line);
+    for (const line of lines) printDetail(output, line);
   }
 }
 
@@ -53,7 +57,7 @@ function showHeading(output: Output, status: McpServerStatus): void {
   const colour = state === "connected" ? green : state === "failed" ? red : dim;
   const heading = `${bold(pad(visibleLine(server_id), NAME_WIDTH))} ${colour(state)}`;
   output.line([heading, ...figures(status)].join("  "));
-  if (message !== undefined) said(output, message);
+  if (message !== undefined) printDetail(output, message);
 }
 
 function figures({ state, tools, excluded, protocol_version, era, server_info }: McpServerStatus) {
@@ -68,18 +72,18 @@ function figures({ state, tools, excluded, protocol_version, era, server_info }:
 }
 
 /** What its heading does not say already. */
-function notable({ state, excluded }: McpServerStatus): McpServerStatus["excluded"] {
+function listExcluded({ state, excluded }: McpServerStatus): McpServerStatus["excluded"] {
   return state === "connected" ? excluded : [];
 }
 
-function said(output: Output, text: string): void {
+function printDetail(output: Output, text: string): void {
   for (const line of wrap(visibleLine(text), output.width, "    ")) {
     output.line(output.colours.dim(line));
   }
 }
 
-/** A name nobody has is a slip of the person's. */
-export function serverNamed(
+/** A name no one has is a slip of the user's. */
+export function findServer(
   entries: readonly McpServerEntry[],
   server: string,
   { home }: Pick<LoadedConfig, "home">,

@@ -12,10 +12,10 @@ import { createRedactor } from "@soong/core";
 import type { Store } from "@soong/store";
 import { defaultLockDirectory, withFileLock } from "@soong/platform";
 import { EXIT, visibleLine, type Output } from "../../output/index.ts";
-import { archiveOf, memoryFolder, knownSecrets } from "../../runtime/index.ts";
-import { configOf, showProblems, type CommandContext } from "../context.ts";
-import { everySession } from "../sessions/sessions.ts";
-import { readingStore } from "../stored.ts";
+import { findArchive, memoryFolder, collectSecrets } from "../../runtime/index.ts";
+import { loadUserConfig, showProblems, type CommandContext } from "../context.ts";
+import { iterateSessions } from "../sessions/sessions.ts";
+import { withReadOnlyStore } from "../stored.ts";
 import { JSON_OPTION, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -34,10 +34,10 @@ async function extractCandidates(
   { json = false }: { readonly json?: boolean },
 ): Promise<number> {
   const { output, env } = context;
-  const config = await configOf(context);
+  const config = await loadUserConfig(context);
   const { home } = config;
-  const redactor = createRedactor({ secrets: await knownSecrets(config, env) });
-  const report = await readingStore(
+  const redactor = createRedactor({ secrets: await collectSecrets(config, env) });
+  const report = await withReadOnlyStore(
     context,
     (store) =>
       extractMemories({
@@ -54,7 +54,7 @@ async function extractCandidates(
     return EXIT.ok;
   }
   if (json) output.record("soong.memory/1", { report });
-  else tellReport(output, report);
+  else reportExtraction(output, report);
   return report.refused.length + report.problems.length === 0 ? EXIT.ok : EXIT.failed;
 }
 
@@ -63,9 +63,9 @@ export const exclusively: Exclusively = (path, work) =>
 
 /** Of every run there is, whether it left anything or not. */
 async function* archivesOf(store: Store, home: string): AsyncGenerator<RunArchive, undefined> {
-  for await (const { session_id } of everySession(store)) {
+  for await (const { session_id } of iterateSessions(store)) {
     for (const { run_id } of await (await store.readSession(session_id)).runs()) {
-      const archive = archiveOf(home, run_id);
+      const archive = findArchive(home, run_id);
       if (archive !== undefined) yield { session_id, run_id, archive };
     }
   }
@@ -82,7 +82,7 @@ async function isOnRecord(
   return facts.some((fact) => isCandidateFact(fact, source));
 }
 
-function tellReport(output: Output, report: ExtractionReport): void {
+function reportExtraction(output: Output, report: ExtractionReport): void {
   const { written, merged, refused, done_before, problems } = report;
   for (const { memory_id, file, conflicts_with } of written) {
     const other = conflicts_with.length === 0 ? "" : `, unlike ${conflicts_with.join(", ")}`;

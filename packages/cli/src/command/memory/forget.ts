@@ -3,7 +3,7 @@
 import { forgetMemory } from "@soong/agent";
 import { CommandError, EXIT, UsageError, visibleLine } from "../../output/index.ts";
 import { memoryFolder } from "../../runtime/index.ts";
-import { homeOf, type CommandContext } from "../context.ts";
+import { resolveHome, type CommandContext } from "../context.ts";
 import { exclusively } from "./extract.ts";
 import { argument, JSON_OPTION, type CommandDefinition } from "../define-command.ts";
 
@@ -22,7 +22,7 @@ async function forget(
   { json = false }: { readonly json?: boolean },
 ): Promise<number> {
   const { output } = context;
-  const folder = memoryFolder(await homeOf(context));
+  const folder = memoryFolder(await resolveHome(context));
   const forgotten = await forgetMemory({ folder, id, exclusively });
   if (forgotten.kind === "unknown") {
     throw new CommandError(

@@ -3,7 +3,7 @@
 import { listMemories, type MemoryEntry } from "@soong/agent";
 import { visibleLine, wrap, type Output } from "../../output/index.ts";
 import { memoryFolder } from "../../runtime/index.ts";
-import { homeOf, showProblems, type CommandContext } from "../context.ts";
+import { resolveHome, showProblems, type CommandContext } from "../context.ts";
 import { JSON_OPTION, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -11,15 +11,15 @@ export const command: CommandDefinition = {
   summary: "list what is remembered, of the user and of each project",
   options: [JSON_OPTION],
   examples: ["soong memory list --json"],
-  run: listRemembered,
+  run: listStoredMemories,
 };
 
-async function listRemembered(
+async function listStoredMemories(
   context: CommandContext,
   { json = false }: { readonly json?: boolean },
 ): Promise<number> {
   const { output } = context;
-  const { entries, problems } = await listMemories(memoryFolder(await homeOf(context)));
+  const { entries, problems } = await listMemories(memoryFolder(await resolveHome(context)));
   for (const memory of entries) {
     if (json) output.record("soong.memory/1", { memory });
     else showMemory(output, memory);

@@ -3,23 +3,23 @@
 
 import { modelFromEnvironment } from "@soong/agent";
 import type { LoadedConfig } from "../../config/index.ts";
-import type { OwnCommands, TakeBack } from "../../conversation/index.ts";
+import type { SharedCommands, UndoPrompt } from "../../conversation/index.ts";
 import { createOutput, fit, visibleLine, type Output } from "../../output/index.ts";
 import type { Runtime } from "../../runtime/index.ts";
 import type { Terminal } from "../../terminal/index.ts";
-import type { KeptChange } from "../sessions/stored-changes.ts";
+import type { StoredChange } from "../sessions/stored-changes.ts";
 import { showTools } from "../tools/tools.ts";
 import {
   describeRestored,
-  diffOfUndo,
+  renderUndoDiff,
   findChange,
-  refuseOther,
-  takeBack,
-  undoQuestion,
+  refuseChangedFile,
+  revertChange,
+  describeUndo,
 } from "../sessions/undo.ts";
 import { Writable } from "node:stream";
 
-export interface OwnCommandsParts {
+export interface SharedCommandsOptions {
   readonly runtime: Runtime;
   readonly config: LoadedConfig;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -28,7 +28,12 @@ export interface OwnCommandsParts {
 
 const MOST_SESSIONS = 10;
 
-export function ownCommands({ runtime, config, env, terminal }: OwnCommandsParts): OwnCommands {
+export function createSharedCommands({
+  runtime,
+  config,
+  env,
+  terminal,
+}: SharedCommandsOptions): SharedCommands {
   return {
     async models() {
       const { values } = config;
@@ -42,10 +47,10 @@ export function ownCommands({ runtime, config, env, terminal }: OwnCommandsParts
     },
     async tools(query, mode) {
       await runtime.ready(new AbortController().signal);
-      const session = await runtime.openPassingSession();
+      const session = await runtime.openEphemeralSession();
       try {
         const run = await session.startRun({ mode });
-        return await collectedOutput(terminal.columns, env, (output) => {
+        return await captureOutput(terminal.columns, env, (output) => {
           showTools(output, run, query, false);
         });
       } finally {
@@ -70,25 +75,25 @@ export function ownCommands({ runtime, config, env, terminal }: OwnCommandsParts
     },
     async lastChange() {
       const change = await findChange({ cwd: runtime.roots.project }, await runtime.store());
-      await refuseOther(change);
+      await refuseChangedFile(change);
       return asQuestion(change, runtime);
     },
   };
 }
 
-async function asQuestion(change: KeptChange, runtime: Runtime): Promise<TakeBack> {
+async function asQuestion(change: StoredChange, runtime: Runtime): Promise<UndoPrompt> {
   return {
-    question: undoQuestion(change),
-    diff: await diffOfUndo(change),
-    async takeBack() {
+    question: describeUndo(change),
+    diff: await renderUndoDiff(change),
+    async revert() {
       const held = runtime.heldSession(change.session_id);
-      return describeRestored(await takeBack(change, await runtime.store(), held));
+      return describeRestored(await revertChange(change, await runtime.store(), held));
     },
   };
 }
 
 /** What a command prints, as text for a screen that has other things on it, too. */
-async function collectedOutput(
+async function captureOutput(
   columns: number,
   env: Readonly<Record<string, string | undefined>>,
   say: (output: Output) => void,

@@ -10,11 +10,11 @@ import type { LoadedConfig } from "../../config/index.ts";
 import { createApprovalBroker } from "@soong/control";
 import { converse, openingText, openPromptHistory, openTalk } from "../../conversation/index.ts";
 import { UsageError } from "../../output/index.ts";
-import { mainDefinition, modelsFor, openRuntime, knownSecrets } from "../../runtime/index.ts";
+import { loadMainAgent, openModels, openRuntime, collectSecrets } from "../../runtime/index.ts";
 import { openTerminal } from "../../terminal/index.ts";
 import { describeWaiting } from "../await-servers.ts";
-import { configOf, type CommandContext } from "../context.ts";
-import { ownCommands } from "./conversation-commands.ts";
+import { loadUserConfig, type CommandContext } from "../context.ts";
+import { createSharedCommands } from "./conversation-commands.ts";
 import { onTermination } from "../signals.ts";
 
 export interface ConverseOptions {
@@ -26,7 +26,7 @@ export interface ConverseOptions {
   readonly deny?: readonly string[];
 }
 
-/** How long a person who leaves in a hurry waits for the disk. */
+/** How long a user who leaves in a hurry waits for the disk. */
 const HURRY_MS = 1000;
 /** How long what is under way may take to end before that. */
 const LEAVING_MS = 1000;
@@ -44,12 +44,12 @@ export async function converseAtTerminal(
     );
   }
   const { allow = [], deny = [], cwd = "" } = options;
-  const config = await configOf(context);
+  const config = await loadUserConfig(context);
   const definition =
-    options.agent === undefined ? undefined : await mainDefinition(config.home, options.agent);
+    options.agent === undefined ? undefined : await loadMainAgent(config.home, options.agent);
   const { model = definition?.model, mode = definition?.mode } = options;
   refuseNoModel(config, context, model);
-  const models = await modelsFor(config.values, env, model);
+  const models = await openModels(config.values, env, model);
   const broker = createApprovalBroker();
   let say = (text: string): void => context.output.note(text);
   const clock = systemClock();
@@ -66,7 +66,7 @@ export async function converseAtTerminal(
   });
   const leaving = new AbortController();
   try {
-    // While the person thinks; what they say first waits for whoever is not there by then.
+    // While the user thinks; what they say first waits for whoever is not there by then.
     void runtime.ready(leaving.signal);
     const { project } = runtime.roots;
     const talk = await openTalk({
@@ -78,7 +78,7 @@ export async function converseAtTerminal(
       definition,
       resume,
     });
-    const history = await openPromptHistory(config.home, await knownSecrets(config, env));
+    const history = await openPromptHistory(config.home, await collectSecrets(config, env));
     const terminal = openTerminal({ stdin, stdout, env });
     try {
       say = (text) => terminal.print(terminal.colours.dim(text));
@@ -97,7 +97,7 @@ export async function converseAtTerminal(
         broker,
         history,
         project,
-        own: ownCommands({ runtime, config, env, terminal }),
+        own: createSharedCommands({ runtime, config, env, terminal }),
         rows: () => stdout.rows ?? USUAL_ROWS,
         onTermination,
         quitNow,
@@ -110,7 +110,7 @@ export async function converseAtTerminal(
       terminal.close();
       say = (text) => context.output.note(text);
       if (talk.isKept) {
-        context.output.note(`\`soong resume ${talk.session_id}\` goes on with this conversation.`);
+        context.output.note(`\`soong resume ${talk.session_id}\` continues this conversation.`);
       }
     }
   } finally {
@@ -119,7 +119,7 @@ export async function converseAtTerminal(
   }
 }
 
-/** Somebody sits there and sees what is shown. */
+/** Someone sits there and sees what is shown. */
 function isTerminal({ stdin }: Pick<CommandContext, "stdin">): boolean {
   return stdin.isTTY && stdout.isTTY;
 }

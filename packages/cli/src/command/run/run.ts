@@ -6,12 +6,12 @@ import { describeUsage, type LoopEvent, type LoopRun, type RunEnd } from "@soong
 import type { Fact, Mode } from "@soong/core";
 import { openLoop } from "../../conversation/index.ts";
 import { EXIT, UsageError, visible, visibleLine, type Output } from "../../output/index.ts";
-import { mainDefinition, modelsFor, openRuntime, type KeptSession } from "../../runtime/index.ts";
-import { waitingNote } from "../await-servers.ts";
-import { configOf, type CommandContext } from "../context.ts";
+import { loadMainAgent, openModels, openRuntime, type StoredSession } from "../../runtime/index.ts";
+import { noteWaiting } from "../await-servers.ts";
+import { loadUserConfig, type CommandContext } from "../context.ts";
 import { onStop, printFacts } from "../follow-session.ts";
 import { readStdin } from "../tools/tool-input.ts";
-import { terminalQuestions, type Questions } from "../terminal-questions.ts";
+import { createTerminalQuestions, type Questions } from "../terminal-questions.ts";
 import {
   AGENT_OPTION,
   argument,
@@ -59,18 +59,18 @@ export async function runPrompt(
   options: RunOptions,
   resume?: string,
 ): Promise<number> {
-  const asked = await promptOf(context, prompt);
+  const asked = await readPrompt(context, prompt);
   if (asked === undefined && resume === undefined) {
     throw new UsageError("There is no prompt: give one as an argument, or on stdin.");
   }
   const { output } = context;
   const { allow = [], deny = [], cwd = "" } = options;
-  const config = await configOf(context);
+  const config = await loadUserConfig(context);
   const definition =
-    options.agent === undefined ? undefined : await mainDefinition(config.home, options.agent);
+    options.agent === undefined ? undefined : await loadMainAgent(config.home, options.agent);
   const { model = definition?.model, mode = definition?.mode } = options;
-  const models = await modelsFor(config.values, context.env, model);
-  const person = personOf(context);
+  const models = await openModels(config.values, context.env, model);
+  const person = createUserQuestions(context);
   const runtime = await openRuntime({
     env: context.env,
     cwd: resolve(context.cwd, cwd),
@@ -79,12 +79,12 @@ export async function runPrompt(
     ...person,
     agents: true,
     hooks: models.flatMap((one) => one.hooks ?? []),
-    ...waitingNote(context, options.json === true),
+    ...noteWaiting(context, options.json === true),
     note: (text) => output.note(output.noteColours.dim(visible(text))),
   });
   try {
     const held = await runtime.openSession(
-      resume === undefined ? { title: titleOf(asked ?? "") } : { resume },
+      resume === undefined ? { title: makeTitle(asked ?? "") } : { resume },
     );
     const loop = await openLoop({ held, runtime, config, models, mode, definition });
     if (asked === undefined && loop.interrupted === undefined) {
@@ -109,7 +109,7 @@ export async function runPrompt(
 }
 
 /** Undefined: there is none. */
-async function promptOf(
+async function readPrompt(
   context: CommandContext,
   given: string | undefined,
 ): Promise<string | undefined> {
@@ -120,16 +120,16 @@ async function promptOf(
 }
 
 /** Whoever sits there is asked about calls, and what tools want to know. */
-function personOf(context: CommandContext): Partial<Pick<Questions, "ask" | "elicit">> {
+function createUserQuestions(context: CommandContext): Partial<Pick<Questions, "ask" | "elicit">> {
   if (!context.isInteractive) return {};
-  const { ask, elicit } = terminalQuestions(context.stdin, context.output);
+  const { ask, elicit } = createTerminalQuestions(context.stdin, context.output);
   return { ask, elicit };
 }
 
 /** Answers with the exit code; however it ended, that is on record by then. */
 async function followRun(
   context: CommandContext,
-  held: KeptSession,
+  held: StoredSession,
   run: LoopRun,
   json: boolean,
 ): Promise<number> {
@@ -146,8 +146,8 @@ async function followRun(
     await held.close();
     await printing;
     const { session_id } = held.session;
-    if (!json) tellEnd(output, end, await run.run_id, session_id);
-    return endedBySignal ?? exitCodeOf(end);
+    if (!json) reportEnd(output, end, await run.run_id, session_id);
+    return endedBySignal ?? toExitCode(end);
   } finally {
     stopListening();
   }
@@ -161,7 +161,7 @@ async function showEvents(run: LoopRun, output: Output): Promise<void> {
       isLineOpen = !event.text.endsWith("\n");
       continue;
     }
-    const line = lineOf(event, output);
+    const line = renderEvent(event, output);
     if (line === undefined) continue;
     if (isLineOpen) output.line();
     isLineOpen = false;
@@ -170,7 +170,7 @@ async function showEvents(run: LoopRun, output: Output): Promise<void> {
   if (isLineOpen) output.line();
 }
 
-function lineOf(event: LoopEvent, output: Output): string | undefined {
+function renderEvent(event: LoopEvent, output: Output): string | undefined {
   const { dim, red } = output.noteColours;
   switch (event.type) {
     case "queued":
@@ -191,7 +191,7 @@ function lineOf(event: LoopEvent, output: Output): string | undefined {
         `the conversation was summed up: ${event.tokens_before} → ${event.tokens_after} tokens`,
       );
     case "fact":
-      return childLine(event.fact, dim);
+      return renderChildProgress(event.fact, dim);
     case "started":
     case "text_delta":
     case "end":
@@ -200,14 +200,17 @@ function lineOf(event: LoopEvent, output: Output): string | undefined {
 }
 
 /** What an agent that was started says and does, with which it is (AGENT-5). */
-function childLine({ type, data }: Fact, dim: (text: string) => string): string | undefined {
+function renderChildProgress(
+  { type, data }: Fact,
+  dim: (text: string) => string,
+): string | undefined {
   if (type !== "tool.progress") return undefined;
   const { message = "", data: about } = data;
   if (typeof about !== "object" || about === null || !("origin" in about)) return undefined;
   return dim(`  ${visibleLine(message).slice(0, 200)}`);
 }
 
-function tellEnd(output: Output, end: RunEnd, run_id: string, session_id: string): void {
+function reportEnd(output: Output, end: RunEnd, run_id: string, session_id: string): void {
   if (end.error !== undefined) {
     output.note(output.noteColours.red(`${end.reason}: ${visible(end.error.message)}`));
   }
@@ -215,13 +218,13 @@ function tellEnd(output: Output, end: RunEnd, run_id: string, session_id: string
   if (used !== "") output.note(output.noteColours.dim(used));
   output.note(
     output.noteColours.dim(
-      `\`soong events ${run_id}\` shows what happened, \`soong resume ${session_id}\` goes on.`,
+      `\`soong events ${run_id}\` shows what happened, \`soong resume ${session_id}\` continues.`,
     ),
   );
 }
 
 /** 0 completed, 1 failed, 3 denied, 4 max_turns, 5 prompt_too_long, 6 max_output_tokens, 7 stopped by a hook, 130 aborted. */
-function exitCodeOf({ reason, error }: RunEnd): number {
+function toExitCode({ reason, error }: RunEnd): number {
   switch (reason) {
     case "completed":
       return EXIT.ok;
@@ -239,6 +242,6 @@ function exitCodeOf({ reason, error }: RunEnd): number {
   }
 }
 
-function titleOf(prompt: string): string {
+function makeTitle(prompt: string): string {
   return visibleLine(prompt.trim()).slice(0, 80);
 }

@@ -1,4 +1,4 @@
-// `soong events`: the facts of a run, one a line, as they are in the journal; with --follow until it ends, or nobody is
+// `soong events`: the facts of a run, one a line, as they are in the journal; with --follow until it ends, or no one is
 // there any more who could end it (CLI-4).
 
 import { describeUsage } from "@soong/agent";
@@ -7,9 +7,9 @@ import type { SessionReader, Store } from "@soong/store";
 import { EXIT, fit, lengthOf, pad, visibleLine, type Output } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
 import { FACT_TEXTS } from "../facts.ts";
-import { usageOfRun } from "./stored-usage.ts";
-import { keptRun } from "./stored-run.ts";
-import { nothingKept, readingStore, writingStore } from "../stored.ts";
+import { sumRunUsage } from "./stored-usage.ts";
+import { findStoredRun } from "./stored-run.ts";
+import { refuseNothingStored, withReadOnlyStore, withStore } from "../stored.ts";
 import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -38,10 +38,10 @@ async function printEvents(
   const { output } = context;
   const show = (fact: Fact): void =>
     json ? output.record("soong.events/1", fact) : showFact(output, fact);
-  return readingStore(
+  return withReadOnlyStore(
     context,
     async (store) => {
-      const { session_id } = await keptRun(store, run_id);
+      const { session_id } = await findStoredRun(store, run_id);
       const reader = await store.readSession(session_id);
       const showMore = (after: number): Promise<number> =>
         showFrom(reader, run_id, after, output, show);
@@ -50,11 +50,11 @@ async function printEvents(
         const isOver = (last: number): Promise<boolean> => hasEnded(store, run_id, last);
         await showToTheEnd(context, session_id, { seen, showMore, isOver });
       }
-      const used = describeUsage(await usageOfRun(reader, run_id));
+      const used = describeUsage(await sumRunUsage(reader, run_id));
       if (!json && used !== "") output.note(output.noteColours.dim(used));
       return EXIT.ok;
     },
-    () => nothingKept(`run ${run_id}`),
+    () => refuseNothingStored(`run ${run_id}`),
   );
 }
 
@@ -106,17 +106,17 @@ async function showFrom(
 
 /** Ended, and everything of it was shown. */
 async function hasEnded(store: Store, run_id: string, seen: number): Promise<boolean> {
-  const { status, last_seq } = await keptRun(store, run_id);
+  const { status, last_seq } = await findStoredRun(store, run_id);
   return status !== "queued" && status !== "running" && last_seq <= seen;
 }
 
 /**
- * Whether nobody works on the session any more. Then it was opened, which closes what a crash left open
+ * Whether no one works on the session any more. Then it was opened, which closes what a crash left open
  * (STORE-3), as the next one to go on with it would.
  */
 async function closeWhatIsLeft(context: CommandContext, session_id: string): Promise<boolean> {
   try {
-    await writingStore(context, async (store) => (await store.openSession(session_id)).close());
+    await withStore(context, async (store) => (await store.openSession(session_id)).close());
     return true;
   } catch {
     // It is in use, or this home may only be read: there is nothing to do but to look on.

@@ -21,10 +21,10 @@ import {
   wrap,
   type Output,
 } from "../../output/index.ts";
-import { homeOf, redactorOf, type CommandContext } from "../context.ts";
-import { nothingKept, readingStore } from "../stored.ts";
-import { verifiedSession } from "./stored-run.ts";
-import { whatIfConfig } from "./what-if-config.ts";
+import { resolveHome, createHomeRedactor, type CommandContext } from "../context.ts";
+import { refuseNothingStored, withReadOnlyStore } from "../stored.ts";
+import { openVerifiedSession } from "./stored-run.ts";
+import { replayWithConfig } from "./what-if-config.ts";
 import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -64,15 +64,15 @@ async function replayStoredRun(
     );
   }
   try {
-    return await readingStore(
+    return await withReadOnlyStore(
       context,
       async (store) => {
-        const source = await verifiedSession(store, run_id);
+        const source = await openVerifiedSession(store, run_id);
         if (script) return printRun(context, source, run_id);
         if (config !== undefined) return tryConfig(context, source, run_id, config, json);
         return replay(context.output, source, run_id, json);
       },
-      () => nothingKept(`run ${run_id}`),
+      () => refuseNothingStored(`run ${run_id}`),
     );
   } catch (error) {
     throw error instanceof ReplayError ? new CommandError(error.message) : error;
@@ -102,7 +102,7 @@ function showReport(output: Output, report: ReplayReport): void {
   for (const { seq, tool_call_id, why } of left_out) {
     const call = tool_call_id === undefined ? "" : ` (call ${visibleLine(tool_call_id)})`;
     output.line(
-      `${yellow("left out")} from fact ${seq}${call} to the end of its turn: ${visibleLine(why)}.`,
+      `${yellow("skipped")} from fact ${seq}${call} to the end of its turn: ${visibleLine(why)}.`,
     );
   }
   if (end === "none") {
@@ -132,8 +132,8 @@ async function tryConfig(
   file: string,
   json: boolean,
 ): Promise<number> {
-  const home = await homeOf(context);
-  const report = await whatIfConfig({ source, run_id, home, file: resolve(context.cwd, file) });
+  const home = await resolveHome(context);
+  const report = await replayWithConfig({ source, run_id, home, file: resolve(context.cwd, file) });
   if (json) context.output.record("soong.replay.what_if/1", report);
   else showWhatIf(context.output, report);
   return EXIT.ok;
@@ -154,7 +154,7 @@ function showWhatIf(output: Output, report: WhatIfReport): void {
     const call = `${bold(visibleLine(tool_name))} ${dim(`(${visibleLine(tool_call_id)})`)}`;
     output.line(`call ${call}: ${was.decision} → ${inColour(output, now)}`);
     for (const line of wrap(visibleLine(now.reason), output.width, "    ")) output.line(dim(line));
-    output.line(dim(`    ${visibleLine(now.rule)}${placeOf(now)}`));
+    output.line(dim(`    ${visibleLine(now.rule)}${describePlace(now)}`));
   }
   const count = `${unchanged} ${unchanged === 1 ? "call" : "calls"}`;
   output.line(calls.length === 0 ? `No decision would change (${count}).` : `${count} as before.`);
@@ -165,7 +165,7 @@ function inColour({ colours }: Output, { decision }: WhatIfVerdict): string {
   return by[decision](decision);
 }
 
-function placeOf({ origin }: WhatIfVerdict): string {
+function describePlace({ origin }: WhatIfVerdict): string {
   if (origin === undefined) return "";
   const { file, line, flag, code } = origin;
   const inFile = file === undefined ? undefined : line === undefined ? file : `${file}:${line}`;
@@ -178,7 +178,7 @@ async function printRun(
   source: SessionReader,
   run_id: string,
 ): Promise<number> {
-  const redactor = await redactorOf(await homeOf(context), context.env);
+  const redactor = await createHomeRedactor(await resolveHome(context), context.env);
   const { script, prompt, notes } = await scriptOfRun({
     source,
     run_id,

@@ -1,9 +1,9 @@
-// `soong rewind`: the conversation of a session goes on from an earlier node; nothing is deleted (STORE-2, CLI-7).
+// `soong rewind`: the conversation of a session continues from an earlier node; nothing is deleted (STORE-2, CLI-7).
 
 import { createKernel } from "@soong/core";
 import { EXIT, visibleLine } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
-import { nothingKept, readingStore, writingStore } from "../stored.ts";
+import { refuseNothingStored, withReadOnlyStore, withStore } from "../stored.ts";
 import { argument, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -19,12 +19,12 @@ async function rewindSession(
   session_id: string,
   node_id: string,
 ): Promise<number> {
-  await readingStore(
+  await withReadOnlyStore(
     context,
     async (store) => void (await store.readSession(session_id)),
-    () => nothingKept(`session ${session_id}`),
+    () => refuseNothingStored(`session ${session_id}`),
   );
-  return writingStore(context, async (store) => {
+  return withStore(context, async (store) => {
     const kept = await store.openSession(session_id);
     // Without tools and hooks: this records one fact and starts nothing.
     const session = await createKernel().openSession(kept);
@@ -35,7 +35,7 @@ async function rewindSession(
       await kept.close();
     }
     context.output.line(
-      `Session ${visibleLine(session_id)} goes on from ${visibleLine(node_id)}; what came after it stays as another branch.`,
+      `Session ${visibleLine(session_id)} continues from ${visibleLine(node_id)}; what came after it stays as another branch.`,
     );
     return EXIT.ok;
   });

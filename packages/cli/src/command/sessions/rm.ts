@@ -3,7 +3,7 @@
 import type { Tombstone } from "@soong/store";
 import { EXIT, UsageError, visibleLine, type Output } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
-import { nothingKept, readingStore, writingStore } from "../stored.ts";
+import { refuseNothingStored, withReadOnlyStore, withStore } from "../stored.ts";
 import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -39,24 +39,25 @@ async function removeSessions(
     );
   }
   const retention = {
-    ...(olderThan === undefined ? {} : { max_age_days: daysOf(olderThan) }),
-    ...(keepBytes === undefined ? {} : { max_bytes: bytesOf(keepBytes) }),
+    ...(olderThan === undefined ? {} : { max_age_days: parseDays(olderThan) }),
+    ...(keepBytes === undefined ? {} : { max_bytes: parseBytes(keepBytes) }),
   };
-  const isKept = await readingStore(
+  const isKept = await withReadOnlyStore(
     context,
     () => Promise.resolve(true),
     () => false,
   );
   if (!isKept) {
-    if (ids.length > 0) nothingKept(`session ${ids.join(", ")}`);
+    if (ids.length > 0) refuseNothingStored(`session ${ids.join(", ")}`);
     return EXIT.ok;
   }
   const { output } = context;
-  return writingStore(context, async (store) => {
-    for (const id of ids) removed(output, await store.removeSession(id, "soong sessions rm"), json);
+  return withStore(context, async (store) => {
+    for (const id of ids)
+      reportRemoved(output, await store.removeSession(id, "soong sessions rm"), json);
     if (Object.keys(retention).length === 0) return EXIT.ok;
     const report = await store.applyRetention(retention);
-    for (const tombstone of report.removed) removed(output, tombstone, json);
+    for (const tombstone of report.removed) reportRemoved(output, tombstone, json);
     for (const id of report.held) {
       output.note(`Session ${visibleLine(id)} should go and is in use; it stays.`);
     }
@@ -66,14 +67,14 @@ async function removeSessions(
   });
 }
 
-function removed(output: Output, tombstone: Tombstone, json: boolean): void {
+function reportRemoved(output: Output, tombstone: Tombstone, json: boolean): void {
   if (json) output.record("soong.sessions_rm/1", tombstone);
   else output.line(`removed ${visibleLine(tombstone.session_id)}`);
 }
 
 const DAYS: Readonly<Record<string, number>> = { h: 1 / 24, d: 1, w: 7 };
 
-function daysOf(text: string): number {
+function parseDays(text: string): number {
   const [, count, unit = ""] = /^(\d+(?:\.\d+)?)([hdw])$/.exec(text) ?? [];
   const days = DAYS[unit];
   if (count === undefined || days === undefined) {
@@ -84,7 +85,7 @@ function daysOf(text: string): number {
   return Number(count) * days;
 }
 
-function bytesOf(text: string): number {
+function parseBytes(text: string): number {
   const bytes = /^\d+(e\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(bytes)) return bytes;
   throw new UsageError(

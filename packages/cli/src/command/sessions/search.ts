@@ -4,7 +4,7 @@ import { isTerminalFact, viewsOf, type ConversationNode, type ToolResult } from 
 import type { SessionReader, Store } from "@soong/store";
 import { EXIT, fit, UsageError, visibleLine, type Output } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
-import { readingStore } from "../stored.ts";
+import { withReadOnlyStore } from "../stored.ts";
 import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -46,7 +46,7 @@ async function searchSessions(
     throw new UsageError(`--limit takes a number from 1 on, not ${visibleLine(limit)}.`);
   }
   const { output } = context;
-  return readingStore(
+  return withReadOnlyStore(
     context,
     async (store) => {
       let count = 0;
@@ -68,7 +68,7 @@ async function searchSessions(
 }
 
 async function* matches(store: Store, text: string): AsyncGenerator<Match> {
-  const wanted = lowered(text);
+  const wanted = toLowerAscii(text);
   for (let before: number | undefined; ;) {
     const page = await store.searchNodes(text, {
       limit: PAGE,
@@ -77,7 +77,7 @@ async function* matches(store: Store, text: string): AsyncGenerator<Match> {
     for (const { session_id, node } of page) {
       const { run_id, node_id, kind } = node;
       const { searched, tool_name } = await searchedText(await store.readSession(session_id), node);
-      const at = lowered(searched).indexOf(wanted);
+      const at = toLowerAscii(searched).indexOf(wanted);
       if (at === -1) continue;
       const excerpt = excerptAt(searched, at);
       yield {
@@ -99,7 +99,7 @@ async function searchedText(
   reader: SessionReader,
   node: ConversationNode,
 ): Promise<{ searched: string; tool_name?: string }> {
-  const result = node.kind === "tool_result" ? await resultOf(reader, node) : undefined;
+  const result = node.kind === "tool_result" ? await readResult(reader, node) : undefined;
   if (result !== undefined) {
     return { searched: viewsOf(result).search, tool_name: result.tool_name };
   }
@@ -107,7 +107,7 @@ async function searchedText(
   return { searched: texts.join("\n") };
 }
 
-async function resultOf(
+async function readResult(
   reader: SessionReader,
   { run_id, tool_call_id }: ConversationNode,
 ): Promise<ToolResult | undefined> {
@@ -122,7 +122,7 @@ function excerptAt(text: string, at: number): string {
 }
 
 /** As the store compares: only A to Z have two cases for it. */
-function lowered(text: string): string {
+function toLowerAscii(text: string): string {
   return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 

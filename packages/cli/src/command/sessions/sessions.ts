@@ -4,8 +4,8 @@ import { describeUsage, type UsageTotal } from "@soong/agent";
 import type { SessionRecord, Store, StoreError } from "@soong/store";
 import { EXIT, fit, visibleLine, type Output } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
-import { usageOfSession } from "./stored-usage.ts";
-import { readingStore } from "../stored.ts";
+import { sumSessionUsage } from "./stored-usage.ts";
+import { withReadOnlyStore } from "../stored.ts";
 import { JSON_OPTION, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -24,11 +24,11 @@ async function listSessions(
   { json = false }: { readonly json?: boolean },
 ): Promise<number> {
   const { output } = context;
-  return readingStore(
+  return withReadOnlyStore(
     context,
     async (store) => {
       let count = 0;
-      for await (const record of everySession(store)) {
+      for await (const record of iterateSessions(store)) {
         if (output.isClosed) return EXIT.ok;
         const usage = await usageIfThere(store, record.session_id);
         if (usage === undefined) continue;
@@ -37,11 +37,11 @@ async function listSessions(
         count += 1;
         if (count % PAGE === 0) await output.drained();
       }
-      if (count === 0) sayNone(output);
+      if (count === 0) noteNoSessions(output);
       return EXIT.ok;
     },
     () => {
-      sayNone(output);
+      noteNoSessions(output);
       return EXIT.ok;
     },
   );
@@ -50,7 +50,7 @@ async function listSessions(
 /** Undefined when it was removed since it was listed. */
 async function usageIfThere(store: Store, session_id: string): Promise<UsageTotal | undefined> {
   try {
-    return await usageOfSession(await store.readSession(session_id));
+    return await sumSessionUsage(await store.readSession(session_id));
   } catch (error) {
     const { code } = error as Partial<StoreError>;
     if (code === "session_unknown" || code === "session_removed") return undefined;
@@ -59,7 +59,7 @@ async function usageIfThere(store: Store, session_id: string): Promise<UsageTota
 }
 
 /** Last used first, page by page. */
-export async function* everySession(store: Store): AsyncGenerator<SessionRecord> {
+export async function* iterateSessions(store: Store): AsyncGenerator<SessionRecord> {
   let after: SessionRecord | undefined;
   for (;;) {
     const page = await store.sessions({ limit: PAGE, after });
@@ -79,6 +79,6 @@ function showSession(output: Output, record: SessionRecord, used: string): void 
   }
 }
 
-function sayNone(output: Output): void {
+function noteNoSessions(output: Output): void {
   output.note("No sessions are kept yet; `soong call` makes one.");
 }

@@ -5,9 +5,9 @@ import { readFile } from "node:fs/promises";
 import { isTerminalFact } from "@soong/core";
 import type { SessionReader, SessionRecord, Store } from "@soong/store";
 import { undoOf, type Undo } from "@soong/tools";
-import { everySession } from "./sessions.ts";
+import { iterateSessions } from "./sessions.ts";
 
-export interface KeptChange {
+export interface StoredChange {
   readonly session_id: string;
   readonly tool_call_id: string;
   readonly tool_name: string;
@@ -22,17 +22,17 @@ export interface WantedChanges {
   readonly ofPath: (path: string) => boolean;
 }
 
-export async function* keptChanges(
+export async function* findStoredChanges(
   store: Store,
   wanted: WantedChanges,
-): AsyncGenerator<KeptChange> {
-  for await (const session of everySession(store)) {
+): AsyncGenerator<StoredChange> {
+  for await (const session of iterateSessions(store)) {
     if (!wanted.ofSession(session)) continue;
     const reader = await store.readSession(session.session_id);
     const calls = await reader.calls();
     for (const { tool_call_id, tool_name, run_id, ended_seq } of calls.toReversed()) {
       if (ended_seq === undefined || !wanted.ofCall(tool_call_id)) continue;
-      const undo = await undoAt(reader, ended_seq);
+      const undo = await readUndo(reader, ended_seq);
       if (undo === undefined || !wanted.ofPath(undo.path)) continue;
       const { session_id } = session;
       yield { session_id, tool_call_id, tool_name, run_id, undo, reader };
@@ -43,8 +43,8 @@ export async function* keptChanges(
 export type ChangeState = "as_left" | "as_before" | "other";
 
 /** How the file is now, compared with what the call found and what it left. */
-export async function stateOf({ undo, reader }: KeptChange): Promise<ChangeState> {
-  const now = await hashOf(undo.path);
+export async function compareWithDisk({ undo, reader }: StoredChange): Promise<ChangeState> {
+  const now = await hashFile(undo.path);
   if (now === undo.after_sha256) return "as_left";
   if (undo.pre_image === null) return now === undefined ? "as_before" : "other";
   const artifacts = await reader.artifacts();
@@ -54,17 +54,17 @@ export async function stateOf({ undo, reader }: KeptChange): Promise<ChangeState
 
 /**
  * The last change that has not been taken back. A file that is as some call of before found it was taken back
- * that far; one that is as no call found or left it was changed by somebody else, and nothing is guessed.
+ * that far; one that is as no call found or left it was changed by someone else, and nothing is guessed.
  */
 export async function lastChange(
-  changes: AsyncIterable<KeptChange>,
-): Promise<KeptChange | undefined> {
-  const puzzling = new Map<string, KeptChange>();
+  changes: AsyncIterable<StoredChange>,
+): Promise<StoredChange | undefined> {
+  const puzzling = new Map<string, StoredChange>();
   const takenBack = new Set<string>();
-  let last: KeptChange | undefined;
+  let last: StoredChange | undefined;
   for await (const change of changes) {
     const { path } = change.undo;
-    const state = await stateOf(change);
+    const state = await compareWithDisk(change);
     if (state !== "other") {
       puzzling.delete(path);
       takenBack.add(path);
@@ -78,14 +78,14 @@ export async function lastChange(
   return unexplained ?? last;
 }
 
-async function undoAt(reader: SessionReader, seq: number): Promise<Undo | undefined> {
+async function readUndo(reader: SessionReader, seq: number): Promise<Undo | undefined> {
   const [fact] = await reader.facts({ after: seq - 1, limit: 1 });
   if (fact === undefined || !isTerminalFact(fact)) return undefined;
   return undoOf(fact.data.result);
 }
 
 /** Undefined where there is no file that can be read. */
-async function hashOf(path: string): Promise<string | undefined> {
+async function hashFile(path: string): Promise<string | undefined> {
   try {
     return createHash("sha256")
       .update(await readFile(path))

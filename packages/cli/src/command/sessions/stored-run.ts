@@ -3,10 +3,10 @@
 import type { RunRecord, SessionReader, Store } from "@soong/store";
 import { CommandError, visibleLine } from "../../output/index.ts";
 
-export async function keptRun(store: Store, run_id: string): Promise<RunRecord> {
+export async function findStoredRun(store: Store, run_id: string): Promise<RunRecord> {
   const run = await store.findRun(run_id);
   if (run !== undefined) return run;
-  const runs = await runsOf(store, run_id);
+  const runs = await listRuns(store, run_id);
   if (runs.length === 0) {
     throw new CommandError(
       `There is no run ${visibleLine(run_id)}. \`soong call --json\` names the run it made; the folders in runs/ of the home have their names.`,
@@ -22,7 +22,7 @@ export async function keptRun(store: Store, run_id: string): Promise<RunRecord> 
 const SHOWN = 5;
 
 /** None where there is no such session. */
-async function runsOf(store: Store, session_id: string): Promise<readonly RunRecord[]> {
+async function listRuns(store: Store, session_id: string): Promise<readonly RunRecord[]> {
   try {
     return await (await store.readSession(session_id)).runs();
   } catch {
@@ -31,8 +31,8 @@ async function runsOf(store: Store, session_id: string): Promise<readonly RunRec
 }
 
 /** The session of a run, verified first: what was edited since says nothing about the run. */
-export async function verifiedSession(store: Store, run_id: string): Promise<SessionReader> {
-  const { session_id } = await keptRun(store, run_id);
+export async function openVerifiedSession(store: Store, run_id: string): Promise<SessionReader> {
+  const { session_id } = await findStoredRun(store, run_id);
   const verified = await store.verify(session_id);
   if (!verified.ok) {
     throw new CommandError(

@@ -3,7 +3,7 @@ import type { RunRecord, SessionReader } from "@soong/store";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { writtenFact } from "../../../../../test/facts.ts";
-import { usageOfRun, usageOfSession } from "./stored-usage.ts";
+import { sumRunUsage, sumSessionUsage } from "./stored-usage.ts";
 
 const COST = { currency: "USD", micros: 5 };
 
@@ -53,7 +53,7 @@ test("the use of a session is that of all its runs, and that of a run is with al
     ["child", "root", true],
     ["grandchild", "child", false],
   );
-  expect(await usageOfSession(reader)).toEqual({
+  expect(await sumSessionUsage(reader)).toEqual({
     requests: 4,
     untold: 0,
     unpriced: 0,
@@ -61,14 +61,14 @@ test("the use of a session is that of all its runs, and that of a run is with al
     output_tokens: 4,
     cost: [{ currency: "USD", micros: 20 }],
   });
-  expect(await usageOfRun(reader, "root")).toMatchObject({ requests: 3, input_tokens: 30 });
-  expect(await usageOfRun(reader, "child")).toMatchObject({ requests: 2, input_tokens: 20 });
-  expect(await usageOfRun(reader, "other")).toMatchObject({ requests: 1, input_tokens: 10 });
+  expect(await sumRunUsage(reader, "root")).toMatchObject({ requests: 3, input_tokens: 30 });
+  expect(await sumRunUsage(reader, "child")).toMatchObject({ requests: 2, input_tokens: 20 });
+  expect(await sumRunUsage(reader, "other")).toMatchObject({ requests: 1, input_tokens: 10 });
 });
 
 test("a run that has ended is not read through for it", async () => {
   verifies("EVENT-7");
   const { reader, asked } = session(["root", undefined, true]);
-  await usageOfSession(reader);
+  await sumSessionUsage(reader);
   expect(asked).toEqual([{ after: 1, limit: 1 }]);
 });

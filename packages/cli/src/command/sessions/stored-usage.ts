@@ -6,12 +6,12 @@ import type { RunRecord, SessionReader } from "@soong/store";
 
 const PAGE = 500;
 
-export async function usageOfSession(reader: SessionReader): Promise<UsageTotal> {
+export async function sumSessionUsage(reader: SessionReader): Promise<UsageTotal> {
   return usageOfRuns(reader, await reader.runs());
 }
 
 /** Of a run and all it started. */
-export async function usageOfRun(reader: SessionReader, run_id: string): Promise<UsageTotal> {
+export async function sumRunUsage(reader: SessionReader, run_id: string): Promise<UsageTotal> {
   const wanted = new Set([run_id]);
   // A child comes after its parent.
   const runs = (await reader.runs()).filter((run) => {

@@ -6,7 +6,7 @@ import { isWithin } from "@soong/core/internal";
 import type { OpenSession, SessionReader, Store, StoreError } from "@soong/store";
 import { resolvePath, undoChange, undoDiff } from "@soong/tools";
 import {
-  colouredDiff,
+  renderDiff,
   CommandError,
   EXIT,
   UsageError,
@@ -14,10 +14,15 @@ import {
   type Output,
 } from "../../output/index.ts";
 import { openRuntime } from "../../runtime/index.ts";
-import { configOf, type CommandContext } from "../context.ts";
-import { keptChanges, lastChange, stateOf, type KeptChange } from "./stored-changes.ts";
-import { nothingKept, readingStore, writingStore } from "../stored.ts";
-import { terminalQuestions } from "../terminal-questions.ts";
+import { loadUserConfig, type CommandContext } from "../context.ts";
+import {
+  findStoredChanges,
+  lastChange,
+  compareWithDisk,
+  type StoredChange,
+} from "./stored-changes.ts";
+import { refuseNothingStored, withReadOnlyStore, withStore } from "../stored.ts";
+import { createTerminalQuestions } from "../terminal-questions.ts";
 import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -44,30 +49,30 @@ async function undoCall(
   call: string | undefined,
   { json = false, yes = false, session }: UndoOptions,
 ): Promise<number> {
-  return readingStore(
+  return withReadOnlyStore(
     context,
     async (store) => {
       const change = await findChange(context, store, call, session);
-      await refuseOther(change);
-      if (!yes && !(await agreed(context, change))) return EXIT.denied;
+      await refuseChangedFile(change);
+      if (!yes && !(await confirmUndo(context, change))) return EXIT.denied;
       const { session_id, tool_call_id } = change;
-      const { path, restored } = await writingStore(context, (writing) =>
-        takeBack(change, writing),
+      const { path, restored } = await withStore(context, (writing) =>
+        revertChange(change, writing),
       );
       if (json) {
         context.output.record("soong.undo/1", { session_id, tool_call_id, path, restored });
       } else context.output.line(describeRestored({ path, restored }));
       return EXIT.ok;
     },
-    () => nothingKept(call === undefined ? "change to take back" : `call ${call}`),
+    () => refuseNothingStored(call === undefined ? "change to take back" : `call ${call}`),
   );
 }
 
 type Restored = Awaited<ReturnType<typeof undoChange>>;
 
 /** On record in the session of the call; `held`: that session, where this process has it open. */
-export async function takeBack(
-  change: KeptChange,
+export async function revertChange(
+  change: StoredChange,
   store: Store,
   held?: Session,
 ): Promise<Restored> {
@@ -89,7 +94,10 @@ export async function takeBack(
 }
 
 /** Without tools and hooks: one fact is recorded, and nothing starts. */
-async function openToRecord(store: Store, { session_id, undo }: KeptChange): Promise<OpenSession> {
+async function openToRecord(
+  store: Store,
+  { session_id, undo }: StoredChange,
+): Promise<OpenSession> {
   try {
     return await store.openSession(session_id);
   } catch (error) {
@@ -101,7 +109,7 @@ async function openToRecord(store: Store, { session_id, undo }: KeptChange): Pro
 }
 
 /** What it would do to the file; undefined where that cannot be told. */
-export function diffOfUndo({ undo, reader }: KeptChange): Promise<string | undefined> {
+export function renderUndoDiff({ undo, reader }: StoredChange): Promise<string | undefined> {
   return undoDiff(undo, { artifacts: readOnlyArtifacts(reader) });
 }
 
@@ -115,9 +123,9 @@ export async function findChange(
   store: Store,
   call?: string,
   session?: string,
-): Promise<KeptChange> {
+): Promise<StoredChange> {
   const project = await resolvePath("/", cwd);
-  const changes = keptChanges(store, {
+  const changes = findStoredChanges(store, {
     ofSession: ({ session_id }) => session === undefined || session_id === session,
     ofCall: (id) => call === undefined || id === call,
     // Where a session began says nothing about where its calls wrote.
@@ -132,8 +140,11 @@ export async function findChange(
 }
 
 /** Ids that a model chose may be in more than one session. */
-async function namedChange(changes: AsyncIterable<KeptChange>, call: string): Promise<KeptChange> {
-  let found: KeptChange | undefined;
+async function namedChange(
+  changes: AsyncIterable<StoredChange>,
+  call: string,
+): Promise<StoredChange> {
+  let found: StoredChange | undefined;
   for await (const change of changes) {
     if (found !== undefined && found.session_id !== change.session_id) {
       throw new UsageError(
@@ -148,42 +159,42 @@ async function namedChange(changes: AsyncIterable<KeptChange>, call: string): Pr
   );
 }
 
-export async function refuseOther(change: KeptChange): Promise<void> {
-  const state = await stateOf(change);
+export async function refuseChangedFile(change: StoredChange): Promise<void> {
+  const state = await compareWithDisk(change);
   if (state === "as_left") return;
   const { tool_call_id, undo } = change;
   const path = visibleLine(undo.path);
   throw new CommandError(
     state === "as_before"
       ? `${path} is as it was before call ${visibleLine(tool_call_id)} already.`
-      : `${path} has changed since call ${visibleLine(tool_call_id)}; nothing was put back. Name an earlier CALL, or mend it by hand.`,
+      : `${path} has changed since call ${visibleLine(tool_call_id)}; nothing was restored. Name an earlier CALL, or fix it by hand.`,
   );
 }
 
-async function agreed(context: CommandContext, change: KeptChange): Promise<boolean> {
+async function confirmUndo(context: CommandContext, change: StoredChange): Promise<boolean> {
   const { undo, tool_call_id } = change;
   if (!context.isInteractive) {
     const path = visibleLine(undo.path);
     const isReadable = await mayBeRead(context, undo.path);
-    if (isReadable) showDiff(context.output, await diffOfUndo(change));
+    if (isReadable) showDiff(context.output, await renderUndoDiff(change));
     const hidden = isReadable ? "" : " (what is in it is not shown: reading it needs permission)";
     context.output.note(
-      `${path} would be changed${hidden}, and nobody can be asked here; add --yes to take back call ${visibleLine(tool_call_id)}.`,
+      `${path} would be changed${hidden}, and no one can be asked here; add --yes to undo call ${visibleLine(tool_call_id)}.`,
     );
     return false;
   }
-  showDiff(context.output, await diffOfUndo(change));
-  const questions = terminalQuestions(context.stdin, context.output);
-  return questions.confirm(undoQuestion(change));
+  showDiff(context.output, await renderUndoDiff(change));
+  const questions = createTerminalQuestions(context.stdin, context.output);
+  return questions.confirm(describeUndo(change));
 }
 
 /** Output that no one sees at a terminal goes anywhere: what a run would have to ask about is not in it (PIPE-9). */
 async function mayBeRead(context: CommandContext, path: string): Promise<boolean> {
-  const config = await configOf(context);
+  const config = await loadUserConfig(context);
   const { env, cwd } = context;
   const runtime = await openRuntime({ env, cwd, config, servers: "none", note() {} });
   try {
-    const run = await (await runtime.openPassingSession()).startRun();
+    const run = await (await runtime.openEphemeralSession()).startRun();
     const call = { name: "code.read_file", arguments: JSON.stringify({ path }) };
     const explained = await run.explain(call);
     return explained.outcome === "allow" && explained.hooks.length === 0;
@@ -192,7 +203,7 @@ async function mayBeRead(context: CommandContext, path: string): Promise<boolean
   }
 }
 
-export function undoQuestion({ undo, tool_name, tool_call_id }: KeptChange): string {
+export function describeUndo({ undo, tool_name, tool_call_id }: StoredChange): string {
   const path = visibleLine(undo.path);
   const by = `${visibleLine(tool_name)} (${visibleLine(tool_call_id)})`;
   return undo.pre_image === null
@@ -205,7 +216,7 @@ const MOST_LINES = 200;
 function showDiff(output: Output, diff: string | undefined): void {
   if (diff === undefined || diff === "") return;
   const lines = diff.trimEnd().split("\n");
-  output.note(colouredDiff(lines.slice(0, MOST_LINES).join("\n"), output.noteColours));
+  output.note(renderDiff(lines.slice(0, MOST_LINES).join("\n"), output.noteColours));
   if (lines.length > MOST_LINES) {
     output.note(output.noteColours.dim(`… ${lines.length - MOST_LINES} more lines`));
   }

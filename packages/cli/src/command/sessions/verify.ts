@@ -3,8 +3,8 @@
 import type { Store, Verification } from "@soong/store";
 import { EXIT, UsageError, visibleLine, type Output } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
-import { nothingKept, readingStore, writingStore } from "../stored.ts";
-import { everySession } from "./sessions.ts";
+import { refuseNothingStored, withReadOnlyStore, withStore } from "../stored.ts";
+import { iterateSessions } from "./sessions.ts";
 import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -41,7 +41,7 @@ async function verifySessions(
     throw new UsageError("--head is the hash of one session: give that SESSION with it.");
   }
   const { output } = context;
-  return readingStore(
+  return withReadOnlyStore(
     context,
     async (store) => {
       let exitCode: number = EXIT.ok;
@@ -49,7 +49,7 @@ async function verifySessions(
         const options = { artifacts, head };
         let verified = await store.verify(id, options);
         if (rebuild && isDerived(verified)) {
-          await writingStore(context, (writing) => writing.rebuildSession(id));
+          await withStore(context, (writing) => writing.rebuildSession(id));
           output.note(
             `Session ${visibleLine(id)}: made anew from its facts what follows from them.`,
           );
@@ -62,7 +62,7 @@ async function verifySessions(
       return exitCode;
     },
     () => {
-      if (ids.length > 0) nothingKept(`session ${ids.join(", ")}`);
+      if (ids.length > 0) refuseNothingStored(`session ${ids.join(", ")}`);
       output.note("No sessions are kept yet; there is nothing to verify.");
       return EXIT.ok;
     },
@@ -75,7 +75,7 @@ function isDerived(verified: Verification): boolean {
 
 /** Also the removed ones: what is left of them can still be checked. */
 async function* everyId(store: Store): AsyncGenerator<string> {
-  for await (const { session_id } of everySession(store)) yield session_id;
+  for await (const { session_id } of iterateSessions(store)) yield session_id;
   for (const { session_id } of await store.tombstones()) yield session_id;
 }
 

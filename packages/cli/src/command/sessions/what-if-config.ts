@@ -15,11 +15,11 @@ export interface WhatIfConfig {
   readonly file: string;
 }
 
-export async function whatIfConfig(options: WhatIfConfig): Promise<WhatIfReport> {
+export async function replayWithConfig(options: WhatIfConfig): Promise<WhatIfReport> {
   const { source, run_id, home, file } = options;
-  const { kernelConfigOf, loadConfig } = await import("../../config/index.ts");
+  const { pickKernelConfig, loadConfig } = await import("../../config/index.ts");
   const { values } = await loadConfig({ home, file });
-  const { tools } = kernelConfigOf(values);
+  const { tools } = pickKernelConfig(values);
   return whatIf({
     source,
     run_id,
@@ -30,8 +30,8 @@ export async function whatIfConfig(options: WhatIfConfig): Promise<WhatIfReport>
 
 /** The config's rules in place of the recorded ones of a config; what flags and programs said stays, and so do the places. */
 async function policyUnder(values: SoongConfig): Promise<(recorded: PolicyInput) => PolicyInput> {
-  const { policyOf } = await import("../../config/index.ts");
-  const { rules = [], ...others } = policyOf(values, { allow: [], deny: [] });
+  const { buildPolicy } = await import("../../config/index.ts");
+  const { rules = [], ...others } = buildPolicy(values, { allow: [], deny: [] });
   return (recorded) => {
     const said = recorded.rules?.filter(({ origin }) => origin?.file === undefined) ?? [];
     const { roots, home = "" } = recorded;

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKernel } from "@soong/core";
 import { searchTool } from "@soong/tools";
-import { failureOf } from "../../output/index.ts";
+import { describeFailure } from "../../output/index.ts";
 import type { Finding } from "./finding.ts";
 
-export async function ripgrepFinding(): Promise<Finding> {
+export async function checkRipgrep(): Promise<Finding> {
   const about = "ripgrep";
   let folder: string | undefined;
   try {
@@ -26,7 +26,7 @@ export async function ripgrepFinding(): Promise<Finding> {
       next: "Install ripgrep, or let npm install optional packages (@vscode/ripgrep).",
     };
   } catch (error) {
-    return { state: "fail", about, says: failureOf(error).message };
+    return { state: "fail", about, says: describeFailure(error).message };
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }

@@ -4,11 +4,11 @@
 import { createKernel } from "@soong/core";
 import type { McpServerStatus } from "@soong/mcp";
 import type { LoadedConfig } from "../../config/index.ts";
-import { failureOf } from "../../output/index.ts";
+import { describeFailure } from "../../output/index.ts";
 import {
-  knownSecrets,
-  ownServers,
-  placesOf,
+  collectSecrets,
+  loadUserServers,
+  resolvePlaces,
   runtimeServers,
   serverLog,
   serversFile,
@@ -18,16 +18,16 @@ import type { Finding } from "./finding.ts";
 
 const ABOUT = "mcp.json";
 
-export async function* serverFindings(
+export async function* checkServers(
   { cwd, env }: Pick<CommandContext, "cwd" | "env">,
   config: LoadedConfig,
 ): AsyncGenerator<Finding> {
   const { home, values } = config;
-  let own: Awaited<ReturnType<typeof ownServers>>;
+  let own: Awaited<ReturnType<typeof loadUserServers>>;
   try {
-    own = await ownServers(home, env, values.mcp);
+    own = await loadUserServers(home, env, values.mcp);
   } catch (error) {
-    yield { state: "fail", about: ABOUT, says: failureOf(error).message };
+    yield { state: "fail", about: ABOUT, says: describeFailure(error).message };
     return;
   }
   const { entries, warnings } = own;
@@ -39,21 +39,21 @@ export async function* serverFindings(
   if (entries.length === 0) return;
   try {
     const { registry } = createKernel();
-    const { roots } = await placesOf(cwd, home, values.tools);
+    const { roots } = await resolvePlaces(cwd, home, values.tools);
     const servers = await runtimeServers({ env, config, roots, choice: "all", canElicit: false });
-    const { mcp, ready } = await servers.open(registry, await knownSecrets(config, env));
+    const { mcp, ready } = await servers.open(registry, await collectSecrets(config, env));
     try {
       await ready(new AbortController().signal);
-      for (const status of mcp?.status() ?? []) yield findingOf(status, home);
+      for (const status of mcp?.status() ?? []) yield describeServer(status, home);
     } finally {
       await mcp?.close();
     }
   } catch (error) {
-    yield { state: "fail", about: "mcp servers", says: failureOf(error).message };
+    yield { state: "fail", about: "mcp servers", says: describeFailure(error).message };
   }
 }
 
-function findingOf(status: McpServerStatus, home: string): Finding {
+function describeServer(status: McpServerStatus, home: string): Finding {
   const { server_id, state, tools, excluded, message = "", protocol_version = "" } = status;
   const about = `mcp ${server_id}`;
   const log = serverLog(home, server_id);
@@ -89,7 +89,7 @@ function findingOf(status: McpServerStatus, home: string): Finding {
       return {
         state: "warn",
         about,
-        says: "it has not answered yet; a run goes on without its tools, and takes them when they come",
+        says: "it has not answered yet; a run continues without its tools, and takes them when they come",
         next: `Its log is ${log}. If it is always that slow, raise mcp.wait_ms in the config.`,
       };
   }

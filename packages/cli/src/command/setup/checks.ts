@@ -13,12 +13,12 @@ import {
 } from "@soong/agent";
 import { loadDeclarativeTools, loadHooks } from "@soong/tools";
 import { loadConfig, userHome, type LoadedConfig } from "../../config/index.ts";
-import { failureOf } from "../../output/index.ts";
+import { describeFailure } from "../../output/index.ts";
 import {
   agentsFolder,
   declarativeOptions,
   hooksFile,
-  keyNamesOf,
+  listKeyNames,
   memoryFolder,
   openHomeStore,
   openRuntime,
@@ -26,42 +26,42 @@ import {
   skillsFolder,
   toolsFolder,
 } from "../../runtime/index.ts";
-import { homeOf, type CommandContext } from "../context.ts";
+import { resolveHome, type CommandContext } from "../context.ts";
 import type { Finding } from "./finding.ts";
 import { hasStore } from "../stored.ts";
-import { ripgrepFinding } from "./check-ripgrep.ts";
-import { serverFindings } from "./check-servers.ts";
+import { checkRipgrep } from "./check-ripgrep.ts";
+import { checkServers } from "./check-servers.ts";
 
 const OLDEST_NODE = [20, 19] as const;
 
-export async function* findingsOf(context: CommandContext): AsyncGenerator<Finding> {
+export async function* runAllChecks(context: CommandContext): AsyncGenerator<Finding> {
   yield nodeFinding(process.versions.node);
-  yield platformFinding(process.platform);
+  yield checkPlatform(process.platform);
   const { env, cwd } = context;
-  const home = await homeOf(context);
+  const home = await resolveHome(context);
   yield homeFinding(home);
   let config: LoadedConfig | undefined;
   try {
     config = await loadConfig({ home });
     yield configFinding(config);
   } catch (error) {
-    yield failed(
+    yield failCheck(
       "config",
       error,
-      "Mend what is named; a config is not needed, so the file may also go.",
+      "Fix what is named; a config is not needed, so the file may also be removed.",
     );
   }
   yield await storeFinding(home);
-  yield await ripgrepFinding();
+  yield await checkRipgrep();
   yield await toolsFinding(home, config);
   yield await hooksFinding(home, cwd);
   if (config !== undefined) yield await rulesFinding(context, config);
-  if (config !== undefined) yield* serverFindings(context, config);
+  if (config !== undefined) yield* checkServers(context, config);
   yield await agentsFinding(home);
   yield await skillsFinding(home);
   yield await memoryFinding(home);
   if (config !== undefined) {
-    yield keysFinding(keyNamesOf(config.values), env);
+    yield keysFinding(listKeyNames(config.values), env);
     yield modelFinding(config, env);
   }
 }
@@ -80,7 +80,7 @@ function nodeFinding(version: string): Finding {
     : { state: "ok", about: "node", says: `Node ${version}` };
 }
 
-export function platformFinding(platform: string): Finding {
+export function checkPlatform(platform: string): Finding {
   const about = "platform";
   switch (platform) {
     case "linux":
@@ -125,7 +125,7 @@ function homeFinding(home: string): Finding {
       next: `chmod 700 ${home}`,
     };
   } catch (error) {
-    return failed(
+    return failCheck(
       about,
       error,
       "Give this user the right to read and write it, or set SOONG_AGENT_HOME.",
@@ -165,13 +165,13 @@ async function storeFinding(home: string): Promise<Finding> {
             state: "fail",
             about,
             says: `${newest.session_id}: ${verified.problem.message}`,
-            next: "Somebody changed it. `soong verify` looks at every session; `soong sessions rm ID` removes one.",
+            next: "It was changed. `soong verify` checks every session; `soong sessions rm ID` removes one.",
           };
     } finally {
       await store.close();
     }
   } catch (error) {
-    return failed(
+    return failCheck(
       about,
       error,
       "Put a copy of the store back, or move its folder away to begin anew.",
@@ -202,7 +202,7 @@ async function hooksFinding(home: string, project: string): Promise<Finding> {
   });
   if (loaded.ok) return { state: "ok", about, says: `${loaded.hooks.length} in hooks.json` };
   const says = loaded.problems.map(describeProblem).join("\n");
-  return { state: "fail", about, says, next: "Mend hooks.json, or move it away." };
+  return { state: "fail", about, says, next: "Fix hooks.json, or move it away." };
 }
 
 async function rulesFinding(
@@ -234,7 +234,7 @@ async function rulesFinding(
       const says = "not checked: tools, hooks or servers cannot be read";
       return { state: "warn", about, says, next: "Fix what fails, and run `soong doctor` again." };
     }
-    return failed(about, error, "Fix what is named first.");
+    return failCheck(about, error, "Fix what is named first.");
   }
 }
 
@@ -254,11 +254,11 @@ async function memoryFinding(home: string): Promise<Finding> {
   return documentsFinding("memory", `${entries.length} remembered`, problems);
 }
 
-/** What cannot be read costs itself alone; somebody thinks that it counts. */
+/** What cannot be read costs itself alone; someone thinks that it counts. */
 function documentsFinding(about: string, says: string, problems: readonly Problem[]): Finding {
   if (problems.length === 0) return { state: "ok", about, says };
   const lines = [`${says}; these cannot be used:`, ...problems.map(describeProblem)];
-  return { state: "warn", about, says: lines.join("\n"), next: "Mend them, or move them away." };
+  return { state: "warn", about, says: lines.join("\n"), next: "Fix them, or move them away." };
 }
 
 /** Whether they are there; never what they are. */
@@ -269,7 +269,7 @@ function keysFinding(names: readonly string[], env: CommandContext["env"]): Find
   return { state: "ok", about, says };
 }
 
-/** Which model a run would ask; nobody is asked here. */
+/** Which model a run would ask; no one is asked here. */
 function modelFinding({ values }: LoadedConfig, env: CommandContext["env"]): Finding {
   const about = "model";
   const found = values.model.default ?? modelFromEnvironment(env);
@@ -286,6 +286,6 @@ function modelFinding({ values }: LoadedConfig, env: CommandContext["env"]): Fin
   };
 }
 
-function failed(about: string, error: unknown, next: string): Finding {
-  return { state: "fail", about, says: failureOf(error).message, next };
+function failCheck(about: string, error: unknown, next: string): Finding {
+  return { state: "fail", about, says: describeFailure(error).message, next };
 }

@@ -17,7 +17,7 @@ export const command: CommandDefinition = {
 };
 
 function printCompletion(output: Output, shell: Shell, program: Command | null): number {
-  output.line(SCRIPTS[shell](program === null ? [] : wordsOf(program)).trimEnd());
+  output.line(SCRIPTS[shell](program === null ? [] : collectWords(program)).trimEnd());
   return EXIT.ok;
 }
 
@@ -29,7 +29,7 @@ interface Words {
   readonly options: readonly string[];
 }
 
-function wordsOf(command: Command, path: readonly string[] = []): Words[] {
+function collectWords(command: Command, path: readonly string[] = []): Words[] {
   const commands = command.commands.map((sub) => ({ name: sub.name(), says: sub.description() }));
   const options = [
     ...command.options.flatMap(({ long }) => (typeof long === "string" ? [long] : [])),
@@ -37,7 +37,7 @@ function wordsOf(command: Command, path: readonly string[] = []): Words[] {
   ];
   return [
     { path, says: command.description(), commands, options },
-    ...command.commands.flatMap((sub) => wordsOf(sub, [...path, sub.name()])),
+    ...command.commands.flatMap((sub) => collectWords(sub, [...path, sub.name()])),
   ];
 }
 
@@ -79,7 +79,7 @@ compdef _soong soong
     [
       "# soong completion fish > ~/.config/fish/completions/soong.fish",
       ...words.flatMap(({ path, commands, options }) => {
-        const when = conditionOf(path, commands);
+        const when = fishCondition(path, commands);
         return [
           ...commands.map(
             ({ name, says }) => `complete -c soong -n '${when}' -a ${name} -d '${plain(says)}'`,
@@ -90,7 +90,7 @@ compdef _soong soong
     ].join("\n"),
 };
 
-function conditionOf(path: readonly string[], commands: Words["commands"]): string {
+function fishCondition(path: readonly string[], commands: Words["commands"]): string {
   const isBeforeAny =
     commands.length === 0
       ? []

@@ -2,7 +2,7 @@
 
 import { EXIT } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
-import { findingsOf } from "./checks.ts";
+import { runAllChecks } from "./checks.ts";
 import { showFinding } from "./finding.ts";
 import { JSON_OPTION, type CommandDefinition } from "../define-command.ts";
 
@@ -20,7 +20,7 @@ async function runChecks(
   { json = false }: { readonly json?: boolean },
 ): Promise<number> {
   let exitCode: number = EXIT.ok;
-  for await (const finding of findingsOf(context)) {
+  for await (const finding of runAllChecks(context)) {
     if (json) context.output.record("soong.doctor/1", finding);
     else showFinding(context.output, finding);
     if (finding.state === "fail") exitCode = EXIT.failed;

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { commentedConfig } from "../../config/index.ts";
 import { EXIT, visibleLine } from "../../output/index.ts";
-import { homeOf, type CommandContext } from "../context.ts";
+import { resolveHome, type CommandContext } from "../context.ts";
 import type { CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -15,7 +15,7 @@ export const command: CommandDefinition = {
 };
 
 async function writeConfig(context: CommandContext): Promise<number> {
-  const home = await homeOf(context);
+  const home = await resolveHome(context);
   const file = join(home, "config.toml");
   await mkdir(home, { recursive: true, mode: 0o700 });
   try {

@@ -6,8 +6,8 @@ import type { FactData } from "@soong/core";
 import type { StoreError } from "@soong/store";
 import { CommandError, visibleLine } from "../../output/index.ts";
 import { openRuntime, type Runtime } from "../../runtime/index.ts";
-import { configOf, type CommandContext } from "../context.ts";
-import { keptTask } from "./stored-task.ts";
+import { loadUserConfig, type CommandContext } from "../context.ts";
+import { findTask } from "./stored-task.ts";
 
 type TaskChange = (tasks: Tasks, caller: TaskCaller, task: TaskRecord) => Promise<number>;
 
@@ -17,7 +17,7 @@ export async function changeTask(
   change: TaskChange,
 ): Promise<number> {
   const { env, cwd, output } = context;
-  const config = await configOf(context);
+  const config = await loadUserConfig(context);
   const runtime = await openRuntime({
     env,
     cwd,
@@ -29,8 +29,8 @@ export async function changeTask(
   try {
     const tasks = runtime.agents?.tasks;
     if (tasks === undefined) throw new CommandError("There are no tasks in this runtime.");
-    const { task } = await keptTask(tasks.reader, given);
-    return await asPerson(runtime, task, (caller) => change(tasks, caller, task));
+    const { task } = await findTask(tasks.reader, given);
+    return await asUser(runtime, task, (caller) => change(tasks, caller, task));
   } catch (error) {
     if (error instanceof TaskRefused) throw new CommandError(visibleLine(error.message));
     throw error;
@@ -39,7 +39,7 @@ export async function changeTask(
   }
 }
 
-async function asPerson(
+async function asUser(
   runtime: Runtime,
   { session_id }: TaskRecord,
   work: (caller: TaskCaller) => Promise<number>,

@@ -4,20 +4,20 @@
 import { resolve } from "node:path";
 import { driveTask, type DriveEnd, type DriveEvent } from "@soong/agent";
 import { taskReader } from "@soong/tasks";
-import { loopLimitsOf } from "../../config/index.ts";
+import { buildLoopLimits } from "../../config/index.ts";
 import { CommandError, EXIT, UsageError, visibleLine, type Output } from "../../output/index.ts";
 import {
-  modelsFor,
+  openModels,
   openRuntime,
-  systemText,
-  toolSupplyOf,
+  renderSystemText,
+  createToolProvider,
   type Runtime,
 } from "../../runtime/index.ts";
-import { waitingNote } from "../await-servers.ts";
-import { configOf, type CommandContext } from "../context.ts";
-import { keptTask } from "./stored-task.ts";
+import { noteWaiting } from "../await-servers.ts";
+import { loadUserConfig, type CommandContext } from "../context.ts";
+import { findTask } from "./stored-task.ts";
 import { onStop, printFacts } from "../follow-session.ts";
-import { terminalQuestions } from "../terminal-questions.ts";
+import { createTerminalQuestions } from "../terminal-questions.ts";
 import {
   argument,
   FACTS_OPTION,
@@ -61,9 +61,9 @@ async function driveStoredTask(
 ): Promise<number> {
   const { env, output, isInteractive } = context;
   const { allow = [], deny = [], cwd = "", json = false, pool } = options;
-  const config = await configOf(context);
-  const models = await modelsFor(config.values, env, options.model);
-  const person = isInteractive ? terminalQuestions(context.stdin, output) : undefined;
+  const config = await loadUserConfig(context);
+  const models = await openModels(config.values, env, options.model);
+  const person = isInteractive ? createTerminalQuestions(context.stdin, output) : undefined;
   const runtime = await openRuntime({
     env,
     cwd: resolve(context.cwd, cwd),
@@ -71,14 +71,14 @@ async function driveStoredTask(
     flags: { allow, deny },
     agents: true,
     ...(person === undefined ? {} : { ask: person.ask, elicit: person.elicit }),
-    ...waitingNote(context, json),
+    ...noteWaiting(context, json),
     note: (text) => output.note(output.noteColours.dim(visibleLine(text))),
   });
   try {
-    const { agents, tasks } = partsOf(runtime);
+    const { agents, tasks } = requireAgents(runtime);
     refuseUnknownPools(pool, agents.workers.pools);
     const store = await runtime.store();
-    const { task } = await keptTask(taskReader(store.tasks()), given);
+    const { task } = await findTask(taskReader(store.tasks()), given);
     const held = await runtime.openSession({ resume: task.session_id });
     const stop = new AbortController();
     let endedBySignal: number | undefined;
@@ -90,25 +90,27 @@ async function driveStoredTask(
     const printing = json ? printFacts(held, output) : undefined;
     try {
       await runtime.ready(stop.signal);
-      const supply = toolSupplyOf(runtime, config.values.mcp);
+      const supply = createToolProvider(runtime, config.values.mcp);
       const end = await driveTask({
         session: held.session,
         task_id: task.task_id,
         agents,
         tasks,
         models,
-        system: systemText(runtime.roots.project),
-        limits: loopLimitsOf(config.values),
+        system: renderSystemText(runtime.roots.project),
+        limits: buildLoopLimits(config.values),
         signal: stop.signal,
         pools: pool,
         supply,
-        ...(json ? {} : { onEvent: (event: DriveEvent) => output.line(lineOf(event, output)) }),
+        ...(json
+          ? {}
+          : { onEvent: (event: DriveEvent) => output.line(renderEvent(event, output)) }),
       });
       // Ends the stream of facts.
       await held.close();
       await printing;
-      if (!json) tellEnd(output, end);
-      return endedBySignal ?? exitCodeOf(end);
+      if (!json) reportEnd(output, end);
+      return endedBySignal ?? toExitCode(end);
     } finally {
       stopListening();
     }
@@ -117,7 +119,7 @@ async function driveStoredTask(
   }
 }
 
-function partsOf({ agents }: Runtime): NonNullable<Runtime["agents"]> {
+function requireAgents({ agents }: Runtime): NonNullable<Runtime["agents"]> {
   if (agents === undefined) throw new CommandError("There are no agents in this runtime.");
   return agents;
 }
@@ -134,7 +136,7 @@ function refuseUnknownPools(
   );
 }
 
-function lineOf(event: DriveEvent, { colours }: Output): string {
+function renderEvent(event: DriveEvent, { colours }: Output): string {
   const step = visibleLine(event.step_id);
   switch (event.kind) {
     case "dispatched": {
@@ -152,16 +154,17 @@ function lineOf(event: DriveEvent, { colours }: Output): string {
   }
 }
 
-function tellEnd(output: Output, { kind, reason }: DriveEnd): void {
+function reportEnd(output: Output, { kind, reason }: DriveEnd): void {
   const sentence = visibleLine(reason);
   if (kind === "completed") output.line(`The task is completed. ${sentence}`);
-  else if (kind === "aborted") output.note(`Stopped: ${sentence}. \`soong tasks drive\` goes on.`);
+  else if (kind === "aborted")
+    output.note(`Stopped: ${sentence}. \`soong tasks drive\` continues.`);
   else if (kind === "blocked") {
     output.note(`The task waits for you: ${sentence} \`soong tasks retry\` lets it go on.`);
   } else output.note(output.noteColours.red(`${kind}: ${sentence}`));
 }
 
-function exitCodeOf({ kind }: DriveEnd): number {
+function toExitCode({ kind }: DriveEnd): number {
   if (kind === "completed") return EXIT.ok;
   return kind === "aborted" ? EXIT.interrupted : EXIT.failed;
 }

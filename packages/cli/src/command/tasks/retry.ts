@@ -3,7 +3,7 @@
 import { CommandError, EXIT, UsageError, visibleLine } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
 import { changeTask } from "./change-task.ts";
-import { stepRecord, stepsOf } from "./stored-task.ts";
+import { withoutClaimToken, listSteps } from "./stored-task.ts";
 import { argument, JSON_OPTION, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -31,7 +31,7 @@ async function retrySteps(
   const { output } = context;
   return changeTask(context, given, async (tasks, caller, { task_id, status: now }) => {
     const isBlocked = now === "blocked";
-    const steps = await stepsOf(tasks.reader, task_id);
+    const steps = await listSteps(tasks.reader, task_id);
     const wanted = steps.filter(({ step_id, status }) =>
       step_ids.length === 0
         ? status === "failed" || status === "blocked"
@@ -60,10 +60,10 @@ async function retrySteps(
     for (const { step_id } of wanted) {
       const step = await tasks.reader.step(task_id, step_id);
       if (step === undefined) continue;
-      if (json) output.record("soong.tasks/1", { step: stepRecord(step) });
+      if (json) output.record("soong.tasks/1", { step: withoutClaimToken(step) });
       else output.line(`${visibleLine(step_id)} is ${step.status} again.`);
     }
-    if (!json) output.note(`\`soong tasks drive ${visibleLine(task_id)}\` goes on with it.`);
+    if (!json) output.note(`\`soong tasks drive ${visibleLine(task_id)}\` continues it.`);
     return EXIT.ok;
   });
 }

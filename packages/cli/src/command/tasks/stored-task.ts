@@ -6,7 +6,7 @@ import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
 const PAGE = 200;
 const SHOWN = 5;
 
-export async function keptTask(reader: TaskReader, given: string): Promise<TaskWithCounts> {
+export async function findTask(reader: TaskReader, given: string): Promise<TaskWithCounts> {
   const found = await reader.get(given);
   if (found !== undefined) return found;
   const ids = (await reader.list({ limit: 1000 })).map(({ task_id }) => task_id);
@@ -25,7 +25,7 @@ export async function keptTask(reader: TaskReader, given: string): Promise<TaskW
 }
 
 /** All of them, by position. */
-export async function stepsOf(reader: TaskReader, task_id: string): Promise<StepRecord[]> {
+export async function listSteps(reader: TaskReader, task_id: string): Promise<StepRecord[]> {
   const steps: StepRecord[] = [];
   for (;;) {
     const after_position = steps.at(-1)?.position;
@@ -36,7 +36,7 @@ export async function stepsOf(reader: TaskReader, task_id: string): Promise<Step
 }
 
 /** As a record for programs: the token of a claim is its holder's alone. */
-export function stepRecord({ claim, ...step }: StepRecord): object {
+export function withoutClaimToken({ claim, ...step }: StepRecord): object {
   if (claim === undefined) return step;
   const { token: _token, ...told } = claim;
   return { ...step, claim: told };

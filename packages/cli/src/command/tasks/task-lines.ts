@@ -20,18 +20,18 @@ const SIGNS: Readonly<Record<StepStatus, string>> = {
 };
 
 /** One task in a list. */
-export function taskEntry(
+export function renderTaskEntry(
   { task_id, title, status, updated_at }: TaskRecord,
   counts: StepCounts,
   { width, colours }: TaskLinesOptions,
 ): string[] {
   return [
-    `${colours.bold(visibleLine(task_id))}  ${statusIn(status, colours)}  ${progressOf(counts)}  ${updated_at}`,
+    `${colours.bold(visibleLine(task_id))}  ${colourStatus(status, colours)}  ${renderProgress(counts)}  ${updated_at}`,
     colours.dim(`    ${fit(visibleLine(title), width - 4)}`),
   ];
 }
 
-export function taskLines(
+export function renderTask(
   task: TaskRecord,
   counts: StepCounts,
   steps: readonly StepRecord[],
@@ -40,9 +40,9 @@ export function taskLines(
   const { bold, dim } = colours;
   const end = task.result?.summary ?? task.reason;
   const ids = Math.min(24, Math.max(4, ...steps.map(({ step_id }) => step_id.length)));
-  const levels = levelsOf(steps);
+  const levels = sortIntoLevels(steps);
   return [
-    `${bold(visibleLine(task.title))}  ${statusIn(task.status, colours)}  ${progressOf(counts)}`,
+    `${bold(visibleLine(task.title))}  ${colourStatus(task.status, colours)}  ${renderProgress(counts)}`,
     dim(fit(visibleLine(task.goal), width)),
     ...(end === undefined ? [] : wrap(visibleLine(end), width, "  ")),
     ...levels.flatMap((level, depth) =>
@@ -55,9 +55,9 @@ export function taskLines(
 }
 
 /** What a step is now, in a line: for whoever follows a task. */
-export function stepNews(step: StepRecord): string {
+export function renderStep(step: StepRecord): string {
   const { step_id, status } = step;
-  return `${SIGNS[status]} ${visibleLine(step_id)} ${aboutStep(step)}`;
+  return `${SIGNS[status]} ${visibleLine(step_id)} ${describeStep(step)}`;
 }
 
 function stepLines(
@@ -71,7 +71,7 @@ function stepLines(
   const head = `${place} ${SIGNS[status]} ${pad(visibleLine(step_id), ids)} `;
   const first = fit(`${head}${visibleLine(title)}${from}`, width);
   const line = COLOUR_OF[status] === undefined ? first : colours[COLOUR_OF[status]](first);
-  const about = aboutStep(step);
+  const about = describeStep(step);
   const indent = " ".repeat(lengthOf(head));
   return [line, ...wrap(about, width, indent).map((one) => colours.dim(one))];
 }
@@ -84,7 +84,7 @@ const COLOUR_OF: Readonly<Partial<Record<StepStatus, "green" | "red" | "yellow" 
   running: "cyan",
 };
 
-function aboutStep(step: StepRecord): string {
+function describeStep(step: StepRecord): string {
   const { status, attempts, max_attempts, claim, failure, reason, result, open_dependencies } =
     step;
   const parts: string[] = [status];
@@ -104,13 +104,13 @@ function isOpen(status: StepStatus): boolean {
   return status === "pending" || status === "ready" || status === "claimed" || status === "running";
 }
 
-function statusIn(status: TaskRecord["status"], { green, red, cyan }: Colours): string {
+function colourStatus(status: TaskRecord["status"], { green, red, cyan }: Colours): string {
   if (status === "completed") return green(status);
   return status === "failed" || status === "cancelled" ? red(status) : cyan(status);
 }
 
 /** Such as `3/12 steps, 2 running, 1 failed`. */
-function progressOf(counts: StepCounts): string {
+function renderProgress(counts: StepCounts): string {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const worth = (["running", "claimed", "failed", "blocked", "cancelled"] as const).filter(
     (status) => counts[status] > 0,
@@ -122,7 +122,7 @@ function progressOf(counts: StepCounts): string {
 }
 
 /** Each step one level below the lowest it waits for; by position within a level. */
-function levelsOf(steps: readonly StepRecord[]): StepRecord[][] {
+function sortIntoLevels(steps: readonly StepRecord[]): StepRecord[][] {
   const byId = new Map(steps.map((step) => [step.step_id, step]));
   const depths = new Map<string, number>();
   // Dependencies first, without recursion: a chain may be thousands of steps long.

@@ -1,12 +1,12 @@
-// `soong tasks`: the tasks that are kept, one of them with its steps, and the same as it goes on, whoever works on it.
+// `soong tasks`: the tasks that are kept, one of them with its steps, and the same as it continues, whoever works on it.
 
 import { setTimeout } from "node:timers/promises";
 import { taskReader, type StepRecord, type TaskReader, type TaskWithCounts } from "@soong/tasks";
 import { EXIT, visibleLine, type Output } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
-import { keptTask, stepRecord, stepsOf } from "./stored-task.ts";
-import { nothingKept, readingStore } from "../stored.ts";
-import { stepNews, taskEntry, taskLines } from "./task-lines.ts";
+import { findTask, withoutClaimToken, listSteps } from "./stored-task.ts";
+import { refuseNothingStored, withReadOnlyStore } from "../stored.ts";
+import { renderStep, renderTaskEntry, renderTask } from "./task-lines.ts";
 import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -44,19 +44,19 @@ async function showTasks(
   { json = false, follow = false }: TasksOptions,
 ): Promise<number> {
   const { output } = context;
-  return readingStore(
+  return withReadOnlyStore(
     context,
     async (store) => {
       const reader = taskReader(store.tasks());
       if (given === undefined) return listTasks(output, reader, json);
-      const found = await keptTask(reader, given);
-      const steps = await stepsOf(reader, found.task.task_id);
+      const found = await findTask(reader, given);
+      const steps = await listSteps(reader, found.task.task_id);
       showTask(output, found, steps, json);
       return follow ? followTask(context, reader, found, steps, json) : EXIT.ok;
     },
     () => {
-      if (given !== undefined) nothingKept(`task ${given}`);
-      sayNone(output);
+      if (given !== undefined) refuseNothingStored(`task ${given}`);
+      noteNoTasks(output);
       return EXIT.ok;
     },
   );
@@ -70,11 +70,11 @@ function showTask(
 ): void {
   if (json) {
     output.record(SCHEMA, { task, counts });
-    for (const step of steps) output.record(SCHEMA, { step: stepRecord(step) });
+    for (const step of steps) output.record(SCHEMA, { step: withoutClaimToken(step) });
     return;
   }
   const { width, colours } = output;
-  for (const line of taskLines(task, counts, steps, { width, colours })) output.line(line);
+  for (const line of renderTask(task, counts, steps, { width, colours })) output.line(line);
 }
 
 async function listTasks(output: Output, reader: TaskReader, json: boolean): Promise<number> {
@@ -85,16 +85,16 @@ async function listTasks(output: Output, reader: TaskReader, json: boolean): Pro
       const found = await reader.get(task_id);
       if (found === undefined) continue;
       if (json) output.record(SCHEMA, found);
-      else for (const line of taskEntry(found.task, found.counts, output)) output.line(line);
+      else for (const line of renderTaskEntry(found.task, found.counts, output)) output.line(line);
     }
     await output.drained();
-    if (page.length === 0 && after === undefined) sayNone(output);
+    if (page.length === 0 && after === undefined) noteNoTasks(output);
     if (page.length < PAGE || output.isClosed) return EXIT.ok;
     after = page.at(-1)?.task_id;
   }
 }
 
-/** Until it has ended, or nobody reads any more. */
+/** Until it has ended, or no one reads any more. */
 async function followTask(
   { interrupts, output }: CommandContext,
   reader: TaskReader,
@@ -105,7 +105,7 @@ async function followTask(
   const { task_id } = found.task;
   const leaving = new AbortController();
   const stopListening = interrupts.on(() => leaving.abort());
-  const seen = new Map(shown.map((step) => [step.step_id, newsOf(step)]));
+  const seen = new Map(shown.map((step) => [step.step_id, renderNews(step)]));
   try {
     for (let now = found; ;) {
       if (!isOpen(now)) return now.task.status === "completed" ? EXIT.ok : EXIT.failed;
@@ -113,8 +113,8 @@ async function followTask(
       if (leaving.signal.aborted) return EXIT.interrupted;
       if (output.isClosed) return EXIT.ok;
       const next = await reader.get(task_id);
-      if (next === undefined) nothingKept(`task ${task_id} any more`);
-      for (const step of await stepsOf(reader, task_id)) tell(step);
+      if (next === undefined) refuseNothingStored(`task ${task_id} any more`);
+      for (const step of await listSteps(reader, task_id)) tell(step);
       if (next.task.updated_at !== now.task.updated_at || !isOpen(next)) tellTask(next);
       now = next;
     }
@@ -123,11 +123,11 @@ async function followTask(
   }
 
   function tell(step: StepRecord): void {
-    const news = newsOf(step);
+    const news = renderNews(step);
     if (seen.get(step.step_id) === news) return;
     seen.set(step.step_id, news);
-    if (json) output.record(SCHEMA, { step: stepRecord(step) });
-    else output.line(`${timeOf(step.updated_at)} ${stepNews(step)}`);
+    if (json) output.record(SCHEMA, { step: withoutClaimToken(step) });
+    else output.line(`${formatTime(step.updated_at)} ${renderStep(step)}`);
   }
 
   function tellTask({ task, counts }: TaskWithCounts): void {
@@ -135,7 +135,7 @@ async function followTask(
     else {
       const end = task.result?.summary ?? task.reason;
       const why = end === undefined ? "" : `: ${visibleLine(end)}`;
-      output.line(`${timeOf(task.updated_at)} the task is ${task.status}${why}`);
+      output.line(`${formatTime(task.updated_at)} the task is ${task.status}${why}`);
     }
   }
 }
@@ -145,14 +145,14 @@ function isOpen({ task: { status } }: TaskWithCounts): boolean {
 }
 
 /** What is news about it: a lease that begins anew is none. */
-function newsOf({ status, attempts, claim, note }: StepRecord): string {
+function renderNews({ status, attempts, claim, note }: StepRecord): string {
   return JSON.stringify([status, attempts, claim?.token, note]);
 }
 
-function timeOf(timestamp: string): string {
+function formatTime(timestamp: string): string {
   return timestamp.slice(11, 19);
 }
 
-function sayNone(output: Output): void {
+function noteNoTasks(output: Output): void {
   output.note("There are no tasks yet; `soong run --mode orchestrator` makes some.");
 }

@@ -4,11 +4,11 @@ import { resolve } from "node:path";
 import { viewsOf, type AskPermission, type ToolResult } from "@soong/core";
 import { EXIT, visible, visibleLine, type Output } from "../../output/index.ts";
 import { openRuntime, type Runtime } from "../../runtime/index.ts";
-import { awaitServers, serverOf, waitingNote } from "../await-servers.ts";
-import { configOf, type CommandContext } from "../context.ts";
-import { terminalQuestions, type Questions } from "../terminal-questions.ts";
+import { awaitServers, chooseServers, noteWaiting } from "../await-servers.ts";
+import { loadUserConfig, type CommandContext } from "../context.ts";
+import { createTerminalQuestions, type Questions } from "../terminal-questions.ts";
 import { onStop } from "../follow-session.ts";
-import { refuseUnknownTool, toolInput } from "./tool-input.ts";
+import { refuseUnknownTool, readToolInput } from "./tool-input.ts";
 import {
   argument,
   JSON_OPTION,
@@ -48,21 +48,21 @@ async function callTool(
   given: string | undefined,
   options: CallOptions,
 ): Promise<number> {
-  const input = await toolInput(given, context);
+  const input = await readToolInput(given, context);
   const { output } = context;
   const { allow = [], deny = [], cwd = "" } = options;
-  const person = personFor(context, options);
+  const person = createApprover(context, options);
   const runtime = await openRuntime({
     env: context.env,
     cwd: resolve(context.cwd, cwd),
-    config: await configOf(context),
+    config: await loadUserConfig(context),
     flags: { allow, deny },
     ...person,
     isBrief: true,
-    servers: serverOf(tool),
+    servers: chooseServers(tool),
     // Most calls need nothing of it, and are to be quick.
     agents: /^(agent|internal)\./.test(tool),
-    ...waitingNote(context, options.json === true),
+    ...noteWaiting(context, options.json === true),
     note: (text) => output.note(output.noteColours.dim(visible(text))),
   });
   try {
@@ -74,14 +74,14 @@ async function callTool(
   }
 }
 
-/** PERM-7: `--yes` is the person's answer to this one call; without a person there is no answer. */
-function personFor(
+/** PERM-7: `--yes` is the user's answer to this one call; without a user there is no answer. */
+function createApprover(
   context: CommandContext,
   { yes }: CallOptions,
 ): Partial<Pick<Questions, "ask" | "elicit">> {
   const yesToThis: AskPermission = () => ({ decision: "allow_once", answered_by: "--yes" });
   if (!context.isInteractive) return yes === true ? { ask: yesToThis } : {};
-  const { ask, elicit } = terminalQuestions(context.stdin, context.output);
+  const { ask, elicit } = createTerminalQuestions(context.stdin, context.output);
   return { ask: yes === true ? yesToThis : ask, elicit };
 }
 
@@ -108,14 +108,14 @@ async function callOnce(
     await held.close();
     if (json) output.record("soong.call/1", { ...ids, result });
     else showResult(output, runtime, result);
-    if (result.status === "denied" && !yes && !isInteractive) noteWhatHelps(output, result);
-    return interruptedWith ?? exitCodeOf(result);
+    if (result.status === "denied" && !yes && !isInteractive) noteYesFlag(output, result);
+    return interruptedWith ?? toExitCode(result);
   } finally {
     stopListening();
   }
 }
 
-function exitCodeOf({ status, is_error }: ToolResult): number {
+function toExitCode({ status, is_error }: ToolResult): number {
   if (status === "denied" || status === "rejected") return EXIT.denied;
   return is_error ? EXIT.failed : EXIT.ok;
 }
@@ -140,8 +140,8 @@ function showResult(output: Output, { kernel }: Runtime, result: ToolResult): vo
   }
 }
 
-/** Nobody could be asked, and that was all that was missing. */
-function noteWhatHelps(output: Output, { error }: ToolResult): void {
+/** No one could be asked, and that was all that was missing. */
+function noteYesFlag(output: Output, { error }: ToolResult): void {
   if (error?.error_class !== "permission_denied") return;
   output.note("Add --yes to say yes to this one call.");
 }

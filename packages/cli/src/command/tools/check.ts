@@ -7,7 +7,7 @@ import { isRecord } from "@soong/core/internal";
 import { checkDeclarativeTool, describeProblem, type CheckedTool } from "@soong/tools";
 import { EXIT, UsageError, visible, visibleLine, type Output } from "../../output/index.ts";
 import { declarativeOptions, toolsFolder } from "../../runtime/index.ts";
-import { configOf, homeOf, type CommandContext } from "../context.ts";
+import { loadUserConfig, resolveHome, type CommandContext } from "../context.ts";
 import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -36,10 +36,10 @@ async function checkToolFiles(
   if (sample !== undefined && files.length > 1) {
     throw new UsageError("--sample runs one tool: give one FILE with it.");
   }
-  const { values } = await configOf(context);
+  const { values } = await loadUserConfig(context);
   const options = {
     ...declarativeOptions(values),
-    directory: toolsFolder(await homeOf(context)),
+    directory: toolsFolder(await resolveHome(context)),
     ...(sample === undefined
       ? {}
       : { sample: { input: parseSample(sample), project: context.cwd } }),

@@ -10,16 +10,16 @@ import {
 } from "@soong/core";
 import { toolFacts } from "@soong/core/internal";
 
-export interface ExplainedCall {
+export interface CallExplanation {
   readonly explanation: Explanation;
   /** A tool that is denied whatever its input is not even offered: the rule is to be seen all the same. */
   readonly blocked: readonly ChainEntry[];
 }
 
-export async function explainedCall(
+export async function explainCall(
   run: Run,
   call: { readonly name: string; readonly arguments: string },
-): Promise<ExplainedCall> {
+): Promise<CallExplanation> {
   const explanation = await run.explain(call);
   const blocked = explanation.outcome === "refused" ? blockedBy(run, explanation.tool_name) : [];
   return { explanation, blocked };

@@ -6,11 +6,11 @@ import type { ChainEntry, Explanation, Mode } from "@soong/core";
 import { describeScopes } from "@soong/core/internal";
 import { EXIT, pad, visibleJson, visibleLine, wrap, type Output } from "../../output/index.ts";
 import { openRuntime } from "../../runtime/index.ts";
-import { awaitServers, serverOf, waitingNote } from "../await-servers.ts";
-import { configOf, type CommandContext } from "../context.ts";
-import { explainedCall } from "./explain-call.ts";
-import { placeOf, showPolicy, showUnmatched } from "./render-policy.ts";
-import { refuseUnknownTool, toolInput } from "./tool-input.ts";
+import { awaitServers, chooseServers, noteWaiting } from "../await-servers.ts";
+import { loadUserConfig, type CommandContext } from "../context.ts";
+import { explainCall } from "./explain-call.ts";
+import { describeOrigin, showPolicy, showUnmatched } from "./render-policy.ts";
+import { refuseUnknownTool, readToolInput } from "./tool-input.ts";
 import {
   argument,
   JSON_OPTION,
@@ -49,28 +49,28 @@ async function explainCallOrPolicy(
   given: string | undefined,
   { json = false, allow = [], deny = [], mode, cwd = "" }: ExplainOptions,
 ): Promise<number> {
-  const input = tool === undefined ? "{}" : await toolInput(given, context);
+  const input = tool === undefined ? "{}" : await readToolInput(given, context);
   const ofMode = mode === undefined ? {} : { mode };
   const runtime = await openRuntime({
     env: context.env,
     cwd: resolve(context.cwd, cwd),
-    config: await configOf(context),
+    config: await loadUserConfig(context),
     flags: { allow, deny, ...ofMode },
-    servers: serverOf(tool),
+    servers: chooseServers(tool),
     agents: true,
-    ...waitingNote(context, json),
+    ...noteWaiting(context, json),
   });
   try {
     if ((await awaitServers(context, runtime)) === "interrupted") return EXIT.interrupted;
     if (tool !== undefined) refuseUnknownTool(runtime, tool);
-    const session = await runtime.openPassingSession();
+    const session = await runtime.openEphemeralSession();
     const run = await session.startRun(ofMode);
     const { unmatched } = runtime;
     if (tool === undefined) {
       showPolicy(context.output, run.policy, { json, unmatched });
       return EXIT.ok;
     }
-    const { explanation, blocked } = await explainedCall(run, { name: tool, arguments: input });
+    const { explanation, blocked } = await explainCall(run, { name: tool, arguments: input });
     if (json) {
       const chain = blocked.length === 0 ? {} : { chain: blocked };
       context.output.record("soong.explain/1", { ...explanation, ...chain, warnings: unmatched });
@@ -119,7 +119,7 @@ function show(output: Output, explanation: Explanation, blocked: readonly ChainE
     output.line();
     output.line("Rules that do not match this call:");
     for (const { rule, differs, origin } of unmatched_rules) {
-      const place = placeOf(origin);
+      const place = describeOrigin(origin);
       output.line(dim(`  ${pad(rule, 10)}${differs} differs${place === "" ? "" : `  ${place}`}`));
     }
   }
@@ -140,7 +140,7 @@ function showEntry(output: Output, entry: ChainEntry): void {
   const mark = entry.decisive === true ? ">" : " ";
   const verdict = entry.verdict.replaceAll("_", " ");
   const heading = `${mark} ${pad(entry.layer, 9)}${pad(verdict, 13)}${visibleLine(entry.rule)}`;
-  const place = placeOf(entry.origin);
+  const place = describeOrigin(entry.origin);
   output.line(
     `${entry.decisive === true ? bold(heading) : heading}${place === "" ? "" : `  ${dim(place)}`}`,
   );

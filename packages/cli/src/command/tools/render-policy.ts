@@ -18,7 +18,7 @@ export function showPolicy(
     return;
   }
   output.line(output.colours.bold("The policy of a run here"));
-  for (const [name, text] of settingsOf(policy)) showSetting(output, name, text);
+  for (const [name, text] of listPolicySettings(policy)) showSetting(output, name, text);
   output.line();
   if (rules.length === 0) {
     output.line("No rules: what is not named above is decided by mode and defaults.");
@@ -41,7 +41,7 @@ export function showUnmatched(output: Output, unmatched: readonly PatternWarning
   }
 }
 
-function settingsOf({ input, mode, destructive, network }: Policy): [string, string][] {
+function listPolicySettings({ input, mode, destructive, network }: Policy): [string, string][] {
   const { roots, protected_roots = [], sensitive_paths = [], readonly_mcp = [] } = input;
   const hosts = network.hosts.length === 0 ? "" : `; ${network.hosts.join(", ")}`;
   return [
@@ -50,7 +50,10 @@ function settingsOf({ input, mode, destructive, network }: Policy): [string, str
     ["network", `${network.mode}${hosts}`],
     ["project", roots?.project ?? "none"],
     ["also writes", roots?.write?.join(", ") || "nowhere else"],
-    ["protected", `${protected_roots.join(", ") || "nothing"}: never written, whatever the rules`],
+    [
+      "protected",
+      `${protected_roots.join(", ") || "nothing"}: never written, in spite of any rule`,
+    ],
     ["sensitive", ["the built-in list", ...sensitive_paths].join(", ")],
     ...(readonly_mcp.length === 0
       ? []
@@ -77,7 +80,9 @@ function showRule(output: Output, rule: PermissionRule, index: number): void {
   output.line(
     `  ${pad(`rules[${index}]`, 10)}${colour(decision)}${always}  ${words.join(", ") || "every call"}`,
   );
-  const about = [reason, placeOf(origin)].filter((text) => text !== undefined && text !== "");
+  const about = [reason, describeOrigin(origin)].filter(
+    (text) => text !== undefined && text !== "",
+  );
   const indent = " ".repeat(12);
   for (const text of about) {
     for (const line of wrap(visibleLine(text ?? ""), output.width, indent)) output.line(dim(line));
@@ -85,7 +90,7 @@ function showRule(output: Output, rule: PermissionRule, index: number): void {
 }
 
 /** Where a rule is written: file and line, flag, or code. */
-export function placeOf(origin: PermissionRule["origin"]): string {
+export function describeOrigin(origin: PermissionRule["origin"]): string {
   if (origin === undefined) return "";
   const { file, line, flag, code } = origin;
   const inFile = file === undefined ? [] : [line === undefined ? file : `${file}:${line}`];

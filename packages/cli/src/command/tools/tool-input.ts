@@ -4,13 +4,13 @@ import type { Kernel } from "@soong/core";
 import { nearestName } from "@soong/core/internal";
 import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
 import type { Runtime } from "../../runtime/index.ts";
-import { serverOf } from "../await-servers.ts";
+import { chooseServers } from "../await-servers.ts";
 import type { CommandContext } from "../context.ts";
 
 const MAX_STDIN_BYTES = 64 * 1024 * 1024;
 
 /** JSON text that is JSON; what is in it is the pipeline's to judge. */
-export async function toolInput(
+export async function readToolInput(
   given: string | undefined,
   context: CommandContext,
 ): Promise<string> {
@@ -27,15 +27,15 @@ export async function toolInput(
   return text;
 }
 
-/** A name nobody has is a slip of the person's, not a call. */
+/** A name no one has is a slip of the user's, not a call. */
 export function refuseUnknownTool(
   { kernel, mcp }: Pick<Runtime, "kernel" | "mcp">,
   given: string,
 ): void {
   const { registry } = kernel;
-  const { tools, aliases } = namesOf(registry);
+  const { tools, aliases } = listToolNames(registry);
   if (tools.includes(given) || aliases.includes(given)) return;
-  const server = serverOf(given);
+  const server = chooseServers(given);
   if (typeof server === "object") refuseWithoutServer(mcp, server.only, given);
   const nearest = nearestName(given, tools);
   const hint = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
@@ -59,7 +59,7 @@ function refuseWithoutServer(mcp: Runtime["mcp"], server_id: string, given: stri
   );
 }
 
-function namesOf(registry: Kernel["registry"]): { tools: string[]; aliases: string[] } {
+function listToolNames(registry: Kernel["registry"]): { tools: string[]; aliases: string[] } {
   const snapshot = registry.snapshot();
   return {
     tools: [...snapshot.tools.keys(), ...snapshot.excluded.map(({ tool_name }) => tool_name)],

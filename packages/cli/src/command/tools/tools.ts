@@ -13,8 +13,8 @@ import {
 import { catalogEntries, omitUndefined, searchDocumentOf, toolRecord } from "@soong/core/internal";
 import { EXIT, fit, pad, visibleLine, type Output } from "../../output/index.ts";
 import { openRuntime } from "../../runtime/index.ts";
-import { awaitServers, waitingNote } from "../await-servers.ts";
-import { configOf, type CommandContext } from "../context.ts";
+import { awaitServers, noteWaiting } from "../await-servers.ts";
+import { loadUserConfig, type CommandContext } from "../context.ts";
 import {
   argument,
   JSON_OPTION,
@@ -54,14 +54,14 @@ async function listTools(
   const runtime = await openRuntime({
     env: context.env,
     cwd: context.cwd,
-    config: await configOf(context),
+    config: await loadUserConfig(context),
     flags: ofMode,
     agents: true,
-    ...waitingNote(context, json),
+    ...noteWaiting(context, json),
   });
   try {
     if ((await awaitServers(context, runtime)) === "interrupted") return EXIT.interrupted;
-    const session = await runtime.openPassingSession();
+    const session = await runtime.openEphemeralSession();
     const run = await session.startRun({ ...ofMode, ...omitUndefined({ role }) });
     return showTools(context.output, run, query.join(" "), json);
   } finally {
@@ -78,7 +78,7 @@ export function showTools(output: Output, run: Run, query: string, json: boolean
   return EXIT.ok;
 }
 
-/** The model searches what is deferred; a person may mean any tool of the surface. */
+/** The model searches what is deferred; a user may mean any tool of the surface. */
 function search(surface: Surface, query: string): SearchMatch[] {
   const index = createSearchIndex(
     [...surface.loaded, ...surface.deferred].map(({ name, definition, input, tags }) =>

@@ -2,7 +2,7 @@ import type { McpServers, McpServerStatus } from "@soong/mcp";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import { parseConfig } from "../config/index.ts";
-import { toolSupplyOf } from "./tool-supply.ts";
+import { createToolProvider } from "./tool-provider.ts";
 
 const STATUS: readonly McpServerStatus[] = [
   { server_id: "a", state: "connected", tools: ["mcp.a.x"], excluded: [], instructions: "Use x." },
@@ -13,7 +13,7 @@ const STATUS: readonly McpServerStatus[] = [
 function notesUnder(config: string): unknown {
   const mcp = { status: () => STATUS, connecting: () => ["c"] } as unknown as McpServers;
   const ready = (): Promise<void> => Promise.resolve();
-  const supply = toolSupplyOf({ mcp, ready }, parseConfig(config, "config.toml").mcp);
+  const supply = createToolProvider({ mcp, ready }, parseConfig(config, "config.toml").mcp);
   expect(supply?.connecting()).toEqual(["c"]);
   return supply?.notes();
 }
@@ -31,5 +31,5 @@ test("the words of servers are left out where the config wants none", () => {
 test("there is no supply where there are no servers", () => {
   const ready = (): Promise<void> => Promise.resolve();
   const { mcp } = parseConfig("", "config.toml");
-  expect(toolSupplyOf({ mcp: undefined, ready }, mcp)).toBeUndefined();
+  expect(createToolProvider({ mcp: undefined, ready }, mcp)).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { parseConfig } from "../config/index.ts";
-import { ownServers } from "./own-servers.ts";
+import { loadUserServers } from "./user-servers.ts";
 
 describe("mcp.json of a home", () => {
   let home: string;
@@ -18,7 +18,7 @@ describe("mcp.json of a home", () => {
   afterEach(() => rm(home, { recursive: true, force: true }));
 
   const read = (config = "", env = {}) =>
-    ownServers(home, env, parseConfig(config, "config.toml").mcp);
+    loadUserServers(home, env, parseConfig(config, "config.toml").mcp);
 
   async function problemOf(text: string): Promise<string> {
     await writeFile(file, text);

@@ -5,7 +5,7 @@ import type { SoongConfig } from "../config/index.ts";
 import type { Runtime } from "./open-runtime.ts";
 
 /** Undefined where there are no servers. */
-export function toolSupplyOf(
+export function createToolProvider(
   { mcp, ready }: Pick<Runtime, "mcp" | "ready">,
   { instructions: isWanted }: SoongConfig["mcp"],
 ): ToolSupply | undefined {

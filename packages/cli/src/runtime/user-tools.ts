@@ -12,20 +12,20 @@ import {
   type DeclarativeToolsOptions,
 } from "@soong/tools";
 import { overrideTool, type SoongConfig } from "../config/index.ts";
-import { instructionLimitOf } from "./instructions.ts";
-import { SetupError } from "./setup-error.ts";
+import { limitInstructions } from "./instructions.ts";
+import { SetupError } from "./home.ts";
 
-export interface OwnTools {
+export interface UserTools {
   readonly tools: readonly AnyTool[];
   readonly sources: readonly ToolSource[];
 }
 
-export async function ownTools(home: string, values: SoongConfig): Promise<OwnTools> {
+export async function loadUserTools(home: string, values: SoongConfig): Promise<UserTools> {
   const declared = await loadDeclarativeTools(toolsFolder(home), declarativeOptions(values));
   if (!declared.ok) {
     throw new SetupError(
       declared.problems.map(describeProblem),
-      "Mend the tool, or move its file away; `soong tools check FILE` looks at one.",
+      "Fix the tool, or move its file away; `soong tools check FILE` checks one.",
     );
   }
   const asConfigured = (tool: AnyTool): AnyTool => overrideTool(tool, values);
@@ -37,7 +37,7 @@ export async function ownTools(home: string, values: SoongConfig): Promise<OwnTo
       envAllowlist,
       defaultTimeoutMs: default_timeout_ms,
       maxTimeoutMs: max_timeout_ms,
-      instructionLimitBytes: instructionLimitOf(values),
+      instructionLimitBytes: limitInstructions(values),
     }).map(asConfigured),
     sources: [
       { id: "artifacts", kind: "internal", tools: [readArtifactTool()].map(asConfigured) },

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { AnyHook } from "@soong/core";
 import { describeProblem, loadHooks } from "@soong/tools";
 import { userHome, type SoongConfig } from "../config/index.ts";
-import { SetupError } from "./setup-error.ts";
+import { SetupError } from "./home.ts";
 
-export async function ownHooks(
+export async function loadUserHooks(
   home: string,
   project: string,
   { timeout_ms }: SoongConfig["hooks"],
@@ -19,7 +19,7 @@ export async function ownHooks(
   if (loaded.ok) return loaded.hooks;
   throw new SetupError(
     loaded.problems.map(describeProblem),
-    "Mend hooks.json, or move it away to go without hooks.",
+    "Fix hooks.json, or move it away to run without hooks.",
   );
 }
 

@@ -5,9 +5,9 @@ import type { KnownSecret } from "@soong/core";
 import type { McpServerEntry } from "@soong/mcp";
 import { describeProblem } from "@soong/platform";
 import { ConfigError, readSettingsFile, type SoongConfig } from "../config/index.ts";
-import { SetupError } from "./setup-error.ts";
+import { SetupError } from "./home.ts";
 
-export interface OwnServers {
+export interface UserServers {
   /** Disabled ones too, in the order of the file. */
   readonly entries: readonly McpServerEntry[];
   readonly secrets: readonly KnownSecret[];
@@ -15,15 +15,15 @@ export interface OwnServers {
   readonly warnings: readonly string[];
 }
 
-const NONE: OwnServers = { entries: [], secrets: [], warnings: [] };
-const NEXT = "Mend mcp.json, or move it away to go without MCP servers.";
+const NONE: UserServers = { entries: [], secrets: [], warnings: [] };
+const NEXT = "Fix mcp.json, or move it away to run without MCP servers.";
 
 /** Throws a SetupError that names every problem of the file. */
-export async function ownServers(
+export async function loadUserServers(
   home: string,
   env: Readonly<Record<string, string | undefined>>,
   { call_timeout_ms, connect_timeout_ms }: SoongConfig["mcp"],
-): Promise<OwnServers> {
+): Promise<UserServers> {
   const file = serversFile(home);
   const read = await readSettingsFile(file).catch(refuse);
   if (read === undefined || namesNone(read.text)) return NONE;

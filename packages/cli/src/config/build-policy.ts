@@ -19,7 +19,7 @@ export interface PolicyFlags {
 }
 
 /** Throws on a pattern that could fit no tool. */
-export function policyOf(values: SoongConfig, flags: PolicyFlags): PolicyInput {
+export function buildPolicy(values: SoongConfig, flags: PolicyFlags): PolicyInput {
   const { permissions, tools } = values;
   const readonlyMcp = Object.entries(tools.overrides)
     .filter(([, override]) => override.readonly === true)

@@ -1,9 +1,9 @@
 import { createKernel, defineTool, type ChainEntry } from "@soong/core";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { kernelConfigOf } from "./kernel-config-of.ts";
+import { pickKernelConfig } from "./runtime-settings.ts";
 import { parseConfig } from "./parse-config.ts";
-import { policyOf, type PolicyFlags } from "./policy-of.ts";
+import { buildPolicy, type PolicyFlags } from "./build-policy.ts";
 
 const FILE = "/home/me/.soong-agent/config.toml";
 const CONFIG = `# rules, the same shape everywhere
@@ -40,7 +40,7 @@ async function chainOf(
   const values = parseConfig(config, FILE);
   const anything = { type: "object" } as const;
   const kernel = createKernel({
-    config: kernelConfigOf(values),
+    config: pickKernelConfig(values),
     tools: [
       defineTool({
         name: "notes.edit",
@@ -84,7 +84,7 @@ async function chainOf(
     ],
   });
   const run = await kernel.startRun({
-    policy: { ...policyOf(values, flags), home: "/home/me" },
+    policy: { ...buildPolicy(values, flags), home: "/home/me" },
     roots: { project: "/project", write: ["/project"] },
     ...(flags.mode === undefined ? {} : { mode: flags.mode }),
   });
@@ -130,7 +130,7 @@ describe("a rule of the config", () => {
 
   test("may stand in a list of inline tables, each with its own line", () => {
     verifies("CONF-4");
-    const { rules } = policyOf(
+    const { rules } = buildPolicy(
       parseConfig(
         "permissions.rules = [\n  { tool = 'a.b', decision = 'ask' },\n  # more\n  { tool = 'c.d', decision = 'deny' } ]",
         FILE,
@@ -154,7 +154,7 @@ describe("a flag", () => {
     expect(decisive(allowed.chain)).toMatchObject({ origin: { flag: "--allow notes.*" } });
     const both = { allow: ["notes.edit"], deny: ["notes.*"] };
     await expect(chainOf(CONFIG, both, "notes.edit", {})).rejects.toThrow("A rule denies this");
-    expect(policyOf(parseConfig("", FILE), both).rules).toEqual([
+    expect(buildPolicy(parseConfig("", FILE), both).rules).toEqual([
       { tool: "notes.*", decision: "deny", origin: { flag: "--deny notes.*" } },
       { tool: "notes.edit", decision: "allow", origin: { flag: "--allow notes.edit" } },
     ]);
@@ -170,15 +170,15 @@ describe("a flag", () => {
   test.each(["edit", "", "two words.x"])("with %j is refused by its name", (pattern) => {
     const values = parseConfig("", FILE);
     for (const flag of ["allow", "deny"] as const) {
-      const given = () => policyOf(values, { ...NO_FLAGS, [flag]: [pattern] });
+      const given = () => buildPolicy(values, { ...NO_FLAGS, [flag]: [pattern] });
       expect(given).toThrow(expect.objectContaining({ code: "invalid_flag", exitCode: 2 }));
       expect(given).toThrow(`--${flag} ${JSON.stringify(pattern)}: `);
     }
   });
 
   test("may choose the mode", () => {
-    expect(policyOf(parseConfig("", FILE), { ...NO_FLAGS, mode: "plan" }).mode).toBe("plan");
-    expect(policyOf(parseConfig("", FILE), NO_FLAGS)).not.toHaveProperty("mode");
+    expect(buildPolicy(parseConfig("", FILE), { ...NO_FLAGS, mode: "plan" }).mode).toBe("plan");
+    expect(buildPolicy(parseConfig("", FILE), NO_FLAGS)).not.toHaveProperty("mode");
   });
 });
 
@@ -187,7 +187,7 @@ describe("what holds without a rule", () => {
     verifies("CONF-3");
     const text =
       "[tools]\nsensitive_paths = ['*.vault']\n[tools.overrides.'mcp.git.*']\nreadonly = true\n[tools.overrides.'mcp.x.*']\nreadonly = false\n[permissions]\ndestructive = 'deny'\n[permissions.network]\nmode = 'hosts'\nhosts = ['example.org']\n";
-    expect(policyOf(parseConfig(text, FILE), NO_FLAGS)).toEqual({
+    expect(buildPolicy(parseConfig(text, FILE), NO_FLAGS)).toEqual({
       rules: [],
       sensitive_paths: ["*.vault"],
       readonly_mcp: ["mcp.git.*"],

@@ -1,13 +1,14 @@
-// The part of the config that is the loop's.
+// The parts of the config that other parts of the program take: the kernel, and the loop.
 
 import type { LoopLimits } from "@soong/agent";
+import type { ConfigInput } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
 import type { SoongConfig } from "./soong-config.ts";
 
 /** How long an abort waits is nobody's to set. */
 type LoopSettings = Omit<LoopLimits, "abort_wait_ms">;
 
-export function loopLimitsOf({ model, agents, context }: SoongConfig): LoopSettings {
+export function buildLoopLimits({ model, agents, context }: SoongConfig): LoopSettings {
   const { max_output_tokens, retries, idle_timeout_ms, max_retry_after_ms } = model;
   const { max_answer_ms, max_answer_bytes } = model;
   return {
@@ -20,11 +21,11 @@ export function loopLimitsOf({ model, agents, context }: SoongConfig): LoopSetti
     max_answer_ms,
     max_answer_bytes,
     max_retry_after_ms,
-    budget: budgetOf(model.budget),
+    budget: buildBudget(model.budget),
   };
 }
 
-function budgetOf({
+function buildBudget({
   max_tokens,
   max_cost,
   currency,
@@ -35,5 +36,23 @@ function budgetOf({
     ...(max_cost === undefined
       ? {}
       : { cost: { currency, micros: Math.round(max_cost * 1_000_000) } }),
+  };
+}
+
+export function pickKernelConfig({ tools, permissions, hooks, agents }: SoongConfig): ConfigInput {
+  const {
+    overrides: _o,
+    env_allowlist: _e,
+    write_roots: _w,
+    tmp_dir: _t,
+    sensitive_paths: _s,
+    ...ofTools
+  } = tools;
+  const { max_turns: _m, worker_pools: _p, ...ofAgents } = agents;
+  return {
+    tools: ofTools,
+    permissions: { ask_timeout_ms: permissions.ask_timeout_ms },
+    hooks,
+    agents: ofAgents,
   };
 }

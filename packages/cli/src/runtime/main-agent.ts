@@ -2,10 +2,9 @@
 
 import type { AgentDefinition } from "@soong/agent";
 import { nearestName } from "@soong/core/internal";
-import { agentsFolder } from "./agent-places.ts";
-import { SetupError } from "./setup-error.ts";
+import { agentsFolder, SetupError } from "./home.ts";
 
-export async function mainDefinition(home: string, id: string): Promise<AgentDefinition> {
+export async function loadMainAgent(home: string, id: string): Promise<AgentDefinition> {
   const { describeProblem, loadAgentCatalog } = await import("@soong/agent");
   const folder = agentsFolder(home);
   const catalog = await loadAgentCatalog({ folder });
