@@ -29,37 +29,34 @@ function tablesOf(table: AnyTable, prefix: string): string[] {
 }
 
 function tableLines(node: AnyNode, name: string): string[] {
-  switch (node.node) {
-    case "setting":
-      return [];
-    case "named_tables":
-      return [
-        `### \`[${name}.NAME]\``,
-        "",
-        node.says,
-        "",
-        ...settingsTable(node.each),
-        ...example(node.example),
-        ...tablesOf(node.each, `${name}.NAME.`),
-      ];
-    case "table":
-      return [
-        `### \`[${name}]\``,
-        "",
-        node.says,
-        "",
-        ...settingsTable(node),
-        ...Object.values(node.keys).flatMap((member) =>
-          member.node === "setting" && member.tables !== undefined ? example(member.tables) : [],
-        ),
-        ...tablesOf(node, `${name}.`),
-      ];
+  if ("kind" in node) return [];
+  if ("each" in node) {
+    return [
+      `### \`[${name}.NAME]\``,
+      "",
+      node.says,
+      "",
+      ...settingsTable(node.each),
+      ...example(node.example),
+      ...tablesOf(node.each, `${name}.NAME.`),
+    ];
   }
+  return [
+    `### \`[${name}]\``,
+    "",
+    node.says,
+    "",
+    ...settingsTable(node),
+    ...Object.values(node.keys).flatMap((member) =>
+      "kind" in member && member.tables !== undefined ? example(member.tables) : [],
+    ),
+    ...tablesOf(node, `${name}.`),
+  ];
 }
 
 function settingsTable(table: AnyTable): string[] {
   const rows = Object.entries(table.keys).flatMap(([key, node]) =>
-    node.node === "setting" ? [row(key, node)] : [],
+    "kind" in node ? [row(key, node)] : [],
   );
   if (rows.length === 0) return [];
   return ["| key | value | default | meaning |", "| --- | --- | --- | --- |", ...rows, ""];

@@ -104,7 +104,7 @@ const EFFECTS: Readonly<Record<string, readonly Proof[] | string>> = {
   "mcp.call_timeout_ms": [SERVERS],
   "mcp.connect_timeout_ms": [SERVERS],
   "mcp.instructions": [
-    ["packages/cli/src/runtime/tool-supply.test.ts", "are left out where the config wants none"],
+    ["packages/cli/src/runtime/tool-provider.test.ts", "are left out where the config wants none"],
   ],
   "agents.max_turns": [WIRED, ["test/agent/loop.test.ts", "max_turns"]],
   "agents.child_timeout_ms": kernel("pipeline-time", "child_timeout_ms"),
@@ -182,8 +182,8 @@ function settingsOf(table: AnyTable, prefix: string): SettingAt[] {
 }
 
 function settingsAt(node: AnyNode, path: string): SettingAt[] {
-  if (node.node === "setting") return [{ path, hasEffect: node.effect === undefined }];
-  if (node.node === "named_tables") return settingsOf(node.each, `${path}.*.`);
+  if ("kind" in node) return [{ path, hasEffect: node.effect === undefined }];
+  if ("each" in node) return settingsOf(node.each, `${path}.*.`);
   return settingsOf(node, `${path}.`);
 }
 

@@ -105,6 +105,13 @@ export const AGENT_OPTION = option(
   "an agent of the home that may be the main one: agents/ID.md",
 );
 
+/** What `RULE_OPTIONS` give. */
+export interface RuleFlags {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  readonly cwd?: string;
+}
+
 export const RULE_OPTIONS = [
   repeatableOption("--allow <pattern>", "a rule that allows tools by name"),
   repeatableOption("--deny <pattern>", "a rule that denies tools by name"),

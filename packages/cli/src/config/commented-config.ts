@@ -28,7 +28,7 @@ const NO_EFFECT = "This has no effect yet.";
 /** Those written as tables come last: what stood behind one would fall into it. */
 function renderSettings(table: AnyTable): string[] {
   const settings = Object.entries(table.keys).flatMap(([key, node]) =>
-    node.node === "setting" ? [{ key, node }] : [],
+    "kind" in node ? [{ key, node }] : [],
   );
   return [
     ...settings.filter(({ node }) => node.tables === undefined),
@@ -52,20 +52,15 @@ function renderTables(table: AnyTable, prefix: string): string[] {
 }
 
 function nodeLines(node: AnyNode, name: string): string[] {
-  switch (node.node) {
-    case "setting":
-      return [];
-    case "named_tables":
-      return [...prose(node.says), ...node.example.map(exampleLine), ""];
-    case "table":
-      return [
-        ...prose(node.says),
-        `[${name}]`,
-        "",
-        ...renderSettings(node),
-        ...renderTables(node, `${name}.`),
-      ];
-  }
+  if ("kind" in node) return [];
+  if ("each" in node) return [...prose(node.says), ...node.example.map(exampleLine), ""];
+  return [
+    ...prose(node.says),
+    `[${name}]`,
+    "",
+    ...renderSettings(node),
+    ...renderTables(node, `${name}.`),
+  ];
 }
 
 function exampleLine(line: string): string {

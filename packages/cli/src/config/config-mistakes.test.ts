@@ -169,11 +169,7 @@ describe("a bad value", () => {
     ["[tools]\ntmp_dir = '/tmp'", "2:11: tools.tmp_dir", "is text; true or false is expected"],
     ["[tools]\nwrite_roots = ['build']", "2:16: tools.write_roots[0]", "is not absolute"],
     ["[tools]\nsensitive_paths = ['a/{b}']", "2:20: tools.sensitive_paths[0]", 'uses "{"'],
-    [
-      "[tools.overrides.code.run]\ntimeout_ms = 1",
-      "1:18: tools.overrides.code",
-      "stands in quotes",
-    ],
+    ["[tools.overrides.code.run]\ntimeout_ms = 1", "1:18: tools.overrides.code", "needs quotes"],
     [
       "[tools.overrides.'code.x']\nreadonly = true",
       '2:12: tools.overrides["code.x"].readonly',

@@ -22,7 +22,7 @@ export function configShape(sections: AnyTable): Shape<unknown> {
   function tableShape(table: AnyTable, name: string): Shape<unknown> {
     const fields = Object.entries(table.keys).flatMap(([key, node]) => {
       const check = nodeShape(node, name === "" ? key : `${name}.${key}`);
-      const aliases = node.node === "setting" ? (node.aliases ?? []) : [];
+      const aliases = "kind" in node ? (node.aliases ?? []) : [];
       return [key, ...aliases].map((one) => [one, shape.optional(check)] as const);
     });
     return shape.object(Object.fromEntries(fields), {
@@ -40,8 +40,8 @@ export function configShape(sections: AnyTable): Shape<unknown> {
   }
 
   function nodeShape(node: AnyNode, name: string): Shape<unknown> {
-    if (node.node === "table") return tableShape(node, name);
-    if (node.node === "named_tables") {
+    if ("keys" in node) return tableShape(node, name);
+    if ("each" in node) {
       return shape.record(tableShape(node.each, `${name}.NAME`), { nameProblem: node.nameProblem });
     }
     if (node.effect === undefined) return node.kind.shape;
@@ -57,7 +57,7 @@ export function fillDefaults(table: AnyTable, value: unknown): unknown {
   const given = isPlainRecord(value) ? value : {};
   return record(
     Object.entries(table.keys).map(([key, node]) => {
-      const names = [key, ...(node.node === "setting" ? (node.aliases ?? []) : [])];
+      const names = [key, ...("kind" in node ? (node.aliases ?? []) : [])];
       const name = names.find((one) => Object.hasOwn(given, one));
       return [key, fillNode(node, name === undefined ? undefined : given[name])];
     }),
@@ -65,8 +65,8 @@ export function fillDefaults(table: AnyTable, value: unknown): unknown {
 }
 
 function fillNode(node: AnyNode, value: unknown): unknown {
-  if (node.node === "setting") return value ?? node.default;
-  if (node.node === "table") return fillDefaults(node, value);
+  if ("kind" in node) return value ?? node.default;
+  if ("keys" in node) return fillDefaults(node, value);
   const named = isPlainRecord(value) ? value : {};
   return record(Object.entries(named).map(([name, each]) => [name, fillDefaults(node.each, each)]));
 }
@@ -78,7 +78,7 @@ function record(entries: readonly (readonly [string, unknown])[]): object {
 /** What is needed is there, and nothing under two names. */
 function checkNames(table: AnyTable, value: Readonly<Record<string, unknown>>, place: Place): void {
   for (const [key, node] of Object.entries(table.keys)) {
-    if (node.node !== "setting") continue;
+    if (!("kind" in node)) continue;
     if (!Object.hasOwn(value, key)) {
       const words = node.kind.words.replaceAll("`", "");
       if (node.needed === true) place.in(key).report(`is missing; expected: ${words}`);
@@ -93,7 +93,7 @@ function checkNames(table: AnyTable, value: Readonly<Record<string, unknown>>, p
 
 function findSectionWith(sections: AnyTable, key: string): string | undefined {
   return Object.entries(sections.keys).find(
-    ([, section]) => section.node === "table" && Object.hasOwn(section.keys, key),
+    ([, section]) => "keys" in section && Object.hasOwn(section.keys, key),
   )?.[0];
 }
 

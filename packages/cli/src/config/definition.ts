@@ -5,7 +5,6 @@ import type { Place } from "@soong/platform";
 import type { ValueKind } from "./value-kinds.ts";
 
 export interface Setting<T> {
-  readonly node: "setting";
   readonly says: string;
   readonly kind: ValueKind;
   readonly default: T;
@@ -21,7 +20,6 @@ export interface Setting<T> {
 }
 
 export interface Table<T> {
-  readonly node: "table";
   readonly says: string;
   readonly keys: { readonly [Key in keyof Known<T>]: Node<Known<T>[Key]> };
   /** How its settings go together. */
@@ -30,7 +28,6 @@ export interface Table<T> {
 
 /** One table for each name that a user gives. */
 export interface NamedTables<T> {
-  readonly node: "named_tables";
   readonly says: string;
   readonly nameProblem: (name: string) => string | undefined;
   readonly each: Table<T>;

@@ -15,69 +15,58 @@ const SERVER_TOOL: TextForm = {
 };
 
 export const memorySection: Table<SoongConfig["memory"]> = {
-  node: "table",
   says: "Long-term memory.",
   keys: {
     enabled: {
-      node: "setting",
       says: "Whether there is a memory at all: its tools, and what a run begins with.",
       kind: FLAG,
       default: true,
     },
     provider: {
-      node: "setting",
       says: "Where memories are recalled from: `memory/` of the home, or a call of `recall_tool`.",
       kind: choice(["local", "external"]),
       default: "local",
     },
     write_mode: {
-      node: "setting",
       says: "What becomes of a memory the model wants to keep: nothing, a candidate that `soong memory extract` looks at, or a call of `external_tool`.",
       kind: choice(["disabled", "candidate", "external"]),
       default: "candidate",
     },
     external_tool: {
-      node: "setting",
       says: 'The tool of an MCP server that keeps memories when `write_mode` is "external".',
       kind: text(SERVER_TOOL),
       default: undefined,
       example: '"mcp.notes.add"',
     },
     write_arguments: {
-      node: "setting",
       says: "What `external_tool` is given, as JSON with fields in it; without it the fields content, scope, project and tags.",
       kind: text(argumentTemplate(WRITE_FIELDS)),
       default: undefined,
       example: `'{"entities": [{"name": "{{id}}", "entityType": "{{scope}}", "observations": ["{{content}}"]}]}'`,
     },
     recall_tool: {
-      node: "setting",
       says: 'The tool of an MCP server that recalls memories when `provider` is "external".',
       kind: text(SERVER_TOOL),
       default: undefined,
       example: '"mcp.notes.search"',
     },
     recall_arguments: {
-      node: "setting",
       says: "What `recall_tool` is given, as JSON with fields in it; without it the fields query, scope, limit and project.",
       kind: text(argumentTemplate(RECALL_FIELDS)),
       default: undefined,
       example: `'{"query": "{{query}}"}'`,
     },
     recall_tokens: {
-      node: "setting",
       says: "How many tokens the memories that one call recalls may take, by estimate.",
       kind: wholeNumber(100, 1_000_000),
       default: 2000,
     },
     start_tokens: {
-      node: "setting",
       says: "How many tokens the memories a run begins with may take, by estimate; 0: none, and an external memory is not asked then.",
       kind: wholeNumber(0, 1_000_000),
       default: 1000,
     },
     start_arguments: {
-      node: "setting",
       says: "What `recall_tool` is given when a run begins, with the prompt as the query; without it as in `recall_arguments`.",
       kind: text(argumentTemplate(RECALL_FIELDS)),
       default: undefined,

@@ -28,73 +28,61 @@ export const MODEL_REFERENCE = plainText(
 );
 
 export const modelSection: Table<SoongConfig["model"]> = {
-  node: "table",
   says: "The model that answers.",
   keys: {
     default: {
-      node: "setting",
       says: "The model of every run that names no other. Default: one of a provider whose key is in the environment.",
       kind: text(MODEL_REFERENCE),
       default: undefined,
       example: '"local"',
     },
     max_output_tokens: {
-      node: "setting",
       says: "How long one answer may be. Default: as long as the provider allows.",
       kind: TOKENS,
       default: undefined,
       example: "8_192",
     },
     retries: {
-      node: "setting",
       says: "How often a request that failed in passing is sent again before another model is tried.",
       kind: wholeNumber(0, 100),
       default: 3,
     },
     idle_timeout_ms: {
-      node: "setting",
       says: "A model that says nothing for so long has failed; comments and empty pieces of a stream say nothing.",
       kind: milliseconds(),
       default: 300_000,
     },
     max_answer_ms: {
-      node: "setting",
       says: "How long one answer may take in all. A longer one is cut off, and the run ends as failed with `answer_too_slow`.",
       kind: milliseconds(),
       default: 3_600_000,
     },
     max_answer_bytes: {
-      node: "setting",
       says: "How many bytes of text, reasoning and arguments one answer may have; a piece of the stream counts for at least 64, a call for 1024. A longer one is cut off, and the run ends as failed with `answer_too_large`.",
       kind: wholeNumber(1024, 1024 ** 3),
       default: 16 * 1024 * 1024,
     },
     max_retry_after_ms: {
-      node: "setting",
       says: "A provider that asks for a longer wait is given up.",
       kind: milliseconds(),
       default: 120_000,
     },
     budget: {
-      node: "table",
       says: "What one run may use. It is looked at before each request, and a run that has used it up ends there as failed; a request under way is not cut.",
       keys: {
         max_tokens: {
-          node: "setting",
           says: "Tokens in and out, over all requests of a run. What a provider does not tell is not counted.",
           kind: wholeNumber(1, Number.MAX_SAFE_INTEGER),
           default: undefined,
           example: "2_000_000",
         },
         max_cost: {
-          node: "setting",
           says: "What a run may cost. Only models with prices in this currency are asked then.",
           kind: amount(1_000_000, { above: 0 }),
           default: undefined,
           example: "2.50",
         },
         currency: {
-          node: "setting",
           says: "The currency of `max_cost`.",
           kind: text(CURRENCY),
           default: "USD",
@@ -107,35 +95,29 @@ export const modelSection: Table<SoongConfig["model"]> = {
 const PRICE: ValueKind = amount(1_000_000);
 
 const prices: Table<PriceSettings> = {
-  node: "table",
   says: "What a million tokens cost. Without `input` and `output` the cost of its answers is not known, and shown as such.",
   keys: {
     currency: {
-      node: "setting",
       says: "What the prices are in.",
       kind: text(CURRENCY),
       default: "USD",
     },
     input: {
-      node: "setting",
       says: "Tokens that are sent, without those of the cache.",
       kind: PRICE,
       default: undefined,
     },
     output: {
-      node: "setting",
       says: "Tokens that are answered, reasoning among them.",
       kind: PRICE,
       default: undefined,
     },
     cache_read: {
-      node: "setting",
       says: "Tokens that the provider had in its cache. Default: the cost of a request that used it is not known.",
       kind: PRICE,
       default: undefined,
     },
     cache_write: {
-      node: "setting",
       says: "Tokens that the provider put into its cache. Default: the same.",
       kind: PRICE,
       default: undefined,
@@ -144,43 +126,36 @@ const prices: Table<PriceSettings> = {
 };
 
 const profile: Table<ModelSettings> = {
-  node: "table",
   says: "One model under a name of yours.",
   keys: {
     provider: {
-      node: "setting",
       says: "Whose interface it is.",
       kind: choice(PROVIDERS),
       default: "openai-compatible",
       needed: true,
     },
     model: {
-      node: "setting",
       says: "Its name there.",
       kind: text(plainText("name of a model")),
       default: "",
       needed: true,
     },
     base_url: {
-      node: "setting",
       says: "Where it is asked, if not at the provider's own address; openai-compatible needs it.",
       kind: text(WEB_ADDRESS),
       default: undefined,
     },
     api_key_env: {
-      node: "setting",
       says: "The environment variable that holds the key. Default: the one the provider usually has.",
       kind: text(ENVIRONMENT_NAME),
       default: undefined,
     },
     context_window: {
-      node: "setting",
       says: "How many tokens it can read.",
       kind: TOKENS,
       default: undefined,
     },
     max_output_tokens: {
-      node: "setting",
       says: "How long one of its answers may be, where `model.max_output_tokens` says nothing.",
       kind: TOKENS,
       default: undefined,
@@ -190,17 +165,14 @@ const profile: Table<ModelSettings> = {
 };
 
 export const modelsSection: Table<SoongConfig["models"]> = {
-  node: "table",
   says: "Models under names of yours, and which replace one that is overloaded.",
   keys: {
     fallback: {
-      node: "setting",
       says: "The models to go on with, in this order.",
       kind: texts(MODEL_REFERENCE),
       default: [],
     },
     profiles: {
-      node: "named_tables",
       says: "One table for each model.",
       nameProblem: (name) =>
         /^[A-Za-z0-9_.-]+$/.test(name)

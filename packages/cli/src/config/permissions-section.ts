@@ -8,11 +8,9 @@ import type { SoongConfig } from "./soong-config.ts";
 import { choice, milliseconds } from "./value-kinds.ts";
 
 export const permissionsSection: Table<SoongConfig["permissions"]> = {
-  node: "table",
   says: "What may happen unasked, what is asked about, and what never happens.",
   keys: {
     rules: {
-      node: "setting",
       says: "Rules, one table each: `tool`, `tags`, `path`, `argv` and `host` say which calls, `decision` what becomes of them, `reason` why; `every_time` makes an ask that no grant answers, `exact_argv` an argv that is the whole command, `project` a rule for that directory alone. Any deny counts more than any allow.",
       kind: { words: "tables `[[permissions.rules]]`", shape: RULES },
       default: [],
@@ -30,31 +28,26 @@ export const permissionsSection: Table<SoongConfig["permissions"]> = {
       ],
     },
     destructive: {
-      node: "setting",
       says: "What becomes of a call that may destroy something. `deny` holds against every rule that allows.",
       kind: choice(["ask", "deny"]),
       default: "ask",
     },
     ask_timeout_ms: {
-      node: "setting",
       says: "How long a question waits for its answer. Default: as long as it takes.",
       kind: milliseconds(),
       default: undefined,
       example: "300_000",
     },
     network: {
-      node: "table",
       says: "The network, for all tools.",
       together: checkNetwork,
       keys: {
         mode: {
-          node: "setting",
           says: "`off`: none. `ask`: every use is asked about. `hosts`: the listed hosts and no others. `default`: asked about, but for the listed hosts.",
           kind: { words: '`"off"`, `"ask"`, `"hosts"`, `"default"`', shape: shape.anything },
           default: "default",
         },
         hosts: {
-          node: "setting",
           says: "Host names, with `*.` before them for all below.",
           kind: { words: "list: host", shape: shape.anything },
           default: [],

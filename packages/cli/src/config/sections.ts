@@ -15,11 +15,9 @@ import { choice, FLAG, milliseconds, plainText, text, wholeNumber } from "./valu
 const { hooks } = kernelConfig();
 
 export const SECTIONS: Table<SoongConfig> = {
-  node: "table",
   says: "The config of Soong.",
   keys: {
     sandbox: {
-      node: "setting",
       says: 'Whether commands run in a sandbox of the operating system. There is none yet, so that "required" refuses to start.',
       kind: choice(["off", "on", "required"]),
       default: "off",
@@ -30,11 +28,9 @@ export const SECTIONS: Table<SoongConfig> = {
     tools: toolsSection,
     permissions: permissionsSection,
     hooks: {
-      node: "table",
       says: "Hooks; they themselves stand in hooks.json.",
       keys: {
         timeout_ms: {
-          node: "setting",
           says: "How long a hook may take that sets no time of its own.",
           kind: milliseconds(),
           default: hooks.timeout_ms,
@@ -46,24 +42,20 @@ export const SECTIONS: Table<SoongConfig> = {
     task: taskSection,
     memory: memorySection,
     context: {
-      node: "table",
       says: "What is sent with a model request.",
       keys: {
         max_tokens: {
-          node: "setting",
           says: "Above this the conversation is compacted before it is sent. Default: what the model can read.",
           kind: wholeNumber(1000, 100_000_000),
           default: undefined,
           example: "100_000",
         },
         instructions: {
-          node: "setting",
           says: "Whether instruction files (AGENTS.md, else CLAUDE.md) of the user and the project, and those a call reads, are part of the system text.",
           kind: FLAG,
           default: true,
         },
         instruction_limit_bytes: {
-          node: "setting",
           says: "How much of one instruction file is taken. All of them together may be four times as long.",
           kind: wholeNumber(256, 1_048_576),
           default: 32_768,
@@ -71,11 +63,9 @@ export const SECTIONS: Table<SoongConfig> = {
       },
     },
     store: {
-      node: "table",
       says: "Where sessions are kept, and for how long.",
       keys: {
         url: {
-          node: "setting",
           says: "The database that several machines share, without its password.",
           kind: text(plainText("address of a database")),
           default: undefined,
@@ -83,24 +73,20 @@ export const SECTIONS: Table<SoongConfig> = {
           example: '"postgres://soong@db.example.org/soong"',
         },
         busy_timeout_ms: {
-          node: "setting",
           says: "How long a command waits while another process holds the database.",
           kind: milliseconds(),
           default: 120_000,
         },
         retention: {
-          node: "table",
           says: "What is removed automatically. Default: nothing.",
           keys: {
             max_age_days: {
-              node: "setting",
               says: "Sessions not used for longer are removed.",
               kind: wholeNumber(1, 36_500),
               default: undefined,
               example: "90",
             },
             max_bytes: {
-              node: "setting",
               says: "The oldest sessions are removed until the rest is within this.",
               kind: wholeNumber(1, Number.MAX_SAFE_INTEGER),
               default: undefined,

@@ -18,17 +18,14 @@ import {
 const { tools } = kernelConfig();
 
 const override: Table<ToolOverride> = {
-  node: "table",
   says: "What is different for the tools a pattern fits.",
   keys: {
     timeout_ms: {
-      node: "setting",
       says: "How long a call may take. The model cannot ask for more.",
       kind: milliseconds(),
       default: undefined,
     },
     readonly: {
-      node: "setting",
       says: "You vouch that these tools of an MCP server change nothing. Patterns that begin with `mcp.` only.",
       kind: FLAG,
       default: undefined,
@@ -37,96 +34,80 @@ const override: Table<ToolOverride> = {
 };
 
 export const toolsSection: Table<SoongConfig["tools"]> = {
-  node: "table",
   says: "Which tools there are, how long they may take, and how much they may touch.",
   keys: {
     disabled: {
-      node: "setting",
       says: "Tools that are not offered.",
       kind: texts(TOOL_PATTERN),
       default: tools.disabled,
     },
     default_timeout_ms: {
-      node: "setting",
       says: "How long a call may take when neither the tool nor the model says; also a command.",
       kind: milliseconds(),
       default: tools.default_timeout_ms,
     },
     max_timeout_ms: {
-      node: "setting",
       says: "The longest any call may take.",
       kind: milliseconds(),
       default: tools.max_timeout_ms,
     },
     inline_limit_bytes: {
-      node: "setting",
       says: "How much of a result the model is sent; the rest is kept as an artifact.",
       kind: wholeNumber(0, 64 * 1024 * 1024),
       default: tools.inline_limit_bytes,
     },
     max_arguments_bytes: {
-      node: "setting",
       says: "How large the arguments of a call may be.",
       kind: wholeNumber(1, 64 * 1024 * 1024),
       default: tools.max_arguments_bytes,
     },
     max_arguments_depth: {
-      node: "setting",
       says: "How deeply they may be nested.",
       kind: wholeNumber(1, 512),
       default: tools.max_arguments_depth,
     },
     max_concurrency: {
-      node: "setting",
       says: "How many readonly calls run at the same time.",
       kind: wholeNumber(1, 1000),
       default: tools.max_concurrency,
     },
     early_start: {
-      node: "setting",
       says: "Which calls may start while the model still streams. `readonly`: those that leave nothing behind, inside or outside. `all`: also writes; an answer that breaks off after one is not asked for again.",
       kind: choice(["none", "readonly", "all"]),
       default: tools.early_start,
     },
     defer_budget_tokens: {
-      node: "setting",
       says: "How many tokens the definitions of tools may cost before some are only found by search.",
       kind: wholeNumber(0, 100_000_000),
       default: tools.defer_budget_tokens,
     },
     cancel_grace_ms: {
-      node: "setting",
       says: "How long a cancelled call may take to clean up.",
       kind: milliseconds(0),
       default: tools.cancel_grace_ms,
     },
     resolve_timeout_ms: {
-      node: "setting",
       says: "How long a tool may take to say whether it is there, and what its instructions are.",
       kind: milliseconds(),
       default: tools.resolve_timeout_ms,
     },
     env_allowlist: {
-      node: "setting",
       says: "Environment variables that commands see besides the harmless ones. Each is named in full.",
       kind: texts(ENVIRONMENT_NAME),
       default: [],
     },
     write_roots: {
-      node: "setting",
       says: "Directories besides the project where writing is as ordinary as in it. Also accepted as `allowed_write_roots`.",
       kind: texts(DIRECTORY),
       default: [],
       aliases: ["allowed_write_roots"],
     },
     tmp_dir: {
-      node: "setting",
       says: "Whether writing under the directory for temporary files (`TMPDIR`) is as ordinary as in the project.",
       kind: FLAG,
       default: false,
     },
     sensitive_paths: {
-      node: "setting",
       says: "Globs of files that hold secrets, added to the built-in ones.",
       kind: {
         words: "list: name, glob below the project, `~/…` or absolute",
@@ -135,7 +116,6 @@ export const toolsSection: Table<SoongConfig["tools"]> = {
       default: [],
     },
     overrides: {
-      node: "named_tables",
       says: "Settings for single tools, by a pattern of their canonical names in quotes. Where several patterns fit, the longest counts.",
       nameProblem(name) {
         const problem = TOOL_PATTERN.problem(name);

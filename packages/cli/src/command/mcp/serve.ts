@@ -22,7 +22,13 @@ import { openSessionLazily } from "./serve-session.ts";
 import { loadServeToken, type ServeToken } from "./serve-token.ts";
 import { findServer } from "./server.ts";
 import { VERSION } from "../version.ts";
-import { MODE_OPTION, option, RULE_OPTIONS, type CommandDefinition } from "../define-command.ts";
+import {
+  MODE_OPTION,
+  option,
+  RULE_OPTIONS,
+  type CommandDefinition,
+  type RuleFlags,
+} from "../define-command.ts";
 
 export const command: CommandDefinition = {
   name: "serve",
@@ -48,7 +54,7 @@ export const command: CommandDefinition = {
   run: serveTools,
 };
 
-interface McpServeOptions {
+interface McpServeOptions extends RuleFlags {
   readonly http?: string;
   readonly host?: string;
   readonly tokenFile?: string;
@@ -56,9 +62,6 @@ interface McpServeOptions {
   /** Who is asked; default: all who are there. */
   readonly ask?: "all" | "attached";
   readonly mode?: Mode;
-  readonly allow?: readonly string[];
-  readonly deny?: readonly string[];
-  readonly cwd?: string;
 }
 
 /** Ends when the client is gone, or by a signal; by then its calls, its runs and its servers have ended. */

@@ -16,14 +16,12 @@ import { describeWaiting } from "../await-servers.ts";
 import { loadUserConfig, type CommandContext } from "../context.ts";
 import { createSharedCommands } from "./conversation-commands.ts";
 import { onTermination } from "../signals.ts";
+import type { RuleFlags } from "../define-command.ts";
 
-export interface ConverseOptions {
+export interface ConverseOptions extends RuleFlags {
   readonly model?: string;
   readonly agent?: string;
   readonly mode?: Mode;
-  readonly cwd?: string;
-  readonly allow?: readonly string[];
-  readonly deny?: readonly string[];
 }
 
 /** How long a user who leaves in a hurry waits for the disk. */

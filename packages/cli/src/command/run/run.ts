@@ -20,6 +20,7 @@ import {
   MODEL_OPTION,
   RULE_OPTIONS,
   type CommandDefinition,
+  type RuleFlags,
 } from "../define-command.ts";
 
 export const RUN_OPTIONS = [MODEL_OPTION, FACTS_OPTION, AGENT_OPTION, MODE_OPTION, ...RULE_OPTIONS];
@@ -42,13 +43,10 @@ export const command: CommandDefinition = {
   run: (context, prompt?: string, options: RunOptions = {}) => runPrompt(context, prompt, options),
 };
 
-export interface RunOptions {
+export interface RunOptions extends RuleFlags {
   readonly model?: string;
   readonly agent?: string;
   readonly mode?: Mode;
-  readonly cwd?: string;
-  readonly allow?: readonly string[];
-  readonly deny?: readonly string[];
   readonly json?: boolean;
 }
 

@@ -25,6 +25,7 @@ import {
   repeatableOption,
   RULE_OPTIONS,
   type CommandDefinition,
+  type RuleFlags,
 } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -45,12 +46,9 @@ export const command: CommandDefinition = {
   run: driveStoredTask,
 };
 
-interface TasksDriveOptions {
+interface TasksDriveOptions extends RuleFlags {
   readonly model?: string;
   readonly pool?: readonly string[];
-  readonly cwd?: string;
-  readonly allow?: readonly string[];
-  readonly deny?: readonly string[];
   readonly json?: boolean;
 }
 

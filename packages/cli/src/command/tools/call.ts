@@ -15,6 +15,7 @@ import {
   option,
   RULE_OPTIONS,
   type CommandDefinition,
+  type RuleFlags,
 } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -34,12 +35,9 @@ export const command: CommandDefinition = {
   run: callTool,
 };
 
-interface CallOptions {
+interface CallOptions extends RuleFlags {
   readonly json?: boolean;
-  readonly allow?: readonly string[];
-  readonly deny?: readonly string[];
   readonly yes?: boolean;
-  readonly cwd?: string;
 }
 
 async function callTool(

@@ -17,6 +17,7 @@ import {
   MODE_OPTION,
   RULE_OPTIONS,
   type CommandDefinition,
+  type RuleFlags,
 } from "../define-command.ts";
 
 export const command: CommandDefinition = {
@@ -35,12 +36,9 @@ export const command: CommandDefinition = {
   run: explainCallOrPolicy,
 };
 
-interface ExplainOptions {
+interface ExplainOptions extends RuleFlags {
   readonly json?: boolean;
-  readonly allow?: readonly string[];
-  readonly deny?: readonly string[];
   readonly mode?: Mode;
-  readonly cwd?: string;
 }
 
 async function explainCallOrPolicy(
