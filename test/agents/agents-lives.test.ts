@@ -223,7 +223,7 @@ test("what a child says and does is progress of the call, with who it is", async
   expect(progress.map(({ data }) => data.message)).toEqual([
     "default_sub_agent: First this.",
     "default_sub_agent: Then that.",
-    'default_sub_agent: a__read {"n":1}',
+    'default_sub_agent: a.read {"n":1}',
     "default_sub_agent: a.read succeeded: it",
     "default_sub_agent: Done.",
   ]);

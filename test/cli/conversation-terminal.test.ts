@@ -119,7 +119,7 @@ turns:
     await screen.waitFor("Ctrl-C once more to quit");
     await screen.type(CTRL_C);
     expect(await exitCode(screen)).toBe(0);
-    const shown = await screen.waitFor("goes on with this conversation");
+    const shown = await screen.waitFor("continues this conversation");
     const [, session_id = ""] = /`soong resume (\S+)`/.exec(shown) ?? [];
 
     await place.write("s.yaml", "turns: [ { text: Here again. } ]");

@@ -325,7 +325,7 @@ turns:
   await person.type("too late");
   await person.until("Queued");
   await person.interruptLine("half");
-  await person.until("was not heard");
+  await person.until("came too late");
   await until(async () => (await person.line()).initial === "too late\nhalf");
   await person.endLine();
   expect(await ended).toBe(0);

@@ -219,7 +219,7 @@ it("takes answers to what a tool wants to know only from who attends to that", a
   const events: ControlEvent[] = [];
   const client = await connected(path, (event) => events.push(event));
   await client.request("questions.attend", { kinds: ["permission"] });
-  await expect(elicit()).rejects.toThrow("nobody");
+  await expect(elicit()).rejects.toThrow("no one");
   await client.request("questions.attend", {});
   const elicited = elicit();
   await vi.waitFor(() => expect(events).toHaveLength(1));

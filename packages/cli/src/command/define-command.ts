@@ -25,6 +25,8 @@ export type CommandLoaders = Readonly<
 export interface CommandHost {
   readonly context: CommandContext;
   readonly onEnd: (exitCode: number) => void;
+  /** Whether help is printed, which lists every subcommand. */
+  readonly isHelp: boolean;
   readonly isWanted: (name: string) => boolean;
 }
 
@@ -53,9 +55,9 @@ async function addCommand(
       host.onEnd((await definition.run?.(host.context, ...given)) ?? 0);
     });
   }
-  // A group without code of its own, and without the name of a subcommand, prints its help.
-  const needsAll =
-    definition.run === undefined && !Object.keys(subcommands).some((name) => host.isWanted(name));
+  // A group without code of its own, and without the name of a subcommand, prints its help, too.
+  const isWantedAlone = Object.keys(subcommands).some((name) => host.isWanted(name));
+  const needsAll = !isWantedAlone && (host.isHelp || definition.run === undefined);
   await addCommands(command, subcommands, needsAll ? { ...host, isWanted: () => true } : host);
 }
 

@@ -1,7 +1,9 @@
 import { describeFact, type FactType } from "@soong/core";
 import { describe, expect, it } from "vitest";
 import { writtenFact } from "../../../../test/facts.ts";
-import { FACT_TEXTS } from "./facts.ts";
+import { loadFactTexts } from "./facts.ts";
+
+const FACT_TEXTS = await loadFactTexts();
 
 const textOf = (type: FactType, data: unknown = {}) =>
   describeFact(writtenFact({ type, data }), FACT_TEXTS);

@@ -10,7 +10,6 @@ import {
 } from "@soong/core";
 import { fit, visible, visibleLine, type Colours } from "../output/index.ts";
 import { AGENT_FACT_TEXTS } from "@soong/agent";
-import { MCP_FACT_TEXTS } from "@soong/mcp";
 import { TASK_FACT_TEXTS } from "@soong/tasks";
 
 export type FactLine =
@@ -31,14 +30,18 @@ const SHOWN: ReadonlySet<FactType> = new Set<FactType>([
   "error",
 ]);
 
-export function factLine(fact: Fact, { red, yellow, dim }: Colours): FactLine | undefined {
+export function renderFactLine(
+  fact: Fact,
+  texts: FactTexts,
+  { red, yellow, dim }: Colours,
+): FactLine | undefined {
   if (fact.type === "model.delta") return { kind: "text", text: visible(fact.data.text) };
   const isEnd = isTerminalFact(fact);
   if (!isEnd && !SHOWN.has(fact.type)) return undefined;
   const mark = isEnd ? "← " : fact.type === "tool.requested" ? "→ " : "";
   const about = fact.tool_name === undefined ? "" : `${fact.tool_name} `;
   const run = fact.type.startsWith("run.") ? `${fact.type.replace(".", " ")}: ` : "";
-  const text = `${mark}${about}${run}${describeFact(fact, FACT_TEXTS)}`;
+  const text = `${mark}${about}${run}${describeFact(fact, texts)}`;
   const isError = isEnd
     ? fact.data.result.is_error
     : fact.type === "run.failed" || fact.type === "error";
@@ -46,10 +49,9 @@ export function factLine(fact: Fact, { red, yellow, dim }: Colours): FactLine | 
   return { kind: "line", text: colour(fit(visibleLine(text), MAX_LINE_CHARS)) };
 }
 
-/** A fact type that no package describes does not compile here. */
-export const FACT_TEXTS: FactTexts = {
-  ...KERNEL_FACT_TEXTS,
-  ...MCP_FACT_TEXTS,
-  ...AGENT_FACT_TEXTS,
-  ...TASK_FACT_TEXTS,
-};
+/** What every fact says. A fact type that no package describes does not compile here. */
+export async function loadFactTexts(): Promise<FactTexts> {
+  // Large, and not needed to print help.
+  const { MCP_FACT_TEXTS } = await import("@soong/mcp");
+  return { ...KERNEL_FACT_TEXTS, ...MCP_FACT_TEXTS, ...AGENT_FACT_TEXTS, ...TASK_FACT_TEXTS };
+}

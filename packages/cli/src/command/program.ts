@@ -42,7 +42,7 @@ const COMMANDS: CommandLoaders = {
   completion: () => import("./setup/completion.ts"),
 };
 
-/** These words need every command. */
+/** As the first word they need every command. */
 const NEED_ALL = ["help", "--help", "-h", "completion"];
 
 /** `words`: what was typed; by default every command is there. */
@@ -92,9 +92,10 @@ export async function createProgram(
     if (misplaced === undefined) return;
     program.error(`error: --${misplaced} belongs behind the command, soong ${command.name()}`);
   });
-  const needsAll = words.some((word) => NEED_ALL.includes(word));
+  const needsAll = NEED_ALL.includes(words[0] ?? "");
   const isWanted = (name: string): boolean => needsAll || words.includes(name);
-  await addCommands(program, COMMANDS, { context, onEnd, isWanted });
+  const isHelp = words.some((word) => NEED_ALL.includes(word));
+  await addCommands(program, COMMANDS, { context, onEnd, isHelp, isWanted });
   return program;
 }
 

@@ -44,7 +44,7 @@ test("a form is filled in field by field, shown, and sent", async () => {
   const { answer, shown, asked } = await answered(FORM, ["a", "", "none", "2", "s"]);
   expect(answer).toEqual({ action: "accept", content: { branch: "main", count: 2 } });
   expect(shown).toContain("The MCP server github asks, for mcp.github.release:\n│ Which branch?");
-  expect(shown).toContain("1 of 2, text, may be left out; Enter: main\n│ To cut from.");
+  expect(shown).toContain("1 of 2, text, optional; Enter: main\n│ To cut from.");
   expect(shown).toContain("This takes a whole number.");
   expect(shown).toContain('To be sent to github: {"branch":"main","count":2}');
   expect(asked).toEqual([

@@ -68,7 +68,7 @@ describe("mcp.json of a home", () => {
   ])("that is wrong is refused with its place: %s", async (text, words) => {
     verifies("MCP-1", "CONF-2");
     const message = await problemOf(text);
-    for (const word of [`${file}:`, ...words, "Mend mcp.json"]) expect(message).toContain(word);
+    for (const word of [`${file}:`, ...words, "Fix mcp.json"]) expect(message).toContain(word);
   });
 
   test("that is no file of text is refused", async () => {

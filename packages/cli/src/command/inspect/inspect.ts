@@ -45,7 +45,7 @@ async function inspect(context: CommandContext, options: InspectOptions): Promis
   const place = await openInspectedHome(context);
   const store = await openInspectedStore(place);
   const end = listenForEnd(context);
-  const { ports, close } = openPorts(place, store);
+  const { ports, close } = await openPorts(place, store);
   try {
     const { serveInspector } = await import("@soong/inspector");
     const { home, cwd } = place;

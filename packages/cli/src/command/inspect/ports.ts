@@ -2,7 +2,7 @@
 
 import type { InspectorPorts } from "@soong/inspector";
 import type { Store } from "@soong/store";
-import { FACT_TEXTS } from "../facts.ts";
+import { loadFactTexts } from "../facts.ts";
 import { openLivePort } from "./live.ts";
 import type { InspectedHome } from "./inspected-home.ts";
 
@@ -12,7 +12,8 @@ export interface OpenPorts {
   readonly close: () => Promise<void>;
 }
 
-export function openPorts(place: InspectedHome, store: Store): OpenPorts {
+export async function openPorts(place: InspectedHome, store: Store): Promise<OpenPorts> {
+  const factTexts = await loadFactTexts();
   const live = openLivePort(place.home);
   const tasks = once(async () => {
     const { createTasksPort } = await import("./tasks.ts");
@@ -33,7 +34,7 @@ export function openPorts(place: InspectedHome, store: Store): OpenPorts {
 
   return {
     ports: {
-      factTexts: FACT_TEXTS,
+      factTexts,
       live,
       tasks: {
         list: async () => (await tasks.get()).list(),

@@ -5,7 +5,7 @@ import type { Fact } from "@soong/core";
 import type { ListedQuestion } from "@soong/control";
 import { visibleLine } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
-import { factLine } from "../facts.ts";
+import { loadFactTexts, renderFactLine } from "../facts.ts";
 import { isGone, rethrowUnlessGone, type Attached, type AttachedView } from "./live-runtimes.ts";
 import { createTerminalQuestions } from "../terminal-questions.ts";
 
@@ -27,6 +27,7 @@ export async function openTerminalView(
   const held: Fact[] = [];
   let isAsking = false;
   let isLineOpen = false;
+  const texts = await loadFactTexts();
 
   if (isInteractive) {
     await client.request("questions.attend", { name: "terminal" }).catch(rethrowUnlessGone);
@@ -93,7 +94,7 @@ export async function openTerminalView(
 
   function showHeld(): void {
     for (const fact of held.splice(0)) {
-      const said = factLine(fact, output.noteColours);
+      const said = renderFactLine(fact, texts, output.noteColours);
       if (said?.kind === "text") {
         output.text(said.text);
         isLineOpen = !said.text.endsWith("\n");

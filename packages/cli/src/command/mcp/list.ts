@@ -1,12 +1,7 @@
 // `soong mcp list`: the servers of mcp.json, connected to see how they are (MCP-2), and why a tool is not offered. With
 // a server's id its tools, and what changed of them after they were allowed (MCP-7).
 
-import {
-  openMcpLogins,
-  type McpLogins,
-  type McpLoginStatus,
-  type McpServerEntry,
-} from "@soong/mcp";
+import type { McpLogins, McpLoginStatus, McpServerEntry } from "@soong/mcp";
 import { EXIT } from "../../output/index.ts";
 import {
   loginsFolder,
@@ -57,6 +52,7 @@ async function listServers(
       return EXIT.ok;
     }
     if ((await awaitServers(context, runtime)) === "interrupted") return EXIT.interrupted;
+    const { openMcpLogins } = await import("@soong/mcp");
     const logins = openMcpLogins(loginsFolder(config.home));
     const listed: ListedServer[] = [];
     for (const status of mcp.status()) {

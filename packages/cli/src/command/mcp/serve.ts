@@ -3,13 +3,7 @@
 
 import { resolve } from "node:path";
 import { NobodyToAsk, type Mode, type Session } from "@soong/core";
-import {
-  createGatewayBroker,
-  serveGatewayHttp,
-  serveGatewayStdio,
-  type GatewayBroker,
-  type GatewayOptions,
-} from "@soong/mcp";
+import type { GatewayBroker, GatewayOptions } from "@soong/mcp";
 import { createApprovalBroker, type ApprovalBroker } from "@soong/control";
 import type { LoadedConfig } from "../../config/index.ts";
 import { EXIT, UsageError, visible, visibleLine } from "../../output/index.ts";
@@ -77,6 +71,7 @@ async function serveTools(context: CommandContext, options: McpServeOptions): Pr
   const serve =
     address === undefined || token === undefined ? serveStdio : serveHttp({ ...address, ...token });
   const broker = createApprovalBroker();
+  const { createGatewayBroker } = await import("@soong/mcp");
   const clients = createGatewayBroker({ elicit: denyUnanswered });
   if (options.ask !== "attached") addClientResponder(broker, clients);
   const end = listenForEnd(context);
@@ -134,6 +129,7 @@ type Serve = (
 ) => Promise<number>;
 
 const serveStdio: Serve = async ({ stdin, output }, gateway, open, stopped) => {
+  const { serveGatewayStdio } = await import("@soong/mcp");
   const session = openSessionLazily(open);
   const served = serveGatewayStdio({ ...gateway, session, input: stdin, output: process.stdout });
   // Whoever typed this waits for something to happen.
@@ -145,6 +141,7 @@ const serveStdio: Serve = async ({ stdin, output }, gateway, open, stopped) => {
 
 function serveHttp(at: ServeAddress & ServeToken): Serve {
   return async ({ output }, gateway, open, stopped) => {
+    const { serveGatewayHttp } = await import("@soong/mcp");
     const session = await open();
     const served = await serveGatewayHttp({ ...gateway, ...at, session }).catch((error: unknown) =>
       refuseAddress(error, at),

@@ -2,11 +2,11 @@
 // there any more who could end it (CLI-4).
 
 import { describeUsage } from "@soong/agent";
-import { describeFact, type Fact } from "@soong/core";
+import { describeFact, type Fact, type FactTexts } from "@soong/core";
 import type { SessionReader, Store } from "@soong/store";
 import { EXIT, fit, lengthOf, pad, visibleLine, type Output } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";
-import { FACT_TEXTS } from "../facts.ts";
+import { loadFactTexts } from "../facts.ts";
 import { sumRunUsage } from "./stored-usage.ts";
 import { findStoredRun } from "./stored-run.ts";
 import { refuseNothingStored, withReadOnlyStore, withStore } from "../stored.ts";
@@ -36,8 +36,9 @@ async function printEvents(
   { json = false, follow = false }: EventsOptions,
 ): Promise<number> {
   const { output } = context;
+  const texts = await loadFactTexts();
   const show = (fact: Fact): void =>
-    json ? output.record("soong.events/1", fact) : showFact(output, fact);
+    json ? output.record("soong.events/1", fact) : showFact(output, fact, texts);
   return withReadOnlyStore(
     context,
     async (store) => {
@@ -134,7 +135,7 @@ function pause(): Promise<void> {
 const SEQ_WIDTH = 5;
 const TYPE_WIDTH = 24;
 
-function showFact(output: Output, fact: Fact): void {
+function showFact(output: Output, fact: Fact, texts: FactTexts): void {
   const { dim, red, yellow } = output.colours;
   const { seq, type, tool_name = "", level, time } = fact;
   const colour = level === "error" ? red : level === "warn" ? yellow : (text: string) => text;
@@ -142,6 +143,6 @@ function showFact(output: Output, fact: Fact): void {
   const name = pad(type, TYPE_WIDTH);
   const about = tool_name === "" ? "" : `${visibleLine(tool_name)} `;
   const room = output.width - head.length - name.length - lengthOf(about) - 1;
-  const rest = room < 10 ? "" : fit(visibleLine(describeFact(fact, FACT_TEXTS)), room);
+  const rest = room < 10 ? "" : fit(visibleLine(describeFact(fact, texts)), room);
   output.line(`${dim(head)}${colour(name)} ${about}${dim(rest)}`.trimEnd());
 }
