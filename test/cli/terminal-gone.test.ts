@@ -57,7 +57,7 @@ const PLACES: readonly (readonly [
     SCRIPT,
     [...RUN, "--allow", "code.run_command"],
     undefined,
-    "code__run_command",
+    "→ code.run_command",
   ],
   ["a run at a question", SCRIPT, RUN, undefined, "[n]o:"],
 ];
