@@ -118,7 +118,7 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
       };
       return whileOpen<ElicitationAnswer>(question, put, {
         read: (answer) => readElicitationAnswer(answer) ?? { action: "decline" },
-        answeredBy: () => "somebody",
+        answeredBy: () => "someone",
         settle: (id, answer) => broker.answerElicitation(id, answer),
       });
     },
