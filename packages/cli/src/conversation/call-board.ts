@@ -1,10 +1,9 @@
 // The calls of a turn as a user watches them: one line for each that is queued, waits for a user or runs, and
 // one for what became of it. Knows no terminal.
 
-import type { Fact, FactData, ToolResult } from "@soong/core";
+import { describeArguments, type Fact, type FactData, type ToolResult } from "@soong/core";
 import { oneLine } from "@soong/core/internal";
 import { fit, visible, visibleLine, wrap, type Colours } from "../output/index.ts";
-import { describeCall } from "./describe-call.ts";
 import { formatDuration } from "./usage.ts";
 
 export interface CallBoard {
@@ -128,4 +127,13 @@ function progressWords({ message = "", progress, total }: FactData<"tool.progres
   const count = progress === undefined ? "" : `${progress}${of}`;
   const words = message.trimEnd().split("\n").at(-1) ?? "";
   return [count, visibleLine(words).trim()].filter((part) => part !== "").join(" ");
+}
+
+const MAX_ABOUT_CHARS = 200;
+
+/** The file, the command or the words a call is for. `given`: the arguments as the model sent them, which need not be JSON. */
+function describeCall(given: string): string {
+  // Cut first: what comes from a model may be megabytes.
+  const head = Array.from((describeArguments(given) ?? "").slice(0, 2 * MAX_ABOUT_CHARS));
+  return visibleLine(head.slice(0, MAX_ABOUT_CHARS).join(""));
 }
