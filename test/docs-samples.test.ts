@@ -23,9 +23,12 @@ test("what is left out of the samples is left out on purpose", () => {
   expect(leftOut.map(({ page, notRun }) => `${page}: ${notRun}`).toSorted()).toEqual([
     "CONTRIBUTING.md: a fragment of a test",
     "CONTRIBUTING.md: takes minutes",
+    "README.md: installs",
     "README.md: is about the clone",
     "README.md: takes minutes",
     "docs/cli.md: needs a key",
+    "docs/embed.md: installs",
+    "docs/embed.md: installs",
     "packages/agent/README.md: installs",
     "packages/cli/README.md: installs",
     "packages/control/README.md: installs",
