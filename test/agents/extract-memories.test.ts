@@ -21,7 +21,7 @@ import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { writtenFact } from "../facts.ts";
 import {
-  candidatesOf,
+  readCandidates,
   isCandidateFact,
   writeCandidate,
   type CandidateRecord,
@@ -88,7 +88,7 @@ const exclusively: ExtractionOptions["exclusively"] = (path, work) =>
 
 function extract(more: Partial<ExtractionOptions> = {}): Promise<ExtractionReport> {
   return extractMemories({
-    candidates: candidatesOf([archiveOf("r1"), archiveOf("r2"), archiveOf("never")]),
+    candidates: readCandidates([archiveOf("r1"), archiveOf("r2"), archiveOf("never")]),
     folder,
     redactor: createRedactor({ secrets: [{ name: "TOKEN", value: "hunter2hunter2" }] }),
     isOnRecord: async (source) => onRecord.get(source.candidate_id) === source.sha256,

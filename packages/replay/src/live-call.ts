@@ -51,7 +51,7 @@ export interface Gate<T> {
   fail(error: Error): void;
 }
 
-export function liveCall(recorded: RecordedCall, turn: number): LiveCall {
+export function createLiveCall(recorded: RecordedCall, turn: number): LiveCall {
   return {
     recorded,
     turn,
@@ -102,6 +102,6 @@ export function createGate<T>(): Gate<T> {
   };
 }
 
-export function decisiveOf(chain: readonly ChainEntry[]): ChainEntry | undefined {
+export function findDecisive(chain: readonly ChainEntry[]): ChainEntry | undefined {
   return chain.find(({ decisive }) => decisive === true);
 }

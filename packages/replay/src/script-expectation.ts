@@ -5,7 +5,7 @@ import type { Expectation } from "@soong/agent";
 import type { ToolResult } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
 
-export function expectedResult(
+export function expectResult(
   result: number,
   recorded: ToolResult,
   isReplaced: boolean,

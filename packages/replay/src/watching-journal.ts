@@ -6,7 +6,7 @@ import type { LiveCall } from "./live-call.ts";
 import { neverCalled } from "./recorded-call.ts";
 
 /** `catalogs`: where surfaces go, in the order they came. */
-export function watchingJournal(
+export function createWatchingJournal(
   calls: ReadonlyMap<string, LiveCall>,
   catalogs: Fact<"tool.catalog.resolved">[],
 ): Journal {

@@ -9,7 +9,7 @@ const MOST_KEPT = 10;
 const MESSAGE_CHARS = 500;
 
 /** The step without the claim it had, and with what came of it. */
-export function withEarlier(
+export function addEarlierAttempt(
   draft: Draft,
   step: StepRecord,
   outcome: EarlierAttempt["outcome"],
@@ -44,12 +44,12 @@ export interface EarlierCall {
 export type EarlierCalls = (run_ids: readonly string[]) => Promise<readonly EarlierCall[]>;
 
 /** Attempts, with their calls where those can be read. */
-export async function earlierAttempts(
+export async function readEarlierAttempts(
   { earlier = [] }: Pick<StepRecord, "earlier">,
-  callsOf: EarlierCalls | undefined,
+  readCalls: EarlierCalls | undefined,
 ): Promise<readonly (EarlierAttempt & { readonly calls?: readonly EarlierCall[] })[]> {
-  if (earlier.length === 0 || callsOf === undefined) return earlier;
-  const calls = await callsOf(earlier.map(({ run_id }) => run_id));
+  if (earlier.length === 0 || readCalls === undefined) return earlier;
+  const calls = await readCalls(earlier.map(({ run_id }) => run_id));
   return earlier.map((attempt) => {
     const own = calls.filter(({ run_id }) => run_id === attempt.run_id);
     return own.length === 0 ? attempt : { ...attempt, calls: own };
@@ -57,11 +57,11 @@ export async function earlierAttempts(
 }
 
 /** For the next worker, before anything else. Undefined for a step nobody has tried. */
-export async function describeEarlier(
+export async function describeEarlierAttempts(
   step: StepRecord,
-  callsOf: EarlierCalls | undefined,
+  readCalls: EarlierCalls | undefined,
 ): Promise<string | undefined> {
-  const attempts = await earlierAttempts(step, callsOf);
+  const attempts = await readEarlierAttempts(step, readCalls);
   if (attempts.length === 0) return undefined;
   const lines = attempts.flatMap(({ attempt, outcome, message, calls = [] }) => [
     `- Attempt ${attempt} ended as ${outcome}: ${message}`,

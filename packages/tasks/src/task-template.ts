@@ -1,11 +1,11 @@
 // agent.task_template: how to plan a task, for the conversation of whoever asked. Writes nothing (TASK-1).
 
 import { defineTool, toolResult, type AnyTool } from "@soong/core";
-import { mayAct } from "./actor.ts";
+import { checkAction } from "./actor.ts";
 import { TASK_LIMITS } from "./limits.ts";
 import { TaskRefused } from "./refusal.ts";
 import { OWN_TOOL } from "./tool-inputs.ts";
-import { answered } from "./tool-refusal.ts";
+import { withToolErrors } from "./with-tool-errors.ts";
 import type { WorkerToolParts } from "./worker-tools.ts";
 
 const TEMPLATE = `How to plan and run a task
@@ -25,7 +25,9 @@ goal: <outcome, how to check it, what is out of scope>
 steps:
 - step_id: <word>, title: <one line>, instructions: <what to do, where, with what>, expected_output: <what the result holds>, depends_on: [<step ids>]`;
 
-export function taskTemplateTool({ callerOf }: Pick<WorkerToolParts, "callerOf">): AnyTool {
+export function taskTemplateTool({
+  resolveCaller,
+}: Pick<WorkerToolParts, "resolveCaller">): AnyTool {
   return defineTool({
     ...OWN_TOOL,
     name: "agent.task_template",
@@ -36,8 +38,8 @@ export function taskTemplateTool({ callerOf }: Pick<WorkerToolParts, "callerOf">
     concurrency_safe: true,
     search_hint: "task plan template steps dag guide",
     handler: (_input, context) =>
-      answered(async () => {
-        const allowed = mayAct(callerOf(context).actor, "template");
+      withToolErrors(async () => {
+        const allowed = checkAction(resolveCaller(context).actor, "template");
         if (!allowed.ok) throw new TaskRefused(allowed.refusal);
         return toolResult({
           summary: "The task template is in the conversation.",

@@ -1,4 +1,4 @@
-// The task tools as one source (TASK-1). Who calls is told by `callerOf`, from the run of the call.
+// The task tools as one source (TASK-1). Who calls is told by `resolveCaller`, from the run of the call.
 
 import type { ToolSource } from "@soong/core";
 import { orchestratorTools } from "./orchestrator-tools.ts";

@@ -70,7 +70,7 @@ export function checkTaskTransition(
   if (legal.includes(to)) return { ok: true, value: undefined };
   return refuse(
     "illegal_transition",
-    `Task ${task.task_id} is ${task.status} and cannot become ${to}. ${listed(legal)}`,
+    `Task ${task.task_id} is ${task.status} and cannot become ${to}. ${describeNextStatuses(legal)}`,
     { from: task.status, to, legal: [...legal] },
   );
 }
@@ -84,11 +84,11 @@ export function checkRequest(
   if (legal.includes(to)) return { ok: true, value: undefined };
   return refuse(
     "illegal_transition",
-    `Step ${step.step_id} is ${step.status} and cannot become ${to}. ${listed(legal)}`,
+    `Step ${step.step_id} is ${step.status} and cannot become ${to}. ${describeNextStatuses(legal)}`,
     { from: step.status, to, legal: [...legal] },
   );
 }
 
-function listed(legal: readonly string[]): string {
+function describeNextStatuses(legal: readonly string[]): string {
   return legal.length === 0 ? "Nothing follows that status." : `From there: ${legal.join(", ")}.`;
 }

@@ -3,15 +3,15 @@
 import type { CallIds } from "@soong/core";
 import type { ClaimKeeper, TaskCaller, Tasks } from "@soong/tasks";
 import type { AgentCatalog } from "./agent-catalog.ts";
-import type { ChildSurroundings } from "./child-run.ts";
+import type { ChildEnvironment } from "./run-child.ts";
 import type { WorkerPools } from "./worker-pools.ts";
 
-export interface AgentParts extends ChildSurroundings {
+export interface AgentParts extends ChildEnvironment {
   readonly catalog: AgentCatalog;
   readonly childTimeoutMs: number;
   readonly workers: WorkerPools;
   readonly tasks: TaskParts | undefined;
-  callerOf(ids: CallIds): TaskCaller;
+  resolveCaller(ids: CallIds): TaskCaller;
 }
 
 export interface TaskParts {

@@ -54,7 +54,7 @@ const rules = shape.refine(ruleList, (value, place) => {
     home: "/",
   });
   const problems = compiled.ok ? [] : compiled.problems;
-  for (const { field, message } of problems) place.in(...stepsOf(field)).report(message);
+  for (const { field, message } of problems) place.in(...splitFieldPath(field)).report(message);
   for (const [index, rule] of value.entries()) {
     if (!isRecord(rule)) continue;
     if (rule["decision"] === "allow") {
@@ -68,7 +68,7 @@ const rules = shape.refine(ruleList, (value, place) => {
 });
 
 /** `rules[0].path` within the rules. */
-function stepsOf(field: string): DocumentPath {
+function splitFieldPath(field: string): DocumentPath {
   return field
     .replace(/^rules/, "")
     .split(/[.[\]]/)

@@ -2,7 +2,7 @@
 // started it.
 
 import type { OnPersonAsked, ToolContext } from "@soong/core";
-import type { Patience } from "./patience.ts";
+import type { ChildDeadline } from "./child-deadline.ts";
 
 export interface ChildWaits {
   /** Calls of the child that nobody has answered yet. */
@@ -16,7 +16,7 @@ export interface ChildWaits {
 
 export function createChildWaits(
   context: Pick<ToolContext, "waitForPerson">,
-  patience: Pick<Patience, "pause" | "resume">,
+  deadline: Pick<ChildDeadline, "pause" | "resume">,
 ): ChildWaits {
   const open = new Set<string>();
   let answered = (): void => {};
@@ -32,7 +32,7 @@ export function createChildWaits(
     const isFirst = open.size === 0;
     open.add(tool_call_id);
     if (!isFirst) return;
-    patience.pause();
+    deadline.pause();
     const answer = new Promise<void>((resolve) => {
       answered = resolve;
     });
@@ -41,7 +41,7 @@ export function createChildWaits(
 
   function ended(tool_call_id: string): void {
     if (!open.delete(tool_call_id) || open.size > 0) return;
-    patience.resume();
+    deadline.resume();
     answered();
   }
 }

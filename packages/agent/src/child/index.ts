@@ -5,6 +5,6 @@ export type { AgentDefinition, DefinitionOrigin, WrittenDefinition } from "./age
 export type { TaskParts } from "./agent-parts.ts";
 export { createAgents, type Agents, type AgentsOptions } from "./agents.ts";
 export type { ChildResult, ChildStatus } from "./child-result.ts";
-export type { ModelsPort } from "./child-run.ts";
+export type { ModelsPort } from "./run-child.ts";
 export { parseAgentDefinition, type ParsedDefinition } from "./parse-definition.ts";
 export type { WorkerPool, WorkerPools } from "./worker-pools.ts";

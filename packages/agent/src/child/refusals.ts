@@ -2,7 +2,7 @@
 
 import { ToolFailure, type JsonObject, type ToolError } from "@soong/core";
 
-export function notStarted(
+export function startFailure(
   code: string,
   message: string,
   more: Partial<Pick<ToolError, "error_class" | "recovery" | "retryable">> & {

@@ -3,7 +3,7 @@
 import { type AnyTool, type JsonSchema, defineTool, toolResult } from "@soong/core";
 import type { AgentParts } from "./agent-parts.ts";
 import { type DispatchInput, dispatchWorker } from "./dispatch-worker.ts";
-import { ALLOWED_TOOLS_FIELD, STARTER } from "./starter-tools.ts";
+import { ALLOWED_TOOLS_FIELD, SPAWN_TOOL } from "./spawn-tools.ts";
 
 export function listWorkersTool({ workers }: AgentParts): AnyTool {
   return defineTool({
@@ -37,7 +37,7 @@ export function listWorkersTool({ workers }: AgentParts): AnyTool {
 
 export function dispatchWorkerTool(parts: AgentParts): AnyTool {
   return defineTool({
-    ...STARTER,
+    ...SPAWN_TOOL,
     name: "agent.dispatch_worker",
     title: "Dispatch a worker",
     search_hint: "send task step to worker",

@@ -32,7 +32,7 @@ export interface Compaction {
   readonly continuation: Continuation;
 }
 
-export const NOTHING_TO_CONTINUE: Continuation = {
+export const EMPTY_CONTINUATION: Continuation = {
   requests: [],
   incidents: [],
   loaded_tools: [],
@@ -53,7 +53,7 @@ export function compactionNode(
     kind: "compaction",
     content: [
       { type: "text", text: `Summary of the conversation up to here:\n\n${summary}` },
-      ...continuationText(continuation).map((text) => ({ type: "text" as const, text })),
+      ...renderContinuation(continuation).map((text) => ({ type: "text" as const, text })),
     ],
     data: {
       ...omitUndefined({ kept_from }),
@@ -70,24 +70,24 @@ export function readCompaction(node: ConversationNode): Compaction | undefined {
   return {
     ...(typeof kept_from === "string" ? { kept_from } : {}),
     continuation: {
-      requests: texts(given.requests),
-      incidents: incidents(given.incidents),
-      loaded_tools: texts(given.loaded_tools),
-      artifacts: texts(given.artifacts),
-      evidence: texts(given.evidence),
-      agents: texts(given.agents),
-      skills: texts(given.skills),
+      requests: readTexts(given.requests),
+      incidents: readIncidents(given.incidents),
+      loaded_tools: readTexts(given.loaded_tools),
+      artifacts: readTexts(given.artifacts),
+      evidence: readTexts(given.evidence),
+      agents: readTexts(given.agents),
+      skills: readTexts(given.skills),
     },
   };
 }
 
 /** What the last compaction says was found and loaded: a resumed conversation begins with it (CTX-2). */
-export function loadedToolsOn(path: readonly ConversationNode[]): readonly string[] {
+export function readLoadedTools(path: readonly ConversationNode[]): readonly string[] {
   const last = path.findLast(({ kind }) => kind === "compaction");
   return last === undefined ? [] : (readCompaction(last)?.continuation.loaded_tools ?? []);
 }
 
-function continuationText(continuation: Continuation): string[] {
+function renderContinuation(continuation: Continuation): string[] {
   const { requests, incidents: failed, loaded_tools, artifacts, evidence } = continuation;
   const sections: [string, readonly string[]][] = [
     ["Asked and not answered yet, word for word:", requests],
@@ -103,11 +103,11 @@ function continuationText(continuation: Continuation): string[] {
   );
 }
 
-function texts(value: unknown): string[] {
+function readTexts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-function incidents(value: unknown): Incident[] {
+function readIncidents(value: unknown): Incident[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((item: unknown) => {
     const { tool, message } = (item ?? {}) as Partial<Record<keyof Incident, unknown>>;

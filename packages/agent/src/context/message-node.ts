@@ -24,13 +24,13 @@ export interface AnswerParts {
 }
 
 export function userNode(place: NodePlace, content: readonly ContentBlock[]): ConversationNode {
-  return { ...placed(place), kind: "message", content: [...content], data: { role: "user" } };
+  return { ...toNodeFields(place), kind: "message", content: [...content], data: { role: "user" } };
 }
 
 export function answerNode(place: NodePlace, answer: AnswerParts): ConversationNode {
   const { model, text, calls, unfinished, provider_data } = answer;
   return {
-    ...placed(place),
+    ...toNodeFields(place),
     kind: "message",
     content: text === "" ? [] : [{ type: "text", text }],
     data: {
@@ -44,7 +44,7 @@ export function answerNode(place: NodePlace, answer: AnswerParts): ConversationN
 
 /** What a hook adds outside any call. */
 export function hookNode(place: NodePlace, text: string): ConversationNode {
-  return { ...placed(place), kind: "hook_context", content: [{ type: "text", text }] };
+  return { ...toNodeFields(place), kind: "hook_context", content: [{ type: "text", text }] };
 }
 
 export type ReadMessage =
@@ -54,14 +54,14 @@ export type ReadMessage =
 /** Undefined for a node that is no message, or none of ours. */
 export function readMessage(node: ConversationNode): ReadMessage | undefined {
   if (node.kind !== "message") return undefined;
-  if (!known.has(node)) known.set(node, messageIn(node));
+  if (!known.has(node)) known.set(node, parseMessage(node));
   return known.get(node);
 }
 
 /** A node never changes, and each is read again for every request. */
 const known = new WeakMap<ConversationNode, ReadMessage | undefined>();
 
-function messageIn(node: ConversationNode): ReadMessage | undefined {
+function parseMessage(node: ConversationNode): ReadMessage | undefined {
   const { role, model, calls, unfinished, provider_data } = node.data ?? {};
   if (role === "user") return { role };
   if (role !== "assistant") return undefined;
@@ -87,6 +87,9 @@ function readCall(given: unknown): ModelCall[] {
   return isCall ? [{ tool_call_id, name, arguments: text }] : [];
 }
 
-function placed({ parent_id, ...place }: NodePlace): Omit<ConversationNode, "kind" | "content"> {
+function toNodeFields({
+  parent_id,
+  ...place
+}: NodePlace): Omit<ConversationNode, "kind" | "content"> {
   return { ...place, ...omitUndefined({ parent_id }) };
 }

@@ -1,9 +1,9 @@
 // Which units a request takes when not all fit (CTX-3): the newest, whole, and a note of what was asked in those
 // that are left out. Pure.
 
-import { tokensOfMessages, tokensOfText } from "./estimate-tokens.ts";
+import { estimateMessageTokens, estimateTextTokens } from "./estimate-tokens.ts";
 import { messageText } from "./message-node.ts";
-import { messagesOf, type ContextUnit } from "./read-path.ts";
+import { toModelMessages, type ContextUnit } from "./read-path.ts";
 import { cutMiddle } from "./cut-middle.ts";
 
 export interface ContextPlan {
@@ -20,7 +20,7 @@ const MOST_NOTED_CHARS = 4000;
 
 /** The newest unit is kept even where it alone is too much: then the provider has the last word. */
 export function planContext(units: readonly ContextUnit[], budgetTokens: number): ContextPlan {
-  const sizes = units.map(tokensOfUnit);
+  const sizes = units.map(estimateUnitTokens);
   let tokens = sizes.reduce((sum, size) => sum + size, 0);
   if (tokens <= budgetTokens || units.length < 2) return { kept: units, omitted: [], tokens };
   for (let from = 1; ; from += 1) {
@@ -43,11 +43,14 @@ function planFrom(
   const omitted = units.filter((unit, i) => i < from && unit.kind !== "summary");
   if (omitted.length === 0) return { kept, omitted, tokens };
   const eighth = Math.floor(budgetTokens / 2);
-  const note = noteOf(omitted, Math.min(MOST_NOTED_CHARS, Math.max(LEAST_NOTED_CHARS, eighth)));
-  return { kept, omitted, note, tokens: tokens + tokensOfText(note) };
+  const note = writeOmissionNote(
+    omitted,
+    Math.min(MOST_NOTED_CHARS, Math.max(LEAST_NOTED_CHARS, eighth)),
+  );
+  return { kept, omitted, note, tokens: tokens + estimateTextTokens(note) };
 }
 
-function noteOf(omitted: readonly ContextUnit[], maxChars: number): string {
+function writeOmissionNote(omitted: readonly ContextUnit[], maxChars: number): string {
   const asked = omitted.flatMap((unit) =>
     unit.kind === "user" ? [messageText(unit.nodes.flatMap(({ content }) => content))] : [],
   );
@@ -60,6 +63,8 @@ function noteOf(omitted: readonly ContextUnit[], maxChars: number): string {
   ].join("\n\n");
 }
 
-export function tokensOfUnit(unit: ContextUnit): number {
-  return tokensOfMessages(messagesOf([unit], unit.kind === "answer" ? unit.answer.model : ""));
+export function estimateUnitTokens(unit: ContextUnit): number {
+  return estimateMessageTokens(
+    toModelMessages([unit], unit.kind === "answer" ? unit.answer.model : ""),
+  );
 }

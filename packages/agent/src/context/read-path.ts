@@ -41,7 +41,7 @@ export function readPath(path: readonly ConversationNode[]): ReadPath {
     else if (node.kind === "compaction") units.push({ kind: "summary", nodes: [node] });
     else if (node.kind === "instruction_context") last?.nodes.push(node);
     else if (node.kind === "tool_result") {
-      if (!takeResult(last, node)) orphans.push(node);
+      if (!attachResult(last, node)) orphans.push(node);
     } else if (last?.kind === "answer") {
       last.nodes.push(node);
       last.added.push(node);
@@ -52,10 +52,10 @@ export function readPath(path: readonly ConversationNode[]): ReadPath {
 }
 
 /** For one model: what another has left for itself in an answer is not for this one. */
-export function messagesOf(units: readonly ContextUnit[], model: string): ModelMessage[] {
+export function toModelMessages(units: readonly ContextUnit[], model: string): ModelMessage[] {
   const messages: ModelMessage[] = [];
   for (const unit of units) {
-    for (const message of messagesOfUnit(unit, model)) {
+    for (const message of toUnitMessages(unit, model)) {
       const follows = messages.at(-1)?.role === "user";
       if (message.role === "user" && follows) addUser(messages, message.content);
       else messages.push(message);
@@ -65,9 +65,9 @@ export function messagesOf(units: readonly ContextUnit[], model: string): ModelM
 }
 
 /** The same objects as long as the unit is the same: whoever measures a message does so once. */
-function messagesOfUnit(unit: ContextUnit, model: string): readonly ModelMessage[] {
+function toUnitMessages(unit: ContextUnit, model: string): readonly ModelMessage[] {
   const [first] = unit.nodes;
-  const last = first === undefined ? undefined : made.get(first);
+  const last = first === undefined ? undefined : unitMessages.get(first);
   const isSame =
     last?.model === model &&
     last.nodes.length === unit.nodes.length &&
@@ -75,13 +75,13 @@ function messagesOfUnit(unit: ContextUnit, model: string): readonly ModelMessage
   if (isSame) return last.messages;
   const messages: ModelMessage[] = [];
   if (unit.kind === "answer") addAnswer(messages, unit, model);
-  else addUser(messages, contentOf(unit.nodes));
-  if (first !== undefined) made.set(first, { model, nodes: [...unit.nodes], messages });
+  else addUser(messages, collectContent(unit.nodes));
+  if (first !== undefined) unitMessages.set(first, { model, nodes: [...unit.nodes], messages });
   return messages;
 }
 
 /** By the first node of a unit. */
-const made = new WeakMap<
+const unitMessages = new WeakMap<
   ConversationNode,
   {
     readonly model: string;
@@ -98,9 +98,9 @@ function addAnswer(messages: ModelMessage[], unit: AnswerUnit, model: string): v
     messages.push({ role: "assistant", text, calls, ...own });
   }
   if (calls.length > 0) {
-    messages.push({ role: "tool", results: calls.map((call) => resultOf(unit, call)) });
+    messages.push({ role: "tool", results: calls.map((call) => toModelResult(unit, call)) });
   }
-  addUser(messages, contentOf(unit.added));
+  addUser(messages, collectContent(unit.added));
 }
 
 /** Side by side they are one message: not every provider takes two in a row. */
@@ -136,7 +136,7 @@ function answerUnit(node: ConversationNode, answer: AnswerParts): AnswerUnit {
   };
 }
 
-function takeResult(unit: ContextUnit | undefined, node: ConversationNode): boolean {
+function attachResult(unit: ContextUnit | undefined, node: ConversationNode): boolean {
   const id = node.tool_call_id;
   if (unit?.kind !== "answer" || id === undefined || unit.results.has(id)) return false;
   if (!unit.answer.calls.some(({ tool_call_id }) => tool_call_id === id)) return false;
@@ -146,7 +146,7 @@ function takeResult(unit: ContextUnit | undefined, node: ConversationNode): bool
 }
 
 /** A call that never got to its first fact has no result on record; its provider needs one all the same. */
-function resultOf(unit: AnswerUnit, { tool_call_id, name }: ModelCall): ModelResult {
+function toModelResult(unit: AnswerUnit, { tool_call_id, name }: ModelCall): ModelResult {
   const node = unit.results.get(tool_call_id);
   if (node !== undefined) {
     return { tool_call_id, name, content: node.content, is_error: node.is_error === true };
@@ -155,6 +155,6 @@ function resultOf(unit: AnswerUnit, { tool_call_id, name }: ModelCall): ModelRes
   return { tool_call_id, name, content: [{ type: "text", text }], is_error: true };
 }
 
-function contentOf(nodes: readonly ConversationNode[]): ContentBlock[] {
+function collectContent(nodes: readonly ConversationNode[]): ContentBlock[] {
   return nodes.flatMap((node) => (node.kind === "instruction_context" ? [] : node.content));
 }

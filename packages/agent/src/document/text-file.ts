@@ -16,32 +16,32 @@ export async function readTextFile(file: string, maxBytes: number): Promise<Text
     const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stats = await handle.stat();
-      if (!stats.isFile()) return refused("is not a regular file");
+      if (!stats.isFile()) return rejectFile("is not a regular file");
       if (stats.size > maxBytes)
-        return refused(`is larger than ${sizeOf(maxBytes)}, the most it may have`);
+        return rejectFile(`is larger than ${formatSize(maxBytes)}, the most it may have`);
       bytes = await handle.readFile();
     } finally {
       await handle.close();
     }
   } catch (error) {
-    return refused(`cannot be read: ${unreadable(error)}`);
+    return rejectFile(`cannot be read: ${describeReadError(error)}`);
   }
   try {
     return { ok: true, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
   } catch {
-    return refused("is not UTF-8 text");
+    return rejectFile("is not UTF-8 text");
   }
 }
 
-function refused(message: string): TextFile {
+function rejectFile(message: string): TextFile {
   return { ok: false, message };
 }
 
-function sizeOf(bytes: number): string {
+function formatSize(bytes: number): string {
   return bytes >= 1024 * 1024 ? `${bytes / 1024 / 1024} MiB` : `${bytes / 1024} KiB`;
 }
 
-function unreadable(error: unknown): string {
+function describeReadError(error: unknown): string {
   const { code } = error as { code?: string };
   if (code === "ENOENT") return "there is no such file";
   if (code === "EACCES") return "permission is denied";

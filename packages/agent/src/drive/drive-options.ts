@@ -2,7 +2,7 @@
 
 import type { Clock, IdSource, Session } from "@soong/core";
 import type { Agents } from "../child/index.ts";
-import type { LoopLimits, ToolSupply } from "../loop/index.ts";
+import type { LoopLimits, ToolProvider } from "../loop/index.ts";
 import type { Model } from "../model/index.ts";
 import type { StepStatus, Tasks } from "@soong/tasks";
 
@@ -19,7 +19,7 @@ export interface DriveOptions {
   readonly pools?: readonly string[];
   readonly system?: readonly string[];
   readonly limits?: Partial<LoopLimits>;
-  readonly supply?: ToolSupply;
+  readonly toolProvider?: ToolProvider;
   /** Stops the workers and gives their steps back; what was finished stays finished. */
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: DriveEvent) => void;

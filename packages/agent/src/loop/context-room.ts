@@ -5,13 +5,13 @@ import type { Model } from "../model/index.ts";
 import type { ProviderProfile } from "../provider/index.ts";
 import type { LoopLimits } from "./limits.ts";
 
-export function withContextRoom(limits: LoopLimits, models: readonly Model[]): LoopLimits {
+export function fillContextTokens(limits: LoopLimits, models: readonly Model[]): LoopLimits {
   if (limits.context_tokens !== undefined) return limits;
-  const rooms = models.flatMap((model) => roomOf(model, limits) ?? []);
+  const rooms = models.flatMap((model) => computeContextTokens(model, limits) ?? []);
   return rooms.length === 0 ? limits : { ...limits, context_tokens: Math.min(...rooms) };
 }
 
-function roomOf({ profile }: Model, limits: LoopLimits): number | undefined {
+function computeContextTokens({ profile }: Model, limits: LoopLimits): number | undefined {
   const { context_window, max_output_tokens } = profile as Partial<ProviderProfile>;
   if (context_window === undefined) return undefined;
   const answer = limits.max_output_tokens ?? max_output_tokens ?? 0;

@@ -9,11 +9,11 @@ export type {
   InstructionSource,
   InstructionTexts,
   SkippedInstructions,
-} from "./instruction-desk.ts";
+} from "./instruction-cache.ts";
 export { loopLimits, type LoopLimits } from "./limits.ts";
 export { readHistory, type History, type HistoryReader } from "./read-history.ts";
 export type { EndReason, LoopError, RunEnd } from "./run-end.ts";
-export type { RunSeat, RunSeats } from "./run-seats.ts";
+export type { ActiveRun, RunRegistry } from "./active-run.ts";
 export type { AnswerCheck, RunBoard } from "./running.ts";
-export type { SourceNote, ToolSupply } from "./tool-supply.ts";
-export { sumUsage, usageAtEnd, usageOf, type UsageReport, type UsageTotal } from "./usage.ts";
+export type { SourceNote, ToolProvider } from "./tool-provider.ts";
+export { sumUsage, readEndUsage, reportUsage, type UsageReport, type UsageTotal } from "./usage.ts";

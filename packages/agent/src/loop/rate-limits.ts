@@ -36,7 +36,7 @@ export function noteAttempt(model: Model, error: ModelError | undefined, clock: 
 }
 
 /** Undefined: it is not limited, as far as is known. */
-export function rateLimitOf(model: Model, clock: Clock): RateLimit | undefined {
+export function findRateLimit(model: Model, clock: Clock): RateLimit | undefined {
   const limit = known.get(model);
   if (limit === undefined || limit.untilMs <= clock.monotonic()) return undefined;
   const { untilMs: _, ...told } = limit;
@@ -44,7 +44,7 @@ export function rateLimitOf(model: Model, clock: Clock): RateLimit | undefined {
 }
 
 /** How long it is to be left alone; 0 where nothing is known. */
-export function waitFor(model: Model, clock: Clock): number {
+export function getWaitMs(model: Model, clock: Clock): number {
   const now = clock.monotonic();
   const { untilMs = now } = known.get(model) ?? {};
   return untilMs > now ? untilMs - now : 0;

@@ -9,7 +9,7 @@ export interface RootQueue {
 
 const queues = new WeakMap<object, RootQueue>();
 
-export function rootQueueOf(session: object): RootQueue {
+export function getRootQueue(session: object): RootQueue {
   const known = queues.get(session) ?? createQueue();
   queues.set(session, known);
   return known;

@@ -3,7 +3,7 @@
 
 import { messageOf } from "@soong/core";
 import { cutMiddle } from "../context/index.ts";
-import { record, type Running } from "./running.ts";
+import { recordFact, type Running } from "./running.ts";
 
 const MOST_CHARS = 4_000;
 
@@ -15,7 +15,7 @@ export async function readBoard(running: Running): Promise<string | undefined> {
   const text = await control.unlessAborted(
     asked.catch((error: unknown) => {
       const message = `What stands now could not be read: ${run.redactor.text(messageOf(error))}`;
-      record(running, "error", { code: "board_unreadable", message }, "warn");
+      recordFact(running, "error", { code: "board_unreadable", message }, "warn");
       return undefined;
     }),
   );

@@ -41,12 +41,12 @@ export interface Ending {
   readonly error?: LoopError;
 }
 
-export function ended(reason: EndReason, code: string, message: string): Ending {
+export function endWith(reason: EndReason, code: string, message: string): Ending {
   return { reason, error: { code, message } };
 }
 
 /** The fact that ends the run. */
-export function factOf(reason: EndReason): "completed" | "failed" | "aborted" {
+export function toEndFact(reason: EndReason): "completed" | "failed" | "aborted" {
   if (reason === "completed") return "completed";
   return reason === "aborted_streaming" || reason === "aborted_tools" ? "aborted" : "failed";
 }

@@ -17,7 +17,7 @@ export interface ReadMemories {
 }
 
 /** Asked with a file and its folder, both absolute. */
-export type IsLeftOut = (file: string, folder: string) => Promise<boolean>;
+export type IsExcluded = (file: string, folder: string) => Promise<boolean>;
 
 const MOST_PROJECTS = 2_000;
 
@@ -25,16 +25,16 @@ const MOST_PROJECTS = 2_000;
 export async function readMemories(
   folder: string,
   owners: readonly MemoryOwner[],
-  isLeftOut?: IsLeftOut,
+  isExcluded?: IsExcluded,
 ): Promise<ReadMemories> {
   const root = await realpath(folder).catch(() => folder);
-  const found = emptyCollection(isLeftOut);
+  const found = emptyCollection(isExcluded);
   for (const owner of owners) {
     if (owner.scope === "project" && (await isLink(join(root, PROJECTS)))) {
-      found.problems.push(problemOf(join(root, PROJECTS), NO_LINKS));
-    } else await collect(join(root, ...placeOf(owner)), owner, found);
+      found.problems.push(createProblem(join(root, PROJECTS), NO_LINKS));
+    } else await collect(join(root, ...getMemoryPath(owner)), owner, found);
   }
-  return collected(found);
+  return toReadMemories(found);
 }
 
 /** Of everybody: for a person who looks through them. */
@@ -42,14 +42,14 @@ export async function listMemories(folder: string): Promise<ReadMemories> {
   const root = await realpath(folder).catch(() => folder);
   const found = emptyCollection();
   await collect(join(root, USER), { scope: "user" }, found);
-  for (const key of await namesIn(join(root, PROJECTS), found)) {
+  for (const key of await listFolder(join(root, PROJECTS), found)) {
     await collect(join(root, PROJECTS, key), undefined, found);
   }
-  return collected(found);
+  return toReadMemories(found);
 }
 
 /** Below the folder. */
-export function placeOf(owner: MemoryOwner): string[] {
+export function getMemoryPath(owner: MemoryOwner): string[] {
   return owner.scope === "user" ? [USER] : [PROJECTS, projectKey(owner.project)];
 }
 
@@ -70,15 +70,15 @@ const NO_LINKS = "is a link; memories are never read through one";
 interface Collection {
   readonly entries: MemoryEntry[];
   readonly problems: Problem[];
-  readonly isLeftOut: IsLeftOut | undefined;
+  readonly isExcluded: IsExcluded | undefined;
   restricted: number;
 }
 
-function emptyCollection(isLeftOut?: IsLeftOut): Collection {
-  return { entries: [], problems: [], isLeftOut, restricted: 0 };
+function emptyCollection(isExcluded?: IsExcluded): Collection {
+  return { entries: [], problems: [], isExcluded, restricted: 0 };
 }
 
-function collected({ entries, problems, restricted }: Collection): ReadMemories {
+function toReadMemories({ entries, problems, restricted }: Collection): ReadMemories {
   return { entries, problems, restricted };
 }
 
@@ -87,17 +87,19 @@ async function collect(
   owner: MemoryOwner | undefined,
   found: Collection,
 ): Promise<void> {
-  const names = (await namesIn(folder, found)).filter((name) => name.endsWith(".md"));
+  const names = (await listFolder(folder, found)).filter((name) => name.endsWith(".md"));
   const { entriesOfOwner: most } = MEMORY_LIMITS;
   if (names.length > most) {
     const message = `holds ${names.length} memories; the first ${most} by name are read`;
-    found.problems.push(problemOf(folder, message));
+    found.problems.push(createProblem(folder, message));
   }
   const files = names.slice(0, most).map((name) => join(folder, name));
   for (let at = 0; at < files.length; at += AT_ONCE) {
     const some = files.slice(at, at + AT_ONCE);
     const reading = some.map(async (file) =>
-      (await found.isLeftOut?.(file, folder)) === true ? undefined : readEntry(file, folder, owner),
+      (await found.isExcluded?.(file, folder)) === true
+        ? undefined
+        : readEntry(file, folder, owner),
     );
     for (const read of await Promise.all(reading)) {
       if (read === undefined) found.restricted += 1;
@@ -116,7 +118,7 @@ async function readEntry(
 ): Promise<ParsedEntry> {
   const refused = (message: string): ParsedEntry => ({
     ok: false,
-    problems: [problemOf(file, message)],
+    problems: [createProblem(file, message)],
   });
   const stats = await lstat(file).catch(() => undefined);
   // It went while the others were read.
@@ -134,10 +136,10 @@ function isElsewhere(entry: MemoryEntry, folder: string): boolean {
   return entry.scope === "project" && projectKey(entry.project) !== basename(folder);
 }
 
-async function namesIn(folder: string, { problems }: Collection): Promise<string[]> {
+async function listFolder(folder: string, { problems }: Collection): Promise<string[]> {
   try {
     if (await isLink(folder)) {
-      problems.push(problemOf(folder, NO_LINKS));
+      problems.push(createProblem(folder, NO_LINKS));
       return [];
     }
     const names = await readdir(folder);
@@ -145,7 +147,8 @@ async function namesIn(folder: string, { problems }: Collection): Promise<string
     return basename(folder) === PROJECTS ? shown.slice(0, MOST_PROJECTS) : shown;
   } catch (error) {
     const { code } = error as { code?: string };
-    if (code !== "ENOENT") problems.push(problemOf(folder, `cannot be read: ${messageOf(error)}`));
+    if (code !== "ENOENT")
+      problems.push(createProblem(folder, `cannot be read: ${messageOf(error)}`));
     return [];
   }
 }
@@ -154,6 +157,6 @@ async function isLink(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true;
 }
 
-function problemOf(file: string, message: string): Problem {
+function createProblem(file: string, message: string): Problem {
   return { file, line: 1, column: 1, message };
 }

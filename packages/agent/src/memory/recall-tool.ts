@@ -10,13 +10,13 @@ import {
   type ConversationNode,
   type Roots,
 } from "@soong/core";
-import { nodesInView, type RunOf } from "../skill/index.ts";
+import { listNodesInView, type FindRun } from "../skill/index.ts";
 import { readAnswer } from "./external-answer.ts";
 import { callExternalTool, type ExternalTool } from "./external-tool.ts";
 import { sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
 import { readMemories } from "./memory-folder.ts";
-import { memoryFilter, targetsOfRecall } from "./memory-restrictions.ts";
-import { memoryText, NOTES_RANK, recall, type Recall, type RecalledMemory } from "./recall.ts";
+import { createMemoryFilter, listRecallTargets } from "./memory-restrictions.ts";
+import { renderMemory, NOTES_RANK, recall, type Recall, type RecalledMemory } from "./recall.ts";
 
 export const RECALL_MEMORY = "internal.recall_memory";
 
@@ -32,7 +32,7 @@ export interface RecallParts {
   readonly external?: ExternalTool<RecallFields>;
   /** `${SOONG_AGENT_HOME}/memory`. */
   readonly folder: string;
-  readonly runOf: RunOf;
+  readonly findRun: FindRun;
   /** What one recall may bring; 2 000 if left out. */
   readonly recallTokens?: number;
 }
@@ -43,7 +43,7 @@ export const MAX_QUERY_CHARS = 1_000;
 const DEFAULT_TOKENS = 2_000;
 
 export function recallTool(parts: RecallParts): AnyTool {
-  const { folder, runOf, recallTokens = DEFAULT_TOKENS, external } = parts;
+  const { folder, findRun, recallTokens = DEFAULT_TOKENS, external } = parts;
   return defineTool({
     name: RECALL_MEMORY,
     title: "Recall memories",
@@ -86,26 +86,30 @@ export function recallTool(parts: RecallParts): AnyTool {
     targets:
       external === undefined
         ? ({ scope = "all" }, context) =>
-            targetsOfRecall(folder, ownersOf(scope, context.roots), context)
+            listRecallTargets(folder, listOwners(scope, context.roots), context)
         : undefined,
     handler: async (input, context) => {
       const { query, scope = "all", limit = DEFAULT_LIMIT } = input;
       if (external !== undefined) {
         const { project } = context.roots;
         const fields = { query, scope, limit, ...(project === "" ? {} : { project }) };
-        return recallOutside(external, fields, { context, calling: runOf(context), recallTokens });
+        return recallExternally(external, fields, {
+          context,
+          calling: findRun(context),
+          recallTokens,
+        });
       }
       const { entries, problems, restricted } = await readMemories(
         folder,
-        ownersOf(scope, context.roots),
-        memoryFilter(context, { wasJudged: true }),
+        listOwners(scope, context.roots),
+        createMemoryFilter(context, { wasJudged: true }),
       );
-      const calling = runOf(context);
-      const known = hashesIn(nodesInView(calling));
-      const fresh = entries.filter((entry) => !known.has(hashOf(entry)));
+      const calling = findRun(context);
+      const known = readMemoryHashes(listNodesInView(calling));
+      const fresh = entries.filter((entry) => !known.has(hashMemory(entry)));
       const found = recall(fresh, { query, limit, budgetTokens: recallTokens });
       const again = recall(
-        entries.filter((entry) => known.has(hashOf(entry))),
+        entries.filter((entry) => known.has(hashMemory(entry))),
         { query, limit, budgetTokens: Number.POSITIVE_INFINITY },
       ).recalled;
       const about = {
@@ -123,7 +127,7 @@ export function recallTool(parts: RecallParts): AnyTool {
         content: [
           {
             type: "text",
-            text: resultText(found, again, {
+            text: renderRecall(found, again, {
               considered: entries.length,
               unreadable: problems.length,
               restricted,
@@ -132,7 +136,7 @@ export function recallTool(parts: RecallParts): AnyTool {
         ],
         data: {
           ...about,
-          memories: found.recalled.map(recordOf),
+          memories: found.recalled.map(toMemoryRecord),
           unreadable: problems.length,
           ...(restricted === 0 ? {} : { restricted }),
         },
@@ -145,7 +149,7 @@ export function recallTool(parts: RecallParts): AnyTool {
 }
 
 /** What the server answers is quoted, within the budget; it is data, like any memory. */
-async function recallOutside(
+async function recallExternally(
   external: ExternalTool<RecallFields>,
   fields: RecallFields,
   {
@@ -173,7 +177,7 @@ async function recallOutside(
 }
 
 /** The project is the run's, never an argument. */
-function ownersOf(scope: "user" | "project" | "all", { project }: Roots): MemoryOwner[] {
+function listOwners(scope: "user" | "project" | "all", { project }: Roots): MemoryOwner[] {
   if (scope === "project" && project === "") {
     throw new ToolFailure({
       code: "no_project",
@@ -189,15 +193,15 @@ function ownersOf(scope: "user" | "project" | "all", { project }: Roots): Memory
 }
 
 export function memoryNode(why: string, recalled: readonly RecalledMemory[]): ContextNode {
-  const texts = recalled.map(memoryText).join("\n\n");
+  const texts = recalled.map(renderMemory).join("\n\n");
   return {
     kind: "memory_context",
     text: `Memories recalled ${why}. ${NOTES_RANK}\n\n${texts}`,
-    data: { memories: recalled.map(({ entry }) => ({ id: entry.id, sha256: hashOf(entry) })) },
+    data: { memories: recalled.map(({ entry }) => ({ id: entry.id, sha256: hashMemory(entry) })) },
   };
 }
 
-export function hashesIn(nodes: readonly ConversationNode[]): Set<unknown> {
+export function readMemoryHashes(nodes: readonly ConversationNode[]): Set<unknown> {
   const memories = nodes.flatMap(({ kind, data }) => {
     const listed = kind === "memory_context" ? data?.["memories"] : undefined;
     return Array.isArray(listed) ? listed : [];
@@ -205,16 +209,16 @@ export function hashesIn(nodes: readonly ConversationNode[]): Set<unknown> {
   return new Set(memories.map((memory) => (memory as { sha256?: unknown } | null)?.sha256));
 }
 
-export function hashOf({ id, content }: MemoryEntry): string {
+export function hashMemory({ id, content }: MemoryEntry): string {
   return sha256(JSON.stringify([id, content]));
 }
 
-function recordOf({ entry, score, conflicts }: RecalledMemory) {
+function toMemoryRecord({ entry, score, conflicts }: RecalledMemory) {
   const { id, scope, tags, created_at } = entry;
   return { id, scope, tags, created_at, score, conflicts };
 }
 
-function resultText(
+function renderRecall(
   { recalled, left_out }: Recall,
   again: readonly RecalledMemory[],
   {

@@ -3,4 +3,4 @@
 export * from "./model-error.ts";
 export type { ModelUsage } from "./model-usage.ts";
 export type * from "./port.ts";
-export { costOf, describeCost, type Cost, type ModelPrices } from "./prices.ts";
+export { computeCost, describeCost, type Cost, type ModelPrices } from "./prices.ts";

@@ -24,7 +24,7 @@ export interface Cost {
  * Null: not known. Tokens in are all of them, those of the cache among them; what a provider does not tell of
  * its cache it has not used.
  */
-export function costOf(
+export function computeCost(
   prices: ModelPrices | undefined,
   usage: ModelUsage | undefined,
 ): Cost | null {

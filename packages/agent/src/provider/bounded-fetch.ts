@@ -16,7 +16,7 @@ export function boundedFetch(ask: typeof fetch = fetch): typeof fetch {
     if (isWebPage(response)) {
       await body?.cancel();
       throw Object.assign(
-        new Error(`${addressOf(request[0])} answered with ${status}, text/html`),
+        new Error(`${withoutQuery(request[0])} answered with ${status}, text/html`),
         {
           code: WEB_PAGE,
           statusCode: status,
@@ -36,7 +36,7 @@ function isWebPage({ ok, status, headers }: Response): boolean {
 }
 
 /** Without what may be a key. */
-function addressOf(asked: Parameters<typeof fetch>[0]): string {
+function withoutQuery(asked: Parameters<typeof fetch>[0]): string {
   const { origin, pathname } = new URL(asked instanceof Request ? asked.url : asked);
   return `${origin}${pathname}`;
 }

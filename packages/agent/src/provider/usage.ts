@@ -3,7 +3,7 @@
 import { asRecord } from "@soong/core/internal";
 import type { ModelUsage } from "../model/index.ts";
 
-export function usageOf(given: unknown): ModelUsage {
+export function readProviderUsage(given: unknown): ModelUsage {
   const usage = asRecord(given);
   const input = asRecord(usage["inputTokens"]);
   const output = asRecord(usage["outputTokens"]);

@@ -1,4 +1,4 @@
-// The run behind a call of ours: what it may use, where its facts go, and what its conversation has. The loop's seats give
+// The run behind a call of ours: what it may use, where its facts go, and what its conversation has. The loop's activeRuns give
 // it; a call that no conversation made has none.
 
 import type { CallIds, ConversationNode, Run } from "@soong/core";
@@ -10,10 +10,10 @@ export interface CallingRun {
   path(): readonly ConversationNode[];
 }
 
-/** `seats.find` of the loop's seats is one. */
-export type RunOf = (ids: CallIds) => CallingRun | undefined;
+/** `activeRuns.find` of the loop's activeRuns is one. */
+export type FindRun = (ids: CallIds) => CallingRun | undefined;
 
 /** What the next request can hold of a conversation: a compaction stands for all before it. */
-export function nodesInView(calling: CallingRun | undefined): readonly ConversationNode[] {
+export function listNodesInView(calling: CallingRun | undefined): readonly ConversationNode[] {
   return readPath(calling?.path() ?? []).units.flatMap(({ nodes }) => nodes);
 }

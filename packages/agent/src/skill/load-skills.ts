@@ -33,7 +33,7 @@ export async function loadSkills(
   const skills: Skill[] = [];
   const problems: Problem[] = [];
   const restricted: RestrictedSkill[] = [];
-  for (const name of await namesOf(folder, problems)) {
+  for (const name of await listSkillFolders(folder, problems)) {
     const restriction = await restrictionOf(name);
     if (restriction !== undefined) {
       restricted.push({ name, restriction });
@@ -57,9 +57,9 @@ export async function readSkill(folder: string, name: string): Promise<ParsedSki
     return refused(place, message);
   }
   const root = await realpath(folder).catch(() => folder);
-  const found = await within(root, place);
+  const found = await resolveWithin(root, place);
   if (!found.ok) return refused(place, found.message);
-  const file = await within(root, join(found.path, SKILL_FILE));
+  const file = await resolveWithin(root, join(found.path, SKILL_FILE));
   if (!file.ok) {
     const message = file.missing
       ? `has no ${SKILL_FILE}; a skill is a folder with one`
@@ -75,7 +75,7 @@ type Found =
   | { readonly ok: true; readonly path: string }
   | { readonly ok: false; readonly missing: boolean; readonly message: string };
 
-async function within(root: string, path: string): Promise<Found> {
+async function resolveWithin(root: string, path: string): Promise<Found> {
   try {
     const real = await realpath(path);
     if (real.startsWith(root + sep)) return { ok: true, path: real };
@@ -92,7 +92,7 @@ function refused(file: string, message: string): ParsedSkill {
   return { ok: false, problems: [{ file, line: 1, column: 1, message }] };
 }
 
-async function namesOf(folder: string, problems: Problem[]): Promise<string[]> {
+async function listSkillFolders(folder: string, problems: Problem[]): Promise<string[]> {
   let names: string[];
   try {
     const entries = await readdir(folder, { withFileTypes: true });

@@ -51,10 +51,10 @@ export function parseSkill(text: string, file: string): ParsedSkill {
     const message = `is "${written.name}", and its folder is ${JSON.stringify(basename(folder))}: they must be the same`;
     return { ok: false, problems: [problemAt(document, ["name"], message)] };
   }
-  return { ok: true, skill: skillOf(written, { body: split.body, folder, file }) };
+  return { ok: true, skill: toSkill(written, { body: split.body, folder, file }) };
 }
 
-function skillOf(
+function toSkill(
   written: ShapeValue<typeof SKILL>,
   place: Pick<Skill, "body" | "folder" | "file">,
 ): Skill {
@@ -67,13 +67,13 @@ function skillOf(
     ...(metadata === undefined
       ? {}
       : { metadata: Object.fromEntries(texts) as Record<string, string> }),
-    allowed_tools: typeof tools === "string" ? namesIn(tools) : (tools ?? []),
+    allowed_tools: typeof tools === "string" ? splitToolNames(tools) : (tools ?? []),
     ignored_keys: ignoredKeys(written),
     ...place,
   };
 }
 
 /** Between spaces or commas; what stands in parentheses belongs to its name, as in `Bash(git log:*)`. */
-function namesIn(text: string): string[] {
+function splitToolNames(text: string): string[] {
   return text.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? [];
 }

@@ -3,7 +3,7 @@
 
 import type { RunControl } from "./run-control.ts";
 
-export interface ToolSupply {
+export interface ToolProvider {
   /** Brings the registry up to date, within a time of its own. The signal ends the waiting. */
   ready(signal: AbortSignal): Promise<void>;
   /** Those that have not answered yet, for the model to know when it searches. */
@@ -23,20 +23,20 @@ const MOST_OF_ONE = 2_000;
 const MOST_OF_ALL = 12_000;
 
 /** Whatever goes wrong there costs the tools of that source and nothing else. */
-export async function awaitSupply(
-  supply: ToolSupply | undefined,
+export async function awaitTools(
+  toolProvider: ToolProvider | undefined,
   control: Pick<RunControl, "signal" | "unlessAborted">,
 ): Promise<void> {
-  if (supply === undefined) return;
-  const coming = Promise.resolve().then(() => supply.ready(control.signal));
+  if (toolProvider === undefined) return;
+  const coming = Promise.resolve().then(() => toolProvider.ready(control.signal));
   await control.unlessAborted(coming.catch(() => {}));
 }
 
 /** As blocks of system text: whose words they are before the first of them, and that they rule nothing (CTX-4). */
-export function supplyTexts(supply: ToolSupply | undefined): string[] {
+export function renderSourceNotes(toolProvider: ToolProvider | undefined): string[] {
   const texts: string[] = [];
   let room = MOST_OF_ALL;
-  for (const { from, text } of supply?.notes() ?? []) {
+  for (const { from, text } of toolProvider?.notes() ?? []) {
     const kept = text.length <= MOST_OF_ONE ? text : `${text.slice(0, MOST_OF_ONE)}\n[Cut here.]`;
     if (kept.length > room) continue;
     room -= kept.length;

@@ -3,13 +3,13 @@
 
 import type { TaskActor } from "./actor.ts";
 import { artifactsProblem, textProblem } from "./check-texts.ts";
-import { describeClaim, told, withoutClaim, type Draft } from "./draft.ts";
-import { withEarlier } from "./earlier-attempts.ts";
-import { endClaim, loseLeases } from "./leases.ts";
+import { describeClaim, shortenForFact, withoutClaim, type Draft } from "./draft.ts";
+import { addEarlierAttempt } from "./earlier-attempts.ts";
+import { endClaim, expireLeases } from "./leases.ts";
 import { TASK_LIMITS } from "./limits.ts";
-import { attemptProblem, reopen } from "./apply-operation.ts";
-import { start } from "./plan-claim.ts";
-import { ended } from "./plan-update.ts";
+import { checkAttemptsLeft, resetStep } from "./apply-operation.ts";
+import { startStep } from "./plan-claim.ts";
+import { refuseEnded } from "./plan-update.ts";
 import { isStepOver, isTaskEnded, type StepRecord, type TaskRecord } from "./records.ts";
 import { refuse, type Outcome } from "./refusal.ts";
 import { checkRequest, type RequestedStatus } from "./transitions.ts";
@@ -35,7 +35,7 @@ export function planStepUpdate(
   actor: TaskActor,
   update: StepUpdate,
 ): Outcome<StepRecord> {
-  loseLeases(draft);
+  expireLeases(draft);
   const step = draft.step(update.step_id);
   if (step === undefined) {
     return refuse("step_unknown", `${update.step_id} is no step of task ${task.task_id}.`);
@@ -43,14 +43,14 @@ export function planStepUpdate(
   const who = actor.kind === "orchestrator" ? "orchestrator" : "worker";
   const held = who === "worker" ? checkClaim(step, actor, update) : undefined;
   if (held?.ok === false) return held;
-  if (isTaskEnded(task.status)) return ended(task);
-  const wrong = problemOf(update);
+  if (isTaskEnded(task.status)) return refuseEnded(task);
+  const wrong = checkStepUpdate(update);
   if (wrong !== undefined) return refuse("invalid_plan", `Step ${step.step_id}: ${wrong}.`);
   const { status, note } = update;
   if (status !== undefined) {
     const checked = checkRequest(who, step, status);
     if (!checked.ok) return checked;
-    const refused = move(draft, step, status, update, actor);
+    const refused = moveStep(draft, step, status, update, actor);
     if (refused !== undefined) return refused;
   }
   const moved = draft.step(step.step_id) ?? step;
@@ -83,7 +83,13 @@ function checkClaim(step: StepRecord, actor: TaskActor, update: StepUpdate): Out
   );
 }
 
-function problemOf({ status, summary, artifacts, reason, note }: StepUpdate): string | undefined {
+function checkStepUpdate({
+  status,
+  summary,
+  artifacts,
+  reason,
+  note,
+}: StepUpdate): string | undefined {
   if (status === undefined && note === undefined) return "give a status, a note, or both";
   const { summaryChars, reasonChars, noteChars } = TASK_LIMITS;
   const needsReason = status === "failed" || status === "blocked" || status === "cancelled";
@@ -96,7 +102,7 @@ function problemOf({ status, summary, artifacts, reason, note }: StepUpdate): st
 }
 
 /** Nothing, or why not after all. */
-function move(
+function moveStep(
   draft: Draft,
   step: StepRecord,
   to: RequestedStatus,
@@ -108,44 +114,49 @@ function move(
   const by = step.claim === undefined ? {} : { claim: describeClaim(step.claim) };
   switch (to) {
     case "running":
-      start(draft, step);
+      startStep(draft, step);
       return undefined;
     case "completed":
       draft.putStep({ ...free, status: to, result: { summary, artifacts }, ended_at: draft.at });
-      draft.tell("task.step.completed", step, {
+      draft.addFact("task.step.completed", step, {
         attempt,
         ...by,
-        summary: told(summary),
+        summary: shortenForFact(summary),
         artifacts,
-        now_ready: freeDependents(draft, step).slice(0, TOLD_STEPS),
+        now_ready: freeDependents(draft, step).slice(0, MAX_NAMED_STEPS),
       });
       return undefined;
     case "failed": {
       const run_id = step.claim?.run_id ?? actor.run_id;
       const failure = { code: to, message: reason, attempt, run_id, at: draft.at };
-      const tried = withEarlier(draft, step, to, reason);
+      const tried = addEarlierAttempt(draft, step, to, reason);
       draft.putStep({ ...tried, status: to, failure, ended_at: draft.at });
-      draft.tell("task.step.failed", step, { attempt, max_attempts, ...by, reason: told(reason) });
+      draft.addFact("task.step.failed", step, {
+        attempt,
+        max_attempts,
+        ...by,
+        reason: shortenForFact(reason),
+      });
       return undefined;
     }
     case "blocked":
       // Not a failure of the step: it will need this attempt when what blocks it is gone.
       draft.putStep({
-        ...withEarlier(draft, step, to, reason),
+        ...addEarlierAttempt(draft, step, to, reason),
         status: to,
         reason,
         attempts: attempt - 1,
       });
-      draft.tell("task.step.blocked", step, { ...by, reason: told(reason) });
+      draft.addFact("task.step.blocked", step, { ...by, reason: shortenForFact(reason) });
       return undefined;
     case "ready":
       return makeReady(draft, step);
     case "cancelled":
-      return cancel(draft, step, reason);
+      return cancelWaitedStep(draft, step, reason);
   }
 }
 
-const TOLD_STEPS = 20;
+const MAX_NAMED_STEPS = 20;
 
 /** Those that become ready by it. */
 function freeDependents(draft: Draft, done: StepRecord): string[] {
@@ -160,7 +171,7 @@ function freeDependents(draft: Draft, done: StepRecord): string[] {
 
 function makeReady(draft: Draft, step: StepRecord): ReturnType<typeof refuse> | undefined {
   const { step_id, attempts, max_attempts, status } = step;
-  const problem = attemptProblem(step);
+  const problem = checkAttemptsLeft(step);
   if (problem !== undefined) {
     return refuse("illegal_transition", `${problem[0]?.toUpperCase()}${problem.slice(1)}.`, {
       attempts,
@@ -169,14 +180,14 @@ function makeReady(draft: Draft, step: StepRecord): ReturnType<typeof refuse> | 
   }
   if (step.claim !== undefined) endClaim(draft, step, "released", "the orchestrator took it away");
   else {
-    draft.putStep(reopen(step));
+    draft.putStep(resetStep(step));
     const type = status === "blocked" ? "task.step.unblocked" : "task.step.retried";
-    draft.tell(type, { task_id: step.task_id, step_id }, { attempts, max_attempts });
+    draft.addFact(type, { task_id: step.task_id, step_id }, { attempts, max_attempts });
   }
   return undefined;
 }
 
-function cancel(
+function cancelWaitedStep(
   draft: Draft,
   step: StepRecord,
   reason: string,
@@ -188,12 +199,12 @@ function cancel(
   if (waiting.length > 0) {
     return refuse(
       "illegal_transition",
-      `Step ${step.step_id} cannot be cancelled by itself: ${waiting.slice(0, TOLD_STEPS).join(", ")} would wait for it for ever. In one task_update, cancel those too or remove their dependency on it.`,
-      { waiting: waiting.slice(0, TOLD_STEPS) },
+      `Step ${step.step_id} cannot be cancelled by itself: ${waiting.slice(0, MAX_NAMED_STEPS).join(", ")} would wait for it for ever. In one task_update, cancel those too or remove their dependency on it.`,
+      { waiting: waiting.slice(0, MAX_NAMED_STEPS) },
     );
   }
   const by = step.claim === undefined ? {} : { claim: describeClaim(step.claim) };
   draft.putStep({ ...withoutClaim(step), status: "cancelled", reason, ended_at: draft.at });
-  draft.tell("task.step.cancelled", step, { ...by, reason: told(reason) });
+  draft.addFact("task.step.cancelled", step, { ...by, reason: shortenForFact(reason) });
   return undefined;
 }

@@ -9,19 +9,19 @@ import {
   DEFAULT_SUB_AGENT,
 } from "./built-in-definitions.ts";
 import type { ChildRole } from "./child-prompt.ts";
-import { handlerResult } from "./child-result.ts";
+import { toHandlerResult } from "./child-result.ts";
 import { forkPath } from "./fork-path.ts";
 import {
-  definitionFor,
-  expectedFor,
+  findDefinition,
+  resolveExpectedOutput,
   startChild,
-  timeoutFor,
-  toolsFor,
+  resolveTimeout,
+  resolveAllowedTools,
   type EndedChild,
 } from "./start-child.ts";
 
 /** What starters have in common: they change nothing themselves, and their children are judged call by call (SURF-10). */
-export const STARTER = {
+export const SPAWN_TOOL = {
   permission: "readonly",
   concurrency_safe: true,
   starts_agent: true,
@@ -42,72 +42,72 @@ export const ALLOWED_TOOLS_FIELD = {
 
 export function createSubAgentTool(parts: AgentParts): AnyTool {
   return defineTool({
-    ...STARTER,
+    ...SPAWN_TOOL,
     name: "agent.create_sub_agent",
     title: "Start a sub agent",
     search_hint: "delegate task to sub agent",
     description:
       "Starts an agent on a task of its own and waits for its answer. It knows the task and the context you give it and nothing of this conversation, so write down all it needs. Calls next to each other run at the same time: use several for independent work. Its result has status, summary, findings and artifacts; one that fails costs nothing but itself. It cannot start agents, and what it does is judged and asked about as if you did it.",
-    input_schema: inputSchema(parts, {
+    input_schema: buildInputSchema(parts, {
       task: "What is to be done, and what the answer is to say.",
       agent_definition_id: `Which agent, from agent.list_agent_definitions. Left out: ${DEFAULT_SUB_AGENT}.`,
       context: "What it has to know: facts, paths, decisions. It sees nothing else.",
     }),
-    handler: (input, context) => started(parts, "sub", input, context),
+    handler: (input, context) => spawnAgent(parts, "sub", input, context),
   });
 }
 
 export function forkAgentTool(parts: AgentParts): AnyTool {
   return defineTool({
-    ...STARTER,
+    ...SPAWN_TOOL,
     name: "agent.fork_agent",
     title: "Fork this agent",
     search_hint: "fork conversation into parallel agent",
     description:
       "Starts an agent that has read this whole conversation up to your present answer, gives it a task of its own, and waits for what comes of it. Use it where explaining would take longer than doing: it costs the whole conversation once more. What it reads and does stays out of this conversation; its last message comes back. It cannot start agents.",
-    input_schema: inputSchema(parts, {
+    input_schema: buildInputSchema(parts, {
       task: "What it is to do that you do not do yourself.",
       agent_definition_id: `Which agent, from agent.list_agent_definitions. Left out: ${DEFAULT_FORK_AGENT}.`,
     }),
-    handler: (input, context) => started(parts, "fork", input, context),
+    handler: (input, context) => spawnAgent(parts, "fork", input, context),
   });
 }
 
-async function started(
+async function spawnAgent(
   parts: AgentParts,
   role: Extract<ChildRole, "sub" | "fork">,
   input: StartInput,
   context: ToolContext,
 ): Promise<unknown> {
-  const seat = parts.seats.of(context);
+  const active = parts.activeRuns.get(context);
   const id = input.agent_definition_id ?? (role === "sub" ? DEFAULT_SUB_AGENT : DEFAULT_FORK_AGENT);
-  const definition = definitionFor(parts.catalog, id, role);
-  const expected = expectedFor(definition, input.expected_output_schema);
-  const allowedTools = toolsFor(seat, definition, input.allowed_tools);
-  const { ids } = seat;
-  const ended = await startChild(parts, seat, context, {
+  const definition = findDefinition(parts.catalog, id, role);
+  const expected = resolveExpectedOutput(definition, input.expected_output_schema);
+  const allowedTools = resolveAllowedTools(active, definition, input.allowed_tools);
+  const { ids } = active;
+  const ended = await startChild(parts, active, context, {
     role,
     definition,
     agent_id: ids.next("agent"),
     run_id: ids.next("run"),
     task: input.task,
-    timeoutMs: timeoutFor(definition, input.timeout_ms, parts.childTimeoutMs),
+    timeoutMs: resolveTimeout(definition, input.timeout_ms, parts.childTimeoutMs),
     ...omitUndefined({ context: input.context, expected, allowedTools }),
-    ...(role === "fork" ? { history: forkPath(seat.path()) } : {}),
+    ...(role === "fork" ? { history: forkPath(active.path()) } : {}),
   });
-  return ended === undefined ? neverRead() : told(ended);
+  return ended === undefined ? neverSettle() : told(ended);
 }
 
 function told({ result, answer }: EndedChild): unknown {
-  return handlerResult(result, answer);
+  return toHandlerResult(result, answer);
 }
 
 /** The call has its end already: a value now would only be on record as one that came too late. */
-export function neverRead(): Promise<never> {
+export function neverSettle(): Promise<never> {
   return new Promise(() => {});
 }
 
-function inputSchema(
+function buildInputSchema(
   { childTimeoutMs, catalog }: AgentParts,
   says: Readonly<Record<"task" | "agent_definition_id", string>> & { readonly context?: string },
 ) {
@@ -146,4 +146,4 @@ function inputSchema(
   } as const;
 }
 
-type StartInput = InferOutput<ReturnType<typeof inputSchema>>;
+type StartInput = InferOutput<ReturnType<typeof buildInputSchema>>;

@@ -24,11 +24,11 @@ import {
 import { hasPlaceholder } from "./recorded-arguments.ts";
 import { isObserverEvent } from "./recorded-call.ts";
 import { ReplayError } from "./replay-error.ts";
-import { scriptCall, type SentCall } from "./script-call.ts";
+import { toScriptCall, type SentCall } from "./to-script-call.ts";
 import { createCarriedGuards } from "./script-guard.ts";
-import { expectedResult, wasStopped } from "./script-expectation.ts";
-import { scriptFailure, scriptStop } from "./script-failure.ts";
-import { artifactOf, factsOf, type ReplaySource } from "./source.ts";
+import { expectResult, wasStopped } from "./script-expectation.ts";
+import { toScriptFailure, toScriptStop } from "./script-failure.ts";
+import { readArtifact, readFacts, type ReplaySource } from "./source.ts";
 
 export interface ScriptOptions {
   readonly source: ReplaySource;
@@ -59,7 +59,7 @@ const ENDS_BY_ITSELF: ReadonlySet<ToolStatus> = new Set<ToolStatus>([
   "timed_out",
 ]);
 
-export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
+export async function exportRunScript(options: ScriptOptions): Promise<RunScript> {
   const { source, run_id } = options;
   const turns: ScriptTurn[] = [];
   const notes = new Set<string>();
@@ -86,24 +86,24 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
   /** By a hook, which the script has do it again. */
   let isStopped = false;
 
-  for await (const fact of factsOf(source, run_id)) {
+  for await (const fact of readFacts(source, run_id)) {
     known = true;
-    await take(fact);
+    await applyFact(fact);
   }
   if (!known) throw new ReplayError("run_unknown", `There is no run ${run_id} in this session.`);
   if (answer !== undefined)
-    takeTurn(answer, turnOf(answer, undefined, undefined, undefined, carried.add));
+    takeTurn(answer, buildTurn(answer, undefined, undefined, undefined, carried.add));
   if (own !== undefined) endOwn(own);
   else if (isUnanswered && !isStopped) endUnanswered();
   if (turns.length === 0) notes.add("The run made no request and no call: the script is empty.");
-  const agents = await agentsOf(options, children, notes);
+  const agents = await exportChildren(options, children, notes);
   return {
     script: { turns: carried.addTo(turns), ...agents },
     ...omitUndefined({ prompt }),
     notes: [...notes],
   };
 
-  async function take(fact: Fact): Promise<void> {
+  async function applyFact(fact: Fact): Promise<void> {
     const { type, data, tool_call_id = "" } = fact;
     if (type === "model.started") {
       const isCompaction = data.purpose === "compaction";
@@ -136,7 +136,7 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
       if (result === undefined) return;
       results.set(tool_call_id, result);
       carried.end(tool_call_id, fact.data);
-      const end = endOf(result, haltKind);
+      const end = describeEnd(result, haltKind);
       if (end === "stopped" && result.error?.code === "interrupted") carried.stop(tool_call_id);
       const said = NOT_CARRIED.get(end);
       if (said !== undefined) notes.add(`${fact.tool_name ?? ""} (${tool_call_id}) ${said}`);
@@ -191,8 +191,8 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
     // No model asked for it: what a program calls at once is one turn.
     const isFirst = fact.data.index === 0;
     if (own !== undefined && isFirst) {
-      turns.push(turnOf(own, undefined, undefined, undefined, carried.add));
-      asked = idsOf(own);
+      turns.push(buildTurn(own, undefined, undefined, undefined, carried.add));
+      asked = listCallIds(own);
       own = undefined;
     }
     own ??= { parts: [], isCompaction: false, expect: expectations() };
@@ -205,7 +205,7 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
     const call = [...((answer ?? own)?.parts ?? [])].find((part): part is SentCall => {
       return typeof part !== "string" && part.fact.tool_call_id === tool_call_id;
     });
-    const bytes = await artifactOf(source, data.artifact_id);
+    const bytes = await readArtifact(source, data.artifact_id);
     if (call !== undefined && bytes !== undefined)
       call.whole = redact(new TextDecoder().decode(bytes));
   }
@@ -227,13 +227,13 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
     const node = node_id === undefined ? undefined : await source.node(node_id);
     const said = node === undefined ? undefined : readMessage(node);
     if (prompt === undefined && node?.parent_id !== undefined) {
-      prompt = await promptAbove(source, node.parent_id);
+      prompt = await findPrompt(source, node.parent_id);
     }
-    const failure = type === "model.failed" ? scriptFailure(error) : undefined;
-    for (const note of [failure?.note, scriptStop(stop).note])
+    const failure = type === "model.failed" ? toScriptFailure(error) : undefined;
+    for (const note of [failure?.note, toScriptStop(stop).note])
       if (note !== undefined) notes.add(note);
-    const brokenBy = carried.breakAfter(idsOf(ended), failure?.error);
-    const turn = turnOf(ended, said, brokenBy, scriptStop(stop).stop, carried.add);
+    const brokenBy = carried.breakAfter(listCallIds(ended), failure?.error);
+    const turn = buildTurn(ended, said, brokenBy, toScriptStop(stop).stop, carried.add);
     if (ended.isCompaction) summary = { at: turns.length };
     takeTurn(ended, turn);
   }
@@ -241,7 +241,7 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
   function takeTurn(ended: Answer, turn: ScriptTurn): void {
     turns.push(turn);
     if (ended.isCompaction || turn.error !== undefined) return;
-    asked = idsOf(ended);
+    asked = listCallIds(ended);
     isUnanswered = asked.length > 0 && turn.stop !== "max_tokens";
   }
 
@@ -263,7 +263,7 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
       const isOther = isAltered || replaced.has(id);
       return result === undefined || wasStopped(result)
         ? []
-        : [expectedResult(index, result, isOther)];
+        : [expectResult(index, result, isOther)];
     });
   }
 
@@ -276,8 +276,8 @@ export async function scriptOfRun(options: ScriptOptions): Promise<RunScript> {
   }
 
   function endOwn(last: Answer): void {
-    turns.push(turnOf(last, undefined, undefined, undefined, carried.add));
-    asked = idsOf(last);
+    turns.push(buildTurn(last, undefined, undefined, undefined, carried.add));
+    asked = listCallIds(last);
     turns.push({ ...expecting(expectations()), text: "Done." });
     notes.add(
       "No model was asked in this run: its calls are given to one, which then says that it is done.",
@@ -293,7 +293,7 @@ const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
 /** The hook is in the script: it ends these again. */
 const ENDED_BY_HOOK = "The run was ended by a hook: ";
 
-function endOf({ status, error }: ToolResult, haltKind: string | undefined): string {
+function describeEnd({ status, error }: ToolResult, haltKind: string | undefined): string {
   // Records of earlier versions say it in the message only.
   const isStopped = error?.message.startsWith(ENDED_BY_HOOK) === true;
   if (haltKind === undefined ? isStopped : haltKind === "stop") return "stopped";
@@ -301,7 +301,7 @@ function endOf({ status, error }: ToolResult, haltKind: string | undefined): str
 }
 
 /** The turns of the agents it started, start by start, under the definition each was of. */
-async function agentsOf(
+async function exportChildren(
   options: ScriptOptions,
   children: readonly FactData<"agent.child.created">[],
   notes: Set<string>,
@@ -309,7 +309,7 @@ async function agentsOf(
   const agents: Record<string, (readonly ScriptTurn[])[]> = {};
   for (const { child_run_id: run_id, agent_definition_id: definition } of children) {
     try {
-      const child = await scriptOfRun({ ...options, run_id });
+      const child = await exportRunScript({ ...options, run_id });
       (agents[definition] ??= []).push(child.script.turns);
       for (const note of child.notes) notes.add(`${definition} (${run_id}): ${note}`);
     } catch (error) {
@@ -328,7 +328,7 @@ function expecting(expect: readonly Expectation[]): { expect?: readonly Expectat
 }
 
 /** In the short form where text comes before the calls, else part by part. */
-function turnOf(
+function buildTurn(
   { parts, expect }: Answer,
   said: ReadMessage | undefined,
   error?: ScriptTurn["error"],
@@ -339,7 +339,7 @@ function turnOf(
   const whole = new Map(message?.calls.map((call) => [call.tool_call_id, call.arguments]));
   const callOf = (part: SentCall): ScriptCall => {
     const { tool_call_id = "" } = part.fact;
-    return made(scriptCall(part, whole.get(tool_call_id)), tool_call_id);
+    return made(toScriptCall(part, whole.get(tool_call_id)), tool_call_id);
   };
   const calls = parts.flatMap((part) => (typeof part === "string" ? [] : [callOf(part)]));
   const texts = parts.filter((part) => typeof part === "string");
@@ -367,17 +367,17 @@ function turnOf(
   return { ...head, parts: error === undefined ? exact : [...exact, { error }], ...tail };
 }
 
-function idsOf({ parts }: Answer): string[] {
+function listCallIds({ parts }: Answer): string[] {
   return parts.flatMap((part) => (typeof part === "string" ? [] : [part.fact.tool_call_id ?? ""]));
 }
 
 const ADDED: ReadonlySet<ConversationNode["kind"]> = new Set(["hook_context", "memory_context"]);
 
-async function promptAbove(source: ReplaySource, node_id: string): Promise<string | undefined> {
+async function findPrompt(source: ReplaySource, node_id: string): Promise<string | undefined> {
   const node = await source.node(node_id);
   if (node === undefined) return undefined;
   // What was added to the prompt is below it: texts of hooks, memories.
   if (ADDED.has(node.kind) && node.parent_id !== undefined)
-    return promptAbove(source, node.parent_id);
+    return findPrompt(source, node.parent_id);
   return readMessage(node)?.role === "user" ? messageText(node.content) : undefined;
 }

@@ -6,26 +6,31 @@ import type { DriveEnd } from "./drive-options.ts";
 const PAGE = 100;
 const MOST_NAMED = 10;
 
-export async function verdictOf(tasks: Tasks, state: TaskWithCounts): Promise<DriveEnd> {
+export async function concludeTask(tasks: Tasks, state: TaskWithCounts): Promise<DriveEnd> {
   const { task_id } = state.task;
   const { counts } = state;
   if (counts.failed > 0) {
-    const failed = await named(tasks, task_id, "failed", ({ step_id, attempts, failure }) => {
-      const times = attempts === 1 ? "once" : `${attempts} times`;
-      return `step ${step_id} failed ${times}, last: ${failure?.message ?? "no reason was given"}`;
-    });
+    const failed = await describeSteps(
+      tasks,
+      task_id,
+      "failed",
+      ({ step_id, attempts, failure }) => {
+        const times = attempts === 1 ? "once" : `${attempts} times`;
+        return `step ${step_id} failed ${times}, last: ${failure?.message ?? "no reason was given"}`;
+      },
+    );
     const open = counts.pending + counts.blocked;
     const waiting = open === 0 ? "" : ` ${open} further steps could not be done.`;
-    return { kind: "failed", reason: `${sentence(failed)}.${waiting}` };
+    return { kind: "failed", reason: `${toSentence(failed)}.${waiting}` };
   }
   if (counts.blocked > 0) {
-    const blocked = await named(
+    const blocked = await describeSteps(
       tasks,
       task_id,
       "blocked",
       ({ step_id, reason }) => `step ${step_id} is blocked: ${reason ?? "no reason was given"}`,
     );
-    return { kind: "blocked", reason: `${sentence(blocked)}.` };
+    return { kind: "blocked", reason: `${toSentence(blocked)}.` };
   }
   if (counts.pending > 0) {
     return { kind: "stuck", reason: `${counts.pending} steps wait, and nothing they wait for.` };
@@ -35,7 +40,7 @@ export async function verdictOf(tasks: Tasks, state: TaskWithCounts): Promise<Dr
 }
 
 /** By position, page by page. */
-export async function* everyStep(
+export async function* readAllSteps(
   { reader }: Tasks,
   task_id: string,
   statuses?: readonly StepStatus[],
@@ -49,7 +54,7 @@ export async function* everyStep(
   }
 }
 
-async function named(
+async function describeSteps(
   { reader }: Tasks,
   task_id: string,
   status: StepStatus,
@@ -59,6 +64,6 @@ async function named(
   return steps.map(say).join("; ").slice(0, 3000);
 }
 
-function sentence(text: string): string {
+function toSentence(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`.replace(/\.$/, "");
 }

@@ -21,7 +21,7 @@ export interface ChildEntry {
   result?: ChildResult;
 }
 
-export interface ChildBook {
+export interface ChildRegistry {
   add(session: Session, entry: ChildEntry): void;
   find(
     session_id: string,
@@ -34,7 +34,7 @@ const MOST_SESSIONS = 100;
 const MOST_CHILDREN = 500;
 const MOST_LINES = 20;
 
-export function createChildBook(): ChildBook {
+export function createChildRegistry(): ChildRegistry {
   const bySession = new Map<string, ChildEntry[]>();
   const list = (session_id: string): readonly ChildEntry[] => bySession.get(session_id) ?? [];
   return {
@@ -54,7 +54,7 @@ export function createChildBook(): ChildBook {
   };
 }
 
-export function noteLine({ lines }: ChildEntry, line: string): void {
+export function addProgressLine({ lines }: ChildEntry, line: string): void {
   lines.push(line);
   if (lines.length > MOST_LINES) lines.shift();
 }

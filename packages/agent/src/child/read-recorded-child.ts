@@ -20,7 +20,7 @@ export interface RecordedChild {
   readonly summary?: string;
 }
 
-export async function recordedChild(
+export async function readRecordedChild(
   { journal }: Session,
   ids: ChildIds,
 ): Promise<RecordedChild | undefined> {
@@ -28,8 +28,9 @@ export async function recordedChild(
   for (let after = 0; ;) {
     const page = await journal.read(after, PAGE);
     for (const fact of page) {
-      if (fact.type === "agent.child.created" && isMeant(fact, ids)) found = createdIn(fact);
-      else if (found !== undefined) found = heard(found, fact);
+      if (fact.type === "agent.child.created" && matchesChildIds(fact, ids))
+        found = readChildCreated(fact);
+      else if (found !== undefined) found = applyChildFact(found, fact);
     }
     const last = page.at(-1);
     if (last === undefined) return found;
@@ -37,7 +38,7 @@ export async function recordedChild(
   }
 }
 
-function createdIn({ data }: Fact<"agent.child.created">): RecordedChild {
+function readChildCreated({ data }: Fact<"agent.child.created">): RecordedChild {
   const { child_agent_id, child_run_id, agent_definition_id, role, task } = data;
   return {
     agent_id: child_agent_id,
@@ -49,7 +50,7 @@ function createdIn({ data }: Fact<"agent.child.created">): RecordedChild {
   };
 }
 
-function heard(child: RecordedChild, fact: Fact): RecordedChild {
+function applyChildFact(child: RecordedChild, fact: Fact): RecordedChild {
   switch (fact.type) {
     case "agent.child.completed":
     case "agent.child.failed":
@@ -67,7 +68,10 @@ function heard(child: RecordedChild, fact: Fact): RecordedChild {
   }
 }
 
-function isMeant({ data }: Fact<"agent.child.created">, { agent_id, run_id }: ChildIds): boolean {
+function matchesChildIds(
+  { data }: Fact<"agent.child.created">,
+  { agent_id, run_id }: ChildIds,
+): boolean {
   const { child_agent_id, child_run_id } = data;
   return (
     (agent_id === undefined || agent_id === child_agent_id) &&

@@ -6,17 +6,17 @@ import type { Model } from "../model/index.ts";
 import { schemaViolation } from "../provider/index.ts";
 
 /** A clause; undefined when it can. */
-export function exclusionOf({ profile }: Model, shown: ModelTools): string | undefined {
+export function findToolExclusion({ profile }: Model, shown: ModelTools): string | undefined {
   const known = judged.get(shown) ?? new Map<ModelProfile, string | undefined>();
   judged.set(shown, known);
-  if (!known.has(profile)) known.set(profile, judge(profile, shown));
+  if (!known.has(profile)) known.set(profile, checkProfile(profile, shown));
   return known.get(profile);
 }
 
 /** The same list is asked about before each request, and schemas take a while to look through. */
 const judged = new WeakMap<ModelTools, Map<ModelProfile, string | undefined>>();
 
-function judge(profile: ModelProfile, { tools }: ModelTools): string | undefined {
+function checkProfile(profile: ModelProfile, { tools }: ModelTools): string | undefined {
   const { max_tools: most, names } = profile;
   if (most !== undefined && tools.length > most) {
     return `it takes ${most} tools, and the request has ${tools.length}`;

@@ -17,12 +17,12 @@ import {
   scriptedModel,
   type LoopOptions,
   type RunEnd,
-  type RunOf,
-  type RunSeat,
+  type FindRun,
+  type ActiveRun,
   type ScriptTurn,
 } from "@soong/agent";
 
-export interface RoomStage {
+export interface ToolConversation {
   readonly journal: MemoryJournal;
   readonly session: Session;
   ask(prompt: string): Promise<RunEnd>;
@@ -32,22 +32,22 @@ export interface RoomStage {
   results(): string[];
 }
 
-export async function openRoomStage(
+export async function openToolConversation(
   turns: readonly ScriptTurn[],
-  sources: (runOf: RunOf) => readonly ToolSource[],
+  sources: (findRun: FindRun) => readonly ToolSource[],
   options: Partial<LoopOptions> & { readonly sessionOptions?: SessionOptions } = {},
-): Promise<RoomStage> {
+): Promise<ToolConversation> {
   const { sessionOptions, ...loop } = options;
-  const seats = new Map<string, RunSeat>();
+  const seats = new Map<string, ActiveRun>();
   const kernel = createKernel({ sources: sources(({ runId }) => seats.get(runId)) });
   const journal = createMemoryJournal();
   const session = await kernel.openSession({ session_id: "s1", journal, ...sessionOptions });
   const conversation = await openConversation({
     session,
     models: [scriptedModel({ turns }, { id: "script:test" })],
-    seats: {
-      entered: (seat) => void seats.set(seat.run.identity.run_id, seat),
-      left: ({ run }) => void seats.delete(run.identity.run_id),
+    runRegistry: {
+      add: (seat) => void seats.set(seat.run.identity.run_id, seat),
+      remove: ({ run }) => void seats.delete(run.identity.run_id),
     },
     ...loop,
   });

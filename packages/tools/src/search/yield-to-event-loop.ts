@@ -1,16 +1,16 @@
-// Gives way to everything else in the process while a long synchronous walk goes on, and notices there
+// Yields to the event loop during a long synchronous walk, and notices there
 // that the call was cancelled.
 
 import { setImmediate } from "node:timers/promises";
 
-export interface Breather {
+export interface EventLoopYield {
   /** Cheap; ask for every item. */
   isDue(): boolean;
   /** Throws the reason when the call was cancelled meanwhile. */
   pause(): Promise<void>;
 }
 
-export function createBreather(signal: AbortSignal): Breather {
+export function createEventLoopYield(signal: AbortSignal): EventLoopYield {
   let asked = 0;
   let since = performance.now();
   return {

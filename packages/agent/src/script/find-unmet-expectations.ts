@@ -4,21 +4,21 @@
 import { textOf } from "@soong/core";
 import { createRegex } from "@soong/core/internal";
 import type { ModelMessage, ModelRequest } from "../model/index.ts";
-import { quoted } from "./describe-request.ts";
+import { quoteText } from "./describe-request.ts";
 import { shorten } from "@soong/platform";
 import type { Expectation, ResultExpectation, TextExpectation } from "./script.ts";
 
-export function unmetExpectations(
+export function findUnmetExpectations(
   expectations: readonly Expectation[],
   request: ModelRequest,
   wireNameOf: (tool: string) => string,
 ): string[] {
   return expectations.flatMap((expectation, index) =>
-    missesOf(expectation, request, wireNameOf).map((miss) => `expect[${index}]: ${miss}`),
+    findMisses(expectation, request, wireNameOf).map((miss) => `expect[${index}]: ${miss}`),
   );
 }
 
-function missesOf(
+function findMisses(
   expectation: Expectation,
   request: ModelRequest,
   wireNameOf: (tool: string) => string,
@@ -37,10 +37,10 @@ function missesOf(
   if ("tools" in expectation) {
     const missing = expectation.tools.filter((tool) => !isOffered(tool));
     if (missing.length === 0) return [];
-    return [`${listed(missing)} should be offered; offered are ${listed([...offered])}`];
+    return [`${joinNames(missing)} should be offered; offered are ${joinNames([...offered])}`];
   }
   const unwanted = expectation.not_tools.filter(isOffered);
-  return unwanted.length === 0 ? [] : [`${listed(unwanted)} should not be offered`];
+  return unwanted.length === 0 ? [] : [`${joinNames(unwanted)} should not be offered`];
 }
 
 function resultMisses(expectation: ResultExpectation, messages: readonly ModelMessage[]): string[] {
@@ -56,7 +56,7 @@ function resultMisses(expectation: ResultExpectation, messages: readonly ModelMe
   const misses = textMisses(what, content, expectation);
   if (status !== undefined && result.is_error !== (status === "error")) {
     const [wanted, given] = status === "error" ? ["an error", "ok"] : ["ok", "an error"];
-    misses.push(`${what} should be ${wanted} and is ${given}: ${quoted(content)}`);
+    misses.push(`${what} should be ${wanted} and is ${given}: ${quoteText(content)}`);
   }
   return misses;
 }
@@ -65,26 +65,26 @@ function textMisses(what: string, text: string, expectation: TextExpectation): s
   const { contains, not_contains: notContains, matches } = expectation;
   const misses: string[] = [];
   if (contains !== undefined && !text.includes(contains)) {
-    misses.push(`${what} should contain ${quoted(contains)} and is ${quoted(text)}`);
+    misses.push(`${what} should contain ${quoteText(contains)} and is ${quoteText(text)}`);
   }
   if (notContains !== undefined && text.includes(notContains)) {
-    misses.push(`${what} should not contain ${quoted(notContains)} and is ${quoted(text)}`);
+    misses.push(`${what} should not contain ${quoteText(notContains)} and is ${quoteText(text)}`);
   }
-  if (matches !== undefined && !fits(matches, text)) {
-    misses.push(`${what} should match /${shorten(matches, 200)}/ and is ${quoted(text)}`);
+  if (matches !== undefined && !matchesPattern(matches, text)) {
+    misses.push(`${what} should match /${shorten(matches, 200)}/ and is ${quoteText(text)}`);
   }
   return misses;
 }
 
 /** On the engine whose time grows with the text alone. A script is checked before it is played, or it fits nothing. */
-function fits(pattern: string, text: string): boolean {
+function matchesPattern(pattern: string, text: string): boolean {
   const compiled = createRegex(pattern, "u");
   return compiled.ok && compiled.regex.test(text);
 }
 
 const MAX_LISTED = 30;
 
-function listed(names: readonly string[]): string {
+function joinNames(names: readonly string[]): string {
   if (names.length === 0) return "none";
   const shown = names.slice(0, MAX_LISTED).join(", ");
   return names.length > MAX_LISTED ? `${shown} and ${names.length - MAX_LISTED} more` : shown;

@@ -3,7 +3,7 @@
 import type { FactType, Session } from "@soong/core";
 import type { EventLog } from "./event-log.ts";
 
-const TOLD: ReadonlySet<FactType> = new Set<FactType>([
+const FORWARDED: ReadonlySet<FactType> = new Set<FactType>([
   "tool.started",
   "tool.progress",
   "permission.requested",
@@ -12,7 +12,7 @@ const TOLD: ReadonlySet<FactType> = new Set<FactType>([
 ]);
 
 /** Follows the facts of a run until it is stopped. A journal that cannot be read ends it, and nothing else. */
-export function tellFacts(
+export function forwardFacts(
   session: Session,
   of: { readonly run_id: string; readonly after: number },
   log: EventLog,
@@ -22,6 +22,6 @@ export function tellFacts(
   return { stop: () => void facts.return?.() };
 
   async function follow(): Promise<void> {
-    for await (const fact of facts) if (TOLD.has(fact.type)) log.add({ type: "fact", fact });
+    for await (const fact of facts) if (FORWARDED.has(fact.type)) log.add({ type: "fact", fact });
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Clock } from "@soong/core";
 
-export interface Patience {
+export interface ChildDeadline {
   readonly limitMs: number;
   /** So far, without the time it stood still. */
   elapsed(): number;
@@ -11,7 +11,11 @@ export interface Patience {
   stop(): void;
 }
 
-export function createPatience(clock: Clock, limitMs: number, expired: () => void): Patience {
+export function createChildDeadline(
+  clock: Clock,
+  limitMs: number,
+  expired: () => void,
+): ChildDeadline {
   let counted = 0;
   let since: number | undefined;
   let forget = (): void => {};

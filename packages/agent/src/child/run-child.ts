@@ -8,29 +8,29 @@ import {
   type InstructionSource,
   type LoopRun,
   type RunEnd,
-  type RunSeat,
+  type ActiveRun,
 } from "../loop/index.ts";
 import type { Model } from "../model/index.ts";
-import type { ChildBook, ChildEntry } from "./child-book.ts";
+import type { ChildRegistry, ChildEntry } from "./child-registry.ts";
 import {
-  entryOf,
-  recordCreated,
-  recordEnded,
-  resultOf,
+  createChildEntry,
+  recordChildCreated,
+  recordChildEnded,
+  buildChildResult,
   type ChildStart,
   type Stop,
 } from "./child-facts.ts";
-import { followChild, type ChildStory } from "./child-progress.ts";
-import { promptOf, systemOf } from "./child-prompt.ts";
+import { followChild, type ChildProgress } from "./child-progress.ts";
+import { buildChildPrompt, buildChildSystem } from "./child-prompt.ts";
 import type { ChildResult } from "./child-result.ts";
 import { createChildWaits } from "./child-waits.ts";
-import { createPatience } from "./patience.ts";
-import type { Seats } from "./seats.ts";
+import { createChildDeadline } from "./child-deadline.ts";
+import type { ActiveRuns } from "./active-runs.ts";
 
 /** What every child is started with. */
-export interface ChildSurroundings {
-  readonly seats: Seats;
-  readonly book: ChildBook;
+export interface ChildEnvironment {
+  readonly activeRuns: ActiveRuns;
+  readonly children: ChildRegistry;
   /** Left out: no definition may name a model. */
   readonly models?: ModelsPort;
   /** Instruction files for those who have not read the conversation. */
@@ -54,8 +54,8 @@ export type ChildOutcome =
   | { readonly kind: "cut_short" };
 
 export async function runChild(
-  around: ChildSurroundings,
-  seat: RunSeat,
+  around: ChildEnvironment,
+  active: ActiveRun,
   context: ToolContext,
   start: ChildStart,
 ): Promise<ChildOutcome> {
@@ -64,70 +64,70 @@ export async function runChild(
   const halted = new Promise<Stop>((resolve) => {
     halt = resolve;
   });
-  const patience = createPatience(seat.clock, start.timeoutMs, () => {
+  const deadline = createChildDeadline(active.clock, start.timeoutMs, () => {
     void stop({ status: "timed_out", message: `It did not end within ${start.timeoutMs} ms.` });
   });
-  const waits = createChildWaits(context, patience);
+  const waits = createChildWaits(context, deadline);
   const unwatch = start.watch?.((message) => void stop({ status: "cancelled", message }));
-  const outcome = conduct();
+  const outcome = runConversation();
   // The call's end waits for the child's, as long as the kernel lets it.
   context.onCancel(async () => {
-    const isLate = patience.elapsed() >= patience.limitMs;
+    const isLate = deadline.elapsed() >= deadline.limitMs;
     const message = messageOf(context.signal.reason);
     await stop({ status: isLate ? "timed_out" : "cancelled", message });
     await outcome;
   });
   const ended = await outcome.finally(() => {
-    patience.stop();
+    deadline.stop();
     unwatch?.();
   });
   return context.signal.aborted ? { kind: "cut_short" } : ended;
 
-  async function conduct(): Promise<ChildOutcome> {
+  async function runConversation(): Promise<ChildOutcome> {
     // Whoever knows the models may take their time, and nobody waits longer than for the child.
-    const models = await Promise.race([modelsOf(around, seat, start), halted]);
+    const models = await Promise.race([resolveChildModels(around, active, start), halted]);
     if (typeof models === "string") return { kind: "refused", message: models, problems: [] };
     if ("message" in models) return { kind: "refused", message: models.message, problems: [] };
-    const early = stopped();
+    const early = getStop();
     if (early !== undefined) return { kind: "refused", message: early.message, problems: [] };
     const conversation = await openConversation({
-      ...conversationOptions(around, seat, start, models),
-      run: { ...runOptions(seat, start), onPersonAsked: waits.onPersonAsked },
-      seats: {
-        entered(own) {
-          around.seats.entered(own);
-          recordCreated(seat, context, start, own, models);
-          life.entry = entryOf(seat, start, waits.open);
-          around.book.add(seat.session, life.entry);
+      ...buildConversationOptions(around, active, start, models),
+      run: { ...buildChildRunOptions(active, start), onPersonAsked: waits.onPersonAsked },
+      runRegistry: {
+        add(own) {
+          around.activeRuns.add(own);
+          recordChildCreated(active, context, start, own, models);
+          life.entry = createChildEntry(active, start, waits.open);
+          around.children.add(active.session, life.entry);
           start.begun?.();
         },
-        left: (own) => around.seats.left(own),
+        remove: (own) => around.activeRuns.remove(own),
       },
     });
-    await tellHooks("SubagentStart", aboutChild(start));
-    const child = conversation.send(promptOf(start));
+    await notifyHooks("SubagentStart", describeChild(start));
+    const child = conversation.send(buildChildPrompt(start));
     life.child = child;
-    const since = stopped();
+    const since = getStop();
     if (since !== undefined) void child.abort(since.message);
     const story = followChild(child, start, context, waits, () => life.entry);
     const end = await child.end;
-    await story.told;
+    await story.settled;
     if (life.entry === undefined) {
       const { message = "It could not be started.", problems = [] } = end.error ?? {};
       return { kind: "refused", message, problems };
     }
     const concluded = conclude(life.entry, end, story);
     const { status } = life.entry;
-    await tellHooks("SubagentStop", { ...aboutChild(start), status });
+    await notifyHooks("SubagentStop", { ...describeChild(start), status });
     return concluded;
   }
 
-  async function tellHooks(...about: Parameters<RunSeat["run"]["notify"]>): Promise<void> {
+  async function notifyHooks(...about: Parameters<ActiveRun["run"]["notify"]>): Promise<void> {
     // A journal that is broken or closed: the caller hears of that by itself.
-    await seat.run.notify(...about).catch(() => {});
+    await active.run.notify(...about).catch(() => {});
   }
 
-  function stopped(): Stop | undefined {
+  function getStop(): Stop | undefined {
     return life.stop;
   }
 
@@ -138,20 +138,21 @@ export async function runChild(
     await life.child?.abort(why.message);
   }
 
-  function conclude(entry: ChildEntry, end: RunEnd, story: ChildStory): ChildOutcome {
-    const said = end.reason === "completed" || end.answer !== "" ? end.answer : story.spoken();
+  function conclude(entry: ChildEntry, end: RunEnd, story: ChildProgress): ChildOutcome {
+    const said =
+      end.reason === "completed" || end.answer !== "" ? end.answer : story.unfinishedText();
     // Before anything of it is cut: half a secret is not recognised (REDACT-1).
-    const answer = seat.run.redactor.text(said);
-    const result = resultOf(start, end, answer, life.stop, story);
+    const answer = active.run.redactor.text(said);
+    const result = buildChildResult(start, end, answer, life.stop, story);
     entry.status = result.status;
-    entry.ended_at = new Date(seat.clock.now()).toISOString();
+    entry.ended_at = new Date(active.clock.now()).toISOString();
     entry.result = result;
-    recordEnded(seat, context, start, result);
+    recordChildEnded(active, context, start, result);
     return { kind: "ended", result, answer };
   }
 }
 
-function aboutChild({ run_id, agent_id, definition, role }: ChildStart) {
+function describeChild({ run_id, agent_id, definition, role }: ChildStart) {
   return {
     child_run_id: run_id,
     child_agent_id: agent_id,
@@ -161,13 +162,13 @@ function aboutChild({ run_id, agent_id, definition, role }: ChildStart) {
 }
 
 /** A sentence when there is no such model. */
-async function modelsOf(
-  { models }: ChildSurroundings,
-  seat: RunSeat,
+async function resolveChildModels(
+  { models }: ChildEnvironment,
+  active: ActiveRun,
   { model, definition }: ChildStart,
 ): Promise<readonly [Model, ...Model[]] | string> {
   const reference = model ?? definition.model;
-  if (reference === undefined) return seat.models;
+  if (reference === undefined) return active.models;
   if (models === undefined) {
     return `${definition.id} names the model ${reference}, and models cannot be named here.`;
   }
@@ -178,37 +179,39 @@ async function modelsOf(
   }
 }
 
-function conversationOptions(
-  around: ChildSurroundings,
-  seat: RunSeat,
+function buildConversationOptions(
+  around: ChildEnvironment,
+  active: ActiveRun,
   start: ChildStart,
   models: readonly [Model, ...Model[]],
 ) {
   const { role, definition, expected, history } = start;
-  const { clock, ids, session, supply, limits } = seat;
+  const { clock, ids, session, toolProvider, limits } = active;
   const isFork = role === "fork";
   const { max_turns = limits.max_turns } = definition;
   return {
     session,
     models,
-    system: systemOf((isFork ? undefined : around.system) ?? seat.system, start),
+    system: buildChildSystem((isFork ? undefined : around.system) ?? active.system, start),
     agent_definition_id: definition.id,
     clock,
     ids,
     limits: { ...limits, max_turns: Math.min(max_turns, limits.max_turns) },
-    started_by: { account: seat.account, lastSeq: seat.lastSeq },
-    ...omitUndefined({ supply, history }),
+    started_by: { account: active.account, lastSeq: active.lastSeq },
+    ...omitUndefined({ toolProvider, history }),
     ...(isFork || around.instructions === undefined ? {} : { instructions: around.instructions }),
-    ...(expected === undefined ? {} : { checkAnswer: (answer: string) => expected.mend(answer) }),
+    ...(expected === undefined
+      ? {}
+      : { checkAnswer: (answer: string) => expected.requestCorrection(answer) }),
   };
 }
 
 /** Below the parent's policy, whatever the definition says (PERM-12); nothing of the parent's tools (SURF-4). */
-function runOptions(seat: RunSeat, start: ChildStart): RunOptions {
+function buildChildRunOptions(active: ActiveRun, start: ChildStart): RunOptions {
   const { definition, role, agent_id, run_id, allowedTools } = start;
   const { suggested_tools, mode, rules } = definition;
-  const { identity, policy } = seat.run;
-  const { roots, inlineLimitBytes, taskDenied } = seat.options;
+  const { identity, policy } = active.run;
+  const { roots, inlineLimitBytes, taskDenied } = active.options;
   return {
     agent_id,
     run_id,
@@ -224,6 +227,6 @@ function runOptions(seat: RunSeat, start: ChildStart): RunOptions {
       roots,
       inlineLimitBytes,
     }),
-    ...(role === "fork" ? { loadedTools: seat.loadedTools() } : {}),
+    ...(role === "fork" ? { loadedTools: active.loadedTools() } : {}),
   };
 }

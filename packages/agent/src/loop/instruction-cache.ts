@@ -2,7 +2,7 @@
 // once. They become nodes; nothing of a file is ever read again from disk.
 
 import type { AddedNode, ConversationNode, Places } from "@soong/core";
-import { instructionsOn, readInstructions, withHash } from "../context/index.ts";
+import { readInstructionBlocks, readInstructions, addContentHash } from "../context/index.ts";
 
 /** As `instructionFiles` of `@soong/tools` gives them, or anybody else who keeps such texts. */
 export interface InstructionTexts {
@@ -29,38 +29,38 @@ export type InstructionSource = (
   places: Places,
 ) => Promise<InstructionTexts>;
 
-export interface InstructionDesk {
+export interface InstructionCache {
   /** What the conversation is to begin with; gone once it is loaded. */
   source: InstructionSource | undefined;
   skipped: readonly SkippedInstructions[];
   /** Whether the conversation does not have this content yet. From now on it has. */
-  take(node: AddedNode): boolean;
+  add(node: AddedNode): boolean;
   /** For the kernel's run: what a call has read, if it is new. */
   admit(node: AddedNode): AddedNode | undefined;
 }
 
-export function createInstructionDesk(
+export function createInstructionCache(
   source: InstructionSource | undefined,
   history: readonly ConversationNode[],
-): InstructionDesk {
+): InstructionCache {
   /** The content that stands for each file now. */
   const current = new Map<string, string>();
-  for (const { path, sha256 } of instructionsOn(history).blocks)
+  for (const { path, sha256 } of readInstructionBlocks(history).blocks)
     current.set(path ?? sha256, sha256);
 
   return {
     source,
     skipped: [],
-    take,
+    add,
     admit(node) {
       // The model has it from the result of the call; here it is told who that was (STORE-2).
       if (node.kind === "child_result") return { ...node, content: [] };
       if (node.kind !== "instruction_context") return node;
-      return take(node) ? withHash(node) : undefined;
+      return add(node) ? addContentHash(node) : undefined;
     },
   };
 
-  function take(node: AddedNode): boolean {
+  function add(node: AddedNode): boolean {
     const { path, sha256 } = readInstructions(node);
     if ([...current.values()].includes(sha256)) return false;
     current.set(path ?? sha256, sha256);

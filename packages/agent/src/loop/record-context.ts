@@ -9,10 +9,10 @@ import {
   type ContextUnit,
   type InstructionBlocks,
 } from "../context/index.ts";
-import { record, type Running } from "./running.ts";
+import { recordFact, type Running } from "./running.ts";
 import type { SystemText } from "./system-texts.ts";
 
-export interface RequestHoldings {
+export interface RequestContents {
   readonly system: readonly SystemText[];
   /** What stands now; empty where there is nothing to show. */
   readonly board: string;
@@ -23,7 +23,7 @@ export interface RequestHoldings {
   readonly estimatedTokens: number;
 }
 
-export function recordContext(running: Running, tools: ModelTools, held: RequestHoldings): void {
+export function recordContext(running: Running, tools: ModelTools, held: RequestContents): void {
   const { run } = running;
   const { plan, instructions } = held;
   const used = plan.kept.flatMap(({ nodes }) => nodes);
@@ -42,7 +42,7 @@ export function recordContext(running: Running, tools: ModelTools, held: Request
     skill_refs: nodesOf("skill_context"),
     agent_refs: used.flatMap(agentRef),
   };
-  record(running, "context.resolved", {
+  recordFact(running, "context.resolved", {
     request: running.requests + 1,
     system: held.system.map(({ from, text }, i) => ({
       ref: `system:${i}`,
@@ -51,15 +51,15 @@ export function recordContext(running: Running, tools: ModelTools, held: Request
     })),
     ...refs,
     board: { chars: held.board.length },
-    history: rangeOf(plan.kept),
+    history: describeRange(plan.kept),
     policy: policyFacts(running),
     tools: {
       loaded: tools.tools.length,
       deferred: tools.deferred.length + tools.unlisted.count,
       excluded: run.surface.excluded.length,
     },
-    omissions: omissions(held),
-    missing: missing(running, refs),
+    omissions: listOmissions(held),
+    missing: listMissing(running, refs),
     tokens: { estimated: held.estimatedTokens, ...TOKEN_ESTIMATE },
   });
 }
@@ -112,9 +112,11 @@ function policyFacts({ run }: Running): object {
   };
 }
 
-function omissions({ plan, orphans, instructions }: RequestHoldings): object[] {
+function listOmissions({ plan, orphans, instructions }: RequestContents): object[] {
   return [
-    ...(plan.omitted.length === 0 ? [] : [{ reason: "does not fit", ...rangeOf(plan.omitted) }]),
+    ...(plan.omitted.length === 0
+      ? []
+      : [{ reason: "does not fit", ...describeRange(plan.omitted) }]),
     ...orphans.map(({ node_id }) => ({ reason: "result without its call", node_id })),
     ...instructions.omitted.map(({ block, reason }) => ({ reason, ...instructionRef(block) })),
     ...instructions.blocks
@@ -124,7 +126,7 @@ function omissions({ plan, orphans, instructions }: RequestHoldings): object[] {
 }
 
 /** What a request could have and this one has no source for. */
-function missing(
+function listMissing(
   { limits, run, instructions }: Running,
   refs: Readonly<Record<`${string}_refs`, readonly object[]>>,
 ): object[] {
@@ -140,7 +142,7 @@ function missing(
       : []),
     ...instructions.skipped.map((skipped) => ({ what: "instructions", ...skipped })),
     ...["memory", "knowledge", "browser", "skill"].flatMap((what) =>
-      refs[`${what}_refs`]?.length === 0 ? [{ what, why: whyNone(what, run.surface) }] : [],
+      refs[`${what}_refs`]?.length === 0 ? [{ what, why: explainMissing(what, run.surface) }] : [],
     ),
   ];
 }
@@ -151,13 +153,13 @@ const BROUGHT_BY: ReadonlyMap<string, string> = new Map([
   ["skill", "internal.load_skill"],
 ]);
 
-function whyNone(what: string, { standing }: Pick<Surface, "standing">): string {
+function explainMissing(what: string, { standing }: Pick<Surface, "standing">): string {
   const found = standing.get(BROUGHT_BY.get(what) ?? "");
   if (found === undefined) return "no source of it is connected";
   return found.state === "excluded" ? `excluded: ${found.detail}` : "none was asked for";
 }
 
-function rangeOf(units: readonly ContextUnit[]): object {
+function describeRange(units: readonly ContextUnit[]): object {
   return {
     units: units.length,
     nodes: units.reduce((count, { nodes }) => count + nodes.length, 0),

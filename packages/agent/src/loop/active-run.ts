@@ -4,17 +4,17 @@
 import type { Clock, ConversationNode, IdSource, Run, RunOptions, Session } from "@soong/core";
 import type { Model } from "../model/index.ts";
 import type { LoopLimits } from "./limits.ts";
-import type { ToolSupply } from "./tool-supply.ts";
+import type { ToolProvider } from "./tool-provider.ts";
 import type { UsageTotal } from "./usage.ts";
 
-export interface RunSeats {
+export interface RunRegistry {
   /** After `run.started` and before the first request. What it throws ends the run. */
-  entered(seat: RunSeat): void;
+  add(active: ActiveRun): void;
   /** After the run's last fact. */
-  left(seat: RunSeat): void;
+  remove(active: ActiveRun): void;
 }
 
-export interface RunSeat {
+export interface ActiveRun {
   readonly session: Session;
   readonly run: Run;
   /** What the run was asked for with. */
@@ -23,7 +23,7 @@ export interface RunSeat {
   readonly system: readonly string[];
   /** As they were asked for, whatever its models can read. */
   readonly limits: LoopLimits;
-  readonly supply: ToolSupply | undefined;
+  readonly toolProvider: ToolProvider | undefined;
   readonly agent_definition_id: string | undefined;
   readonly clock: Clock;
   readonly ids: IdSource;

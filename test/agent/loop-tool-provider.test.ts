@@ -7,12 +7,12 @@ import { expect, test } from "vitest";
 import {
   openConversation,
   type LoopOptions,
-  type ToolSupply,
+  type ToolProvider,
 } from "../../packages/agent/src/loop/index.ts";
 import { calls, done, openStage, says, writtenModel } from "./loop-stage.ts";
 import { readTool } from "./loop-tools.ts";
 
-const QUIET: ToolSupply = { ready: async () => {}, connecting: () => [], notes: () => [] };
+const QUIET: ToolProvider = { ready: async () => {}, connecting: () => [], notes: () => [] };
 
 test("what comes with a turn is offered in it, from the first one on", async () => {
   verifies("MCP-3");
@@ -20,7 +20,7 @@ test("what comes with a turn is offered in it, from the first one on", async () 
   const kernel = createKernel({ clock });
   const handle = kernel.registry.open({ id: "late", kind: "code", tools: [] });
   let turns = 0;
-  const supply: ToolSupply = {
+  const supply: ToolProvider = {
     ...QUIET,
     async ready() {
       turns += 1;
@@ -34,7 +34,7 @@ test("what comes with a turn is offered in it, from the first one on", async () 
     [says("ok"), done()],
   ]);
   const session = await kernel.openSession();
-  const options: LoopOptions = { session, models: [model], clock, supply };
+  const options: LoopOptions = { session, models: [model], clock, toolProvider: supply };
   const conversation = await openConversation(options);
   await conversation.send("go").end;
   const offered = model.requests.map(({ tools }) => tools.map(({ name }) => name));
@@ -46,14 +46,14 @@ test("what comes with a turn is offered in it, from the first one on", async () 
 test("an abort ends the waiting, and the run is on record as aborted", async () => {
   verifies("MCP-2");
   let signal: AbortSignal | undefined;
-  const supply: ToolSupply = {
+  const supply: ToolProvider = {
     ...QUIET,
     ready(given) {
       signal = given;
       return new Promise(() => {});
     },
   };
-  const stage = await openStage([], { supply });
+  const stage = await openStage([], { toolProvider: supply });
   const run = stage.conversation.send("go");
   await stage.clock.advance(10);
   void run.abort("enough");
@@ -65,8 +65,8 @@ test("an abort ends the waiting, and the run is on record as aborted", async () 
 
 test("a supply that fails costs no run", async () => {
   verifies("MCP-2");
-  const supply: ToolSupply = { ...QUIET, ready: () => Promise.reject(new Error("no")) };
-  const stage = await openStage([[says("ok"), done()]], { supply });
+  const supply: ToolProvider = { ...QUIET, ready: () => Promise.reject(new Error("no")) };
+  const stage = await openStage([[says("ok"), done()]], { toolProvider: supply });
   expect(await stage.ask("go")).toMatchObject({ reason: "completed" });
 });
 
@@ -83,7 +83,7 @@ test("what sources say of themselves stands last, as their words, bounded and re
   ];
   const secrets = [{ name: "KEY", value: "k-123456789" }];
   const stage = await openStage([[says("ok"), done()]], {
-    supply: { ...QUIET, notes: () => notes },
+    toolProvider: { ...QUIET, notes: () => notes },
     system: ["Our own rules."],
     sessionOptions: { secrets },
   });

@@ -3,7 +3,7 @@
 
 import { isTerminalFact, type Fact } from "@soong/core";
 
-export async function* segmentsOf(facts: AsyncIterable<Fact>): AsyncGenerator<Fact[], void> {
+export async function* splitSegments(facts: AsyncIterable<Fact>): AsyncGenerator<Fact[], void> {
   let segment: Fact[] = [];
   const open = new Set<string>();
   let streaming = false;

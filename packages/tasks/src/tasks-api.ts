@@ -7,7 +7,7 @@ import type { EarlierCalls } from "./earlier-attempts.ts";
 import type { NewTask } from "./new-task.ts";
 import type { Claimed, ClaimRequest, HeldClaim } from "./plan-claim.ts";
 import type { TaskCompletion, TaskEnding } from "./plan-end.ts";
-import type { StepUpdate } from "./plan-step.ts";
+import type { StepUpdate } from "./plan-step-update.ts";
 import type { TaskUpdate } from "./plan-update.ts";
 import type { StepRecord, StepStatus, TaskRecord, TaskStatus } from "./records.ts";
 import type { StepListing, TaskReader, TaskWithCounts } from "./task-reader.ts";
@@ -19,7 +19,7 @@ export interface TaskCaller {
   readonly actor: TaskActor;
   readonly record?: RecordTaskFact | undefined;
   /** What earlier runs of the session did, for whoever takes over a step of theirs. */
-  readonly callsOf?: EarlierCalls | undefined;
+  readonly readCalls?: EarlierCalls | undefined;
 }
 
 /** Whatever is refused is thrown as a `TaskRefused`. */

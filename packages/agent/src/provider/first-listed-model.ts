@@ -9,16 +9,16 @@ export interface ListingServer {
 }
 
 /** Throws an error that says what to do. */
-export async function firstListedModel(server: ListingServer): Promise<string> {
+export async function findFirstListedModel(server: ListingServer): Promise<string> {
   const url = `${server.baseURL.replace(/\/+$/, "")}/models`;
-  const listed = await listedAt(url, server);
+  const listed = await listModels(url, server);
   const first = "ids" in listed ? listed.ids.find(canTalk) : undefined;
   if (first !== undefined) return first;
   const why = "why" in listed ? listed.why : "it lists none that answers prompts";
   throw new Error(`No model could be chosen at ${url}: ${why}. Name one with SOONG_MODEL.`);
 }
 
-async function listedAt(
+async function listModels(
   url: string,
   { apiKey, fetch: ask = fetch }: ListingServer,
 ): Promise<{ readonly ids: string[] } | { readonly why: string }> {
@@ -28,9 +28,9 @@ async function listedAt(
       signal: AbortSignal.timeout(LONGEST_MS),
     });
     if (!response.ok) return { why: `it answered with ${response.status}` };
-    return { ids: idsIn(await response.json()) };
+    return { ids: readModelIds(await response.json()) };
   } catch (error) {
-    return { why: reasonOf(error) };
+    return { why: describeFetchError(error) };
   }
 }
 
@@ -43,7 +43,7 @@ const LONGEST_MS = 10_000;
 const PLAIN = /^[\x21-\x7e]{1,200}$/;
 const NO_TALK = /embed|rerank|whisper|tts|dall-e|moderation/i;
 
-function idsIn(listed: unknown): string[] {
+function readModelIds(listed: unknown): string[] {
   const { data } = (listed ?? {}) as { readonly data?: unknown };
   if (!Array.isArray(data)) return [];
   return data.flatMap((entry: unknown) => {
@@ -53,7 +53,7 @@ function idsIn(listed: unknown): string[] {
 }
 
 /** What is under a failed fetch says more than the fetch does. */
-function reasonOf(error: unknown): string {
+function describeFetchError(error: unknown): string {
   const { cause } = error as { readonly cause?: { readonly code?: unknown } };
   if (cause?.code === "ECONNREFUSED") return "nothing listens there";
   return messageOf(error).replace(/\.$/, "");

@@ -4,14 +4,14 @@ import { defineTool, ToolFailure, toolResult, type AnyTool } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
 import type { AgentParts } from "./agent-parts.ts";
 import { describeOrigin, type AgentDefinition } from "./agent-definition.ts";
-import type { ChildEntry } from "./child-book.ts";
-import { recordedChild, type RecordedChild } from "./child-record.ts";
+import type { ChildEntry } from "./child-registry.ts";
+import { readRecordedChild, type RecordedChild } from "./read-recorded-child.ts";
 
-const LOOKING = { permission: "readonly", concurrency_safe: true, tags: ["agent"] } as const;
+const READ_ONLY_TOOL = { permission: "readonly", concurrency_safe: true, tags: ["agent"] } as const;
 
 export function listDefinitionsTool({ catalog }: AgentParts): AnyTool {
   return defineTool({
-    ...LOOKING,
+    ...READ_ONLY_TOOL,
     name: "agent.list_agent_definitions",
     title: "List the agents that can be started",
     search_hint: "available agent definitions",
@@ -32,20 +32,20 @@ export function listDefinitionsTool({ catalog }: AgentParts): AnyTool {
       const { role } = input;
       const all = [...catalog.definitions.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
       const shown = role === undefined ? all : catalog.startableAs(role);
-      const text = shown.map(lineOf).join("\n");
+      const text = shown.map(describeDefinition).join("\n");
       return toolResult({
         content: [{ type: "text", text }],
-        data: { agent_definitions: shown.map(recordOf) },
+        data: { agent_definitions: shown.map(toDefinitionRecord) },
       });
     },
   });
 }
 
-function lineOf({ id, roles, description }: AgentDefinition): string {
+function describeDefinition({ id, roles, description }: AgentDefinition): string {
   return `${id} (${roles.join(", ")}): ${description}`;
 }
 
-function recordOf(definition: AgentDefinition) {
+function toDefinitionRecord(definition: AgentDefinition) {
   const { id, name, description, roles, mode, model, allowed_tools, suggested_tools } = definition;
   return {
     id,
@@ -58,9 +58,9 @@ function recordOf(definition: AgentDefinition) {
   };
 }
 
-export function inspectAgentTool({ book, seats }: AgentParts): AnyTool {
+export function inspectAgentTool({ children, activeRuns }: AgentParts): AnyTool {
   return defineTool({
-    ...LOOKING,
+    ...READ_ONLY_TOOL,
     name: "agent.inspect_agent",
     title: "Inspect an agent",
     search_hint: "status of started agent",
@@ -81,12 +81,13 @@ export function inspectAgentTool({ book, seats }: AgentParts): AnyTool {
         : undefined;
     },
     handler: async (input, context) => {
-      const found = book.find(context.sessionId, input);
-      if (found !== undefined) return shown(found);
-      const seat = seats.find(context);
-      const kept = seat === undefined ? undefined : await recordedChild(seat.session, input);
-      if (kept !== undefined) return shownFromRecord(kept);
-      const known = book.list(context.sessionId).slice(-MOST_NAMED);
+      const found = children.find(context.sessionId, input);
+      if (found !== undefined) return renderChild(found);
+      const active = activeRuns.find(context);
+      const kept =
+        active === undefined ? undefined : await readRecordedChild(active.session, input);
+      if (kept !== undefined) return renderRecordedChild(kept);
+      const known = children.list(context.sessionId).slice(-MOST_NAMED);
       const names = known.map(({ agent_id, run_id }) => `${agent_id} (${run_id})`).join(", ");
       throw new ToolFailure({
         code: "unknown_agent",
@@ -101,7 +102,7 @@ export function inspectAgentTool({ book, seats }: AgentParts): AnyTool {
 
 const MOST_NAMED = 20;
 
-function shownFromRecord(child: RecordedChild): unknown {
+function renderRecordedChild(child: RecordedChild): unknown {
   const { agent_id, run_id, agent_definition_id, role, task, status, summary } = child;
   const text = [
     `${role} agent ${agent_definition_id} (${agent_id}, run ${run_id}): ${status}, started before this runtime was`,
@@ -111,7 +112,7 @@ function shownFromRecord(child: RecordedChild): unknown {
   return toolResult({ content: [{ type: "text", text }], data: child });
 }
 
-function shown(entry: ChildEntry): unknown {
+function renderChild(entry: ChildEntry): unknown {
   const { agent_id, run_id, agent_definition_id, role, task, status, lines, result } = entry;
   const waiting = [...entry.waiting_for];
   const text = [

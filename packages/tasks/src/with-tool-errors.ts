@@ -19,7 +19,7 @@ const MEANING: Readonly<Record<RefusalCode, readonly [ErrorClass, Recovery]>> = 
   steps_open: ["dependency_unavailable", "discover_first"],
 };
 
-export async function answered<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function withToolErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {

@@ -11,7 +11,7 @@ export interface SentCall {
 }
 
 /** `recorded`: its arguments as the answer's node has them, whole and without secrets. */
-export function scriptCall({ fact, whole }: SentCall, recorded: string | undefined): ScriptCall {
+export function toScriptCall({ fact, whole }: SentCall, recorded: string | undefined): ScriptCall {
   const { model_input, alias, native_call_id } = fact.data;
   const tool = alias ?? fact.tool_name ?? "";
   // A repeated id is replaced by the runtime, and is again.
@@ -19,12 +19,12 @@ export function scriptCall({ fact, whole }: SentCall, recorded: string | undefin
   const given = recorded ?? whole ?? model_input;
   if (isJsonObject(given)) return { tool, input: given, ...id };
   const text = typeof given === "string" ? given : "";
-  const input = inputOf(text);
+  const input = parseInput(text);
   return input === undefined ? { tool, input_text: text, ...id } : { tool, input, ...id };
 }
 
 /** Undefined where JSON would not be written as it was: a name given twice, a number of many digits, no JSON at all. */
-function inputOf(text: string): JsonObject | undefined {
+function parseInput(text: string): JsonObject | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);

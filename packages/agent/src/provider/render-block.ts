@@ -2,7 +2,7 @@
 
 import type { ContentBlock } from "@soong/core";
 
-export function blockText(block: ContentBlock): string {
+export function renderBlock(block: ContentBlock): string {
   switch (block.type) {
     case "text":
       return block.text;

@@ -17,27 +17,27 @@ import { compactContext } from "./compact-context.ts";
 import { loadInstructions } from "./load-instructions.ts";
 import { requestModel } from "./request-model.ts";
 import { resolveContext, type ResolvedContext } from "./resolve-context.ts";
-import { ended, type Ending } from "./run-end.ts";
-import { addNode, placeOf, record, type Running } from "./running.ts";
+import { endWith, type Ending } from "./run-end.ts";
+import { addNode, nextNodePlace, recordFact, type Running } from "./running.ts";
 import type { Attempt } from "./stream-answer.ts";
-import { awaitSupply } from "./tool-supply.ts";
+import { awaitTools } from "./tool-provider.ts";
 
-export async function conductRun(
+export async function runLoop(
   running: Running,
   prompt: readonly ContentBlock[] | undefined,
 ): Promise<Ending> {
   try {
-    recordRecovered(running);
+    recordRecoveredAnswer(running);
     await loadInstructions(running);
-    const blocked = prompt === undefined ? undefined : await submit(running, prompt);
+    const blocked = prompt === undefined ? undefined : await submitPrompt(running, prompt);
     if (blocked !== undefined) {
-      record(running, "error", { code: "prompt_blocked", message: blocked }, "warn");
-      return ended("failed", "prompt_blocked", `The prompt was blocked by a hook: ${blocked}`);
+      recordFact(running, "error", { code: "prompt_blocked", message: blocked }, "warn");
+      return endWith("failed", "prompt_blocked", `The prompt was blocked by a hook: ${blocked}`);
     }
     const stopped = prompt === undefined ? undefined : await recallMemories(running, prompt);
-    return stopped ?? (await repeat(running, createBackoff(running.run.identity.run_id)));
+    return stopped ?? (await runTurns(running, createBackoff(running.run.identity.run_id)));
   } catch (error) {
-    return failedEnding(running, error);
+    return endFailed(running, error);
   } finally {
     running.control.turn = undefined;
   }
@@ -56,97 +56,96 @@ async function recallMemories(
     places: run.places,
     async call(name, input) {
       const called = await callAtStart(running, name, input);
-      stopped = stoppedEnding(called);
+      stopped = toStoppedEnding(called);
       return called.result;
     },
   }).catch((error: unknown) => {
     const message = run.redactor.text(`Memories could not be read: ${messageOf(error)}`);
-    record(running, "error", { code: "memory_unreadable", message }, "warn");
+    recordFact(running, "error", { code: "memory_unreadable", message }, "warn");
   });
   const recalled = await control.unlessAborted(recalling);
   // A call that was under way has its end on record before the run has.
   if (recalled === "aborted") await control.turn?.settled();
   if (recalled === undefined || recalled === "aborted") return stopped;
   const { kind, text, data } = recalled.node;
-  const { parent_id, ...place } = placeOf(running);
+  const { parent_id, ...place } = nextNodePlace(running);
   const content = [{ type: "text" as const, text: run.redactor.text(text) }];
   const node = { kind, content, ...omitUndefined({ data }) };
   addNode(running, { ...place, ...omitUndefined({ parent_id }), ...node });
-  record(running, "memory.recalled", recalled.about);
+  recordFact(running, "memory.recalled", recalled.about);
   return stopped;
 }
 
 /** An answer that a crash cut off goes on record, and its agent goes on below its results. */
-function recordRecovered(running: Running): void {
+function recordRecoveredAnswer(running: Running): void {
   const { pending, path, run } = running;
   const node_id = path.at(-1)?.node_id;
   if (pending.length === 0 || node_id === undefined) return;
   const reason = "an answer that the runtime was stopped in was put together again";
-  record(running, "context.rewound", { agent_id: run.identity.agent_id, node_id, reason });
+  recordFact(running, "context.rewound", { agent_id: run.identity.agent_id, node_id, reason });
 }
 
-async function repeat(running: Running, backoff: Backoff): Promise<Ending> {
+async function runTurns(running: Running, backoff: Backoff): Promise<Ending> {
   const { run, control, limits } = running;
   let compactedForLength = false;
   for (;;) {
-    for (const input of control.takeInput()) await join(running, input);
+    for (const input of control.takeInput()) await addInput(running, input);
     if (running.requests >= limits.max_turns) {
       const message = `The run made ${limits.max_turns} model requests, its limit. Raise max_turns, or send another prompt to go on.`;
-      return ended("max_turns", "max_turns", message);
+      return endWith("max_turns", "max_turns", message);
     }
-    await awaitSupply(running.supply, control);
+    await awaitTools(running.toolProvider, control);
     const tools = await run.tools();
-    noteLoaded(running);
+    rememberLoadedTools(running);
     const context = await resolveContext(running, tools);
-    if (context === "aborted" || control.aborted !== undefined)
-      return abortedWhileStreaming(running);
+    if (context === "aborted" || control.aborted !== undefined) return endAborted(running);
     running.requests += 1;
     const outcome = await requestModel(running, {
       tools,
       backoff,
       estimatedTokens: context.estimatedTokens,
-      request: (model) => requestFor(running, model, tools, context),
+      request: (model) => buildRequest(running, model, tools, context),
     });
-    if (outcome.kind === "aborted") return abortedWhileStreaming(running);
+    if (outcome.kind === "aborted") return endAborted(running);
     if (outcome.kind === "failed") {
       const { error, wrote } = outcome;
-      if (error.kind !== "prompt_too_long" || wrote) return failedByModel(outcome);
+      if (error.kind !== "prompt_too_long" || wrote) return endFailedByModel(outcome);
       const isFirst = !compactedForLength;
       compactedForLength = true;
       const compacted = isFirst ? await compactContext(running, "prompt_too_long") : "failed";
-      if (compacted === "aborted") return abortedWhileStreaming(running);
-      if (compacted !== "compacted") return ended("prompt_too_long", error.kind, error.message);
+      if (compacted === "aborted") return endAborted(running);
+      if (compacted !== "compacted") return endWith("prompt_too_long", error.kind, error.message);
       continue;
     }
     compactedForLength = false;
     running.answer = outcome.text;
     const ending = await (outcome.calls === 0 || outcome.stop === "max_tokens"
-      ? finish(running, outcome)
-      : settle(running, outcome.turn));
+      ? finishAnswer(running, outcome)
+      : collectResults(running, outcome.turn));
     if (ending !== undefined) return ending;
   }
 }
 
 /** Waits for every result (PIPE-4); undefined: the results are on the path and the model reads them next. */
-async function settle(running: Running, turn: Turn): Promise<Ending | undefined> {
+async function collectResults(running: Running, turn: Turn): Promise<Ending | undefined> {
   const { control, log, path } = running;
   for await (const result of turn.results()) log.add({ type: "result", result });
   path.push(...turn.nodes);
   control.turn = undefined;
   if (control.aborted !== undefined) {
-    return ended("aborted_tools", "aborted", `The run was aborted: ${control.aborted}`);
+    return endWith("aborted_tools", "aborted", `The run was aborted: ${control.aborted}`);
   }
-  return stoppedEnding(turn);
+  return toStoppedEnding(turn);
 }
 
-function stoppedEnding({ stopped }: Pick<Turn, "stopped"> | CallAtStart): Ending | undefined {
+function toStoppedEnding({ stopped }: Pick<Turn, "stopped"> | CallAtStart): Ending | undefined {
   if (stopped === undefined) return undefined;
   const { hook, reason } = stopped;
-  return ended("aborted_tools", "stopped_by_hook", `The hook ${hook} ended the run: ${reason}`);
+  return endWith("aborted_tools", "stopped_by_hook", `The hook ${hook} ended the run: ${reason}`);
 }
 
 /** The model is done, or was cut off. Undefined: somebody wants it to go on. */
-async function finish(
+async function finishAnswer(
   running: Running,
   { stop, turn }: Extract<Attempt, { kind: "answered" }>,
 ): Promise<Ending | undefined> {
@@ -156,38 +155,38 @@ async function finish(
     await turn.abort("the answer was cut off at the output limit");
     path.push(...turn.nodes);
     const message = "The model's answer was cut off at its output limit. Raise max_output_tokens.";
-    return ended("max_output_tokens", "max_output_tokens", message);
+    return endWith("max_output_tokens", "max_output_tokens", message);
   }
   control.turn = undefined;
   if (stop === "refused") {
-    return ended("failed", "refused", "The model refused to answer. Change the prompt.");
+    return endWith("failed", "refused", "The model refused to answer. Change the prompt.");
   }
   const hooks = await control.unlessAborted(run.stopping());
-  if (hooks === "aborted") return abortedWhileStreaming(running);
+  if (hooks === "aborted") return endAborted(running);
   if (hooks.continue) {
     const texts =
       hooks.context.length === 0 ? ["Go on: a hook says it is not done."] : hooks.context;
     for (const text of texts) addHookContext(running, text);
     return undefined;
   }
-  if (isToBeMended(running)) return undefined;
+  if (needsCorrection(running)) return undefined;
   return control.close() ? { reason: "completed" } : undefined;
 }
 
 /** Once a run: whoever wants the answer says what is wrong with it, and the model reads that next (AGENT-4). */
-function isToBeMended(running: Running): boolean {
+function needsCorrection(running: Running): boolean {
   const { checkAnswer, answer, run } = running;
   if (checkAnswer === undefined || running.answerChecked) return false;
   running.answerChecked = true;
   const wanted = checkAnswer(answer);
   if (wanted === undefined) return false;
   const text = run.redactor.text(wanted);
-  addNode(running, userNode(placeOf(running), [{ type: "text", text }]));
+  addNode(running, userNode(nextNodePlace(running), [{ type: "text", text }]));
   return true;
 }
 
 /** What a person says goes past the hooks first (HOOK-6). The reason, when one of them blocks it. */
-async function submit(
+async function submitPrompt(
   running: Running,
   content: readonly ContentBlock[],
 ): Promise<string | undefined> {
@@ -195,27 +194,27 @@ async function submit(
   const heard = await control.unlessAborted(run.submitPrompt(messageText(content)));
   if (heard !== "aborted" && heard.blocked !== undefined) return run.redactor.text(heard.blocked);
   // Redacted once, here: the model, the record and a resumed run read the same (REDACT-1).
-  addNode(running, userNode(placeOf(running), content.map(cleanBlock)));
+  addNode(running, userNode(nextNodePlace(running), content.map(redactBlock)));
   if (heard !== "aborted") for (const text of heard.context) addHookContext(running, text);
   return undefined;
 
   /** The bytes of an image are no text, and a find in them would only break it. */
-  function cleanBlock(block: ContentBlock): ContentBlock {
+  function redactBlock(block: ContentBlock): ContentBlock {
     return block.type === "image" ? { ...block } : run.redactor.value({ ...block });
   }
 }
 
-async function join(running: Running, input: string): Promise<void> {
-  const blocked = await submit(running, [{ type: "text", text: input }]);
+async function addInput(running: Running, input: string): Promise<void> {
+  const blocked = await submitPrompt(running, [{ type: "text", text: input }]);
   if (blocked === undefined) return;
-  record(running, "error", { code: "prompt_blocked", message: blocked }, "warn");
+  recordFact(running, "error", { code: "prompt_blocked", message: blocked }, "warn");
 }
 
 function addHookContext(running: Running, text: string): void {
-  addNode(running, hookNode(placeOf(running), running.run.redactor.text(text)));
+  addNode(running, hookNode(nextNodePlace(running), running.run.redactor.text(text)));
 }
 
-function requestFor(
+function buildRequest(
   running: Running,
   model: Model,
   { tools }: ModelTools,
@@ -234,18 +233,18 @@ function requestFor(
 }
 
 /** What was found and loaded since the run began stays known to the conversation. */
-function noteLoaded({ run, loadedTools, seenDeferred }: Running): void {
+function rememberLoadedTools({ run, loadedTools, seenDeferred }: Running): void {
   for (const { name } of run.surface.deferred) seenDeferred.add(name);
   for (const { name } of run.surface.loaded) if (seenDeferred.has(name)) loadedTools.add(name);
 }
 
-function abortedWhileStreaming({ control }: Running): Ending {
-  return ended("aborted_streaming", "aborted", `The run was aborted: ${control.aborted ?? ""}`);
+function endAborted({ control }: Running): Ending {
+  return endWith("aborted_streaming", "aborted", `The run was aborted: ${control.aborted ?? ""}`);
 }
 
-function failedByModel({ error, wrote }: Extract<Attempt, { kind: "failed" }>): Ending {
+function endFailedByModel({ error, wrote }: Extract<Attempt, { kind: "failed" }>): Ending {
   const { kind, message } = error;
-  return ended(
+  return endWith(
     "failed",
     kind,
     wrote
@@ -254,15 +253,15 @@ function failedByModel({ error, wrote }: Extract<Attempt, { kind: "failed" }>): 
   );
 }
 
-function failedEnding(running: Running, error: unknown): Ending {
+function endFailed(running: Running, error: unknown): Ending {
   const { run, control } = running;
   void control.turn?.abort("the run failed");
   const message = run.redactor.text(messageOf(error));
-  if (error instanceof JournalFailure) return ended("failed", "journal_unavailable", message);
+  if (error instanceof JournalFailure) return endWith("failed", "journal_unavailable", message);
   try {
-    record(running, "error", { code: "loop_failed", message }, "error");
+    recordFact(running, "error", { code: "loop_failed", message }, "error");
   } catch {
     // The end of the run says the same.
   }
-  return ended("failed", "loop_failed", message);
+  return endWith("failed", "loop_failed", message);
 }
