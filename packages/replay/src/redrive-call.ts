@@ -11,7 +11,7 @@ import {
   describeEnding,
 } from "./divergence.ts";
 import { createGate, type LiveCall } from "./live-call.ts";
-import { settle, type Piece } from "./piece.ts";
+import { settle, type Piece } from "./live-call.ts";
 import {
   endedFromOutside,
   isObserverEvent,

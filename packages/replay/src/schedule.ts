@@ -4,7 +4,7 @@ import type { Fact } from "@soong/core";
 import { readCallClass } from "@soong/core/internal";
 import { Diverged } from "./divergence.ts";
 import type { LiveCall } from "./live-call.ts";
-import type { Piece } from "./piece.ts";
+import type { Piece } from "./live-call.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 
 /** A barrier had nobody beside it, and what may write waited for the end of the answer. */

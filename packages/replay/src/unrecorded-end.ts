@@ -4,7 +4,7 @@
 import type { Fact } from "@soong/core";
 import { isHandlerErrorStatus } from "@soong/core/internal";
 import type { LiveCall } from "./live-call.ts";
-import { settle, type Piece } from "./piece.ts";
+import { settle, type Piece } from "./live-call.ts";
 import {
   endedFromOutside,
   getRecordedError,

@@ -28,4 +28,4 @@ export { TaskRefused, type RefusalCode } from "./refusal.ts";
 export type * from "./storage.ts";
 export { taskReader, type TaskReader, type TaskWithCounts } from "./task-reader.ts";
 export { createTasks, type TasksOptions } from "./tasks.ts";
-export { taskTools, type TaskToolParts } from "./task-tools.ts";
+export { taskTools, type TaskToolParts } from "./orchestrator-tools.ts";

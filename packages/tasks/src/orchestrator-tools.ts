@@ -1,6 +1,6 @@
 // The tools with which an orchestrator makes, changes and ends tasks (TASK-1).
 
-import { defineTool, toolResult, type AnyTool, type CallIds } from "@soong/core";
+import { defineTool, toolResult, type AnyTool, type CallIds, type ToolSource } from "@soong/core";
 import { TASK_LIMITS } from "./limits.ts";
 import { TASK_STATUSES } from "./records.ts";
 import { viewListedTask, viewTask } from "./task-view.ts";
@@ -16,6 +16,8 @@ import {
   TITLE,
 } from "./tool-inputs.ts";
 import { withToolErrors } from "./with-tool-errors.ts";
+import { taskTemplateTool } from "./task-template.ts";
+import { workerTools, type WorkerToolParts } from "./worker-tools.ts";
 
 export interface OrchestratorToolParts {
   readonly tasks: Tasks;
@@ -216,4 +218,11 @@ function endTools({ tasks, resolveCaller }: OrchestratorToolParts): AnyTool[] {
         }),
     }),
   ];
+}
+
+export type TaskToolParts = WorkerToolParts;
+
+export function taskTools(parts: TaskToolParts): ToolSource {
+  const tools = [taskTemplateTool(parts), ...orchestratorTools(parts), ...workerTools(parts)];
+  return { id: "tasks", kind: "agent", tools };
 }

@@ -4,9 +4,9 @@
 import type { CallIds, ToolSource } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
 import type { RunBoard } from "../loop/index.ts";
-import type { TaskActor, TaskCaller } from "@soong/tasks";
+import type { TaskActor, TaskCaller, Tasks } from "@soong/tasks";
 import type { AgentCatalog } from "./agent-catalog.ts";
-import type { AgentParts, TaskParts } from "./agent-parts.ts";
+import type { AgentParts, TaskParts } from "./start-child.ts";
 import { createChildRegistry } from "./child-registry.ts";
 import type { ChildEnvironment } from "./run-child.ts";
 import { readEarlierCalls } from "./earlier-calls.ts";
@@ -14,7 +14,6 @@ import { inspectAgentTool, listDefinitionsTool } from "./inspect-tools.ts";
 import { planTemplateTool } from "./plan-template.ts";
 import { createActiveRuns, type ActiveRuns } from "./active-runs.ts";
 import { createSubAgentTool, forkAgentTool } from "./spawn-tools.ts";
-import { taskBoard } from "./task-board.ts";
 import {
   createWorkerPools,
   toWorkerActor,
@@ -110,4 +109,24 @@ export function createAgents(options: AgentsOptions): Agents {
       return toWorkerActor(work);
     }
   }
+}
+
+const MOST_TASKS = 5;
+
+/** The newest open task in full, the others in a line each. */
+export function taskBoard(tasks: Tasks | undefined): RunBoard {
+  return async (run) => {
+    const { role, session_id } = run.identity;
+    if (tasks === undefined || role !== "main" || run.surface.mode !== "orchestrator") {
+      return undefined;
+    }
+    const [newest, ...others] = await tasks.reader.openTasks(session_id, MOST_TASKS);
+    if (newest === undefined) return undefined;
+    const whole = await tasks.reader.board(newest.task.task_id);
+    const lines = others.map(
+      ({ task: { task_id, title, status } }) =>
+        `Task ${task_id} "${title.slice(0, 100)}" is ${status}.`,
+    );
+    return ["Your open tasks as they stand now:", whole ?? "", ...lines].join("\n");
+  };
 }

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { answerNode, userNode } from "../context/index.ts";
 import { extractFindings, extractSummary } from "./child-result.ts";
 import { compileExpectedOutput } from "./expected-output.ts";
-import { forkPath } from "./fork-path.ts";
+import { forkPath } from "./spawn-tools.ts";
 import { createChildDeadline } from "./child-deadline.ts";
 import { createWorkerPools } from "./worker-pools.ts";
 

@@ -5,10 +5,10 @@ import { messageOf, toolResult, type HandlerResult, type ToolContext } from "@so
 import { asJson, omitUndefined } from "@soong/core/internal";
 import type { ActiveRun } from "../loop/index.ts";
 import { describeEarlierAttempts, TaskRefused, type StepRecord, type Tasks } from "@soong/tasks";
-import type { AgentParts, TaskParts } from "./agent-parts.ts";
+import type { AgentParts, TaskParts } from "./start-child.ts";
 import { DEFAULT_WORKER_AGENT } from "./built-in-definitions.ts";
 import { toHandlerResult } from "./child-result.ts";
-import { startFailure } from "./refusals.ts";
+import { startFailure } from "./start-child.ts";
 import {
   findDefinition,
   startChild,

@@ -2,7 +2,7 @@
 
 export { loadAgentCatalog, type AgentCatalog, type AgentCatalogOptions } from "./agent-catalog.ts";
 export type { AgentDefinition, DefinitionOrigin, WrittenDefinition } from "./agent-definition.ts";
-export type { TaskParts } from "./agent-parts.ts";
+export type { TaskParts } from "./start-child.ts";
 export { createAgents, type Agents, type AgentsOptions } from "./agents.ts";
 export type { ChildResult, ChildStatus } from "./child-result.ts";
 export type { ModelsPort } from "./run-child.ts";

@@ -2,7 +2,7 @@
 
 import { defineTool, ToolFailure, toolResult, type AnyTool } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
-import type { AgentParts } from "./agent-parts.ts";
+import type { AgentParts } from "./start-child.ts";
 import { describeOrigin, type AgentDefinition } from "./agent-definition.ts";
 import type { ChildEntry } from "./child-registry.ts";
 import { readRecordedChild, type RecordedChild } from "./read-recorded-child.ts";

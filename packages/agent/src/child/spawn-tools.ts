@@ -1,17 +1,15 @@
 // agent.create_sub_agent and agent.fork_agent: to the caller a call and its result, inside a run of its own (AGENT-1, 2).
 
-import { type AnyTool, type InferOutput, type ToolContext, defineTool } from "@soong/core";
+import {
+  type AnyTool,
+  type InferOutput,
+  type ToolContext,
+  defineTool,
+  type ConversationNode,
+} from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
-import type { AgentParts } from "./agent-parts.ts";
 import {
-  BUILT_IN_DEFINITIONS,
-  DEFAULT_FORK_AGENT,
-  DEFAULT_SUB_AGENT,
-} from "./built-in-definitions.ts";
-import type { ChildRole } from "./child-prompt.ts";
-import { toHandlerResult } from "./child-result.ts";
-import { forkPath } from "./fork-path.ts";
-import {
+  type AgentParts,
   findDefinition,
   resolveExpectedOutput,
   startChild,
@@ -19,6 +17,14 @@ import {
   resolveAllowedTools,
   type EndedChild,
 } from "./start-child.ts";
+import {
+  BUILT_IN_DEFINITIONS,
+  DEFAULT_FORK_AGENT,
+  DEFAULT_SUB_AGENT,
+} from "./built-in-definitions.ts";
+import type { ChildRole } from "./child-prompt.ts";
+import { toHandlerResult } from "./child-result.ts";
+import { readMessage } from "../context/index.ts";
 
 /** What starters have in common: they change nothing themselves, and their children are judged call by call (SURF-10). */
 export const SPAWN_TOOL = {
@@ -147,3 +153,15 @@ function buildInputSchema(
 }
 
 type StartInput = InferOutput<ReturnType<typeof buildInputSchema>>;
+
+/** `path`: root first. */
+export function forkPath(path: readonly ConversationNode[]): readonly ConversationNode[] {
+  const at = path.findLastIndex(({ kind }) => kind === "message");
+  const last = path[at];
+  const message = last === undefined ? undefined : readMessage(last);
+  // What a crash left open further back was told to the model as it was.
+  if (message?.role !== "assistant") return path;
+  const answered = new Set(path.slice(at).map(({ tool_call_id }) => tool_call_id));
+  const isOpen = message.calls.some(({ tool_call_id }) => !answered.has(tool_call_id));
+  return isOpen ? path.slice(0, at) : path;
+}

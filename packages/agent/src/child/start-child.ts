@@ -1,7 +1,13 @@
 // From the arguments of a call to a child at work, or to everything that keeps it from being started (SURF-4). Nothing has
 // happened when a start is refused.
 
-import type { ToolContext } from "@soong/core";
+import {
+  type ToolContext,
+  ToolFailure,
+  type JsonObject,
+  type ToolError,
+  type CallIds,
+} from "@soong/core";
 import { matchesName, nearestName } from "@soong/core/internal";
 import type { ActiveRun } from "../loop/index.ts";
 import type { AgentCatalog } from "./agent-catalog.ts";
@@ -10,7 +16,8 @@ import type { ChildRole } from "./child-prompt.ts";
 import type { ChildStart } from "./child-facts.ts";
 import { runChild, type ChildOutcome, type ChildEnvironment } from "./run-child.ts";
 import { compileExpectedOutput, type ExpectedOutput } from "./expected-output.ts";
-import { startFailure } from "./refusals.ts";
+import type { ClaimKeeper, TaskCaller, Tasks } from "@soong/tasks";
+import type { WorkerPools } from "./worker-pools.ts";
 
 export type EndedChild = Extract<ChildOutcome, { kind: "ended" }>;
 
@@ -106,4 +113,36 @@ export function resolveTimeout(
 ): number {
   const own = definition.timeout_ms ?? limitMs;
   return Math.min(asked ?? own, own, limitMs);
+}
+
+export function startFailure(
+  code: string,
+  message: string,
+  more: Partial<Pick<ToolError, "error_class" | "recovery" | "retryable">> & {
+    readonly details?: JsonObject;
+  } = {},
+): ToolFailure {
+  const { details, ...about } = more;
+  return new ToolFailure({
+    code,
+    message,
+    error_class: "invalid_arguments",
+    recovery: "change_arguments",
+    retryable: true,
+    ...about,
+    details: { started: false, ...details },
+  });
+}
+
+export interface AgentParts extends ChildEnvironment {
+  readonly catalog: AgentCatalog;
+  readonly childTimeoutMs: number;
+  readonly workers: WorkerPools;
+  readonly tasks: TaskParts | undefined;
+  resolveCaller(ids: CallIds): TaskCaller;
+}
+
+export interface TaskParts {
+  readonly tasks: Tasks;
+  readonly keeper: ClaimKeeper;
 }

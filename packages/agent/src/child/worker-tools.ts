@@ -1,7 +1,7 @@
 // agent.list_workers and agent.dispatch_worker, as an orchestrator sees them.
 
 import { type AnyTool, type JsonSchema, defineTool, toolResult } from "@soong/core";
-import type { AgentParts } from "./agent-parts.ts";
+import type { AgentParts } from "./start-child.ts";
 import { type DispatchInput, dispatchWorker } from "./dispatch-worker.ts";
 import { ALLOWED_TOOLS_FIELD, SPAWN_TOOL } from "./spawn-tools.ts";
 

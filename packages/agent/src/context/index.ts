@@ -1,7 +1,6 @@
-// The context room: what of a conversation a model request holds. Pure: nodes in, messages out.
+// The context module: what of a conversation a model request holds. Pure: nodes in, messages out.
 
 export { compactionNode, readLoadedTools } from "./compaction-node.ts";
-export { cutMiddle } from "./cut-middle.ts";
 export {
   TOKEN_ESTIMATE,
   estimateMessageTokens,
@@ -18,7 +17,9 @@ export {
 } from "./instruction-node.ts";
 export {
   answerNode,
+  cutMiddle,
   hookNode,
+  isInnerCall,
   readMessage,
   messageText,
   userNode,
@@ -27,5 +28,12 @@ export {
 } from "./message-node.ts";
 export { planCompaction, renderTranscript } from "./plan-compaction.ts";
 export { planContext, type ContextPlan } from "./plan-context.ts";
-export { addUser, toModelMessages, readPath, type ContextUnit } from "./read-path.ts";
-export { isInnerCall } from "./inner-call.ts";
+export {
+  addUser,
+  listNodesInView,
+  readPath,
+  toModelMessages,
+  type CallingRun,
+  type ContextUnit,
+  type FindRun,
+} from "./read-path.ts";

@@ -1,8 +1,8 @@
 // Messages as nodes of the conversation and back. A node holds all a request needs of its message, so that a
 // live run, a resumed one and a replay read the same text (REDACT-1).
 
-import type { ContentBlock, ConversationNode, JsonObject } from "@soong/core";
-import { isJsonObject, omitUndefined } from "@soong/core/internal";
+import type { ContentBlock, ConversationNode, JsonObject, FactData } from "@soong/core";
+import { isJsonObject, omitUndefined, isLowSurrogate } from "@soong/core/internal";
 import type { ModelCall } from "../model/index.ts";
 
 /** Where a node is of and hangs. */
@@ -92,4 +92,25 @@ function toNodeFields({
   ...place
 }: NodePlace): Omit<ConversationNode, "kind" | "content"> {
   return { ...place, ...omitUndefined({ parent_id }) };
+}
+
+/** `data`: of its `tool.requested`. */
+export function isInnerCall({ within_tool_call_id, made_by }: FactData<"tool.requested">): boolean {
+  return within_tool_call_id !== undefined || made_by === "runtime";
+}
+
+export function cutMiddle(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const head = wholeEnd(text, Math.ceil(maxChars / 2));
+  const tail = wholeStart(text, text.length - Math.floor(maxChars / 2));
+  return `${text.slice(0, head)}\n[… ${tail - head} characters left out …]\n${text.slice(tail)}`;
+}
+
+/** Never between the two halves of one character. */
+function wholeEnd(text: string, at: number): number {
+  return isLowSurrogate(text.charCodeAt(at)) ? at - 1 : at;
+}
+
+function wholeStart(text: string, at: number): number {
+  return isLowSurrogate(text.charCodeAt(at)) ? at + 1 : at;
 }

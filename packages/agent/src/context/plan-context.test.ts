@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { anyPath, answer, node, result, user } from "../../../../test/agent/conversation-nodes.ts";
-import { cutMiddle } from "./cut-middle.ts";
+import { cutMiddle } from "./message-node.ts";
 import {
   estimateMessageTokens,
   estimateTextTokens,

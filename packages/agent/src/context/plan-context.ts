@@ -4,7 +4,7 @@
 import { estimateMessageTokens, estimateTextTokens } from "./estimate-tokens.ts";
 import { messageText } from "./message-node.ts";
 import { toModelMessages, type ContextUnit } from "./read-path.ts";
-import { cutMiddle } from "./cut-middle.ts";
+import { cutMiddle } from "./message-node.ts";
 
 export interface ContextPlan {
   readonly kept: readonly ContextUnit[];

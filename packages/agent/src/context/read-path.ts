@@ -1,7 +1,7 @@
 // A path of the conversation as units a request is made of (CTX-3): what a person said, or an answer with
 // the results of all its calls. A unit is sent whole or not at all, so no call is ever without its result.
 
-import type { ContentBlock, ConversationNode } from "@soong/core";
+import type { ContentBlock, ConversationNode, CallIds, Run } from "@soong/core";
 import type { ModelCall, ModelMessage, ModelResult } from "../model/index.ts";
 import { readCompaction } from "./compaction-node.ts";
 import { readMessage, type AnswerParts } from "./message-node.ts";
@@ -157,4 +157,19 @@ function toModelResult(unit: AnswerUnit, { tool_call_id, name }: ModelCall): Mod
 
 function collectContent(nodes: readonly ConversationNode[]): ContentBlock[] {
   return nodes.flatMap((node) => (node.kind === "instruction_context" ? [] : node.content));
+}
+
+/** The run behind a call of a skill or memory tool. A call that no conversation made has none. */
+export interface CallingRun {
+  readonly run: Pick<Run, "surface" | "recorder" | "openTurn">;
+  /** The conversation as it is now, root first. */
+  path(): readonly ConversationNode[];
+}
+
+/** `activeRuns.find` of the loop's activeRuns is one. */
+export type FindRun = (ids: CallIds) => CallingRun | undefined;
+
+/** What the next request can hold of a conversation: a compaction stands for all before it. */
+export function listNodesInView(path: readonly ConversationNode[]): readonly ConversationNode[] {
+  return readPath(path).units.flatMap(({ nodes }) => nodes);
 }

@@ -16,7 +16,7 @@ import type { StartRecall } from "../memory/index.ts";
 import type { Model } from "../model/index.ts";
 import { beginRun, type LoopRun } from "./begin-run.ts";
 import { createInstructionCache, type InstructionSource } from "./instruction-cache.ts";
-import { fillContextTokens } from "./context-room.ts";
+import { fillContextTokens } from "./limits.ts";
 import { loopLimits, type LoopLimits } from "./limits.ts";
 import type { AnswerCheck, ConversationState, RunBoard } from "./running.ts";
 import type { RunRegistry } from "./active-run.ts";

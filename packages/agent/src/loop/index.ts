@@ -3,7 +3,7 @@
 export type { LoopRun } from "./begin-run.ts";
 export type { RunBudget } from "./budget.ts";
 export { openConversation, type Conversation, type LoopOptions } from "./conversation.ts";
-export { describeUsage } from "./describe-usage.ts";
+export { describeUsage } from "./usage.ts";
 export type { LoopEvent } from "./event-log.ts";
 export type {
   InstructionSource,

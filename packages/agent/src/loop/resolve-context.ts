@@ -1,7 +1,7 @@
 // What the next request holds (CTX-1, CTX-3, CTX-4), settled and on record before it is made. Over the budget the
 // conversation is compacted, and where that does not help, trimmed.
 
-import type { ModelTools } from "@soong/core";
+import { type ModelTools, messageOf } from "@soong/core";
 import {
   addUser,
   readInstructionBlocks,
@@ -10,12 +10,12 @@ import {
   readPath,
   estimateTextTokens,
   estimateToolTokens,
+  cutMiddle,
 } from "../context/index.ts";
 import type { Model, ModelMessage } from "../model/index.ts";
 import { compactContext } from "./compact-context.ts";
 import { recordContext, type RequestContents } from "./record-context.ts";
-import { readBoard } from "./run-board.ts";
-import type { Running } from "./running.ts";
+import { type Running, recordFact } from "./running.ts";
 import { buildSystemTexts } from "./system-texts.ts";
 
 export interface ResolvedContext {
@@ -67,4 +67,22 @@ function collectContents(running: Running, tools: ModelTools, board = ""): Reque
     estimateToolTokens(tools.tools);
   const plan = planContext(units, most - fixed);
   return { system, board, instructions, plan, orphans, estimatedTokens: fixed + plan.tokens };
+}
+
+const MOST_CHARS = 4_000;
+
+/** A board that cannot be read is on record, and the request goes without it. */
+export async function readBoard(running: Running): Promise<string | undefined> {
+  const { board, run, control } = running;
+  if (board === undefined) return undefined;
+  const asked = Promise.resolve().then(() => board(run));
+  const text = await control.unlessAborted(
+    asked.catch((error: unknown) => {
+      const message = `What stands now could not be read: ${run.redactor.text(messageOf(error))}`;
+      recordFact(running, "error", { code: "board_unreadable", message }, "warn");
+      return undefined;
+    }),
+  );
+  if (text === "aborted" || text === undefined || text.trim() === "") return undefined;
+  return cutMiddle(run.redactor.text(text), MOST_CHARS);
 }

@@ -2,7 +2,7 @@
 // the session. What a provider did not tell and what has no price is counted as such: the sums are at least theirs.
 
 import type { Fact } from "@soong/core";
-import type { Cost, ModelUsage } from "../model/index.ts";
+import { type Cost, type ModelUsage, describeCost } from "../model/index.ts";
 
 export interface UsageTotal extends ModelUsage {
   requests: number;
@@ -121,4 +121,19 @@ function isCost(value: unknown): value is Cost {
 
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value) && value >= 0;
+}
+
+/** `3 requests, 1200 tokens in, 80 out, cost at least 0.0052 USD`; empty when no model was asked. */
+export function describeUsage(usage: UsageTotal): string {
+  const { requests, untold, unpriced, input_tokens, output_tokens, cost } = usage;
+  if (requests === 0) return "";
+  const atLeast = untold > 0 ? "at least " : "";
+  const tokens =
+    input_tokens === undefined && output_tokens === undefined
+      ? "tokens unknown"
+      : `${atLeast}${input_tokens ?? 0} tokens in, ${output_tokens ?? 0} out`;
+  const costs = cost?.map(describeCost).join(" and ");
+  const paid =
+    costs === undefined ? "cost unknown" : `cost ${unpriced > 0 ? "at least " : ""}${costs}`;
+  return `${requests} ${requests === 1 ? "request" : "requests"}, ${tokens}, ${paid}`;
 }

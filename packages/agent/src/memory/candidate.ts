@@ -15,7 +15,7 @@ import {
   type MemoryScope,
   type MemorySource,
 } from "./memory-entry.ts";
-import { makeOwnFolders } from "./own-folders.ts";
+import { makeOwnFolders } from "./memory-folder.ts";
 
 export interface CandidateRecord extends MemorySource {
   readonly version: 1;

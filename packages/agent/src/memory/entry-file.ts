@@ -47,10 +47,8 @@ export function parseEntry(written: string, place: EntryPlace): ParsedEntry {
   }
   const control = controlCharacter(written);
   if (control !== undefined) {
-    return refused(
-      control.line,
-      `holds the control character ${control.name}: it is no plain text`,
-    );
+    const message = `holds the control character ${control.name}: it is no plain text`;
+    return refused(control.line, message);
   }
   const split = written.startsWith("---")
     ? splitFrontMatter(written)

@@ -3,7 +3,7 @@
 
 import { ToolFailure, type JsonObject, type ToolContext, type ToolResult } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
-import type { CallingRun } from "../skill/index.ts";
+import type { CallingRun } from "../context/index.ts";
 
 /** A tool of an MCP server, and what it is given for the fields of ours. */
 export interface ExternalTool<Fields> {

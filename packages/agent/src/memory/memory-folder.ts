@@ -1,11 +1,11 @@
 // Where memories are: `user/<id>.md` and `projects/<key>/<id>.md` under one folder. They are read whenever somebody asks; a
 // file that cannot be taken is a problem with its place and costs nothing but itself, and no link is followed.
 
-import { lstat, readdir, realpath } from "node:fs/promises";
+import { lstat, readdir, realpath, chmod, mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { messageOf } from "@soong/core";
 import type { Problem } from "@soong/platform";
-import { readTextFile } from "../document/index.ts";
+import { readTextFile, rejectDocument } from "../document/index.ts";
 import { parseEntry, type ParsedEntry } from "./entry-file.ts";
 import { MEMORY_LIMITS, sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
 
@@ -31,7 +31,7 @@ export async function readMemories(
   const found = emptyCollection(isExcluded);
   for (const owner of owners) {
     if (owner.scope === "project" && (await isLink(join(root, PROJECTS)))) {
-      found.problems.push(createProblem(join(root, PROJECTS), NO_LINKS));
+      found.problems.push(...rejectDocument(join(root, PROJECTS), NO_LINKS).problems);
     } else await collect(join(root, ...getMemoryPath(owner)), owner, found);
   }
   return toReadMemories(found);
@@ -91,7 +91,7 @@ async function collect(
   const { entriesOfOwner: most } = MEMORY_LIMITS;
   if (names.length > most) {
     const message = `holds ${names.length} memories; the first ${most} by name are read`;
-    found.problems.push(createProblem(folder, message));
+    found.problems.push(...rejectDocument(folder, message).problems);
   }
   const files = names.slice(0, most).map((name) => join(folder, name));
   for (let at = 0; at < files.length; at += AT_ONCE) {
@@ -116,19 +116,15 @@ async function readEntry(
   folder: string,
   owner: MemoryOwner | undefined,
 ): Promise<ParsedEntry> {
-  const refused = (message: string): ParsedEntry => ({
-    ok: false,
-    problems: [createProblem(file, message)],
-  });
   const stats = await lstat(file).catch(() => undefined);
   // It went while the others were read.
   if (stats === undefined) return { ok: false, problems: [] };
-  if (stats.isSymbolicLink()) return refused(NO_LINKS);
+  if (stats.isSymbolicLink()) return rejectDocument(file, NO_LINKS);
   const read = await readTextFile(file, MEMORY_LIMITS.fileBytes);
-  if (!read.ok) return refused(read.message);
+  if (!read.ok) return rejectDocument(file, read.message);
   const parsed = parseEntry(read.text, { file, owner, changed_at: stats.mtime.toISOString() });
   return parsed.ok && isElsewhere(parsed.entry, folder)
-    ? refused("project is of another folder than the file is in")
+    ? rejectDocument(file, "project is of another folder than the file is in")
     : parsed;
 }
 
@@ -139,7 +135,7 @@ function isElsewhere(entry: MemoryEntry, folder: string): boolean {
 async function listFolder(folder: string, { problems }: Collection): Promise<string[]> {
   try {
     if (await isLink(folder)) {
-      problems.push(createProblem(folder, NO_LINKS));
+      problems.push(...rejectDocument(folder, NO_LINKS).problems);
       return [];
     }
     const names = await readdir(folder);
@@ -148,7 +144,7 @@ async function listFolder(folder: string, { problems }: Collection): Promise<str
   } catch (error) {
     const { code } = error as { code?: string };
     if (code !== "ENOENT")
-      problems.push(createProblem(folder, `cannot be read: ${messageOf(error)}`));
+      problems.push(...rejectDocument(folder, `cannot be read: ${messageOf(error)}`).problems);
     return [];
   }
 }
@@ -157,6 +153,19 @@ async function isLink(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true;
 }
 
-function createProblem(file: string, message: string): Problem {
-  return { file, line: 1, column: 1, message };
+/** Each below the one before it, and none of them a link: what is written stays below `root`. */
+export async function makeOwnFolders(root: string, names: readonly string[]): Promise<string> {
+  let path = root;
+  for (const name of names) {
+    path = join(path, name);
+    await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+      if ((error as { code?: string }).code !== "EEXIST") throw error;
+    });
+    const stats = await lstat(path);
+    if (!stats.isDirectory()) {
+      throw new Error(`${path} is not a directory (a link is not followed)`);
+    }
+    if ((stats.mode & 0o077) !== 0) await chmod(path, 0o700);
+  }
+  return path;
 }

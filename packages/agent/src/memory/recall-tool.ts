@@ -2,6 +2,7 @@
 // memory once per content; or asks the tool the user has configured. It changes nothing.
 
 import {
+  countOf,
   defineTool,
   ToolFailure,
   toolResult,
@@ -10,7 +11,7 @@ import {
   type ConversationNode,
   type Roots,
 } from "@soong/core";
-import { listNodesInView, type FindRun } from "../skill/index.ts";
+import { listNodesInView, type FindRun } from "../context/index.ts";
 import { readAnswer } from "./external-answer.ts";
 import { callExternalTool, type ExternalTool } from "./external-tool.ts";
 import { sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
@@ -105,7 +106,7 @@ export function recallTool(parts: RecallParts): AnyTool {
         createMemoryFilter(context, { wasJudged: true }),
       );
       const calling = findRun(context);
-      const known = readMemoryHashes(listNodesInView(calling));
+      const known = readMemoryHashes(listNodesInView(calling?.path() ?? []));
       const fresh = entries.filter((entry) => !known.has(hashMemory(entry)));
       const found = recall(fresh, { query, limit, budgetTokens: recallTokens });
       const again = recall(
@@ -229,12 +230,12 @@ function renderRecall(
 ): string {
   const lines: string[] = [];
   if (recalled.length > 0) {
-    lines.push(`${counted(recalled.length, "memory", "memories")} recalled; the text follows.`);
+    lines.push(`${countOf(recalled.length, "memory", "memories")} recalled; the text follows.`);
   } else if (again.length === 0) {
     lines.push(
       considered === 0 && restricted === 0
         ? "There are no memories yet."
-        : `None of ${counted(considered, "memory", "memories")} matches.`,
+        : `None of ${countOf(considered, "memory", "memories")} matches.`,
     );
   }
   if (again.length > 0) {
@@ -244,17 +245,13 @@ function renderRecall(
   if (left_out > 0) lines.push(`${left_out} more match; ask more narrowly or raise the limit.`);
   if (restricted > 0) {
     lines.push(
-      `${counted(restricted, "memory is", "memories are")} left out: restricted by a rule.`,
+      `${countOf(restricted, "memory is", "memories are")} left out: restricted by a rule.`,
     );
   }
   if (unreadable > 0) {
     lines.push(
-      `${counted(unreadable, "file", "files")} of the memory cannot be read; tell the user.`,
+      `${countOf(unreadable, "file", "files")} of the memory cannot be read; tell the user.`,
     );
   }
   return lines.join(" ");
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
 }

@@ -11,7 +11,7 @@ import type {
   ToolResult,
 } from "@soong/core";
 import { firstChars } from "@soong/core/internal";
-import { readPath, estimateTextTokens } from "../context/index.ts";
+import { estimateTextTokens, listNodesInView } from "../context/index.ts";
 import { readAnswer } from "./external-answer.ts";
 import { checkExternalTool, type ExternalTool } from "./external-tool.ts";
 import type { MemoryOwner } from "./memory-entry.ts";
@@ -65,7 +65,7 @@ export function startRecall({ folder, project, tokens }: StartRecallParts): Star
     const isExcluded = createMemoryFilter(places, { wasJudged: false });
     const { entries } = await readMemories(folder, owners, isExcluded);
     if (entries.length === 0) return undefined;
-    const known = readMemoryHashes(nodesOn(path));
+    const known = readMemoryHashes(listNodesInView(path));
     const fresh = entries.filter((entry) => !known.has(hashMemory(entry)));
     const { recalled: fitting } = recall(fresh, {
       query: prompt,
@@ -124,11 +124,7 @@ export function externalStartRecall(parts: ExternalStartRecallParts): StartRecal
 }
 
 function isKnown({ data }: ContextNode, path: readonly ConversationNode[]): boolean {
-  return nodesOn(path).some(
+  return listNodesInView(path).some(
     (node) => node.kind === "memory_context" && node.data?.["sha256"] === data?.["sha256"],
   );
-}
-
-function nodesOn(path: readonly ConversationNode[]): ConversationNode[] {
-  return readPath(path).units.flatMap(({ nodes }) => nodes);
 }

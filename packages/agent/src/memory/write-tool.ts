@@ -12,7 +12,7 @@ import {
   type Clock,
   type ToolContext,
 } from "@soong/core";
-import type { FindRun } from "../skill/index.ts";
+import type { FindRun } from "../context/index.ts";
 import { makeCandidateId, tagsProblem, writeCandidate, type CandidateRecord } from "./candidate.ts";
 import { contentProblem } from "./entry-file.ts";
 import { callExternalTool, type ExternalTool } from "./external-tool.ts";

@@ -1,8 +1,6 @@
 // What a model costs (EVENT-7): prices come from whoever configures it, none are known here. Amounts are whole
 // millionths of a currency, so that sums are exact; what cannot be worked out is not known, and never a guess.
 
-import type { ModelUsage } from "./model-usage.ts";
-
 /** For a million tokens each, in units of the currency: `3` or `0.075`. */
 export interface ModelPrices {
   /** Such as `USD`. */
@@ -65,4 +63,13 @@ export function describeCost({ currency, micros }: Cost): string {
     .padStart(6, "0")
     .replace(/0{1,4}$/, "");
   return `${whole}.${decimals} ${currency}`;
+}
+
+/** Left out what the provider did not tell (EVENT-7). */
+export interface ModelUsage {
+  input_tokens?: number;
+  output_tokens?: number;
+  cache_read_tokens?: number;
+  cache_write_tokens?: number;
+  reasoning_tokens?: number;
 }

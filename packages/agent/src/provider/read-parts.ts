@@ -2,12 +2,11 @@
 // are complete, and the pieces the provider will want to see again.
 
 import type { JsonObject } from "@soong/core";
-import { isRecord, omitUndefined } from "@soong/core/internal";
-import type { ModelError, ModelEvent, StopReason } from "../model/index.ts";
+import { asRecord, isRecord, omitUndefined } from "@soong/core/internal";
+import type { ModelError, ModelEvent, ModelUsage, StopReason } from "../model/index.ts";
 import { createNativeIds } from "./native-ids.ts";
 import { providerData, type Piece } from "./provider-data.ts";
 import { modelError, toModelError, type ErrorContext } from "./to-model-error.ts";
-import { readProviderUsage } from "./usage.ts";
 
 /** What we read of a part, whichever version of the interface it is of. */
 export interface StreamPart {
@@ -246,4 +245,20 @@ function isBlank(text: string): boolean {
 
 function readText(value: unknown): string {
   return typeof value === "string" ? value : "";
+}
+
+export function readProviderUsage(given: unknown): ModelUsage {
+  const usage = asRecord(given);
+  const input = asRecord(usage["inputTokens"]);
+  const output = asRecord(usage["outputTokens"]);
+  const counts: Readonly<Record<keyof ModelUsage, unknown>> = {
+    input_tokens: input["total"] ?? usage["inputTokens"],
+    output_tokens: output["total"] ?? usage["outputTokens"],
+    cache_read_tokens: input["cacheRead"] ?? usage["cachedInputTokens"],
+    cache_write_tokens: input["cacheWrite"],
+    reasoning_tokens: output["reasoning"] ?? usage["reasoningTokens"],
+  };
+  return Object.fromEntries(
+    Object.entries(counts).filter(([, count]) => Number.isSafeInteger(count)),
+  );
 }

@@ -5,7 +5,7 @@ import { readdir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { messageOf, type Restriction } from "@soong/core";
 import type { Problem } from "@soong/platform";
-import { readTextFile } from "../document/index.ts";
+import { readTextFile, rejectDocument } from "../document/index.ts";
 import { parseSkill, type ParsedSkill } from "./parse-skill.ts";
 import { isSkillName, SKILL_FILE, type Skill } from "./skill.ts";
 
@@ -54,20 +54,20 @@ export async function readSkill(folder: string, name: string): Promise<ParsedSki
   if (!isSkillName(name)) {
     const message =
       "has a name no skill can have: lower-case letters, digits and single hyphens between them, 64 characters at most";
-    return refused(place, message);
+    return rejectDocument(place, message);
   }
   const root = await realpath(folder).catch(() => folder);
   const found = await resolveWithin(root, place);
-  if (!found.ok) return refused(place, found.message);
+  if (!found.ok) return rejectDocument(place, found.message);
   const file = await resolveWithin(root, join(found.path, SKILL_FILE));
   if (!file.ok) {
     const message = file.missing
       ? `has no ${SKILL_FILE}; a skill is a folder with one`
       : file.message;
-    return refused(file.missing ? place : join(place, SKILL_FILE), message);
+    return rejectDocument(file.missing ? place : join(place, SKILL_FILE), message);
   }
   const read = await readTextFile(file.path, MOST_FILE_BYTES);
-  if (!read.ok) return refused(join(place, SKILL_FILE), read.message);
+  if (!read.ok) return rejectDocument(join(place, SKILL_FILE), read.message);
   return parseSkill(read.text, join(found.path, SKILL_FILE));
 }
 
@@ -88,10 +88,6 @@ async function resolveWithin(root: string, path: string): Promise<Found> {
   }
 }
 
-function refused(file: string, message: string): ParsedSkill {
-  return { ok: false, problems: [{ file, line: 1, column: 1, message }] };
-}
-
 async function listSkillFolders(folder: string, problems: Problem[]): Promise<string[]> {
   let names: string[];
   try {
@@ -101,13 +97,13 @@ async function listSkillFolders(folder: string, problems: Problem[]): Promise<st
   } catch (error) {
     if ((error as { code?: string }).code !== "ENOENT") {
       const message = `cannot be read: ${messageOf(error)}`;
-      problems.push({ file: folder, line: 1, column: 1, message });
+      problems.push(...rejectDocument(folder, message).problems);
     }
     return [];
   }
   if (names.length > MOST_SKILLS) {
     const message = `holds ${names.length} folders; the first ${MOST_SKILLS} by name are read`;
-    problems.push({ file: folder, line: 1, column: 1, message });
+    problems.push(...rejectDocument(folder, message).problems);
   }
   return names.toSorted().slice(0, MOST_SKILLS);
 }

@@ -12,7 +12,7 @@ import {
 } from "@soong/core";
 import { nearestName, omitUndefined, oneLine } from "@soong/core/internal";
 import { describeProblem, shorten, type Problem } from "@soong/platform";
-import { listNodesInView, type FindRun } from "./calling-run.ts";
+import { listNodesInView, type FindRun } from "../context/index.ts";
 import { filesBeside, readFileBeside, type FilesBeside } from "./files-beside.ts";
 import { loadSkills, readSkill, type RestrictedSkill } from "./load-skills.ts";
 import { describeRequests, resolveRequestedTools, type RequestedTool } from "./requested-tools.ts";
@@ -176,7 +176,7 @@ function loadTool({ folder, findRun }: SkillToolParts): AnyTool {
       const calling = findRun(context);
       const path = calling?.path() ?? [];
       const isThere =
-        hasSkill(listNodesInView(calling), skill) || isOnItsWay(context.runContext, skill, path);
+        hasSkill(listNodesInView(path), skill) || isOnItsWay(context.runContext, skill, path);
       const beside = await filesBeside(skill, isHidden);
       const tools =
         calling === undefined
