@@ -207,7 +207,7 @@ test("secrets, forgeries and files that are none are refused, each by itself, an
   const whys = report.refused.map(({ why }) => why).join("\n");
   expect(whys.match(/looks like a secret/g)).toHaveLength(3);
   expect(whys.match(/the journal of its run has no such candidate/g)).toHaveLength(2);
-  expect(whys).toContain("it is of another run than the one whose archive it lies in");
+  expect(whys).toContain("it is of another run than the one whose archive it is in");
   expect(whys).toContain("its file has the name of another candidate");
   expect(whys).toContain("file is not a field of a candidate");
   expect(whys).toContain("is larger than 64 KiB");

@@ -492,7 +492,7 @@ test("a rule on memories holds for recalling them, in a call and at the start of
   });
   const some = await stage([recall("fish"), DONE], undefined, under(rules));
   await some.ask("Which fish?");
-  expect(some.results()[0]).toContain("2 memories are left out: restricted by a rule.");
+  expect(some.results()[0]).toContain("2 memories are omitted: restricted by a rule.");
   const nodes = some.nodes("memory_context").map(textOf).join("\n");
   expect(nodes).toContain("trout");
   expect(JSON.stringify([some.journal.nodes, some.journal.facts])).not.toContain("swordfish");

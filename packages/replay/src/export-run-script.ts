@@ -33,7 +33,7 @@ import { readArtifact, readFacts, type ReplaySource } from "./source.ts";
 export interface ScriptOptions {
   readonly source: ReplaySource;
   readonly run_id: string;
-  /** Hides secrets in arguments that were kept apart, which are raw. Left out: those are not exported whole. */
+  /** Hides secrets in arguments that were kept apart, which are raw. Default: those are not exported whole. */
   readonly redact?: (text: string) => string;
 }
 
@@ -74,7 +74,7 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
   let known = false;
   /** What `agent.child.created` says of each, in the order they were started. */
   const children: FactData<"agent.child.created">[] = [];
-  /** An input holds what stands for a secret: what comes of it, and after it, need not be what was. */
+  /** An input holds the placeholder of a secret: its result, and what follows, may differ from the record. */
   let isAltered = false;
   const carried = createCarriedGuards();
   const running = new Set<string>();
@@ -128,7 +128,7 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
     else if (type === "run.aborted") {
       isStopped = data.error?.code === "stopped_by_hook";
       if (!isStopped) {
-        notes.add("The run was aborted; a script has no such end, and goes on to its last turn.");
+        notes.add("The run was aborted; a script has no such end, and continues to its last turn.");
       }
     } else if (isTerminalFact(fact)) {
       const { result } = fact.data;
@@ -143,7 +143,7 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
     }
   }
 
-  /** What ends by itself beside a failure might as well have been cancelled by it: that is a matter of time. */
+  /** A call that ends on its own beside a failure might also have been cancelled by it: that is a matter of time. */
   function noteEnd(tool_call_id: string, status: ToolStatus): void {
     running.delete(tool_call_id);
     if (!ENDS_BY_ITSELF.has(status)) return;
@@ -154,7 +154,7 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
     });
     if (!isTimed) return;
     notes.add(
-      `${tool_call_id} ended by itself while something else ended the calls beside it: played again it may be cancelled, or the other way round.`,
+      `${tool_call_id} ended on its own while something else ended the calls beside it: played again it may be cancelled, or the other way round.`,
     );
   }
 
@@ -182,7 +182,7 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
     const call: SentCall = { fact };
     if (!isAltered && hasPlaceholder(fact.data.model_input ?? "")) {
       isAltered = true;
-      notes.add("Inputs hold what stands for a secret: put the real one there where it matters.");
+      notes.add("Inputs hold placeholders of secrets: put the real ones there where it matters.");
     }
     if (answer !== undefined) {
       answer.parts.push(call);
@@ -287,7 +287,7 @@ export async function exportRunScript(options: ScriptOptions): Promise<RunScript
 
 /** Ends that came from when things happened, which a script does not say. */
 const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
-  ["interrupted", "was ended by new input. A script has none: the call goes on to its end."],
+  ["interrupted", "was ended by new input. A script has none: the call continues to its end."],
 ]);
 
 /** The hook is in the script: it ends these again. */

@@ -31,7 +31,7 @@ export interface LiveCall {
   isEnding: boolean;
   /** Of its handler, once that was called. */
   context?: Pick<ToolContext, "waitForPerson">;
-  /** The person its handler waits for. */
+  /** The approval its handler waits for. */
   person?: Gate<void>;
   /** The scheduler has let it begin. */
   begun: boolean;
@@ -92,7 +92,7 @@ export function createGate<T>(): Gate<T> {
     resolve = take;
     reject = refuse;
   });
-  // It may be that nobody waits there.
+  // It may be that nothing waits there.
   promise.catch(() => {});
   return {
     promise,

@@ -1,5 +1,5 @@
-// The arguments of a recorded call, as they can be given once more. They were recorded without secrets: where what stands
-// in for one does not fit the schema, something that fits is put in its place, because that it was valid is on record.
+// The arguments of a recorded call, as they can be given once more. They were recorded without secrets: where a
+// placeholder does not fit the schema, a fitting value replaces it, because the record says that the input was valid.
 
 import type { JsonObject, JsonValue, RegisteredTool } from "@soong/core";
 import { ARGUMENTS_NAME, isJsonObject, parseArguments } from "@soong/core/internal";
@@ -24,13 +24,13 @@ export async function readArguments(
   if (call.validated === undefined) {
     return {
       ok: false,
-      why: "its arguments were refused, and what stands for a secret in them may not be",
+      why: "its arguments were refused, and the placeholder of a secret in them may not be",
     };
   }
   if (tool.input.check(parsed.value).ok) return { ok: true, value: model_input };
   const fitting = fillPlaceholders(parsed.value, tool);
   return fitting === undefined
-    ? { ok: false, why: "what stands for a secret in its arguments does not fit its schema" }
+    ? { ok: false, why: "the placeholder of a secret in its arguments does not fit its schema" }
     : { ok: true, value: fitting };
 }
 

@@ -1,5 +1,5 @@
-// One call as the journal has it: what was decided about it, and what the outside said meanwhile (its guards, the person
-// who was asked, its own code). A replay decides again, and is told the rest from here.
+// One call as the journal has it: what was decided about it, and what the outside said meanwhile (its guards, the user
+// who was asked, its own code). A replay decides again, and reads the rest from here.
 
 import {
   isTerminalFact,
@@ -151,13 +151,13 @@ export function getRecordedError(call: RecordedCall): ToolError | undefined {
   return getRecordedResult(call)?.error;
 }
 
-/** How it had ended by itself, also where it was discarded with its answer after that. */
+/** How it had ended on its own, also where it was discarded with its answer after that. */
 export function getOwnStatus(call: RecordedCall): ToolStatus | undefined {
   const { status, metadata } = getRecordedResult(call) ?? {};
   return metadata?.discarded_status ?? status;
 }
 
-/** What a judgement was made on. What a person was shown of it, and what was there before, decides nothing. */
+/** What a judgement was made on. What the user was shown of it, and what was there before, decides nothing. */
 export function toPlan(judgement: RecordedCall["judged"]): Plan {
   const { resources = [], planned_destructive, effects } = judgement?.data ?? {};
   const destructive = planned_destructive ?? effects?.destructive;
@@ -207,7 +207,7 @@ export function wentStale(call: RecordedCall): boolean {
   return getRecordedError(call)?.code === "tool_definition_changed";
 }
 
-/** Whoever drove its turn, or a sibling, ended it: what it returned counted no more. */
+/** The driver of its turn, or a sibling, ended it: what it returned no longer counted. */
 export function endedFromOutside(status: ToolStatus | undefined): boolean {
   return status === "aborted" || status === "cancelled" || status === "discarded";
 }

@@ -25,7 +25,7 @@ export interface RecordedRun {
   readonly config: ConfigInput;
   readonly request: FactData<"run.started">["request"];
   readonly definitions: DefinitionsRecord;
-  /** When calls ended, waited for people and were halted is on record. Otherwise it is inferred. */
+  /** When calls ended, waited for approval and were halted is on record. Otherwise it is inferred. */
   readonly hasOrder: boolean;
 }
 

@@ -74,7 +74,7 @@ export function createCallStep(around: CallSurroundings): CallStep {
       case "permission.requested":
         await settle();
         if (!call.asked)
-          throw new Diverged(fact, "permission", "a person is asked", describeEnding(call));
+          throw new Diverged(fact, "permission", "the user is asked", describeEnding(call));
         return;
       case "permission.resolved":
       case "permission.failed":
@@ -176,7 +176,7 @@ export function createCallStep(around: CallSurroundings): CallStep {
     }
   }
 
-  /** Whatever it waits for is there. */
+  /** All it waits for is released. */
   function releaseAll(call: LiveCall, fact: Fact): void {
     call.kept.open();
     call.admitted.open();
@@ -189,7 +189,7 @@ export function createCallStep(around: CallSurroundings): CallStep {
     call.durable.open();
   }
 
-  /** What had ended by itself had done so before. */
+  /** Calls that had ended on their own had done so before. */
   async function haltCall(call: LiveCall, how: Halt): Promise<void> {
     const turn = piece.turns.get(call.turn);
     await releaseParked(piece, call, () => false);
@@ -201,7 +201,7 @@ function stopsRun({ recorded }: LiveCall, { seq }: Fact): boolean {
   return recorded.guards.some(({ by, answer }) => by === seq && answer.stop !== undefined);
 }
 
-/** Its own end, which the hooks after it are told of. */
+/** Its own end, which the hooks after it receive. */
 function returns(call: LiveCall): void {
   if (call.recorded.started !== undefined) openReturn(call);
   else if (!endedFromOutside(getOwnStatus(call.recorded))) openPlan(call, true);

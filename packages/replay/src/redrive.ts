@@ -77,7 +77,7 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
     },
     isEnabled: (name) => !disabled.has(name),
     until: (seq) => place.until(seq),
-    // Told by the kernel's own code, which must not be stopped there: it is looked at when it has come to rest.
+    // Called from the kernel's own code, which must not be stopped there: it is checked when the kernel is idle.
     begun(call) {
       if (call.begun) return;
       call.begun = true;
@@ -159,7 +159,7 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
     await outside(() => releaseCall(call));
   }
 
-  /** Whatever is still under way goes: the record of it has ended. */
+  /** Aborts all that is still under way: its record has ended. */
   async function leave(): Promise<void> {
     place.release(Number.POSITIVE_INFINITY);
     for (const turn of turns.values()) void turn.abort("the record ends here");

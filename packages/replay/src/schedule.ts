@@ -7,7 +7,7 @@ import type { LiveCall } from "./live-call.ts";
 import type { Piece } from "./live-call.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 
-/** A barrier had nobody beside it, and what may write waited for the end of the answer. */
+/** A barrier ran alone, and what may write waited for the end of the answer. */
 export function beginsTooEarly(
   { calls, streaming }: Piece,
   call: LiveCall,

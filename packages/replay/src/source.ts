@@ -1,5 +1,5 @@
 // Where a replay reads from: the facts of a session, page by page, its nodes and the bytes of its artifacts. A reader of
-// `@soong/store` is one as it stands; `replaySourceOf` makes one of a journal in memory.
+// `@soong/store` is one; `createReplaySource` makes one of a journal in memory.
 
 import type { ArtifactStore, ConversationNode, Fact, MemoryJournal } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
@@ -36,7 +36,7 @@ export function createReplaySource(
 
 const PAGE = 500;
 
-/** In order, a page at a time. A fact that is missing among those of a run is damage, and told as such. */
+/** In order, a page at a time. A fact that is missing among those of a run is reported as damage. */
 export async function* readFacts(
   source: ReplaySource,
   run_id?: string,
@@ -68,7 +68,7 @@ export async function* readFacts(
   }
 }
 
-/** Undefined where its bytes are not to be had, for whatever reason. */
+/** Undefined where its bytes cannot be read. */
 export async function readArtifact(
   source: ReplaySource,
   artifact_id: string,

@@ -1,5 +1,5 @@
-// What stands for the outside in a replay: tools without their code, guards, the person, the store of artifacts. Each says
-// what the record has it say, when the record has it say it, and does nothing else.
+// Stand-ins for the outside in a replay: tools without their code, guards, the user, the store of artifacts. Each answers
+// as recorded, when the record says so, and does nothing else.
 
 import {
   defineHook,
@@ -44,7 +44,7 @@ import {
 /** What the stand-ins ask the replay. */
 export interface Stage {
   call(id: string): LiveCall;
-  /** The call whose input is being taken: code that checks an input is not told which call it is of. */
+  /** The call whose input is being taken: code that checks an input does not know which call it is of. */
   readonly admitting: LiveCall | undefined;
   isEnabled(tool_name: string): boolean;
   /** The record has got there. */
@@ -113,7 +113,7 @@ async function replayValidate(
 ): Promise<void> {
   if (call === undefined) return;
   call.admissions += 1;
-  // A replaced input is taken while its guard is heard; there is no fact to wait for.
+  // A replaced input is taken while its guard answers; there is no fact to wait for.
   if (call.admissions === 1) await call.admitted.promise;
   const error = refusedByCode(call.recorded, functions);
   const isLast = call.admissions === call.recorded.admissions.length;
@@ -186,7 +186,7 @@ export function openTargets({ recorded, targeted: gate }: LiveCall, isOver: bool
   else gate.open(toPlan(recorded.judged));
 }
 
-/** One that failed is told of when the record has its end, or had a person asked first. */
+/** A failure is released when the record has its end, or had the user asked first. */
 export function openPlan({ recorded, planned: gate }: LiveCall, isOver: boolean): void {
   const error = getRecordedError(recorded);
   if (!failedToPlan(recorded) || error === undefined) gate.open(toPlan(recorded.evaluated));
@@ -244,7 +244,7 @@ export function createResponder(stage: Stage): AskPermission {
     const call = stage.call(tool_call_id);
     await call.answered.promise;
     const { resolved } = call.recorded;
-    if (resolved === undefined) throw new Error("nobody answered");
+    if (resolved === undefined) throw new Error("no one answered");
     const { decision, reason, answered_by } = resolved.data;
     return {
       decision,

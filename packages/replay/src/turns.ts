@@ -17,7 +17,7 @@ export interface SegmentTurns {
   haltOf(turn: number): Halt | undefined;
 }
 
-/** From outside a turn: whoever drives it wanted no more of it. */
+/** From outside a turn, by its driver. */
 export type Halt = "abort" | "discard" | "interrupt";
 
 export function isHalt(kind: unknown): kind is Halt {
@@ -46,7 +46,7 @@ export function readTurns(segment: readonly Fact[]): SegmentTurns {
       ofAnswer.set(seq, answer);
     } else if (type === "model.completed" || type === "model.failed") {
       if (answer !== undefined) ofAnswer.set(seq, answer);
-      // One that was cut off is ended by whoever drives it.
+      // One that was cut off is ended by its driver.
       const hasEnded = type === "model.completed" && data.stop !== "max_tokens";
       if (answer !== undefined && hasEnded) ends.set(answer, seq);
       answer = undefined;

@@ -1,4 +1,4 @@
-// The journal of a replay keeps nothing: it tells what the kernel decides now, call by call and surface by surface.
+// The journal of a replay keeps nothing: it collects what the kernel decides now, call by call and surface by surface.
 
 import { isTerminalFact, type Fact, type Journal } from "@soong/core";
 import { readCallClass } from "@soong/core/internal";

@@ -1,5 +1,5 @@
 // The same run under another policy or config (REPLAY-2): which of its calls would be decided otherwise, and which of its
-// tools it would not have. It goes by what was recorded; what a model would have done instead, nobody knows.
+// tools it would not have. It goes by what was recorded; what a model would have done instead is not known.
 
 import {
   compilePolicy,
@@ -49,7 +49,7 @@ export interface WhatIfOptions {
 export interface WhatIfReport {
   readonly session_id: string;
   readonly run_id: string;
-  /** Why the run would not begin at all; then there is nothing else to tell. */
+  /** Why the run would not begin at all; then there is nothing else to report. */
   readonly refused?: string;
   /** Tools that would stand otherwise when the run begins. */
   readonly surface: readonly WhatIfTool[];

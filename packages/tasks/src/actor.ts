@@ -57,7 +57,7 @@ export function checkAction(actor: TaskActor, action: TaskAction): Outcome<undef
   );
 }
 
-/** A task that is not the actor's is one that is not there: what it is called tells nobody that it exists. */
+/** A task that is not the actor's does not exist for it: its id reveals nothing. */
 export function isVisibleTo(
   actor: TaskActor,
   task: Pick<TaskRecord, "task_id" | "session_id">,

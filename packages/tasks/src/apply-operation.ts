@@ -1,4 +1,4 @@
-// One operation on the copy of a task (TASK-3). A step somebody works on keeps the ground it stands on.
+// One operation on the copy of a task (TASK-3). A claimed step keeps its text and dependencies.
 
 import { describeClaim, withoutClaim } from "./draft.ts";
 import type { FactContent } from "@soong/core";
@@ -154,7 +154,7 @@ function changeStep(
   }
 }
 
-/** A worker reads its step when it claims it: what it was told must stay true until it is done with it. */
+/** A worker reads its step when it claims it: what it read must stay true until it is done. */
 function checkEditable({ step_id, status, claim }: StepRecord, what: string): string | undefined {
   if (status === "claimed" || status === "running") {
     const by = claim === undefined ? "" : ` by run ${claim.run_id}`;

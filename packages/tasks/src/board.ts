@@ -110,7 +110,7 @@ function describeNextMove({ status }: TaskRecord, counts: StepCounts): string {
   if (ready > 0) return "Next: the ready steps can be given to workers.";
   if (claimed + running > 0) return "Next: wait for the steps at work.";
   if (failed + blocked > 0) {
-    return "Next: nothing can go on by itself. Retry, unblock, change or cancel the steps above with task_update, or fail the task.";
+    return "Next: nothing can continue automatically. Retry, unblock, change or cancel the steps above with task_update, or fail the task.";
   }
   if (pending > 0) return "Next: nothing is ready. Look at the dependencies of the pending steps.";
   return status === "running"

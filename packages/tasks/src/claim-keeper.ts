@@ -15,7 +15,7 @@ export interface ClaimKeeper {
   during<T>(claim: Pick<HeldClaim, "run_id" | "token">, update: () => Promise<T>): Promise<T>;
   /** The step was finished: no more heartbeats for it. */
   forget(claim: Pick<HeldClaim, "run_id" | "token">): void;
-  /** Tells, once, that a run has lost the claim it had: nothing it still does on the step counts. Returns the way out. */
+  /** Calls `lost` once when a run has lost its claim: nothing it still does on the step counts. Returns an unsubscribe function. */
   watch(run_id: string, lost: (claim: HeldClaim, why: string) => void): () => void;
   /**
    * When a run has come to its end, whichever: a step it has not finished is given back. `record`: where that is put
@@ -29,7 +29,7 @@ export interface ClaimKeeper {
 export interface ClaimKeeperOptions {
   readonly tasks: Tasks;
   readonly clock?: Clock;
-  /** Left out: a third of the lease. */
+  /** Default: a third of the lease. */
   readonly heartbeatMs?: number;
 }
 
@@ -38,7 +38,7 @@ const UNREACHED = "Its lease ran out, and the store could not be reached to rene
 interface Kept {
   readonly claim: HeldClaim;
   readonly record: RecordTaskFact | undefined;
-  /** By our own clock, which nobody sets: the lease was renewed no earlier than a lease before it. */
+  /** By the monotonic clock: the lease was renewed no earlier than a lease before it. */
   leaseEndsAt: number;
   /** Updates under way. */
   updates: number;
@@ -103,7 +103,7 @@ export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
 
   async function renewClaim(one: Kept): Promise<void> {
     const since = clock.monotonic();
-    // Whether the store answers or not: past its lease a claim may be somebody else's. A process that stood still for
+    // Whether the store answers or not: past its lease a claim may belong to another run. A process that was suspended for
     // longer than its lease asks first: the claim may still be its own.
     const timeoutMs = since < one.leaseEndsAt ? one.leaseEndsAt - since : heartbeatMs;
     one.stop = clock.after(timeoutMs, () => loseClaim(one, UNREACHED));
@@ -111,7 +111,7 @@ export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
       await tasks.renew(one.claim, one.record);
       one.leaseEndsAt = since + tasks.leaseMs;
     } catch (error) {
-      // A store that is busy or gone for a moment: the lease has room for another try.
+      // A store that is busy or gone for a moment: the lease leaves time for another try.
       if (!(error instanceof TaskRefused)) {
         if (clock.monotonic() >= one.leaseEndsAt) loseClaim(one, UNREACHED);
       } else if (one.updates === 0) loseClaim(one, error.message);

@@ -1,5 +1,5 @@
 // A change of a task while it is planned: the rows as they were found, what has been put in their place so far, and
-// the facts that will be told of it once it is committed.
+// the facts that are recorded once it is committed.
 
 import type { FactData } from "@soong/core";
 import type { MachineTime } from "@soong/platform";
@@ -143,7 +143,7 @@ export function withoutClaim(step: StepRecord): StepRecord {
 
 const FACT_TEXT_CHARS = 500;
 
-/** A text of a record as a fact tells it: the record has all of it. No word is halved: half a secret is not recognised (REDACT-1). */
+/** A text of a record, cut for a fact: the record has all of it. Cut between words: half a secret is not recognised (REDACT-1). */
 export function shortenForFact(text: string): string {
   if (text.length <= FACT_TEXT_CHARS) return text;
   return `${text

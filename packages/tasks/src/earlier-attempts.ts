@@ -1,4 +1,4 @@
-// What came of a step before: whoever takes it over has to know what was tried, how that ended, and what it may have
+// The earlier attempts at a step: the next worker has to know what was tried, how that ended, and what it may have
 // changed by then.
 
 import { omitUndefined } from "@soong/core/internal";
@@ -34,7 +34,7 @@ export interface EarlierCall {
   readonly run_id: string;
   readonly tool_call_id: string;
   readonly tool_name: string;
-  /** `unknown`: nobody knows whether it happened. */
+  /** `unknown`: it is not known whether it happened. */
   readonly status: string;
   /** The files, programs and hosts it was about. */
   readonly targets: readonly string[];
@@ -56,7 +56,7 @@ export async function readEarlierAttempts(
   });
 }
 
-/** For the next worker, before anything else. Undefined for a step nobody has tried. */
+/** For the next worker, before anything else. Undefined for a step that was not tried yet. */
 export async function describeEarlierAttempts(
   step: StepRecord,
   readCalls: EarlierCalls | undefined,

@@ -1,6 +1,6 @@
 // Claims that end without a result (TASK-4): the lease ran out, the worker gave the step back, or the orchestrator took
 // it away. The step can be claimed again while it has attempts left, and has failed when it has none: a step that
-// kills whoever works on it must not do so for ever.
+// kills its workers must not do so for ever.
 
 import type { Draft } from "./draft.ts";
 import { describeClaim } from "./draft.ts";
@@ -8,8 +8,8 @@ import { addEarlierAttempt } from "./earlier-attempts.ts";
 import type { ClaimRecord, StepRecord } from "./records.ts";
 
 /**
- * Whoever looks at a task first makes the steps of lost workers ready again. One whose worker lives in this process is
- * not lost: the clock was set, or the process stood still, and nobody else has taken the step meanwhile.
+ * The first to read a task makes the steps of lost workers ready again. A claim whose worker is in this process is not
+ * lost: the clock was set, or the process was suspended, and no one else has taken the step meanwhile.
  */
 export function expireLeases(draft: Draft): void {
   for (const step of draft.allSteps()) {
@@ -20,7 +20,7 @@ export function expireLeases(draft: Draft): void {
       continue;
     }
     const until = step.claim?.lease_expires_at ?? draft.at;
-    endClaim(draft, step, "lease_lost", `its worker gave no sign of life until ${until}`);
+    endClaim(draft, step, "lease_lost", `its worker sent no heartbeat until ${until}`);
   }
 }
 

@@ -21,7 +21,7 @@ export function createMemoryTasks(): TaskStorage {
   const tasks = new Map<string, KeptTask>();
 
   return {
-    // Synchronous inside: nobody comes in between.
+    // Synchronous inside, so nothing comes in between.
     async change(selection, plan) {
       const planned = plan(find(selection));
       write(selection.task_id, planned);

@@ -1,4 +1,4 @@
-// A task as it is asked for, and the task it becomes. Statuses follow from the dependencies: nobody sets one here.
+// A task as it is asked for, and the task it becomes. Statuses follow from the dependencies and cannot be set here.
 
 import { omitUndefined, oneLine } from "@soong/core/internal";
 import type { TaskActor } from "./actor.ts";
@@ -16,7 +16,7 @@ export interface NewTask {
 }
 
 export interface NewStep {
-  /** Left out: `step_1`, `step_2` and so on, by its place. */
+  /** Default: `step_1`, `step_2` and so on, by its place. */
   readonly step_id?: string | undefined;
   readonly title: string;
   readonly instructions: string;
@@ -97,7 +97,7 @@ export function newStepProblems(step: NewStep, where: string): string[] {
   ].flatMap((problem) => (problem === undefined ? [] : [`${where}: ${problem}`]));
 }
 
-/** An id for each, their own or a new one that nobody has. */
+/** An id for each, their own or a new unique one. */
 export function assignStepIds(steps: readonly NewStep[], taken: ReadonlySet<string>): string[] {
   const used = new Set([...taken, ...steps.flatMap(({ step_id }) => step_id ?? [])]);
   let next = taken.size;

@@ -81,8 +81,8 @@ function listTool({ tasks, resolveCaller }: OrchestratorToolParts): AnyTool {
           items: { type: "string", enum: TASK_STATUSES },
           description: "Only tasks in one of these statuses.",
         },
-        limit: { type: "integer", minimum: 1, maximum: MAX_LISTED, description: "20 if left out." },
-        after: { ...TASK_ID, description: "The last task_id of the page before, to go on." },
+        limit: { type: "integer", minimum: 1, maximum: MAX_LISTED, description: "Default: 20." },
+        after: { ...TASK_ID, description: "The last task_id of the page before, to continue." },
       },
       additionalProperties: false,
     },
@@ -124,8 +124,7 @@ function updateTool({ tasks, resolveCaller }: OrchestratorToolParts): AnyTool {
         expected_version: {
           type: "integer",
           minimum: 1,
-          description:
-            "The version of the plan you have seen: refused if somebody has changed it since.",
+          description: "The version of the plan you have seen: refused if it was changed since.",
         },
       },
       required: ["task_id", "operations"],

@@ -9,7 +9,7 @@ import { refuse, type Outcome } from "./refusal.ts";
 
 export interface ClaimRequest {
   readonly task_id: string;
-  /** Left out: the first ready one. */
+  /** Default: the first ready one. */
   readonly step_id?: string | undefined;
   /** Also set it running, in the same change. */
   readonly start?: boolean | undefined;
@@ -99,7 +99,7 @@ function claimStep(draft: Draft, actor: TaskActor, step: StepRecord, token: stri
   return taken;
 }
 
-/** Whoever has claimed a step begins with it. */
+/** The holder of the claim begins to work. */
 export function startStep(draft: Draft, step: StepRecord): void {
   draft.putStep({ ...step, status: "running", started_at: draft.at });
   const by = step.claim === undefined ? {} : { claim: describeClaim(step.claim) };

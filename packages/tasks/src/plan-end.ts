@@ -1,5 +1,5 @@
-// The end of a task: completed when no step is left to do, failed or cancelled at any time it runs. Whatever was under
-// way ends with it: whoever works on a step then finds its claim gone.
+// The end of a task: completed when no step is left to do, failed or cancelled at any time it runs. Its open
+// steps end with it: their workers lose their claims.
 
 import { artifactsProblem, textProblem } from "./check-texts.ts";
 import { describeClaim, shortenForFact, withoutClaim, type Draft } from "./draft.ts";

@@ -1,4 +1,4 @@
-// What becomes of a step in the hands of whoever holds it, or of the orchestrator (TASK-2, TASK-5). Only the claim the
+// How the holder of a step, or the orchestrator, updates it (TASK-2, TASK-5). Only the claim the
 // step has now counts: what comes under an older one is refused, also from the same run (TASK-4).
 
 import type { TaskActor } from "./actor.ts";
@@ -19,7 +19,7 @@ export interface StepUpdate {
   readonly step_id: string;
   /** Of the claim, for a worker; the orchestrator needs none. */
   readonly token?: string | undefined;
-  /** Left out: only the note is changed. */
+  /** Default: only the note changes. */
   readonly status?: RequestedStatus | undefined;
   /** What came of it; a completed step has one. */
   readonly summary?: string | undefined;
@@ -58,7 +58,7 @@ export function planStepUpdate(
   return { ok: true, value: draft.step(step.step_id) ?? moved };
 }
 
-/** Whoever has a claim has its token; one without is told why it has none. */
+/** The holder of a claim has its token; others receive the reason why they have none. */
 function checkClaim(step: StepRecord, actor: TaskActor, update: StepUpdate): Outcome<undefined> {
   const { claim, step_id, status, last_run_id } = step;
   if (claim?.run_id === actor.run_id && claim.token === update.token) {
@@ -199,7 +199,7 @@ function cancelWaitedStep(
   if (waiting.length > 0) {
     return refuse(
       "illegal_transition",
-      `Step ${step.step_id} cannot be cancelled by itself: ${waiting.slice(0, MAX_NAMED_STEPS).join(", ")} would wait for it for ever. In one task_update, cancel those too or remove their dependency on it.`,
+      `Step ${step.step_id} cannot be cancelled alone: ${waiting.slice(0, MAX_NAMED_STEPS).join(", ")} would wait for it for ever. In one task_update, cancel those too or remove their dependency on it.`,
       { waiting: waiting.slice(0, MAX_NAMED_STEPS) },
     );
   }

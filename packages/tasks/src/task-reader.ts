@@ -1,5 +1,5 @@
-// Reading tasks without an actor: for the person at the command line and for code, who may see all of their own store.
-// Writes nothing: a claim whose lease has run out stands as it is until somebody acts on the task.
+// Reading tasks without an actor: for the user at the command line and for code, which may see all of their own store.
+// Writes nothing: a claim whose lease has run out stays unchanged until someone acts on the task.
 
 import { omitUndefined } from "@soong/core/internal";
 import { renderBoard } from "./board.ts";
@@ -28,7 +28,7 @@ export interface TaskWithCounts {
 export interface TaskListing {
   readonly session_id?: string | undefined;
   readonly statuses?: readonly TaskStatus[] | undefined;
-  /** Left out: 50. */
+  /** Default: 50. */
   readonly limit?: number | undefined;
   /** The last task of the page before. */
   readonly after?: string | undefined;
@@ -37,7 +37,7 @@ export interface TaskListing {
 export interface StepListing {
   readonly statuses?: readonly StepStatus[] | undefined;
   readonly after_position?: number | undefined;
-  /** Left out: 100. */
+  /** Default: 100. */
   readonly limit?: number | undefined;
 }
 
@@ -85,7 +85,7 @@ export function taskReader(storage: TaskStorage): TaskReader {
   }
 }
 
-/** As many of each as could find room. */
+/** As many of each as could fit. */
 const ON_BOARD = 20;
 
 async function readBoard(storage: TaskStorage, task_id: string): Promise<string | undefined> {

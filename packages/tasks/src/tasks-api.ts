@@ -18,16 +18,16 @@ export type RecordTaskFact = <T extends TaskFactType>(type: T, data: FactData<T>
 export interface TaskCaller {
   readonly actor: TaskActor;
   readonly record?: RecordTaskFact | undefined;
-  /** What earlier runs of the session did, for whoever takes over a step of theirs. */
+  /** What earlier runs of the session did, for a run that takes over a step of theirs. */
   readonly readCalls?: EarlierCalls | undefined;
 }
 
-/** Whatever is refused is thrown as a `TaskRefused`. */
+/** Refusals are thrown as a `TaskRefused`. */
 export interface Tasks {
   readonly leaseMs: number;
-  /** The runtime's own eyes: without an actor, and changing nothing. */
+  /** For the runtime itself: without an actor, and read-only. */
   readonly reader: TaskReader;
-  /** Tokens of claims whose workers live in this process: whoever looks at a task here renews them. */
+  /** Tokens of claims whose workers live in this process: reading a task here renews them. */
   readonly alive: Set<string>;
   create(caller: TaskCaller, task: NewTask): Promise<TaskWithCounts>;
   get(caller: TaskCaller, task_id: string): Promise<TaskWithCounts>;
@@ -41,7 +41,7 @@ export interface Tasks {
   fail(caller: TaskCaller, ending: TaskEnding): Promise<TaskRecord>;
   cancel(caller: TaskCaller, ending: TaskEnding): Promise<TaskRecord>;
   board(caller: TaskCaller, task_id: string): Promise<string>;
-  /** A sign of life: the lease begins anew. Refused when the claim is lost. Answers with its new end. */
+  /** A heartbeat: the lease begins anew. Refused when the claim is lost. Returns its new end. */
   renew(claim: HeldClaim, record?: RecordTaskFact): Promise<string>;
   /** For a worker that ends without having finished. Nothing happens when the claim is lost already. */
   release(claim: HeldClaim, how: ReleaseReason, record?: RecordTaskFact): Promise<void>;

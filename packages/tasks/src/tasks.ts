@@ -1,5 +1,5 @@
 // The tasks of a store, for everyone who acts on them: who may (TASK-5), what follows (TASK-2…4), all in one
-// transaction of the storage, told as facts when it is done.
+// transaction of the storage, recorded as facts when it is done.
 
 import { randomIds, systemClock, type Clock, type IdSource } from "@soong/core";
 import { machineTime } from "@soong/platform";
@@ -24,9 +24,9 @@ export interface TasksOptions {
   readonly storage: TaskStorage;
   readonly clock?: Pick<Clock, "now">;
   readonly ids?: IdSource;
-  /** How long a claim holds without a sign of life. Left out: a minute. */
+  /** How long a claim holds without a heartbeat. Default: a minute. */
   readonly leaseMs?: number;
-  /** How often a step that says nothing of it is tried. Left out: three times. */
+  /** How often a step without a `max_attempts` is tried. Default: three times. */
   readonly maxAttempts?: number;
 }
 
@@ -37,7 +37,7 @@ export function createTasks(options: TasksOptions): Tasks {
     throw new RangeError(`a lease of ${leaseMs} ms is too short; at least ${MIN_LEASE_MS}`);
   }
   const reader = taskReader(storage);
-  /** Tasks in which there was nothing to claim: whoever comes again only looks, and holds up nobody who works. */
+  /** Tasks in which there was nothing to claim: the next claim reads first, so that it does not block writers. */
   const idle = new Set<string>();
   const alive = new Set<string>();
   const rules = {
@@ -212,7 +212,7 @@ export function createTasks(options: TasksOptions): Tasks {
     plan: (draft: Draft) => Outcome<Value>,
   ): Promise<Value> {
     const { outcome, facts } = await storage.change(selection, (found) => {
-      // Asked for in the transaction: whoever waited for it must not judge leases by the time before.
+      // Read in the transaction: after waiting for it, leases must not be judged by an earlier time.
       const draft = createDraft(found, clock.now(), rules);
       const planned = plan(draft);
       const answer: { outcome: Outcome<Value>; facts: readonly TaskFact[] } = {
@@ -245,7 +245,7 @@ function hasNothingFor(
   );
 }
 
-/** Of the ready steps, those named to somebody who asked for one that is not. */
+/** How many ready steps are named when the requested one is not ready. */
 const READY_NAMED = 5;
 
 function refuseUnknownTask(task_id: string): { readonly ok: false; readonly refusal: Refusal } {

@@ -25,7 +25,7 @@ const STEP_NEXT: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
   cancelled: [],
 };
 
-/** What `task_update_step` may be asked for. `ready` stands for "as ready as its dependencies are". */
+/** What `task_update_step` may be asked for. `ready` means "as ready as its dependencies are". */
 export const REQUESTABLE = {
   worker: {
     pending: [],
@@ -57,7 +57,7 @@ export type RequestedStatus =
   | "ready"
   | "cancelled";
 
-/** Whatever is asked for, no plan goes another way. */
+/** Every plan follows this table. */
 export function mayBecome(from: StepStatus, to: StepStatus): boolean {
   return STEP_NEXT[from].includes(to);
 }

@@ -86,19 +86,19 @@ function queryTool({ tasks, resolveCaller }: WorkerToolParts): AnyTool {
           minItems: 1,
           maxItems: MAX_NAMED,
           items: STEP_ID,
-          description: "Exactly these steps, whatever their status.",
+          description: "Exactly these steps, in any status.",
         },
-        detail: { type: "string", enum: ["brief", "full"], description: "brief if left out." },
+        detail: { type: "string", enum: ["brief", "full"], description: "Default: brief." },
         after_position: {
           type: "integer",
           minimum: 0,
-          description: "The position of the last step of the page before, to go on.",
+          description: "The position of the last step of the page before, to continue.",
         },
         limit: {
           type: "integer",
           minimum: 1,
           maximum: MAX_LIMIT,
-          description: `${DEFAULT_LIMIT} if left out.`,
+          description: `Default: ${DEFAULT_LIMIT}.`,
         },
       } as const satisfies Record<keyof StepQuery | "detail", JsonSchema>,
       additionalProperties: false,
@@ -149,13 +149,13 @@ function claimTool({ tasks, keeper, resolveCaller }: WorkerToolParts): AnyTool {
     name: "agent.task_claim_step",
     title: "Claim a step",
     description:
-      "Claim a ready step of your task, so that nobody else works on it: the one named, or the first that is ready. One step at a time; it is yours until you finish it with agent.task_update_step. " +
+      "Claim a ready step of your task, so that no one else works on it: the one named, or the first that is ready. One step at a time; it is yours until you finish it with agent.task_update_step. " +
       "Answers with its instructions. Then set it running and begin, or say start: true here.",
     input_schema: {
       type: "object",
       properties: {
         task_id: OWN_TASK_ID,
-        step_id: { ...STEP_ID, description: "Left out: the first ready step." },
+        step_id: { ...STEP_ID, description: "Default: the first ready step." },
         start: { type: "boolean", description: "Also set it running at once." },
       },
       additionalProperties: false,
@@ -199,11 +199,11 @@ function updateStepTool({ tasks, keeper, resolveCaller }: WorkerToolParts): AnyT
       type: "object",
       properties: {
         task_id: OWN_TASK_ID,
-        step_id: { ...STEP_ID, description: "A worker can leave it out: it has one step." },
+        step_id: { ...STEP_ID, description: "A worker can omit it: it has one step." },
         status: {
           type: "string",
           enum: ["running", "completed", "failed", "blocked", "ready", "cancelled"],
-          description: "The new status. Left out: only the note changes.",
+          description: "The new status. Default: only the note changes.",
         },
         summary: {
           type: "string",
@@ -217,7 +217,7 @@ function updateStepTool({ tasks, keeper, resolveCaller }: WorkerToolParts): AnyT
           type: "string",
           minLength: 1,
           maxLength: TASK_LIMITS.noteChars,
-          description: "Where the work stands, for whoever watches.",
+          description: "The current state of the work, for observers.",
         },
       } as const satisfies Record<Exclude<keyof StepUpdate, "token">, JsonSchema>,
       additionalProperties: false,
@@ -250,7 +250,7 @@ function updateStepTool({ tasks, keeper, resolveCaller }: WorkerToolParts): AnyT
 function resolveTaskId({ actor }: TaskCaller, given: { readonly task_id?: string }): string {
   if (given.task_id !== undefined) return given.task_id;
   if (actor.kind === "worker") return actor.task_id;
-  throw missingField("task_id", "only a worker can leave it out");
+  throw missingField("task_id", "only a worker can omit it");
 }
 
 function missingField(field: string, why: string): ToolFailure {

@@ -1,5 +1,5 @@
-// All definitions there are: the built-in ones, those from code, those of the home's folder (AGENT-1). What cannot be taken
-// is a problem with its place and costs nothing but itself.
+// All definitions there are: the built-in ones, those from code, those of the home's folder (AGENT-1). An invalid one
+// is reported as a problem and does not affect the others.
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The child room's front door: agents as tools. It knows the definitions, the pools and who sits in which run, and gives
-// the loop its activeRuns, the kernel its tools, and the task tools their callers.
+// Agents as tools: knows the definitions, the worker pools and the active runs, and gives the loop its run registry, the
+// kernel its tools, and the task tools their callers.
 
 import type { CallIds, ToolSource } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
@@ -30,7 +30,7 @@ export interface AgentsOptions extends Pick<
   /** `agents.child_timeout_ms` of the kernel's config: no child may take longer. */
   readonly childTimeoutMs: number;
   readonly pools?: readonly WorkerPool[];
-  /** Left out: there is nothing workers could be dispatched to. */
+  /** Without it, no worker can be dispatched. */
   readonly tasks?: TaskParts;
 }
 

@@ -1,4 +1,4 @@
-// What a definition may say, as one check: every mistake is reported with its place, and a key nobody knows is one.
+// What a definition may say, as one check: every mistake is reported with its place, and an unknown key is one.
 
 import { compilePolicy, readSchema, type PermissionRule } from "@soong/core";
 import { isRecord, matchesName } from "@soong/core/internal";
@@ -45,7 +45,7 @@ const roles = shape.refine(list(choice(ROLES), { of: "roles" }), (given, place) 
 
 const ruleList = list(shape.anything, { of: "rules", max: MOST_RULES });
 
-/** A definition that could allow would be a way around whoever starts it. */
+/** A definition that could allow would bypass the policy of its caller. */
 const rules = shape.refine(ruleList, (value, place) => {
   const compiled = compilePolicy({
     rules: value as PermissionRule[],

@@ -1,10 +1,10 @@
-// How long a child may take, on a clock that stands still while a person thinks (PIPE-6).
+// How long a child may take, on a clock that is paused while an approval is pending (PIPE-6).
 
 import type { Clock } from "@soong/core";
 
 export interface ChildDeadline {
   readonly limitMs: number;
-  /** So far, without the time it stood still. */
+  /** So far, without the time it was paused. */
   elapsed(): number;
   pause(): void;
   resume(): void;

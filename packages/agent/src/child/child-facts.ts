@@ -16,10 +16,10 @@ import {
 export interface ChildStart extends ChildTask {
   readonly agent_id: string;
   readonly run_id: string;
-  /** Left out: what the role has by default (SURF-4). */
+  /** Default: the tools of the role (SURF-4). */
   readonly allowedTools?: readonly string[];
   readonly model?: string;
-  /** The conversation a fork goes on from, root first. */
+  /** The conversation a fork continues, root first. */
   readonly history?: readonly ConversationNode[];
   readonly timeoutMs: number;
   /** Further data of its facts, of a worker. */
@@ -61,7 +61,7 @@ export function recordChildEnded(
   try {
     recordForCall(active, context, END_FACTS[result.status], buildEndedData(start, result));
   } catch {
-    // The session's journal is broken or closed; the caller hears of that by itself.
+    // The session's journal is broken or closed, which the caller notices itself.
   }
 }
 

@@ -1,4 +1,4 @@
-// What of a child its caller's screen is told while it works (AGENT-5): its text and its calls, as progress of the call that
+// The progress of a child that its caller's user interface shows (AGENT-5): its text and its calls, as progress of the call that
 // started it, with who it is.
 
 import type { ArtifactRef, Fact, ToolContext, ToolResult } from "@soong/core";
@@ -8,7 +8,7 @@ import type { ChildTask } from "./child-prompt.ts";
 import type { ChildWaits } from "./child-waits.ts";
 
 export interface ChildProgress {
-  /** Settles when there is no more to tell. */
+  /** Settles when there is no more to report. */
   readonly settled: Promise<void>;
   /** What it had said of an answer that was not finished. */
   unfinishedText(): string;
@@ -22,7 +22,7 @@ interface Child extends Pick<ChildTask, "role" | "definition"> {
 }
 
 const MOST_LINE_CHARS = 400;
-/** Of a line that is not at its end: what is told, and white space around it. */
+/** Of an unfinished line: what is reported, and white space around it. */
 const MOST_KEPT_CHARS = 4 * MOST_LINE_CHARS;
 const MOST_ARTIFACTS = 100;
 
@@ -36,7 +36,7 @@ export function followChild(
   const origin = { agent_id, run_id, role, agent_definition_id: definition.id };
   const artifacts = new Map<string, ArtifactRef>();
   let answerText = "";
-  /** What of it is not told yet. */
+  /** What of it is not reported yet. */
   let unreported = "";
   return {
     settled: follow().catch(() => {}),
@@ -87,7 +87,7 @@ export function followChild(
     // All that is left of a call that is cut short.
     context.output(text);
     const lines = (unreported + text).split("\n");
-    // A line is told in short, so no more of it is kept: each piece of an endless one would cost all before it.
+    // A line is reported in short, so no more of it is kept: each piece of an endless one would cost all before it.
     unreported = (lines.pop() ?? "").slice(0, MOST_KEPT_CHARS);
     for (const line of lines) reportProgress("text", line);
   }
@@ -106,7 +106,7 @@ export function followChild(
 
   function handleFact({ type, tool_name = "", data }: Fact): void {
     if (type === "permission.requested") {
-      reportProgress("permission", `${tool_name} needs a person's answer`);
+      reportProgress("permission", `${tool_name} requires approval`);
     } else if (type === "tool.progress") {
       const { message } = data;
       if (typeof message === "string") reportProgress("progress", `${tool_name}: ${message}`);

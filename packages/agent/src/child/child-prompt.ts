@@ -15,7 +15,7 @@ export interface ChildTask {
 }
 
 const CHILD_RULES = [
-  "Another agent has started you and reads your last message, nobody else: you cannot ask anybody anything, and you cannot start agents yourself.",
+  "Another agent has started you and reads your last message, and no one else does: you cannot ask questions, and you cannot start agents yourself.",
   "A call that is denied stays denied: do without it, or say in your answer what could not be done.",
 ].join(" ");
 

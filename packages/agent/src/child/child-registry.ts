@@ -1,4 +1,4 @@
-// The children of a session, as long as this process lives: what agent.inspect_agent tells of one while it works and after.
+// The children of a session, as long as this process lives: what agent.inspect_agent shows of one while it works and after.
 
 import type { Session } from "@soong/core";
 import type { ChildResult, ChildStatus } from "./child-result.ts";
@@ -16,7 +16,7 @@ export interface ChildEntry {
   status: "running" | ChildStatus;
   /** The newest last. */
   readonly lines: string[];
-  /** Questions of its that nobody has answered yet. */
+  /** Its calls that wait for approval. */
   readonly waiting_for: ReadonlySet<string>;
   result?: ChildResult;
 }

@@ -55,7 +55,7 @@ function isItem(line: string): boolean {
   return ITEM.test(line);
 }
 
-/** A failed child is a result like any other: its caller reads why, and what the child had said, and goes on. */
+/** A failed child is a result like any other: its caller reads why, and what the child had said, and continues. */
 export function toHandlerResult(result: ChildResult, answer: string, note?: string): HandlerResult {
   const { status, agent_id, run_id, agent_definition_id, role, error } = result;
   const who = `${role} agent ${agent_definition_id} (${agent_id}, run ${run_id})`;

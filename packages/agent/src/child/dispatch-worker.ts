@@ -28,7 +28,7 @@ export interface DispatchInput {
   readonly allowed_tools?: readonly string[];
 }
 
-/** Whatever a worker is given beside them, it can read its task and report on it (SURF-6). */
+/** Every worker can read its task and report on it (SURF-6). */
 const TASK_TOOLS = [
   "agent.task_get",
   "agent.task_query_steps",
@@ -125,7 +125,7 @@ async function runWorker(
         const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };
         active.run.recorder.record("worker.dispatched", { ...about, agent_id, run_id }, call);
       },
-      // Whoever has lost the step must not go on with it: somebody else may have it by now (TASK-4).
+      // A worker that lost its step must stop: another one may have claimed it by now (TASK-4).
       watch: (stop) =>
         keeper.watch(run_id, ({ step_id: lost }, why) =>
           stop(`It lost its claim on ${lost}: ${why}`),
@@ -141,7 +141,7 @@ async function runWorker(
   return buildWorkerResult(ended, await readTouchedSteps(tasks, assignment), task_id);
 }
 
-/** Where that cannot be written, its lease runs out by itself. */
+/** Where that cannot be written, the lease expires. */
 async function releaseSteps(
   parts: AgentParts,
   context: ToolContext,

@@ -23,7 +23,7 @@ export async function readEarlierCalls(
     after = last.seq;
   }
   const wrote = [...calls.values()].filter((one) => one.wrote).map(({ call }) => call);
-  // What nobody knows comes first where there is not room for all.
+  // Calls with an unknown end come first where not all fit.
   const unknown = wrote.filter(({ status }) => status === "unknown");
   const known = wrote.filter(({ status }) => status !== "unknown");
   return [...unknown, ...known].slice(0, MOST_CALLS);

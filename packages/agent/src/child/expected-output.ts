@@ -1,5 +1,5 @@
-// The form a child's answer has to have, when its caller names one (AGENT-4): told to the child beforehand, checked after,
-// and what is wrong with it told once more before it counts as a failure.
+// The form a child's answer has to have, when its caller names one (AGENT-4): sent to the child beforehand, checked after,
+// and a wrong answer is sent back once before it counts as a failure.
 
 import {
   compileSchema,
@@ -13,7 +13,7 @@ export interface ExpectedOutput {
   /** For the prompt. */
   readonly wanted: string;
   read(answer: string): ReadOutput;
-  /** What the child is told of an answer that does not fit. */
+  /** What the child reads about an answer that does not fit. */
   requestCorrection(answer: string): string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The child room: agents as tools. Definitions, child runs on the loop, worker pools, and who sits in which run.
+// The child module: agents as tools. Definitions, child runs on the loop, worker pools, and the active runs.
 
 export { loadAgentCatalog, type AgentCatalog, type AgentCatalogOptions } from "./agent-catalog.ts";
 export type { AgentDefinition, DefinitionOrigin, WrittenDefinition } from "./agent-definition.ts";

@@ -117,9 +117,7 @@ function renderChild(entry: ChildEntry): unknown {
   const waiting = [...entry.waiting_for];
   const text = [
     `${role} agent ${agent_definition_id} (${agent_id}, run ${run_id}): ${status}, since ${entry.started_at}`,
-    ...(waiting.length === 0
-      ? []
-      : [`It waits for a person's answer about ${waiting.join(", ")}.`]),
+    ...(waiting.length === 0 ? [] : [`It waits for approval of ${waiting.join(", ")}.`]),
     `Its task: ${task}`,
     ...(result === undefined ? [] : [`Its summary: ${result.summary}`]),
     ...(result?.error === undefined ? [] : [`What went wrong: ${result.error.message}`]),

@@ -16,7 +16,7 @@ export interface RecordedChild {
   readonly role: string;
   readonly task: string;
   readonly status: string;
-  /** Left out where the runtime was stopped before its end. */
+  /** Absent where the runtime was stopped before its end. */
   readonly summary?: string;
 }
 

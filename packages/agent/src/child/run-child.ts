@@ -1,5 +1,5 @@
-// One child from its start to its end: a run of its own on the loop, below the run that called (AGENT-2…5). Whatever
-// happens to it is a result for its caller; nothing of it is thrown.
+// One child from its start to its end: a run of its own on the loop, below the run that called (AGENT-2…5). Its
+// failure is a result for its caller; it never throws.
 
 import { messageOf, type RunOptions, type SurfaceProblem, type ToolContext } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
@@ -31,15 +31,15 @@ import type { ActiveRuns } from "./active-runs.ts";
 export interface ChildEnvironment {
   readonly activeRuns: ActiveRuns;
   readonly children: ChildRegistry;
-  /** Left out: no definition may name a model. */
+  /** Without it, no definition may name a model. */
   readonly models?: ModelsPort;
   /** Instruction files for those who have not read the conversation. */
   readonly instructions?: InstructionSource;
-  /** The system text of sub agents and workers begins with it; left out: with that of whoever starts them. */
+  /** The system text of sub agents and workers begins with it. Default: that of the run that starts them. */
   readonly system?: readonly string[];
 }
 
-/** The first is used, the rest stand in for it. Rejects for a reference that leads nowhere. */
+/** The first is used, the rest are its fallbacks. Rejects for an unknown reference. */
 export type ModelsPort = (reference: string) => Promise<readonly [Model, ...Model[]]>;
 
 export type ChildOutcome =
@@ -50,7 +50,7 @@ export type ChildOutcome =
       readonly problems: readonly SurfaceProblem[];
     }
   | { readonly kind: "ended"; readonly result: ChildResult; readonly answer: string }
-  /** The call has ended before its child: nobody waits for what would be returned. */
+  /** The call has ended before its child: its result would not be read. */
   | { readonly kind: "cut_short" };
 
 export async function runChild(
@@ -84,7 +84,7 @@ export async function runChild(
   return context.signal.aborted ? { kind: "cut_short" } : ended;
 
   async function runConversation(): Promise<ChildOutcome> {
-    // Whoever knows the models may take their time, and nobody waits longer than for the child.
+    // Opening models may take long; the deadline of the child applies to it too.
     const models = await Promise.race([resolveChildModels(around, active, start), halted]);
     if (typeof models === "string") return { kind: "refused", message: models, problems: [] };
     if ("message" in models) return { kind: "refused", message: models.message, problems: [] };
@@ -123,7 +123,7 @@ export async function runChild(
   }
 
   async function notifyHooks(...about: Parameters<ActiveRun["run"]["notify"]>): Promise<void> {
-    // A journal that is broken or closed: the caller hears of that by itself.
+    // The journal is broken or closed, which the caller notices itself.
     await active.run.notify(...about).catch(() => {});
   }
 
@@ -206,7 +206,7 @@ function buildConversationOptions(
   };
 }
 
-/** Below the parent's policy, whatever the definition says (PERM-12); nothing of the parent's tools (SURF-4). */
+/** Always below the parent's policy (PERM-12), and without the parent's tools (SURF-4). */
 function buildChildRunOptions(active: ActiveRun, start: ChildStart): RunOptions {
   const { definition, role, agent_id, run_id, allowedTools } = start;
   const { suggested_tools, mode, rules } = definition;

@@ -31,7 +31,7 @@ export const SPAWN_TOOL = {
   permission: "readonly",
   concurrency_safe: true,
   starts_agent: true,
-  // A line somebody types must not cost the work of several agents; an abort ends them.
+  // A line the user types must not cost the work of several agents; an abort ends them.
   interrupt_behavior: "block",
   tags: ["agent"],
 } as const;
@@ -43,7 +43,7 @@ export const ALLOWED_TOOLS_FIELD = {
   items: { type: "string", minLength: 1 },
   maxItems: 200,
   description:
-    'Canonical names or patterns of the tools it gets, such as "code.read_file" or "code.*". Leave out for what such an agent has by default. A name that is unknown, or that it can never have, is an error and nothing is started.',
+    'Canonical names or patterns of the tools it gets, such as "code.read_file" or "code.*". Default: the tools of its role. A name that is unknown, or that it can never have, is an error and nothing is started.',
 } as const;
 
 export function createSubAgentTool(parts: AgentParts): AnyTool {
@@ -53,10 +53,10 @@ export function createSubAgentTool(parts: AgentParts): AnyTool {
     title: "Start a sub agent",
     search_hint: "delegate task to sub agent",
     description:
-      "Starts an agent on a task of its own and waits for its answer. It knows the task and the context you give it and nothing of this conversation, so write down all it needs. Calls next to each other run at the same time: use several for independent work. Its result has status, summary, findings and artifacts; one that fails costs nothing but itself. It cannot start agents, and what it does is judged and asked about as if you did it.",
+      "Starts an agent on a task of its own and waits for its answer. It knows the task and the context you give it and nothing of this conversation, so write down all it needs. Calls next to each other run at the same time: use several for independent work. Its result has status, summary, findings and artifacts; one that fails costs nothing but itself. It cannot start agents, and its calls are judged and require approval as yours do.",
     input_schema: buildInputSchema(parts, {
       task: "What is to be done, and what the answer is to say.",
-      agent_definition_id: `Which agent, from agent.list_agent_definitions. Left out: ${DEFAULT_SUB_AGENT}.`,
+      agent_definition_id: `Which agent, from agent.list_agent_definitions. Default: ${DEFAULT_SUB_AGENT}.`,
       context: "What it has to know: facts, paths, decisions. It sees nothing else.",
     }),
     handler: (input, context) => spawnAgent(parts, "sub", input, context),
@@ -73,7 +73,7 @@ export function forkAgentTool(parts: AgentParts): AnyTool {
       "Starts an agent that has read this whole conversation up to your present answer, gives it a task of its own, and waits for what comes of it. Use it where explaining would take longer than doing: it costs the whole conversation once more. What it reads and does stays out of this conversation; its last message comes back. It cannot start agents.",
     input_schema: buildInputSchema(parts, {
       task: "What it is to do that you do not do yourself.",
-      agent_definition_id: `Which agent, from agent.list_agent_definitions. Left out: ${DEFAULT_FORK_AGENT}.`,
+      agent_definition_id: `Which agent, from agent.list_agent_definitions. Default: ${DEFAULT_FORK_AGENT}.`,
     }),
     handler: (input, context) => spawnAgent(parts, "fork", input, context),
   });
@@ -146,7 +146,7 @@ function buildInputSchema(
         type: "integer",
         minimum: 1,
         maximum: childTimeoutMs,
-        description: `How long it may take, in milliseconds; ${childTimeoutMs} at the most, which is also what is meant when left out.`,
+        description: `How long it may take, in milliseconds. Default and maximum: ${childTimeoutMs}.`,
       },
     },
   } as const;
@@ -159,7 +159,7 @@ export function forkPath(path: readonly ConversationNode[]): readonly Conversati
   const at = path.findLastIndex(({ kind }) => kind === "message");
   const last = path[at];
   const message = last === undefined ? undefined : readMessage(last);
-  // What a crash left open further back was told to the model as it was.
+  // What a crash left open further back was sent to the model as it was.
   if (message?.role !== "assistant") return path;
   const answered = new Set(path.slice(at).map(({ tool_call_id }) => tool_call_id));
   const isOpen = message.calls.some(({ tool_call_id }) => !answered.has(tool_call_id));

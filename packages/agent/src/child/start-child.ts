@@ -64,7 +64,7 @@ export function findDefinition(
 
 /**
  * Within what the definition allows at the most; the role's ceiling is the kernel's to hold. Judged by canonical names:
- * an alias may look like something else than what it stands for.
+ * an alias may look like another tool than the one it names.
  */
 export function resolveAllowedTools(
   { run }: Pick<ActiveRun, "run">,

@@ -6,12 +6,12 @@ import type { TaskActor } from "@soong/tasks";
 
 export interface WorkerPool {
   readonly name: string;
-  /** Left out: `default_worker_agent`. */
+  /** Default: `default_worker_agent`. */
   readonly agent_definition_id?: string;
   readonly size: number;
   /** A reference, before the definition's own. */
   readonly model?: string;
-  /** Asked for beside the task tools; left out: the definition's, or the role's default (SURF-6). */
+  /** In addition to the task tools. Default: the definition's, or the role's default (SURF-6). */
   readonly allowed_tools?: readonly string[];
 }
 

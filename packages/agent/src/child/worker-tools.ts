@@ -59,7 +59,7 @@ export function dispatchWorkerTool(parts: AgentParts): AnyTool {
           type: "string",
           minLength: 1,
           description:
-            "A ready step: it is claimed for the worker. Left out: the worker claims one itself.",
+            "A ready step: it is claimed for the worker. Default: the worker claims one itself.",
         },
         instructions: {
           type: "string",
@@ -70,7 +70,7 @@ export function dispatchWorkerTool(parts: AgentParts): AnyTool {
           ...ALLOWED_TOOLS_FIELD,
           items: { ...ALLOWED_TOOLS_FIELD.items },
           description:
-            "Tools it gets beside those for its task. Left out: those of its pool, or the file tools that only read. Whatever changes something has to be named.",
+            "Tools it gets beside those for its task. Default: those of its pool, or the file tools that only read. Tools that change something have to be named.",
         },
       } as const satisfies Record<keyof DispatchInput, JsonSchema>,
     },

@@ -1,4 +1,4 @@
-// What a compaction leaves behind, as a node (CTX-2): a summary, what must not be lost whoever summarises, and
+// What a compaction leaves behind, as a node (CTX-2): a summary, what a summary must not lose, and
 // from where on the conversation is still read as it was.
 
 import type { ConversationNode } from "@soong/core";
@@ -7,7 +7,7 @@ import type { NodePlace } from "./message-node.ts";
 
 /** Taken from the record itself, never left to a summary. */
 export interface Continuation {
-  /** What a person asked and nothing has answered yet. */
+  /** What the user asked and no answer has ended yet. */
   readonly requests: readonly string[];
   /** The last failure of each tool that has not succeeded since. */
   readonly incidents: readonly Incident[];
@@ -27,7 +27,7 @@ export interface Incident {
 }
 
 export interface Compaction {
-  /** The first node that is still read as it was; left out where none is. */
+  /** The first node that is still read as it was; absent where none is. */
   readonly kept_from?: string;
   readonly continuation: Continuation;
 }
@@ -62,7 +62,7 @@ export function compactionNode(
   };
 }
 
-/** Undefined for any other node; whatever of it is damaged reads as empty. */
+/** Undefined for any other node; damaged fields read as empty. */
 export function readCompaction(node: ConversationNode): Compaction | undefined {
   if (node.kind !== "compaction") return undefined;
   const { kept_from, continuation } = node.data ?? {};

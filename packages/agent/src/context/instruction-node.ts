@@ -31,7 +31,7 @@ export interface InstructionBlocks {
   readonly omitted: readonly { readonly block: InstructionBlock; readonly reason: string }[];
 }
 
-/** `path`: root first. Each content once; beyond `maxBytes` in all the later ones are left out. */
+/** `path`: root first. Each content once; beyond `maxBytes` in all the later ones are omitted. */
 export function readInstructionBlocks(
   path: readonly ConversationNode[],
   maxBytes = Number.POSITIVE_INFINITY,

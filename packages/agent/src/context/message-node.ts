@@ -103,7 +103,7 @@ export function cutMiddle(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const head = wholeEnd(text, Math.ceil(maxChars / 2));
   const tail = wholeStart(text, text.length - Math.floor(maxChars / 2));
-  return `${text.slice(0, head)}\n[… ${tail - head} characters left out …]\n${text.slice(tail)}`;
+  return `${text.slice(0, head)}\n[… ${tail - head} characters omitted …]\n${text.slice(tail)}`;
 }
 
 /** Never between the two halves of one character. */

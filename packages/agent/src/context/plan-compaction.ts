@@ -41,7 +41,7 @@ export function planCompaction(
   };
 }
 
-/** The affected part as text: a request of its own, whose calls nobody has to answer. */
+/** The affected part as text: a request of its own, whose calls need no result. */
 export function renderTranscript(affected: readonly ContextUnit[], maxTokens: number): string {
   const whole = affected.flatMap((unit) => renderUnit(unit, Number.POSITIVE_INFINITY)).join("\n\n");
   const maxChars = maxTokens * 4;

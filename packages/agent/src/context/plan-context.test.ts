@@ -99,6 +99,6 @@ test("a cut text keeps both ends and splits no character", () => {
     ),
   );
   expect(cutMiddle("a".repeat(50) + "b".repeat(50), 10)).toBe(
-    "aaaaa\n[… 90 characters left out …]\nbbbbb",
+    "aaaaa\n[… 90 characters omitted …]\nbbbbb",
   );
 });

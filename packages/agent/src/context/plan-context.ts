@@ -1,5 +1,5 @@
 // Which units a request takes when not all fit (CTX-3): the newest, whole, and a note of what was asked in those
-// that are left out. Pure.
+// that are omitted. Pure.
 
 import { estimateMessageTokens, estimateTextTokens } from "./estimate-tokens.ts";
 import { messageText } from "./message-node.ts";
@@ -14,7 +14,7 @@ export interface ContextPlan {
   readonly tokens: number;
 }
 
-/** Of one message that is left out: an eighth of the budget, within these. */
+/** Of one omitted message: an eighth of the budget, within these. */
 const LEAST_NOTED_CHARS = 200;
 const MOST_NOTED_CHARS = 4000;
 
@@ -57,7 +57,7 @@ function writeOmissionNote(omitted: readonly ContextUnit[], maxChars: number): s
   const first = asked[0];
   const last = asked.length > 1 ? asked.at(-1) : undefined;
   return [
-    `Earlier messages (${omitted.length}) were left out, because they do not fit.`,
+    `Earlier messages (${omitted.length}) were omitted, because they do not fit.`,
     ...(first === undefined ? [] : [`The task, as first asked: ${cutMiddle(first, maxChars)}`]),
     ...(last === undefined ? [] : [`Last asked in them: ${cutMiddle(last, maxChars)}`]),
   ].join("\n\n");

@@ -1,4 +1,4 @@
-// A path of the conversation as units a request is made of (CTX-3): what a person said, or an answer with
+// A path of the conversation as units a request is made of (CTX-3): what the user said, or an answer with
 // the results of all its calls. A unit is sent whole or not at all, so no call is ever without its result.
 
 import type { ContentBlock, ConversationNode, CallIds, Run } from "@soong/core";
@@ -64,7 +64,7 @@ export function toModelMessages(units: readonly ContextUnit[], model: string): M
   return messages;
 }
 
-/** The same objects as long as the unit is the same: whoever measures a message does so once. */
+/** The same objects as long as the unit is the same, so that a message is measured once. */
 function toUnitMessages(unit: ContextUnit, model: string): readonly ModelMessage[] {
   const [first] = unit.nodes;
   const last = first === undefined ? undefined : unitMessages.get(first);
@@ -112,7 +112,7 @@ export function addUser(messages: ModelMessage[], content: readonly ContentBlock
   } else messages.push({ role: "user", content });
 }
 
-/** The last compaction stands for all before it, but for the units it kept. */
+/** The last compaction replaces all before it, but for the units it kept. */
 function afterCompaction(path: readonly ConversationNode[]): readonly ConversationNode[] {
   const at = path.findLastIndex((node) => readCompaction(node) !== undefined);
   const node = path[at];
@@ -166,10 +166,10 @@ export interface CallingRun {
   path(): readonly ConversationNode[];
 }
 
-/** `activeRuns.find` of the loop's activeRuns is one. */
+/** Such as `activeRuns.find` of `createAgents`. */
 export type FindRun = (ids: CallIds) => CallingRun | undefined;
 
-/** What the next request can hold of a conversation: a compaction stands for all before it. */
+/** What the next request can hold of a conversation: a compaction replaces all before it. */
 export function listNodesInView(path: readonly ConversationNode[]): readonly ConversationNode[] {
   return readPath(path).units.flatMap(({ nodes }) => nodes);
 }

@@ -1,4 +1,4 @@
-// What becomes of a task that nobody can work on any more, in a sentence that names the steps it is about.
+// How a task ends that no worker can work on any more, in a sentence that names its steps.
 
 import type { StepRecord, StepStatus, Tasks, TaskWithCounts } from "@soong/tasks";
 import type { DriveEnd } from "./drive-options.ts";

@@ -24,7 +24,7 @@ export async function startDriver(options: DriveOptions, stop: AbortController):
   return { options, run, account: sumUsage([]), stop };
 }
 
-/** Never more than one call a run: how many children a run may have bounds models, not people who drive a task. */
+/** Never more than one call a run: how many children a run may have bounds models, not users who drive a task. */
 export async function dispatchStep(
   driver: Driver,
   { task_id, step_id }: Pick<StepRecord, "task_id" | "step_id">,
@@ -60,7 +60,7 @@ function buildDriverRunOptions({ models }: DriveOptions) {
   } as const;
 }
 
-/** Nobody converses in such a run: it is there for the workers below it. */
+/** Such a run has no conversation: it is the parent of its workers. */
 function createDriverRun({ options, account }: Driver, run: Run, lastSeq: number): ActiveRun {
   const { session, models, system = [], limits, toolProvider } = options;
   const { clock = systemClock(), ids = randomIds() } = options;

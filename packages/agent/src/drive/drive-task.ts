@@ -14,7 +14,7 @@ import { dispatchStep, startDriver, type Driver } from "./dispatch-step.ts";
 import type { DriveEnd, DriveOptions } from "./drive-options.ts";
 import { readAllSteps, concludeTask } from "./conclude-task.ts";
 
-/** Others tell nobody here what they do: somebody has to look. */
+/** Other processes send no events here, so the task is polled. */
 const POLL_MS = 500;
 /** So often a step may come back without an attempt that counts before something is wrong with more than the step. */
 const MOST_RETURNS = 3;
@@ -84,7 +84,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
     }
     return { kind: "aborted", reason: messageOf(signal.reason) };
   } finally {
-    // Whoever is still at work does so for nothing.
+    // Workers still running have nothing left to work for.
     if (atWork.size > 0) stop.abort("the drive has ended");
     await Promise.all(atWork.values());
   }
@@ -99,7 +99,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
         await tasks.updateStep(caller, { task_id, step_id, status: "ready" });
         options.onEvent?.({ kind: "retried", step_id, attempts, max_attempts });
       } catch (error) {
-        // Somebody else was faster.
+        // Another process was faster.
         if (!(error instanceof TaskRefused)) throw error;
       }
     }
@@ -182,13 +182,13 @@ async function drive(driver: Driver): Promise<DriveEnd> {
       return verdict;
     } catch (error) {
       if (!(error instanceof TaskRefused)) throw error;
-      // Ended by somebody else, or there was nothing to work on in it.
+      // Ended by another process, or there was nothing to work on in it.
       if (error.code === "task_ended") return undefined;
       return { kind: "stuck", reason: error.message };
     }
   }
 
-  /** A worker comes back, somebody wants an end, or it is time to look. */
+  /** Until a worker returns, the drive is aborted, or it is time to poll. */
   async function waitForChange(): Promise<void> {
     let wake = (): void => {};
     const woken = new Promise<void>((resolve) => {
@@ -230,7 +230,7 @@ function summarizeStep(
   );
 }
 
-/** Refusals that come from others being at work, too, pass; whatever else keeps a worker from starting does not. */
+/** Refusals because others are at work are transient; any other reason that a worker cannot start is not. */
 const TRANSIENT_REFUSALS: ReadonlySet<string> = new Set([
   "worker_busy",
   "step_not_ready",

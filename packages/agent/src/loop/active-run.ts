@@ -1,4 +1,4 @@
-// Who sits in which run. The loop tells a port of each run as it begins and ends, so that a tool whose handler knows only
+// The active runs. The loop registers each run as it begins and removes it as it ends, so that a tool whose handler knows only
 // the ids of its call finds the run behind them: its conversation, its models, what it may still spend.
 
 import type { Clock, ConversationNode, IdSource, Run, RunOptions, Session } from "@soong/core";
@@ -21,7 +21,7 @@ export interface ActiveRun {
   readonly options: RunOptions;
   readonly models: readonly [Model, ...Model[]];
   readonly system: readonly string[];
-  /** As they were asked for, whatever its models can read. */
+  /** As they were requested, before limits of its models apply. */
   readonly limits: LoopLimits;
   readonly toolProvider: ToolProvider | undefined;
   readonly agent_definition_id: string | undefined;

@@ -1,5 +1,5 @@
 // One prompt on its way through a run: its place in the queue, the kernel's run, its end on record. Nothing here rejects
-// or hangs, whatever the model, the tools or the journal do.
+// or hangs, even when the model, the tools or the journal do.
 
 import {
   isContentBlock,
@@ -73,7 +73,7 @@ export function beginRun(
 
 type GivenRun = RunOptions & { readonly run_id: string };
 
-/** A run another one has started is not a root: its parent waits for it, so it waits for nobody. */
+/** A run another one has started is not a root: its parent waits for it, so it does not queue. */
 async function runInTurn(
   state: ConversationState,
   options: GivenRun,
@@ -130,7 +130,7 @@ async function startKernelRun(
     });
   } catch (error) {
     const refused = buildRunEnd(toRefusedEnding(error));
-    // The call that was to start it has the refusal as its result; of a root nothing else would tell.
+    // The call that was to start it has the refusal as its result; for a root this is the only record.
     return options.parent === undefined ? recordNeverRun(state, options, refused) : refused;
   }
   log.add({ type: "started", run_id: options.run_id });
@@ -225,7 +225,7 @@ function buildRunEnd({ reason, error }: Ending, running?: Running): RunEnd {
   };
 }
 
-/** A child's own: what others of its family used is told by them. */
+/** A child reports its own usage only: its parent and siblings report theirs. */
 function selectReportedUsage(running: Running | undefined): UsageTotal {
   if (running === undefined) return emptyUsage();
   return { ...(running.started_by === undefined ? running.account : running.usage) };

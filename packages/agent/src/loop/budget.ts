@@ -1,5 +1,5 @@
 // What one run may use (MODEL-4), looked at before each request: one under way is not cut, so that a run may go over
-// by one answer. What a provider did not tell is counted as nothing, and stands beside it as untold.
+// by one answer. What a provider did not report counts as zero, and as `untold`.
 
 import { describeCost, type Cost, type Model } from "../model/index.ts";
 import type { UsageTotal } from "./usage.ts";
@@ -16,12 +16,12 @@ export function checkBudget(budget: RunBudget, usage: UsageTotal): string | unde
   const { tokens, cost } = budget;
   const used = sumTokens(usage);
   if (tokens !== undefined && used >= tokens) {
-    return `The run's budget is used up: ${used} of ${tokens} tokens. Raise the budget, or send another prompt to go on.`;
+    return `The run's budget is used up: ${used} of ${tokens} tokens. Raise the budget, or send another prompt to continue.`;
   }
   const paid = findCost(usage, cost?.currency);
   if (cost === undefined || paid < cost.micros) return undefined;
   const spent = describeCost({ currency: cost.currency, micros: paid });
-  return `The run's budget is used up: ${spent} of ${describeCost(cost)}. Raise the budget, or send another prompt to go on.`;
+  return `The run's budget is used up: ${spent} of ${describeCost(cost)}. Raise the budget, or send another prompt to continue.`;
 }
 
 /** Why a model cannot keep to it, as a clause. */

@@ -35,11 +35,11 @@ export interface LoopOptions {
   readonly instructions?: InstructionSource;
   /** What is remembered and fits the prompt, added to it (MEM-4): `startRecall(…)`. */
   readonly recall?: StartRecall;
-  /** Whoever brings tools that may be late or change: waited for before a run and each of its turns (MCP-3). */
+  /** Provides tools that may be late or change: awaited before a run and each of its turns (MCP-3). */
   readonly toolProvider?: ToolProvider;
-  /** Told of each run as it begins and ends. */
+  /** Each run is added as it begins and removed as it ends. */
   readonly runRegistry?: RunRegistry;
-  /** What stands now and is shown with each request, beside the conversation. */
+  /** The current state, shown with each request beside the conversation. */
   readonly board?: RunBoard;
   /** Asked once a run, when the model is done. */
   readonly checkAnswer?: AnswerCheck;
@@ -57,7 +57,7 @@ export interface LoopOptions {
 
 export interface Conversation {
   readonly agent_id: string;
-  /** One root run of a session at a time: later ones queue, and are told so. */
+  /** One root run of a session at a time: later ones queue, with a `queued` event. */
   send(prompt: string | readonly ContentBlock[]): LoopRun;
   /** A run without a prompt: the model is asked again where the last one was cut off (STORE-5). */
   resume(): LoopRun;

@@ -13,7 +13,7 @@ export function findToolExclusion({ profile }: Model, shown: ModelTools): string
   return known.get(profile);
 }
 
-/** The same list is asked about before each request, and schemas take a while to look through. */
+/** The same list is checked before each request, and checking schemas is slow. */
 const judged = new WeakMap<ModelTools, Map<ModelProfile, string | undefined>>();
 
 function checkProfile(profile: ModelProfile, { tools }: ModelTools): string | undefined {

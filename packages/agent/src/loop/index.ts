@@ -1,4 +1,4 @@
-// The loop room: a conversation over any model, on the kernel's runs. The only room that asks a model.
+// The loop module: a conversation over any model, on the kernel's runs. The only module that requests a model.
 
 export type { LoopRun } from "./begin-run.ts";
 export type { RunBudget } from "./budget.ts";

@@ -4,7 +4,7 @@
 import type { AddedNode, ConversationNode, Places } from "@soong/core";
 import { readInstructionBlocks, readInstructions, addContentHash } from "../context/index.ts";
 
-/** As `instructionFiles` of `@soong/tools` gives them, or anybody else who keeps such texts. */
+/** As `instructionFiles` of `@soong/tools`, or another source of such texts, gives them. */
 export interface InstructionTexts {
   readonly files: readonly {
     readonly origin: "user" | "project";
@@ -23,7 +23,7 @@ export interface SkippedInstructions {
   readonly why: string;
 }
 
-/** Told how secrets are hidden, and which paths the run may not read (PERM-15). */
+/** Receives how secrets are hidden, and which paths the run may not read (PERM-15). */
 export type InstructionSource = (
   redact: (text: string) => string,
   places: Places,
@@ -43,7 +43,7 @@ export function createInstructionCache(
   source: InstructionSource | undefined,
   history: readonly ConversationNode[],
 ): InstructionCache {
-  /** The content that stands for each file now. */
+  /** The current content of each file, as its hash. */
   const current = new Map<string, string>();
   for (const { path, sha256 } of readInstructionBlocks(history).blocks)
     current.set(path ?? sha256, sha256);
@@ -53,7 +53,7 @@ export function createInstructionCache(
     skipped: [],
     add,
     admit(node) {
-      // The model has it from the result of the call; here it is told who that was (STORE-2).
+      // The model has it from the result of the call; the node only says whose it is (STORE-2).
       if (node.kind === "child_result") return { ...node, content: [] };
       if (node.kind !== "instruction_context") return node;
       return add(node) ? addContentHash(node) : undefined;

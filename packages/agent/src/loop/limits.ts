@@ -11,7 +11,7 @@ export interface LoopLimits {
   readonly max_output_tokens: number | undefined;
   /** What a request may hold by estimate; above it the conversation is compacted. Undefined: the provider says. */
   readonly context_tokens: number | undefined;
-  /** All instruction files in a request together, in bytes; later ones are left out. */
+  /** All instruction files in a request together, in bytes; later ones are omitted. */
   readonly instruction_bytes: number;
   /** Further attempts at one model after a failure that may pass. */
   readonly retries: number;

@@ -22,7 +22,7 @@ export async function loadInstructions(running: Running): Promise<void> {
     why: run.redactor.text(why),
   }));
   for (const { origin, path, why } of cache.skipped) {
-    const message = `The instructions of the ${origin} in ${path} are left out: ${why}`;
+    const message = `The instructions of the ${origin} in ${path} are skipped: ${why}`;
     recordFact(running, "error", { code: "instructions_skipped", message, path, origin }, "warn");
   }
   for (const { text, path, ...about } of loaded.files) {
@@ -32,7 +32,7 @@ export async function loadInstructions(running: Running): Promise<void> {
   }
 }
 
-/** A source is somebody else's code. */
+/** A source is the embedder's code. */
 function describeUnreadable(error: unknown): InstructionTexts {
   const why = messageOf(error);
   return { files: [], skipped: [{ origin: "project", path: "the instruction source", why }] };

@@ -1,4 +1,4 @@
-// Where an agent of a stored session goes on, also after a crash in the middle of an answer (STORE-3): calls may have
+// Where an agent of a stored session continues, also after a crash in the middle of an answer (STORE-3): calls may have
 // acted by then, so the answer they are of is put together again from the facts, with the results below it.
 
 import type { ConversationNode, Fact } from "@soong/core";
@@ -28,7 +28,7 @@ export interface History {
 export async function readHistory(reader: HistoryReader, agent_id: string): Promise<History> {
   const path = await reader.activePath(agent_id);
   const answer = rebuildAnswer(await readSinceLastRequest(reader, agent_id));
-  // Somebody may have gone back to another place since.
+  // The conversation may have been rewound since.
   if (answer === undefined || answer.parent_id !== path.at(-1)?.node_id) {
     return { history: path, unrecorded: [] };
   }
@@ -82,7 +82,7 @@ function rebuildAnswer([started, ...after]: readonly Fact[]): ConversationNode |
   return answerNode(place, { model, text, calls, unfinished: true });
 }
 
-/** As the model sent it, without secrets; what was too long for the fact is told as far as it goes. */
+/** As the model sent it, without secrets; what was too long for the fact is cut. */
 function toModelCall({
   tool_call_id = "",
   tool_name = "",

@@ -1,5 +1,5 @@
 // A model's stream, read to its end however the model keeps to its port: a throw, a hang, an end that is missing, an
-// answer without end and an event that is none are failures like any other. Whatever ends it, the model is told by its
+// answer without end and an event that is none are failures like any other. When it ends, the model is told by its
 // signal to let go of its connection: an iterator that waits for the network cannot be ended otherwise.
 
 import { messageOf } from "@soong/core";
@@ -20,12 +20,12 @@ export async function readStream(
   const attempt = new AbortController();
   const forward = (): void => attempt.abort(control.signal.reason);
   control.signal.addEventListener("abort", forward);
-  /** Set once its time is up; `tell` wakes whoever waits for the next event then. */
+  /** Set once its time is up; `wake` ends the wait for the next event then. */
   let late: "idle" | "too_slow" | undefined;
-  let tell = (): void => {};
+  let wake = (): void => {};
   const timeUp = (why: "idle" | "too_slow") => (): void => {
     late ??= why;
-    tell();
+    wake();
   };
   let forgetIdle = clock.after(idle_timeout_ms, timeUp("idle"));
   const forgetTotal = clock.after(max_answer_ms, timeUp("too_slow"));
@@ -69,7 +69,7 @@ export async function readStream(
       }
       const event: unknown = result.value;
       if (!isModelEvent(event)) {
-        return toFailedEvent("malformed_stream", `${model.id} told something that is no event.`);
+        return toFailedEvent("malformed_stream", `${model.id} sent something that is no event.`);
       }
       if (event.type === "completed" || event.type === "failed") return event;
       bytes += measureEvent(event);
@@ -102,14 +102,14 @@ export async function readStream(
         (error: unknown): Next => ({ kind: "threw", error }),
       );
     const outOfTime = new Promise<void>((resolve) => {
-      tell = resolve;
+      wake = resolve;
       if (late !== undefined) resolve();
     }).then((): Next => ({ kind: late ?? "idle" }));
     const next = await control.unlessAborted(Promise.race([event, outOfTime]));
     return next === "aborted" ? { kind: "aborted" } : next;
   }
 
-  /** Nobody waits for a model to tidy up. */
+  /** Does not wait for the model to clean up. */
   function closeStream(of: AsyncIterator<ModelEvent> | undefined): void {
     attempt.abort(new Error("the answer is no longer read"));
     try {

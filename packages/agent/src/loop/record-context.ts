@@ -1,5 +1,5 @@
 // The fact that precedes each model request (CTX-1): what the request holds, where that came from, by what policy
-// calls will be judged, what was left out and what there was no source for. Every list is there, empty or not.
+// calls will be judged, what was omitted and what had no source. Every list is there, empty or not.
 
 import type { ContentBlock, ConversationNode, ModelTools, NodeKind, Surface } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
@@ -14,7 +14,7 @@ import type { SystemText } from "./system-texts.ts";
 
 export interface RequestContents {
   readonly system: readonly SystemText[];
-  /** What stands now; empty where there is nothing to show. */
+  /** The current state; empty where there is nothing to show. */
   readonly board: string;
   readonly instructions: InstructionBlocks;
   readonly plan: ContextPlan;

@@ -60,7 +60,7 @@ export async function requestModel(running: Running, parts: RequestParts): Promi
   }
 }
 
-/** Passes over a model that cannot keep to the budget, or is limited for longer than anybody would wait. Says why. */
+/** Passes over a model that cannot keep to the budget, or is limited for longer than a run waits. Says why. */
 function chooseFirst(running: Running, tools: ModelTools): string {
   const { models, limits, clock, chosen } = running;
   const first = models[chosen] ?? models[0];

@@ -78,7 +78,7 @@ export async function readBoard(running: Running): Promise<string | undefined> {
   const asked = Promise.resolve().then(() => board(run));
   const text = await control.unlessAborted(
     asked.catch((error: unknown) => {
-      const message = `What stands now could not be read: ${run.redactor.text(messageOf(error))}`;
+      const message = `The board could not be read: ${run.redactor.text(messageOf(error))}`;
       recordFact(running, "error", { code: "board_unreadable", message }, "warn");
       return undefined;
     }),

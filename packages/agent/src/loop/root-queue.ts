@@ -1,7 +1,7 @@
-// One root run of a session at a time, in the order they were asked for (LOOP-2), whoever asks.
+// One root run of a session at a time, in the order they were requested (LOOP-2).
 
 export interface RootQueue {
-  /** How many are before whoever comes now. */
+  /** How many are before the next one. */
   readonly length: number;
   /** Settles when it is this one's turn. The returned function lets the next one in, and may be called early. */
   enter(): { readonly turn: Promise<void>; readonly leave: () => void };

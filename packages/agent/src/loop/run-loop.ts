@@ -76,7 +76,7 @@ async function recallMemories(
   return stopped;
 }
 
-/** An answer that a crash cut off goes on record, and its agent goes on below its results. */
+/** An answer that a crash cut off is recorded, and its agent continues below its results. */
 function recordRecoveredAnswer(running: Running): void {
   const { pending, path, run } = running;
   const node_id = path.at(-1)?.node_id;
@@ -91,7 +91,7 @@ async function runTurns(running: Running, backoff: Backoff): Promise<Ending> {
   for (;;) {
     for (const input of control.takeInput()) await addInput(running, input);
     if (running.requests >= limits.max_turns) {
-      const message = `The run made ${limits.max_turns} model requests, its limit. Raise max_turns, or send another prompt to go on.`;
+      const message = `The run made ${limits.max_turns} model requests, its limit. Raise max_turns, or send another prompt to continue.`;
       return endWith("max_turns", "max_turns", message);
     }
     await awaitTools(running.toolProvider, control);
@@ -144,14 +144,14 @@ function toStoppedEnding({ stopped }: Pick<Turn, "stopped"> | CallAtStart): Endi
   return endWith("aborted_tools", "stopped_by_hook", `The hook ${hook} ended the run: ${reason}`);
 }
 
-/** The model is done, or was cut off. Undefined: somebody wants it to go on. */
+/** The model is done, or was cut off. Undefined: the run continues. */
 async function finishAnswer(
   running: Running,
   { stop, turn }: Extract<Attempt, { kind: "answered" }>,
 ): Promise<Ending | undefined> {
   const { control, run, path } = running;
   if (stop === "max_tokens") {
-    // What it had asked for by then is not done: nobody would read what came of it.
+    // Its calls so far are not executed: the model would not read their results.
     await turn.abort("the answer was cut off at the output limit");
     path.push(...turn.nodes);
     const message = "The model's answer was cut off at its output limit. Raise max_output_tokens.";
@@ -165,7 +165,7 @@ async function finishAnswer(
   if (hooks === "aborted") return endAborted(running);
   if (hooks.continue) {
     const texts =
-      hooks.context.length === 0 ? ["Go on: a hook says it is not done."] : hooks.context;
+      hooks.context.length === 0 ? ["Continue: a hook says it is not done."] : hooks.context;
     for (const text of texts) addHookContext(running, text);
     return undefined;
   }
@@ -173,7 +173,7 @@ async function finishAnswer(
   return control.close() ? { reason: "completed" } : undefined;
 }
 
-/** Once a run: whoever wants the answer says what is wrong with it, and the model reads that next (AGENT-4). */
+/** Once a run: `checkAnswer` says what is wrong with the answer, and the model reads that next (AGENT-4). */
 function needsCorrection(running: Running): boolean {
   const { checkAnswer, answer, run } = running;
   if (checkAnswer === undefined || running.answerChecked) return false;
@@ -185,7 +185,7 @@ function needsCorrection(running: Running): boolean {
   return true;
 }
 
-/** What a person says goes past the hooks first (HOOK-6). The reason, when one of them blocks it. */
+/** What the user says passes the hooks first (HOOK-6). Returns the reason when one of them blocks it. */
 async function submitPrompt(
   running: Running,
   content: readonly ContentBlock[],

@@ -22,10 +22,10 @@ import type { RunRegistry } from "./active-run.ts";
 import type { ToolProvider } from "./tool-provider.ts";
 import { addUsage, type UsageTotal } from "./usage.ts";
 
-/** What stands right now, before each request. Undefined: there is nothing to show. */
+/** The current state to show with each request. Undefined: there is nothing to show. */
 export type RunBoard = (run: Run) => Promise<string | undefined>;
 
-/** What the model has to mend of its last answer, or undefined when it can stay. */
+/** What the model has to fix in its last answer; undefined when the answer is accepted. */
 export type AnswerCheck = (answer: string) => string | undefined;
 
 /** Lasts from run to run. */
@@ -37,7 +37,7 @@ export interface ConversationState {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly limits: LoopLimits;
-  /** Before a model's own were put in the place of those nobody set. */
+  /** As requested, before defaults of the models were filled in. */
   readonly askedLimits: LoopLimits;
   /** Root first. */
   readonly path: ConversationNode[];
@@ -101,7 +101,7 @@ export function recordFact<T extends FactType>(
   return fact;
 }
 
-/** One model request's, for the run and for whoever pays for it. */
+/** Of one model request, for the run and for the account it is charged to. */
 export function addSpending(
   { usage, account }: Running,
   used: ModelUsage | undefined,

@@ -1,5 +1,5 @@
 // One attempt at an answer (LOOP-1): the model's events into text, and calls into their turn as soon as their
-// arguments are complete. Whatever a model does, this ends, and no call is left without an end (SCHED-6).
+// arguments are complete. It always ends, and no call is left without an end (SCHED-6).
 
 import type { ConversationNode, FactData, JsonObject, ModelTools, Turn } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
@@ -71,7 +71,7 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
     }
     return completeAnswer(end.stop, end.usage, end.provider_data);
   } catch (error) {
-    // The journal: nothing may go on, and nothing may be left running.
+    // The journal failed: nothing may continue, and nothing may be left running.
     await turn.abort("the journal could not be written");
     throw error;
   }

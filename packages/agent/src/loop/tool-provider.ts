@@ -1,4 +1,4 @@
-// Tools that come from elsewhere and may be late or change (MCP-2, MCP-3): what the loop asks of whoever brings them.
+// Tools that come from elsewhere and may be late or change (MCP-2, MCP-3): the interface of their provider.
 // It waits for them before a run and before each of its turns, for no longer than they themselves say.
 
 import type { RunControl } from "./run-control.ts";
@@ -22,7 +22,7 @@ export interface SourceNote {
 const MOST_OF_ONE = 2_000;
 const MOST_OF_ALL = 12_000;
 
-/** Whatever goes wrong there costs the tools of that source and nothing else. */
+/** A failure costs the tools of that source and nothing else. */
 export async function awaitTools(
   toolProvider: ToolProvider | undefined,
   control: Pick<RunControl, "signal" | "unlessAborted">,

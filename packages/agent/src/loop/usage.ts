@@ -1,14 +1,14 @@
 // Token use and cost (EVENT-7): added up over requests, and from the facts of a journal over runs, their children and
-// the session. What a provider did not tell and what has no price is counted as such: the sums are at least theirs.
+// the session. What a provider did not report and what has no price is counted as such: the sums are lower bounds.
 
 import type { Fact } from "@soong/core";
 import { type Cost, type ModelUsage, describeCost } from "../model/index.ts";
 
 export interface UsageTotal extends ModelUsage {
   requests: number;
-  /** Requests whose provider did not tell both tokens in and out: the sums are at least what they say. */
+  /** Requests whose provider did not report both tokens in and out: the sums are lower bounds. */
   untold: number;
-  /** Requests whose cost is not known: the costs are at least what they say. */
+  /** Requests whose cost is not known: the costs are lower bounds. */
   unpriced: number;
   /** One for each currency; null when nothing is known, which is not nothing. */
   cost: readonly Cost[] | null;

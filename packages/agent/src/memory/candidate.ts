@@ -35,7 +35,7 @@ export interface RunArchive {
   readonly archive: string;
 }
 
-/** With where it was found, whatever it says of itself. */
+/** With where it was found. */
 export type FoundCandidate = { readonly of: RunArchive; readonly file: string } & (
   | { readonly ok: true; readonly record: CandidateRecord }
   | { readonly ok: false; readonly why: string }

@@ -1,4 +1,4 @@
-// A memory as a file that a person can read, write and correct: front matter in YAML, then its text. A text alone is a
+// A memory as a file that a user can read, write and correct: front matter in YAML, then its text. A text alone is a
 // memory, too: what is not said follows from where the file is.
 
 import { basename } from "node:path";

@@ -35,14 +35,14 @@ export async function callExternalTool<Fields extends JsonObject>(
       recovery: "use_another_tool",
     });
   }
-  // Below nothing: the conversation goes on from the result of the call that the model made.
+  // Without a parent node: the conversation continues from the result of the call that the model made.
   const turn = calling.run.openTurn();
   context.onCancel(async () => {
     await turn.abort(`${context.toolName} was cancelled`);
   });
   turn.push({ name: tool, arguments: mapArguments(fields), within: context.toolCallId });
   turn.end();
-  // It has a time of its own, and may wait for a person.
+  // It has a timeout of its own, and may wait for approval.
   const [result] = await context.waitForPerson(turn.settled());
   if (result === undefined || result.is_error) throw toExternalFailure(tool, context, result);
   return result;

@@ -1,6 +1,6 @@
 // The extraction job with the memory writer (MEM-3): candidates in, memories out. The only thing that writes long-term
-// memory, and never a tool. Each candidate is checked for its source, secrets and place by itself, and whatever is wrong
-// with one costs that one; two jobs never write at once.
+// memory, and never a tool. Each candidate is checked for its source, secrets and place on its own, and an invalid
+// one does not affect the others; two jobs never write at once.
 
 import { chmod, mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ export interface ExtractionOptions {
   readonly isOnRecord: (source: RecordedSource) => Promise<boolean>;
   readonly exclusively: Exclusively;
   readonly clock?: Clock;
-  /** Says it shorter. What it answers is checked as the candidate was; left out: the text stays as it is. */
+  /** Shortens the text. Its answer is checked as the candidate was. Default: the text stays unchanged. */
   readonly condense?: (content: string) => Promise<string>;
 }
 
@@ -136,7 +136,7 @@ async function extractAll(
     const file = join(folder, `${plan.entry.id}.md`);
     const how = plan.kind === "merge" ? "replace" : "new";
     await writeWholeFile(file, renderEntry(plan.entry), how).catch((error: unknown) => {
-      // Its name is that of its words: whoever changed them has had the last one.
+      // Its name is the hash of its words: a user who changed them by hand has the last word.
       const isTaken = (error as { code?: string }).code === "EEXIST";
       throw isTaken ? new Error(`${file} had these words and was changed by hand`) : error;
     });
@@ -165,7 +165,7 @@ async function extractAll(
   }
 }
 
-/** It is of the run in whose archive it lies, and the journal has the call that made it. */
+/** It must be of the run in whose archive it is, and the journal must have the call that made it. */
 async function checkSource(
   { of, file }: FoundCandidate,
   record: CandidateRecord,
@@ -173,7 +173,7 @@ async function checkSource(
 ): Promise<string | undefined> {
   const { session_id, run_id, tool_call_id, candidate_id, content } = record;
   if (run_id !== of.run_id || session_id !== of.session_id) {
-    return "it says it is of another run than the one whose archive it lies in";
+    return "it says it is of another run than the one whose archive it is in";
   }
   if (!file.endsWith(`${candidate_id}.json`)) return "its file has the name of another candidate";
   const source = { session_id, run_id, tool_call_id, candidate_id, sha256: sha256(content) };

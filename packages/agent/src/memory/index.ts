@@ -1,4 +1,4 @@
-// The memory room: what is known from earlier work. Agents recall it and propose to it; only the extraction job writes it.
+// The memory module: what is known from earlier work. Agents recall it and propose to it; only the extraction job writes it.
 
 export {
   readCandidates,

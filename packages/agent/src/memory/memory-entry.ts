@@ -16,7 +16,7 @@ export type MemoryEntry = MemoryOwner & {
   readonly tags: readonly string[];
   /** ISO 8601. */
   readonly created_at: string;
-  /** Empty for one that a person wrote. */
+  /** Empty for one that a user wrote. */
   readonly sources: readonly MemorySource[];
   /** Ids of memories it says something else than. */
   readonly conflicts_with: readonly string[];

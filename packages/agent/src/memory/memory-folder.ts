@@ -1,5 +1,5 @@
-// Where memories are: `user/<id>.md` and `projects/<key>/<id>.md` under one folder. They are read whenever somebody asks; a
-// file that cannot be taken is a problem with its place and costs nothing but itself, and no link is followed.
+// Where memories are: `user/<id>.md` and `projects/<key>/<id>.md` under one folder. They are read on each request; an
+// invalid file is reported as a problem and does not affect the others, and no link is followed.
 
 import { lstat, readdir, realpath, chmod, mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -37,7 +37,7 @@ export async function readMemories(
   return toReadMemories(found);
 }
 
-/** Of everybody: for a person who looks through them. */
+/** Of all owners, for the user to look through. */
 export async function listMemories(folder: string): Promise<ReadMemories> {
   const root = await realpath(folder).catch(() => folder);
   const found = emptyCollection();
@@ -53,7 +53,7 @@ export function getMemoryPath(owner: MemoryOwner): string[] {
   return owner.scope === "user" ? [USER] : [PROJECTS, projectKey(owner.project)];
 }
 
-/** Its last name for a reader, a hash of all of it to tell it from others. */
+/** Its last name for a reader, a hash of all of it to make it unique. */
 export function projectKey(project: string): string {
   const name = basename(project)
     .toLowerCase()

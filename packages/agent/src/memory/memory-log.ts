@@ -1,5 +1,5 @@
 // What was done to long-term memory, a line each, in `log.jsonl` beside it. The job has no session, so these lines are its
-// facts; they also tell which candidates have been dealt with.
+// facts; they also say which candidates are done.
 
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";

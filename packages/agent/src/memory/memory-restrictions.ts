@@ -19,7 +19,7 @@ export async function listRecallTargets(
   return { resources: restricted.map((path) => ({ kind: "path", access: "read", path })) };
 }
 
-/** Whether a file of the folder is left out. What restricts the folder itself was judged with the call. */
+/** Whether a file of the folder is excluded. What restricts the folder itself was judged with the call. */
 export function createMemoryFilter(
   places: Places,
   { wasJudged }: { readonly wasJudged: boolean },

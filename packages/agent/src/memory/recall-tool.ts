@@ -34,7 +34,7 @@ export interface RecallParts {
   /** `${SOONG_AGENT_HOME}/memory`. */
   readonly folder: string;
   readonly findRun: FindRun;
-  /** What one recall may bring; 2 000 if left out. */
+  /** What one recall may bring. Default: 2 000. */
   readonly recallTokens?: number;
 }
 
@@ -69,13 +69,13 @@ export function recallTool(parts: RecallParts): AnyTool {
           type: "string",
           enum: ["user", "project", "all"],
           description:
-            "user: what holds everywhere; project: what is about this project; all if left out.",
+            "user: what holds everywhere; project: what is about this project. Default: all.",
         },
         limit: {
           type: "integer",
           minimum: 1,
           maximum: MAX_LIMIT,
-          description: `How many at most; ${DEFAULT_LIMIT} if left out.`,
+          description: `How many at most. Default: ${DEFAULT_LIMIT}.`,
         },
       },
     },
@@ -167,7 +167,7 @@ async function recallExternally(
   const { toolCallId, toolName } = where.context;
   const call = { tool_call_id: toolCallId, tool_name: toolName };
   where.calling?.run.recorder.record("memory.recalled", about, call);
-  const cut = left_out === 0 ? "" : ` ${left_out} more lines are left out; ask more narrowly.`;
+  const cut = left_out === 0 ? "" : ` ${left_out} more lines are omitted; ask more narrowly.`;
   const said =
     node === undefined ? `${tool} found nothing.` : `${tool} has answered; the text follows.${cut}`;
   return toolResult({
@@ -245,7 +245,7 @@ function renderRecall(
   if (left_out > 0) lines.push(`${left_out} more match; ask more narrowly or raise the limit.`);
   if (restricted > 0) {
     lines.push(
-      `${countOf(restricted, "memory is", "memories are")} left out: restricted by a rule.`,
+      `${countOf(restricted, "memory is", "memories are")} omitted: restricted by a rule.`,
     );
   }
   if (unreadable > 0) {

@@ -37,7 +37,7 @@ export interface StartRecallParts {
 
 /**
  * Given the prompt, the conversation so far, root first, and the run that begins. No one is asked, so what a rule asks about is
- * left out like what it denies. Undefined: there is nothing to add.
+ * omitted like what it denies. Undefined: there is nothing to add.
  */
 export type StartRecall = (
   prompt: string,

@@ -1,4 +1,4 @@
-// The model room: what a model is to everybody else, how it fails, and what it costs.
+// The model module: the model interface, how a model fails, and what it costs.
 
 export * from "./model-error.ts";
 export type * from "./port.ts";

@@ -1,5 +1,5 @@
 // The network under the provider packages, bounded: they hold a line of a stream, and the body of a failure, in memory
-// until it has ended. What they hand on is bounded by whoever reads the answer.
+// until it has ended. What they pass on is bounded by the reader of the answer.
 
 /** Far more than one event of any provider. */
 const LONGEST_LINE = 32 * 1024 * 1024;

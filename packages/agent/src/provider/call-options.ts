@@ -31,7 +31,7 @@ export function buildCallOptions(request: ModelRequest, to: Recipient): object {
     ...omitUndefined({ maxOutputTokens: limit }),
     ...(request.tools.length === 0 ? {} : { tools: toSdkTools(request, to) }),
     ...omitUndefined({ providerOptions: profile.request_options }),
-    // The raw events tell the provider's own call ids from those its package makes up (MODEL-3).
+    // The raw events show which call ids are the provider's own and which its package made up (MODEL-3).
     includeRawChunks: true,
   };
 }
@@ -54,7 +54,7 @@ type Message = { role: string; content: unknown; providerOptions?: unknown };
 function toSdkPrompt(request: ModelRequest, to: Recipient): Message[] {
   const system = systemMessages(request.system, to);
   const messages: Message[] = [];
-  // A result stands under the name its call was sent under, or some providers lose the pair.
+  // A result has the name its call was sent under, or some providers lose the pair.
   const names = new Map<string, string>();
   for (const message of request.messages) {
     const content = toSdkContent(message, to, names);

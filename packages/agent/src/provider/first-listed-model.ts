@@ -1,4 +1,4 @@
-// Which model an OpenAI-compatible server has, where nobody names one: the first it lists that can talk.
+// Which model of an OpenAI-compatible server is used where none is named: the first listed one that can chat.
 
 import { messageOf } from "@soong/core";
 

@@ -89,7 +89,7 @@ function openConnection(signal: AbortSignal): Connection {
     async *parts(model, options) {
       signal.throwIfAborted();
       const reader = (await answer(model, options)).getReader();
-      // A cancelled stream is at its end at once, whatever lies behind it does.
+      // A cancelled stream ends at once, regardless of its source.
       const cancel = () => void reader.cancel().catch(() => undefined);
       stopWaiting = cancel;
       try {

@@ -58,7 +58,7 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
   return options.prices === undefined ? opened : { ...opened, prices: options.prices };
 }
 
-/** Stands for a model's name at an OpenAI-compatible server: the first it lists. */
+/** In place of a model's name at an OpenAI-compatible server: the first it lists. */
 const FIRST_LISTED = "*";
 
 /**

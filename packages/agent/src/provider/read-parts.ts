@@ -99,7 +99,7 @@ export function createPartReader(context: Omit<ErrorContext, "begun">): PartRead
 
   function callStart(part: StreamPart): ModelEvent[] {
     if (part["providerExecuted"] === true) return [];
-    // The next one begins: whatever is whole by now gets no more, and may start before the answer ends.
+    // The next one begins: calls that are whole by now get no more, and may start before the answer ends.
     const whole = calls.filter(
       ({ complete, text }) => complete === undefined && isWholeObject(text) && !isBlank(text),
     );

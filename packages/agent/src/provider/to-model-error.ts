@@ -1,4 +1,4 @@
-// Whatever a provider package throws or puts into its stream, as one of our kinds of model error. The
+// Any error that a provider package throws or streams, as one of our kinds of model error. The
 // packages are known by the shape of their errors alone; nothing of them is imported.
 
 import { asRecord, omitUndefined, oneLine } from "@soong/core/internal";
@@ -137,7 +137,7 @@ const TELLING_LABELS: Rules<RegExp> = [
   [/timeout|deadline_exceeded/, "timeout"],
 ];
 
-/** Some servers put these on everything, whatever the status says. */
+/** Some servers put these on everything, regardless of the status. */
 const VAGUE_LABELS: Rules<RegExp> = [
   [/invalid_request|invalid_argument|not_found|failed_precondition/, "invalid_request"],
   [/api_error|server_error|internal/, "server_error"],

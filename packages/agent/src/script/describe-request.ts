@@ -1,5 +1,4 @@
-// Which request came, in a few words: for whoever has to find the place in a run that went another way than
-// its script.
+// Which request came, in a few words, to find the place where a run diverged from its script.
 
 import { textOf } from "@soong/core";
 import type { ModelMessage, ModelRequest } from "../model/index.ts";

@@ -1,4 +1,4 @@
-// A script from a file. Whatever kind of file it is, it is read whole or refused.
+// A script from a file, read whole or refused.
 
 import { SoongError } from "@soong/core";
 import { describeProblem, type Problem } from "@soong/platform";

@@ -1,4 +1,4 @@
-// A script behind the model port (SCRIPT-1): a model like any other, to whoever reads its stream. One model
+// A script behind the model port (SCRIPT-1): a model like any other. One model
 // is one script being played; what it answers next depends on who asks and on nothing else.
 
 import { PORTABLE_NAMES, systemClock, type Clock, type ModelProfile } from "@soong/core";
@@ -20,7 +20,7 @@ export interface ScriptedModelOptions {
   readonly profile?: ModelProfile;
 }
 
-/** A script can call whatever a runtime can offer. */
+/** A script can call any tool of a runtime. */
 const SCRIPT_PROFILE: ModelProfile = {
   id: "script",
   names: PORTABLE_NAMES,

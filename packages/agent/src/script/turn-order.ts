@@ -35,7 +35,7 @@ export function turnOrder(script: Script): TurnOrder {
         starts.set(id, known);
         return takeNextChildTurn(id, known, request);
       }
-      // The main agent may have a definition too: whoever asks first is the main agent.
+      // The main agent may have a definition too: the first to request a turn is the main agent.
       mainDefinition ??= { id };
       if (mainDefinition.id !== id)
         return { ok: false, reason: describeUnknownAgent(id, [...agents.keys()]) };

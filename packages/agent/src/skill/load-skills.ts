@@ -1,5 +1,5 @@
-// The skills there are, read from their folder whenever somebody asks. One that cannot be taken is a problem with its
-// place and costs nothing but itself; none is read from outside the folder, whatever its name or its links say.
+// The skills, read from their folder on each request. An invalid one is reported as a problem and does not affect the
+// others; none is read from outside the folder, also not through links.
 
 import { readdir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";

@@ -54,7 +54,7 @@ function toSkill(
   };
 }
 
-/** Between spaces or commas; what stands in parentheses belongs to its name, as in `Bash(git log:*)`. */
+/** Between spaces or commas; parentheses belong to the name, as in `Bash(git log:*)`. */
 function splitToolNames(text: string): string[] {
   return text.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? [];
 }

@@ -46,7 +46,7 @@ function describeToolState({ tool_name, state, why }: RequestedTool): string {
   }
 }
 
-/** What stands in parentheses narrows the request, and there is nothing here to narrow. */
+/** A restriction in parentheses is ignored: there is nothing here to narrow. */
 function matchToolNames(
   requested: string,
   { standing, aliases }: Pick<Surface, "standing" | "aliases">,

@@ -1,5 +1,5 @@
-// A skill as a node of the conversation, once per content: whose words they are and what they cannot do stands before the
-// first of them (CTX-4).
+// A skill as a node of the conversation, once per content: its origin and what it cannot do come before
+// its text (CTX-4).
 
 import type { ContextNode, ConversationNode, JsonObject, RunContext } from "@soong/core";
 import { isRecord, TOOL_REQUESTS } from "@soong/core/internal";

@@ -56,7 +56,7 @@ function listTool({ folder }: SkillToolParts): AnyTool {
           type: "string",
           minLength: 1,
           maxLength: 500,
-          description: "What the work is about. Left out: all skills, by name.",
+          description: "What the work is about. Default: all skills, by name.",
         },
       },
     },
@@ -109,9 +109,7 @@ function renderSkillList({ found, shown, skills, problems, restricted, folder }:
   const lines = shown.map(({ name, description }) => `- ${name}: ${oneLine(description)}`);
   if (skills.length + restricted.length === 0) lines.push(`There are no skills in ${folder}.`);
   else if (found.length === 0 && skills.length > 0) {
-    lines.push(
-      `None of the ${skills.length} skills is about that. Leave the query out to see all.`,
-    );
+    lines.push(`None of the ${skills.length} skills is about that. Omit the query to see all.`);
   }
   const more = found.length - shown.length;
   if (more > 0) lines.push(`${more} more; give a query to find the right one.`);
