@@ -76,7 +76,7 @@ function stage(
   const { sessionOptions, ...loop } = options;
   return openToolConversation(
     turns,
-    (runOf) => [memoryTools({ folder, findRun: runOf, writing }), ...more],
+    (findRun) => [memoryTools({ folder, findRun, writing }), ...more],
     {
       ...loop,
       sessionOptions: {
@@ -415,11 +415,11 @@ test("a call that is stopped stops the call it has made", async () => {
       }),
   });
   const holder: { run?: Run } = {};
-  const runOf = (): CallingRun | undefined =>
+  const findRun = (): CallingRun | undefined =>
     holder.run === undefined ? undefined : { run: holder.run, path: () => [] };
   const kernel = createKernel({
     sources: [
-      memoryTools({ folder, findRun: runOf, writing: EXTERNAL }),
+      memoryTools({ folder, findRun, writing: EXTERNAL }),
       { id: "notes", kind: "mcp", tools: [hanging] },
     ],
   });
@@ -445,11 +445,11 @@ test("the call waits as long as a person thinks about the one it has made", asyn
   verifies("MEM-2", "PIPE-6");
   const clock = createHeldClock();
   const holder: { run?: Run; allow?: () => void } = {};
-  const runOf = (): CallingRun | undefined =>
+  const findRun = (): CallingRun | undefined =>
     holder.run === undefined ? undefined : { run: holder.run, path: () => [] };
   const kernel = createKernel({
     clock,
-    sources: [memoryTools({ folder, findRun: runOf, writing: EXTERNAL }), notes()],
+    sources: [memoryTools({ folder, findRun, writing: EXTERNAL }), notes()],
   });
   const run = await kernel.startRun({
     ask: () =>
@@ -468,10 +468,10 @@ test("the call waits as long as a person thinks about the one it has made", asyn
 
 test("only a server's tool can be the external one", () => {
   verifies("MEM-2");
-  const runOf = (): undefined => undefined;
+  const findRun = (): undefined => undefined;
   for (const tool of ["internal.write_memory", "code.run_command", "mcp.", "mcp.notes", ""]) {
     expect(() =>
-      memoryTools({ folder, findRun: runOf, writing: { mode: "external", tool } }),
+      memoryTools({ folder, findRun, writing: { mode: "external", tool } }),
     ).toThrow(/memory\.external_tool is /);
   }
 });

@@ -67,7 +67,7 @@ function stage(
 ): Promise<ToolConversation> {
   return openToolConversation(
     turns,
-    (runOf) => [skillTools({ folder, findRun: runOf }), own],
+    (findRun) => [skillTools({ folder, findRun }), own],
     options,
   );
 }
