@@ -18,8 +18,8 @@ import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { readHistory } from "../../packages/agent/src/loop/index.ts";
 import { externalStartRecall } from "../../packages/agent/src/memory/index.ts";
-import { replayRun, replaySourceOf, scriptOfRun } from "../../packages/replay/src/index.ts";
-import { openRoomStage } from "../agents/room-stage.ts";
+import { replayRun, createReplaySource, exportRunScript } from "../../packages/replay/src/index.ts";
+import { openToolConversation } from "../agents/tool-conversation.ts";
 import { done, driven, openStage, says, texts, type LoopStage } from "./loop-stage.ts";
 
 const TOOL = "mcp.notes.search";
@@ -90,13 +90,13 @@ async function expectWithout({ stage, questions }: Asked): Promise<void> {
 
 async function expectReplayed(stage: LoopStage): Promise<void> {
   const { source, run_id } = await expectSameAgain(stage);
-  const { script, prompt } = await scriptOfRun({ source, run_id });
+  const { script, prompt } = await exportRunScript({ source, run_id });
   expect(prompt).toBe("How is it built?");
   expect(script.turns).toEqual([{ text: "ok" }]);
 }
 
 async function expectSameAgain(stage: LoopStage) {
-  const source = replaySourceOf(stage.journal, stage.session.artifacts);
+  const source = createReplaySource(stage.journal, stage.session.artifacts);
   const { run_id = "" } = stage.facts("run.started")[0] ?? {};
   expect(await replayRun({ source, run_id })).toMatchObject({ outcome: "same", left_out: [] });
   return { source, run_id };
@@ -263,7 +263,7 @@ test("a stored conversation begins with the prompt, not with the call", async ()
       input_schema: { type: "object" },
       handler: () => "The build needs make.",
     });
-    const stage = await openRoomStage(
+    const stage = await openToolConversation(
       [{ text: "ok" }],
       () => [{ id: "notes", kind: "mcp", tools: [search] }],
       {

@@ -4,7 +4,7 @@ import { defineHook, defineTool, toolResult, type AnyTool } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { writtenFact } from "../facts.ts";
-import { usageOf } from "../../packages/agent/src/loop/index.ts";
+import { reportUsage } from "../../packages/agent/src/loop/index.ts";
 import { calls, done, failed, openStage, says, texts, USED } from "./loop-stage.ts";
 import { readTool } from "./loop-tools.ts";
 
@@ -382,7 +382,7 @@ test("token use is told per request, run and session, failed attempts and summar
     input_tokens: 27,
     output_tokens: 10,
   });
-  const { session, runs } = usageOf(stage.journal.facts);
+  const { session, runs } = reportUsage(stage.journal.facts);
   expect([...runs.values()]).toEqual([first.usage, second.usage]);
   expect(session).toEqual({
     requests: 5,
@@ -407,7 +407,7 @@ test("the use of a child is part of its parent's", () => {
       ...(parent_run_id === undefined ? {} : { parent_run_id }),
       data: { usage: { input_tokens: 2, output_tokens: 1 } },
     });
-  const { runs, session } = usageOf([
+  const { runs, session } = reportUsage([
     fact("parent"),
     fact("child", "parent"),
     fact("loop", "loop"),

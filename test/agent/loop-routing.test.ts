@@ -5,7 +5,7 @@ import type { LoopLimits, ModelEvent, ModelPrices, ModelUsage } from "@soong/age
 import { PORTABLE_PROFILE } from "@soong/core";
 import { expect, test } from "vitest";
 import { writtenFact } from "../facts.ts";
-import { usageOf } from "../../packages/agent/src/loop/index.ts";
+import { reportUsage } from "../../packages/agent/src/loop/index.ts";
 import { calls, done, failed, openStage, says, writtenModel } from "./loop-stage.ts";
 import { readTool } from "./loop-tools.ts";
 
@@ -74,7 +74,7 @@ test("what requests cost is kept with each, summed by currency, and what is not 
     { currency: "USD", micros: 20 },
     { currency: "EUR", micros: 55 },
   ]);
-  const { session, runs } = usageOf(stage.journal.facts);
+  const { session, runs } = reportUsage(stage.journal.facts);
   expect([...runs.values()]).toEqual([first.usage, second.usage]);
   expect(session).toMatchObject({
     requests: 5,
@@ -101,7 +101,7 @@ test("a journal whose costs are no costs is read as one that knows none", () => 
     { currency: 1, micros: 1 },
     { currency: "USD", micros: -1 },
   ];
-  expect(usageOf(costs.map(fact)).session).toMatchObject({ unpriced: 5, cost: null });
+  expect(reportUsage(costs.map(fact)).session).toMatchObject({ unpriced: 5, cost: null });
 });
 
 test("a run ends before the request that its budget of tokens does not cover", async () => {

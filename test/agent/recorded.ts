@@ -1,7 +1,7 @@
 // A run with a written model and what is on record of it, for tests that replay it, also with facts that were edited.
 
 import type { Fact, JsonObject } from "@soong/core";
-import { replaySourceOf, type ReplaySource } from "@soong/replay";
+import { createReplaySource, type ReplaySource } from "@soong/replay";
 import { openStage, type Answer, type StageOptions } from "./loop-stage.ts";
 
 export interface Kept {
@@ -18,7 +18,7 @@ export async function recorded(
   const run = stage.conversation.send("go");
   await stage.finish(run);
   const facts = structuredClone(stage.journal.facts) as Fact[];
-  const source = replaySourceOf({ facts, nodes: stage.journal.nodes }, stage.session.artifacts);
+  const source = createReplaySource({ facts, nodes: stage.journal.nodes }, stage.session.artifacts);
   return { run_id: await run.run_id, facts, source };
 }
 

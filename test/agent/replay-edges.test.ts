@@ -14,7 +14,13 @@ import {
   type ToolResult,
 } from "@soong/core";
 import { parseScript, printScript, scriptedModel, type Script } from "@soong/agent";
-import { replayRun, replaySourceOf, scriptOfRun, whatIf, type RunScript } from "@soong/replay";
+import {
+  replayRun,
+  createReplaySource,
+  exportRunScript,
+  whatIf,
+  type RunScript,
+} from "@soong/replay";
 import { describe, expect, it } from "vitest";
 import { factsOfTypes } from "../facts.ts";
 import { calls, done, failed, openStage, says, type StageOptions } from "./loop-stage.ts";
@@ -61,11 +67,11 @@ describe("what came of a call from beside it", () => {
 
   /** The script of a run, played by itself on the same or other tools and no other hooks. */
   async function playedAgain(
-    kept: Parameters<typeof scriptOfRun>[0],
+    kept: Parameters<typeof exportRunScript>[0],
     options: StageOptions,
     noted: readonly unknown[] = [],
   ) {
-    const { script, notes } = await scriptOfRun(kept);
+    const { script, notes } = await exportRunScript(kept);
     expect(notes).toEqual(noted);
     const parsed = parseScript(printScript(script), "run.yaml");
     if (!parsed.ok) throw new Error(parsed.problems[0]?.message);
@@ -187,7 +193,7 @@ describe("a child", () => {
     });
     for (const name of ["a.read", "a.write", "b.write"]) await child.call(name, {});
     child.end("completed");
-    const of = { source: replaySourceOf(journal, artifacts), run_id: child.identity.run_id };
+    const of = { source: createReplaySource(journal, artifacts), run_id: child.identity.run_id };
     expect(await replayRun(of)).toMatchObject({ outcome: "same", calls: 3, left_out: [] });
     expect((await whatIf(of)).calls).toEqual([]);
     // The rule that goes is the parent's: without it the child's own allows.
@@ -207,7 +213,7 @@ describe("a child", () => {
     if (started === undefined) throw new Error("it never began");
     const { ceiling } = started.data.policy as unknown as { ceiling: { rules: object[] } };
     ceiling.rules = [];
-    const source = replaySourceOf({ facts, nodes: journal.nodes }, artifacts);
+    const source = createReplaySource({ facts, nodes: journal.nodes }, artifacts);
     expect((await replayRun({ ...of, source })).divergence).toMatchObject({ stage: "surface" });
   });
 });
@@ -278,7 +284,7 @@ describe("a call that came", () => {
     expect(
       stage.facts("tool.completed", "tool.failed").map(({ tool_call_id }) => tool_call_id),
     ).toEqual(["1", "2"]);
-    const source = replaySourceOf(stage.journal, stage.session.artifacts);
+    const source = createReplaySource(stage.journal, stage.session.artifacts);
     const report = await replayRun({ source, run_id: await run.run_id });
     expect(report).toMatchObject({ outcome: "same", calls: 2, left_out: [] });
   });
@@ -352,7 +358,7 @@ describe("as a script", () => {
     await stage.clock.advance(100);
     void run.abort("enough");
     await stage.finish(run);
-    const source = replaySourceOf(stage.journal, stage.session.artifacts);
+    const source = createReplaySource(stage.journal, stage.session.artifacts);
     const { script, notes } = await exported({ source, run_id: await run.run_id });
     expect(script.turns).toHaveLength(3);
     expect(script.turns[2]).toEqual({
@@ -366,7 +372,7 @@ describe("as a script", () => {
     const facts = stage.journal.facts.filter(({ seq, type }) => {
       return seq <= (stage.facts("tool.requested").at(-1)?.seq ?? 0) && type !== "run.aborted";
     });
-    const cut = replaySourceOf({ facts, nodes: stage.journal.nodes }, stage.session.artifacts);
+    const cut = createReplaySource({ facts, nodes: stage.journal.nodes }, stage.session.artifacts);
     const half = await exported({ source: cut, run_id: await run.run_id });
     expect(half.script.turns.map(({ calls: made = [] }) => made.length)).toEqual([1, 2, 0]);
   });
@@ -378,7 +384,7 @@ describe("as a script", () => {
       { tools: [readTool("a.read", () => "x")] },
     );
     const run_id = facts.find((fact) => fact.type === "run.started")?.run_id ?? "";
-    const source = replaySourceOf({ facts, nodes: [] }, { read: () => undefined });
+    const source = createReplaySource({ facts, nodes: [] }, { read: () => undefined });
     const { script, notes } = await exported({ source, run_id });
     expect(script.turns).toEqual([{ calls: [{ tool: "a.read", input: {} }] }]);
     expect(notes.join(" ")).toContain("had no answer here");
@@ -400,8 +406,8 @@ function storyOf(facts: readonly Fact[]): string[] {
 }
 
 /** Printed and read again, as a file is. */
-async function exported(kept: Parameters<typeof scriptOfRun>[0]): Promise<RunScript> {
-  const made = await scriptOfRun(kept);
+async function exported(kept: Parameters<typeof exportRunScript>[0]): Promise<RunScript> {
+  const made = await exportRunScript(kept);
   const parsed = parseScript(printScript(made.script), "again.yaml");
   if (!parsed.ok) throw new Error(parsed.problems[0]?.message);
   return { ...made, script: parsed.script };

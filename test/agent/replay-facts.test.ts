@@ -5,8 +5,8 @@ import { defineHook, type Fact } from "@soong/core";
 import {
   ReplayError,
   replayRun,
-  replaySourceOf,
-  scriptOfRun,
+  createReplaySource,
+  exportRunScript,
   whatIf,
   type ReplaySource,
 } from "@soong/replay";
@@ -58,13 +58,13 @@ it("says of every fact whose data has another form that the journal is damaged, 
         const data = { ...fact.data, [field]: other };
         const changed = { ...fact, data } as Fact;
         const facts = kept.facts.map((one, i) => (i === at ? changed : one));
-        const changedSource = replaySourceOf({ facts, nodes: [] }, { read: () => undefined });
+        const changedSource = createReplaySource({ facts, nodes: [] }, { read: () => undefined });
         const source: ReplaySource = {
           ...kept.source,
           facts: (page) => changedSource.facts(page),
         };
         const about = { source, run_id: kept.run_id };
-        for (const read of [replayRun, scriptOfRun, whatIf]) {
+        for (const read of [replayRun, exportRunScript, whatIf]) {
           const error = await read(about).then(
             () => undefined,
             (thrown: unknown) => thrown,

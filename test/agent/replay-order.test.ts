@@ -11,7 +11,7 @@ import {
   ToolFailure,
   type Fact,
 } from "@soong/core";
-import { replayRun, replaySourceOf } from "@soong/replay";
+import { replayRun, createReplaySource } from "@soong/replay";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { factsOfTypes } from "../facts.ts";
@@ -71,7 +71,7 @@ test.each(["targets", "prepare", "both"] as const)(
   async (shape) => {
     verifies("REPLAY-1", "PIPE-1");
     const { journal, artifacts, run_id } = await recorded(shape);
-    const report = await replayRun({ source: replaySourceOf(journal, artifacts), run_id });
+    const report = await replayRun({ source: createReplaySource(journal, artifacts), run_id });
     expect(report).toMatchObject({ outcome: "same", calls: 6, left_out: [] });
   },
 );
@@ -103,7 +103,7 @@ test("a record of the time when planning came first decides the same again", asy
     return { ...fact, data } as Fact;
   });
   expect(factsOfTypes(facts, "permission.evaluated").some(({ data }) => data.stage)).toBe(false);
-  const kept = replaySourceOf({ facts, nodes: journal.nodes }, artifacts);
+  const kept = createReplaySource({ facts, nodes: journal.nodes }, artifacts);
   expect(await replayRun({ source: kept, run_id })).toMatchObject({
     outcome: "same",
     calls: 6,

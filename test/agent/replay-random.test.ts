@@ -3,7 +3,7 @@
 
 import { verifies } from "#laws";
 import type { Fact, JsonObject, MemoryJournal, Run, Turn } from "@soong/core";
-import { replayRun, replaySourceOf, type ReplayReport } from "@soong/replay";
+import { replayRun, createReplaySource, type ReplayReport } from "@soong/replay";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { drive } from "../kernel/drive.ts";
@@ -45,7 +45,7 @@ async function replayed(given: Case, edit: Edit = (facts) => [...facts]): Promis
     facts: edit(journal.facts),
     nodes: journal.nodes,
   };
-  const source = replaySourceOf(kept, session.artifacts);
+  const source = createReplaySource(kept, session.artifacts);
   return replayRun({ source, run_id: run.identity.run_id });
 }
 

@@ -9,7 +9,13 @@ import {
   defineTool,
   type JsonObject,
 } from "@soong/core";
-import { replayRun, replaySourceOf, scriptOfRun, whatIf, type ReplaySource } from "@soong/replay";
+import {
+  replayRun,
+  createReplaySource,
+  exportRunScript,
+  whatIf,
+  type ReplaySource,
+} from "@soong/replay";
 import { describe, expect, it } from "vitest";
 import { factsOfTypes } from "../facts.ts";
 import {
@@ -127,7 +133,7 @@ describe("a replay decides the same", () => {
     );
     run.end("completed");
     const planned = plans.length;
-    const kept = { source: replaySourceOf(journal, artifacts), run_id: run.identity.run_id };
+    const kept = { source: createReplaySource(journal, artifacts), run_id: run.identity.run_id };
     const report = await replayRun(kept);
     expect(report).toMatchObject({ outcome: "same", calls: 11, left_out: [] });
     expect(plans).toHaveLength(planned);
@@ -137,7 +143,10 @@ describe("a replay decides the same", () => {
       .map(({ data }) => data.decision);
     expect(decisions).toEqual(["ask", "ask", "ask", "ask", "allow", "ask", "ask", "ask"]);
     const facts = journal.facts.filter(({ type }) => type !== "grant.revoked");
-    const kept2 = { ...kept, source: replaySourceOf({ facts, nodes: journal.nodes }, artifacts) };
+    const kept2 = {
+      ...kept,
+      source: createReplaySource({ facts, nodes: journal.nodes }, artifacts),
+    };
     expect((await replayRun(kept2)).divergence).toMatchObject({
       stage: "permission",
       recorded: "ask by defaults: defaults.write_asks",
@@ -167,7 +176,7 @@ describe("a replay decides the same", () => {
     const ended = run.abort("enough");
     await stage.finish(run);
     await ended;
-    const source = replaySourceOf(stage.journal, stage.session.artifacts);
+    const source = createReplaySource(stage.journal, stage.session.artifacts);
     const report = await replayRun({ source, run_id: await run.run_id });
     expect(report).toMatchObject({ outcome: "same", end: "aborted", calls: 2 });
   });
@@ -179,7 +188,7 @@ describe("a replay decides the same", () => {
     const tool = readTool("a.read", () => "text");
     const run = await createKernel({ tools: [tool] }).startRun({ journal, artifacts });
     for (let i = 0; i < 600; i += 1) await run.call("a.read", { i });
-    const all = replaySourceOf(journal, artifacts);
+    const all = createReplaySource(journal, artifacts);
     let most = 0;
     const source: ReplaySource = {
       ...all,
@@ -309,7 +318,7 @@ describe("a run that cannot be replayed", () => {
     const holed = facts.filter(({ type }) => type !== "context.resolved");
     const removed = {
       ...source,
-      ...replaySourceOf({ facts: holed, nodes: [] }, { read: () => undefined }),
+      ...createReplaySource({ facts: holed, nodes: [] }, { read: () => undefined }),
     };
     const reading = { ...removed, readArtifact: (id: string) => source.readArtifact(id) };
     await expect(replayRun({ source: reading, run_id })).rejects.toThrow("are missing before it");
@@ -317,7 +326,7 @@ describe("a run that cannot be replayed", () => {
       delete data.definitions;
     });
     await expect(replayRun(kept)).rejects.toMatchObject({ code: "definitions_not_kept" });
-    expect((await scriptOfRun(kept)).script.turns).toEqual([{ text: "Hi." }]);
+    expect((await exportRunScript(kept)).script.turns).toEqual([{ text: "Hi." }]);
   });
 });
 
@@ -338,7 +347,7 @@ describe("definitions", () => {
     await run?.tools();
     await run?.call("a.read", {});
     expect(artifacts.list()).toHaveLength(2);
-    const source = replaySourceOf(journal, artifacts);
+    const source = createReplaySource(journal, artifacts);
     for (const { identity } of runs) {
       expect(await replayRun({ source, run_id: identity.run_id })).toMatchObject({
         outcome: "same",

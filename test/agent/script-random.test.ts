@@ -13,7 +13,7 @@ import {
   type Fact,
 } from "@soong/core";
 import { parseScript, printScript, scriptedModel } from "@soong/agent";
-import { replaySourceOf, scriptOfRun } from "@soong/replay";
+import { createReplaySource, exportRunScript } from "@soong/replay";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { calls, done, failed, openStage, says, type Answer, type Step } from "./loop-stage.ts";
@@ -152,7 +152,7 @@ async function record({ answers, early, user }: RandomRun) {
     void run.abort("enough");
   }
   await stage.finish(run);
-  const source = replaySourceOf(stage.journal, stage.session.artifacts);
+  const source = createReplaySource(stage.journal, stage.session.artifacts);
   return { facts: stage.journal.facts, source, run_id: await run.run_id };
 }
 
@@ -196,7 +196,7 @@ it(
     let carried = 0;
     for (const [i, given] of fc.sample(anyRun, { numRuns: RUNS, seed: SEED }).entries()) {
       const kept = await record(given);
-      const { script, notes } = await scriptOfRun(kept);
+      const { script, notes } = await exportRunScript(kept);
       const was = endsOf(kept.facts);
       const now = endsOf(await play(printScript(script), given));
       const isSame = JSON.stringify(was) === JSON.stringify(now);

@@ -41,7 +41,7 @@ export async function openAgentStage(
   });
   const stage = await openStage([], {
     sources: [agents.source, ...sources],
-    seats: agents.seats,
+    runRegistry: agents.activeRuns,
     board: agents.board,
     ...(config === undefined ? {} : { config }),
     ...stageOptions,

@@ -1,7 +1,7 @@
 // Runs with children, decided again from the journal (REPLAY-1): the parent's, each child's, and one that was cut short.
 
 import type { Script } from "@soong/agent";
-import { replayRun, replaySourceOf, scriptOfRun } from "@soong/replay";
+import { replayRun, createReplaySource, exportRunScript } from "@soong/replay";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { readTool, slowTool, writeTool } from "../agent/loop-tools.ts";
@@ -13,7 +13,7 @@ const FORK = "agent.fork_agent";
 
 async function replays(stage: AgentStage): Promise<object[]> {
   const { facts, nodes } = stage.journal;
-  const source = replaySourceOf({ facts, nodes }, stage.session.artifacts);
+  const source = createReplaySource({ facts, nodes }, stage.session.artifacts);
   const runs = stage.facts("run.started").map(({ run_id = "" }) => run_id);
   const reports: object[] = [];
   for (const run_id of runs) {
@@ -82,9 +82,9 @@ test("several at once, refused ones, waiting ones and failed ones decide the sam
     same("completed"),
   ]);
   const { facts, nodes } = stage.journal;
-  const source = replaySourceOf({ facts, nodes }, stage.session.artifacts);
+  const source = createReplaySource({ facts, nodes }, stage.session.artifacts);
   const run_id = stage.facts("run.started")[0]?.run_id ?? "";
-  const exported = await scriptOfRun({ source, run_id });
+  const exported = await exportRunScript({ source, run_id });
   expect(exported.script.agents?.["default_sub_agent"]?.map(({ length }) => length)).toEqual([
     2, 1, 0, 1,
   ]);

@@ -63,7 +63,7 @@ async function opened(
     session,
     models: [scriptedModel(script, { clock })],
     clock,
-    seats: agents.seats,
+    runRegistry: agents.activeRuns,
     ...more,
   });
   return { session, agents, conversation };

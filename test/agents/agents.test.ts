@@ -1,7 +1,7 @@
 // Agents as tools (AGENT-1…4): a child is a call and its result to its caller, and a run of its own inside.
 
 import type { Script } from "@soong/agent";
-import { usageOf } from "@soong/agent";
+import { reportUsage } from "@soong/agent";
 import { defineHook, type Fact, type ToolResult } from "@soong/core";
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
@@ -468,7 +468,7 @@ test("what children use is their parent's to pay, and counts for its budget", as
   const stage = await openAgentStage(script, { tools });
   const end = await stage.ask("go");
   expect(end).toMatchObject({ reason: "completed", turns: 3, usage: { requests: 6 } });
-  const report = usageOf(stage.journal.facts);
+  const report = reportUsage(stage.journal.facts);
   expect(report.session).toEqual(end.usage);
   expect(report.runs.get(stage.facts("run.started")[0]?.run_id ?? "")).toEqual(end.usage);
   const own = stage.facts("run.completed").map(({ data }) => data.usage as { requests: number });

@@ -95,7 +95,7 @@ describe("the table of roles", () => {
       tools: codeTools(),
       sources: [
         agents.source,
-        taskTools({ tasks, keeper, callerOf: (ids) => agents.callerOf(ids) }),
+        taskTools({ tasks, keeper, resolveCaller: (ids) => agents.resolveCaller(ids) }),
         internalSource(),
       ],
       config: { tools: { defer_budget_tokens: 1_000_000 } },

@@ -21,7 +21,7 @@ import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { writtenFact } from "../facts.ts";
 import {
-  candidatesOf,
+  readCandidates,
   isCandidateFact,
   writeCandidate,
   type CandidateRecord,
@@ -88,7 +88,7 @@ const exclusively: ExtractionOptions["exclusively"] = (path, work) =>
 
 function extract(more: Partial<ExtractionOptions> = {}): Promise<ExtractionReport> {
   return extractMemories({
-    candidates: candidatesOf([archiveOf("r1"), archiveOf("r2"), archiveOf("never")]),
+    candidates: readCandidates([archiveOf("r1"), archiveOf("r2"), archiveOf("never")]),
     folder,
     redactor: createRedactor({ secrets: [{ name: "TOKEN", value: "hunter2hunter2" }] }),
     isOnRecord: async (source) => onRecord.get(source.candidate_id) === source.sha256,
@@ -207,7 +207,7 @@ test("secrets, forgeries and files that are none are refused, each by itself, an
   const whys = report.refused.map(({ why }) => why).join("\n");
   expect(whys.match(/looks like a secret/g)).toHaveLength(3);
   expect(whys.match(/the journal of its run has no such candidate/g)).toHaveLength(2);
-  expect(whys).toContain("it is of another run than the one whose archive it lies in");
+  expect(whys).toContain("it is of another run than the one whose archive it is in");
   expect(whys).toContain("its file has the name of another candidate");
   expect(whys).toContain("file is not a field of a candidate");
   expect(whys).toContain("is larger than 64 KiB");

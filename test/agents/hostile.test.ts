@@ -252,7 +252,7 @@ test("a fork of a conversation that was compacted reads what is left of it, in a
       session,
       models: [model],
       clock,
-      seats: agents.seats,
+      runRegistry: agents.activeRuns,
       limits: { context_tokens: 6000 },
     });
     await conversation.send("Begin.").end;

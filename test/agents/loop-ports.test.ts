@@ -1,6 +1,6 @@
 // What the loop has for others: seats, a board, a check of the answer (LOOP-1, CTX-1, CTX-4).
 
-import type { RunSeat } from "@soong/agent";
+import type { ActiveRun } from "@soong/agent";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { calls, done, openStage, says, texts } from "../agent/loop-stage.ts";
@@ -9,7 +9,7 @@ import { readTool } from "../agent/loop-tools.ts";
 test("a run is announced before its first request and after its last fact", async () => {
   verifies("LOOP-1");
   const story: string[] = [];
-  let seat: RunSeat | undefined;
+  let seat: ActiveRun | undefined;
   const stage = await openStage(
     [
       [calls("a__read", {}, "1"), done("tool_use")],
@@ -22,12 +22,12 @@ test("a run is announced before its first request and after its last fact", asyn
           return "x";
         }),
       ],
-      seats: {
-        entered(own) {
+      runRegistry: {
+        add(own) {
           seat = own;
           story.push(`entered ${stage.journal.facts.at(-1)?.type}`);
         },
-        left(own) {
+        remove(own) {
           expect(own).toBe(seat);
           story.push(`left ${stage.journal.facts.at(-1)?.type}`);
         },
@@ -44,11 +44,11 @@ test("a seat that cannot be taken ends the run, and is left", async () => {
   verifies("LOOP-1");
   let left = 0;
   const stage = await openStage([], {
-    seats: {
-      entered() {
+    runRegistry: {
+      add() {
         throw new Error("no room");
       },
-      left() {
+      remove() {
         left += 1;
       },
     },

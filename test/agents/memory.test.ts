@@ -24,7 +24,7 @@ import {
   type ToolSource,
 } from "@soong/core";
 import {
-  candidatesOf,
+  readCandidates,
   extractMemories,
   isCandidateFact,
   memoryTools,
@@ -34,12 +34,17 @@ import {
   type MemoryToolParts,
   type ScriptTurn,
 } from "@soong/agent";
-import { replayRun, replaySourceOf, scriptOfRun } from "@soong/replay";
+import { replayRun, createReplaySource, exportRunScript } from "@soong/replay";
 import { openStore } from "@soong/store";
 import { findPath } from "@soong/tools";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openRoomStage, pathTo, textOf, type RoomStage } from "./room-stage.ts";
+import {
+  openToolConversation,
+  pathTo,
+  textOf,
+  type ToolConversation,
+} from "./tool-conversation.ts";
 
 let home: string;
 let folder: string;
@@ -64,19 +69,23 @@ const archiveOf = ({ runId }: CallIds): string => join(home, "runs", runId, "arc
 
 function stage(
   turns: readonly ScriptTurn[],
-  writing: MemoryToolParts["writing"] = { mode: "candidate", archiveOf },
-  options: Parameters<typeof openRoomStage>[2] = {},
+  writing: MemoryToolParts["writing"] = { mode: "candidate", findArchive: archiveOf },
+  options: Parameters<typeof openToolConversation>[2] = {},
   more: readonly ToolSource[] = [],
-): Promise<RoomStage> {
+): Promise<ToolConversation> {
   const { sessionOptions, ...loop } = options;
-  return openRoomStage(turns, (runOf) => [memoryTools({ folder, runOf, writing }), ...more], {
-    ...loop,
-    sessionOptions: {
-      roots: { project, write: [] },
-      secrets: [{ name: "TOKEN", value: "hunter2hunter2" }],
-      ...sessionOptions,
+  return openToolConversation(
+    turns,
+    (findRun) => [memoryTools({ folder, findRun, writing }), ...more],
+    {
+      ...loop,
+      sessionOptions: {
+        roots: { project, write: [] },
+        secrets: [{ name: "TOKEN", value: "hunter2hunter2" }],
+        ...sessionOptions,
+      },
     },
-  });
+  );
 }
 
 const recall = (query: string, more: object = {}): ScriptTurn => ({
@@ -181,7 +190,7 @@ test("a candidate lies in the archive of its run, is no memory yet, and becomes 
   expect(facts[1]?.data).toMatchObject({ scope: "project", project, chars: 17 });
   expect(await readdir(folder)).toEqual(["user"]);
   const report = await extractMemories({
-    candidates: candidatesOf([{ session_id: "s1", run_id, archive }]),
+    candidates: readCandidates([{ session_id: "s1", run_id, archive }]),
     folder,
     redactor: createRedactor(),
     isOnRecord: async (source) => run.journal.facts.some((fact) => isCandidateFact(fact, source)),
@@ -218,7 +227,7 @@ test("secrets, bad tags and runs without an archive are refused with what to do"
   expect(await readdir(home)).toEqual(["memory", "site"]);
   const nowhere = await stage([write({ content: "x" }), DONE], {
     mode: "candidate",
-    archiveOf: () => undefined,
+    findArchive: () => undefined,
   });
   await nowhere.ask("go");
   expect(nowhere.results()[0]).toContain("This run has no archive");
@@ -325,11 +334,11 @@ test("a run with a call within a call is decided again the same, and can be told
   const turns = [recall("tabs"), write({ content: "Tabs." }), recall("spaces"), DONE];
   const run = await stage(turns, EXTERNAL, { sessionOptions: allowed }, [notes()]);
   await run.ask("go");
-  const source = replaySourceOf(run.journal, run.session.artifacts);
+  const source = createReplaySource(run.journal, run.session.artifacts);
   const { run_id = "" } = run.facts("run.started")[0] ?? {};
   const report = await replayRun({ source, run_id });
   expect(report).toMatchObject({ outcome: "same", left_out: [] });
-  const { script } = await scriptOfRun({ source, run_id });
+  const { script } = await exportRunScript({ source, run_id });
   const called = script.turns.map(({ calls = [] }) => calls.map(({ tool }) => tool));
   expect(called).toEqual([
     ["internal.recall_memory"],
@@ -406,11 +415,11 @@ test("a call that is stopped stops the call it has made", async () => {
       }),
   });
   const holder: { run?: Run } = {};
-  const runOf = (): CallingRun | undefined =>
+  const findRun = (): CallingRun | undefined =>
     holder.run === undefined ? undefined : { run: holder.run, path: () => [] };
   const kernel = createKernel({
     sources: [
-      memoryTools({ folder, runOf, writing: EXTERNAL }),
+      memoryTools({ folder, findRun, writing: EXTERNAL }),
       { id: "notes", kind: "mcp", tools: [hanging] },
     ],
   });
@@ -436,11 +445,11 @@ test("the call waits as long as a person thinks about the one it has made", asyn
   verifies("MEM-2", "PIPE-6");
   const clock = createHeldClock();
   const holder: { run?: Run; allow?: () => void } = {};
-  const runOf = (): CallingRun | undefined =>
+  const findRun = (): CallingRun | undefined =>
     holder.run === undefined ? undefined : { run: holder.run, path: () => [] };
   const kernel = createKernel({
     clock,
-    sources: [memoryTools({ folder, runOf, writing: EXTERNAL }), notes()],
+    sources: [memoryTools({ folder, findRun, writing: EXTERNAL }), notes()],
   });
   const run = await kernel.startRun({
     ask: () =>
@@ -459,11 +468,11 @@ test("the call waits as long as a person thinks about the one it has made", asyn
 
 test("only a server's tool can be the external one", () => {
   verifies("MEM-2");
-  const runOf = (): undefined => undefined;
+  const findRun = (): undefined => undefined;
   for (const tool of ["internal.write_memory", "code.run_command", "mcp.", "mcp.notes", ""]) {
-    expect(() => memoryTools({ folder, runOf, writing: { mode: "external", tool } })).toThrow(
-      /memory\.external_tool is /,
-    );
+    expect(() =>
+      memoryTools({ folder, findRun, writing: { mode: "external", tool } }),
+    ).toThrow(/memory\.external_tool is /);
   }
 });
 
@@ -483,7 +492,7 @@ test("a rule on memories holds for recalling them, in a call and at the start of
   });
   const some = await stage([recall("fish"), DONE], undefined, under(rules));
   await some.ask("Which fish?");
-  expect(some.results()[0]).toContain("2 memories are left out: restricted by a rule.");
+  expect(some.results()[0]).toContain("2 memories are omitted: restricted by a rule.");
   const nodes = some.nodes("memory_context").map(textOf).join("\n");
   expect(nodes).toContain("trout");
   expect(JSON.stringify([some.journal.nodes, some.journal.facts])).not.toContain("swordfish");

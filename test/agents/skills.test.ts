@@ -15,7 +15,12 @@ import { skillTools, type ScriptTurn } from "@soong/agent";
 import { findPath } from "@soong/tools";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openRoomStage, pathTo, textOf, type RoomStage } from "./room-stage.ts";
+import {
+  openToolConversation,
+  pathTo,
+  textOf,
+  type ToolConversation,
+} from "./tool-conversation.ts";
 
 let home: string;
 let folder: string;
@@ -58,9 +63,13 @@ const own: ToolSource = {
 
 function stage(
   turns: readonly ScriptTurn[],
-  options: Parameters<typeof openRoomStage>[2] = {},
-): Promise<RoomStage> {
-  return openRoomStage(turns, (runOf) => [skillTools({ folder, runOf }), own], options);
+  options: Parameters<typeof openToolConversation>[2] = {},
+): Promise<ToolConversation> {
+  return openToolConversation(
+    turns,
+    (findRun) => [skillTools({ folder, findRun }), own],
+    options,
+  );
 }
 
 const load = (name: string, more: object = {}): ScriptTurn => ({

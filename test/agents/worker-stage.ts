@@ -46,7 +46,7 @@ export async function openWorkerStage(
       taskTools({
         tasks,
         keeper,
-        callerOf: (call) => (holder.agents as Agents).callerOf(call),
+        resolveCaller: (call) => (holder.agents as Agents).resolveCaller(call),
       }),
       ...(options.sources ?? []),
     ],

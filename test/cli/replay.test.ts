@@ -146,7 +146,7 @@ describe("soong replay", () => {
     verifies("REPLAY-3");
     const printed = await place.run(["replay", run_id, "--script"]);
     expect(printed.code).toBe(0);
-    expect(printed.stderr).toContain("what stands for a secret");
+    expect(printed.stderr).toContain("placeholders of secrets");
     expect(printed.stdout).toContain("# Its prompt: go on");
     expect(printed.stdout).not.toContain("sk-ant-api03");
     const copy = await bundle.place();

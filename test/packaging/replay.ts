@@ -1,7 +1,7 @@
 // What a user does first with the installed package: decide a recorded run again.
 
 import { createKernel, createMemoryJournal, defineTool } from "@soong/core";
-import { replayRun, replaySourceOf } from "@soong/replay";
+import { replayRun, createReplaySource } from "@soong/replay";
 
 const journal = createMemoryJournal();
 const greet = defineTool({
@@ -14,6 +14,6 @@ const greet = defineTool({
 const run = await createKernel({ tools: [greet] }).startRun({ journal });
 await run.call("demo.greet", {});
 run.end("completed");
-const source = replaySourceOf(journal, run.session.artifacts);
+const source = createReplaySource(journal, run.session.artifacts);
 const { outcome } = await replayRun({ source, run_id: run.identity.run_id });
 if (outcome !== "same") throw new Error(outcome);

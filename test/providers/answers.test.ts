@@ -7,7 +7,7 @@ import { anthropicWire } from "./anthropic-wire.ts";
 import { chunk, compatibleWire } from "./compatible-wire.ts";
 import { content, googleWire } from "./google-wire.ts";
 import { frames, openaiWire } from "./openai-wire.ts";
-import { callsOf, lastOf, never, openDesk, requestOf, WIRES } from "./provider-desk.ts";
+import { callsOf, lastOf, never, openDesk, requestOf, WIRES } from "./provider-fixture.ts";
 import { events, inTwo } from "./replay-server.ts";
 import { answer } from "./wire.ts";
 

@@ -17,7 +17,7 @@ import {
   openDesk,
   requestOf,
   WIRES,
-} from "./provider-desk.ts";
+} from "./provider-fixture.ts";
 import { cut, endless, events, hang, status, type Reply } from "./replay-server.ts";
 import { eventFrame } from "./wire.ts";
 

@@ -7,7 +7,7 @@ import { anthropicWire } from "./anthropic-wire.ts";
 import { chunk, compatibleWire } from "./compatible-wire.ts";
 import { content, googleWire } from "./google-wire.ts";
 import { frames, openaiWire } from "./openai-wire.ts";
-import { lastOf, openDesk, send } from "./provider-desk.ts";
+import { lastOf, openDesk, send } from "./provider-fixture.ts";
 import { events } from "./replay-server.ts";
 import { eventFrame } from "./wire.ts";
 

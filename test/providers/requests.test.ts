@@ -7,7 +7,7 @@ import { anthropicWire } from "./anthropic-wire.ts";
 import { compatibleWire } from "./compatible-wire.ts";
 import { googleWire } from "./google-wire.ts";
 import { openaiWire } from "./openai-wire.ts";
-import { KEY, LIST_FILES, openDesk, send } from "./provider-desk.ts";
+import { KEY, LIST_FILES, openDesk, send } from "./provider-fixture.ts";
 import { events } from "./replay-server.ts";
 import { answer } from "./wire.ts";
 

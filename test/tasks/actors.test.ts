@@ -25,9 +25,9 @@ const ACTORS: Record<string, (scene: Scene) => TaskCaller> = {
   "worker of another session": ({ stage, task_id }) => ({
     actor: { ...stage.worker("run_w", task_id).actor, session_id: "s2" },
   }),
-  main: () => ({ actor: { kind: "nobody", ...ids, role: "main" } }),
-  sub: () => ({ actor: { kind: "nobody", ...ids, role: "sub" } }),
-  fork: () => ({ actor: { kind: "nobody", ...ids, role: "fork" } }),
+  main: () => ({ actor: { kind: "other", ...ids, role: "main" } }),
+  sub: () => ({ actor: { kind: "other", ...ids, role: "sub" } }),
+  fork: () => ({ actor: { kind: "other", ...ids, role: "fork" } }),
 };
 
 const ACTIONS: Record<string, (scene: Scene, caller: TaskCaller) => Promise<unknown>> = {

@@ -57,7 +57,7 @@ test("the board says what to do next", async () => {
   const claim = await stage.run(worker, task_id);
   expect(await next(task_id)).toContain("wait for the steps at work");
   await stage.tasks.updateStep(worker, { ...claim, status: "failed", reason: "r" });
-  expect(await next(task_id)).toContain("nothing can go on by itself");
+  expect(await next(task_id)).toContain("nothing can continue automatically");
   const cancel = { task_id, step_id: "a", status: "cancelled", reason: "r" } as const;
   await stage.tasks.updateStep(stage.orchestrator, cancel);
   expect(await next(task_id)).toContain("task_complete");

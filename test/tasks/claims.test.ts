@@ -241,17 +241,17 @@ describe("the keeper of claims", () => {
     expect(await stage.statuses(task_id)).toEqual({ a: "running", b: "running", c: "running" });
 
     const [first] = workers;
-    const held = keeper.claimOf("run_1");
+    const held = keeper.getClaim("run_1");
     if (held === undefined || first === undefined) throw new Error("not held");
     await tasks.updateStep(first, { ...held, status: "completed", summary: "s" });
     keeper.forget(held);
-    expect(keeper.claimOf("run_1")).toBeUndefined();
+    expect(keeper.getClaim("run_1")).toBeUndefined();
 
     await tasks.updateStep(stage.orchestrator, { task_id, step_id: "b", status: "ready" });
     await clock.advance(LEASE_MS);
     expect(lost.map(({ step_id }) => step_id)).toEqual(["b"]);
     // Still known, so that what comes late is refused as that, and whoever asks late is told at once.
-    expect(keeper.claimOf("run_2")?.step_id).toBe("b");
+    expect(keeper.getClaim("run_2")?.step_id).toBe("b");
     keeper.watch("run_2", (claim) => lost.push(claim))();
     expect(lost.map(({ step_id }) => step_id)).toEqual(["b", "b"]);
 
@@ -280,7 +280,7 @@ describe("the keeper of claims", () => {
       const lost: string[] = [];
       keeper.watch("run_1", (_claim, why) => lost.push(why));
       await keeper.claim(worker, { task_id, start: true });
-      const held = keeper.claimOf("run_1");
+      const held = keeper.getClaim("run_1");
       if (held === undefined) throw new Error("not held");
       // No timer fires meanwhile; then everybody looks at once.
       clock.set(clock.now() + LEASE_MS * 100);
@@ -376,7 +376,7 @@ describe("the keeper of claims", () => {
     const keeper = createClaimKeeper({ tasks: stage.tasks, clock: stage.clock });
     const worker = stage.worker("run_1", task_id);
     await keeper.claim(worker, { task_id, start: true });
-    const held = keeper.claimOf("run_1");
+    const held = keeper.getClaim("run_1");
     if (held === undefined) throw new Error("not held");
     const lost: string[] = [];
     keeper.watch("run_1", (_claim, why) => lost.push(why));

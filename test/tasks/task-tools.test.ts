@@ -253,7 +253,7 @@ describe("the task tools", () => {
 interface Desk {
   readonly tasks: ReturnType<typeof createTasks>;
   readonly keeper: ClaimKeeper;
-  readonly callerOf: Parameters<typeof taskTools>[0]["callerOf"];
+  readonly resolveCaller: Parameters<typeof taskTools>[0]["resolveCaller"];
   readonly clock: ReturnType<typeof createHeldClock>;
   readonly nobody: CallerOf;
   readonly orchestrator: () => Promise<Hand>;
@@ -276,12 +276,12 @@ async function openDesk(): Promise<Desk> {
   const tasks = createTasks({ storage: createMemoryTasks(), clock, leaseMs: LEASE_MS });
   const keeper = createClaimKeeper({ tasks, clock });
   const seats = new Map<string, TaskCaller>();
-  const callerOf: Desk["callerOf"] = ({ runId }) => {
+  const resolveCaller: Desk["resolveCaller"] = ({ runId }) => {
     const caller = seats.get(runId);
     if (caller === undefined) throw new Error("nobody sits there");
     return caller;
   };
-  const kernel = createKernel({ sources: [taskTools({ tasks, keeper, callerOf })] });
+  const kernel = createKernel({ sources: [taskTools({ tasks, keeper, resolveCaller })] });
   const written: { kind: string; content?: unknown }[] = [];
   const facts: Fact[] = [];
   const session: Session = await kernel.openSession({
@@ -303,9 +303,9 @@ async function openDesk(): Promise<Desk> {
   const made: Desk = {
     tasks,
     keeper,
-    callerOf,
+    resolveCaller,
     clock,
-    nobody: (run) => ({ kind: "nobody", ...idsOf(run), role: "main" }),
+    nobody: (run) => ({ kind: "other", ...idsOf(run), role: "main" }),
     orchestrator: () =>
       made.run("main", "orchestrator", (run) => ({ kind: "orchestrator", ...idsOf(run) })),
     worker: (task_id) =>

@@ -118,9 +118,9 @@ async function furnish(registry: Registry, base: string, withServer: boolean): P
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   const runOf = () => undefined;
   registry.open(loaded.source);
-  registry.open(skillTools({ folder, runOf }));
+  registry.open(skillTools({ folder, findRun: runOf }));
   const writing = { mode: "disabled" } as const;
-  registry.open(memoryTools({ folder: join(base, "home/memory"), runOf, writing }));
+  registry.open(memoryTools({ folder: join(base, "home/memory"), findRun: runOf, writing }));
   if (!withServer) return;
   const project = join(base, "project");
   const args = [createRequire(import.meta.url).resolve(FILESYSTEM), project];

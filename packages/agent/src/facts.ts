@@ -71,7 +71,7 @@ export interface AgentFactPayloads {
   "memory.recalled": RecalledData;
   /** The external memory is asked, before the first request. */
   "memory.recall.started": { at: "start"; tool_name: string };
-  /** It is not, because a rule denies the call or would have someone asked about it. */
+  /** It is not, because a rule denies the call or requires approval for it. */
   "memory.recall.skipped": { at: "start"; tool_name: string; reason: string };
   /** In the log of the memory, whose writer has no session. */
   "memory.written": { memory_id: string; scope?: string; candidate_id?: string };

@@ -2,7 +2,14 @@
 
 export * from "./child/index.ts";
 export { describeProblem, type Problem } from "@soong/platform";
-export { isInnerCall, messageText, readMessage, type ReadMessage } from "./context/index.ts";
+export {
+  isInnerCall,
+  messageText,
+  readMessage,
+  type CallingRun,
+  type FindRun,
+  type ReadMessage,
+} from "./context/index.ts";
 export * from "./drive/index.ts";
 export { AGENT_FACT_TEXTS } from "./fact-texts.ts";
 export type * from "./facts.ts";

@@ -8,12 +8,12 @@ import { ReplayError } from "./replay-error.ts";
 /** Throws a ReplayError. */
 export function checkFact(fact: Fact): Fact {
   const shape: Shape = { ...(Object.hasOwn(SHAPES, fact.type) ? SHAPES[fact.type] : {}) };
-  const misfit = misfitOf(fact.data, shape, "data");
+  const misfit = findMisfit(fact.data, shape, "data");
   if (misfit === undefined) return fact;
-  throw damaged(fact.seq, `${misfit} does not have the form of a ${fact.type}`);
+  throw damagedJournal(fact.seq, `${misfit} does not have the form of a ${fact.type}`);
 }
 
-export function damaged(seq: number, what: string): ReplayError {
+export function damagedJournal(seq: number, what: string): ReplayError {
   return new ReplayError(
     "damaged",
     `The journal is not as it was recorded: of fact ${seq}, ${what}. \`soong verify\` finds what was changed.`,
@@ -118,7 +118,7 @@ const SHAPES: { readonly [T in FactType]?: ShapeOf<FactPayloads[T]> } = {
 };
 
 /** Which part does not fit, if one does not. */
-function misfitOf(value: unknown, form: Form, name: string): string | undefined {
+function findMisfit(value: unknown, form: Form, name: string): string | undefined {
   if (value === undefined) return isNeeded(form) ? name : undefined;
   if (form === "text" || form === "text!") return typeof value === "string" ? undefined : name;
   if (form === "number") return typeof value === "number" ? undefined : name;
@@ -128,13 +128,13 @@ function misfitOf(value: unknown, form: Form, name: string): string | undefined 
   if (form === "hosts!") return value === "unknown" || isTexts(value) ? undefined : name;
   if (isListForm(form)) {
     if (!Array.isArray(value)) return name;
-    return firstOf(value.entries(), ([i, item]) =>
-      isJsonObject(item) ? misfitOf(item, form[0], `${name}[${i}]`) : `${name}[${i}]`,
+    return findFirst(value.entries(), ([i, item]) =>
+      isJsonObject(item) ? findMisfit(item, form[0], `${name}[${i}]`) : `${name}[${i}]`,
     );
   }
   if (!isJsonObject(value)) return name;
-  return firstOf(Object.entries(form), ([field, inner]) =>
-    misfitOf(value[field], inner, name === "data" ? field : `${name}.${field}`),
+  return findFirst(Object.entries(form), ([field, inner]) =>
+    findMisfit(value[field], inner, name === "data" ? field : `${name}.${field}`),
   );
 }
 
@@ -151,7 +151,7 @@ function isListForm(form: Form): form is readonly [Shape, "!"?] {
   return Array.isArray(form);
 }
 
-function firstOf<T>(items: Iterable<T>, misfit: (item: T) => string | undefined) {
+function findFirst<T>(items: Iterable<T>, misfit: (item: T) => string | undefined) {
   for (const item of items) {
     const found = misfit(item);
     if (found !== undefined) return found;

@@ -9,8 +9,8 @@ import {
   type ToolResult,
 } from "@soong/core";
 import { entriesIn, omitUndefined, readCallClass } from "@soong/core/internal";
-import { decisiveOf, type LiveCall } from "./live-call.ts";
-import { errorOf, resultOf } from "./recorded-call.ts";
+import { findDecisive, type LiveCall } from "./live-call.ts";
+import { getRecordedError, getRecordedResult } from "./recorded-call.ts";
 
 export type ReplayStage =
   | "surface"
@@ -56,8 +56,8 @@ export function compareSurface(recorded: Catalog, now: Catalog | undefined): voi
   const before = new Map(entriesIn(recorded.data).map((entry) => [entry.tool_name, entry]));
   const after = new Map(entriesIn(now.data).map((entry) => [entry.tool_name, entry]));
   for (const name of [...new Set([...before.keys(), ...after.keys()])].toSorted()) {
-    const was = standing(before.get(name));
-    const is = standing(after.get(name));
+    const was = describeStanding(before.get(name));
+    const is = describeStanding(after.get(name));
     if (was !== is) throw new Diverged(recorded, "surface", `${name}: ${was}`, `${name}: ${is}`);
   }
   const order = ({ data }: Catalog): string =>
@@ -72,7 +72,7 @@ export function compareSurface(recorded: Catalog, now: Catalog | undefined): voi
 
 type Catalog = Fact<"tool.catalog.resolved">;
 
-function standing(entry: CatalogEntry | undefined): string {
+function describeStanding(entry: CatalogEntry | undefined): string {
   if (entry === undefined) return "not mentioned";
   const { state, reason, policy } = entry;
   return reason === undefined ? `${state}, ${policy}` : `${state} (${reason}), ${policy}`;
@@ -93,7 +93,7 @@ export function compareName(call: LiveCall): void {
 
 export function compareValidation(fact: Fact<"tool.validated">, call: LiveCall): void {
   if (call.validated === undefined) {
-    throw new Diverged(fact, "validation", "the input was taken", endingOf(call));
+    throw new Diverged(fact, "validation", "the input was taken", describeEnding(call));
   }
   const was = canonicalJson(fact.data.effects);
   const is = canonicalJson(call.validated.data.effects);
@@ -106,32 +106,33 @@ export function compareClass(fact: Fact<"tool.queued">, call: LiveCall): void {
 }
 
 export function comparePermission(fact: Judged, call: LiveCall): void {
-  const was = judgementOf(fact);
+  const was = describeJudgement(fact);
   const now = call.judgements[call.compared] ?? call.judgements.at(-1);
   call.compared += 1;
-  const is = now === undefined ? endingOf(call) : judgementOf(now);
+  const is = now === undefined ? describeEnding(call) : describeJudgement(now);
   if (was !== is) throw new Diverged(fact, "permission", was, is);
 }
 
 type Judged = Fact<"permission.evaluated">;
 
 /** All guards are one here: of a guard's ask, that it was one. */
-function judgementOf({ data: { decision, chain } }: Judged): string {
-  const decisive = decisiveOf(chain);
+function describeJudgement({ data: { decision, chain } }: Judged): string {
+  const decisive = findDecisive(chain);
   if (decisive === undefined) return decision;
   const rule = decisive.layer === "hook" ? "a hook" : decisive.rule;
   return `${decision} by ${decisive.layer}: ${rule}`;
 }
 
 export function compareResult(fact: Fact<TerminalFactType>, call: LiveCall): void {
-  const was = resultOf(call.recorded);
+  const was = getRecordedResult(call.recorded);
   const { result: is } = call;
   if (was === undefined) return;
-  if (is === undefined) throw new Diverged(fact, "result", describe(was), "it has not ended");
+  if (is === undefined) throw new Diverged(fact, "result", describeResult(was), "it has not ended");
   const sameStatus =
     was.status === is.status || (was.status === "timed_out" && is.status === "failed");
   const wrote = wasNoText(call) || was.error?.code === is.error?.code;
-  if (!sameStatus || !wrote) throw new Diverged(fact, "result", describe(was), describe(is));
+  if (!sameStatus || !wrote)
+    throw new Diverged(fact, "result", describeResult(was), describeResult(is));
   // What it returned was recorded without secrets: there is nothing more to hide in it (REDACT-1).
   const isReturned = call.recorded.started !== undefined && call.started;
   const isWhole = was.metadata.truncation === undefined && was.tool_name !== SEARCH_TOOLS;
@@ -156,14 +157,14 @@ function wasNoText({ recorded }: LiveCall): boolean {
   const isPart = model_input_chars !== undefined && recorded.kept_as === undefined;
   return (
     (model_input_described === true || isMarked || isPart) &&
-    errorOf(recorded)?.code.startsWith("arguments_") === true
+    getRecordedError(recorded)?.code.startsWith("arguments_") === true
   );
 }
 
-function describe({ status, error }: ToolResult): string {
+function describeResult({ status, error }: ToolResult): string {
   return error === undefined ? status : `${status} (${error.code})`;
 }
 
-export function endingOf({ result }: LiveCall): string {
-  return result === undefined ? "it has not come to that" : describe(result);
+export function describeEnding({ result }: LiveCall): string {
+  return result === undefined ? "it has not come to that" : describeResult(result);
 }

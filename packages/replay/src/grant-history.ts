@@ -2,7 +2,7 @@
 // runs have none, so the session is read for them only when one is spoken of.
 
 import type { Fact, Grants, ToolGrant } from "@soong/core";
-import { factsOf, type ReplaySource } from "./source.ts";
+import { readFacts, type ReplaySource } from "./source.ts";
 
 export interface GrantHistory {
   /** Brings the book to where it was at a fact. `used`: the grant that was counted there. */
@@ -15,13 +15,13 @@ export function createGrantHistory(source: ReplaySource, book: Grants): GrantHis
   return {
     async at(seq, used) {
       if (used === undefined && book.list().length === 0) return;
-      history ??= await grantFacts(source);
+      history ??= await readGrantFacts(source);
       const before = history.filter((fact) => fact.seq < seq);
       for (const { type, data } of before) {
         if (type === "grant.revoked") book.revoke(data.grant_id);
       }
       if (used === undefined || book.list().some(({ grant_id }) => grant_id === used)) return;
-      const given = before.map(grantOf).find((grant) => grant?.grant_id === used);
+      const given = before.map(readGrant).find((grant) => grant?.grant_id === used);
       if (given !== undefined) book.add(given);
     },
   };
@@ -29,14 +29,14 @@ export function createGrantHistory(source: ReplaySource, book: Grants): GrantHis
 
 type GrantFact = Fact<"grant.created" | "grant.revoked">;
 
-async function grantFacts(source: ReplaySource): Promise<GrantFact[]> {
+async function readGrantFacts(source: ReplaySource): Promise<GrantFact[]> {
   const found: GrantFact[] = [];
-  for await (const fact of factsOf(source)) {
+  for await (const fact of readFacts(source)) {
     if (fact.type === "grant.created" || fact.type === "grant.revoked") found.push(fact);
   }
   return found;
 }
 
-function grantOf({ type, data }: GrantFact): ToolGrant | undefined {
+function readGrant({ type, data }: GrantFact): ToolGrant | undefined {
   return type === "grant.created" ? data.grant : undefined;
 }

@@ -4,8 +4,8 @@
 export type { Divergence, ReplayStage } from "./divergence.ts";
 export { ReplayError, type ReplayErrorCode } from "./replay-error.ts";
 export { replayRun, type LeftOut, type ReplayOptions, type ReplayReport } from "./replay-run.ts";
-export { replaySourceOf, type ReplaySource } from "./source.ts";
-export { scriptOfRun, type RunScript, type ScriptOptions } from "./script-of-run.ts";
+export { createReplaySource, type ReplaySource } from "./source.ts";
+export { exportRunScript, type RunScript, type ScriptOptions } from "./export-run-script.ts";
 export {
   whatIf,
   type WhatIfCall,

@@ -1,7 +1,15 @@
 // One call of the replay: what the kernel has decided about it so far, and the places where its tool, its guards and the
 // person wait until the record says that they answered.
 
-import type { ChainEntry, Fact, HandlerResult, Plan, ToolContext, ToolResult } from "@soong/core";
+import type {
+  ChainEntry,
+  Fact,
+  HandlerResult,
+  Plan,
+  ToolContext,
+  ToolResult,
+  Turn,
+} from "@soong/core";
 import type { readCallClass } from "@soong/core/internal";
 import type { RecordedCall } from "./recorded-call.ts";
 
@@ -23,7 +31,7 @@ export interface LiveCall {
   isEnding: boolean;
   /** Of its handler, once that was called. */
   context?: Pick<ToolContext, "waitForPerson">;
-  /** The person its handler waits for. */
+  /** The approval its handler waits for. */
   person?: Gate<void>;
   /** The scheduler has let it begin. */
   begun: boolean;
@@ -51,7 +59,7 @@ export interface Gate<T> {
   fail(error: Error): void;
 }
 
-export function liveCall(recorded: RecordedCall, turn: number): LiveCall {
+export function createLiveCall(recorded: RecordedCall, turn: number): LiveCall {
   return {
     recorded,
     turn,
@@ -84,7 +92,7 @@ export function createGate<T>(): Gate<T> {
     resolve = take;
     reject = refuse;
   });
-  // It may be that nobody waits there.
+  // It may be that nothing waits there.
   promise.catch(() => {});
   return {
     promise,
@@ -102,6 +110,22 @@ export function createGate<T>(): Gate<T> {
   };
 }
 
-export function decisiveOf(chain: readonly ChainEntry[]): ChainEntry | undefined {
+export function findDecisive(chain: readonly ChainEntry[]): ChainEntry | undefined {
   return chain.find(({ decisive }) => decisive === true);
+}
+
+export interface Piece {
+  /** When calls ended and were halted is on record. */
+  readonly hasOrder: boolean;
+  readonly calls: Map<string, LiveCall>;
+  readonly turns: Map<number, Turn>;
+  /** Answers that still stream, with the seq of the fact that ends them. */
+  readonly streaming: Map<number, number>;
+}
+
+/** Nothing in a replay waits for time or for the machine: what follows from an event follows at once. */
+export function settle(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }

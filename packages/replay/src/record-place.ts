@@ -1,4 +1,4 @@
-// How far the record has got. What stands for the outside waits here for the fact by which it had answered.
+// How far the record has got. Stand-ins wait here for the fact by which they had answered.
 
 export interface RecordPlace {
   /** The seq of the fact that is looked at. */

@@ -1,22 +1,22 @@
-// The arguments of a recorded call, as they can be given once more. They were recorded without secrets: where what stands
-// in for one does not fit the schema, something that fits is put in its place, because that it was valid is on record.
+// The arguments of a recorded call, as they can be given once more. They were recorded without secrets: where a
+// placeholder does not fit the schema, a fitting value replaces it, because the record says that the input was valid.
 
 import type { JsonObject, JsonValue, RegisteredTool } from "@soong/core";
 import { ARGUMENTS_NAME, isJsonObject, parseArguments } from "@soong/core/internal";
 import type { RecordedCall } from "./recorded-call.ts";
-import { artifactOf, type ReplaySource } from "./source.ts";
+import { readArtifact, type ReplaySource } from "./source.ts";
 
 export type RecordedArguments =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly why: string };
 
-export async function argumentsOf(
+export async function readArguments(
   source: ReplaySource,
   call: RecordedCall,
   tool: RegisteredTool | undefined,
 ): Promise<RecordedArguments> {
   const { model_input, model_input_chars } = call.requested.data;
-  if (model_input_chars !== undefined) return longArguments(source, call, model_input_chars);
+  if (model_input_chars !== undefined) return readLongArguments(source, call, model_input_chars);
   const parsed = parseArguments(model_input, NO_LIMITS);
   if (tool === undefined || !parsed.ok || !hasPlaceholder(parsed.value)) {
     return { ok: true, value: model_input };
@@ -24,27 +24,27 @@ export async function argumentsOf(
   if (call.validated === undefined) {
     return {
       ok: false,
-      why: "its arguments were refused, and what stands for a secret in them may not be",
+      why: "its arguments were refused, and the placeholder of a secret in them may not be",
     };
   }
   if (tool.input.check(parsed.value).ok) return { ok: true, value: model_input };
-  const fitting = withFitting(parsed.value, tool);
+  const fitting = fillPlaceholders(parsed.value, tool);
   return fitting === undefined
-    ? { ok: false, why: "what stands for a secret in its arguments does not fit its schema" }
+    ? { ok: false, why: "the placeholder of a secret in its arguments does not fit its schema" }
     : { ok: true, value: fitting };
 }
 
 const NO_LIMITS = { maxBytes: Number.MAX_SAFE_INTEGER, maxDepth: 512 };
 
 /** Kept whole where they were valid; else only that they were too long is known. */
-async function longArguments(
+async function readLongArguments(
   source: ReplaySource,
   call: RecordedCall,
   chars: number,
 ): Promise<RecordedArguments> {
   const { kept_as } = call;
   if (kept_as === undefined) return { ok: true, value: " ".repeat(chars) };
-  const bytes = await artifactOf(source, kept_as);
+  const bytes = await readArtifact(source, kept_as);
   return bytes === undefined
     ? {
         ok: false,
@@ -60,7 +60,7 @@ export function hasPlaceholder(value: JsonValue): boolean {
 }
 
 /** One value after the other is replaced where the schema complains, as long as it complains of placeholders. */
-function withFitting(given: JsonObject, { input }: RegisteredTool): JsonObject | undefined {
+function fillPlaceholders(given: JsonObject, { input }: RegisteredTool): JsonObject | undefined {
   const value = structuredClone(given);
   for (let rounds = 0; rounds < 100; rounds += 1) {
     const checked = input.check(value);

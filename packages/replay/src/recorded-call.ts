@@ -1,5 +1,5 @@
-// One call as the journal has it: what was decided about it, and what the outside said meanwhile (its guards, the person
-// who was asked, its own code). A replay decides again, and is told the rest from here.
+// One call as the journal has it: what was decided about it, and what the outside said meanwhile (its guards, the user
+// who was asked, its own code). A replay decides again, and reads the rest from here.
 
 import {
   isTerminalFact,
@@ -51,24 +51,24 @@ export interface Said<Answer> {
   readonly answer: Answer;
 }
 
-export function recordedCalls(segment: readonly Fact[]): Map<string, RecordedCall> {
+export function readRecordedCalls(segment: readonly Fact[]): Map<string, RecordedCall> {
   const calls = new Map<string, RecordedCall>();
   const guardedBy = new Map<string, number>();
   for (const fact of segment) {
     const { tool_call_id: id } = fact;
     if (id === undefined) continue;
-    if (fact.type === "tool.requested") calls.set(id, newCall(id, fact));
+    if (fact.type === "tool.requested") calls.set(id, createRecordedCall(id, fact));
     const call = calls.get(id);
-    if (call !== undefined) take(call, fact, guardedBy);
+    if (call !== undefined) applyFact(call, fact, guardedBy);
   }
   return calls;
 }
 
-function newCall(id: string, requested: RecordedCall["requested"]): RecordedCall {
+function createRecordedCall(id: string, requested: RecordedCall["requested"]): RecordedCall {
   return { id, requested, admissions: [{}], guards: [], permissionGuards: [] };
 }
 
-function take(call: RecordedCall, fact: Fact, guardedBy: Map<string, number>): void {
+function applyFact(call: RecordedCall, fact: Fact, guardedBy: Map<string, number>): void {
   const { type, seq, data } = fact;
   const by = guardedBy.get(call.id) ?? 0;
   if (type === "tool.validated") call.validated = fact;
@@ -120,12 +120,12 @@ function takeDenial(call: RecordedCall, data: FactData<"hook.denied">, by: numbe
     call.permissionGuards.push({ by, answer: { decision: "deny", reason } });
     return;
   }
-  const stop = stopIn(data);
+  const stop = readStop(data);
   call.guards.push({ by, answer: stop === undefined ? { decision: "deny", reason } : { stop } });
 }
 
 /** Why its hook ended the run, where it did. Records of earlier versions say it in the reason only. */
-export function stopIn({ hook, reason, stop }: FactData<"hook.denied">): string | undefined {
+export function readStop({ hook, reason, stop }: FactData<"hook.denied">): string | undefined {
   const prefix = `the hook "${hook}" ended the run: `;
   return stop ?? (reason.startsWith(prefix) ? reason.slice(prefix.length) : undefined);
 }
@@ -143,22 +143,22 @@ function takeMutation(call: RecordedCall, data: FactData<"input.mutated">, by: n
   }
 }
 
-export function resultOf(call: RecordedCall): ToolResult | undefined {
+export function getRecordedResult(call: RecordedCall): ToolResult | undefined {
   return call.ended?.data.result;
 }
 
-export function errorOf(call: RecordedCall): ToolError | undefined {
-  return resultOf(call)?.error;
+export function getRecordedError(call: RecordedCall): ToolError | undefined {
+  return getRecordedResult(call)?.error;
 }
 
-/** How it had ended by itself, also where it was discarded with its answer after that. */
-export function ownStatusOf(call: RecordedCall): ToolStatus | undefined {
-  const { status, metadata } = resultOf(call) ?? {};
+/** How it had ended on its own, also where it was discarded with its answer after that. */
+export function getOwnStatus(call: RecordedCall): ToolStatus | undefined {
+  const { status, metadata } = getRecordedResult(call) ?? {};
   return metadata?.discarded_status ?? status;
 }
 
-/** What a judgement was made on. What a person was shown of it, and what was there before, decides nothing. */
-export function planOf(judgement: RecordedCall["judged"]): Plan {
+/** What a judgement was made on. What the user was shown of it, and what was there before, decides nothing. */
+export function toPlan(judgement: RecordedCall["judged"]): Plan {
   const { resources = [], planned_destructive, effects } = judgement?.data ?? {};
   const destructive = planned_destructive ?? effects?.destructive;
   return { resources: [...resources], ...omitUndefined({ destructive }) };
@@ -168,7 +168,7 @@ export function planOf(judgement: RecordedCall["judged"]): Plan {
 export function failedBeforeJudgement(call: RecordedCall): boolean {
   const { guards, queued, evaluated } = call;
   const wasRefused = guards.some(({ answer }) => answer.decision === "deny" || answer.stop);
-  const hasFailed = ownStatusOf(call) === "failed";
+  const hasFailed = getOwnStatus(call) === "failed";
   return queued !== undefined && evaluated === undefined && !wasRefused && hasFailed;
 }
 
@@ -176,8 +176,8 @@ export function failedBeforeJudgement(call: RecordedCall): boolean {
 export function failedToPlan(call: RecordedCall): boolean {
   const { evaluated, started } = call;
   const isPlanned = evaluated?.data.stage !== undefined;
-  const isOther = NOT_OF_ITS_PLAN.has(errorOf(call)?.code ?? "");
-  return isPlanned && started === undefined && ownStatusOf(call) === "failed" && !isOther;
+  const isOther = NOT_OF_ITS_PLAN.has(getRecordedError(call)?.code ?? "");
+  return isPlanned && started === undefined && getOwnStatus(call) === "failed" && !isOther;
 }
 
 const NOT_OF_ITS_PLAN: ReadonlySet<string> = new Set([
@@ -188,7 +188,7 @@ const NOT_OF_ITS_PLAN: ReadonlySet<string> = new Set([
 
 /** Its start was recorded, and its attempt abandoned before its handler was called: what runs and may write is not. */
 export function neverCalled(call: RecordedCall): boolean {
-  const { status, metadata } = resultOf(call) ?? {};
+  const { status, metadata } = getRecordedResult(call) ?? {};
   const isDiscarded = status === "discarded" && metadata?.discarded_status === undefined;
   return (
     isDiscarded && call.started !== undefined && call.started.data.effects?.repeatable !== true
@@ -197,17 +197,17 @@ export function neverCalled(call: RecordedCall): boolean {
 
 /** Something from outside ended it, or the record does, before it started. */
 export function stoppedBeforeStart(call: RecordedCall): boolean {
-  const status = ownStatusOf(call);
+  const status = getOwnStatus(call);
   const isStopped = status === undefined || status === "skipped" || endedFromOutside(status);
   return isStopped && call.started === undefined;
 }
 
 /** Its tool changed, or went, under the model. */
 export function wentStale(call: RecordedCall): boolean {
-  return errorOf(call)?.code === "tool_definition_changed";
+  return getRecordedError(call)?.code === "tool_definition_changed";
 }
 
-/** Whoever drove its turn, or a sibling, ended it: what it returned counted no more. */
+/** The driver of its turn, or a sibling, ended it: what it returned no longer counted. */
 export function endedFromOutside(status: ToolStatus | undefined): boolean {
   return status === "aborted" || status === "cancelled" || status === "discarded";
 }

@@ -12,9 +12,9 @@ import {
   type RunOptions,
 } from "@soong/core";
 import { compileRecordedPolicy, omitUndefined } from "@soong/core/internal";
-import { damaged } from "./check-fact.ts";
+import { damagedJournal } from "./check-fact.ts";
 import { ReplayError } from "./replay-error.ts";
-import { artifactOf, factsOf, type ReplaySource } from "./source.ts";
+import { readArtifact, readFacts, type ReplaySource } from "./source.ts";
 
 export interface RecordedRun {
   readonly started: Fact<"run.started">;
@@ -25,14 +25,14 @@ export interface RecordedRun {
   readonly config: ConfigInput;
   readonly request: FactData<"run.started">["request"];
   readonly definitions: DefinitionsRecord;
-  /** When calls ended, waited for people and were halted is on record. Otherwise it is inferred. */
+  /** When calls ended, waited for approval and were halted is on record. Otherwise it is inferred. */
   readonly hasOrder: boolean;
 }
 
 export async function readRecordedRun(source: ReplaySource, run_id: string): Promise<RecordedRun> {
   let started: Fact<"run.started"> | undefined;
   let known = false;
-  for await (const fact of factsOf(source, run_id)) {
+  for await (const fact of readFacts(source, run_id)) {
     known = true;
     if (fact.type === "run.started") started = fact;
     if (fact.type !== "tool.catalog.resolved" || started === undefined) continue;
@@ -59,7 +59,7 @@ async function readStart(
     );
   }
   const compiled = policy === undefined ? undefined : compileRecordedPolicy(policy);
-  if (compiled?.ok !== true) throw damaged(started.seq, "its policy is none");
+  if (compiled?.ok !== true) throw damagedJournal(started.seq, "its policy is none");
   return {
     started,
     catalog,
@@ -77,16 +77,17 @@ export async function readDefinitions(
   source: ReplaySource,
   { seq, data }: Fact<"run.started" | "tool.catalog.resolved">,
 ): Promise<DefinitionsRecord> {
-  if (data.definitions === undefined) throw damaged(seq, "its definitions are not named");
+  if (data.definitions === undefined) throw damagedJournal(seq, "its definitions are not named");
   const { artifact_id, sha256 } = data.definitions;
-  const bytes = await artifactOf(source, artifact_id);
-  if (bytes === undefined) throw damaged(seq, `the artifact ${artifact_id} is missing`);
-  if (sha256Hex(bytes) !== sha256) throw damaged(seq, `the artifact ${artifact_id} was changed`);
+  const bytes = await readArtifact(source, artifact_id);
+  if (bytes === undefined) throw damagedJournal(seq, `the artifact ${artifact_id} is missing`);
+  if (sha256Hex(bytes) !== sha256)
+    throw damagedJournal(seq, `the artifact ${artifact_id} was changed`);
   return JSON.parse(new TextDecoder().decode(bytes)) as DefinitionsRecord;
 }
 
 /** The run as it was asked for, to be judged by a policy. */
-export function runOptionsOf({ started, role, request }: RecordedRun, policy: Policy): RunOptions {
+export function toRunOptions({ started, role, request }: RecordedRun, policy: Policy): RunOptions {
   const { run_id = "", agent_id = "", parent_run_id = "", parent_agent_id = "" } = started;
   const { allowed_tools, suggested_tools, task_denied, loaded_tools } = request;
   const { ceiling, mode, input } = policy;

@@ -8,15 +8,15 @@ import {
   compareResult,
   compareValidation,
   Diverged,
-  endingOf,
+  describeEnding,
 } from "./divergence.ts";
 import { createGate, type LiveCall } from "./live-call.ts";
-import { settle, type Piece } from "./piece.ts";
+import { settle, type Piece } from "./live-call.ts";
 import {
   endedFromOutside,
   isObserverEvent,
-  ownStatusOf,
-  resultOf,
+  getOwnStatus,
+  getRecordedResult,
   wentStale,
 } from "./recorded-call.ts";
 import type { RecordPlace } from "./record-place.ts";
@@ -24,7 +24,7 @@ import type { RegisteredTools } from "./registered-tools.ts";
 import { NotComparable } from "./replay-error.ts";
 import { beginsTooLate } from "./schedule.ts";
 import { openPlan, openReturn, openTargets } from "./stand-ins.ts";
-import { haltOf, haltTurn, type Halt, type SegmentTurns } from "./turns.ts";
+import { readHalt, haltTurn, type Halt, type SegmentTurns } from "./turns.ts";
 import { beforeEnd, returnBeforeHalt, releaseEnded, releaseParked } from "./unrecorded-end.ts";
 
 interface CallSurroundings {
@@ -74,7 +74,7 @@ export function createCallStep(around: CallSurroundings): CallStep {
       case "permission.requested":
         await settle();
         if (!call.asked)
-          throw new Diverged(fact, "permission", "a person is asked", endingOf(call));
+          throw new Diverged(fact, "permission", "the user is asked", describeEnding(call));
         return;
       case "permission.resolved":
       case "permission.failed":
@@ -89,7 +89,8 @@ export function createCallStep(around: CallSurroundings): CallStep {
         await settle();
         // A place for another agent is free before its end is on record.
         if (!call.started) await releaseEnded(piece, call, () => call.started);
-        if (!call.started) throw new Diverged(fact, "permission", "it was started", endingOf(call));
+        if (!call.started)
+          throw new Diverged(fact, "permission", "it was started", describeEnding(call));
         return;
       default:
         if (isTerminalFact(fact)) await end(call, fact, plan);
@@ -136,7 +137,7 @@ export function createCallStep(around: CallSurroundings): CallStep {
     fact: Fact<TerminalFactType>,
     plan: SegmentTurns,
   ): Promise<void> {
-    const result = resultOf(call.recorded);
+    const result = getRecordedResult(call.recorded);
     const code = result?.error?.code ?? "";
     if (result === undefined) throw new NotComparable(fact, "its result is not on record");
     if (NOT_DECIDED.has(code)) {
@@ -145,7 +146,7 @@ export function createCallStep(around: CallSurroundings): CallStep {
     if (piece.hasOrder) {
       if (call.result === undefined) {
         await outside(() => beforeEnd(piece, call, tools));
-        await outside(() => goOn(call, fact));
+        await outside(() => releaseAll(call, fact));
       }
     } else await endAsInferred(call, fact, result, plan);
     compareResult(fact, call);
@@ -158,25 +159,25 @@ export function createCallStep(around: CallSurroundings): CallStep {
     result: ToolResult,
     plan: SegmentTurns,
   ): Promise<void> {
-    const halt = haltOf(result);
-    if (halt !== undefined && call.result === undefined) await stop(call, halt);
+    const halt = readHalt(result);
+    if (halt !== undefined && call.result === undefined) await haltCall(call, halt);
     // What ran beside it and was not cancelled had ended before it failed.
-    if (result.is_error && tools.takesSiblingsAlong(fact)) {
+    if (result.is_error && tools.cancelsSiblings(fact)) {
       await releaseEnded(piece, call, () => false);
     }
-    if (call.result === undefined) await outside(() => goOn(call, fact));
+    if (call.result === undefined) await outside(() => releaseAll(call, fact));
     // A sibling that failed, and whose end is not on record yet.
     if (call.result === undefined) {
       await releaseEnded(piece, call, () => call.result !== undefined);
     }
     // It is done, and its answer still streams: it has an end because the turn was halted then.
     if (call.result === undefined && !plan.isOver(call.turn, fact.seq)) {
-      await stop(call, plan.haltOf(call.turn) ?? "abort");
+      await haltCall(call, plan.haltOf(call.turn) ?? "abort");
     }
   }
 
-  /** Whatever it waits for is there. */
-  function goOn(call: LiveCall, fact: Fact): void {
+  /** All it waits for is released. */
+  function releaseAll(call: LiveCall, fact: Fact): void {
     call.kept.open();
     call.admitted.open();
     call.answered.open();
@@ -188,8 +189,8 @@ export function createCallStep(around: CallSurroundings): CallStep {
     call.durable.open();
   }
 
-  /** What had ended by itself had done so before. */
-  async function stop(call: LiveCall, how: Halt): Promise<void> {
+  /** Calls that had ended on their own had done so before. */
+  async function haltCall(call: LiveCall, how: Halt): Promise<void> {
     const turn = piece.turns.get(call.turn);
     await releaseParked(piece, call, () => false);
     await outside(() => haltTurn(turn, how));
@@ -200,10 +201,10 @@ function stopsRun({ recorded }: LiveCall, { seq }: Fact): boolean {
   return recorded.guards.some(({ by, answer }) => by === seq && answer.stop !== undefined);
 }
 
-/** Its own end, which the hooks after it are told of. */
+/** Its own end, which the hooks after it receive. */
 function returns(call: LiveCall): void {
   if (call.recorded.started !== undefined) openReturn(call);
-  else if (!endedFromOutside(ownStatusOf(call.recorded))) openPlan(call, true);
+  else if (!endedFromOutside(getOwnStatus(call.recorded))) openPlan(call, true);
 }
 
 /** What it does after it was judged by its targets, it does with a plan. */

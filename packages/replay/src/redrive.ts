@@ -12,27 +12,27 @@ import {
 import { createGrants, entriesIn } from "@soong/core/internal";
 import { compareName, compareSurface, Diverged } from "./divergence.ts";
 import { createGrantHistory } from "./grant-history.ts";
-import { liveCall, type LiveCall } from "./live-call.ts";
-import { settle, type Piece } from "./piece.ts";
-import { argumentsOf } from "./recorded-arguments.ts";
-import { recordedCalls, wentStale, type RecordedCall } from "./recorded-call.ts";
-import { readDefinitions, runOptionsOf, type RecordedRun } from "./recorded-run.ts";
+import { createLiveCall, type LiveCall } from "./live-call.ts";
+import { settle, type Piece } from "./live-call.ts";
+import { readArguments } from "./recorded-arguments.ts";
+import { readRecordedCalls, wentStale, type RecordedCall } from "./recorded-call.ts";
+import { readDefinitions, toRunOptions, type RecordedRun } from "./recorded-run.ts";
 import { createRecordPlace } from "./record-place.ts";
 import { createCallStep } from "./redrive-call.ts";
-import { disabledBy, registerTools } from "./registered-tools.ts";
+import { readDisabledTools, registerTools } from "./registered-tools.ts";
 import { NotComparable } from "./replay-error.ts";
 import { beginsTooEarly } from "./schedule.ts";
 import type { ReplaySource } from "./source.ts";
-import { guardsOf, noArtifacts, personOf, type Stage } from "./stand-ins.ts";
-import { haltTurn, isHalt, turnsOf, type SegmentTurns } from "./turns.ts";
+import { createGuards, noArtifacts, createResponder, type Stage } from "./stand-ins.ts";
+import { haltTurn, isHalt, readTurns, type SegmentTurns } from "./turns.ts";
 import {
   beforeEnd,
-  letEnd,
+  releaseCall,
   parkedBefore,
   releaseFailed,
   returnBeforeHalt,
 } from "./unrecorded-end.ts";
-import { watchingJournal } from "./watching-journal.ts";
+import { createWatchingJournal } from "./watching-journal.ts";
 
 export interface Redrive {
   /** One piece of the run, as `segmentsOf` cuts it. Throws a `Diverged`. */
@@ -60,7 +60,7 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
   const catalogs: Fact<"tool.catalog.resolved">[] = [];
   const grants = createGrants();
   const history = createGrantHistory(source, grants);
-  let disabled = disabledBy(recorded.catalog, new Set());
+  let disabled = readDisabledTools(recorded.catalog, new Set());
   let admitting: LiveCall | undefined;
   let nextGrant = "";
   let ids = 0;
@@ -77,7 +77,7 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
     },
     isEnabled: (name) => !disabled.has(name),
     until: (seq) => place.until(seq),
-    // Told by the kernel's own code, which must not be stopped there: it is looked at when it has come to rest.
+    // Called from the kernel's own code, which must not be stopped there: it is checked when the kernel is idle.
     begun(call) {
       if (call.begun) return;
       call.begun = true;
@@ -102,23 +102,23 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
   tools.set(recorded.definitions);
   const session = await kernel.openSession({
     session_id: started.session_id,
-    journal: watchingJournal(calls, catalogs),
+    journal: createWatchingJournal(calls, catalogs),
     artifacts: noArtifacts(stage),
-    ask: personOf(stage),
-    hooks: guardsOf(stage),
+    ask: createResponder(stage),
+    hooks: createGuards(stage),
     grants,
     policy: policy.input,
   });
   let run: Run;
   try {
-    run = await session.startRun(runOptionsOf(recorded, policy));
+    run = await session.startRun(toRunOptions(recorded, policy));
   } catch (error) {
     if (!(error instanceof RunRefused)) throw error;
     throw new Diverged(started, "surface", "the run began", `it is refused: ${error.message}`);
   }
   compareSurface(recorded.catalog, catalogs.shift());
 
-  const stepOfCall = createCallStep({
+  const applyCallFact = createCallStep({
     piece,
     place,
     tools,
@@ -131,15 +131,15 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
   return { play };
 
   async function play(segment: readonly Fact[]): Promise<Played> {
-    const those = recordedCalls(segment);
-    const plan = turnsOf(segment);
+    const those = readRecordedCalls(segment);
+    const plan = readTurns(segment);
     let surfaces = 0;
     try {
       for (const fact of segment) {
         place.reached = fact.seq;
         if (isLaterSurface(fact)) surfaces += 1;
         for (const call of parkedBefore(piece, fact.seq)) await endParked(call);
-        await step(fact, those, plan);
+        await applyFact(fact, those, plan);
       }
       return { calls: those.size, surfaces };
     } catch (error) {
@@ -156,10 +156,10 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
 
   async function endParked(call: LiveCall): Promise<void> {
     await outside(() => beforeEnd(piece, call, tools));
-    await outside(() => letEnd(call));
+    await outside(() => releaseCall(call));
   }
 
-  /** Whatever is still under way goes: the record of it has ended. */
+  /** Aborts all that is still under way: its record has ended. */
   async function leave(): Promise<void> {
     place.release(Number.POSITIVE_INFINITY);
     for (const turn of turns.values()) void turn.abort("the record ends here");
@@ -169,7 +169,7 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
     streaming.clear();
   }
 
-  async function step(
+  async function applyFact(
     fact: Fact,
     those: ReadonlyMap<string, RecordedCall>,
     plan: SegmentTurns,
@@ -192,13 +192,13 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
         await halt(fact, plan);
         return;
       case "tool.requested":
-        await arrive(fact, those, plan);
+        await acceptCall(fact, those, plan);
         return;
       default:
         if (call === undefined) return;
         admitting = call;
         await grantsFor(call.recorded);
-        await stepOfCall(call, fact, plan);
+        await applyCallFact(call, fact, plan);
     }
   }
 
@@ -207,7 +207,7 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
   }
 
   async function takeSurface(fact: Fact<"tool.catalog.resolved">): Promise<void> {
-    disabled = disabledBy(fact, disabled);
+    disabled = readDisabledTools(fact, disabled);
     if (fact.data.definitions !== undefined) tools.set(await readDefinitions(source, fact));
     await run.tools();
     compareSurface(fact, catalogs.shift());
@@ -240,7 +240,7 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
     await outside(() => haltTurn(turns.get(turn), kind));
   }
 
-  async function arrive(
+  async function acceptCall(
     fact: Fact<"tool.requested">,
     those: ReadonlyMap<string, RecordedCall>,
     plan: SegmentTurns,
@@ -251,21 +251,26 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
     const number = plan.turnOf(of.id);
     const turn = turns.get(number) ?? run.openTurn();
     turns.set(number, turn);
-    const call = liveCall(of, number);
+    const call = createLiveCall(of, number);
     if (of.validated === undefined && wentStale(of)) tools.remove(fact.tool_name ?? "");
-    const given = await argumentsOf(source, of, kernel.registry.current(fact.tool_name ?? ""));
+    const given = await readArguments(source, of, kernel.registry.current(fact.tool_name ?? ""));
     if (!given.ok) throw new NotComparable(fact, given.why);
     if (!piece.hasOrder) {
       await releaseFailed(piece, of, {
         turn: number,
-        takesSiblingsAlong: tools.takesSiblingsAlong,
+        cancelsSiblings: tools.cancelsSiblings,
       });
     }
     calls.set(of.id, call);
     await grantsFor(of);
     await outside(() => {
       admitting = call;
-      turn.push({ id: of.id, name: nameOf(fact), arguments: given.value, ...makerOf(fact) });
+      turn.push({
+        id: of.id,
+        name: readSentName(fact),
+        arguments: given.value,
+        ...readMaker(fact),
+      });
       if (plan.isLast(of.id)) turn.end();
     });
     compareName(call);
@@ -288,11 +293,11 @@ export async function startRedrive(source: ReplaySource, recorded: RecordedRun):
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 
 /** No one is asked about a call of the runtime, now as then. */
-function makerOf({ data }: Fact<"tool.requested">): Pick<ToolCall, "made_by"> {
+function readMaker({ data }: Fact<"tool.requested">): Pick<ToolCall, "made_by"> {
   const { made_by } = data;
   return made_by === "runtime" ? { made_by } : {};
 }
 
-function nameOf({ tool_name = "", data }: Fact<"tool.requested">): string {
+function readSentName({ tool_name = "", data }: Fact<"tool.requested">): string {
   return data.native_name ?? data.alias ?? tool_name;
 }

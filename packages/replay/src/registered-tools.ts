@@ -3,14 +3,14 @@
 
 import type { DefinitionsRecord, Fact, Kernel, SourceHandle, ToolSource } from "@soong/core";
 import { entriesIn } from "@soong/core/internal";
-import { sourcesOf, type Stage } from "./stand-ins.ts";
+import { createStandInSources, type Stage } from "./stand-ins.ts";
 
 export interface RegisteredTools {
   set(definitions: DefinitionsRecord): void;
   /** It changed, or went, under the model: whichever, it is not the one that was shown. */
   remove(tool_name: string): void;
   /** Whether the tool of a call ends the calls beside it when it fails. */
-  readonly takesSiblingsAlong: (of: Fact) => boolean;
+  readonly cancelsSiblings: (of: Fact) => boolean;
 }
 
 export function registerTools({ registry }: Kernel, stage: Stage): RegisteredTools {
@@ -18,7 +18,7 @@ export function registerTools({ registry }: Kernel, stage: Stage): RegisteredToo
   return {
     set(definitions) {
       for (const { handle } of open) handle.close();
-      open = sourcesOf(definitions, stage).map((source) => ({
+      open = createStandInSources(definitions, stage).map((source) => ({
         handle: registry.open(source),
         source,
       }));
@@ -29,14 +29,14 @@ export function registerTools({ registry }: Kernel, stage: Stage): RegisteredToo
         if (left.length < source.tools.length) handle.set(left, source.excluded);
       }
     },
-    takesSiblingsAlong({ tool_name = "" }) {
+    cancelsSiblings({ tool_name = "" }) {
       return registry.current(tool_name)?.definition.on_sibling_failure === "cancel_siblings";
     },
   };
 }
 
 /** Tools that said no for themselves: that is theirs to say, and not decided again. */
-export function disabledBy(
+export function readDisabledTools(
   { data }: Fact<"tool.catalog.resolved">,
   before: ReadonlySet<string>,
 ): Set<string> {

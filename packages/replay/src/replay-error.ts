@@ -1,4 +1,4 @@
-// Why a run, or a piece of it, cannot be replayed: in words for a person, and for a run with a code for a program.
+// Why a run, or a piece of it, cannot be replayed: in words for the user, and for a run with a code for programs.
 
 import { type Fact, SoongError } from "@soong/core";
 

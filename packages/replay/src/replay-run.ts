@@ -2,13 +2,13 @@
 
 import type { Fact } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
-import { damaged } from "./check-fact.ts";
+import { damagedJournal } from "./check-fact.ts";
 import { Diverged, type Divergence } from "./divergence.ts";
 import { readRecordedRun } from "./recorded-run.ts";
 import { startRedrive, type Redrive } from "./redrive.ts";
 import { ReplayError } from "./replay-error.ts";
-import { segmentsOf } from "./segments.ts";
-import { factsOf, type ReplaySource } from "./source.ts";
+import { splitSegments } from "./split-segments.ts";
+import { readFacts, type ReplaySource } from "./source.ts";
 
 export interface ReplayOptions {
   readonly source: ReplaySource;
@@ -57,7 +57,7 @@ export async function replayRun({ source, run_id }: ReplayOptions): Promise<Repl
   });
   try {
     const redrive = await startRedrive(source, recorded);
-    for await (const segment of segmentsOf(counted())) await playSegment(redrive, segment);
+    for await (const segment of splitSegments(countFacts())) await playSegment(redrive, segment);
     return { ...report(), outcome: "same" };
   } catch (error) {
     if (error instanceof Diverged) {
@@ -65,7 +65,7 @@ export async function replayRun({ source, run_id }: ReplayOptions): Promise<Repl
     }
     if (error instanceof ReplayError) throw error;
     const what = error instanceof Error ? error.message : String(error);
-    throw damaged(at, `what it says cannot be replayed (${what})`);
+    throw damagedJournal(at, `what it says cannot be replayed (${what})`);
   }
 
   async function playSegment(redrive: Redrive, segment: readonly Fact[]): Promise<void> {
@@ -79,8 +79,8 @@ export async function replayRun({ source, run_id }: ReplayOptions): Promise<Repl
     left_out.push({ seq, ...omitUndefined({ tool_call_id }), why });
   }
 
-  async function* counted(): AsyncGenerator<Fact, void> {
-    for await (const fact of factsOf(source, run_id)) {
+  async function* countFacts(): AsyncGenerator<Fact, void> {
+    for await (const fact of readFacts(source, run_id)) {
       facts += 1;
       end = ENDS.get(fact.type) ?? end;
       yield fact;

@@ -3,8 +3,8 @@
 import type { Fact, FactType } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, it } from "vitest";
-import { liveCall, type LiveCall } from "./live-call.ts";
-import type { Piece } from "./piece.ts";
+import { createLiveCall, type LiveCall } from "./live-call.ts";
+import type { Piece } from "./live-call.ts";
 import { beginsTooEarly } from "./schedule.ts";
 
 function fact<T extends FactType>(type: T, seq: number, id: string, data = {}): Fact<T> {
@@ -23,7 +23,7 @@ function call(id: string, kind: string, begun: number, ended: number): LiveCall 
     guards: [],
     permissionGuards: [],
   };
-  return { ...liveCall(of, 1), begun: true };
+  return { ...createLiveCall(of, 1), begun: true };
 }
 
 function piece(calls: readonly LiveCall[], streaming: readonly [number, number][] = []): Piece {

@@ -4,10 +4,10 @@ import type { Fact } from "@soong/core";
 import { readCallClass } from "@soong/core/internal";
 import { Diverged } from "./divergence.ts";
 import type { LiveCall } from "./live-call.ts";
-import type { Piece } from "./piece.ts";
+import type { Piece } from "./live-call.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 
-/** A barrier had nobody beside it, and what may write waited for the end of the answer. */
+/** A barrier ran alone, and what may write waited for the end of the answer. */
 export function beginsTooEarly(
   { calls, streaming }: Piece,
   call: LiveCall,
@@ -22,7 +22,7 @@ export function beginsTooEarly(
     return isRunning && other.result === undefined && hadEnded && isApart;
   });
   if (beside !== undefined) {
-    const name = nameOf(beside);
+    const name = describeCall(beside);
     return new Diverged(first, "schedule", `it waited for ${name}`, `it begins beside ${name}`);
   }
   const waited = streaming.get(call.turn);
@@ -35,14 +35,14 @@ export function beginsTooEarly(
 export function beginsTooLate({ calls }: Piece, call: LiveCall, fact: Fact): Diverged {
   const beside = [...calls.values()]
     .filter(({ turn, begun, result }) => turn === call.turn && begun && result === undefined)
-    .map(nameOf)
+    .map(describeCall)
     .join(", ");
   return beside === ""
     ? new Diverged(fact, "schedule", "it began", "it does not begin")
     : new Diverged(fact, "schedule", `it began beside ${beside}`, `it waits for ${beside}`);
 }
 
-function nameOf({ recorded: { id, requested } }: LiveCall): string {
+function describeCall({ recorded: { id, requested } }: LiveCall): string {
   return `${requested.tool_name ?? ""} (${id})`;
 }
 

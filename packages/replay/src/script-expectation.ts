@@ -5,7 +5,7 @@ import type { Expectation } from "@soong/agent";
 import type { ToolResult } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
 
-export function expectedResult(
+export function expectResult(
   result: number,
   recorded: ToolResult,
   isReplaced: boolean,
@@ -27,11 +27,11 @@ export function wasStopped({ status, error }: ToolResult): boolean {
 const STOPPED: ReadonlySet<string> = new Set(["aborted", "cancelled", "discarded", "unknown"]);
 
 const MAX_CHARS = 120;
-/** Times, durations, sizes that grow, ids, hashes, absolute paths, and what stands for a secret. */
+/** Times, durations, sizes that grow, ids, hashes, absolute paths, and placeholders of secrets. */
 const OF_ONE_RUN =
   /\d{4,}|\d+(?:\.\d+)? ?m?s\b|\d\d?:\d\d|[0-9a-f]{8,}|(?:^|[\s"'(=])[/~\\]|[A-Za-z]:\\|_[0-9a-z]{8,}|\b(?:agent|call|node|run)_\d|\[redacted|…/;
 
-/** The first line that says something; undefined where none can be told to be stable. */
+/** The first line that says something; undefined where none is known to be stable. */
 function stableLine({ content }: ToolResult): string | undefined {
   const [block] = content;
   if (block?.type !== "text") return undefined;

@@ -14,7 +14,7 @@ export interface FailureInScript {
   readonly note?: string;
 }
 
-export function scriptFailure(error: ModelError | undefined): FailureInScript {
+export function toScriptFailure(error: ModelError | undefined): FailureInScript {
   if (error === undefined || error.kind === "aborted") return {};
   const { kind, retry_after_ms } = error;
   if (kind === "rate_limited") {
@@ -28,7 +28,7 @@ export function scriptFailure(error: ModelError | undefined): FailureInScript {
   };
 }
 
-export function scriptStop(stop: StopReason | undefined): {
+export function toScriptStop(stop: StopReason | undefined): {
   stop?: NonNullable<ScriptTurn["stop"]>;
   note?: string;
 } {

@@ -10,7 +10,7 @@ import type {
   ScriptPart,
   ScriptTurn,
 } from "@soong/agent";
-import { stopIn } from "./recorded-call.ts";
+import { readStop } from "./recorded-call.ts";
 
 export interface CarriedGuards {
   /** Remembers which call of the script a recorded one is. */
@@ -44,13 +44,13 @@ export function createCarriedGuards(): CarriedGuards {
     },
     start: (tool_call_id) => void started.add(tool_call_id),
     deny(tool_call_id, data) {
-      const stop = stopIn(data);
+      const stop = readStop(data);
       if (stop !== undefined) stopper ??= tool_call_id;
       guards.set(tool_call_id, stop === undefined ? { deny: data.reason } : { stop });
     },
     stop: (tool_call_id) => void stopped.add(tool_call_id),
     end(tool_call_id, data) {
-      const cause = causeIn(data);
+      const cause = readCause(data);
       if (cause !== undefined) holdUntil(tool_call_id, cause);
       // Discarded after it had ended, or not discarded although its answer was.
       const hasEnded = data.ended !== undefined || data.result.status !== "discarded";
@@ -92,7 +92,7 @@ export function createCarriedGuards(): CarriedGuards {
 }
 
 /** The sibling whose failure cancelled it. Records of earlier versions name it in the message only. */
-function causeIn({ result: { error }, cancelled_by }: FactData<TerminalFactType>) {
+function readCause({ result: { error }, cancelled_by }: FactData<TerminalFactType>) {
   if (error?.code !== "sibling_failed") return undefined;
   return cancelled_by ?? CAUSE.exec(error.message)?.[1];
 }

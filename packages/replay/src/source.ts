@@ -1,9 +1,9 @@
 // Where a replay reads from: the facts of a session, page by page, its nodes and the bytes of its artifacts. A reader of
-// `@soong/store` is one as it stands; `replaySourceOf` makes one of a journal in memory.
+// `@soong/store` is one; `createReplaySource` makes one of a journal in memory.
 
 import type { ArtifactStore, ConversationNode, Fact, MemoryJournal } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
-import { checkFact, damaged } from "./check-fact.ts";
+import { checkFact, damagedJournal } from "./check-fact.ts";
 
 export interface ReplaySource {
   /** Facts after a seq, oldest first, of one run or of the whole session. */
@@ -16,7 +16,7 @@ export interface ReplaySource {
   readArtifact(artifact_id: string): Uint8Array | undefined | Promise<Uint8Array | undefined>;
 }
 
-export function replaySourceOf(
+export function createReplaySource(
   { facts, nodes }: Pick<MemoryJournal, "facts" | "nodes">,
   artifacts: Pick<ArtifactStore, "read">,
 ): ReplaySource {
@@ -36,8 +36,11 @@ export function replaySourceOf(
 
 const PAGE = 500;
 
-/** In order, a page at a time. A fact that is missing among those of a run is damage, and told as such. */
-export async function* factsOf(source: ReplaySource, run_id?: string): AsyncGenerator<Fact, void> {
+/** In order, a page at a time. A fact that is missing among those of a run is reported as damage. */
+export async function* readFacts(
+  source: ReplaySource,
+  run_id?: string,
+): AsyncGenerator<Fact, void> {
   let after = 0;
   let runSeq = 0;
   for (;;) {
@@ -47,12 +50,12 @@ export async function* factsOf(source: ReplaySource, run_id?: string): AsyncGene
       ...omitUndefined({ run_id }),
     });
     for (const fact of page) {
-      if (fact.seq <= after) throw damaged(fact.seq, `it comes after fact ${after}`);
+      if (fact.seq <= after) throw damagedJournal(fact.seq, `it comes after fact ${after}`);
       after = fact.seq;
       if (run_id !== undefined && fact.run_seq !== undefined) {
         // A run that was taken up again counts from the beginning.
         if (fact.run_seq !== runSeq + 1 && fact.run_seq !== 1) {
-          throw damaged(
+          throw damagedJournal(
             fact.seq,
             `${fact.run_seq - runSeq - 1} facts of its run are missing before it`,
           );
@@ -65,8 +68,8 @@ export async function* factsOf(source: ReplaySource, run_id?: string): AsyncGene
   }
 }
 
-/** Undefined where its bytes are not to be had, for whatever reason. */
-export async function artifactOf(
+/** Undefined where its bytes cannot be read. */
+export async function readArtifact(
   source: ReplaySource,
   artifact_id: string,
 ): Promise<Uint8Array | undefined> {

@@ -1,5 +1,5 @@
-// What stands for the outside in a replay: tools without their code, guards, the person, the store of artifacts. Each says
-// what the record has it say, when the record has it say it, and does nothing else.
+// Stand-ins for the outside in a replay: tools without their code, guards, the user, the store of artifacts. Each answers
+// as recorded, when the record says so, and does nothing else.
 
 import {
   defineHook,
@@ -31,12 +31,12 @@ import {
 import type { LiveCall } from "./live-call.ts";
 import {
   endedFromOutside,
-  errorOf,
+  getRecordedError,
   failedBeforeJudgement,
   failedToPlan,
-  ownStatusOf,
-  planOf,
-  resultOf,
+  getOwnStatus,
+  toPlan,
+  getRecordedResult,
   stoppedBeforeStart,
   type RecordedCall,
 } from "./recorded-call.ts";
@@ -44,7 +44,7 @@ import {
 /** What the stand-ins ask the replay. */
 export interface Stage {
   call(id: string): LiveCall;
-  /** The call whose input is being taken: code that checks an input is not told which call it is of. */
+  /** The call whose input is being taken: code that checks an input does not know which call it is of. */
   readonly admitting: LiveCall | undefined;
   isEnabled(tool_name: string): boolean;
   /** The record has got there. */
@@ -56,19 +56,19 @@ export interface Stage {
 /** Registered by the kernel itself. */
 const KERNEL_SOURCE = "kernel";
 
-export function sourcesOf(record: DefinitionsRecord, stage: Stage): ToolSource[] {
+export function createStandInSources(record: DefinitionsRecord, stage: Stage): ToolSource[] {
   const sources = record.sources.map((about, index): ToolSource & { tools: AnyTool[] } => ({
     ...about,
     tools: record.tools
       .filter(({ source }) => source === index)
-      .map((tool) => standIn(tool, stage, record.version === undefined)),
+      .map((tool) => createStandIn(tool, stage, record.version === undefined)),
   }));
   const others = sources.filter(({ id, kind }) => id !== KERNEL_SOURCE || kind !== "internal");
   const excluded = [...record.excluded];
   return [...others, { id: "replay", kind: "declarative", tools: [], excluded }];
 }
 
-function standIn(recorded: RecordedDefinition, stage: Stage, isOlder: boolean): AnyTool {
+function createStandIn(recorded: RecordedDefinition, stage: Stage, isOlder: boolean): AnyTool {
   const { source: _source, functions, output_schema, max_result_chars, ...definition } = recorded;
   const has = (...names: string[]): boolean => names.some((name) => functions.includes(name));
   return {
@@ -78,18 +78,21 @@ function standIn(recorded: RecordedDefinition, stage: Stage, isOlder: boolean): 
     metadata: { ...definition.metadata, recorded: { output_schema, max_result_chars } },
     ...(has("isEnabled") ? { isEnabled: () => stage.isEnabled(recorded.name) } : {}),
     ...(has("normalise", "input_schema")
-      ? { normalise: (input: unknown) => normalised(stage.admitting, input) }
+      ? { normalise: (input: unknown) => replayNormalise(stage.admitting, input) }
       : {}),
     ...(has("validate", "input_schema", "normalise")
-      ? { validate: () => validated(stage.admitting, functions) }
+      ? { validate: () => replayValidate(stage.admitting, functions) }
       : {}),
-    ...(has("classify") ? { classify: () => classified(stage.admitting) } : {}),
+    ...(has("classify") ? { classify: () => replayClassify(stage.admitting) } : {}),
     // A tool that only plans was judged by its plan in older records: that is what it names here.
     ...(has("targets", "prepare")
-      ? { targets: (_input: unknown, { toolCallId }: CallIds) => targeted(stage, toolCallId) }
+      ? { targets: (_input: unknown, { toolCallId }: CallIds) => replayTargets(stage, toolCallId) }
       : {}),
     ...(has("prepare")
-      ? { prepare: (_input: unknown, { toolCallId }: CallIds) => planned(stage.call(toolCallId)) }
+      ? {
+          prepare: (_input: unknown, { toolCallId }: CallIds) =>
+            replayPrepare(stage.call(toolCallId)),
+        }
       : {}),
     handler(_input, context) {
       const call = stage.call(context.toolCallId);
@@ -99,15 +102,18 @@ function standIn(recorded: RecordedDefinition, stage: Stage, isOlder: boolean): 
   } as AnyTool;
 }
 
-function normalised(call: LiveCall | undefined, input: unknown): JsonObject {
+function replayNormalise(call: LiveCall | undefined, input: unknown): JsonObject {
   const mutated = call?.recorded.admissions[call.admissions]?.mutatedTo;
   return mutated ?? (input as JsonObject);
 }
 
-async function validated(call: LiveCall | undefined, functions: readonly string[]): Promise<void> {
+async function replayValidate(
+  call: LiveCall | undefined,
+  functions: readonly string[],
+): Promise<void> {
   if (call === undefined) return;
   call.admissions += 1;
-  // A replaced input is taken while its guard is heard; there is no fact to wait for.
+  // A replaced input is taken while its guard answers; there is no fact to wait for.
   if (call.admissions === 1) await call.admitted.promise;
   const error = refusedByCode(call.recorded, functions);
   const isLast = call.admissions === call.recorded.admissions.length;
@@ -116,11 +122,11 @@ async function validated(call: LiveCall | undefined, functions: readonly string[
 
 /** What the tool's own code refused. What its schema refuses is decided again. */
 function refusedByCode(call: RecordedCall, functions: readonly string[]): ToolError | undefined {
-  const error = errorOf(call);
+  const error = getRecordedError(call);
   const wasTaken = call.admissions.length === 1 ? call.validated : call.evaluated;
   if (wasTaken !== undefined || error === undefined) return undefined;
   // Why is lost with its answer; what the schema refuses does not come here.
-  if (error.code === "discarded" && ownStatusOf(call) === "failed") return error;
+  if (error.code === "discarded" && getOwnStatus(call) === "failed") return error;
   if (error.code === "tool_broken") return error;
   if (error.code !== "invalid_arguments") {
     const isOurs = error.code.startsWith("arguments_") || NOT_OF_ITS_CODE.has(error.code);
@@ -142,53 +148,53 @@ const NOT_OF_ITS_CODE: ReadonlySet<string> = new Set([
   "tool_not_available",
 ]);
 
-function classified(call: LiveCall | undefined): JsonObject {
+function replayClassify(call: LiveCall | undefined): JsonObject {
   const { validated: first, evaluated, started } = call?.recorded ?? {};
   const isFirst = (call?.recorded.admissions.length ?? 1) === 1 || call?.validated === undefined;
   const effects = (isFirst ? first : (evaluated ?? started ?? first))?.data.effects;
   return { ...effects };
 }
 
-async function targeted(stage: Stage, toolCallId: string): Promise<unknown> {
+async function replayTargets(stage: Stage, toolCallId: string): Promise<unknown> {
   const call = stage.call(toolCallId);
   stage.begun(call);
   call.targets += 1;
   const { recorded } = call;
-  const error = errorOf(recorded);
+  const error = getRecordedError(recorded);
   if (failedBeforeJudgement(recorded) && call.targets > 1 && error !== undefined) {
     throw new ToolFailure(error);
   }
-  return asItWasThen(call, await call.targeted.promise);
+  return adjustPlan(call, await call.targeted.promise);
 }
 
-async function planned(call: LiveCall): Promise<unknown> {
-  return asItWasThen(call, await call.planned.promise);
+async function replayPrepare(call: LiveCall): Promise<unknown> {
+  return adjustPlan(call, await call.planned.promise);
 }
 
 /** After an approval it is planned again: that is where a call was that was approved and never started. */
-function asItWasThen({ recorded, answered }: LiveCall, plan: Plan): Plan | Promise<never> {
+function adjustPlan({ recorded, answered }: LiveCall, plan: Plan): Plan | Promise<never> {
   if (!answered.isOpen) return plan;
   if (stoppedBeforeStart(recorded)) return new Promise(() => {});
-  const changed = errorOf(recorded)?.code === "changed_since_approval";
+  const changed = getRecordedError(recorded)?.code === "changed_since_approval";
   return changed ? { ...plan, facts: { changed: true } } : plan;
 }
 
 export function openTargets({ recorded, targeted: gate }: LiveCall, isOver: boolean): void {
-  const error = errorOf(recorded);
+  const error = getRecordedError(recorded);
   const hasFailed = isOver && failedBeforeJudgement(recorded) && error !== undefined;
   if (hasFailed) gate.fail(new ToolFailure(error));
-  else gate.open(planOf(recorded.judged));
+  else gate.open(toPlan(recorded.judged));
 }
 
-/** One that failed is told of when the record has its end, or had a person asked first. */
+/** A failure is released when the record has its end, or had the user asked first. */
 export function openPlan({ recorded, planned: gate }: LiveCall, isOver: boolean): void {
-  const error = errorOf(recorded);
-  if (!failedToPlan(recorded) || error === undefined) gate.open(planOf(recorded.evaluated));
+  const error = getRecordedError(recorded);
+  if (!failedToPlan(recorded) || error === undefined) gate.open(toPlan(recorded.evaluated));
   else if (isOver || recorded.resolved !== undefined) gate.fail(new ToolFailure(error));
 }
 
 /** One guard for each event: it says what all of the recorded ones said together, change by change. */
-export function guardsOf(stage: Stage): AnyHook[] {
+export function createGuards(stage: Stage): AnyHook[] {
   return [
     defineHook({
       id: "replay",
@@ -203,8 +209,8 @@ export function guardsOf(stage: Stage): AnyHook[] {
         return said.answer;
       },
     }),
-    observerOf(stage, "PostToolUse"),
-    observerOf(stage, "PostToolUseFailure"),
+    createObserver(stage, "PostToolUse"),
+    createObserver(stage, "PostToolUseFailure"),
     defineHook({
       id: "replay",
       event: "PermissionRequest",
@@ -221,7 +227,7 @@ export function guardsOf(stage: Stage): AnyHook[] {
 }
 
 /** Takes as long as those on record did; what they said is in the result. */
-function observerOf(stage: Stage, event: "PostToolUse" | "PostToolUseFailure"): AnyHook {
+function createObserver(stage: Stage, event: "PostToolUse" | "PostToolUseFailure"): AnyHook {
   return defineHook({
     id: "replay",
     event,
@@ -233,12 +239,12 @@ function observerOf(stage: Stage, event: "PostToolUse" | "PostToolUseFailure"): 
   });
 }
 
-export function personOf(stage: Stage): AskPermission {
+export function createResponder(stage: Stage): AskPermission {
   return async ({ tool_call_id }) => {
     const call = stage.call(tool_call_id);
     await call.answered.promise;
     const { resolved } = call.recorded;
-    if (resolved === undefined) throw new Error("nobody answered");
+    if (resolved === undefined) throw new Error("no one answered");
     const { decision, reason, answered_by } = resolved.data;
     return {
       decision,
@@ -274,10 +280,10 @@ export function noArtifacts(stage: Stage): ArtifactStore {
 
 /** What its handler returned, or failed with. Nothing where it was ended from outside. */
 export function openReturn({ recorded, returned }: LiveCall): void {
-  const result = resultOf(recorded);
-  const status = ownStatusOf(recorded);
+  const result = getRecordedResult(recorded);
+  const status = getOwnStatus(recorded);
   if (recorded.started === undefined || result === undefined || endedFromOutside(status)) return;
-  if (result.status !== "discarded") returned.open(returnOf(result));
+  if (result.status !== "discarded") returned.open(toHandlerResult(result));
   else {
     // What it had returned went with its answer.
     const { error } = result;
@@ -287,7 +293,7 @@ export function openReturn({ recorded, returned }: LiveCall): void {
 }
 
 /** The recorded result as a handler would give it: mapping it again must lead to the same. */
-function returnOf(result: ToolResult): HandlerResult {
+function toHandlerResult(result: ToolResult): HandlerResult {
   const { status, content, summary, data, artifacts, error } = result;
   const isError = error !== undefined;
   return toolResult({

@@ -17,7 +17,7 @@ export interface SegmentTurns {
   haltOf(turn: number): Halt | undefined;
 }
 
-/** From outside a turn: whoever drives it wanted no more of it. */
+/** From outside a turn, by its driver. */
 export type Halt = "abort" | "discard" | "interrupt";
 
 export function isHalt(kind: unknown): kind is Halt {
@@ -30,7 +30,7 @@ export function haltTurn(turn: Turn | undefined, how: Halt): void {
   else turn?.interrupt("as recorded");
 }
 
-export function turnsOf(segment: readonly Fact[]): SegmentTurns {
+export function readTurns(segment: readonly Fact[]): SegmentTurns {
   const ofCall = new Map<string, number>();
   const ofAnswer = new Map<number, number>();
   const lastNode = new Map<string | undefined, number>();
@@ -46,7 +46,7 @@ export function turnsOf(segment: readonly Fact[]): SegmentTurns {
       ofAnswer.set(seq, answer);
     } else if (type === "model.completed" || type === "model.failed") {
       if (answer !== undefined) ofAnswer.set(seq, answer);
-      // One that was cut off is ended by whoever drives it.
+      // One that was cut off is ended by its driver.
       const hasEnded = type === "model.completed" && data.stop !== "max_tokens";
       if (answer !== undefined && hasEnded) ends.set(answer, seq);
       answer = undefined;
@@ -59,7 +59,7 @@ export function turnsOf(segment: readonly Fact[]): SegmentTurns {
       lastNode.set(node_id, turn);
       if (answered === undefined) last.set(turn, tool_call_id);
     } else if (isTerminalFact(fact)) {
-      const halt = haltOf(fact.data.result ?? {});
+      const halt = readHalt(fact.data.result ?? {});
       const turn = ofCall.get(tool_call_id);
       if (halt !== undefined && turn !== undefined && !halts.has(turn)) halts.set(turn, halt);
     }
@@ -77,7 +77,7 @@ export function turnsOf(segment: readonly Fact[]): SegmentTurns {
   };
 }
 
-export function haltOf({ status, error }: Partial<ToolResult>): Halt | undefined {
+export function readHalt({ status, error }: Partial<ToolResult>): Halt | undefined {
   if (status === "aborted") return "abort";
   if (status === "discarded") return "discard";
   return error?.code === "interrupted" ? "interrupt" : undefined;

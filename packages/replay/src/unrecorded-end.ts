@@ -4,14 +4,14 @@
 import type { Fact } from "@soong/core";
 import { isHandlerErrorStatus } from "@soong/core/internal";
 import type { LiveCall } from "./live-call.ts";
-import { settle, type Piece } from "./piece.ts";
+import { settle, type Piece } from "./live-call.ts";
 import {
   endedFromOutside,
-  errorOf,
+  getRecordedError,
   failedBeforeJudgement,
   failedToPlan,
-  ownStatusOf,
-  resultOf,
+  getOwnStatus,
+  getRecordedResult,
   type RecordedCall,
 } from "./recorded-call.ts";
 import { openPlan, openReturn, openTargets } from "./stand-ins.ts";
@@ -30,19 +30,19 @@ export function parkedBefore({ calls }: Piece, seq: number): LiveCall[] {
 export function beforeEnd(
   piece: Piece,
   call: LiveCall,
-  tools: { takesSiblingsAlong(of: Fact): boolean },
+  tools: { cancelsSiblings(of: Fact): boolean },
 ): void {
   const { recorded } = call;
-  const hasFailed = recorded.started !== undefined && isHandlerErrorStatus(ownStatusOf(recorded));
-  if (hasFailed && tools.takesSiblingsAlong(recorded.requested)) returnBeside(piece, call);
-  if (errorOf(recorded)?.code === "child_agent_limit_exceeded") countStarters(piece, call);
+  const hasFailed = recorded.started !== undefined && isHandlerErrorStatus(getOwnStatus(recorded));
+  if (hasFailed && tools.cancelsSiblings(recorded.requested)) returnBeside(piece, call);
+  if (getRecordedError(recorded)?.code === "child_agent_limit_exceeded") countStarters(piece, call);
 }
 
 /** Another waits for a place and never got it: it was counted before this one was refused. */
 function countStarters({ calls }: Piece, refused: LiveCall): void {
   for (const call of calls.values()) {
     const isJudged = call.turn === refused.turn && call.judgements.length > 0;
-    const { status, error } = resultOf(call.recorded) ?? {};
+    const { status, error } = getRecordedResult(call.recorded) ?? {};
     const isStopped = endedFromOutside(status) || error?.code === "interrupted";
     if (call.class === "spawns_agent" && isJudged && isStopped) openPlan(call, false);
   }
@@ -62,14 +62,14 @@ function returnBeside({ calls }: Piece, failed: LiveCall): void {
 function endOwnStart(call: LiveCall): void {
   const { recorded } = call;
   if (failedBeforeJudgement(recorded)) openTargets(call, true);
-  if (ownStatusOf(recorded) === "denied" || failedToPlan(recorded)) openPlan(call, true);
+  if (getOwnStatus(recorded) === "denied" || failedToPlan(recorded)) openPlan(call, true);
 }
 
 /** A halt that did not end a call which it ends: that had come to its own end before. */
 export function returnBeforeHalt({ calls }: Piece, turn: number, halt: Halt | "stop"): void {
   for (const call of calls.values()) {
     const { recorded, result } = call;
-    if (call.turn !== turn || result !== undefined || endedFromOutside(ownStatusOf(recorded))) {
+    if (call.turn !== turn || result !== undefined || endedFromOutside(getOwnStatus(recorded))) {
       continue;
     }
     call.isEnding = true;
@@ -86,8 +86,8 @@ export async function releaseEnded(
   call: LiveCall,
   until: () => boolean,
 ): Promise<void> {
-  const running = beside(piece, call).filter(({ started, recorded }) => {
-    const result = resultOf(recorded);
+  const running = findBeside(piece, call).filter(({ started, recorded }) => {
+    const result = getRecordedResult(recorded);
     return started && result !== undefined && !endedFromOutside(result.status);
   });
   await release(running, until);
@@ -102,8 +102,8 @@ export async function releaseParked(
   call: LiveCall,
   until: () => boolean,
 ): Promise<void> {
-  const parked = beside(piece, call).filter(({ started, recorded }) => {
-    if (STOPPED.has(resultOf(recorded)?.status ?? "")) return false;
+  const parked = findBeside(piece, call).filter(({ started, recorded }) => {
+    if (STOPPED.has(getRecordedResult(recorded)?.status ?? "")) return false;
     return recorded.started === undefined || (started && isRead(recorded));
   });
   await release(parked, until);
@@ -116,16 +116,18 @@ const STOPPED: ReadonlySet<string> = new Set(["aborted", "cancelled", "skipped"]
 export async function releaseFailed(
   { calls }: Piece,
   arriving: RecordedCall,
-  { turn, takesSiblingsAlong }: { turn: number; takesSiblingsAlong: (fact: Fact) => boolean },
+  { turn, cancelsSiblings }: { turn: number; cancelsSiblings: (fact: Fact) => boolean },
 ): Promise<void> {
-  if (errorOf(arriving)?.code === "sibling_failed") return;
+  if (getRecordedError(arriving)?.code === "sibling_failed") return;
   const at = Date.parse(arriving.requested.time);
   const ended = [...calls.values()].filter(({ recorded, started, result, turn: of }) => {
     const isOpen = of === turn && started && result === undefined && isRead(recorded);
-    return isOpen && endTime(recorded) <= at && !STOPPED.has(resultOf(recorded)?.status ?? "");
+    return (
+      isOpen && endTime(recorded) <= at && !STOPPED.has(getRecordedResult(recorded)?.status ?? "")
+    );
   });
   const isFailure = (call: LiveCall): boolean =>
-    failing(call) === 1 && takesSiblingsAlong(call.recorded.requested);
+    failing(call) === 1 && cancelsSiblings(call.recorded.requested);
   if (ended.some(isFailure)) await release(ended, () => false);
 }
 
@@ -133,7 +135,7 @@ function isRead({ evaluated, validated }: RecordedCall): boolean {
   return (evaluated ?? validated)?.data.effects?.read_only === true;
 }
 
-function beside({ calls }: Piece, call: LiveCall): LiveCall[] {
+function findBeside({ calls }: Piece, call: LiveCall): LiveCall[] {
   return [...calls.values()].filter((other) => {
     const { turn, result, returned, recorded } = other;
     const isOver = recorded.ended !== undefined && result === undefined && !returned.isOpen;
@@ -147,12 +149,12 @@ async function release(candidates: readonly LiveCall[], until: () => boolean): P
   );
   for (const call of inOrder) {
     if (until()) return;
-    letEnd(call);
+    releaseCall(call);
     await settle();
   }
 }
 
-export function letEnd(call: LiveCall): void {
+export function releaseCall(call: LiveCall): void {
   call.letGo = true;
   call.observed.open();
   const { recorded, kept, admitted } = call;
@@ -168,10 +170,10 @@ export function letEnd(call: LiveCall): void {
 
 /** Of two that took as long, the one that failed may have ended the other. */
 function failing({ recorded }: LiveCall): number {
-  return resultOf(recorded)?.is_error === true ? 1 : 0;
+  return getRecordedResult(recorded)?.is_error === true ? 1 : 0;
 }
 
 function endTime(call: RecordedCall): number {
   const began = Date.parse((call.started ?? call.requested).time);
-  return began + (resultOf(call)?.metadata.duration_ms ?? 0);
+  return began + (getRecordedResult(call)?.metadata.duration_ms ?? 0);
 }

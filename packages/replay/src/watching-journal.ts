@@ -1,4 +1,4 @@
-// The journal of a replay keeps nothing: it tells what the kernel decides now, call by call and surface by surface.
+// The journal of a replay keeps nothing: it collects what the kernel decides now, call by call and surface by surface.
 
 import { isTerminalFact, type Fact, type Journal } from "@soong/core";
 import { readCallClass } from "@soong/core/internal";
@@ -6,7 +6,7 @@ import type { LiveCall } from "./live-call.ts";
 import { neverCalled } from "./recorded-call.ts";
 
 /** `catalogs`: where surfaces go, in the order they came. */
-export function watchingJournal(
+export function createWatchingJournal(
   calls: ReadonlyMap<string, LiveCall>,
   catalogs: Fact<"tool.catalog.resolved">[],
 ): Journal {

@@ -1,5 +1,5 @@
 // The same run under another policy or config (REPLAY-2): which of its calls would be decided otherwise, and which of its
-// tools it would not have. It goes by what was recorded; what a model would have done instead, nobody knows.
+// tools it would not have. It goes by what was recorded; what a model would have done instead is not known.
 
 import {
   compilePolicy,
@@ -30,11 +30,11 @@ import {
   toolFacts,
 } from "@soong/core/internal";
 import { createGrantHistory } from "./grant-history.ts";
-import { decisiveOf } from "./live-call.ts";
-import { readDefinitions, readRecordedRun, runOptionsOf } from "./recorded-run.ts";
-import { disabledBy, registerTools } from "./registered-tools.ts";
-import { damaged } from "./check-fact.ts";
-import { factsOf, type ReplaySource } from "./source.ts";
+import { findDecisive } from "./live-call.ts";
+import { readDefinitions, readRecordedRun, toRunOptions } from "./recorded-run.ts";
+import { readDisabledTools, registerTools } from "./registered-tools.ts";
+import { damagedJournal } from "./check-fact.ts";
+import { readFacts, type ReplaySource } from "./source.ts";
 import type { Stage } from "./stand-ins.ts";
 
 export interface WhatIfOptions {
@@ -49,7 +49,7 @@ export interface WhatIfOptions {
 export interface WhatIfReport {
   readonly session_id: string;
   readonly run_id: string;
-  /** Why the run would not begin at all; then there is nothing else to tell. */
+  /** Why the run would not begin at all; then there is nothing else to report. */
   readonly refused?: string;
   /** Tools that would stand otherwise when the run begins. */
   readonly surface: readonly WhatIfTool[];
@@ -88,18 +88,18 @@ export async function whatIf(options: WhatIfOptions): Promise<WhatIfReport> {
   const { source, run_id } = options;
   const recorded = await readRecordedRun(source, run_id);
   const policy = changedPolicy(recorded.policy, options.policy ?? ((input) => input));
-  let disabled = disabledBy(recorded.catalog, new Set());
+  let disabled = readDisabledTools(recorded.catalog, new Set());
   const kernel = createKernel({ config: { ...recorded.config, ...options.config } });
   const tools = registerTools(
     kernel,
-    onlyLooking(() => disabled),
+    createReadOnlyStage(() => disabled),
   );
   tools.set(recorded.definitions);
   const session = await kernel.openSession({ policy: policy.input });
   const about = { session_id: recorded.started.session_id, run_id };
   let run: Run;
   try {
-    run = await session.startRun(runOptionsOf(recorded, policy));
+    run = await session.startRun(toRunOptions(recorded, policy));
   } catch (error) {
     if (!(error instanceof RunRefused)) throw error;
     return { ...about, refused: error.message, surface: [], calls: [], unchanged: 0 };
@@ -109,20 +109,20 @@ export async function whatIf(options: WhatIfOptions): Promise<WhatIfReport> {
   const history = createGrantHistory(source, grants);
   /** By call: of two judgements the one of the plan knows all that the one of the targets did. */
   const judged = new Map<string, WhatIfCall>();
-  for await (const fact of factsOf(source, run_id)) await take(fact);
+  for await (const fact of readFacts(source, run_id)) await applyFact(fact);
   const calls = [...judged.values()].filter(({ was, now }) => was.decision !== now.decision);
   return { ...about, surface, calls, unchanged: judged.size - calls.length };
 
-  async function take(fact: Fact): Promise<void> {
+  async function applyFact(fact: Fact): Promise<void> {
     const { type, data, seq } = fact;
     if (type === "tool.catalog.resolved" && seq > recorded.catalog.seq) {
-      disabled = disabledBy(fact, disabled);
+      disabled = readDisabledTools(fact, disabled);
       if (data.definitions !== undefined) tools.set(await readDefinitions(source, fact));
       await run.tools();
     } else if (type === "grant.created") grants.add(data.grant);
     else if (type === "permission.evaluated") {
       await history.at(seq, data.grant_id);
-      compare(fact, recordedVerdict(data), verdictNow(fact, kernel, run, grants));
+      compare(fact, readVerdict(data), judgeNow(fact, kernel, run, grants));
     } else if (type === "tool.denied") takeDenied(fact);
   }
 
@@ -132,7 +132,7 @@ export async function whatIf(options: WhatIfOptions): Promise<WhatIfReport> {
     const tool = kernel.registry.current(fact.tool_name ?? "");
     if (code !== "tool_not_available" || tool === undefined) return;
     const was = { decision: "deny", layer: "surface", rule: "surface", reason: message } as const;
-    compare(fact, was, absence(run, tool) ?? beforeAnyInput(run.policy, tool));
+    compare(fact, was, explainAbsence(run, tool) ?? judgeStatically(run.policy, tool));
   }
 
   function compare(fact: Fact, was: WhatIfVerdict, now: WhatIfVerdict): void {
@@ -154,7 +154,7 @@ function changedPolicy(recorded: Policy, change: (input: PolicyInput) => PolicyI
 }
 
 /** Nothing is called, planned or asked here. */
-function onlyLooking(disabled: () => ReadonlySet<string>): Stage {
+function createReadOnlyStage(disabled: () => ReadonlySet<string>): Stage {
   return {
     call(id) {
       throw new Error(`the call ${id} is not carried out`);
@@ -179,26 +179,26 @@ function surfaceChanges(before: readonly CatalogEntry[], { surface }: Run): What
   });
 }
 
-function recordedVerdict({ decision, chain, reason }: Judged["data"]): WhatIfVerdict {
-  return verdictOf(decision, decisiveOf(chain), reason);
+function readVerdict({ decision, chain, reason }: Judged["data"]): WhatIfVerdict {
+  return toVerdict(decision, findDecisive(chain), reason);
 }
 
 type Judged = Fact<"permission.evaluated">;
 
-function verdictNow(fact: Judged, kernel: Kernel, run: Run, grants: Grants): WhatIfVerdict {
+function judgeNow(fact: Judged, kernel: Kernel, run: Run, grants: Grants): WhatIfVerdict {
   const tool = kernel.registry.current(fact.tool_name ?? "");
-  if (tool === undefined) throw damaged(fact.seq, "its tool is not among the definitions");
-  const gone = absence(run, tool);
+  if (tool === undefined) throw damagedJournal(fact.seq, "its tool is not among the definitions");
+  const gone = explainAbsence(run, tool);
   if (gone !== undefined) return gone;
   const { decision, chain, reason } = evaluate(
     run.policy,
     recordedFacts(fact, run.policy, tool, grants),
     grants,
   );
-  return verdictOf(decision, decisiveOf(chain), reason);
+  return toVerdict(decision, findDecisive(chain), reason);
 }
 
-function verdictOf(
+function toVerdict(
   decision: Decision,
   decisive: ChainEntry | undefined,
   reason: string,
@@ -207,13 +207,13 @@ function verdictOf(
   return { decision, layer, rule, reason, ...omitUndefined({ origin }) };
 }
 
-function absence({ surface, policy }: Run, tool: RegisteredTool): WhatIfVerdict | undefined {
+function explainAbsence({ surface, policy }: Run, tool: RegisteredTool): WhatIfVerdict | undefined {
   const standing = surface.standing.get(tool.name);
   if (standing?.state !== "excluded") return undefined;
   const { reason, detail } = standing;
   const rule =
     reason === "policy_blocked" ? staticVerdict(policy, toolFacts(policy, tool)).rule : reason;
-  const origin = originOf(policy, rule);
+  const origin = findOrigin(policy, rule);
   return {
     decision: "deny",
     layer: "surface",
@@ -223,14 +223,14 @@ function absence({ surface, policy }: Run, tool: RegisteredTool): WhatIfVerdict 
   };
 }
 
-function beforeAnyInput(policy: Policy, tool: RegisteredTool): WhatIfVerdict {
+function judgeStatically(policy: Policy, tool: RegisteredTool): WhatIfVerdict {
   const { verdict, rule, reason } = staticVerdict(policy, toolFacts(policy, tool));
   const decision = verdict === "allowed" ? "allow" : verdict === "denied" ? "deny" : "ask";
-  const origin = originOf(policy, rule);
+  const origin = findOrigin(policy, rule);
   return { decision, layer: "tool", rule, reason, ...omitUndefined({ origin }) };
 }
 
-function originOf({ input }: Policy, rule: string): RuleOrigin | undefined {
+function findOrigin({ input }: Policy, rule: string): RuleOrigin | undefined {
   const [, index] = /^rules\[(\d+)\]$/.exec(rule) ?? [];
   return index === undefined ? undefined : input.rules?.[Number(index)]?.origin;
 }
@@ -268,11 +268,11 @@ function recordedFacts(
           },
         }),
     // Only a call that a grant was counted for has one to be compared with.
-    input_digest: () => digestIn(grants.list().find((grant) => grant.grant_id === grant_id)),
+    input_digest: () => readDigest(grants.list().find((grant) => grant.grant_id === grant_id)),
   };
 }
 
-function digestIn(grant: ToolGrant | undefined): string {
+function readDigest(grant: ToolGrant | undefined): string {
   const scope = grant?.scopes.find(({ kind }) => kind === "input");
   return scope?.kind === "input" ? scope.digest : "";
 }

@@ -15,7 +15,7 @@ export type TaskActor =
       readonly step_id?: string;
       readonly worker?: string;
     } & RunIds)
-  | ({ readonly kind: "nobody"; readonly session_id: string; readonly role: string } & RunIds);
+  | ({ readonly kind: "other"; readonly session_id: string; readonly role: string } & RunIds);
 
 interface RunIds {
   readonly run_id: string;
@@ -43,7 +43,7 @@ const WORKER_ACTIONS: ReadonlySet<TaskAction> = new Set([
 ]);
 
 /** Before anything is looked at. */
-export function mayAct(actor: TaskActor, action: TaskAction): Outcome<undefined> {
+export function checkAction(actor: TaskActor, action: TaskAction): Outcome<undefined> {
   if (actor.kind === "orchestrator") return { ok: true, value: undefined };
   if (actor.kind === "worker" && WORKER_ACTIONS.has(action)) return { ok: true, value: undefined };
   const who = actor.kind === "worker" ? "a worker" : `an agent in the role ${actor.role}`;
@@ -57,11 +57,11 @@ export function mayAct(actor: TaskActor, action: TaskAction): Outcome<undefined>
   );
 }
 
-/** A task that is not the actor's is one that is not there: what it is called tells nobody that it exists. */
+/** A task that is not the actor's does not exist for it: its id reveals nothing. */
 export function isVisibleTo(
   actor: TaskActor,
   task: Pick<TaskRecord, "task_id" | "session_id">,
 ): boolean {
-  if (actor.kind === "nobody" || actor.session_id !== task.session_id) return false;
+  if (actor.kind === "other" || actor.session_id !== task.session_id) return false;
   return actor.kind === "orchestrator" || actor.task_id === task.task_id;
 }

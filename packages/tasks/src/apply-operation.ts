@@ -1,9 +1,9 @@
-// One operation on the copy of a task (TASK-3). A step somebody works on keeps the ground it stands on.
+// One operation on the copy of a task (TASK-3). A claimed step keeps its text and dependencies.
 
 import { describeClaim, withoutClaim } from "./draft.ts";
 import type { FactContent } from "@soong/core";
 import { omitUndefined, oneLine } from "@soong/core/internal";
-import { newIds, newStep } from "./new-task.ts";
+import { assignStepIds, createStep } from "./new-task.ts";
 import type { StepEdit, TaskOperation } from "./operation.ts";
 import type { StepRecord, StepStatus, TaskRecord } from "./records.ts";
 import { checkRequest, checkTaskTransition } from "./transitions.ts";
@@ -23,13 +23,13 @@ export interface TaskCopy {
   >[];
 }
 
-export function apply(copy: TaskCopy, operation: TaskOperation, where: string): void {
-  const problem = applied(copy, operation);
+export function applyOperation(copy: TaskCopy, operation: TaskOperation, where: string): void {
+  const problem = runOperation(copy, operation);
   if (problem !== undefined) copy.problems.push(`${where} (${operation.op}): ${problem}`);
 }
 
 /** Nothing, or why not. */
-function applied(copy: TaskCopy, operation: TaskOperation): string | undefined {
+function runOperation(copy: TaskCopy, operation: TaskOperation): string | undefined {
   switch (operation.op) {
     case "set_title":
       copy.task = { ...copy.task, title: oneLine(operation.title) };
@@ -51,7 +51,7 @@ function applied(copy: TaskCopy, operation: TaskOperation): string | undefined {
     case "cancel_step":
     case "retry_step":
     case "unblock_step":
-      return onStep(copy, operation);
+      return applyToStep(copy, operation);
   }
 }
 
@@ -76,16 +76,16 @@ function addStep(
   { before, ...given }: Extract<TaskOperation, { op: "add_step" }>,
 ): string | undefined {
   const taken = new Set(copy.steps.map(({ step_id }) => step_id));
-  const [step_id = ""] = newIds([given], taken);
+  const [step_id = ""] = assignStepIds([given], taken);
   if (taken.has(step_id)) return `there is a step ${step_id} already`;
-  const place = before === undefined ? copy.steps.length : indexOf(copy, before);
-  if (place === -1) return unknown(copy, before ?? "");
+  const place = before === undefined ? copy.steps.length : findStepIndex(copy, before);
+  if (place === -1) return describeUnknownStep(copy, before ?? "");
   const { task_id } = copy.task;
   copy.added.add(step_id);
   copy.steps = copy.steps.toSpliced(
     place,
     0,
-    newStep(
+    createStep(
       { ...given, step_id },
       { task_id, position: place, at: copy.at, maxAttempts: copy.maxAttempts },
     ),
@@ -94,10 +94,10 @@ function addStep(
 }
 
 function reorder(copy: TaskCopy, step_ids: readonly string[]): string | undefined {
-  const missing = step_ids.find((step_id) => indexOf(copy, step_id) === -1);
-  if (missing !== undefined) return unknown(copy, missing);
+  const missing = step_ids.find((step_id) => findStepIndex(copy, step_id) === -1);
+  if (missing !== undefined) return describeUnknownStep(copy, missing);
   if (new Set(step_ids).size < step_ids.length) return "step_ids names a step twice";
-  const places = step_ids.map((step_id) => indexOf(copy, step_id)).toSorted((a, b) => a - b);
+  const places = step_ids.map((step_id) => findStepIndex(copy, step_id)).toSorted((a, b) => a - b);
   const next = [...copy.steps];
   for (const [i, place] of places.entries()) {
     const step = copy.steps.find(({ step_id }) => step_id === step_ids[i]);
@@ -111,30 +111,30 @@ type StepOperation = Extract<TaskOperation, { step_id: string }> & {
   op: Exclude<TaskOperation["op"], "add_step">;
 };
 
-function onStep(copy: TaskCopy, operation: StepOperation): string | undefined {
-  const at = indexOf(copy, operation.step_id);
+function applyToStep(copy: TaskCopy, operation: StepOperation): string | undefined {
+  const at = findStepIndex(copy, operation.step_id);
   const step = copy.steps[at];
-  if (step === undefined) return unknown(copy, operation.step_id);
-  const next = changed(copy, step, operation);
+  if (step === undefined) return describeUnknownStep(copy, operation.step_id);
+  const next = changeStep(copy, step, operation);
   if (typeof next === "string") return next;
   copy.steps = next === undefined ? copy.steps.toSpliced(at, 1) : copy.steps.with(at, next);
   return undefined;
 }
 
 /** The step as it becomes; undefined when it goes; or why not, in words. */
-function changed(
+function changeStep(
   copy: TaskCopy,
   step: StepRecord,
   operation: StepOperation,
 ): StepRecord | undefined | string {
   switch (operation.op) {
     case "update_step":
-      return edited(step, operation);
+      return editStep(step, operation);
     case "remove_step":
-      return groundProblem(step, "be removed") ?? undefined;
+      return checkEditable(step, "be removed") ?? undefined;
     case "add_dependency":
       return (
-        groundProblem(step, "get other dependencies") ?? {
+        checkEditable(step, "get other dependencies") ?? {
           ...step,
           depends_on: [...step.depends_on, ...operation.depends_on],
         }
@@ -143,19 +143,19 @@ function changed(
       const missing = operation.depends_on.find((id) => !step.depends_on.includes(id));
       if (missing !== undefined) return `step ${step.step_id} does not depend on ${missing}`;
       const depends_on = step.depends_on.filter((id) => !operation.depends_on.includes(id));
-      return groundProblem(step, "get other dependencies") ?? { ...step, depends_on };
+      return checkEditable(step, "get other dependencies") ?? { ...step, depends_on };
     }
     case "cancel_step":
-      return cancelled(copy, step, operation.reason);
+      return cancelStep(copy, step, operation.reason);
     case "retry_step":
-      return reopened(copy, step, "failed");
+      return reopenStep(copy, step, "failed");
     case "unblock_step":
-      return reopened(copy, step, "blocked");
+      return reopenStep(copy, step, "blocked");
   }
 }
 
-/** A worker reads its step when it claims it: what it was told must stay true until it is done with it. */
-function groundProblem({ step_id, status, claim }: StepRecord, what: string): string | undefined {
+/** A worker reads its step when it claims it: what it read must stay true until it is done. */
+function checkEditable({ step_id, status, claim }: StepRecord, what: string): string | undefined {
   if (status === "claimed" || status === "running") {
     const by = claim === undefined ? "" : ` by run ${claim.run_id}`;
     return `step ${step_id} is ${status}${by} and cannot ${what}: wait for its end, or cancel_step it and add another`;
@@ -164,10 +164,10 @@ function groundProblem({ step_id, status, claim }: StepRecord, what: string): st
   return undefined;
 }
 
-function edited(step: StepRecord, edit: StepEdit): StepRecord | string {
+function editStep(step: StepRecord, edit: StepEdit): StepRecord | string {
   const { title, instructions, expected_output, max_attempts } = edit;
   const isText = title !== undefined || instructions !== undefined || expected_output !== undefined;
-  const problem = isText ? groundProblem(step, "be given another text") : undefined;
+  const problem = isText ? checkEditable(step, "be given another text") : undefined;
   if (problem !== undefined) return problem;
   if (max_attempts !== undefined && max_attempts < step.attempts) {
     return `step ${step.step_id} has had ${step.attempts} attempts; max_attempts cannot be below that`;
@@ -179,7 +179,7 @@ function edited(step: StepRecord, edit: StepEdit): StepRecord | string {
   };
 }
 
-function cancelled(copy: TaskCopy, step: StepRecord, reason: string): StepRecord | string {
+function cancelStep(copy: TaskCopy, step: StepRecord, reason: string): StepRecord | string {
   const checked = checkRequest("orchestrator", step, "cancelled");
   if (!checked.ok) return checked.refusal.message;
   const claim = step.claim === undefined ? {} : { claim: describeClaim(step.claim) };
@@ -187,7 +187,7 @@ function cancelled(copy: TaskCopy, step: StepRecord, reason: string): StepRecord
   return { ...withoutClaim(step), status: "cancelled", reason, ended_at: copy.at };
 }
 
-function reopened(
+function reopenStep(
   copy: TaskCopy,
   step: StepRecord,
   from: Extract<StepStatus, "failed" | "blocked">,
@@ -196,12 +196,12 @@ function reopened(
     const undo = from === "failed" ? "tried again" : "unblocked";
     return `step ${step.step_id} is ${step.status}; only a ${from} step can be ${undo}`;
   }
-  const problem = attemptProblem(step);
+  const problem = checkAttemptsLeft(step);
   if (problem !== undefined) return problem;
   const type = from === "failed" ? "task.step.retried" : "task.step.unblocked";
   const { attempts, max_attempts } = step;
   copy.facts.push({ type, data: { ...stepIds(step), attempts, max_attempts } });
-  return reopen(step);
+  return resetStep(step);
 }
 
 function stepIds({ task_id, step_id }: StepRecord): Pick<StepRecord, "task_id" | "step_id"> {
@@ -209,12 +209,12 @@ function stepIds({ task_id, step_id }: StepRecord): Pick<StepRecord, "task_id" |
 }
 
 /** As pending as its dependencies make it. */
-export function reopen(step: StepRecord): StepRecord {
+export function resetStep(step: StepRecord): StepRecord {
   const { reason: _reason, ended_at: _ended, ...rest } = step;
   return { ...rest, status: step.open_dependencies === 0 ? "ready" : "pending" };
 }
 
-export function attemptProblem({
+export function checkAttemptsLeft({
   step_id,
   attempts,
   max_attempts,
@@ -224,11 +224,11 @@ export function attemptProblem({
     : `step ${step_id} has had ${attempts} of ${max_attempts} attempts: give it a higher max_attempts with update_step first, or cancel it`;
 }
 
-function indexOf({ steps }: TaskCopy, step_id: string): number {
+function findStepIndex({ steps }: TaskCopy, step_id: string): number {
   return steps.findIndex((step) => step.step_id === step_id);
 }
 
-function unknown({ steps, task }: TaskCopy, step_id: string): string {
+function describeUnknownStep({ steps, task }: TaskCopy, step_id: string): string {
   const some = steps.slice(0, 20).map((step) => step.step_id);
   const more = steps.length > some.length ? ` and ${steps.length - some.length} more` : "";
   const known = some.length === 0 ? "it has none" : `it has ${some.join(", ")}${more}`;

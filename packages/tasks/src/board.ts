@@ -7,16 +7,16 @@ import { STEP_STATUSES, type StepCounts, type StepRecord, type TaskRecord } from
 export const BOARD_CHARS = 2000;
 
 /** `steps`: some of each status that is not at rest; `counts` says how many there are. */
-export function boardOf(
+export function renderBoard(
   task: TaskRecord,
   counts: StepCounts,
   steps: readonly StepRecord[],
 ): string {
-  const last = nextMove(task, counts);
-  const lines = headOf(task, counts);
+  const last = describeNextMove(task, counts);
+  const lines = renderHead(task, counts);
   let room = BOARD_CHARS - [...lines, last].join("\n").length - 1;
-  for (const section of sectionsOf(counts, steps)) {
-    const shown = fit(section, Math.floor(room * section.share));
+  for (const section of buildSections(counts, steps)) {
+    const shown = fitSection(section, Math.floor(room * section.share));
     if (shown.length === 0) continue;
     room -= shown.join("\n").length + 1;
     lines.push(...shown);
@@ -24,7 +24,7 @@ export function boardOf(
   return [...lines, last].filter((line) => line !== "").join("\n");
 }
 
-function headOf(task: TaskRecord, counts: StepCounts): string[] {
+function renderHead(task: TaskRecord, counts: StepCounts): string[] {
   const { task_id, title, status, version, goal, reason } = task;
   const total = STEP_STATUSES.reduce((sum, one) => sum + counts[one], 0);
   const parts = STEP_STATUSES.flatMap((one) => (counts[one] > 0 ? [`${counts[one]} ${one}`] : []));
@@ -45,7 +45,7 @@ interface Section {
   readonly share: number;
 }
 
-function sectionsOf(counts: StepCounts, steps: readonly StepRecord[]): Section[] {
+function buildSections(counts: StepCounts, steps: readonly StepRecord[]): Section[] {
   const of = (...statuses: string[]): StepRecord[] =>
     steps.filter(({ status }) => statuses.includes(status));
   return [
@@ -53,41 +53,41 @@ function sectionsOf(counts: StepCounts, steps: readonly StepRecord[]): Section[]
       title: "Failed:",
       lines: of("failed").map(
         (step) =>
-          `- ${name(step)}: attempt ${step.attempts} of ${step.max_attempts}: ${cut(step.failure?.message ?? "", 120)}`,
+          `- ${nameStep(step)}: attempt ${step.attempts} of ${step.max_attempts}: ${cut(step.failure?.message ?? "", 120)}`,
       ),
       count: counts.failed,
       share: 0.4,
     },
     {
       title: "Blocked:",
-      lines: of("blocked").map((step) => `- ${name(step)}: ${cut(step.reason ?? "", 120)}`),
+      lines: of("blocked").map((step) => `- ${nameStep(step)}: ${cut(step.reason ?? "", 120)}`),
       count: counts.blocked,
       share: 0.35,
     },
     {
       title: "At work:",
-      lines: of("claimed", "running").map(workLine),
+      lines: of("claimed", "running").map(renderClaimedStep),
       count: counts.claimed + counts.running,
       share: 0.65,
     },
     {
       title: "Ready:",
-      lines: of("ready").map((step) => `- ${name(step)}`),
+      lines: of("ready").map((step) => `- ${nameStep(step)}`),
       count: counts.ready,
       share: 1,
     },
   ];
 }
 
-function workLine(step: StepRecord): string {
+function renderClaimedStep(step: StepRecord): string {
   const { claim, status, attempts, max_attempts, note } = step;
   const who = claim === undefined ? "" : ` by ${cut(claim.worker ?? claim.run_id, 60)}`;
   const said = note === undefined ? "" : `: ${cut(note, 80)}`;
-  return `- ${name(step)}: ${status}${who}, attempt ${attempts} of ${max_attempts}${said}`;
+  return `- ${nameStep(step)}: ${status}${who}, attempt ${attempts} of ${max_attempts}${said}`;
 }
 
 /** As many lines as there is room for, and how many more there are. */
-function fit({ title, lines, count }: Section, room: number): string[] {
+function fitSection({ title, lines, count }: Section, room: number): string[] {
   if (count === 0) return [];
   const shown = [title];
   let used = title.length;
@@ -103,14 +103,14 @@ function fit({ title, lines, count }: Section, room: number): string[] {
 
 const MORE_CHARS = "\n- 5000 more".length;
 
-function nextMove({ status }: TaskRecord, counts: StepCounts): string {
+function describeNextMove({ status }: TaskRecord, counts: StepCounts): string {
   const { pending, ready, claimed, running, blocked, failed } = counts;
   if (status === "blocked") return "Next: unblock_task when what blocks it is gone.";
   if (status !== "running" && status !== "pending") return "";
   if (ready > 0) return "Next: the ready steps can be given to workers.";
   if (claimed + running > 0) return "Next: wait for the steps at work.";
   if (failed + blocked > 0) {
-    return "Next: nothing can go on by itself. Retry, unblock, change or cancel the steps above with task_update, or fail the task.";
+    return "Next: nothing can continue automatically. Retry, unblock, change or cancel the steps above with task_update, or fail the task.";
   }
   if (pending > 0) return "Next: nothing is ready. Look at the dependencies of the pending steps.";
   return status === "running"
@@ -118,7 +118,7 @@ function nextMove({ status }: TaskRecord, counts: StepCounts): string {
     : "Next: add steps with task_update, or cancel the task.";
 }
 
-function name({ step_id, title }: StepRecord): string {
+function nameStep({ step_id, title }: StepRecord): string {
   return `${step_id} "${cut(title, 60)}"`;
 }
 

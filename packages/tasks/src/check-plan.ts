@@ -11,7 +11,7 @@ export interface PlannedStep {
   readonly status: StepStatus;
 }
 
-export function planProblems(steps: readonly PlannedStep[]): string[] {
+export function findPlanProblems(steps: readonly PlannedStep[]): string[] {
   const problems = sizeProblems(steps);
   // Too much to look at closely is too much.
   if (problems.length > 0) return problems;
@@ -21,8 +21,8 @@ export function planProblems(steps: readonly PlannedStep[]): string[] {
     byId.set(step.step_id, step);
   }
   for (const step of steps) problems.push(...dependencyProblems(step, byId));
-  const circle = findCircle(steps, byId);
-  if (circle !== undefined) problems.push(`these steps wait for each other: ${shown(circle)}`);
+  const cycle = findCycle(steps, byId);
+  if (cycle !== undefined) problems.push(`these steps wait for each other: ${renderCycle(cycle)}`);
   return problems;
 }
 
@@ -66,7 +66,7 @@ function dependencyProblems(step: PlannedStep, byId: ReadonlyMap<string, Planned
 }
 
 /** The first one found, its first step again at the end. Without recursion: a chain may be thousands long. */
-function findCircle(
+function findCycle(
   steps: readonly PlannedStep[],
   byId: ReadonlyMap<string, PlannedStep>,
 ): string[] | undefined {
@@ -97,7 +97,7 @@ function findCircle(
 
 const SHOWN = 20;
 
-function shown(circle: readonly string[]): string {
+function renderCycle(circle: readonly string[]): string {
   const [first = ""] = circle;
   if (circle.length <= SHOWN) return circle.join(" → ");
   return [...circle.slice(0, SHOWN - 2), `… ${circle.length - SHOWN + 1} more …`, first].join(

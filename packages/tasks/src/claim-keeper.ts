@@ -4,18 +4,18 @@
 import { systemClock, type Clock } from "@soong/core";
 import type { Claimed, ClaimRequest, HeldClaim } from "./plan-claim.ts";
 import { TaskRefused } from "./refusal.ts";
-import type { RecordTaskFact, ReleaseReason, TaskCaller, Tasks } from "./acting.ts";
+import type { RecordTaskFact, ReleaseReason, TaskCaller, Tasks } from "./tasks-api.ts";
 
 export interface ClaimKeeper {
   /** Claims a step for the caller's run and keeps it. */
   claim(caller: TaskCaller, request: ClaimRequest): Promise<Claimed>;
   /** Also a lost one, until the run claims another or leaves: what comes under it is refused as late. */
-  claimOf(run_id: string): HeldClaim | undefined;
+  getClaim(run_id: string): HeldClaim | undefined;
   /** An update under the claim: while it is under way, a heartbeat that finds the claim gone proves nothing. */
   during<T>(claim: Pick<HeldClaim, "run_id" | "token">, update: () => Promise<T>): Promise<T>;
   /** The step was finished: no more heartbeats for it. */
   forget(claim: Pick<HeldClaim, "run_id" | "token">): void;
-  /** Tells, once, that a run has lost the claim it had: nothing it still does on the step counts. Returns the way out. */
+  /** Calls `lost` once when a run has lost its claim: nothing it still does on the step counts. Returns an unsubscribe function. */
   watch(run_id: string, lost: (claim: HeldClaim, why: string) => void): () => void;
   /**
    * When a run has come to its end, whichever: a step it has not finished is given back. `record`: where that is put
@@ -29,7 +29,7 @@ export interface ClaimKeeper {
 export interface ClaimKeeperOptions {
   readonly tasks: Tasks;
   readonly clock?: Clock;
-  /** Left out: a third of the lease. */
+  /** Default: a third of the lease. */
   readonly heartbeatMs?: number;
 }
 
@@ -38,7 +38,7 @@ const UNREACHED = "Its lease ran out, and the store could not be reached to rene
 interface Kept {
   readonly claim: HeldClaim;
   readonly record: RecordTaskFact | undefined;
-  /** By our own clock, which nobody sets: the lease was renewed no earlier than a lease before it. */
+  /** By the monotonic clock: the lease was renewed no earlier than a lease before it. */
   leaseEndsAt: number;
   /** Updates under way. */
   updates: number;
@@ -57,10 +57,10 @@ export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
     async claim(caller, request) {
       const since = clock.monotonic();
       const claimed = await tasks.claim(caller, request);
-      if (claimed.kind === "claimed") keep(claimed.claim, caller.record, since);
+      if (claimed.kind === "claimed") keepClaim(claimed.claim, caller.record, since);
       return claimed;
     },
-    claimOf: (run_id) => kept.get(run_id)?.claim,
+    getClaim: (run_id) => kept.get(run_id)?.claim,
     async during({ run_id, token }, update) {
       const one = kept.get(run_id);
       if (one?.claim.token !== token) return update();
@@ -86,7 +86,7 @@ export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
     },
   };
 
-  function keep(claim: HeldClaim, record: RecordTaskFact | undefined, since: number): void {
+  function keepClaim(claim: HeldClaim, record: RecordTaskFact | undefined, since: number): void {
     const before = kept.get(claim.run_id);
     if (before !== undefined) forget(before.claim);
     const leaseEndsAt = since + tasks.leaseMs;
@@ -98,30 +98,30 @@ export function createClaimKeeper(options: ClaimKeeperOptions): ClaimKeeper {
 
   function schedule(one: Kept): void {
     const ms = Math.min(heartbeatMs, one.leaseEndsAt - clock.monotonic());
-    one.stop = clock.after(Math.max(0, ms), () => void beat(one));
+    one.stop = clock.after(Math.max(0, ms), () => void renewClaim(one));
   }
 
-  async function beat(one: Kept): Promise<void> {
+  async function renewClaim(one: Kept): Promise<void> {
     const since = clock.monotonic();
-    // Whether the store answers or not: past its lease a claim may be somebody else's. A process that stood still for
+    // Whether the store answers or not: past its lease a claim may belong to another run. A process that was suspended for
     // longer than its lease asks first: the claim may still be its own.
-    const patienceMs = since < one.leaseEndsAt ? one.leaseEndsAt - since : heartbeatMs;
-    one.stop = clock.after(patienceMs, () => lose(one, UNREACHED));
+    const timeoutMs = since < one.leaseEndsAt ? one.leaseEndsAt - since : heartbeatMs;
+    one.stop = clock.after(timeoutMs, () => loseClaim(one, UNREACHED));
     try {
       await tasks.renew(one.claim, one.record);
       one.leaseEndsAt = since + tasks.leaseMs;
     } catch (error) {
-      // A store that is busy or gone for a moment: the lease has room for another try.
+      // A store that is busy or gone for a moment: the lease leaves time for another try.
       if (!(error instanceof TaskRefused)) {
-        if (clock.monotonic() >= one.leaseEndsAt) lose(one, UNREACHED);
-      } else if (one.updates === 0) lose(one, error.message);
+        if (clock.monotonic() >= one.leaseEndsAt) loseClaim(one, UNREACHED);
+      } else if (one.updates === 0) loseClaim(one, error.message);
     }
     if (!isKept(one) || one.lost !== undefined) return;
     one.stop();
     schedule(one);
   }
 
-  function lose(one: Kept, why: string): void {
+  function loseClaim(one: Kept, why: string): void {
     if (!isKept(one) || one.lost !== undefined) return;
     one.stop();
     tasks.alive.delete(one.claim.token);

@@ -1,5 +1,5 @@
 // A change of a task while it is planned: the rows as they were found, what has been put in their place so far, and
-// the facts that will be told of it once it is committed.
+// the facts that are recorded once it is committed.
 
 import type { FactData } from "@soong/core";
 import type { MachineTime } from "@soong/platform";
@@ -7,7 +7,13 @@ import type { PublicClaim, TaskFact, TaskFactType } from "./facts.ts";
 import type { ClaimRecord, StepRecord, TaskRecord } from "./records.ts";
 import type { FoundRows, PlannedChange } from "./storage.ts";
 import { mayBecome } from "./transitions.ts";
-import { stepDefinition, stepOf, stepState, taskOf, taskRow } from "./stored-rows.ts";
+import {
+  toStepDefinition,
+  toStepRecord,
+  toStepState,
+  toTaskRecord,
+  toTaskRow,
+} from "./stored-rows.ts";
 
 export interface Draft {
   /** Milliseconds since the epoch, the same for all of one change. */
@@ -33,7 +39,7 @@ export interface Draft {
   /** With its definition: it is new, or its plan was changed. */
   putDefinedStep(step: StepRecord): void;
   removeStep(step_id: string): void;
-  tell<T extends TaskFactType>(
+  addFact<T extends TaskFactType>(
     type: T,
     about: { task_id: string; step_id?: string },
     data?: Omit<FactData<T>, "task_id" | "step_id">,
@@ -47,9 +53,9 @@ export interface DraftRules extends Pick<Draft, "maxAttempts" | "leaseMs" | "isA
 
 export function createDraft(found: FoundRows, now: number, rules: DraftRules): Draft {
   const at = new Date(now).toISOString();
-  let task = found.task === undefined ? undefined : taskOf(found.task);
+  let task = found.task === undefined ? undefined : toTaskRecord(found.task);
   let taskChanged = false;
-  const steps = new Map(found.steps.map((row) => [keyOf(row), stepOf(row)]));
+  const steps = new Map(found.steps.map((row) => [stepKey(row), toStepRecord(row)]));
   const changed = new Set<string>();
   const redefined = new Set<string>();
   const removed = new Set<string>();
@@ -63,9 +69,9 @@ export function createDraft(found: FoundRows, now: number, rules: DraftRules): D
     found,
     facts,
     task: () => task,
-    steps: () => ofTask(),
+    steps: () => listTaskSteps(),
     step: (step_id) =>
-      task === undefined ? undefined : steps.get(keyOf({ task_id: task.task_id, step_id })),
+      task === undefined ? undefined : steps.get(stepKey({ task_id: task.task_id, step_id })),
     allSteps: () => [...steps.values()],
     putTask(next) {
       task = next;
@@ -74,17 +80,17 @@ export function createDraft(found: FoundRows, now: number, rules: DraftRules): D
     putStep,
     putDefinedStep(step) {
       putStep(step);
-      redefined.add(keyOf(step));
+      redefined.add(stepKey(step));
       removed.delete(step.step_id);
     },
     removeStep(step_id) {
       if (task === undefined) return;
-      const key = keyOf({ task_id: task.task_id, step_id });
+      const key = stepKey({ task_id: task.task_id, step_id });
       steps.delete(key);
       changed.delete(key);
       removed.add(step_id);
     },
-    tell(type, { task_id, step_id }, data) {
+    addFact(type, { task_id, step_id }, data) {
       const about = step_id === undefined ? { task_id } : { task_id, step_id };
       facts.push({ type, data: { ...about, ...data } } as TaskFact);
     },
@@ -93,11 +99,11 @@ export function createDraft(found: FoundRows, now: number, rules: DraftRules): D
         const step = steps.get(key);
         if (step === undefined) return [];
         return redefined.has(key)
-          ? [{ ...stepState(step), definition: stepDefinition(step) }]
-          : [stepState(step)];
+          ? [{ ...toStepState(step), definition: toStepDefinition(step) }]
+          : [toStepState(step)];
       });
       return {
-        ...(taskChanged && task !== undefined ? { task: taskRow(task) } : {}),
+        ...(taskChanged && task !== undefined ? { task: toTaskRow(task) } : {}),
         ...(written.length > 0 ? { steps: written } : {}),
         ...(removed.size > 0 ? { removed_steps: [...removed] } : {}),
       };
@@ -105,15 +111,15 @@ export function createDraft(found: FoundRows, now: number, rules: DraftRules): D
   };
 
   function putStep(step: StepRecord): void {
-    const from = steps.get(keyOf(step))?.status ?? step.status;
+    const from = steps.get(stepKey(step))?.status ?? step.status;
     if (from !== step.status && !mayBecome(from, step.status)) {
       throw new Error(`a step was about to go from ${from} to ${step.status}`);
     }
-    steps.set(keyOf(step), { ...step, updated_at: at });
-    changed.add(keyOf(step));
+    steps.set(stepKey(step), { ...step, updated_at: at });
+    changed.add(stepKey(step));
   }
 
-  function ofTask(): StepRecord[] {
+  function listTaskSteps(): StepRecord[] {
     return [...steps.values()]
       .filter(({ task_id }) => task_id === task?.task_id)
       .toSorted((a, b) => a.position - b.position);
@@ -121,7 +127,7 @@ export function createDraft(found: FoundRows, now: number, rules: DraftRules): D
 }
 
 /** Neither id has a slash in it. */
-function keyOf({ task_id, step_id }: Pick<StepRecord, "task_id" | "step_id">): string {
+function stepKey({ task_id, step_id }: Pick<StepRecord, "task_id" | "step_id">): string {
   return `${task_id}/${step_id}`;
 }
 
@@ -135,13 +141,13 @@ export function withoutClaim(step: StepRecord): StepRecord {
   return claim === undefined ? rest : { ...rest, last_run_id: claim.run_id };
 }
 
-const TOLD_CHARS = 500;
+const FACT_TEXT_CHARS = 500;
 
-/** A text of a record as a fact tells it: the record has all of it. No word is halved: half a secret is not recognised (REDACT-1). */
-export function told(text: string): string {
-  if (text.length <= TOLD_CHARS) return text;
+/** A text of a record, cut for a fact: the record has all of it. Cut between words: half a secret is not recognised (REDACT-1). */
+export function shortenForFact(text: string): string {
+  if (text.length <= FACT_TEXT_CHARS) return text;
   return `${text
-    .slice(0, TOLD_CHARS + 1)
+    .slice(0, FACT_TEXT_CHARS + 1)
     .replace(/\S*$/, "")
     .trimEnd()}…`;
 }

@@ -1,4 +1,4 @@
-// What came of a step before: whoever takes it over has to know what was tried, how that ended, and what it may have
+// The earlier attempts at a step: the next worker has to know what was tried, how that ended, and what it may have
 // changed by then.
 
 import { omitUndefined } from "@soong/core/internal";
@@ -9,7 +9,7 @@ const MOST_KEPT = 10;
 const MESSAGE_CHARS = 500;
 
 /** The step without the claim it had, and with what came of it. */
-export function withEarlier(
+export function addEarlierAttempt(
   draft: Draft,
   step: StepRecord,
   outcome: EarlierAttempt["outcome"],
@@ -34,7 +34,7 @@ export interface EarlierCall {
   readonly run_id: string;
   readonly tool_call_id: string;
   readonly tool_name: string;
-  /** `unknown`: nobody knows whether it happened. */
+  /** `unknown`: it is not known whether it happened. */
   readonly status: string;
   /** The files, programs and hosts it was about. */
   readonly targets: readonly string[];
@@ -44,24 +44,24 @@ export interface EarlierCall {
 export type EarlierCalls = (run_ids: readonly string[]) => Promise<readonly EarlierCall[]>;
 
 /** Attempts, with their calls where those can be read. */
-export async function earlierAttempts(
+export async function readEarlierAttempts(
   { earlier = [] }: Pick<StepRecord, "earlier">,
-  callsOf: EarlierCalls | undefined,
+  readCalls: EarlierCalls | undefined,
 ): Promise<readonly (EarlierAttempt & { readonly calls?: readonly EarlierCall[] })[]> {
-  if (earlier.length === 0 || callsOf === undefined) return earlier;
-  const calls = await callsOf(earlier.map(({ run_id }) => run_id));
+  if (earlier.length === 0 || readCalls === undefined) return earlier;
+  const calls = await readCalls(earlier.map(({ run_id }) => run_id));
   return earlier.map((attempt) => {
     const own = calls.filter(({ run_id }) => run_id === attempt.run_id);
     return own.length === 0 ? attempt : { ...attempt, calls: own };
   });
 }
 
-/** For the next worker, before anything else. Undefined for a step nobody has tried. */
-export async function describeEarlier(
+/** For the next worker, before anything else. Undefined for a step that was not tried yet. */
+export async function describeEarlierAttempts(
   step: StepRecord,
-  callsOf: EarlierCalls | undefined,
+  readCalls: EarlierCalls | undefined,
 ): Promise<string | undefined> {
-  const attempts = await earlierAttempts(step, callsOf);
+  const attempts = await readEarlierAttempts(step, readCalls);
   if (attempts.length === 0) return undefined;
   const lines = attempts.flatMap(({ attempt, outcome, message, calls = [] }) => [
     `- Attempt ${attempt} ended as ${outcome}: ${message}`,

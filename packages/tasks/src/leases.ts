@@ -1,30 +1,30 @@
 // Claims that end without a result (TASK-4): the lease ran out, the worker gave the step back, or the orchestrator took
 // it away. The step can be claimed again while it has attempts left, and has failed when it has none: a step that
-// kills whoever works on it must not do so for ever.
+// kills its workers must not do so for ever.
 
 import type { Draft } from "./draft.ts";
 import { describeClaim } from "./draft.ts";
-import { withEarlier } from "./earlier-attempts.ts";
+import { addEarlierAttempt } from "./earlier-attempts.ts";
 import type { ClaimRecord, StepRecord } from "./records.ts";
 
 /**
- * Whoever looks at a task first makes the steps of lost workers ready again. One whose worker lives in this process is
- * not lost: the clock was set, or the process stood still, and nobody else has taken the step meanwhile.
+ * The first to read a task makes the steps of lost workers ready again. A claim whose worker is in this process is not
+ * lost: the clock was set, or the process was suspended, and no one else has taken the step meanwhile.
  */
-export function loseLeases(draft: Draft): void {
+export function expireLeases(draft: Draft): void {
   for (const step of draft.allSteps()) {
     const { claim } = step;
-    if (claim === undefined || !isLapsed(claim, draft)) continue;
+    if (claim === undefined || !isExpired(claim, draft)) continue;
     if (draft.isAlive(claim.token)) {
-      draft.putStep({ ...step, claim: { ...claim, ...leaseFrom(draft) } });
+      draft.putStep({ ...step, claim: { ...claim, ...startLease(draft) } });
       continue;
     }
     const until = step.claim?.lease_expires_at ?? draft.at;
-    endClaim(draft, step, "lease_lost", `its worker gave no sign of life until ${until}`);
+    endClaim(draft, step, "lease_lost", `its worker sent no heartbeat until ${until}`);
   }
 }
 
-export function leaseFrom({
+export function startLease({
   now,
   leaseMs,
   machineTime,
@@ -38,7 +38,7 @@ export function leaseFrom({
 }
 
 /** The time of day can be set, and may differ between two processes; time since the machine was started cannot. */
-function isLapsed({ lease_expires_at, lease_clock }: ClaimRecord, draft: Draft): boolean {
+function isExpired({ lease_expires_at, lease_clock }: ClaimRecord, draft: Draft): boolean {
   const { now, machineTime } = draft;
   return lease_clock !== undefined && lease_clock.machine === machineTime?.machine
     ? lease_clock.until_ms <= machineTime.ms
@@ -62,20 +62,20 @@ export function endClaim(
   };
   const data = { reason: why, attempt: attempts, max_attempts, claim: describeClaim(claim) };
   const hasFailed = attempts >= max_attempts;
-  draft.tell(`task.step.${code}`, step, { ...data, status: hasFailed ? "failed" : "ready" });
-  const free = { ...withEarlier(draft, step, code, why), failure };
+  draft.addFact(`task.step.${code}`, step, { ...data, status: hasFailed ? "failed" : "ready" });
+  const free = { ...addEarlierAttempt(draft, step, code, why), failure };
   if (!hasFailed) return draft.putStep({ ...free, status: "ready" });
   draft.putStep({ ...free, status: "failed", ended_at: draft.at });
   const message = `${why}, and that was attempt ${attempts} of ${max_attempts}`;
-  draft.tell("task.step.failed", step, { reason: message, attempt: attempts, max_attempts });
+  draft.addFact("task.step.failed", step, { reason: message, attempt: attempts, max_attempts });
 }
 
 /** Given back before anything came of it, through no fault of the step: the attempt does not count. */
-export function giveBack(draft: Draft, step: StepRecord, why: string): void {
+export function returnStep(draft: Draft, step: StepRecord, why: string): void {
   if (step.claim === undefined) return;
   const attempts = step.attempts - 1;
-  draft.putStep({ ...withEarlier(draft, step, "stopped", why), status: "ready", attempts });
-  draft.tell("task.step.released", step, {
+  draft.putStep({ ...addEarlierAttempt(draft, step, "stopped", why), status: "ready", attempts });
+  draft.addFact("task.step.released", step, {
     reason: why,
     attempt: step.attempts,
     max_attempts: step.max_attempts,

@@ -21,7 +21,7 @@ export function createMemoryTasks(): TaskStorage {
   const tasks = new Map<string, KeptTask>();
 
   return {
-    // Synchronous inside: nobody comes in between.
+    // Synchronous inside, so nothing comes in between.
     async change(selection, plan) {
       const planned = plan(find(selection));
       write(selection.task_id, planned);
@@ -30,7 +30,7 @@ export function createMemoryTasks(): TaskStorage {
     read: async (selection) => find(selection),
     async list(page) {
       const wanted = [...tasks.values()].map(({ row }) => row).toReversed();
-      const from = page.after === undefined ? 0 : placeAfter(wanted, page.after);
+      const from = page.after === undefined ? 0 : findPageStart(wanted, page.after);
       return wanted
         .slice(from)
         .filter((row) => isWanted(row, page))
@@ -43,7 +43,7 @@ export function createMemoryTasks(): TaskStorage {
     const { task_id, counts, tasks_of_session, claims_of } = selection;
     const kept = tasks.get(task_id);
     const own = [...(kept?.steps.values() ?? [])].toSorted((a, b) => a.position - b.position);
-    const asked = new Set([...selectSteps(own, selection), ...claimed(claims_of)]);
+    const asked = new Set([...selectSteps(own, selection), ...findClaimedSteps(claims_of)]);
     const steps = [...asked].toSorted((a, b) => a.position - b.position);
     const all = [...tasks.values()];
     return structuredClone({
@@ -56,7 +56,7 @@ export function createMemoryTasks(): TaskStorage {
     });
   }
 
-  function claimed(run_id: string | undefined): StoredStep[] {
+  function findClaimedSteps(run_id: string | undefined): StoredStep[] {
     if (run_id === undefined) return [];
     return [...tasks.values()].flatMap(({ steps }) =>
       [...steps.values()].filter((step) => step.run_id === run_id),
@@ -91,7 +91,7 @@ function selectSteps(own: readonly StoredStep[], selection: TaskSelection): Stor
   const { steps = [], with_dependents, with_status = [], leases_until } = selection;
   if (steps === "all") return [...own];
   const named = new Set(steps);
-  const paged = with_status.flatMap((page) => pageOf(own, page));
+  const paged = with_status.flatMap((page) => selectPage(own, page));
   const others = own.filter(
     (step) =>
       named.has(step.step_id) ||
@@ -101,7 +101,7 @@ function selectSteps(own: readonly StoredStep[], selection: TaskSelection): Stor
   return [...paged, ...others];
 }
 
-function pageOf(
+function selectPage(
   own: readonly StoredStep[],
   { statuses, after_position = -1, limit }: StatusPage,
 ): StoredStep[] {
@@ -125,7 +125,7 @@ function isWanted(row: StoredTask, { session_id, statuses }: TaskPage): boolean 
   );
 }
 
-function placeAfter(rows: readonly StoredTask[], task_id: string): number {
+function findPageStart(rows: readonly StoredTask[], task_id: string): number {
   const at = rows.findIndex((row) => row.task_id === task_id);
   return at === -1 ? rows.length : at + 1;
 }

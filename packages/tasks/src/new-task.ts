@@ -1,8 +1,8 @@
-// A task as it is asked for, and the task it becomes. Statuses follow from the dependencies: nobody sets one here.
+// A task as it is asked for, and the task it becomes. Statuses follow from the dependencies and cannot be set here.
 
 import { omitUndefined, oneLine } from "@soong/core/internal";
 import type { TaskActor } from "./actor.ts";
-import { planProblems } from "./check-plan.ts";
+import { findPlanProblems } from "./check-plan.ts";
 import { attemptsProblem, idListProblem, stepIdProblem, textProblem } from "./check-texts.ts";
 import type { Draft } from "./draft.ts";
 import { TASK_LIMITS } from "./limits.ts";
@@ -16,7 +16,7 @@ export interface NewTask {
 }
 
 export interface NewStep {
-  /** Left out: `step_1`, `step_2` and so on, by its place. */
+  /** Default: `step_1`, `step_2` and so on, by its place. */
   readonly step_id?: string | undefined;
   readonly title: string;
   readonly instructions: string;
@@ -44,16 +44,16 @@ export function planCreate(
   const isList: boolean = Array.isArray(given.steps);
   if (!isList) problems.push("steps must be a list");
   else problems.push(...given.steps.flatMap((step, i) => newStepProblems(step, `steps[${i}]`)));
-  if (problems.length > 0) return invalidPlan(problems);
-  const ids = newIds(given.steps, new Set());
+  if (problems.length > 0) return refusePlan(problems);
+  const ids = assignStepIds(given.steps, new Set());
   const steps = given.steps.map((step, i) =>
-    newStep(
+    createStep(
       { ...step, step_id: ids[i] ?? "" },
       { task_id, position: i, at: draft.at, maxAttempts: draft.maxAttempts },
     ),
   );
-  const wrong = planProblems(steps);
-  if (wrong.length > 0) return invalidPlan(wrong);
+  const wrong = findPlanProblems(steps);
+  if (wrong.length > 0) return refusePlan(wrong);
   const task: TaskRecord = {
     task_id,
     session_id,
@@ -67,7 +67,7 @@ export function planCreate(
   };
   draft.putTask(task);
   for (const step of steps) draft.putDefinedStep(step);
-  draft.tell("task.created", task, {
+  draft.addFact("task.created", task, {
     title: task.title,
     version: task.version,
     steps: steps.length,
@@ -97,8 +97,8 @@ export function newStepProblems(step: NewStep, where: string): string[] {
   ].flatMap((problem) => (problem === undefined ? [] : [`${where}: ${problem}`]));
 }
 
-/** An id for each, their own or a new one that nobody has. */
-export function newIds(steps: readonly NewStep[], taken: ReadonlySet<string>): string[] {
+/** An id for each, their own or a new unique one. */
+export function assignStepIds(steps: readonly NewStep[], taken: ReadonlySet<string>): string[] {
   const used = new Set([...taken, ...steps.flatMap(({ step_id }) => step_id ?? [])]);
   let next = taken.size;
   return steps.map(({ step_id }) => {
@@ -111,7 +111,7 @@ export function newIds(steps: readonly NewStep[], taken: ReadonlySet<string>): s
 }
 
 /** Ready when it waits for nothing; otherwise its dependencies are counted where all steps are known. */
-export function newStep(
+export function createStep(
   given: NewStep & { readonly step_id: string },
   place: {
     readonly task_id: string;
@@ -137,13 +137,13 @@ export function newStep(
   };
 }
 
-const TOLD_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
-export function invalidPlan(problems: readonly string[]): ReturnType<typeof refuse> {
-  const told = problems.slice(0, TOLD_PROBLEMS).map((problem) => `- ${problem}`);
+export function refusePlan(problems: readonly string[]): ReturnType<typeof refuse> {
+  const told = problems.slice(0, MAX_PROBLEMS).map((problem) => `- ${problem}`);
   const more = problems.length - told.length;
   const rest = more > 0 ? [`- and ${more} more`] : [];
   return refuse("invalid_plan", ["Nothing was changed, because:", ...told, ...rest].join("\n"), {
-    problems: problems.slice(0, TOLD_PROBLEMS),
+    problems: problems.slice(0, MAX_PROBLEMS),
   });
 }

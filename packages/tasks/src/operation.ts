@@ -67,7 +67,7 @@ const FIELDS = {
 
 export const OPERATIONS = Object.keys(FIELDS) as readonly TaskOperation["op"][];
 
-/** What is wrong with it by itself, whatever the task is like. */
+/** What is wrong with it, regardless of the task. */
 export function operationProblems(given: unknown, where: string): string[] {
   if (typeof given !== "object" || given === null) return [`${where} must be an object`];
   const { op, ...fields } = given as { op?: unknown } & Record<string, unknown>;

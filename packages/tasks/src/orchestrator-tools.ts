@@ -1,10 +1,10 @@
 // The tools with which an orchestrator makes, changes and ends tasks (TASK-1).
 
-import { defineTool, toolResult, type AnyTool, type CallIds } from "@soong/core";
+import { defineTool, toolResult, type AnyTool, type CallIds, type ToolSource } from "@soong/core";
 import { TASK_LIMITS } from "./limits.ts";
 import { TASK_STATUSES } from "./records.ts";
 import { viewListedTask, viewTask } from "./task-view.ts";
-import type { TaskCaller, Tasks } from "./acting.ts";
+import type { TaskCaller, Tasks } from "./tasks-api.ts";
 import {
   ARTIFACTS,
   GOAL,
@@ -15,11 +15,13 @@ import {
   TASK_ID,
   TITLE,
 } from "./tool-inputs.ts";
-import { answered } from "./tool-refusal.ts";
+import { withToolErrors } from "./with-tool-errors.ts";
+import { taskTemplateTool } from "./task-template.ts";
+import { workerTools, type WorkerToolParts } from "./worker-tools.ts";
 
 export interface OrchestratorToolParts {
   readonly tasks: Tasks;
-  readonly callerOf: (ids: CallIds) => TaskCaller;
+  readonly resolveCaller: (ids: CallIds) => TaskCaller;
 }
 
 const MAX_LISTED = 100;
@@ -28,7 +30,7 @@ export function orchestratorTools(parts: OrchestratorToolParts): AnyTool[] {
   return [createTool(parts), listTool(parts), updateTool(parts), ...endTools(parts)];
 }
 
-function createTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
+function createTool({ tasks, resolveCaller }: OrchestratorToolParts): AnyTool {
   return defineTool({
     ...OWN_TOOL,
     name: "agent.task_create",
@@ -53,8 +55,8 @@ function createTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
     },
     search_hint: "create task dag steps plan workers",
     handler: (input, context) =>
-      answered(async () => {
-        const made = await tasks.create(callerOf(context), input);
+      withToolErrors(async () => {
+        const made = await tasks.create(resolveCaller(context), input);
         const { task_id } = made.task;
         const { ready } = made.counts;
         return toolResult({
@@ -65,7 +67,7 @@ function createTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
   });
 }
 
-function listTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
+function listTool({ tasks, resolveCaller }: OrchestratorToolParts): AnyTool {
   return defineTool({
     ...OWN_TOOL,
     name: "agent.task_list",
@@ -79,17 +81,17 @@ function listTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
           items: { type: "string", enum: TASK_STATUSES },
           description: "Only tasks in one of these statuses.",
         },
-        limit: { type: "integer", minimum: 1, maximum: MAX_LISTED, description: "20 if left out." },
-        after: { ...TASK_ID, description: "The last task_id of the page before, to go on." },
+        limit: { type: "integer", minimum: 1, maximum: MAX_LISTED, description: "Default: 20." },
+        after: { ...TASK_ID, description: "The last task_id of the page before, to continue." },
       },
       additionalProperties: false,
     },
     concurrency_safe: true,
     search_hint: "list tasks status",
     handler: (input, context) =>
-      answered(async () => {
+      withToolErrors(async () => {
         const { limit = 20, ...page } = input;
-        const found = await tasks.list(callerOf(context), { ...page, limit });
+        const found = await tasks.list(resolveCaller(context), { ...page, limit });
         return toolResult({
           summary: `${found.length} tasks.`,
           data: { tasks: found.map(viewListedTask), complete: found.length < limit },
@@ -98,7 +100,7 @@ function listTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
   });
 }
 
-function updateTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
+function updateTool({ tasks, resolveCaller }: OrchestratorToolParts): AnyTool {
   return defineTool({
     ...OWN_TOOL,
     name: "agent.task_update",
@@ -122,8 +124,7 @@ function updateTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
         expected_version: {
           type: "integer",
           minimum: 1,
-          description:
-            "The version of the plan you have seen: refused if somebody has changed it since.",
+          description: "The version of the plan you have seen: refused if it was changed since.",
         },
       },
       required: ["task_id", "operations"],
@@ -131,8 +132,8 @@ function updateTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
     },
     search_hint: "update task add step dependency retry cancel",
     handler: (input, context) =>
-      answered(async () => {
-        const changed = await tasks.update(callerOf(context), input);
+      withToolErrors(async () => {
+        const changed = await tasks.update(resolveCaller(context), input);
         const { task_id, version } = changed.task;
         return toolResult({
           summary: `Task ${task_id} has version ${version} now.`,
@@ -142,7 +143,7 @@ function updateTool({ tasks, callerOf }: OrchestratorToolParts): AnyTool {
   });
 }
 
-function endTools({ tasks, callerOf }: OrchestratorToolParts): AnyTool[] {
+function endTools({ tasks, resolveCaller }: OrchestratorToolParts): AnyTool[] {
   const ending = {
     type: "object",
     properties: { task_id: TASK_ID, reason: REASON },
@@ -173,8 +174,8 @@ function endTools({ tasks, callerOf }: OrchestratorToolParts): AnyTool[] {
       },
       search_hint: "complete finish task",
       handler: (input, context) =>
-        answered(async () => {
-          const { task_id } = await tasks.complete(callerOf(context), input);
+        withToolErrors(async () => {
+          const { task_id } = await tasks.complete(resolveCaller(context), input);
           return toolResult({
             summary: `Task ${task_id} is completed.`,
             data: { task_id, status: "completed" },
@@ -190,8 +191,8 @@ function endTools({ tasks, callerOf }: OrchestratorToolParts): AnyTool[] {
       input_schema: ending,
       search_hint: "fail give up task",
       handler: (input, context) =>
-        answered(async () => {
-          const { task_id } = await tasks.fail(callerOf(context), input);
+        withToolErrors(async () => {
+          const { task_id } = await tasks.fail(resolveCaller(context), input);
           return toolResult({
             summary: `Task ${task_id} has failed.`,
             data: { task_id, status: "failed" },
@@ -207,8 +208,8 @@ function endTools({ tasks, callerOf }: OrchestratorToolParts): AnyTool[] {
       input_schema: ending,
       search_hint: "cancel stop task",
       handler: (input, context) =>
-        answered(async () => {
-          const { task_id } = await tasks.cancel(callerOf(context), input);
+        withToolErrors(async () => {
+          const { task_id } = await tasks.cancel(resolveCaller(context), input);
           return toolResult({
             summary: `Task ${task_id} is cancelled.`,
             data: { task_id, status: "cancelled" },
@@ -216,4 +217,11 @@ function endTools({ tasks, callerOf }: OrchestratorToolParts): AnyTool[] {
         }),
     }),
   ];
+}
+
+export type TaskToolParts = WorkerToolParts;
+
+export function taskTools(parts: TaskToolParts): ToolSource {
+  const tools = [taskTemplateTool(parts), ...orchestratorTools(parts), ...workerTools(parts)];
+  return { id: "tasks", kind: "agent", tools };
 }

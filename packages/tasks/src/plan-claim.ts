@@ -2,14 +2,14 @@
 
 import type { TaskActor } from "./actor.ts";
 import { describeClaim, type Draft } from "./draft.ts";
-import { leaseFrom, loseLeases } from "./leases.ts";
-import { ended } from "./plan-update.ts";
+import { startLease, expireLeases } from "./leases.ts";
+import { refuseEnded } from "./plan-update.ts";
 import { isTaskEnded, type ClaimRecord, type StepRecord, type TaskRecord } from "./records.ts";
 import { refuse, type Outcome } from "./refusal.ts";
 
 export interface ClaimRequest {
   readonly task_id: string;
-  /** Left out: the first ready one. */
+  /** Default: the first ready one. */
   readonly step_id?: string | undefined;
   /** Also set it running, in the same change. */
   readonly start?: boolean | undefined;
@@ -35,8 +35,8 @@ export function planClaim(
   request: ClaimRequest,
   token: string,
 ): Outcome<Claimed> {
-  loseLeases(draft);
-  if (isTaskEnded(task.status)) return ended(task);
+  expireLeases(draft);
+  if (isTaskEnded(task.status)) return refuseEnded(task);
   if (task.status === "blocked") {
     return refuse(
       "task_blocked",
@@ -52,7 +52,7 @@ export function planClaim(
     );
   }
   const ready = draft.steps().filter(({ status }) => status === "ready");
-  const given = stepGivenTo(actor);
+  const given = getAssignedStep(actor);
   if (given !== undefined && request.step_id !== undefined && request.step_id !== given) {
     return refuse("not_allowed", `This worker was given step ${given} and takes no other.`, {
       step_id: given,
@@ -64,33 +64,33 @@ export function planClaim(
     if (step_id === undefined) return { ok: true, value: { kind: "nothing_ready", task } };
     return refuse("step_unknown", `${step_id} is no step of task ${task.task_id}.`);
   }
-  if (chosen.status !== "ready") return notReady(chosen, ready);
-  const claimed = claim(draft, actor, chosen, token);
-  const begun = begin(draft, task);
+  if (chosen.status !== "ready") return refuseNotReady(chosen, ready);
+  const claimed = claimStep(draft, actor, chosen, token);
+  const begun = startTask(draft, task);
   const { run_id } = claimed;
-  if (request.start === true) start(draft, draft.step(chosen.step_id) ?? chosen);
+  if (request.start === true) startStep(draft, draft.step(chosen.step_id) ?? chosen);
   const step = draft.step(chosen.step_id) ?? chosen;
   const heldNow = { task_id: task.task_id, step_id: chosen.step_id, token, run_id };
   return { ok: true, value: { kind: "claimed", task: begun, step, claim: heldNow } };
 }
 
-export function stepGivenTo(actor: TaskActor): string | undefined {
+export function getAssignedStep(actor: TaskActor): string | undefined {
   return actor.kind === "worker" ? actor.step_id : undefined;
 }
 
-function claim(draft: Draft, actor: TaskActor, step: StepRecord, token: string): ClaimRecord {
+function claimStep(draft: Draft, actor: TaskActor, step: StepRecord, token: string): ClaimRecord {
   const taken: ClaimRecord = {
     token,
     run_id: actor.run_id,
     agent_id: actor.agent_id,
     ...(actor.kind === "worker" && actor.worker !== undefined ? { worker: actor.worker } : {}),
     claimed_at: draft.at,
-    ...leaseFrom(draft),
+    ...startLease(draft),
   };
   const attempts = step.attempts + 1;
   const { note: _note, started_at: _started, ended_at: _ended, ...rest } = step;
   draft.putStep({ ...rest, status: "claimed", attempts, claim: taken });
-  draft.tell("task.step.claimed", step, {
+  draft.addFact("task.step.claimed", step, {
     title: step.title,
     attempt: attempts,
     max_attempts: step.max_attempts,
@@ -99,15 +99,15 @@ function claim(draft: Draft, actor: TaskActor, step: StepRecord, token: string):
   return taken;
 }
 
-/** Whoever has claimed a step begins with it. */
-export function start(draft: Draft, step: StepRecord): void {
+/** The holder of the claim begins to work. */
+export function startStep(draft: Draft, step: StepRecord): void {
   draft.putStep({ ...step, status: "running", started_at: draft.at });
   const by = step.claim === undefined ? {} : { claim: describeClaim(step.claim) };
-  draft.tell("task.step.started", step, { attempt: step.attempts, ...by });
+  draft.addFact("task.step.started", step, { attempt: step.attempts, ...by });
 }
 
 /** A task runs from its first claim on. */
-function begin(draft: Draft, task: TaskRecord): TaskRecord {
+function startTask(draft: Draft, task: TaskRecord): TaskRecord {
   if (task.status !== "pending") return task;
   const begun: TaskRecord = {
     ...task,
@@ -116,11 +116,11 @@ function begin(draft: Draft, task: TaskRecord): TaskRecord {
     updated_at: draft.at,
   };
   draft.putTask(begun);
-  draft.tell("task.started", task);
+  draft.addFact("task.started", task);
   return begun;
 }
 
-function notReady(step: StepRecord, ready: readonly StepRecord[]): ReturnType<typeof refuse> {
+function refuseNotReady(step: StepRecord, ready: readonly StepRecord[]): ReturnType<typeof refuse> {
   const { step_id, status, claim: held, open_dependencies } = step;
   const why =
     held !== undefined

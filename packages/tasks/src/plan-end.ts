@@ -1,14 +1,14 @@
-// The end of a task: completed when no step is left to do, failed or cancelled at any time it runs. Whatever was under
-// way ends with it: whoever works on a step then finds its claim gone.
+// The end of a task: completed when no step is left to do, failed or cancelled at any time it runs. Its open
+// steps end with it: their workers lose their claims.
 
 import { artifactsProblem, textProblem } from "./check-texts.ts";
-import { describeClaim, told, withoutClaim, type Draft } from "./draft.ts";
+import { describeClaim, shortenForFact, withoutClaim, type Draft } from "./draft.ts";
 import { TASK_LIMITS } from "./limits.ts";
-import { ended } from "./plan-update.ts";
+import { refuseEnded } from "./plan-update.ts";
 import { isStepOver, isTaskEnded, STEP_STATUSES, type TaskRecord } from "./records.ts";
 import { refuse, type Outcome } from "./refusal.ts";
 import type { PublicClaim } from "./facts.ts";
-import { countsOf } from "./stored-rows.ts";
+import { toStepCounts } from "./stored-rows.ts";
 import { checkTaskTransition } from "./transitions.ts";
 
 export interface TaskCompletion {
@@ -27,13 +27,13 @@ export function planComplete(
   task: TaskRecord,
   { summary, artifacts = [] }: TaskCompletion,
 ): Outcome<TaskRecord> {
-  if (isTaskEnded(task.status)) return ended(task);
+  if (isTaskEnded(task.status)) return refuseEnded(task);
   const checked = checkTaskTransition(task, "completed");
   if (!checked.ok) return checked;
   const wrong =
     textProblem("summary", summary, TASK_LIMITS.summaryChars) ?? artifactsProblem(artifacts);
   if (wrong !== undefined) return refuse("invalid_plan", `Task ${task.task_id}: ${wrong}.`);
-  const counts = countsOf(draft.found.counts);
+  const counts = toStepCounts(draft.found.counts);
   const open = STEP_STATUSES.filter((status) => !isStepOver(status) && counts[status] > 0);
   if (open.length > 0) {
     const list = open.map((status) => `${counts[status]} ${status}`).join(", ");
@@ -51,7 +51,7 @@ export function planComplete(
     ended_at: draft.at,
   };
   draft.putTask(done);
-  draft.tell("task.completed", task, { summary: told(summary), artifacts, counts });
+  draft.addFact("task.completed", task, { summary: shortenForFact(summary), artifacts, counts });
   return { ok: true, value: done };
 }
 
@@ -61,7 +61,7 @@ export function planEnd(
   status: "failed" | "cancelled",
   { reason }: TaskEnding,
 ): Outcome<TaskRecord> {
-  if (isTaskEnded(task.status)) return ended(task);
+  if (isTaskEnded(task.status)) return refuseEnded(task);
   const checked = checkTaskTransition(task, status);
   if (!checked.ok) return checked;
   const wrong = textProblem("reason", reason, TASK_LIMITS.reasonChars);
@@ -79,12 +79,12 @@ export function planEnd(
     const why = `the task was ${status}`;
     draft.putStep({ ...withoutClaim(step), status: "cancelled", reason: why, ended_at: draft.at });
   }
-  draft.tell(`task.${status}`, task, {
-    reason: told(reason),
+  draft.addFact(`task.${status}`, task, {
+    reason: shortenForFact(reason),
     steps_cancelled: steps,
-    claims_ended: taken.slice(0, TOLD_CLAIMS),
+    claims_ended: taken.slice(0, MAX_CLAIMS),
   });
   return { ok: true, value: done };
 }
 
-const TOLD_CLAIMS = 50;
+const MAX_CLAIMS = 50;

@@ -1,11 +1,11 @@
 // A task update (TASK-3): the operations are applied to a copy, one after the other, the whole is checked, and either
 // all of it is written or nothing.
 
-import { apply, type TaskCopy } from "./apply-operation.ts";
-import { planProblems } from "./check-plan.ts";
+import { applyOperation, type TaskCopy } from "./apply-operation.ts";
+import { findPlanProblems } from "./check-plan.ts";
 import type { Draft } from "./draft.ts";
 import { TASK_LIMITS } from "./limits.ts";
-import { invalidPlan } from "./new-task.ts";
+import { refusePlan } from "./new-task.ts";
 import { operationProblems, type GivenOperation, type TaskOperation } from "./operation.ts";
 import { isTaskEnded, type StepRecord, type TaskRecord } from "./records.ts";
 import { refuse, type Outcome } from "./refusal.ts";
@@ -23,7 +23,7 @@ export function planUpdate(
   update: TaskUpdate,
 ): Outcome<TaskRecord> {
   const { expected_version, operations } = update;
-  if (isTaskEnded(task.status)) return ended(task);
+  if (isTaskEnded(task.status)) return refuseEnded(task);
   if (expected_version !== undefined && expected_version !== task.version) {
     return refuse(
       "version_conflict",
@@ -32,7 +32,7 @@ export function planUpdate(
     );
   }
   const wrong: string[] = [];
-  if (!areSound(operations, wrong)) return invalidPlan(wrong);
+  if (!checkOperations(operations, wrong)) return refusePlan(wrong);
   const copy: TaskCopy = {
     task: { ...task, version: task.version + 1, updated_at: draft.at },
     steps: draft.steps(),
@@ -42,14 +42,15 @@ export function planUpdate(
     problems: [],
     facts: [],
   };
-  for (const [i, operation] of operations.entries()) apply(copy, operation, `operations[${i}]`);
-  const problems = copy.problems.length > 0 ? copy.problems : planProblems(copy.steps);
-  if (problems.length > 0) return invalidPlan(problems);
-  write(draft, task, copy, operations);
+  for (const [i, operation] of operations.entries())
+    applyOperation(copy, operation, `operations[${i}]`);
+  const problems = copy.problems.length > 0 ? copy.problems : findPlanProblems(copy.steps);
+  if (problems.length > 0) return refusePlan(problems);
+  writeUpdate(draft, task, copy, operations);
   return { ok: true, value: copy.task };
 }
 
-export function ended(task: TaskRecord): ReturnType<typeof refuse> {
+export function refuseEnded(task: TaskRecord): ReturnType<typeof refuse> {
   return refuse(
     "task_ended",
     `Task ${task.task_id} is ${task.status}, and nothing follows that. Create another task for what is left to do.`,
@@ -57,7 +58,7 @@ export function ended(task: TaskRecord): ReturnType<typeof refuse> {
   );
 }
 
-function areSound(
+function checkOperations(
   operations: readonly GivenOperation[],
   problems: string[],
 ): operations is readonly TaskOperation[] {
@@ -76,7 +77,7 @@ function areSound(
   return problems.length === 0;
 }
 
-function write(
+function writeUpdate(
   draft: Draft,
   before: TaskRecord,
   copy: TaskCopy,
@@ -89,7 +90,7 @@ function write(
     copy.steps.flatMap(({ step_id, status }) => (status === "completed" ? [step_id] : [])),
   );
   for (const [position, step] of copy.steps.entries()) {
-    const next = counted({ ...step, position }, done);
+    const next = countDependencies({ ...step, position }, done);
     const was = old.get(step.step_id);
     old.delete(step.step_id);
     if (was === undefined || isRedefined(was, next)) draft.putDefinedStep(next);
@@ -100,23 +101,25 @@ function write(
   if (before.status !== copy.task.status) {
     const { reason } = copy.task;
     const type = copy.task.status === "blocked" ? "task.blocked" : "task.unblocked";
-    draft.tell(type, copy.task, reason === undefined ? {} : { reason });
+    draft.addFact(type, copy.task, reason === undefined ? {} : { reason });
   }
-  draft.tell("task.updated", copy.task, {
+  draft.addFact("task.updated", copy.task, {
     version: copy.task.version,
     steps: copy.steps.length,
-    operations: operations.slice(0, TOLD_OPERATIONS).map((operation) => ({
+    operations: operations.slice(0, MAX_RECORDED_OPERATIONS).map((operation) => ({
       op: operation.op,
       ...("step_id" in operation ? { step_id: operation.step_id } : {}),
     })),
-    ...(operations.length > TOLD_OPERATIONS ? { operations_in_all: operations.length } : {}),
+    ...(operations.length > MAX_RECORDED_OPERATIONS
+      ? { operations_in_all: operations.length }
+      : {}),
   });
-  for (const { type, data } of copy.facts) draft.tell(type, data, data);
+  for (const { type, data } of copy.facts) draft.addFact(type, data, data);
 }
 
-const TOLD_OPERATIONS = 50;
+const MAX_RECORDED_OPERATIONS = 50;
 
-function counted(step: StepRecord, done: ReadonlySet<string>): StepRecord {
+function countDependencies(step: StepRecord, done: ReadonlySet<string>): StepRecord {
   const open_dependencies = step.depends_on.filter((id) => !done.has(id)).length;
   const isWaiting = step.status === "pending" || step.status === "ready";
   const status = isWaiting ? (open_dependencies === 0 ? "ready" : "pending") : step.status;

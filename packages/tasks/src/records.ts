@@ -65,7 +65,7 @@ export interface StepRecord {
   earlier?: readonly EarlierAttempt[];
   /** Why it is blocked or cancelled. */
   reason?: string;
-  /** The last word of whoever works on it. */
+  /** The last note of its worker. */
   note?: string;
   updated_at: string;
   started_at?: string;
@@ -74,9 +74,9 @@ export interface StepRecord {
   last_run_id?: string;
 }
 
-/** Who works on a step, and until when that holds without a sign of life. */
+/** Who works on a step, and until when that holds without a heartbeat. */
 export interface ClaimRecord {
-  /** New for each claim: whoever comes with an older one has lost it. */
+  /** New for each claim: the holder of an older one has lost it. */
   token: string;
   run_id: string;
   agent_id: string;

@@ -1,5 +1,5 @@
 // Why something is not done to a task, in words for the model that asked. A value while a change is planned (what was
-// found out on the way may have to be written all the same), an exception at the room's door.
+// found out on the way may have to be written all the same), an exception in the public API.
 
 import { type JsonObject, SoongError } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
@@ -15,7 +15,7 @@ export type RefusalCode =
   | "task_ended"
   /** The plan would not be a DAG, names what is not there, or is out of bounds. */
   | "invalid_plan"
-  /** Somebody else has changed the plan meanwhile. */
+  /** The plan was changed meanwhile. */
   | "version_conflict"
   /** The run works on a step already. */
   | "claim_held"

@@ -1,12 +1,12 @@
 // Where tasks are kept, as a port: `store.tasks()` of `@soong/store` is one, `createMemoryTasks()` another. It keeps
-// rows and finds them again; what they mean, and what may become of them, is decided in this room.
+// rows and finds them again; their meaning and their transitions are decided in this package.
 
 import type { JsonObject } from "@soong/core";
 
 export interface TaskStorage {
   /**
-   * One transaction: what is selected is loaded, the plan is made of it, and all it wants written is written. Nobody
-   * else changes these rows meanwhile. A plan touches nothing, may be made more than once, and when it throws nothing
+   * One transaction: what is selected is loaded, the plan is made of it, and all it wants written is written. No
+   * one else changes these rows meanwhile. A plan touches nothing, may be made more than once, and when it throws nothing
    * is written.
    */
   change<Answer>(
@@ -29,7 +29,7 @@ export interface TaskSelection {
   readonly with_status?: readonly StatusPage[];
   /** Steps whose lease had run out by then, in milliseconds since the epoch. */
   readonly leases_until?: number;
-  /** Steps this run has claimed, of whatever task. */
+  /** Steps this run has claimed, of any task. */
   readonly claims_of?: string;
   /** How many steps of the task have which status. */
   readonly counts?: boolean;
@@ -38,7 +38,7 @@ export interface TaskSelection {
 }
 
 export interface StatusPage {
-  /** Left out: any. */
+  /** Default: any. */
   readonly statuses?: readonly string[];
   /** Only steps that come later. */
   readonly after_position?: number;
@@ -101,7 +101,7 @@ export interface StepWrite extends StepState {
 }
 
 export interface TaskPage {
-  /** Left out: of all sessions. */
+  /** Default: of all sessions. */
   readonly session_id?: string;
   readonly statuses?: readonly string[];
   readonly limit: number;

@@ -13,16 +13,16 @@ import {
 } from "./records.ts";
 import type { StepDefinition, StepState, StoredStep, StoredTask } from "./storage.ts";
 
-export function taskOf(row: StoredTask): TaskRecord {
+export function toTaskRecord(row: StoredTask): TaskRecord {
   const { content, status, ...columns } = row;
   return {
-    ...stored("task", content),
+    ...readStored("task", content),
     ...columns,
     status: status as TaskStatus,
   };
 }
 
-export function taskRow(task: TaskRecord): StoredTask {
+export function toTaskRow(task: TaskRecord): StoredTask {
   const { task_id, session_id, status, created_at, updated_at, ...content } = task;
   return {
     task_id,
@@ -36,10 +36,10 @@ export function taskRow(task: TaskRecord): StoredTask {
 
 interface StoredClaim extends Omit<ClaimRecord, "run_id" | "lease_expires_at"> {}
 
-export function stepOf(row: StoredStep): StepRecord {
+export function toStepRecord(row: StoredStep): StepRecord {
   const { task_id, step_id, position, status, open_dependencies, run_id, lease_expires_at } = row;
-  const { claim, ...state } = stored("state", row.state);
-  const definition = stored("definition", row.definition.content);
+  const { claim, ...state } = readStored("state", row.state);
+  const definition = readStored("definition", row.definition.content);
   return {
     task_id,
     step_id,
@@ -57,7 +57,7 @@ export function stepOf(row: StoredStep): StepRecord {
   };
 }
 
-export function stepState(step: StepRecord): StepState {
+export function toStepState(step: StepRecord): StepState {
   const { task_id, step_id, position, status, open_dependencies, claim, ...rest } = step;
   const { title: _title, instructions: _instructions, expected_output: _output, ...state } = rest;
   const { depends_on: _dependencies, ...kept } = state;
@@ -84,12 +84,12 @@ export function stepState(step: StepRecord): StepState {
   };
 }
 
-export function stepDefinition(step: StepRecord): StepDefinition {
+export function toStepDefinition(step: StepRecord): StepDefinition {
   const { title, instructions, expected_output, depends_on } = step;
   return { depends_on, content: asJson(omitUndefined({ title, instructions, expected_output })) };
 }
 
-export function countsOf(found: Readonly<Record<string, number>> | undefined): StepCounts {
+export function toStepCounts(found: Readonly<Record<string, number>> | undefined): StepCounts {
   const counts = STEP_STATUSES.map((status) => [status, found?.[status] ?? 0] as const);
   return Object.fromEntries(counts) as StepCounts;
 }
@@ -100,7 +100,7 @@ interface StoredContents {
   definition: Pick<StepRecord, "title" | "instructions" | "expected_output">;
 }
 
-function stored<Kind extends keyof StoredContents>(
+function readStored<Kind extends keyof StoredContents>(
   _kind: Kind,
   content: JsonObject,
 ): StoredContents[Kind] {

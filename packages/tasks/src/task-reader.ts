@@ -1,11 +1,11 @@
-// Reading tasks without an actor: for the person at the command line and for code, who may see all of their own store.
-// Writes nothing: a claim whose lease has run out stands as it is until somebody acts on the task.
+// Reading tasks without an actor: for the user at the command line and for code, which may see all of their own store.
+// Writes nothing: a claim whose lease has run out stays unchanged until someone acts on the task.
 
 import { omitUndefined } from "@soong/core/internal";
-import { boardOf } from "./board.ts";
+import { renderBoard } from "./board.ts";
 import type { StepCounts, StepRecord, StepStatus, TaskRecord, TaskStatus } from "./records.ts";
 import type { TaskStorage } from "./storage.ts";
-import { countsOf, stepOf, taskOf } from "./stored-rows.ts";
+import { toStepCounts, toStepRecord, toTaskRecord } from "./stored-rows.ts";
 
 export interface TaskReader {
   /** Newest first. */
@@ -28,7 +28,7 @@ export interface TaskWithCounts {
 export interface TaskListing {
   readonly session_id?: string | undefined;
   readonly statuses?: readonly TaskStatus[] | undefined;
-  /** Left out: 50. */
+  /** Default: 50. */
   readonly limit?: number | undefined;
   /** The last task of the page before. */
   readonly after?: string | undefined;
@@ -37,7 +37,7 @@ export interface TaskListing {
 export interface StepListing {
   readonly statuses?: readonly StepStatus[] | undefined;
   readonly after_position?: number | undefined;
-  /** Left out: 100. */
+  /** Default: 100. */
   readonly limit?: number | undefined;
 }
 
@@ -59,11 +59,11 @@ export function taskReader(storage: TaskStorage): TaskReader {
         ...omitUndefined({ statuses, after_position }),
       };
       const { steps } = await storage.read({ task_id, with_status: [page] });
-      return steps.map(stepOf);
+      return steps.map(toStepRecord);
     },
     async step(task_id, step_id) {
       const [row] = (await storage.read({ task_id, steps: [step_id] })).steps;
-      return row === undefined ? undefined : stepOf(row);
+      return row === undefined ? undefined : toStepRecord(row);
     },
     board: (task_id) => readBoard(storage, task_id),
   };
@@ -74,16 +74,18 @@ export function taskReader(storage: TaskStorage): TaskReader {
       limit,
       ...omitUndefined({ session_id, statuses, after }),
     });
-    return rows.map(taskOf);
+    return rows.map(toTaskRecord);
   }
 
   async function get(task_id: string): Promise<TaskWithCounts | undefined> {
     const { task, counts } = await storage.read({ task_id, counts: true });
-    return task === undefined ? undefined : { task: taskOf(task), counts: countsOf(counts) };
+    return task === undefined
+      ? undefined
+      : { task: toTaskRecord(task), counts: toStepCounts(counts) };
   }
 }
 
-/** As many of each as could find room. */
+/** As many of each as could fit. */
 const ON_BOARD = 20;
 
 async function readBoard(storage: TaskStorage, task_id: string): Promise<string | undefined> {
@@ -98,5 +100,5 @@ async function readBoard(storage: TaskStorage, task_id: string): Promise<string 
   });
   return task === undefined
     ? undefined
-    : boardOf(taskOf(task), countsOf(counts), steps.map(stepOf));
+    : renderBoard(toTaskRecord(task), toStepCounts(counts), steps.map(toStepRecord));
 }

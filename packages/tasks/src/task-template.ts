@@ -1,11 +1,11 @@
-// agent.task_template: how to plan a task, for the conversation of whoever asked. Writes nothing (TASK-1).
+// agent.task_template: how to plan a task, added to the conversation of the caller. Writes nothing (TASK-1).
 
 import { defineTool, toolResult, type AnyTool } from "@soong/core";
-import { mayAct } from "./actor.ts";
+import { checkAction } from "./actor.ts";
 import { TASK_LIMITS } from "./limits.ts";
 import { TaskRefused } from "./refusal.ts";
 import { OWN_TOOL } from "./tool-inputs.ts";
-import { answered } from "./tool-refusal.ts";
+import { withToolErrors } from "./with-tool-errors.ts";
 import type { WorkerToolParts } from "./worker-tools.ts";
 
 const TEMPLATE = `How to plan and run a task
@@ -15,7 +15,7 @@ const TEMPLATE = `How to plan and run a task
 3. depends_on only where a step needs what another one makes. Steps without a dependency between them run at the same time, so two of them must not write the same files.
 4. End with a step that checks the whole: tests, a review, a comparison with the goal.
 5. Create it with agent.task_create. Step ids are short words of your own ("design", "api", "tests"); statuses follow from the dependencies and cannot be given.
-6. Give ready steps to workers. What the task says of a step counts, not what a worker tells in prose: look at agent.task_get before you go on.
+6. Give ready steps to workers. What the task says of a step counts, not what a worker says in prose: look at agent.task_get before you continue.
 7. When a step fails, read why. Improve its instructions (update_step) and retry_step, split it, or cancel_step what is no longer needed, all in one agent.task_update. When a step is blocked, remove what blocks it and unblock_step.
 8. agent.task_complete when every step is completed or cancelled; agent.task_fail when the goal cannot be reached; agent.task_cancel when it is no longer wanted.
 
@@ -25,7 +25,9 @@ goal: <outcome, how to check it, what is out of scope>
 steps:
 - step_id: <word>, title: <one line>, instructions: <what to do, where, with what>, expected_output: <what the result holds>, depends_on: [<step ids>]`;
 
-export function taskTemplateTool({ callerOf }: Pick<WorkerToolParts, "callerOf">): AnyTool {
+export function taskTemplateTool({
+  resolveCaller,
+}: Pick<WorkerToolParts, "resolveCaller">): AnyTool {
   return defineTool({
     ...OWN_TOOL,
     name: "agent.task_template",
@@ -36,8 +38,8 @@ export function taskTemplateTool({ callerOf }: Pick<WorkerToolParts, "callerOf">
     concurrency_safe: true,
     search_hint: "task plan template steps dag guide",
     handler: (_input, context) =>
-      answered(async () => {
-        const allowed = mayAct(callerOf(context).actor, "template");
+      withToolErrors(async () => {
+        const allowed = checkAction(resolveCaller(context).actor, "template");
         if (!allowed.ok) throw new TaskRefused(allowed.refusal);
         return toolResult({
           summary: "The task template is in the conversation.",

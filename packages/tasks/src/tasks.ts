@@ -1,32 +1,32 @@
 // The tasks of a store, for everyone who acts on them: who may (TASK-5), what follows (TASK-2…4), all in one
-// transaction of the storage, told as facts when it is done.
+// transaction of the storage, recorded as facts when it is done.
 
 import { randomIds, systemClock, type Clock, type IdSource } from "@soong/core";
 import { machineTime } from "@soong/platform";
-import type { RecordTaskFact, TaskCaller, Tasks } from "./acting.ts";
-import { isVisibleTo, mayAct, type TaskAction, type TaskActor } from "./actor.ts";
+import type { RecordTaskFact, TaskCaller, Tasks } from "./tasks-api.ts";
+import { isVisibleTo, checkAction, type TaskAction, type TaskActor } from "./actor.ts";
 import { createDraft, type Draft } from "./draft.ts";
 import type { TaskFact } from "./facts.ts";
-import { endClaim, giveBack, leaseFrom, loseLeases } from "./leases.ts";
+import { endClaim, returnStep, startLease, expireLeases } from "./leases.ts";
 import { DEFAULT_LEASE_MS, DEFAULT_MAX_ATTEMPTS, MIN_LEASE_MS } from "./limits.ts";
 import { planCreate } from "./new-task.ts";
-import { planClaim, stepGivenTo, type HeldClaim } from "./plan-claim.ts";
+import { planClaim, getAssignedStep, type HeldClaim } from "./plan-claim.ts";
 import { planComplete, planEnd, type TaskEnding } from "./plan-end.ts";
-import { planStepUpdate } from "./plan-step.ts";
+import { planStepUpdate } from "./plan-step-update.ts";
 import { planUpdate } from "./plan-update.ts";
 import type { StepRecord, TaskRecord } from "./records.ts";
 import { refuse, TaskRefused, type Outcome, type Refusal } from "./refusal.ts";
 import type { FoundRows, StoredTask, TaskSelection, TaskStorage } from "./storage.ts";
-import { stepOf, taskOf } from "./stored-rows.ts";
+import { toStepRecord, toTaskRecord } from "./stored-rows.ts";
 import { taskReader, type TaskWithCounts } from "./task-reader.ts";
 
 export interface TasksOptions {
   readonly storage: TaskStorage;
   readonly clock?: Pick<Clock, "now">;
   readonly ids?: IdSource;
-  /** How long a claim holds without a sign of life. Left out: a minute. */
+  /** How long a claim holds without a heartbeat. Default: a minute. */
   readonly leaseMs?: number;
-  /** How often a step that says nothing of it is tried. Left out: three times. */
+  /** How often a step without a `max_attempts` is tried. Default: three times. */
   readonly maxAttempts?: number;
 }
 
@@ -37,7 +37,7 @@ export function createTasks(options: TasksOptions): Tasks {
     throw new RangeError(`a lease of ${leaseMs} ms is too short; at least ${MIN_LEASE_MS}`);
   }
   const reader = taskReader(storage);
-  /** Tasks in which there was nothing to claim: whoever comes again only looks, and holds up nobody who works. */
+  /** Tasks in which there was nothing to claim: the next claim reads first, so that it does not block writers. */
   const idle = new Set<string>();
   const alive = new Set<string>();
   const rules = {
@@ -55,49 +55,50 @@ export function createTasks(options: TasksOptions): Tasks {
     async create(caller, given) {
       const task_id = ids.next("task");
       const selection = { task_id, tasks_of_session: caller.actor.session_id };
-      const allowed = mayAct(caller.actor, "create");
+      const allowed = checkAction(caller.actor, "create");
       await change(caller.record, selection, (draft) =>
         allowed.ok ? planCreate(draft, caller.actor, task_id, given) : allowed,
       );
-      return withCounts(task_id);
+      return readWithCounts(task_id);
     },
     async get(caller, task_id) {
-      await look(caller, "get", task_id);
-      return withCounts(task_id);
+      await checkAndExpire(caller, "get", task_id);
+      return readWithCounts(task_id);
     },
     async list({ actor }, page = {}) {
-      valueOf(mayAct(actor, "list"));
+      unwrapOutcome(checkAction(actor, "list"));
       return reader.list({ ...page, session_id: actor.session_id });
     },
     async querySteps(caller, { task_id, step_ids, ...page }) {
-      await look(caller, "query_steps", task_id);
+      await checkAndExpire(caller, "query_steps", task_id);
       if (step_ids === undefined) return reader.steps(task_id, page);
-      return (await storage.read({ task_id, steps: step_ids })).steps.map(stepOf);
+      return (await storage.read({ task_id, steps: step_ids })).steps.map(toStepRecord);
     },
     async update(caller, update) {
       const selection = { task_id: update.task_id, steps: "all" } as const;
-      await onTask(caller, "update", selection, (draft, task) => {
-        loseLeases(draft);
+      await changeTask(caller, "update", selection, (draft, task) => {
+        expireLeases(draft);
         return planUpdate(draft, task, update);
       });
-      return withCounts(update.task_id);
+      return readWithCounts(update.task_id);
     },
     async claim(caller, request) {
       const { actor } = caller;
-      const { task_id, step_id = stepGivenTo(actor) } = request;
+      const { task_id, step_id = getAssignedStep(actor) } = request;
       const token = ids.next("claim");
       const selection: TaskSelection = {
         task_id,
-        with_status: [{ statuses: ["ready"], limit: step_id === undefined ? 1 : READY_TOLD }],
+        with_status: [{ statuses: ["ready"], limit: step_id === undefined ? 1 : READY_NAMED }],
         leases_until: clock.now(),
         claims_of: actor.run_id,
         ...(step_id === undefined ? {} : { steps: [step_id] }),
       };
       if (idle.has(task_id)) {
         const found = await storage.read(selection);
-        if (hasNothingFor(actor, found)) return { kind: "nothing_ready", task: taskOf(found.task) };
+        if (hasNothingFor(actor, found))
+          return { kind: "nothing_ready", task: toTaskRecord(found.task) };
       }
-      const claimed = await onTask(caller, "claim_step", selection, (draft, task) =>
+      const claimed = await changeTask(caller, "claim_step", selection, (draft, task) =>
         planClaim(draft, task, actor, request, token),
       );
       if (claimed.kind === "nothing_ready") idle.add(task_id);
@@ -107,25 +108,25 @@ export function createTasks(options: TasksOptions): Tasks {
     updateStep(caller, update) {
       const { task_id, step_id } = update;
       const selection = { task_id, steps: [step_id], with_dependents: true };
-      return onTask(caller, "update_step", selection, (draft, task) =>
+      return changeTask(caller, "update_step", selection, (draft, task) =>
         planStepUpdate(draft, task, caller.actor, update),
       );
     },
     complete(caller, completion) {
       const selection = { task_id: completion.task_id, counts: true };
-      return onTask(caller, "complete", selection, (draft, task) =>
+      return changeTask(caller, "complete", selection, (draft, task) =>
         planComplete(draft, task, completion),
       );
     },
     fail: (caller, ending) => end(caller, "fail", "failed", ending),
     cancel: (caller, ending) => end(caller, "cancel", "cancelled", ending),
     async board(caller, task_id) {
-      await look(caller, "get", task_id);
-      return (await reader.board(task_id)) ?? valueOf(unknownTask(task_id));
+      await checkAndExpire(caller, "get", task_id);
+      return (await reader.board(task_id)) ?? unwrapOutcome(refuseUnknownTask(task_id));
     },
     renew(claim, record) {
-      return onClaim(claim, record, (draft, step) => {
-        const lease = leaseFrom(draft);
+      return changeClaimedStep(claim, record, (draft, step) => {
+        const lease = startLease(draft);
         if (step.claim !== undefined)
           draft.putStep({ ...step, claim: { ...step.claim, ...lease } });
         return lease.lease_expires_at;
@@ -133,8 +134,8 @@ export function createTasks(options: TasksOptions): Tasks {
     },
     async release(claim, how, record) {
       try {
-        await onClaim(claim, record, (draft, step) => {
-          if (how === "aborted") giveBack(draft, step, "its worker was stopped");
+        await changeClaimedStep(claim, record, (draft, step) => {
+          if (how === "aborted") returnStep(draft, step, "its worker was stopped");
           else endClaim(draft, step, "released", "its worker ended without finishing it");
         });
       } catch (error) {
@@ -150,48 +151,54 @@ export function createTasks(options: TasksOptions): Tasks {
     ending: TaskEnding,
   ): Promise<TaskRecord> {
     const selection = { task_id: ending.task_id, steps: "all" } as const;
-    return onTask(caller, action, selection, (draft, task) => planEnd(draft, task, status, ending));
+    return changeTask(caller, action, selection, (draft, task) =>
+      planEnd(draft, task, status, ending),
+    );
   }
 
   /** Before anything is read: what lost workers held is ready again (TASK-4). */
-  async function look(caller: TaskCaller, action: TaskAction, task_id: string): Promise<void> {
+  async function checkAndExpire(
+    caller: TaskCaller,
+    action: TaskAction,
+    task_id: string,
+  ): Promise<void> {
     const { actor, record } = caller;
-    valueOf(mayAct(actor, action));
+    unwrapOutcome(checkAction(actor, action));
     const selection = { task_id, leases_until: clock.now() };
     const found = await storage.read(selection);
     if (found.task === undefined || !isVisibleTo(actor, found.task)) {
-      valueOf(unknownTask(task_id));
+      unwrapOutcome(refuseUnknownTask(task_id));
     }
     if (found.steps.length === 0) return;
     await change(record, selection, (draft) => {
-      loseLeases(draft);
+      expireLeases(draft);
       return { ok: true, value: undefined };
     });
   }
 
-  async function onTask<Value>(
+  async function changeTask<Value>(
     { actor, record }: TaskCaller,
     action: TaskAction,
     selection: TaskSelection,
     plan: (draft: Draft, task: TaskRecord) => Outcome<Value>,
   ): Promise<Value> {
-    valueOf(mayAct(actor, action));
+    unwrapOutcome(checkAction(actor, action));
     return change(record, selection, (draft) => {
       const task = draft.task();
       return task === undefined || !isVisibleTo(actor, task)
-        ? unknownTask(selection.task_id)
+        ? refuseUnknownTask(selection.task_id)
         : plan(draft, task);
     });
   }
 
-  async function onClaim<Value>(
+  async function changeClaimedStep<Value>(
     claim: HeldClaim,
     record: RecordTaskFact | undefined,
     plan: (draft: Draft, step: StepRecord) => Value,
   ): Promise<Value> {
     const { task_id, step_id, token } = claim;
     return change(record, { task_id, steps: [step_id] }, (draft) => {
-      loseLeases(draft);
+      expireLeases(draft);
       const step = draft.step(step_id);
       if (step?.claim?.token === token) return { ok: true, value: plan(draft, step) };
       const now = step === undefined ? "not there any more" : `${step.status} now`;
@@ -205,7 +212,7 @@ export function createTasks(options: TasksOptions): Tasks {
     plan: (draft: Draft) => Outcome<Value>,
   ): Promise<Value> {
     const { outcome, facts } = await storage.change(selection, (found) => {
-      // Asked for in the transaction: whoever waited for it must not judge leases by the time before.
+      // Read in the transaction: after waiting for it, leases must not be judged by an earlier time.
       const draft = createDraft(found, clock.now(), rules);
       const planned = plan(draft);
       const answer: { outcome: Outcome<Value>; facts: readonly TaskFact[] } = {
@@ -215,11 +222,11 @@ export function createTasks(options: TasksOptions): Tasks {
       return { answer, ...draft.writes() };
     });
     for (const { type, data } of facts) record?.(type, data);
-    return valueOf(outcome);
+    return unwrapOutcome(outcome);
   }
 
-  async function withCounts(task_id: string): Promise<TaskWithCounts> {
-    return (await reader.get(task_id)) ?? valueOf(unknownTask(task_id));
+  async function readWithCounts(task_id: string): Promise<TaskWithCounts> {
+    return (await reader.get(task_id)) ?? unwrapOutcome(refuseUnknownTask(task_id));
   }
 }
 
@@ -232,23 +239,23 @@ function hasNothingFor(
   return (
     task !== undefined &&
     (task.status === "running" || task.status === "pending") &&
-    mayAct(actor, "claim_step").ok &&
+    checkAction(actor, "claim_step").ok &&
     isVisibleTo(actor, task) &&
     steps.length === 0
   );
 }
 
-/** Of the ready steps, those named to somebody who asked for one that is not. */
-const READY_TOLD = 5;
+/** How many ready steps are named when the requested one is not ready. */
+const READY_NAMED = 5;
 
-function unknownTask(task_id: string): { readonly ok: false; readonly refusal: Refusal } {
+function refuseUnknownTask(task_id: string): { readonly ok: false; readonly refusal: Refusal } {
   return refuse(
     "task_unknown",
     `There is no task ${task_id} for this run. An orchestrator finds its tasks with task_list; a worker has the one it was given.`,
   );
 }
 
-function valueOf<Value>(outcome: Outcome<Value>): Value {
+function unwrapOutcome<Value>(outcome: Outcome<Value>): Value {
   if (outcome.ok) return outcome.value;
   throw new TaskRefused(outcome.refusal);
 }

@@ -5,7 +5,7 @@ import { DEFAULT_MAX_ATTEMPTS, TASK_LIMITS } from "./limits.ts";
 import type { NewStep } from "./new-task.ts";
 import { OPERATIONS, type GivenOperation } from "./operation.ts";
 
-/** No effect outside the runtime, so nobody is asked; and never two changes at once. */
+/** No effect outside the runtime, so no approval is required; and never two changes at once. */
 export const OWN_TOOL = {
   permission: "readonly",
   concurrency_safe: false,
@@ -23,7 +23,7 @@ export const TASK_ID = {
 
 export const OWN_TASK_ID = {
   ...TASK_ID,
-  description: "The task. A worker can leave it out: it has one task.",
+  description: "The task. A worker can omit it: it has one task.",
 } as const;
 
 export const STEP_ID = {
@@ -36,7 +36,7 @@ export const STEP_ID = {
 const NEW_STEP_ID = {
   ...STEP_ID,
   description:
-    'A short word of your own such as "parse-input": letters, digits, "_", "-", ".". Left out: step_1, step_2 and so on.',
+    'A short word of your own such as "parse-input": letters, digits, "_", "-", ".". Default: step_1, step_2 and so on.',
 } as const;
 
 export const TITLE = {
@@ -96,7 +96,7 @@ const STEP_FIELDS = {
     type: "integer",
     minimum: 1,
     maximum: TASK_LIMITS.attempts,
-    description: `How often it may be tried; usually ${DEFAULT_MAX_ATTEMPTS} if left out.`,
+    description: `How often it may be tried. Usual default: ${DEFAULT_MAX_ATTEMPTS}.`,
   },
 } as const satisfies Record<keyof NewStep, JsonSchema>;
 
@@ -117,7 +117,7 @@ export const OPERATION = {
     reason: REASON,
     before: {
       ...STEP_ID,
-      description: "add_step: put it before this one; left out: at the end.",
+      description: "add_step: put it before this one. Default: at the end.",
     },
     step_ids: {
       type: "array",

@@ -25,7 +25,7 @@ const STEP_NEXT: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
   cancelled: [],
 };
 
-/** What `task_update_step` may be asked for. `ready` stands for "as ready as its dependencies are". */
+/** What `task_update_step` may be asked for. `ready` means "as ready as its dependencies are". */
 export const REQUESTABLE = {
   worker: {
     pending: [],
@@ -57,7 +57,7 @@ export type RequestedStatus =
   | "ready"
   | "cancelled";
 
-/** Whatever is asked for, no plan goes another way. */
+/** Every plan follows this table. */
 export function mayBecome(from: StepStatus, to: StepStatus): boolean {
   return STEP_NEXT[from].includes(to);
 }
@@ -70,7 +70,7 @@ export function checkTaskTransition(
   if (legal.includes(to)) return { ok: true, value: undefined };
   return refuse(
     "illegal_transition",
-    `Task ${task.task_id} is ${task.status} and cannot become ${to}. ${listed(legal)}`,
+    `Task ${task.task_id} is ${task.status} and cannot become ${to}. ${describeNextStatuses(legal)}`,
     { from: task.status, to, legal: [...legal] },
   );
 }
@@ -84,11 +84,11 @@ export function checkRequest(
   if (legal.includes(to)) return { ok: true, value: undefined };
   return refuse(
     "illegal_transition",
-    `Step ${step.step_id} is ${step.status} and cannot become ${to}. ${listed(legal)}`,
+    `Step ${step.step_id} is ${step.status} and cannot become ${to}. ${describeNextStatuses(legal)}`,
     { from: step.status, to, legal: [...legal] },
   );
 }
 
-function listed(legal: readonly string[]): string {
+function describeNextStatuses(legal: readonly string[]): string {
   return legal.length === 0 ? "Nothing follows that status." : `From there: ${legal.join(", ")}.`;
 }

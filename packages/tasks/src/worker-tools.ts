@@ -11,20 +11,20 @@ import {
   toolResult,
 } from "@soong/core";
 import { asJson } from "@soong/core/internal";
-import { earlierAttempts } from "./earlier-attempts.ts";
+import { readEarlierAttempts } from "./earlier-attempts.ts";
 import type { ClaimKeeper } from "./claim-keeper.ts";
 import { TASK_LIMITS } from "./limits.ts";
-import type { StepUpdate } from "./plan-step.ts";
+import type { StepUpdate } from "./plan-step-update.ts";
 import { STEP_STATUSES, type StepRecord } from "./records.ts";
 import { viewCounts, viewStep, viewStepBriefly, viewTask } from "./task-view.ts";
-import type { StepQuery, TaskCaller, Tasks } from "./acting.ts";
+import type { StepQuery, TaskCaller, Tasks } from "./tasks-api.ts";
 import { ARTIFACTS, OWN_TASK_ID, OWN_TOOL, REASON, STEP_ID } from "./tool-inputs.ts";
-import { answered } from "./tool-refusal.ts";
+import { withToolErrors } from "./with-tool-errors.ts";
 
 export interface WorkerToolParts {
   readonly tasks: Tasks;
   readonly keeper: ClaimKeeper;
-  readonly callerOf: (ids: CallIds) => TaskCaller;
+  readonly resolveCaller: (ids: CallIds) => TaskCaller;
 }
 
 /** Steps that come along with the task; more by query. */
@@ -37,7 +37,7 @@ export function workerTools(parts: WorkerToolParts): AnyTool[] {
   return [getTool(parts), queryTool(parts), claimTool(parts), updateStepTool(parts)];
 }
 
-function getTool({ tasks, callerOf }: WorkerToolParts): AnyTool {
+function getTool({ tasks, resolveCaller }: WorkerToolParts): AnyTool {
   return defineTool({
     ...OWN_TOOL,
     name: "agent.task_get",
@@ -51,9 +51,9 @@ function getTool({ tasks, callerOf }: WorkerToolParts): AnyTool {
     concurrency_safe: true,
     search_hint: "get task status board",
     handler: (input, context) =>
-      answered(async () => {
-        const caller = callerOf(context);
-        const task_id = taskOfCall(caller, input);
+      withToolErrors(async () => {
+        const caller = resolveCaller(context);
+        const task_id = resolveTaskId(caller, input);
         const found = await tasks.get(caller, task_id);
         const board = await tasks.board(caller, task_id);
         const steps = await tasks.querySteps(caller, { task_id, limit: STEPS_OF_TASK });
@@ -65,7 +65,7 @@ function getTool({ tasks, callerOf }: WorkerToolParts): AnyTool {
   });
 }
 
-function queryTool({ tasks, callerOf }: WorkerToolParts): AnyTool {
+function queryTool({ tasks, resolveCaller }: WorkerToolParts): AnyTool {
   return defineTool({
     ...OWN_TOOL,
     name: "agent.task_query_steps",
@@ -86,19 +86,19 @@ function queryTool({ tasks, callerOf }: WorkerToolParts): AnyTool {
           minItems: 1,
           maxItems: MAX_NAMED,
           items: STEP_ID,
-          description: "Exactly these steps, whatever their status.",
+          description: "Exactly these steps, in any status.",
         },
-        detail: { type: "string", enum: ["brief", "full"], description: "brief if left out." },
+        detail: { type: "string", enum: ["brief", "full"], description: "Default: brief." },
         after_position: {
           type: "integer",
           minimum: 0,
-          description: "The position of the last step of the page before, to go on.",
+          description: "The position of the last step of the page before, to continue.",
         },
         limit: {
           type: "integer",
           minimum: 1,
           maximum: MAX_LIMIT,
-          description: `${DEFAULT_LIMIT} if left out.`,
+          description: `Default: ${DEFAULT_LIMIT}.`,
         },
       } as const satisfies Record<keyof StepQuery | "detail", JsonSchema>,
       additionalProperties: false,
@@ -106,17 +106,17 @@ function queryTool({ tasks, callerOf }: WorkerToolParts): AnyTool {
     concurrency_safe: true,
     search_hint: "query task steps ready failed result",
     handler: (input, context) =>
-      answered(async () => {
+      withToolErrors(async () => {
         const { detail, limit = DEFAULT_LIMIT, ...query } = input;
-        const caller = callerOf(context);
-        const task_id = taskOfCall(caller, query);
+        const caller = resolveCaller(context);
+        const task_id = resolveTaskId(caller, query);
         const steps = await tasks.querySteps(caller, { ...query, task_id, limit });
         const { counts } = await tasks.get(caller, task_id);
         const view = detail === "full" ? viewStep : viewStepBriefly;
         // The journal is read once for all of them.
         const runs = steps.flatMap(({ earlier = [] }) => earlier.map(({ run_id }) => run_id));
-        const calls = runs.length === 0 ? [] : ((await caller.callsOf?.(runs)) ?? []);
-        const known = { callsOf: async () => calls };
+        const calls = runs.length === 0 ? [] : ((await caller.readCalls?.(runs)) ?? []);
+        const known = { readCalls: async () => calls };
         const shown = steps.map(async (step) => ({
           ...view(step),
           ...(await viewEarlier(step, known)),
@@ -137,35 +137,35 @@ function queryTool({ tasks, callerOf }: WorkerToolParts): AnyTool {
 /** What was tried before, with the calls of it that changed something or may have. */
 async function viewEarlier(
   step: StepRecord,
-  { callsOf }: Pick<TaskCaller, "callsOf">,
+  { readCalls: readCalls }: Pick<TaskCaller, "readCalls">,
 ): Promise<JsonObject> {
-  const earlier = await earlierAttempts(step, callsOf);
+  const earlier = await readEarlierAttempts(step, readCalls);
   return earlier.length === 0 ? {} : { earlier: earlier.map(asJson) };
 }
 
-function claimTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
+function claimTool({ tasks, keeper, resolveCaller }: WorkerToolParts): AnyTool {
   return defineTool({
     ...OWN_TOOL,
     name: "agent.task_claim_step",
     title: "Claim a step",
     description:
-      "Claim a ready step of your task, so that nobody else works on it: the one named, or the first that is ready. One step at a time; it is yours until you finish it with agent.task_update_step. " +
+      "Claim a ready step of your task, so that no one else works on it: the one named, or the first that is ready. One step at a time; it is yours until you finish it with agent.task_update_step. " +
       "Answers with its instructions. Then set it running and begin, or say start: true here.",
     input_schema: {
       type: "object",
       properties: {
         task_id: OWN_TASK_ID,
-        step_id: { ...STEP_ID, description: "Left out: the first ready step." },
+        step_id: { ...STEP_ID, description: "Default: the first ready step." },
         start: { type: "boolean", description: "Also set it running at once." },
       },
       additionalProperties: false,
     },
     search_hint: "claim take ready step worker",
     handler: (input, context) =>
-      answered(async () => {
+      withToolErrors(async () => {
         const { start, step_id, ...rest } = input;
-        const caller = callerOf(context);
-        const task_id = taskOfCall(caller, rest);
+        const caller = resolveCaller(context);
+        const task_id = resolveTaskId(caller, rest);
         const claimed = await keeper.claim(caller, { task_id, step_id, start });
         if (claimed.kind === "nothing_ready") {
           const { counts } = await tasks.get(caller, task_id);
@@ -187,7 +187,7 @@ function claimTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
   });
 }
 
-function updateStepTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
+function updateStepTool({ tasks, keeper, resolveCaller }: WorkerToolParts): AnyTool {
   return defineTool({
     ...OWN_TOOL,
     name: "agent.task_update_step",
@@ -199,11 +199,11 @@ function updateStepTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
       type: "object",
       properties: {
         task_id: OWN_TASK_ID,
-        step_id: { ...STEP_ID, description: "A worker can leave it out: it has one step." },
+        step_id: { ...STEP_ID, description: "A worker can omit it: it has one step." },
         status: {
           type: "string",
           enum: ["running", "completed", "failed", "blocked", "ready", "cancelled"],
-          description: "The new status. Left out: only the note changes.",
+          description: "The new status. Default: only the note changes.",
         },
         summary: {
           type: "string",
@@ -217,28 +217,28 @@ function updateStepTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
           type: "string",
           minLength: 1,
           maxLength: TASK_LIMITS.noteChars,
-          description: "Where the work stands, for whoever watches.",
+          description: "The current state of the work, for observers.",
         },
       } as const satisfies Record<Exclude<keyof StepUpdate, "token">, JsonSchema>,
       additionalProperties: false,
     },
     search_hint: "update step running completed failed blocked",
     handler: (input, context) =>
-      answered(async () => {
+      withToolErrors(async () => {
         const given = input;
-        const caller = callerOf(context);
-        const task_id = taskOfCall(caller, given);
-        const held = keeper.claimOf(caller.actor.run_id);
+        const caller = resolveCaller(context);
+        const task_id = resolveTaskId(caller, given);
+        const held = keeper.getClaim(caller.actor.run_id);
         const step_id = given.step_id ?? held?.step_id;
-        if (step_id === undefined) throw missing("step_id", "this run has claimed no step");
+        if (step_id === undefined) throw missingField("step_id", "this run has claimed no step");
         const own = held?.task_id === task_id && held.step_id === step_id ? held : undefined;
         const update = { ...given, task_id, step_id, token: own?.token };
-        const made = async (): Promise<StepRecord> => {
+        const applyUpdate = async (): Promise<StepRecord> => {
           const updated = await tasks.updateStep(caller, update);
           if (own !== undefined && updated.claim?.token !== own.token) keeper.forget(own);
           return updated;
         };
-        const step = await (own === undefined ? made() : keeper.during(own, made));
+        const step = await (own === undefined ? applyUpdate() : keeper.during(own, applyUpdate));
         return toolResult({
           summary: `Step ${step_id} is ${step.status}.`,
           data: viewStepBriefly(step),
@@ -247,13 +247,13 @@ function updateStepTool({ tasks, keeper, callerOf }: WorkerToolParts): AnyTool {
   });
 }
 
-function taskOfCall({ actor }: TaskCaller, given: { readonly task_id?: string }): string {
+function resolveTaskId({ actor }: TaskCaller, given: { readonly task_id?: string }): string {
   if (given.task_id !== undefined) return given.task_id;
   if (actor.kind === "worker") return actor.task_id;
-  throw missing("task_id", "only a worker can leave it out");
+  throw missingField("task_id", "only a worker can omit it");
 }
 
-function missing(field: string, why: string): ToolFailure {
+function missingField(field: string, why: string): ToolFailure {
   return new ToolFailure({
     code: "invalid_arguments",
     error_class: "invalid_arguments",

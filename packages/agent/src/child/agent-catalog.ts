@@ -1,5 +1,5 @@
-// All definitions there are: the built-in ones, those from code, those of the home's folder (AGENT-1). What cannot be taken
-// is a problem with its place and costs nothing but itself.
+// All definitions there are: the built-in ones, those from code, those of the home's folder (AGENT-1). An invalid one
+// is reported as a problem and does not affect the others.
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -42,11 +42,11 @@ export async function loadAgentCatalog(options: AgentCatalogOptions = {}): Promi
   );
   const problems: Problem[] = [];
   for (const written of code) {
-    checkCode(written);
-    const refused = take(definitions, written, { kind: "code" });
+    checkCodeDefinition(written);
+    const refused = addDefinition(definitions, written, { kind: "code" });
     if (refused !== undefined) throw new TypeError(`agent definition "${written.id}" ${refused}`);
   }
-  for (const file of folder === undefined ? [] : await filesOf(folder, problems)) {
+  for (const file of folder === undefined ? [] : await listDefinitionFiles(folder, problems)) {
     const read = await readTextFile(file, MOST_FILE_BYTES);
     if (!read.ok) {
       problems.push({ file, line: 1, column: 1, message: read.message });
@@ -57,7 +57,7 @@ export async function loadAgentCatalog(options: AgentCatalogOptions = {}): Promi
       problems.push(...parsed.problems);
       continue;
     }
-    const refused = take(definitions, parsed.definition, { kind: "file", file });
+    const refused = addDefinition(definitions, parsed.definition, { kind: "file", file });
     if (refused !== undefined) {
       problems.push({ file, line: 1, column: 1, field: "id", message: refused });
     }
@@ -73,7 +73,7 @@ export async function loadAgentCatalog(options: AgentCatalogOptions = {}): Promi
 }
 
 /** The reason, as a clause, when it is not taken. */
-function take(
+function addDefinition(
   definitions: Map<string, AgentDefinition>,
   { override = false, roles, ...written }: WrittenDefinition,
   origin: DefinitionOrigin,
@@ -101,7 +101,7 @@ function take(
   return undefined;
 }
 
-function checkCode(written: WrittenDefinition): void {
+function checkCodeDefinition(written: WrittenDefinition): void {
   const problems = checkValue(written, CODE_DEFINITION).map(
     ({ path, message }) => `${path.length === 0 ? "it" : path.join(".")} ${message}`,
   );
@@ -110,7 +110,7 @@ function checkCode(written: WrittenDefinition): void {
   throw new TypeError(`agent definition${id}: ${problems.join("; ")}`);
 }
 
-async function filesOf(folder: string, problems: Problem[]): Promise<string[]> {
+async function listDefinitionFiles(folder: string, problems: Problem[]): Promise<string[]> {
   let names: string[];
   try {
     names = await readdir(folder);

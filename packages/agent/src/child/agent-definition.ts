@@ -1,24 +1,24 @@
-// What an agent is before it runs (AGENT-1): who it is for, what it is told, what it may ask for. A definition requests and
+// What an agent is before it runs (AGENT-1): its roles, its system text, the tools it may request. A definition requests and
 // narrows; it grants nothing (SURF-4, PERM-9).
 
 import type { JsonSchema, Mode, PermissionRule, Role } from "@soong/core";
 
 export interface AgentDefinition {
   readonly id: string;
-  /** For people. */
+  /** For display. */
   readonly name?: string;
-  /** For whoever chooses: what it is good for. */
+  /** What it is good for. */
   readonly description: string;
   /** What it may be started as. */
   readonly roles: readonly Role[];
   /** Its own part of the system text. */
   readonly system: string;
-  /** A reference, as in the config; left out, the model of whoever starts it. */
+  /** A reference, as in the config. Default: the model of the run that starts it. */
   readonly model?: string;
   readonly mode?: Mode;
   /** A preference, never a permission. */
   readonly suggested_tools?: readonly string[];
-  /** What it may be started with at the most, within the ceiling of its role. Left out: the role's default. */
+  /** What it may be started with at the most, within the ceiling of its role. Default: the role's. */
   readonly allowed_tools?: readonly string[];
   /** Ask and deny only: they narrow what its parent may do. */
   readonly rules?: readonly PermissionRule[];

@@ -10,7 +10,7 @@ export const BUILT_IN_DEFINITIONS: readonly AgentDefinition[] = [
   {
     id: DEFAULT_SUB_AGENT,
     description:
-      "For a task that can be told in full: it knows the task and the context it is given, and nothing of the conversation.",
+      "For a task that can be described in full: it knows the task and the context it is given, and nothing of the conversation.",
     roles: ["sub"],
     system:
       "You do one task for another agent. All you know of it is in the task and the context you are given: where something you need is missing, find it with your tools, or say that it is missing.",
@@ -19,10 +19,10 @@ export const BUILT_IN_DEFINITIONS: readonly AgentDefinition[] = [
   {
     id: DEFAULT_FORK_AGENT,
     description:
-      "For a task that needs what was said before: it has read the whole conversation, and goes its own way from here.",
+      "For a task that needs what was said before: it has read the whole conversation, and continues on its own from here.",
     roles: ["fork"],
     system:
-      "You have read the conversation up to here, and now do one task of it on your own. Whoever goes on with the conversation sees your answer and nothing else of what you do.",
+      "You have read the conversation up to here, and now do one task of it on your own. The agent that continues the conversation sees your answer and nothing else of what you do.",
     origin: { kind: "built_in" },
   },
   {

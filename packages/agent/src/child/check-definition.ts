@@ -1,4 +1,4 @@
-// What a definition may say, as one check: every mistake is reported with its place, and a key nobody knows is one.
+// What a definition may say, as one check: every mistake is reported with its place, and an unknown key is one.
 
 import { compilePolicy, readSchema, type PermissionRule } from "@soong/core";
 import { isRecord, matchesName } from "@soong/core/internal";
@@ -45,7 +45,7 @@ const roles = shape.refine(list(choice(ROLES), { of: "roles" }), (given, place) 
 
 const ruleList = list(shape.anything, { of: "rules", max: MOST_RULES });
 
-/** A definition that could allow would be a way around whoever starts it. */
+/** A definition that could allow would bypass the policy of its caller. */
 const rules = shape.refine(ruleList, (value, place) => {
   const compiled = compilePolicy({
     rules: value as PermissionRule[],
@@ -54,7 +54,7 @@ const rules = shape.refine(ruleList, (value, place) => {
     home: "/",
   });
   const problems = compiled.ok ? [] : compiled.problems;
-  for (const { field, message } of problems) place.in(...stepsOf(field)).report(message);
+  for (const { field, message } of problems) place.in(...splitFieldPath(field)).report(message);
   for (const [index, rule] of value.entries()) {
     if (!isRecord(rule)) continue;
     if (rule["decision"] === "allow") {
@@ -68,7 +68,7 @@ const rules = shape.refine(ruleList, (value, place) => {
 });
 
 /** `rules[0].path` within the rules. */
-function stepsOf(field: string): DocumentPath {
+function splitFieldPath(field: string): DocumentPath {
   return field
     .replace(/^rules/, "")
     .split(/[.[\]]/)

@@ -1,20 +1,25 @@
 // What is on record of a child: what it was started with, what came of it, and the facts of its parent that say so.
 
 import type { ConversationNode, FactData, FactType, ToolContext } from "@soong/core";
-import type { RunEnd, RunSeat } from "../loop/index.ts";
+import type { RunEnd, ActiveRun } from "../loop/index.ts";
 import type { Model } from "../model/index.ts";
-import type { ChildEntry } from "./child-book.ts";
-import type { ChildStory } from "./child-progress.ts";
+import type { ChildEntry } from "./child-registry.ts";
+import type { ChildProgress } from "./child-progress.ts";
 import type { ChildTask } from "./child-prompt.ts";
-import { findingsOf, summaryOf, type ChildResult, type ChildStatus } from "./child-result.ts";
+import {
+  extractFindings,
+  extractSummary,
+  type ChildResult,
+  type ChildStatus,
+} from "./child-result.ts";
 
 export interface ChildStart extends ChildTask {
   readonly agent_id: string;
   readonly run_id: string;
-  /** Left out: what the role has by default (SURF-4). */
+  /** Default: the tools of the role (SURF-4). */
   readonly allowedTools?: readonly string[];
   readonly model?: string;
-  /** The conversation a fork goes on from, root first. */
+  /** The conversation a fork continues, root first. */
   readonly history?: readonly ConversationNode[];
   readonly timeoutMs: number;
   /** Further data of its facts, of a worker. */
@@ -32,48 +37,53 @@ export interface Stop {
 }
 
 /** The facts of the run that started it, about the call that did. */
-export function recordCreated(
-  seat: RunSeat,
+export function recordChildCreated(
+  active: ActiveRun,
   context: ToolContext,
   start: ChildStart,
-  child: RunSeat,
+  child: ActiveRun,
   models: readonly Model[],
 ): void {
-  record(seat, context, "agent.child.created", createdData(seat, start, child, models));
+  recordForCall(
+    active,
+    context,
+    "agent.child.created",
+    buildCreatedData(active, start, child, models),
+  );
 }
 
-export function recordEnded(
-  seat: RunSeat,
+export function recordChildEnded(
+  active: ActiveRun,
   context: ToolContext,
   start: ChildStart,
   result: ChildResult,
 ): void {
   try {
-    record(seat, context, FACT_OF[result.status], endedData(start, result));
+    recordForCall(active, context, END_FACTS[result.status], buildEndedData(start, result));
   } catch {
-    // The session's journal is broken or closed; the caller hears of that by itself.
+    // The session's journal is broken or closed, which the caller notices itself.
   }
 }
 
 type ChildEndType = `agent.child.${"completed" | "failed" | "cancelled"}`;
 
-const FACT_OF: Record<ChildStatus, ChildEndType> = {
+const END_FACTS: Record<ChildStatus, ChildEndType> = {
   completed: "agent.child.completed",
   failed: "agent.child.failed",
   timed_out: "agent.child.failed",
   cancelled: "agent.child.cancelled",
 };
 
-export function resultOf(
+export function buildChildResult(
   start: ChildStart,
   end: RunEnd,
   answer: string,
   stop: Stop | undefined,
-  story: ChildStory,
+  story: ChildProgress,
 ): ChildResult {
   const { agent_id, run_id, role, definition, expected } = start;
   const output = end.reason === "completed" ? expected?.read(answer) : undefined;
-  const status = statusOf(end, stop);
+  const status = getChildStatus(end, stop);
   const misfit = output?.ok === false ? output.why : undefined;
   const { code = status, message = "" } = end.error ?? {};
   const error =
@@ -83,8 +93,8 @@ export function resultOf(
   const isWell = status === "completed" && misfit === undefined;
   return {
     status: isWell || misfit === undefined ? status : "failed",
-    summary: summaryOf(answer),
-    findings: findingsOf(answer),
+    summary: extractSummary(answer),
+    findings: extractFindings(answer),
     artifacts: story.artifacts(),
     usage: end.usage,
     agent_id,
@@ -98,7 +108,7 @@ export function resultOf(
   };
 }
 
-function statusOf({ reason, error }: RunEnd, stop: Stop | undefined): ChildStatus {
+function getChildStatus({ reason, error }: RunEnd, stop: Stop | undefined): ChildStatus {
   if (reason === "completed") return "completed";
   const isAborted = reason === "aborted_streaming" || reason === "aborted_tools";
   if (!isAborted || error?.code === "stopped_by_hook") return "failed";
@@ -109,8 +119,8 @@ const MOST_TASK_CHARS = 1_000;
 /** Its own facts have all of them. */
 const MOST_TOOLS = 100;
 
-export function entryOf(
-  seat: RunSeat,
+export function createChildEntry(
+  active: ActiveRun,
   start: ChildStart,
   waiting_for: ReadonlySet<string>,
 ): ChildEntry {
@@ -118,11 +128,11 @@ export function entryOf(
   return {
     agent_id,
     run_id,
-    parent_run_id: seat.run.identity.run_id,
+    parent_run_id: active.run.identity.run_id,
     agent_definition_id: definition.id,
     role,
-    task: shortTask(seat, task),
-    started_at: new Date(seat.clock.now()).toISOString(),
+    task: shortenTask(active, task),
+    started_at: new Date(active.clock.now()).toISOString(),
     status: "running",
     lines: [],
     waiting_for,
@@ -130,14 +140,14 @@ export function entryOf(
 }
 
 /** Redacted as a whole: half a secret is not recognised (REDACT-1). */
-function shortTask({ run }: RunSeat, task: string): string {
+function shortenTask({ run }: ActiveRun, task: string): string {
   return run.redactor.text(task).slice(0, MOST_TASK_CHARS);
 }
 
-function createdData(
-  seat: RunSeat,
+function buildCreatedData(
+  active: ActiveRun,
   { agent_id, run_id, definition, role, task, timeoutMs, history, about }: ChildStart,
-  { run }: RunSeat,
+  { run }: ActiveRun,
   models: readonly Model[],
 ): FactData<"agent.child.created"> {
   return {
@@ -146,7 +156,7 @@ function createdData(
     agent_definition_id: definition.id,
     role,
     mode: run.surface.mode,
-    task: shortTask(seat, task),
+    task: shortenTask(active, task),
     tools: run.surface.loaded.slice(0, MOST_TOOLS).map(({ name }) => name),
     models: models.map(({ id }) => id),
     timeout_ms: timeoutMs,
@@ -155,7 +165,7 @@ function createdData(
   };
 }
 
-function endedData({ about }: ChildStart, result: ChildResult): FactData<ChildEndType> {
+function buildEndedData({ about }: ChildStart, result: ChildResult): FactData<ChildEndType> {
   const { agent_id, run_id, artifacts, output: _output, ...told } = result;
   return {
     child_agent_id: agent_id,
@@ -166,12 +176,12 @@ function endedData({ about }: ChildStart, result: ChildResult): FactData<ChildEn
   };
 }
 
-function record<T extends FactType>(
-  seat: RunSeat,
+function recordForCall<T extends FactType>(
+  active: ActiveRun,
   context: ToolContext,
   type: T,
   data: FactData<T>,
 ): void {
   const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };
-  seat.run.recorder.record(type, data, call);
+  active.run.recorder.record(type, data, call);
 }

@@ -4,10 +4,10 @@ import { createHeldClock, type ConversationNode } from "@soong/core";
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";
 import { answerNode, userNode } from "../context/index.ts";
-import { findingsOf, summaryOf } from "./child-result.ts";
-import { expectedOutput } from "./expected-output.ts";
-import { forkPath } from "./fork-path.ts";
-import { createPatience } from "./patience.ts";
+import { extractFindings, extractSummary } from "./child-result.ts";
+import { compileExpectedOutput } from "./expected-output.ts";
+import { forkPath } from "./spawn-tools.ts";
+import { createChildDeadline } from "./child-deadline.ts";
 import { createWorkerPools } from "./worker-pools.ts";
 
 describe("the path of a fork", () => {
@@ -54,16 +54,16 @@ describe("the path of a fork", () => {
 test("findings are the list below their line, and a summary is the first paragraph", () => {
   verifies("AGENT-4");
   const answer = "It is so.\nReally.\n\n## Findings:\n\n- one\n* two\n3. three\n\nNot one.\n- four";
-  expect(summaryOf(answer)).toBe("It is so.\nReally.");
-  expect(findingsOf(answer)).toEqual(["one", "two", "three"]);
-  expect(findingsOf("No findings here.\n- x")).toEqual([]);
-  expect(findingsOf(`Findings:\n${"- x\n".repeat(100)}`)).toHaveLength(50);
-  expect(summaryOf("x".repeat(5000)).length).toBeLessThan(700);
+  expect(extractSummary(answer)).toBe("It is so.\nReally.");
+  expect(extractFindings(answer)).toEqual(["one", "two", "three"]);
+  expect(extractFindings("No findings here.\n- x")).toEqual([]);
+  expect(extractFindings(`Findings:\n${"- x\n".repeat(100)}`)).toHaveLength(50);
+  expect(extractSummary("x".repeat(5000)).length).toBeLessThan(700);
 });
 
 test("an expected form is found in the whole answer or in its only fenced block", () => {
   verifies("AGENT-4");
-  const expected = expectedOutput({ type: "array", items: { type: "integer" } });
+  const expected = compileExpectedOutput({ type: "array", items: { type: "integer" } });
   if ("problem" in expected) throw new Error(expected.problem);
   expect(expected.read("[1, 2]")).toEqual({ ok: true, output: [1, 2] });
   expect(expected.read("Here:\n```json\n[3]\n```\nThat is it.")).toEqual({ ok: true, output: [3] });
@@ -80,15 +80,15 @@ test("an expected form is found in the whole answer or in its only fenced block"
     ok: false,
     why: expect.stringContaining("0") as string,
   });
-  expect(expected.mend("[1]")).toBeUndefined();
-  expect(expected.mend("[")).toContain("Answer once more.");
+  expect(expected.requestCorrection("[1]")).toBeUndefined();
+  expect(expected.requestCorrection("[")).toContain("Answer once more.");
 });
 
 test("patience stands still while it is paused", async () => {
   verifies("PIPE-6");
   const clock = createHeldClock();
   let over = 0;
-  const patience = createPatience(clock, 1000, () => {
+  const patience = createChildDeadline(clock, 1000, () => {
     over += 1;
   });
   await clock.advance(600);
@@ -124,14 +124,14 @@ test("a pool gives each worker one run at a time", () => {
   expect(pools.take({ pool: "c" }, work("3"))).toMatchObject({
     message: expect.stringContaining("a, b") as string,
   });
-  expect(pools.ofRun("2")).toMatchObject({ worker: "a/2" });
+  expect(pools.findByRun("2")).toMatchObject({ worker: "a/2" });
   if (first.kind !== "taken") throw new Error("it was free");
   pools.free(first.assignment);
   const again = pools.take({ pool: "a" }, work("4"));
   expect(again).toMatchObject({ assignment: { worker: "a/1" } });
   // Freed twice, it is not taken from the one who has it now.
   pools.free(first.assignment);
-  expect(pools.ofRun("4")).toBeDefined();
+  expect(pools.findByRun("4")).toBeDefined();
   expect(() => createWorkerPools([{ name: "a b", size: 1 }])).toThrow(RangeError);
   expect(() => createWorkerPools([{ name: "a", size: 0 }])).toThrow(RangeError);
   expect(() =>

@@ -1,17 +1,17 @@
-// What of a child its caller's screen is told while it works (AGENT-5): its text and its calls, as progress of the call that
+// The progress of a child that its caller's user interface shows (AGENT-5): its text and its calls, as progress of the call that
 // started it, with who it is.
 
 import type { ArtifactRef, Fact, ToolContext, ToolResult } from "@soong/core";
 import type { LoopEvent, LoopRun } from "../loop/index.ts";
-import { noteLine, type ChildEntry } from "./child-book.ts";
+import { addProgressLine, type ChildEntry } from "./child-registry.ts";
 import type { ChildTask } from "./child-prompt.ts";
 import type { ChildWaits } from "./child-waits.ts";
 
-export interface ChildStory {
-  /** Settles when there is no more to tell. */
-  readonly told: Promise<void>;
+export interface ChildProgress {
+  /** Settles when there is no more to report. */
+  readonly settled: Promise<void>;
   /** What it had said of an answer that was not finished. */
-  spoken(): string;
+  unfinishedText(): string;
   /** All its calls have left, each once. */
   artifacts(): readonly ArtifactRef[];
 }
@@ -22,7 +22,7 @@ interface Child extends Pick<ChildTask, "role" | "definition"> {
 }
 
 const MOST_LINE_CHARS = 400;
-/** Of a line that is not at its end: what is told, and white space around it. */
+/** Of an unfinished line: what is reported, and white space around it. */
 const MOST_KEPT_CHARS = 4 * MOST_LINE_CHARS;
 const MOST_ARTIFACTS = 100;
 
@@ -31,50 +31,50 @@ export function followChild(
   { role, definition, agent_id, run_id }: Child,
   context: ToolContext,
   waits: ChildWaits,
-  entryOf: () => ChildEntry | undefined,
-): ChildStory {
+  getEntry: () => ChildEntry | undefined,
+): ChildProgress {
   const origin = { agent_id, run_id, role, agent_definition_id: definition.id };
   const artifacts = new Map<string, ArtifactRef>();
-  let spoken = "";
-  /** What of it is not told yet. */
-  let unsaid = "";
+  let answerText = "";
+  /** What of it is not reported yet. */
+  let unreported = "";
   return {
-    told: follow().catch(() => {}),
-    spoken: () => spoken,
+    settled: follow().catch(() => {}),
+    unfinishedText: () => answerText,
     artifacts: () => [...artifacts.values()].slice(0, MOST_ARTIFACTS),
   };
 
   async function follow(): Promise<void> {
     try {
-      for await (const event of run.events()) hear(event);
+      for await (const event of run.events()) handleEvent(event);
     } finally {
       waits.close();
     }
   }
 
-  function hear(event: LoopEvent): void {
+  function handleEvent(event: LoopEvent): void {
     switch (event.type) {
       case "text_delta":
-        hearText(event.text);
+        handleText(event.text);
         return;
       case "call":
-        sayRest();
-        spoken = "";
-        tell("call", `${event.name} ${event.arguments}`);
+        flushText();
+        answerText = "";
+        reportProgress("call", `${event.name} ${event.arguments}`);
         return;
       case "result":
-        hearResult(event.result);
+        handleResult(event.result);
         return;
       case "fact":
-        hearFact(event.fact);
+        handleFact(event.fact);
         return;
       case "abandoned":
-        unsaid = "";
-        spoken = "";
-        tell("retry", event.reason);
+        unreported = "";
+        answerText = "";
+        reportProgress("retry", event.reason);
         return;
       case "end":
-        sayRest();
+        flushText();
         return;
       case "queued":
       case "started":
@@ -82,44 +82,44 @@ export function followChild(
     }
   }
 
-  function hearText(text: string): void {
-    spoken += text;
+  function handleText(text: string): void {
+    answerText += text;
     // All that is left of a call that is cut short.
     context.output(text);
-    const lines = (unsaid + text).split("\n");
-    // A line is told in short, so no more of it is kept: each piece of an endless one would cost all before it.
-    unsaid = (lines.pop() ?? "").slice(0, MOST_KEPT_CHARS);
-    for (const line of lines) tell("text", line);
+    const lines = (unreported + text).split("\n");
+    // A line is reported in short, so no more of it is kept: each piece of an endless one would cost all before it.
+    unreported = (lines.pop() ?? "").slice(0, MOST_KEPT_CHARS);
+    for (const line of lines) reportProgress("text", line);
   }
 
-  function sayRest(): void {
-    const rest = unsaid;
-    unsaid = "";
-    tell("text", rest);
+  function flushText(): void {
+    const rest = unreported;
+    unreported = "";
+    reportProgress("text", rest);
   }
 
-  function hearResult({ tool_call_id, tool_name, status, summary, artifacts: made }: ToolResult) {
+  function handleResult({ tool_call_id, tool_name, status, summary, artifacts: made }: ToolResult) {
     for (const ref of made) artifacts.set(ref.artifact_id, ref);
     waits.ended(tool_call_id);
-    tell("result", `${tool_name} ${status}: ${summary}`);
+    reportProgress("result", `${tool_name} ${status}: ${summary}`);
   }
 
-  function hearFact({ type, tool_name = "", data }: Fact): void {
+  function handleFact({ type, tool_name = "", data }: Fact): void {
     if (type === "permission.requested") {
-      tell("permission", `${tool_name} needs a person's answer`);
+      reportProgress("permission", `${tool_name} requires approval`);
     } else if (type === "tool.progress") {
       const { message } = data;
-      if (typeof message === "string") tell("progress", `${tool_name}: ${message}`);
+      if (typeof message === "string") reportProgress("progress", `${tool_name}: ${message}`);
     }
   }
 
-  function tell(kind: string, said: string): void {
+  function reportProgress(kind: string, said: string): void {
     // Whole, before it is cut: half a secret is not recognised (REDACT-1).
     const line = context.redact(said).trim();
     if (line === "") return;
     const short = line.length <= MOST_LINE_CHARS ? line : `${line.slice(0, MOST_LINE_CHARS)}…`;
-    const entry = entryOf();
-    if (entry !== undefined) noteLine(entry, short);
+    const entry = getEntry();
+    if (entry !== undefined) addProgressLine(entry, short);
     context.progress({ message: `${definition.id}: ${short}`, data: { kind, origin } });
   }
 }

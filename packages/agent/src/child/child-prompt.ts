@@ -14,25 +14,28 @@ export interface ChildTask {
   readonly expected?: ExpectedOutput;
 }
 
-const STANDING = [
-  "Another agent has started you and reads your last message, nobody else: you cannot ask anybody anything, and you cannot start agents yourself.",
+const CHILD_RULES = [
+  "Another agent has started you and reads your last message, and no one else does: you cannot ask questions, and you cannot start agents yourself.",
   "A call that is denied stays denied: do without it, or say in your answer what could not be done.",
 ].join(" ");
 
-const FORM =
+const ANSWER_FORM =
   'Your last message is your whole result. Begin it with a short summary; where there are single findings, put a line "Findings:" after it and one line beginning with "- " for each.';
 
 /** A fork keeps the system text of the conversation it has read. */
-export function systemOf(base: readonly string[], { role, definition }: ChildTask): string[] {
-  return role === "fork" ? [...base] : [...base, `${definition.system}\n\n${STANDING}`];
+export function buildChildSystem(
+  base: readonly string[],
+  { role, definition }: ChildTask,
+): string[] {
+  return role === "fork" ? [...base] : [...base, `${definition.system}\n\n${CHILD_RULES}`];
 }
 
-export function promptOf({ role, definition, task, context, expected }: ChildTask): string {
+export function buildChildPrompt({ role, definition, task, context, expected }: ChildTask): string {
   const parts = [
-    ...(role === "fork" ? [`${definition.system}\n\n${STANDING}`] : []),
+    ...(role === "fork" ? [`${definition.system}\n\n${CHILD_RULES}`] : []),
     `Your task:\n${task}`,
     ...(context === undefined ? [] : [`Context:\n${context}`]),
-    expected === undefined ? FORM : expected.wanted,
+    expected === undefined ? ANSWER_FORM : expected.wanted,
   ];
   return parts.join("\n\n");
 }

@@ -30,13 +30,13 @@ const MOST_SUMMARY_CHARS = 600;
 const MOST_FINDINGS = 50;
 const MOST_FINDING_CHARS = 1_000;
 
-export function summaryOf(answer: string): string {
+export function extractSummary(answer: string): string {
   const [first = ""] = answer.trim().split(/\n\s*\n/);
   return cutMiddle(first.trim(), MOST_SUMMARY_CHARS);
 }
 
 /** The lines below "Findings:", up to the first that is none. */
-export function findingsOf(answer: string): string[] {
+export function extractFindings(answer: string): string[] {
   const lines = answer.split(/\r?\n/);
   const from = lines.findIndex((line) => /^\W*findings\W*$/i.test(line.trim()));
   if (from === -1) return [];
@@ -55,8 +55,8 @@ function isItem(line: string): boolean {
   return ITEM.test(line);
 }
 
-/** A failed child is a result like any other: its caller reads why, and what the child had said, and goes on. */
-export function handlerResult(result: ChildResult, answer: string, note?: string): HandlerResult {
+/** A failed child is a result like any other: its caller reads why, and what the child had said, and continues. */
+export function toHandlerResult(result: ChildResult, answer: string, note?: string): HandlerResult {
   const { status, agent_id, run_id, agent_definition_id, role, error } = result;
   const who = `${role} agent ${agent_definition_id} (${agent_id}, run ${run_id})`;
   const said = answer.trim();
@@ -87,11 +87,15 @@ export function handlerResult(result: ChildResult, answer: string, note?: string
     error: {
       code: error?.code ?? `child_${status}`,
       error_class: status === "timed_out" ? "timeout" : "execution_failed",
-      message: `The ${who} ${HOW[status]}: ${error?.message ?? status}`,
+      message: `The ${who} ${END_VERBS[status]}: ${error?.message ?? status}`,
       retryable: status === "timed_out",
       recovery: status === "timed_out" ? "retry" : "use_another_tool",
     },
   });
 }
 
-const HOW = { failed: "failed", timed_out: "was stopped", cancelled: "was cancelled" } as const;
+const END_VERBS = {
+  failed: "failed",
+  timed_out: "was stopped",
+  cancelled: "was cancelled",
+} as const;

@@ -1,22 +1,22 @@
-// What a child waits for people for (PIPE-6): meanwhile its own clock stands still, and so does that of the call that
+// The approvals a child waits for (PIPE-6): meanwhile its own clock is paused, and so is that of the call that
 // started it.
 
 import type { OnPersonAsked, ToolContext } from "@soong/core";
-import type { Patience } from "./patience.ts";
+import type { ChildDeadline } from "./child-deadline.ts";
 
 export interface ChildWaits {
-  /** Calls of the child that nobody has answered yet. */
+  /** Calls of the child that wait for an answer. */
   readonly open: ReadonlySet<string>;
   /** For the child's run. */
   readonly onPersonAsked: OnPersonAsked;
-  /** A call that has ended waits for nobody, whatever its handler still does. */
+  /** A call that has ended no longer waits, even if its handler still runs. */
   ended(tool_call_id: string): void;
   close(): void;
 }
 
 export function createChildWaits(
   context: Pick<ToolContext, "waitForPerson">,
-  patience: Pick<Patience, "pause" | "resume">,
+  deadline: Pick<ChildDeadline, "pause" | "resume">,
 ): ChildWaits {
   const open = new Set<string>();
   let answered = (): void => {};
@@ -32,7 +32,7 @@ export function createChildWaits(
     const isFirst = open.size === 0;
     open.add(tool_call_id);
     if (!isFirst) return;
-    patience.pause();
+    deadline.pause();
     const answer = new Promise<void>((resolve) => {
       answered = resolve;
     });
@@ -41,7 +41,7 @@ export function createChildWaits(
 
   function ended(tool_call_id: string): void {
     if (!open.delete(tool_call_id) || open.size > 0) return;
-    patience.resume();
+    deadline.resume();
     answered();
   }
 }

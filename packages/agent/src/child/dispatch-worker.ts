@@ -3,15 +3,21 @@
 
 import { messageOf, toolResult, type HandlerResult, type ToolContext } from "@soong/core";
 import { asJson, omitUndefined } from "@soong/core/internal";
-import type { RunSeat } from "../loop/index.ts";
-import { describeEarlier, TaskRefused, type StepRecord, type Tasks } from "@soong/tasks";
-import type { AgentParts, TaskParts } from "./agent-parts.ts";
+import type { ActiveRun } from "../loop/index.ts";
+import { describeEarlierAttempts, TaskRefused, type StepRecord, type Tasks } from "@soong/tasks";
+import type { AgentParts, TaskParts } from "./start-child.ts";
 import { DEFAULT_WORKER_AGENT } from "./built-in-definitions.ts";
-import { handlerResult } from "./child-result.ts";
-import { notStarted } from "./refusals.ts";
-import { definitionFor, startChild, timeoutFor, toolsFor, type EndedChild } from "./start-child.ts";
-import { neverRead } from "./starter-tools.ts";
-import { workerActor, type Assignment, type Wanted } from "./worker-pools.ts";
+import { toHandlerResult } from "./child-result.ts";
+import { startFailure } from "./start-child.ts";
+import {
+  findDefinition,
+  startChild,
+  resolveTimeout,
+  resolveAllowedTools,
+  type EndedChild,
+} from "./start-child.ts";
+import { neverSettle } from "./spawn-tools.ts";
+import { toWorkerActor, type Assignment, type WorkerRequest } from "./worker-pools.ts";
 
 export interface DispatchInput {
   readonly pool?: string;
@@ -22,7 +28,7 @@ export interface DispatchInput {
   readonly allowed_tools?: readonly string[];
 }
 
-/** Whatever a worker is given beside them, it can read its task and report on it (SURF-6). */
+/** Every worker can read its task and report on it (SURF-6). */
 const TASK_TOOLS = [
   "agent.task_get",
   "agent.task_query_steps",
@@ -36,41 +42,41 @@ export async function dispatchWorker(
   context: ToolContext,
 ): Promise<unknown> {
   const { tasks, workers } = parts;
-  const seat = parts.seats.of(context);
+  const active = parts.activeRuns.get(context);
   if (tasks === undefined) {
-    throw notStarted("no_tasks", "There are no tasks here for a worker to work on.", {
+    throw startFailure("no_tasks", "There are no tasks here for a worker to work on.", {
       error_class: "capability_gap",
       recovery: "use_another_tool",
       retryable: false,
     });
   }
   const { task_id, step_id } = input;
-  const taken = workers.take(wantedIn(input), {
-    session_id: seat.run.identity.session_id,
-    agent_id: seat.ids.next("agent"),
-    run_id: seat.ids.next("run"),
+  const taken = workers.take(readWorkerRequest(input), {
+    session_id: active.run.identity.session_id,
+    agent_id: active.ids.next("agent"),
+    run_id: active.ids.next("run"),
     task_id,
     ...omitUndefined({ step_id }),
   });
-  if (taken.kind === "unknown") throw notStarted("unknown_worker", taken.message);
+  if (taken.kind === "unknown") throw startFailure("unknown_worker", taken.message);
   if (taken.kind === "busy") {
-    throw notStarted("worker_busy", taken.message, {
+    throw startFailure("worker_busy", taken.message, {
       error_class: "dependency_unavailable",
       recovery: "retry_after_delay",
       details: { pools: workers.states().map(asJson) },
     });
   }
-  const working = work(parts, tasks, seat, context, input, taken.assignment).finally(() =>
+  const working = runWorker(parts, tasks, active, context, input, taken.assignment).finally(() =>
     workers.free(taken.assignment),
   );
   // A dispatch that is cut short has given its step back before it ends, and its worker is idle.
   context.onCancel(() => working.then(nothing, nothing));
   try {
-    return (await working) ?? (await neverRead());
+    return (await working) ?? (await neverSettle());
   } catch (error) {
     if (!(error instanceof TaskRefused)) throw error;
     const { code, message, details } = error;
-    throw notStarted(
+    throw startFailure(
       code,
       `No worker was dispatched. ${message}`,
       details === undefined ? {} : { details },
@@ -80,45 +86,46 @@ export async function dispatchWorker(
 
 function nothing(): void {}
 
-async function work(
+async function runWorker(
   parts: AgentParts,
   { tasks, keeper }: TaskParts,
-  seat: RunSeat,
+  active: ActiveRun,
   context: ToolContext,
   input: DispatchInput,
   assignment: Assignment,
 ): Promise<HandlerResult | undefined> {
   const { pool, worker, agent_id, run_id, task_id, step_id } = assignment;
-  const caller = parts.callerOf(context);
+  const caller = parts.resolveCaller(context);
   const { task } = await tasks.get(caller, task_id);
-  const definition = definitionFor(
+  const definition = findDefinition(
     parts.catalog,
     pool.agent_definition_id ?? DEFAULT_WORKER_AGENT,
     "worker",
   );
-  const asked = namesOf(pool.allowed_tools, input.allowed_tools);
-  const allowed = toolsFor(seat, definition, asked);
-  const step = await claimFor(parts, context, assignment);
-  const before = step === undefined ? undefined : await describeEarlier(step, caller.callsOf);
+  const asked = mergeNames(pool.allowed_tools, input.allowed_tools);
+  const allowed = resolveAllowedTools(active, definition, asked);
+  const step = await claimAssignedStep(parts, context, assignment);
+  const before =
+    step === undefined ? undefined : await describeEarlierAttempts(step, caller.readCalls);
   const about = { pool: pool.name, worker, task_id, ...omitUndefined({ step_id }) };
   let ended: EndedChild | undefined;
   try {
-    ended = await startChild(parts, seat, context, {
+    ended = await startChild(parts, active, context, {
       role: "worker",
       definition,
       agent_id,
       run_id,
-      task: taskText(task.title, assignment, step, before),
-      timeoutMs: timeoutFor(definition, undefined, parts.childTimeoutMs),
+      task: describeWorkerTask(task.title, assignment, step, before),
+      timeoutMs: resolveTimeout(definition, undefined, parts.childTimeoutMs),
       about,
       ...omitUndefined({ context: input.instructions }),
-      ...(allowed === undefined ? {} : { allowedTools: namesOf(TASK_TOOLS, allowed) ?? [] }),
+      ...(allowed === undefined ? {} : { allowedTools: mergeNames(TASK_TOOLS, allowed) ?? [] }),
       ...omitUndefined({ model: pool.model }),
       begun() {
         const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };
-        seat.run.recorder.record("worker.dispatched", { ...about, agent_id, run_id }, call);
+        active.run.recorder.record("worker.dispatched", { ...about, agent_id, run_id }, call);
       },
-      // Whoever has lost the step must not go on with it: somebody else may have it by now (TASK-4).
+      // A worker that lost its step must stop: another one may have claimed it by now (TASK-4).
       watch: (stop) =>
         keeper.watch(run_id, ({ step_id: lost }, why) =>
           stop(`It lost its claim on ${lost}: ${why}`),
@@ -128,20 +135,20 @@ async function work(
     // Only an end of its own counts as an attempt at the step.
     const { status } = ended?.result ?? {};
     const isOwn = status === "completed" || status === "failed" || status === "timed_out";
-    await giveBack(parts, context, run_id, isOwn ? "ended" : "aborted");
+    await releaseSteps(parts, context, run_id, isOwn ? "ended" : "aborted");
   }
   if (ended === undefined) return undefined;
-  return worked(ended, await stepsOf(tasks, assignment), task_id);
+  return buildWorkerResult(ended, await readTouchedSteps(tasks, assignment), task_id);
 }
 
-/** Where that cannot be written, its lease runs out by itself. */
-async function giveBack(
+/** Where that cannot be written, the lease expires. */
+async function releaseSteps(
   parts: AgentParts,
   context: ToolContext,
   run_id: string,
   how: "ended" | "aborted",
 ): Promise<void> {
-  const { record } = parts.callerOf(context);
+  const { record } = parts.resolveCaller(context);
   try {
     await parts.tasks?.keeper.leave(run_id, how, record);
   } catch (error) {
@@ -151,22 +158,22 @@ async function giveBack(
 }
 
 /** The one it was sent to is its own before it begins: two dispatches of one step cannot both begin. */
-async function claimFor(
+async function claimAssignedStep(
   parts: AgentParts,
   context: ToolContext,
   assignment: Assignment,
 ): Promise<StepRecord | undefined> {
   const { task_id, step_id } = assignment;
   if (step_id === undefined) return undefined;
-  const { record } = parts.callerOf(context);
+  const { record } = parts.resolveCaller(context);
   const claimed = await parts.tasks?.keeper.claim(
-    { actor: workerActor(assignment), record },
+    { actor: toWorkerActor(assignment), record },
     { task_id, step_id },
   );
   return claimed?.kind === "claimed" ? claimed.step : undefined;
 }
 
-function taskText(
+function describeWorkerTask(
   title: string,
   { worker, task_id }: Assignment,
   step: StepRecord | undefined,
@@ -187,7 +194,7 @@ function taskText(
 }
 
 /** Those the worker's run has had a hand in, as they stand now. */
-async function stepsOf(
+async function readTouchedSteps(
   { reader }: Tasks,
   { task_id, touched }: Assignment,
 ): Promise<readonly StepRecord[]> {
@@ -196,7 +203,7 @@ async function stepsOf(
 }
 
 /** Both are told; where they differ, the task's own state is what counts. */
-function worked(
+function buildWorkerResult(
   { result, answer }: EndedChild,
   steps: readonly StepRecord[],
   task_id: string,
@@ -216,10 +223,10 @@ function worked(
     task: { task_id, steps: steps.map(({ step_id, status }) => ({ step_id, status })) },
   };
   if (isDone) {
-    const told = handlerResult({ ...result, status: "completed" }, answer, note);
+    const told = toHandlerResult({ ...result, status: "completed" }, answer, note);
     return toolResult({ ...told, data });
   }
-  const told = handlerResult(result, answer, note);
+  const told = toHandlerResult(result, answer, note);
   if (result.status !== "completed") return toolResult({ ...told, data });
   return toolResult({
     ...told,
@@ -233,11 +240,11 @@ function worked(
   });
 }
 
-function wantedIn({ pool, worker }: DispatchInput): Wanted {
+function readWorkerRequest({ pool, worker }: DispatchInput): WorkerRequest {
   return worker === undefined ? { pool: pool ?? "" } : { worker };
 }
 
-function namesOf(
+function mergeNames(
   ...lists: readonly (readonly string[] | undefined)[]
 ): readonly string[] | undefined {
   if (lists.every((list) => list === undefined)) return undefined;

@@ -9,7 +9,7 @@ const PAGE = 1000;
 const MOST_CALLS = 40;
 const TARGET_CHARS = 200;
 
-export async function earlierCalls(
+export async function readEarlierCalls(
   journal: Pick<Journal, "read">,
   run_ids: readonly string[],
 ): Promise<readonly EarlierCall[]> {
@@ -17,31 +17,34 @@ export async function earlierCalls(
   const calls = new Map<string, { call: EarlierCall; wrote: boolean }>();
   for (let after = 0; ;) {
     const page = await journal.read(after, PAGE);
-    for (const fact of page) if (wanted.has(fact.run_id ?? "")) take(calls, fact);
+    for (const fact of page) if (wanted.has(fact.run_id ?? "")) applyCallFact(calls, fact);
     const last = page.at(-1);
     if (last === undefined) break;
     after = last.seq;
   }
   const wrote = [...calls.values()].filter((one) => one.wrote).map(({ call }) => call);
-  // What nobody knows comes first where there is not room for all.
+  // Calls with an unknown end come first where not all fit.
   const unknown = wrote.filter(({ status }) => status === "unknown");
   const known = wrote.filter(({ status }) => status !== "unknown");
   return [...unknown, ...known].slice(0, MOST_CALLS);
 }
 
-function take(calls: Map<string, { call: EarlierCall; wrote: boolean }>, fact: Fact): void {
+function applyCallFact(
+  calls: Map<string, { call: EarlierCall; wrote: boolean }>,
+  fact: Fact,
+): void {
   const { run_id = "", tool_call_id, tool_name = "" } = fact;
   if (tool_call_id === undefined) return;
   const key = `${run_id} ${tool_call_id}`;
   if (fact.type === "tool.requested") {
-    const targets = [inputOf(fact.data)].filter((text) => text !== undefined);
+    const targets = [describeInput(fact.data)].filter((text) => text !== undefined);
     const call = { run_id, tool_call_id, tool_name, status: "unknown", targets };
     calls.set(key, { call, wrote: false });
   }
   const known = calls.get(key);
   if (known === undefined) return;
   if (fact.type === "permission.evaluated") {
-    const targets = targetsOf(fact.data.resources);
+    const targets = describeTargets(fact.data.resources);
     if (targets.length > 0) calls.set(key, { ...known, call: { ...known.call, targets } });
   } else if (fact.type === "tool.started") {
     const { effects, class: kind } = fact.data;
@@ -53,14 +56,14 @@ function take(calls: Map<string, { call: EarlierCall; wrote: boolean }>, fact: F
   }
 }
 
-function targetsOf(resources: readonly Resource[]): string[] {
+function describeTargets(resources: readonly Resource[]): string[] {
   return resources.slice(0, 5).map((resource) => {
     if (resource.kind === "path") return cut(resource.path);
     return cut(resource.kind === "command" ? resource.argv.join(" ") : resource.host);
   });
 }
 
-function inputOf({ model_input }: FactData<"tool.requested">): string | undefined {
+function describeInput({ model_input }: FactData<"tool.requested">): string | undefined {
   if (typeof model_input !== "string") return cutDefined(primaryArgument(model_input));
   try {
     return cutDefined(primaryArgument(JSON.parse(model_input)));

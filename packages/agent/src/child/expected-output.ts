@@ -1,5 +1,5 @@
-// The form a child's answer has to have, when its caller names one (AGENT-4): told to the child beforehand, checked after,
-// and what is wrong with it told once more before it counts as a failure.
+// The form a child's answer has to have, when its caller names one (AGENT-4): sent to the child beforehand, checked after,
+// and a wrong answer is sent back once before it counts as a failure.
 
 import {
   compileSchema,
@@ -13,8 +13,8 @@ export interface ExpectedOutput {
   /** For the prompt. */
   readonly wanted: string;
   read(answer: string): ReadOutput;
-  /** What the child is told of an answer that does not fit. */
-  mend(answer: string): string | undefined;
+  /** What the child reads about an answer that does not fit. */
+  requestCorrection(answer: string): string | undefined;
 }
 
 export type ReadOutput =
@@ -24,7 +24,9 @@ export type ReadOutput =
 const MOST_ISSUES = 20;
 
 /** Or what is wrong with the schema. */
-export function expectedOutput(given: unknown): ExpectedOutput | { readonly problem: string } {
+export function compileExpectedOutput(
+  given: unknown,
+): ExpectedOutput | { readonly problem: string } {
   const schema = readSchema(given);
   if (!schema.ok) {
     const problems = schema.problems.map(({ pointer, message }) => `${pointer || "it"} ${message}`);
@@ -32,37 +34,37 @@ export function expectedOutput(given: unknown): ExpectedOutput | { readonly prob
   }
   const { original } = schema;
   const check = compileSchema(original);
-  const wanted = wantedText(original);
-  return { wanted, read, mend };
+  const wanted = describeWantedOutput(original);
+  return { wanted, read, requestCorrection };
 
   function read(answer: string): ReadOutput {
-    const parsed = jsonIn(answer);
+    const parsed = parseJsonAnswer(answer);
     if (!parsed.ok) return parsed;
     const checked = check(parsed.output);
     if (checked.ok) return parsed;
-    const lines = checked.issues.slice(0, MOST_ISSUES).map(lineOf);
+    const lines = checked.issues.slice(0, MOST_ISSUES).map(describeIssue);
     return { ok: false, why: `\n${lines.join("\n")}` };
   }
 
-  function mend(answer: string): string | undefined {
+  function requestCorrection(answer: string): string | undefined {
     const found = read(answer);
     if (found.ok) return undefined;
     return `Your answer does not have the form that was asked for: ${found.why}\n\nAnswer once more. ${wanted}`;
   }
 }
 
-function lineOf({ path, message }: ValidationIssue): string {
+function describeIssue({ path, message }: ValidationIssue): string {
   return `- ${path === "" ? "the value" : path}: ${message}`;
 }
 
-function wantedText(schema: JsonSchema): string {
+function describeWantedOutput(schema: JsonSchema): string {
   return `Your last message has to be one JSON value and nothing else, which fits this JSON Schema:\n${JSON.stringify(schema)}`;
 }
 
 /** The whole answer, or the one fenced block in it. */
-function jsonIn(answer: string): ReadOutput {
+function parseJsonAnswer(answer: string): ReadOutput {
   const whole = answer.trim();
-  const only = onlyBlock(whole);
+  const only = findOnlyBlock(whole);
   for (const text of [whole, ...(only === undefined ? [] : [only])]) {
     try {
       return { ok: true, output: JSON.parse(text) as JsonValue };
@@ -74,7 +76,7 @@ function jsonIn(answer: string): ReadOutput {
 }
 
 /** Line by line, once: an answer of a megabyte of fences costs no more than any other. Blocks of other languages are none. */
-function onlyBlock(text: string): string | undefined {
+function findOnlyBlock(text: string): string | undefined {
   const lines = text.split("\n").map((line) => line.trimEnd());
   const found: string[] = [];
   let open: { readonly from: number; readonly isJson: boolean } | undefined;

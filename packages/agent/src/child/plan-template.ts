@@ -2,12 +2,12 @@
 
 import { defineTool, toolResult, type AnyTool } from "@soong/core";
 
-const TEMPLATE = `How to write a plan. Fill in each part, in this order, and leave out none; write "none" where there is nothing.
+const TEMPLATE = `How to write a plan. Fill in each part, in this order, and omit none; write "none" where there is nothing.
 
-1. Goal: in one or two sentences, what will be true when this is done, and how somebody can see that it is.
+1. Goal: in one or two sentences, what will be true when this is done, and how a user can check that it is.
 2. What is known: facts you have read yourself, each with where (file and line, command, page). Mark what you only suppose.
-3. Open questions: what you do not know and who or what can answer it. Ask the person only what no tool can tell.
-4. Steps: numbered, each small enough to be checked by itself. For each: what changes and where, what it depends on, how it is checked, and whether it can run beside others.
+3. Open questions: what you do not know and who or what can answer it. Ask the user only what no tool can answer.
+4. Steps: numbered, each small enough to be checked on its own. For each: what changes and where, what it depends on, how it is checked, and whether it can run beside others.
 5. What could go wrong: for each risk, how it would be noticed and what would then be done; what cannot be taken back.
 6. Not part of this: what a reader might expect and you will not do.
 

@@ -6,12 +6,12 @@ import type { TaskActor } from "@soong/tasks";
 
 export interface WorkerPool {
   readonly name: string;
-  /** Left out: `default_worker_agent`. */
+  /** Default: `default_worker_agent`. */
   readonly agent_definition_id?: string;
   readonly size: number;
   /** A reference, before the definition's own. */
   readonly model?: string;
-  /** Asked for beside the task tools; left out: the definition's, or the role's default (SURF-6). */
+  /** In addition to the task tools. Default: the definition's, or the role's default (SURF-6). */
   readonly allowed_tools?: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export interface PoolState {
   readonly workers: readonly WorkerState[];
 }
 
-export type Wanted =
+export type WorkerRequest =
   | { readonly pool: string; readonly worker?: undefined }
   | { readonly worker: string; readonly pool?: undefined };
 
@@ -59,9 +59,9 @@ export type Taken =
 export interface WorkerPools {
   readonly pools: readonly WorkerPool[];
   states(): readonly PoolState[];
-  take(wanted: Wanted, work: Omit<Assignment, "worker" | "pool" | "touched">): Taken;
+  take(wanted: WorkerRequest, work: Omit<Assignment, "worker" | "pool" | "touched">): Taken;
   free(assignment: Assignment): void;
-  ofRun(run_id: string): Assignment | undefined;
+  findByRun(run_id: string): Assignment | undefined;
 }
 
 /** Throws on settings that make no sense. */
@@ -86,14 +86,14 @@ export function createWorkerPools(pools: readonly WorkerPool[]): WorkerPools {
 
   return {
     pools,
-    states: () => pools.map(stateOf),
+    states: () => pools.map(describePool),
     take(wanted, work) {
       const meant = places.filter(({ pool, worker }) =>
         wanted.worker === undefined ? pool.name === wanted.pool : worker === wanted.worker,
       );
-      if (meant.length === 0) return { kind: "unknown", message: unknown(wanted) };
+      if (meant.length === 0) return { kind: "unknown", message: describeUnknown(wanted) };
       const place = meant.find(({ worker }) => !atWork.has(worker));
-      if (place === undefined) return { kind: "busy", message: busy(wanted) };
+      if (place === undefined) return { kind: "busy", message: describeBusy(wanted) };
       const touched = new Set(work.step_id === undefined ? [] : [work.step_id]);
       const assignment = { ...work, ...place, touched };
       atWork.set(place.worker, assignment);
@@ -102,11 +102,11 @@ export function createWorkerPools(pools: readonly WorkerPool[]): WorkerPools {
     free(assignment) {
       if (atWork.get(assignment.worker) === assignment) atWork.delete(assignment.worker);
     },
-    ofRun: (run_id) => [...atWork.values()].find((one) => one.run_id === run_id),
+    findByRun: (run_id) => [...atWork.values()].find((one) => one.run_id === run_id),
   };
 
-  function stateOf(pool: WorkerPool): PoolState {
-    const workers = places.filter((place) => place.pool === pool).map(workerState);
+  function describePool(pool: WorkerPool): PoolState {
+    const workers = places.filter((place) => place.pool === pool).map(describeWorker);
     const busyOnes = workers.filter(({ state }) => state === "busy").length;
     return {
       pool: pool.name,
@@ -117,7 +117,7 @@ export function createWorkerPools(pools: readonly WorkerPool[]): WorkerPools {
     };
   }
 
-  function workerState({ worker }: { readonly worker: string }): WorkerState {
+  function describeWorker({ worker }: { readonly worker: string }): WorkerState {
     const at = atWork.get(worker);
     if (at === undefined) return { worker, state: "idle" };
     const { run_id, task_id, step_id } = at;
@@ -130,7 +130,7 @@ export function createWorkerPools(pools: readonly WorkerPool[]): WorkerPools {
     };
   }
 
-  function unknown({ pool, worker }: Wanted): string {
+  function describeUnknown({ pool, worker }: WorkerRequest): string {
     if (places.length === 0) return "There are no worker pools: none is configured.";
     const known =
       worker === undefined
@@ -139,7 +139,7 @@ export function createWorkerPools(pools: readonly WorkerPool[]): WorkerPools {
     return `There is no ${worker === undefined ? `pool "${pool}"` : `worker "${worker}"`}; there are ${known}.`;
   }
 
-  function busy({ pool, worker }: Wanted): string {
+  function describeBusy({ pool, worker }: WorkerRequest): string {
     return worker === undefined
       ? `Every worker of the pool ${pool} is busy. Dispatch to another pool, or again when one of its runs has ended.`
       : `The worker ${worker} is busy with a run of its own. Dispatch to its pool or another worker, or again when that has ended.`;
@@ -147,7 +147,7 @@ export function createWorkerPools(pools: readonly WorkerPool[]): WorkerPools {
 }
 
 /** Who a worker is to its task (TASK-5). */
-export function workerActor(assignment: Assignment): TaskActor {
+export function toWorkerActor(assignment: Assignment): TaskActor {
   const { session_id, run_id, agent_id, task_id, step_id, worker } = assignment;
   return {
     kind: "worker",

@@ -1,9 +1,9 @@
 // agent.list_workers and agent.dispatch_worker, as an orchestrator sees them.
 
 import { type AnyTool, type JsonSchema, defineTool, toolResult } from "@soong/core";
-import type { AgentParts } from "./agent-parts.ts";
+import type { AgentParts } from "./start-child.ts";
 import { type DispatchInput, dispatchWorker } from "./dispatch-worker.ts";
-import { ALLOWED_TOOLS_FIELD, STARTER } from "./starter-tools.ts";
+import { ALLOWED_TOOLS_FIELD, SPAWN_TOOL } from "./spawn-tools.ts";
 
 export function listWorkersTool({ workers }: AgentParts): AnyTool {
   return defineTool({
@@ -37,7 +37,7 @@ export function listWorkersTool({ workers }: AgentParts): AnyTool {
 
 export function dispatchWorkerTool(parts: AgentParts): AnyTool {
   return defineTool({
-    ...STARTER,
+    ...SPAWN_TOOL,
     name: "agent.dispatch_worker",
     title: "Dispatch a worker",
     search_hint: "send task step to worker",
@@ -59,7 +59,7 @@ export function dispatchWorkerTool(parts: AgentParts): AnyTool {
           type: "string",
           minLength: 1,
           description:
-            "A ready step: it is claimed for the worker. Left out: the worker claims one itself.",
+            "A ready step: it is claimed for the worker. Default: the worker claims one itself.",
         },
         instructions: {
           type: "string",
@@ -70,7 +70,7 @@ export function dispatchWorkerTool(parts: AgentParts): AnyTool {
           ...ALLOWED_TOOLS_FIELD,
           items: { ...ALLOWED_TOOLS_FIELD.items },
           description:
-            "Tools it gets beside those for its task. Left out: those of its pool, or the file tools that only read. Whatever changes something has to be named.",
+            "Tools it gets beside those for its task. Default: those of its pool, or the file tools that only read. Tools that change something have to be named.",
         },
       } as const satisfies Record<keyof DispatchInput, JsonSchema>,
     },

@@ -1,4 +1,4 @@
-// What a compaction leaves behind, as a node (CTX-2): a summary, what must not be lost whoever summarises, and
+// What a compaction leaves behind, as a node (CTX-2): a summary, what a summary must not lose, and
 // from where on the conversation is still read as it was.
 
 import type { ConversationNode } from "@soong/core";
@@ -7,7 +7,7 @@ import type { NodePlace } from "./message-node.ts";
 
 /** Taken from the record itself, never left to a summary. */
 export interface Continuation {
-  /** What a person asked and nothing has answered yet. */
+  /** What the user asked and no answer has ended yet. */
   readonly requests: readonly string[];
   /** The last failure of each tool that has not succeeded since. */
   readonly incidents: readonly Incident[];
@@ -27,12 +27,12 @@ export interface Incident {
 }
 
 export interface Compaction {
-  /** The first node that is still read as it was; left out where none is. */
+  /** The first node that is still read as it was; absent where none is. */
   readonly kept_from?: string;
   readonly continuation: Continuation;
 }
 
-export const NOTHING_TO_CONTINUE: Continuation = {
+export const EMPTY_CONTINUATION: Continuation = {
   requests: [],
   incidents: [],
   loaded_tools: [],
@@ -53,7 +53,7 @@ export function compactionNode(
     kind: "compaction",
     content: [
       { type: "text", text: `Summary of the conversation up to here:\n\n${summary}` },
-      ...continuationText(continuation).map((text) => ({ type: "text" as const, text })),
+      ...renderContinuation(continuation).map((text) => ({ type: "text" as const, text })),
     ],
     data: {
       ...omitUndefined({ kept_from }),
@@ -62,7 +62,7 @@ export function compactionNode(
   };
 }
 
-/** Undefined for any other node; whatever of it is damaged reads as empty. */
+/** Undefined for any other node; damaged fields read as empty. */
 export function readCompaction(node: ConversationNode): Compaction | undefined {
   if (node.kind !== "compaction") return undefined;
   const { kept_from, continuation } = node.data ?? {};
@@ -70,24 +70,24 @@ export function readCompaction(node: ConversationNode): Compaction | undefined {
   return {
     ...(typeof kept_from === "string" ? { kept_from } : {}),
     continuation: {
-      requests: texts(given.requests),
-      incidents: incidents(given.incidents),
-      loaded_tools: texts(given.loaded_tools),
-      artifacts: texts(given.artifacts),
-      evidence: texts(given.evidence),
-      agents: texts(given.agents),
-      skills: texts(given.skills),
+      requests: readTexts(given.requests),
+      incidents: readIncidents(given.incidents),
+      loaded_tools: readTexts(given.loaded_tools),
+      artifacts: readTexts(given.artifacts),
+      evidence: readTexts(given.evidence),
+      agents: readTexts(given.agents),
+      skills: readTexts(given.skills),
     },
   };
 }
 
 /** What the last compaction says was found and loaded: a resumed conversation begins with it (CTX-2). */
-export function loadedToolsOn(path: readonly ConversationNode[]): readonly string[] {
+export function readLoadedTools(path: readonly ConversationNode[]): readonly string[] {
   const last = path.findLast(({ kind }) => kind === "compaction");
   return last === undefined ? [] : (readCompaction(last)?.continuation.loaded_tools ?? []);
 }
 
-function continuationText(continuation: Continuation): string[] {
+function renderContinuation(continuation: Continuation): string[] {
   const { requests, incidents: failed, loaded_tools, artifacts, evidence } = continuation;
   const sections: [string, readonly string[]][] = [
     ["Asked and not answered yet, word for word:", requests],
@@ -103,11 +103,11 @@ function continuationText(continuation: Continuation): string[] {
   );
 }
 
-function texts(value: unknown): string[] {
+function readTexts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-function incidents(value: unknown): Incident[] {
+function readIncidents(value: unknown): Incident[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((item: unknown) => {
     const { tool, message } = (item ?? {}) as Partial<Record<keyof Incident, unknown>>;

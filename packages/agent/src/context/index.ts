@@ -1,31 +1,39 @@
-// The context room: what of a conversation a model request holds. Pure: nodes in, messages out.
+// The context module: what of a conversation a model request holds. Pure: nodes in, messages out.
 
-export { compactionNode, loadedToolsOn } from "./compaction-node.ts";
-export { cutMiddle } from "./cut-middle.ts";
+export { compactionNode, readLoadedTools } from "./compaction-node.ts";
 export {
   TOKEN_ESTIMATE,
-  tokensOfMessages,
-  tokensOfText,
-  tokensOfTools,
+  estimateMessageTokens,
+  estimateTextTokens,
+  estimateToolTokens,
 } from "./estimate-tokens.ts";
 export {
   instructionNode,
-  instructionsOn,
+  readInstructionBlocks,
   readInstructions,
-  systemBlock,
-  withHash,
+  renderInstructions,
+  addContentHash,
   type InstructionBlocks,
 } from "./instruction-node.ts";
 export {
   answerNode,
+  cutMiddle,
   hookNode,
+  isInnerCall,
   readMessage,
   messageText,
   userNode,
   type NodePlace,
   type ReadMessage,
 } from "./message-node.ts";
-export { planCompaction, transcriptOf } from "./plan-compaction.ts";
+export { planCompaction, renderTranscript } from "./plan-compaction.ts";
 export { planContext, type ContextPlan } from "./plan-context.ts";
-export { addUser, messagesOf, readPath, type ContextUnit } from "./read-path.ts";
-export { isInnerCall } from "./inner-call.ts";
+export {
+  addUser,
+  listNodesInView,
+  readPath,
+  toModelMessages,
+  type CallingRun,
+  type ContextUnit,
+  type FindRun,
+} from "./read-path.ts";

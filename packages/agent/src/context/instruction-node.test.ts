@@ -4,7 +4,12 @@ import type { JsonObject } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { answer, node, result, user } from "../../../../test/agent/conversation-nodes.ts";
-import { instructionNode, instructionsOn, systemBlock, withHash } from "./instruction-node.ts";
+import {
+  instructionNode,
+  readInstructionBlocks,
+  renderInstructions,
+  addContentHash,
+} from "./instruction-node.ts";
 
 const place = { node_id: "n", parent_id: "p", session_id: "s", run_id: "r", agent_id: "a" };
 
@@ -13,8 +18,8 @@ const instructions = (text: string, path?: string, more: JsonObject = {}) =>
     data: { ...(path === undefined ? {} : { path }), origin: "project", ...more },
   });
 
-const shown = (...path: Parameters<typeof instructionsOn>[0]) =>
-  instructionsOn(path).blocks.map(({ path: file, text }) => `${file}: ${text}`);
+const shown = (...path: Parameters<typeof readInstructionBlocks>[0]) =>
+  readInstructionBlocks(path).blocks.map(({ path: file, text }) => `${file}: ${text}`);
 
 test("each file has one block, its newest, in the place of its first", () => {
   verifies("INSTR-1", "INSTR-2");
@@ -41,7 +46,7 @@ test("what has given way or does not fit is told, with why", () => {
     instructions("ääää", "/b"),
     instructions("tiny", "/c"),
   ];
-  const { blocks, omitted } = instructionsOn(path, 9);
+  const { blocks, omitted } = readInstructionBlocks(path, 9);
   expect(blocks.map(({ text }) => text)).toEqual(["newer", "tiny"]);
   expect(omitted.map(({ block, reason }) => [block.text, reason])).toEqual([
     ["old", "a newer version of the file was read"],
@@ -52,15 +57,23 @@ test("what has given way or does not fit is told, with why", () => {
 test("a block says whose it is and that it grants nothing, before a word of the file", () => {
   verifies("INSTR-2", "CTX-4");
   const block = { sha256: "", bytes: 9, cut: false, text: "Allow everything." };
-  const text = systemBlock({ ...block, origin: "project", path: '/a/"b"/AGENTS.md' });
+  const text = renderInstructions({ ...block, origin: "project", path: '/a/"b"/AGENTS.md' });
   expect(text).toMatch(
     /^Instructions of the project, from "\/a\/\\"b\\"\/AGENTS\.md"\. .*grant nothing/,
   );
   expect(text.indexOf("grant nothing")).toBeLessThan(text.indexOf("Allow everything."));
   expect(text.endsWith("\n\nAllow everything.")).toBe(true);
-  expect(systemBlock({ ...block, origin: "user", path: "/h" })).toContain("of the user,");
-  expect(systemBlock({ ...block, origin: "read", path: undefined })).toContain("from a tool.");
-  const cut = systemBlock({ ...block, origin: "read", path: "/a", cut: true, bytes: 77_000 });
+  expect(renderInstructions({ ...block, origin: "user", path: "/h" })).toContain("of the user,");
+  expect(renderInstructions({ ...block, origin: "read", path: undefined })).toContain(
+    "from a tool.",
+  );
+  const cut = renderInstructions({
+    ...block,
+    origin: "read",
+    path: "/a",
+    cut: true,
+    bytes: 77_000,
+  });
   expect(cut).toMatch(/Allow everything\.\n\n\[Cut here: the file has 77000 bytes/);
 });
 
@@ -75,11 +88,11 @@ test("a node has the hash of its own content, and reads as it was made", () => {
     content: [{ type: "text", text: "Use tabs." }],
     data: { ...about, sha256 },
   });
-  expect(instructionsOn([made]).blocks).toEqual([
+  expect(readInstructionBlocks([made]).blocks).toEqual([
     { ...about, text: "Use tabs.", sha256, node: made },
   ]);
   const bare = { kind: "instruction_context" as const, content: made.content };
-  expect(withHash(bare).data).toEqual({ sha256 });
+  expect(addContentHash(bare).data).toEqual({ sha256 });
 });
 
 test("whatever the path, no content and no file is there twice, and more room never shows less", () => {
@@ -95,14 +108,14 @@ test("whatever the path, no content and no file is there twice, and more room ne
         answer("", "1"),
         result("1", "x"),
       ]);
-      const { blocks } = instructionsOn(path, room);
+      const { blocks } = readInstructionBlocks(path, room);
       expect(new Set(blocks.map(({ text }) => text)).size).toBe(blocks.length);
       const files = blocks.flatMap(({ path: file }) => file ?? []);
       expect(new Set(files).size).toBe(files.length);
       expect(blocks.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThanOrEqual(room);
       const last = given.at(-1);
       if (last !== undefined) {
-        expect(instructionsOn(path).blocks.map(({ text }) => text)).toContain(last.text);
+        expect(readInstructionBlocks(path).blocks.map(({ text }) => text)).toContain(last.text);
       }
     }),
   );

@@ -3,10 +3,10 @@ import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { anyPath, answer, node, result, user } from "../../../../test/agent/conversation-nodes.ts";
 import { compactionNode, readCompaction } from "./compaction-node.ts";
-import { instructionsOn } from "./instruction-node.ts";
+import { readInstructionBlocks } from "./instruction-node.ts";
 import { messageText } from "./message-node.ts";
-import { planCompaction, transcriptOf } from "./plan-compaction.ts";
-import { messagesOf, readPath } from "./read-path.ts";
+import { planCompaction, renderTranscript } from "./plan-compaction.ts";
+import { toModelMessages, readPath } from "./read-path.ts";
 
 const place = { node_id: "c", parent_id: undefined, session_id: "s", run_id: "r", agent_id: "a" };
 
@@ -68,7 +68,7 @@ test("a compaction node stands for what it took away, and what it kept is read a
   const made = compactionNode(place, "It went so.", { kept_from, continuation });
   const stored = JSON.parse(JSON.stringify([...PATH, made, user("Go on")])) as typeof PATH;
   expect(readCompaction(made)).toEqual({ kept_from, continuation });
-  const messages = messagesOf(readPath(stored).units, "m");
+  const messages = toModelMessages(readPath(stored).units, "m");
   expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
   const [summary] = messages;
   const text = summary?.role === "user" ? messageText(summary.content) : "";
@@ -107,8 +107,8 @@ test("a transcript is as long as it may be, and gives up results before the cour
   verifies("CTX-2");
   const path = [user("Find it"), answer("Looking", "1"), result("1", "z".repeat(50_000))];
   const { units } = readPath(path);
-  expect(transcriptOf(units, 20_000)).toContain("z".repeat(50_000));
-  const short = transcriptOf(units, 500);
+  expect(renderTranscript(units, 20_000)).toContain("z".repeat(50_000));
+  const short = renderTranscript(units, 500);
   expect(short.length).toBeLessThanOrEqual(2100);
   expect(short).toContain("User: Find it");
   expect(short).toContain("Assistant: Looking");
@@ -129,8 +129,8 @@ test("whatever the conversation, no unit is split or lost between what is taken 
       expect(after.units.slice(1).map(({ nodes }) => nodes[0])).toEqual(
         plan.kept.map(({ nodes }) => nodes[0]),
       );
-      expect(messagesOf(after.units.slice(1), "m")).toEqual(messagesOf(plan.kept, "m"));
-      expect(instructionsOn([...path, made])).toEqual(instructionsOn(path));
+      expect(toModelMessages(after.units.slice(1), "m")).toEqual(toModelMessages(plan.kept, "m"));
+      expect(readInstructionBlocks([...path, made])).toEqual(readInstructionBlocks(path));
     }),
   );
 });

@@ -2,10 +2,10 @@
 
 import type { ContentBlock, ConversationNode } from "@soong/core";
 import { isMediaBlock } from "@soong/core/internal";
-import { NOTHING_TO_CONTINUE, readCompaction, type Continuation } from "./compaction-node.ts";
-import { cutMiddle } from "./cut-middle.ts";
+import { EMPTY_CONTINUATION, readCompaction, type Continuation } from "./compaction-node.ts";
+import { cutMiddle } from "./message-node.ts";
 import { messageText } from "./message-node.ts";
-import { tokensOfUnit } from "./plan-context.ts";
+import { estimateUnitTokens } from "./plan-context.ts";
 import type { AnswerUnit, ContextUnit } from "./read-path.ts";
 
 export interface CompactionPlan {
@@ -26,10 +26,10 @@ export function planCompaction(
   loadedTools: readonly string[],
 ): CompactionPlan | undefined {
   let from = units.length - 1;
-  let tokens = tokensOf(units[from]);
-  while (from > 0 && tokens + tokensOf(units[from - 1]) <= keepTokens) {
+  let tokens = estimateTokensOrZero(units[from]);
+  while (from > 0 && tokens + estimateTokensOrZero(units[from - 1]) <= keepTokens) {
     from -= 1;
-    tokens += tokensOf(units[from]);
+    tokens += estimateTokensOrZero(units[from]);
   }
   // A summary of a summary alone would only lose.
   const affected = units.slice(0, Math.max(0, from));
@@ -37,21 +37,21 @@ export function planCompaction(
   return {
     affected,
     kept: units.slice(from),
-    continuation: continuationOf(affected, units, loadedTools),
+    continuation: buildContinuation(affected, units, loadedTools),
   };
 }
 
-/** The affected part as text: a request of its own, whose calls nobody has to answer. */
-export function transcriptOf(affected: readonly ContextUnit[], maxTokens: number): string {
-  const whole = affected.flatMap((unit) => linesOf(unit, Number.POSITIVE_INFINITY)).join("\n\n");
+/** The affected part as text: a request of its own, whose calls need no result. */
+export function renderTranscript(affected: readonly ContextUnit[], maxTokens: number): string {
+  const whole = affected.flatMap((unit) => renderUnit(unit, Number.POSITIVE_INFINITY)).join("\n\n");
   const maxChars = maxTokens * 4;
   if (whole.length <= maxChars) return whole;
   // Results first: most of the length is in them, and least of the course of things.
   const perBlock = Math.max(200, Math.floor(maxChars / (affected.length * 4)));
-  return cutMiddle(affected.flatMap((unit) => linesOf(unit, perBlock)).join("\n\n"), maxChars);
+  return cutMiddle(affected.flatMap((unit) => renderUnit(unit, perBlock)).join("\n\n"), maxChars);
 }
 
-function linesOf(unit: ContextUnit, maxChars: number): string[] {
+function renderUnit(unit: ContextUnit, maxChars: number): string[] {
   if (unit.kind !== "answer") {
     const who = unit.kind === "user" ? "User" : "Earlier summary";
     const text = messageText(unit.nodes.flatMap(({ content }) => content));
@@ -63,7 +63,7 @@ function linesOf(unit: ContextUnit, maxChars: number): string[] {
     ...calls.flatMap(({ tool_call_id, name, arguments: sent }) => {
       const result = unit.results.get(tool_call_id);
       const outcome = result?.is_error === true ? "failed" : "answered";
-      const said = result === undefined ? "nothing" : blocksAsText(result);
+      const said = result === undefined ? "nothing" : renderBlocks(result);
       return [
         `Call ${name}: ${cutMiddle(sent, maxChars)}`,
         `${name} ${outcome}: ${cutMiddle(said, maxChars)}`,
@@ -72,7 +72,7 @@ function linesOf(unit: ContextUnit, maxChars: number): string[] {
   ];
 }
 
-function blocksAsText({ content }: ConversationNode): string {
+function renderBlocks({ content }: ConversationNode): string {
   return content
     .map((block) => {
       if (block.type === "text") return block.text;
@@ -88,18 +88,21 @@ function isResource(
   return block.type === "resource" || block.type === "resource_link";
 }
 
-function continuationOf(
+function buildContinuation(
   affected: readonly ContextUnit[],
   units: readonly ContextUnit[],
   loadedTools: readonly string[],
 ): Continuation {
   const before = affected
     .flatMap(({ nodes }) => nodes.map((node) => readCompaction(node)?.continuation))
-    .reduce<Continuation>((sum, one) => ({ ...sum, ...one }), NOTHING_TO_CONTINUE);
+    .reduce<Continuation>((sum, one) => ({ ...sum, ...one }), EMPTY_CONTINUATION);
   const blocks = affected.flatMap(({ nodes }) => nodes.flatMap(({ content }) => content));
   return {
-    requests: unique([...stillOpen(before.requests, affected), ...openRequests(affected)]),
-    incidents: openIncidents(before, affected, units),
+    requests: unique([
+      ...keepOpenRequests(before.requests, affected),
+      ...findOpenRequests(affected),
+    ]),
+    incidents: findOpenIncidents(before, affected, units),
     loaded_tools: unique([...before.loaded_tools, ...loadedTools]),
     artifacts: unique([
       ...before.artifacts,
@@ -109,17 +112,23 @@ function continuationOf(
       ...before.evidence,
       ...blocks.flatMap((block) => (isResource(block) ? [block.uri] : [])),
     ]),
-    agents: unique([...before.agents, ...affected.flatMap(({ nodes }) => nodes.flatMap(agentOf))]),
-    skills: unique([...before.skills, ...affected.flatMap(({ nodes }) => nodes.flatMap(skillOf))]),
+    agents: unique([
+      ...before.agents,
+      ...affected.flatMap(({ nodes }) => nodes.flatMap(describeChildResult)),
+    ]),
+    skills: unique([
+      ...before.skills,
+      ...affected.flatMap(({ nodes }) => nodes.flatMap(readSkillName)),
+    ]),
   };
 }
 
-function skillOf({ kind, data = {} }: ConversationNode): string[] {
+function readSkillName({ kind, data = {} }: ConversationNode): string[] {
   const name = kind === "skill_context" ? data["skill"] : undefined;
   return typeof name === "string" ? [name] : [];
 }
 
-function agentOf({ kind, data = {} }: ConversationNode): string[] {
+function describeChildResult({ kind, data = {} }: ConversationNode): string[] {
   if (kind !== "child_result") return [];
   const words = [data["agent_definition_id"], data["agent_id"], data["run_id"], data["status"]];
   const [definition, agent, run, status] = words.map((word) =>
@@ -129,14 +138,14 @@ function agentOf({ kind, data = {} }: ConversationNode): string[] {
 }
 
 /** An answer without calls ends what was asked before it, unless it broke off. */
-function openRequests(affected: readonly ContextUnit[]): string[] {
+function findOpenRequests(affected: readonly ContextUnit[]): string[] {
   return affected
     .slice(affected.findLastIndex(isFinalAnswer) + 1)
-    .flatMap((unit) => (unit.kind === "user" ? [requestOf(unit.nodes)] : []))
+    .flatMap((unit) => (unit.kind === "user" ? [renderRequest(unit.nodes)] : []))
     .filter((text) => text !== "");
 }
 
-function stillOpen(
+function keepOpenRequests(
   requests: readonly string[],
   affected: readonly ContextUnit[],
 ): readonly string[] {
@@ -149,12 +158,12 @@ function isFinalAnswer(unit: ContextUnit): boolean {
   return calls.length === 0 && text !== "" && unfinished !== true;
 }
 
-function requestOf(nodes: readonly ConversationNode[]): string {
+function renderRequest(nodes: readonly ConversationNode[]): string {
   const asked = nodes.flatMap((node) => (node.kind === "message" ? node.content : []));
   return cutMiddle(messageText(asked), MAX_REQUEST_CHARS);
 }
 
-function openIncidents(
+function findOpenIncidents(
   before: Continuation,
   affected: readonly ContextUnit[],
   units: readonly ContextUnit[],
@@ -163,23 +172,23 @@ function openIncidents(
   const gone = new Set(affected);
   for (const unit of units) {
     if (unit.kind !== "answer") continue;
-    for (const [tool, result] of resultsOf(unit)) {
+    for (const [tool, result] of listResults(unit)) {
       if (result.is_error !== true) open.delete(tool);
-      else if (gone.has(unit)) open.set(tool, cutMiddle(blocksAsText(result), MAX_INCIDENT_CHARS));
+      else if (gone.has(unit)) open.set(tool, cutMiddle(renderBlocks(result), MAX_INCIDENT_CHARS));
     }
   }
   return [...open].map(([tool, message]) => ({ tool, message }));
 }
 
-function resultsOf({ answer, results }: AnswerUnit): [string, ConversationNode][] {
+function listResults({ answer, results }: AnswerUnit): [string, ConversationNode][] {
   return answer.calls.flatMap(({ tool_call_id, name }) => {
     const result = results.get(tool_call_id);
     return result === undefined ? [] : [[name, result] as [string, ConversationNode]];
   });
 }
 
-function tokensOf(unit: ContextUnit | undefined): number {
-  return unit === undefined ? 0 : tokensOfUnit(unit);
+function estimateTokensOrZero(unit: ContextUnit | undefined): number {
+  return unit === undefined ? 0 : estimateUnitTokens(unit);
 }
 
 function unique(texts: readonly string[]): string[] {

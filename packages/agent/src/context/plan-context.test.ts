@@ -2,23 +2,29 @@ import fc from "fast-check";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { anyPath, answer, node, result, user } from "../../../../test/agent/conversation-nodes.ts";
-import { cutMiddle } from "./cut-middle.ts";
-import { tokensOfMessages, tokensOfText, tokensOfTools } from "./estimate-tokens.ts";
+import { cutMiddle } from "./message-node.ts";
+import {
+  estimateMessageTokens,
+  estimateTextTokens,
+  estimateToolTokens,
+} from "./estimate-tokens.ts";
 import { planContext } from "./plan-context.ts";
-import { messagesOf, readPath } from "./read-path.ts";
+import { toModelMessages, readPath } from "./read-path.ts";
 
 test("a result of 400 kB counts as what it is", () => {
   verifies("CTX-3");
   const { units } = readPath([user("go"), answer("", "1"), result("1", "x".repeat(400_000))]);
-  expect(tokensOfMessages(messagesOf(units, "m"))).toBeGreaterThan(100_000);
+  expect(estimateMessageTokens(toModelMessages(units, "m"))).toBeGreaterThan(100_000);
   const called = answer("", "1");
   called.data = {
     role: "assistant",
     calls: [{ tool_call_id: "1", name: "a", arguments: "y".repeat(4000) }],
   };
-  expect(tokensOfMessages(messagesOf(readPath([called]).units, "m"))).toBeGreaterThan(1000);
+  expect(estimateMessageTokens(toModelMessages(readPath([called]).units, "m"))).toBeGreaterThan(
+    1000,
+  );
   const tool = { name: "a", description: "d".repeat(400), input_schema: {} };
-  expect(tokensOfTools([tool])).toBeGreaterThan(100);
+  expect(estimateToolTokens([tool])).toBeGreaterThan(100);
 });
 
 test("a call and its results stay or go together, and what was asked is noted", () => {
@@ -66,8 +72,11 @@ test("whatever the conversation and the budget, whole units are kept, newest fir
       const { kept, omitted, note, tokens } = planContext(units, budget);
       expect([...omitted, ...kept]).toEqual(units);
       if (units.length > 0) expect(kept.at(-1)).toBe(units.at(-1));
-      const sent = kept.reduce((sum, unit) => sum + tokensOfMessages(messagesOf([unit], "m")), 0);
-      expect(tokens).toBe(sent + tokensOfText(note ?? ""));
+      const sent = kept.reduce(
+        (sum, unit) => sum + estimateMessageTokens(toModelMessages([unit], "m")),
+        0,
+      );
+      expect(tokens).toBe(sent + estimateTextTokens(note ?? ""));
       if (kept.length > 1) expect(tokens).toBeLessThanOrEqual(budget);
       expect(note === undefined).toBe(omitted.length === 0);
       const asked = omitted.find(({ kind }) => kind === "user")?.nodes[0]?.content[0];
@@ -90,6 +99,6 @@ test("a cut text keeps both ends and splits no character", () => {
     ),
   );
   expect(cutMiddle("a".repeat(50) + "b".repeat(50), 10)).toBe(
-    "aaaaa\n[… 90 characters left out …]\nbbbbb",
+    "aaaaa\n[… 90 characters omitted …]\nbbbbb",
   );
 });

@@ -3,9 +3,9 @@ import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { anyPath, answer, node, result, user } from "../../../../test/agent/conversation-nodes.ts";
 import type { ModelMessage } from "../model/index.ts";
-import { instructionsOn } from "./instruction-node.ts";
+import { readInstructionBlocks } from "./instruction-node.ts";
 import { answerNode, hookNode, userNode } from "./message-node.ts";
-import { messagesOf, readPath } from "./read-path.ts";
+import { toModelMessages, readPath } from "./read-path.ts";
 
 const place = { node_id: "n", parent_id: undefined, session_id: "s", run_id: "r", agent_id: "a" };
 
@@ -20,7 +20,7 @@ test("messages become nodes and the same messages again", () => {
     answerNode(place, { model: "m", text: "done", calls: [] }),
   ];
   const stored = JSON.parse(JSON.stringify(path)) as typeof path;
-  expect(messagesOf(readPath(stored).units, "m")).toEqual([
+  expect(toModelMessages(readPath(stored).units, "m")).toEqual([
     { role: "user", content: [{ type: "text", text: "go" }] },
     { role: "assistant", text: "I look", calls, provider_data: { s: 1 } },
     {
@@ -51,7 +51,7 @@ test("a call without a result gets one, and a result without its call is left ou
     second,
   ]);
   expect(orphans).toEqual([stray, second]);
-  expect(messagesOf(units, "m").at(-1)).toMatchObject({
+  expect(toModelMessages(units, "m").at(-1)).toMatchObject({
     role: "tool",
     results: [
       { tool_call_id: "1", is_error: true },
@@ -63,7 +63,7 @@ test("a call without a result gets one, and a result without its call is left ou
 test("results are in the order of their calls, whatever order they stand in", () => {
   verifies("CTX-3");
   const path = [user("go"), answer("", "1", "2"), result("2", "b"), result("1", "a", true)];
-  expect(messagesOf(readPath(path).units, "m").at(-1)).toMatchObject({
+  expect(toModelMessages(readPath(path).units, "m").at(-1)).toMatchObject({
     results: [
       { tool_call_id: "1", is_error: true },
       { tool_call_id: "2", is_error: false },
@@ -76,22 +76,22 @@ test("instructions are system text, each once, and in no message", () => {
   const rule = node("instruction_context", "Use tabs.");
   const path = [user("go"), answer("", "1"), result("1", "read"), rule, user("more"), { ...rule }];
   const { units } = readPath(path);
-  expect(instructionsOn(path).blocks.map((block) => block.node)).toEqual([rule]);
-  expect(JSON.stringify(messagesOf(units, "m"))).not.toContain("tabs");
+  expect(readInstructionBlocks(path).blocks.map((block) => block.node)).toEqual([rule]);
+  expect(JSON.stringify(toModelMessages(units, "m"))).not.toContain("tabs");
 });
 
 test("a message no one of ours has written does not become one", () => {
   verifies("CTX-3");
   const odd = node("message", "x", { data: { role: "assistant", calls: [null, { name: 1 }] } });
   const { units } = readPath([user("go"), odd]);
-  expect(messagesOf(units, "m").at(-1)).toEqual({ role: "assistant", text: "x", calls: [] });
+  expect(toModelMessages(units, "m").at(-1)).toEqual({ role: "assistant", text: "x", calls: [] });
 });
 
 test("whatever the path, every call has one result, every result its call, and no two user messages meet", () => {
   verifies("CTX-3");
   fc.assert(
     fc.property(anyPath(), (path) => {
-      expect(problemsOf(messagesOf(readPath(path).units, "m"))).toEqual([]);
+      expect(problemsOf(toModelMessages(readPath(path).units, "m"))).toEqual([]);
     }),
   );
 });
@@ -118,7 +118,7 @@ test("messages are the same objects as long as nothing of their unit has changed
   const called = answer("", "1");
   const extra = { ...called, data: { ...called.data, provider_data: { a: 1 } } };
   const read = (model: string, ...path: Parameters<typeof readPath>[0]) =>
-    messagesOf(readPath(path).units, model);
+    toModelMessages(readPath(path).units, model);
   const first = read("m", asked, extra, result("1", "one"));
   const results = [result("1", "two"), result("1", "three")] as const;
   const second = read("m", asked, extra, results[0]);

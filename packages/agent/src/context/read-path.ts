@@ -1,7 +1,7 @@
-// A path of the conversation as units a request is made of (CTX-3): what a person said, or an answer with
+// A path of the conversation as units a request is made of (CTX-3): what the user said, or an answer with
 // the results of all its calls. A unit is sent whole or not at all, so no call is ever without its result.
 
-import type { ContentBlock, ConversationNode } from "@soong/core";
+import type { ContentBlock, ConversationNode, CallIds, Run } from "@soong/core";
 import type { ModelCall, ModelMessage, ModelResult } from "../model/index.ts";
 import { readCompaction } from "./compaction-node.ts";
 import { readMessage, type AnswerParts } from "./message-node.ts";
@@ -41,7 +41,7 @@ export function readPath(path: readonly ConversationNode[]): ReadPath {
     else if (node.kind === "compaction") units.push({ kind: "summary", nodes: [node] });
     else if (node.kind === "instruction_context") last?.nodes.push(node);
     else if (node.kind === "tool_result") {
-      if (!takeResult(last, node)) orphans.push(node);
+      if (!attachResult(last, node)) orphans.push(node);
     } else if (last?.kind === "answer") {
       last.nodes.push(node);
       last.added.push(node);
@@ -52,10 +52,10 @@ export function readPath(path: readonly ConversationNode[]): ReadPath {
 }
 
 /** For one model: what another has left for itself in an answer is not for this one. */
-export function messagesOf(units: readonly ContextUnit[], model: string): ModelMessage[] {
+export function toModelMessages(units: readonly ContextUnit[], model: string): ModelMessage[] {
   const messages: ModelMessage[] = [];
   for (const unit of units) {
-    for (const message of messagesOfUnit(unit, model)) {
+    for (const message of toUnitMessages(unit, model)) {
       const follows = messages.at(-1)?.role === "user";
       if (message.role === "user" && follows) addUser(messages, message.content);
       else messages.push(message);
@@ -64,10 +64,10 @@ export function messagesOf(units: readonly ContextUnit[], model: string): ModelM
   return messages;
 }
 
-/** The same objects as long as the unit is the same: whoever measures a message does so once. */
-function messagesOfUnit(unit: ContextUnit, model: string): readonly ModelMessage[] {
+/** The same objects as long as the unit is the same, so that a message is measured once. */
+function toUnitMessages(unit: ContextUnit, model: string): readonly ModelMessage[] {
   const [first] = unit.nodes;
-  const last = first === undefined ? undefined : made.get(first);
+  const last = first === undefined ? undefined : unitMessages.get(first);
   const isSame =
     last?.model === model &&
     last.nodes.length === unit.nodes.length &&
@@ -75,13 +75,13 @@ function messagesOfUnit(unit: ContextUnit, model: string): readonly ModelMessage
   if (isSame) return last.messages;
   const messages: ModelMessage[] = [];
   if (unit.kind === "answer") addAnswer(messages, unit, model);
-  else addUser(messages, contentOf(unit.nodes));
-  if (first !== undefined) made.set(first, { model, nodes: [...unit.nodes], messages });
+  else addUser(messages, collectContent(unit.nodes));
+  if (first !== undefined) unitMessages.set(first, { model, nodes: [...unit.nodes], messages });
   return messages;
 }
 
 /** By the first node of a unit. */
-const made = new WeakMap<
+const unitMessages = new WeakMap<
   ConversationNode,
   {
     readonly model: string;
@@ -98,9 +98,9 @@ function addAnswer(messages: ModelMessage[], unit: AnswerUnit, model: string): v
     messages.push({ role: "assistant", text, calls, ...own });
   }
   if (calls.length > 0) {
-    messages.push({ role: "tool", results: calls.map((call) => resultOf(unit, call)) });
+    messages.push({ role: "tool", results: calls.map((call) => toModelResult(unit, call)) });
   }
-  addUser(messages, contentOf(unit.added));
+  addUser(messages, collectContent(unit.added));
 }
 
 /** Side by side they are one message: not every provider takes two in a row. */
@@ -112,7 +112,7 @@ export function addUser(messages: ModelMessage[], content: readonly ContentBlock
   } else messages.push({ role: "user", content });
 }
 
-/** The last compaction stands for all before it, but for the units it kept. */
+/** The last compaction replaces all before it, but for the units it kept. */
 function afterCompaction(path: readonly ConversationNode[]): readonly ConversationNode[] {
   const at = path.findLastIndex((node) => readCompaction(node) !== undefined);
   const node = path[at];
@@ -136,7 +136,7 @@ function answerUnit(node: ConversationNode, answer: AnswerParts): AnswerUnit {
   };
 }
 
-function takeResult(unit: ContextUnit | undefined, node: ConversationNode): boolean {
+function attachResult(unit: ContextUnit | undefined, node: ConversationNode): boolean {
   const id = node.tool_call_id;
   if (unit?.kind !== "answer" || id === undefined || unit.results.has(id)) return false;
   if (!unit.answer.calls.some(({ tool_call_id }) => tool_call_id === id)) return false;
@@ -146,7 +146,7 @@ function takeResult(unit: ContextUnit | undefined, node: ConversationNode): bool
 }
 
 /** A call that never got to its first fact has no result on record; its provider needs one all the same. */
-function resultOf(unit: AnswerUnit, { tool_call_id, name }: ModelCall): ModelResult {
+function toModelResult(unit: AnswerUnit, { tool_call_id, name }: ModelCall): ModelResult {
   const node = unit.results.get(tool_call_id);
   if (node !== undefined) {
     return { tool_call_id, name, content: node.content, is_error: node.is_error === true };
@@ -155,6 +155,21 @@ function resultOf(unit: AnswerUnit, { tool_call_id, name }: ModelCall): ModelRes
   return { tool_call_id, name, content: [{ type: "text", text }], is_error: true };
 }
 
-function contentOf(nodes: readonly ConversationNode[]): ContentBlock[] {
+function collectContent(nodes: readonly ConversationNode[]): ContentBlock[] {
   return nodes.flatMap((node) => (node.kind === "instruction_context" ? [] : node.content));
+}
+
+/** The run behind a call of a skill or memory tool. A call that no conversation made has none. */
+export interface CallingRun {
+  readonly run: Pick<Run, "surface" | "recorder" | "openTurn">;
+  /** The conversation as it is now, root first. */
+  path(): readonly ConversationNode[];
+}
+
+/** Such as `activeRuns.find` of `createAgents`. */
+export type FindRun = (ids: CallIds) => CallingRun | undefined;
+
+/** What the next request can hold of a conversation: a compaction replaces all before it. */
+export function listNodesInView(path: readonly ConversationNode[]): readonly ConversationNode[] {
+  return readPath(path).units.flatMap(({ nodes }) => nodes);
 }

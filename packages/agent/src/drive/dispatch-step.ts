@@ -2,7 +2,7 @@
 // The tool claims the step before the worker begins, so that no two drivers ever work on it at once (TASK-4).
 
 import { messageOf, randomIds, systemClock, type Run, type ToolResult } from "@soong/core";
-import { loopLimits, sumUsage, type RunSeat, type UsageTotal } from "../loop/index.ts";
+import { loopLimits, sumUsage, type ActiveRun, type UsageTotal } from "../loop/index.ts";
 import type { StepRecord } from "@soong/tasks";
 import type { DriveOptions } from "./drive-options.ts";
 
@@ -20,11 +20,11 @@ export interface Driver {
 }
 
 export async function startDriver(options: DriveOptions, stop: AbortController): Promise<Driver> {
-  const run = await options.session.startRun(runOptions(options));
+  const run = await options.session.startRun(buildDriverRunOptions(options));
   return { options, run, account: sumUsage([]), stop };
 }
 
-/** Never more than one call a run: how many children a run may have bounds models, not people who drive a task. */
+/** Never more than one call a run: how many children a run may have bounds models, not users who drive a task. */
 export async function dispatchStep(
   driver: Driver,
   { task_id, step_id }: Pick<StepRecord, "task_id" | "step_id">,
@@ -33,13 +33,13 @@ export async function dispatchStep(
   const { options } = driver;
   const { signal } = driver.stop;
   const { run_id, agent_id } = driver.run.identity;
-  const given = { ...runOptions(options), parent: { run_id, agent_id } };
+  const given = { ...buildDriverRunOptions(options), parent: { run_id, agent_id } };
   const run = await options.session.startRun(given);
   const about = { task_id, step_id, worker };
   const { seq } = run.recorder.record("task.step.dispatched", about);
-  const seat = seatOf(driver, run, seq);
+  const active = createDriverRun(driver, run, seq);
   const abort = (): void => void run.abort(messageOf(signal.reason));
-  options.agents.seats.entered(seat);
+  options.agents.activeRuns.add(active);
   signal.addEventListener("abort", abort, { once: true });
   try {
     if (signal.aborted) abort();
@@ -48,11 +48,11 @@ export async function dispatchStep(
     return result;
   } finally {
     signal.removeEventListener("abort", abort);
-    options.agents.seats.left(seat);
+    options.agents.activeRuns.remove(active);
   }
 }
 
-function runOptions({ models }: DriveOptions) {
+function buildDriverRunOptions({ models }: DriveOptions) {
   return {
     mode: "orchestrator",
     allowedTools: [DISPATCH],
@@ -60,18 +60,18 @@ function runOptions({ models }: DriveOptions) {
   } as const;
 }
 
-/** Nobody converses in such a run: it is there for the workers below it. */
-function seatOf({ options, account }: Driver, run: Run, lastSeq: number): RunSeat {
-  const { session, models, system = [], limits, supply } = options;
+/** Such a run has no conversation: it is the parent of its workers. */
+function createDriverRun({ options, account }: Driver, run: Run, lastSeq: number): ActiveRun {
+  const { session, models, system = [], limits, toolProvider } = options;
   const { clock = systemClock(), ids = randomIds() } = options;
   return {
     session,
     run,
-    options: runOptions(options),
+    options: buildDriverRunOptions(options),
     models,
     system,
     limits: loopLimits(limits),
-    supply,
+    toolProvider,
     agent_definition_id: undefined,
     clock,
     ids,

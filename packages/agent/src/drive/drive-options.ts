@@ -1,8 +1,8 @@
-// What driving a task takes and tells.
+// The options of driving a task, its events and how it ends.
 
 import type { Clock, IdSource, Session } from "@soong/core";
 import type { Agents } from "../child/index.ts";
-import type { LoopLimits, ToolSupply } from "../loop/index.ts";
+import type { LoopLimits, ToolProvider } from "../loop/index.ts";
 import type { Model } from "../model/index.ts";
 import type { StepStatus, Tasks } from "@soong/tasks";
 
@@ -15,11 +15,11 @@ export interface DriveOptions {
   readonly tasks: Tasks;
   /** For workers whose pool and definition name none. */
   readonly models: readonly [Model, ...Model[]];
-  /** Names of pools. Left out: all there are. */
+  /** Names of pools. Default: all. */
   readonly pools?: readonly string[];
   readonly system?: readonly string[];
   readonly limits?: Partial<LoopLimits>;
-  readonly supply?: ToolSupply;
+  readonly toolProvider?: ToolProvider;
   /** Stops the workers and gives their steps back; what was finished stays finished. */
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: DriveEvent) => void;
@@ -51,12 +51,12 @@ export type DriveEvent =
     };
 
 export type DriveEnd =
-  /** How the task ended, whoever ended it. */
+  /** How the task ended. */
   | {
       readonly kind: "completed" | "failed" | "cancelled";
       readonly reason: string;
     }
-  /** It goes on when somebody has removed what blocks it. */
+  /** It continues when what blocks it is removed. */
   | { readonly kind: "blocked"; readonly reason: string }
   /** No worker can be put to work. */
   | { readonly kind: "stuck"; readonly reason: string }

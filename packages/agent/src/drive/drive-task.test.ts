@@ -36,7 +36,10 @@ async function stage(steps: Steps, luck: Luck, given: StageOptions = {}) {
   const agents = createAgents({ catalog, childTimeoutMs: 60_000, pools, tasks: { tasks, keeper } });
   const kernel = createKernel({
     tools: DEMO,
-    sources: [agents.source, taskTools({ tasks, keeper, callerOf: (ids) => agents.callerOf(ids) })],
+    sources: [
+      agents.source,
+      taskTools({ tasks, keeper, resolveCaller: (ids) => agents.resolveCaller(ids) }),
+    ],
     config: { agents: { max_concurrent_children_per_session: 8, max_children_per_run: 1 } },
   });
   const journal = createMemoryJournal();
@@ -203,7 +206,9 @@ test("ready steps go to free workers until all are done, each once, and the task
     Array.from({ length: 4 }, () => driver?.run_id),
   );
   const { session_id: sessionId } = at.session;
-  const seats = runs.map(({ run_id: runId = "" }) => at.agents.seats.find({ sessionId, runId }));
+  const seats = runs.map(({ run_id: runId = "" }) =>
+    at.agents.activeRuns.find({ sessionId, runId }),
+  );
   expect(new Set(seats)).toEqual(new Set([undefined]));
   // There is nothing left to do, and nothing is done.
   expect(await at.drive()).toMatchObject({ kind: "completed" });

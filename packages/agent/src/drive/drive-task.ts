@@ -12,10 +12,10 @@ import {
 } from "@soong/tasks";
 import { dispatchStep, startDriver, type Driver } from "./dispatch-step.ts";
 import type { DriveEnd, DriveOptions } from "./drive-options.ts";
-import { everyStep, verdictOf } from "./verdict.ts";
+import { readAllSteps, concludeTask } from "./conclude-task.ts";
 
-/** Others tell nobody here what they do: somebody has to look. */
-const LOOK_AGAIN_MS = 500;
+/** Other processes send no events here, so the task is polled. */
+const POLL_MS = 500;
 /** So often a step may come back without an attempt that counts before something is wrong with more than the step. */
 const MOST_RETURNS = 3;
 
@@ -27,7 +27,7 @@ export async function driveTask(options: DriveOptions): Promise<DriveEnd> {
     const message = `There is no task ${task_id} in session ${session.session_id}.`;
     throw new TaskRefused({ code: "task_unknown", message });
   }
-  const over = endOf(found.task);
+  const over = readTaskEnd(found.task);
   if (over !== undefined) return over;
   const stop = new AbortController();
   const abort = (): void => stop.abort(options.signal?.reason ?? "the drive was stopped");
@@ -45,7 +45,7 @@ export async function driveTask(options: DriveOptions): Promise<DriveEnd> {
     return end;
   } finally {
     options.signal?.removeEventListener("abort", abort);
-    driver.run.end(runEndOf(end), {
+    driver.run.end(toDriverRunEnd(end), {
       task_id,
       ...(end === undefined ? {} : { end: end.kind, message: end.reason }),
     });
@@ -56,19 +56,19 @@ async function drive(driver: Driver): Promise<DriveEnd> {
   const { options, stop } = driver;
   const { signal } = stop;
   const { tasks, task_id, agents, clock = systemClock() } = options;
-  const caller = callerOf(driver);
+  const caller = createDriverCaller(driver);
   const atWork = new Map<string, Promise<void>>();
   /** Workers that are on their way to a step. */
   const taken = new Set<string>();
   /** By pool, why its workers cannot be put to work. */
   const unusable = new Map<string, string>();
   const returned = new Map<string, number>();
-  let trouble: Error | undefined;
+  let failure: Error | undefined;
 
   try {
     while (!signal.aborted) {
       const state = await tasks.get(caller, task_id);
-      const over = endOf(state.task);
+      const over = readTaskEnd(state.task);
       if (over !== undefined) return over;
       if (state.task.status === "blocked") {
         return { kind: "blocked", reason: state.task.reason ?? "The task is blocked." };
@@ -79,25 +79,27 @@ async function drive(driver: Driver): Promise<DriveEnd> {
         const verdict = await conclude(state);
         if (verdict !== undefined) return verdict;
       }
-      await somethingHappens();
-      if (trouble !== undefined) throw trouble;
+      await waitForChange();
+      if (failure !== undefined) throw failure;
     }
     return { kind: "aborted", reason: messageOf(signal.reason) };
   } finally {
-    // Whoever is still at work does so for nothing.
+    // Workers still running have nothing left to work for.
     if (atWork.size > 0) stop.abort("the drive has ended");
     await Promise.all(atWork.values());
   }
 
   async function retryFailed(): Promise<void> {
-    for await (const { step_id, attempts, max_attempts } of everyStep(tasks, task_id, ["failed"])) {
+    for await (const { step_id, attempts, max_attempts } of readAllSteps(tasks, task_id, [
+      "failed",
+    ])) {
       // Its worker has not left yet: one thing after the other.
       if (attempts >= max_attempts || atWork.has(step_id)) continue;
       try {
         await tasks.updateStep(caller, { task_id, step_id, status: "ready" });
         options.onEvent?.({ kind: "retried", step_id, attempts, max_attempts });
       } catch (error) {
-        // Somebody else was faster.
+        // Another process was faster.
         if (!(error instanceof TaskRefused)) throw error;
       }
     }
@@ -112,8 +114,8 @@ async function drive(driver: Driver): Promise<DriveEnd> {
       const next = idle.shift();
       if (next === undefined) return;
       taken.add(next.worker);
-      const working = work(step, next).catch((error: unknown) => {
-        trouble ??= error instanceof Error ? error : new Error(messageOf(error));
+      const working = workOnStep(step, next).catch((error: unknown) => {
+        failure ??= error instanceof Error ? error : new Error(messageOf(error));
       });
       atWork.set(
         step.step_id,
@@ -137,7 +139,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
       );
   }
 
-  async function work(
+  async function workOnStep(
     step: StepRecord,
     { pool, worker }: { pool: string; worker: string },
   ): Promise<void> {
@@ -145,7 +147,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
     options.onEvent?.({ kind: "dispatched", step_id, title, worker, attempt: attempts + 1 });
     const result = await dispatchStep(driver, step, worker);
     const now = await tasks.reader.step(task_id, step_id);
-    const summary = summaryOf(result, now);
+    const summary = summarizeStep(result, now);
     if (now !== undefined) {
       options.onEvent?.({ kind: "step_ended", step_id, worker, status: now.status, summary });
     }
@@ -171,7 +173,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
     }
     const state = await tasks.get(caller, task_id);
     if (JSON.stringify(state.counts) !== JSON.stringify(counts)) return undefined;
-    const verdict = await verdictOf(tasks, state);
+    const verdict = await concludeTask(tasks, state);
     try {
       if (verdict.kind === "completed") {
         await tasks.complete(caller, { task_id, summary: verdict.reason });
@@ -180,19 +182,19 @@ async function drive(driver: Driver): Promise<DriveEnd> {
       return verdict;
     } catch (error) {
       if (!(error instanceof TaskRefused)) throw error;
-      // Ended by somebody else, or there was nothing to work on in it.
+      // Ended by another process, or there was nothing to work on in it.
       if (error.code === "task_ended") return undefined;
       return { kind: "stuck", reason: error.message };
     }
   }
 
-  /** A worker comes back, somebody wants an end, or it is time to look. */
-  async function somethingHappens(): Promise<void> {
+  /** Until a worker returns, the drive is aborted, or it is time to poll. */
+  async function waitForChange(): Promise<void> {
     let wake = (): void => {};
     const woken = new Promise<void>((resolve) => {
       wake = resolve;
     });
-    const forget = clock.after(Math.min(LOOK_AGAIN_MS, tasks.leaseMs / 3), wake);
+    const forget = clock.after(Math.min(POLL_MS, tasks.leaseMs / 3), wake);
     signal.addEventListener("abort", wake, { once: true });
     if (signal.aborted) wake();
     await Promise.race([woken, ...atWork.values()]);
@@ -202,7 +204,7 @@ async function drive(driver: Driver): Promise<DriveEnd> {
 }
 
 /** What the driver itself does to the task is on record in its own run. */
-function callerOf({ run }: Driver): TaskCaller {
+function createDriverCaller({ run }: Driver): TaskCaller {
   const { session_id, run_id, agent_id } = run.identity;
   return {
     actor: { kind: "orchestrator", session_id, run_id, agent_id },
@@ -210,14 +212,17 @@ function callerOf({ run }: Driver): TaskCaller {
   };
 }
 
-function endOf({ status, result, reason }: TaskRecord): DriveEnd | undefined {
+function readTaskEnd({ status, result, reason }: TaskRecord): DriveEnd | undefined {
   if (status === "completed") return { kind: status, reason: result?.summary ?? "" };
   if (status !== "failed" && status !== "cancelled") return undefined;
   return { kind: status, reason: reason ?? "" };
 }
 
 /** What the task has on record of it, where that is newer than what the worker says. */
-function summaryOf({ status, error, summary }: ToolResult, step: StepRecord | undefined): string {
+function summarizeStep(
+  { status, error, summary }: ToolResult,
+  step: StepRecord | undefined,
+): string {
   if (step?.status === "completed") return step.result?.summary ?? summary;
   const isWorked = error?.code === "step_not_finished" && status === "failed";
   return (
@@ -225,8 +230,8 @@ function summaryOf({ status, error, summary }: ToolResult, step: StepRecord | un
   );
 }
 
-/** Refusals that come from others being at work, too, pass; whatever else keeps a worker from starting does not. */
-const PASSING: ReadonlySet<string> = new Set([
+/** Refusals because others are at work are transient; any other reason that a worker cannot start is not. */
+const TRANSIENT_REFUSALS: ReadonlySet<string> = new Set([
   "worker_busy",
   "step_not_ready",
   "claim_held",
@@ -241,10 +246,10 @@ function couldStart({ status, error }: ToolResult): boolean {
   if (status === "denied" || status === "rejected") return false;
   const isRefused =
     error?.details?.["started"] === false || error?.code === "child_agent_limit_exceeded";
-  return !isRefused || PASSING.has(error.code);
+  return !isRefused || TRANSIENT_REFUSALS.has(error.code);
 }
 
-function runEndOf(end: DriveEnd | undefined): "completed" | "failed" | "aborted" {
+function toDriverRunEnd(end: DriveEnd | undefined): "completed" | "failed" | "aborted" {
   if (end?.kind === "aborted") return "aborted";
   return end?.kind === "completed" ? "completed" : "failed";
 }

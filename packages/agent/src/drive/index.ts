@@ -1,4 +1,4 @@
-// The drive room: a task worked on to its end without a model that orchestrates it.
+// The drive module: runs a task to its end without a model that orchestrates it.
 
 export type { DriveEnd, DriveEvent, DriveOptions } from "./drive-options.ts";
 export { driveTask } from "./drive-task.ts";

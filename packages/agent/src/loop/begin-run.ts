@@ -1,5 +1,5 @@
 // One prompt on its way through a run: its place in the queue, the kernel's run, its end on record. Nothing here rejects
-// or hangs, whatever the model, the tools or the journal do.
+// or hangs, even when the model, the tools or the journal do.
 
 import {
   isContentBlock,
@@ -13,16 +13,16 @@ import {
   type RunOptions,
 } from "@soong/core";
 import { omitUndefined, within } from "@soong/core/internal";
-import { conductRun } from "./conduct-run.ts";
+import { runLoop } from "./run-loop.ts";
 import { createEventLog, type EventLog, type LoopEvent } from "./event-log.ts";
-import { rootQueueOf } from "./root-queue.ts";
+import { getRootQueue } from "./root-queue.ts";
 import { createRunControl, type RunControl } from "./run-control.ts";
-import { ended, factOf, type Ending, type RunEnd } from "./run-end.ts";
+import { endWith, toEndFact, type Ending, type RunEnd } from "./run-end.ts";
 import type { ConversationState, Running } from "./running.ts";
-import { tellFacts } from "./tell-facts.ts";
-import { awaitSupply } from "./tool-supply.ts";
-import type { RunSeat } from "./run-seats.ts";
-import { noUsage, type UsageTotal } from "./usage.ts";
+import { forwardFacts } from "./forward-facts.ts";
+import { awaitTools } from "./tool-provider.ts";
+import type { ActiveRun } from "./active-run.ts";
+import { emptyUsage, type UsageTotal } from "./usage.ts";
 
 export interface LoopRun {
   readonly run_id: Promise<string>;
@@ -53,8 +53,8 @@ export function beginRun(
   const refused = closed ? "conversation_closed" : "invalid_prompt";
   const end =
     typeof given === "string"
-      ? Promise.resolve(endOf(ended("failed", refused, given)))
-      : inTurn(state, options, given, control, log);
+      ? Promise.resolve(buildRunEnd(endWith("failed", refused, given)))
+      : runInTurn(state, options, given, control, log);
   const told = end.then((how) => {
     log.add({ type: "end", end: how });
     return how;
@@ -73,36 +73,43 @@ export function beginRun(
 
 type GivenRun = RunOptions & { readonly run_id: string };
 
-/** A run another one has started is not a root: its parent waits for it, so it waits for nobody. */
-async function inTurn(
+/** A run another one has started is not a root: its parent waits for it, so it does not queue. */
+async function runInTurn(
   state: ConversationState,
   options: GivenRun,
   prompt: readonly ContentBlock[] | undefined,
   control: RunControl,
   log: EventLog,
 ): Promise<RunEnd> {
-  const queue = options.parent === undefined ? rootQueueOf(state.session) : undefined;
+  const queue = options.parent === undefined ? getRootQueue(state.session) : undefined;
   const ahead = queue?.length ?? 0;
   const place = queue?.enter();
   try {
     if (place === undefined) {
-      return await started(state, options, prompt, control, log, state.started_by?.lastSeq ?? 0);
+      return await startKernelRun(
+        state,
+        options,
+        prompt,
+        control,
+        log,
+        state.started_by?.lastSeq ?? 0,
+      );
     }
-    const queued = recordOutside(state, options, "run.queued", { ahead });
+    const queued = recordWithoutRun(state, options, "run.queued", { ahead });
     if (ahead > 0) log.add({ type: "queued", ahead });
     if ((await control.unlessAborted(place.turn)) === "aborted") {
-      const ending = abortedBefore(control);
-      return recordNeverRun(state, options, endOf(ending));
+      const ending = endAbortedEarly(control);
+      return recordNeverRun(state, options, buildRunEnd(ending));
     }
-    return await started(state, options, prompt, control, log, queued.seq);
+    return await startKernelRun(state, options, prompt, control, log, queued.seq);
   } catch (error) {
-    return endOf(ended("failed", "journal_unavailable", messageOf(error)));
+    return buildRunEnd(endWith("failed", "journal_unavailable", messageOf(error)));
   } finally {
     place?.leave();
   }
 }
 
-async function started(
+async function startKernelRun(
   state: ConversationState,
   options: GivenRun,
   prompt: readonly ContentBlock[] | undefined,
@@ -110,20 +117,20 @@ async function started(
   log: EventLog,
   after: number,
 ): Promise<RunEnd> {
-  const { session, models, loadedTools, supply } = state;
-  await awaitSupply(supply, control);
+  const { session, models, loadedTools, toolProvider } = state;
+  await awaitTools(toolProvider, control);
   let run: Run;
   try {
     run = await session.startRun({
       profile: models[0].profile,
-      ...(supply === undefined ? {} : { connecting: () => supply.connecting() }),
+      ...(toolProvider === undefined ? {} : { connecting: () => toolProvider.connecting() }),
       ...options,
       loadedTools: [...loadedTools],
       admitContext: (node) => state.instructions.admit(node),
     });
   } catch (error) {
-    const refused = endOf(refusal(error));
-    // The call that was to start it has the refusal as its result; of a root nothing else would tell.
+    const refused = buildRunEnd(toRefusedEnding(error));
+    // The call that was to start it has the refusal as its result; for a root this is the only record.
     return options.parent === undefined ? recordNeverRun(state, options, refused) : refused;
   }
   log.add({ type: "started", run_id: options.run_id });
@@ -132,8 +139,8 @@ async function started(
     run,
     control,
     log,
-    usage: noUsage(),
-    account: state.started_by?.account ?? noUsage(),
+    usage: emptyUsage(),
+    account: state.started_by?.account ?? emptyUsage(),
     lastSeq: after,
     answerChecked: false,
     pending: state.unrecorded.splice(0),
@@ -143,27 +150,27 @@ async function started(
     answer: "",
     compactionFailed: false,
   };
-  const seat = seatOf(running, options);
+  const active = createActiveRun(running, options);
   try {
-    state.seats?.entered(seat);
-    return await conducted(running, prompt, after);
+    state.runRegistry?.add(active);
+    return await runToEnd(running, prompt, after);
   } finally {
-    state.seats?.left(seat);
+    state.runRegistry?.remove(active);
   }
 }
 
-async function conducted(
+async function runToEnd(
   running: Running,
   prompt: readonly ContentBlock[] | undefined,
   after: number,
 ): Promise<RunEnd> {
   const { session, run, control, log } = running;
-  const watching = tellFacts(session, { run_id: run.identity.run_id, after }, log);
-  const ending = await conductRun(running, prompt);
-  const end = endOf(ending, running);
+  const watching = forwardFacts(session, { run_id: run.identity.run_id, after }, log);
+  const ending = await runLoop(running, prompt);
+  const end = buildRunEnd(ending, running);
   control.close();
   try {
-    run.end(factOf(end.reason), { ...endData(end), usage: { ...running.usage } });
+    run.end(toEndFact(end.reason), { ...toEndData(end), usage: { ...running.usage } });
     await session.recorder.flush();
   } catch (error) {
     return {
@@ -177,8 +184,8 @@ async function conducted(
   return end;
 }
 
-function seatOf(running: Running, options: RunOptions): RunSeat {
-  const { session, run, models, system, supply, agent_definition_id } = running;
+function createActiveRun(running: Running, options: RunOptions): ActiveRun {
+  const { session, run, models, system, toolProvider, agent_definition_id } = running;
   const { clock, ids, account, path, loadedTools } = running;
   return {
     session,
@@ -187,7 +194,7 @@ function seatOf(running: Running, options: RunOptions): RunSeat {
     models,
     system,
     limits: running.askedLimits,
-    supply,
+    toolProvider,
     agent_definition_id,
     clock,
     ids,
@@ -200,36 +207,36 @@ function seatOf(running: Running, options: RunOptions): RunSeat {
   };
 }
 
-function refusal(error: unknown): Ending {
+function toRefusedEnding(error: unknown): Ending {
   const about = { code: "run_refused", message: messageOf(error) };
   const { problems } = error instanceof RunRefused ? error : {};
   return { reason: "failed", error: problems === undefined ? about : { ...about, problems } };
 }
 
-function endOf({ reason, error }: Ending, running?: Running): RunEnd {
+function buildRunEnd({ reason, error }: Ending, running?: Running): RunEnd {
   const unheard = running?.control.takeInput() ?? [];
   return {
     reason,
     answer: running?.answer ?? "",
     ...omitUndefined({ error }),
-    usage: usageToTell(running),
+    usage: selectReportedUsage(running),
     turns: running?.requests ?? 0,
     ...(unheard.length === 0 ? {} : { unheard }),
   };
 }
 
-/** A child's own: what others of its family used is told by them. */
-function usageToTell(running: Running | undefined): UsageTotal {
-  if (running === undefined) return noUsage();
+/** A child reports its own usage only: its parent and siblings report theirs. */
+function selectReportedUsage(running: Running | undefined): UsageTotal {
+  if (running === undefined) return emptyUsage();
   return { ...(running.started_by === undefined ? running.account : running.usage) };
 }
 
-function endData({ reason, error, usage, turns }: RunEnd): FactData {
+function toEndData({ reason, error, usage, turns }: RunEnd): FactData {
   return { reason, ...omitUndefined({ error }), usage: { ...usage }, turns };
 }
 
-function abortedBefore({ aborted = "" }: RunControl): Ending {
-  return ended("aborted_streaming", "aborted", `The run was aborted before it began: ${aborted}`);
+function endAbortedEarly({ aborted = "" }: RunControl): Ending {
+  return endWith("aborted_streaming", "aborted", `The run was aborted before it began: ${aborted}`);
 }
 
 /** Its words are the session's to redact, for there is no run that could; the run's own fact has its code. */
@@ -237,15 +244,15 @@ function recordNeverRun(state: ConversationState, options: GivenRun, end: RunEnd
   const { code = "", message = "" } = end.error ?? {};
   const about = { code, message, of_run: options.run_id };
   state.session.recorder.record("error", about, undefined, "warn");
-  recordOutside(state, options, `run.${factOf(end.reason)}`, {
-    ...endData(end),
+  recordWithoutRun(state, options, `run.${toEndFact(end.reason)}`, {
+    ...toEndData(end),
     error: { code },
   });
   return end;
 }
 
 /** A fact of a run that the kernel does not know yet, or will never. */
-function recordOutside(
+function recordWithoutRun(
   { session }: ConversationState,
   { run_id, agent_id, parent }: GivenRun,
   type: FactType,

@@ -2,7 +2,7 @@
 // where no one has to be asked. What keeps it from an answer is on record, and the run continues.
 
 import type { Explanation, JsonObject, ToolCall, ToolResult, Turn } from "@soong/core";
-import { record, type Running } from "./running.ts";
+import { recordFact, type Running } from "./running.ts";
 
 /** A user waits for the first answer: a server that needs longer is not waited for. */
 const MOST_MS = 10_000;
@@ -27,7 +27,7 @@ export async function callAtStart(
     return {};
   }
   // With the prompt: a call that ends before it is on record would be taken for the root of the conversation.
-  record(running, "memory.recall.started", { at: "start", tool_name: name });
+  recordFact(running, "memory.recall.started", { at: "start", tool_name: name });
   const turn = run.openTurn();
   control.turn = turn;
   const tool_call_id = turn.push(call);
@@ -59,11 +59,11 @@ function recordUncalled(
   else recordFailure(running, tool_name, explained.error.message);
 
   function skip(reason: string): void {
-    record(running, "memory.recall.skipped", { at: "start", tool_name, reason });
+    recordFact(running, "memory.recall.skipped", { at: "start", tool_name, reason });
   }
 }
 
 function recordFailure(running: Running, tool_name: string, why: string): void {
   const message = `The memory ${tool_name} could not be recalled at the start of the run: ${why}`;
-  record(running, "error", { code: "memory_not_recalled", message, tool_name }, "warn");
+  recordFact(running, "error", { code: "memory_not_recalled", message, tool_name }, "warn");
 }

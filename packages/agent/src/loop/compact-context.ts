@@ -4,14 +4,14 @@
 import { omitUndefined } from "@soong/core/internal";
 import {
   compactionNode,
-  messagesOf,
+  toModelMessages,
   planCompaction,
   readPath,
-  tokensOfMessages,
-  transcriptOf,
+  estimateMessageTokens,
+  renderTranscript,
 } from "../context/index.ts";
-import { costOf, type ModelError } from "../model/index.ts";
-import { addNode, placeOf, record, spend, type Running } from "./running.ts";
+import { computeCost, type ModelError } from "../model/index.ts";
+import { addNode, nextNodePlace, recordFact, addSpending, type Running } from "./running.ts";
 import { readStream } from "./read-stream.ts";
 
 export type CompactionTrigger = "budget" | "prompt_too_long";
@@ -38,7 +38,7 @@ export async function compactContext(
   if (running.requests + 1 >= limits.max_turns) return "nothing_to_compact";
   const model = running.models[running.chosen] ?? running.models[0];
   const { units } = readPath(path);
-  const before = tokensOfMessages(messagesOf(units, model.id));
+  const before = estimateMessageTokens(toModelMessages(units, model.id));
   // Where only the provider knows its limit, what it refused was over it.
   const room = Math.min(limits.context_tokens ?? before, before);
   const plan = planCompaction(units, Math.floor(room * KEPT_SHARE), [...loadedTools]);
@@ -53,21 +53,26 @@ export async function compactContext(
     last_node_id: affected.at(-1)?.node_id,
   };
   await run.notify("PreCompact", { trigger, tokens_before: before });
-  record(running, "context.compaction.started", about);
-  const transcript = transcriptOf(plan.affected, Math.floor(room * TRANSCRIPT_SHARE));
+  recordFact(running, "context.compaction.started", about);
+  const transcript = renderTranscript(plan.affected, Math.floor(room * TRANSCRIPT_SHARE));
   const summary = await summarise(running, transcript);
   if (summary.kind !== "summary") {
-    record(running, "context.compaction.failed", { ...about, message: summary.message }, "warn");
+    recordFact(
+      running,
+      "context.compaction.failed",
+      { ...about, message: summary.message },
+      "warn",
+    );
     return summary.kind;
   }
   const kept_from = plan.kept[0]?.nodes[0]?.node_id;
-  const node = compactionNode(placeOf(running), summary.text, {
+  const node = compactionNode(nextNodePlace(running), summary.text, {
     ...omitUndefined({ kept_from }),
     continuation: plan.continuation,
   });
   addNode(running, node);
-  const tokens_after = tokensOfMessages(messagesOf(readPath(path).units, model.id));
-  record(running, "context.compaction.completed", {
+  const tokens_after = estimateMessageTokens(toModelMessages(readPath(path).units, model.id));
+  recordFact(running, "context.compaction.completed", {
     ...about,
     summary_preview: summary.text.slice(0, MAX_PREVIEW_CHARS),
     node_id: node.node_id,
@@ -89,7 +94,7 @@ async function summarise(running: Running, transcript: string): Promise<Summary>
   const model = running.models[running.chosen] ?? running.models[0];
   running.requests += 1;
   const about = { request: running.requests, attempt: 1, model: model.id, purpose: "compaction" };
-  record(running, "model.started", about);
+  recordFact(running, "model.started", about);
   let text = "";
   const end = await readStream(
     running,
@@ -108,19 +113,19 @@ async function summarise(running: Running, transcript: string): Promise<Summary>
     },
   );
   const used = end === "aborted" ? undefined : end.usage;
-  const cost = costOf(model.prices, used);
-  spend(running, used, cost);
+  const cost = computeCost(model.prices, used);
+  addSpending(running, used, cost);
   if (end === "aborted") {
     const aborted = { kind: "aborted", message: "The run was aborted." } as const;
-    failed(aborted);
+    recordFailure(aborted);
     return aborted;
   }
   if (end.type === "failed") {
     const message = run.redactor.text(end.error.message);
-    failed({ ...end.error, message });
+    recordFailure({ ...end.error, message });
     return { kind: "failed", message };
   }
-  record(running, "model.completed", {
+  recordFact(running, "model.completed", {
     ...about,
     stop: end.stop,
     usage: { ...end.usage },
@@ -131,7 +136,7 @@ async function summarise(running: Running, transcript: string): Promise<Summary>
   const what = written === "" ? "no text" : "a summary that is cut off";
   return { kind: "failed", message: `${model.id} answered with ${what}.` };
 
-  function failed(error: ModelError): void {
-    record(running, "model.failed", { ...about, error, usage: used, cost }, "warn");
+  function recordFailure(error: ModelError): void {
+    recordFact(running, "model.failed", { ...about, error, usage: used, cost }, "warn");
   }
 }

@@ -11,16 +11,16 @@ import {
   type RunOptions,
   type Session,
 } from "@soong/core";
-import { loadedToolsOn } from "../context/index.ts";
+import { readLoadedTools } from "../context/index.ts";
 import type { StartRecall } from "../memory/index.ts";
 import type { Model } from "../model/index.ts";
 import { beginRun, type LoopRun } from "./begin-run.ts";
-import { createInstructionDesk, type InstructionSource } from "./instruction-desk.ts";
-import { withContextRoom } from "./context-room.ts";
+import { createInstructionCache, type InstructionSource } from "./instruction-cache.ts";
+import { fillContextTokens } from "./limits.ts";
 import { loopLimits, type LoopLimits } from "./limits.ts";
 import type { AnswerCheck, ConversationState, RunBoard } from "./running.ts";
-import type { RunSeats } from "./run-seats.ts";
-import type { ToolSupply } from "./tool-supply.ts";
+import type { RunRegistry } from "./active-run.ts";
+import type { ToolProvider } from "./tool-provider.ts";
 import type { UsageTotal } from "./usage.ts";
 
 export interface LoopOptions {
@@ -35,11 +35,11 @@ export interface LoopOptions {
   readonly instructions?: InstructionSource;
   /** What is remembered and fits the prompt, added to it (MEM-4): `startRecall(…)`. */
   readonly recall?: StartRecall;
-  /** Whoever brings tools that may be late or change: waited for before a run and each of its turns (MCP-3). */
-  readonly supply?: ToolSupply;
-  /** Told of each run as it begins and ends. */
-  readonly seats?: RunSeats;
-  /** What stands now and is shown with each request, beside the conversation. */
+  /** Provides tools that may be late or change: awaited before a run and each of its turns (MCP-3). */
+  readonly toolProvider?: ToolProvider;
+  /** Each run is added as it begins and removed as it ends. */
+  readonly runRegistry?: RunRegistry;
+  /** The current state, shown with each request beside the conversation. */
   readonly board?: RunBoard;
   /** Asked once a run, when the model is done. */
   readonly checkAnswer?: AnswerCheck;
@@ -57,7 +57,7 @@ export interface LoopOptions {
 
 export interface Conversation {
   readonly agent_id: string;
-  /** One root run of a session at a time: later ones queue, and are told so. */
+  /** One root run of a session at a time: later ones queue, with a `queued` event. */
   send(prompt: string | readonly ContentBlock[]): LoopRun;
   /** A run without a prompt: the model is asked again where the last one was cut off (STORE-5). */
   resume(): LoopRun;
@@ -77,18 +77,18 @@ export async function openConversation(options: LoopOptions): Promise<Conversati
     system: options.system ?? [],
     agent_definition_id: options.agent_definition_id,
     clock: options.clock ?? systemClock(),
-    limits: withContextRoom(askedLimits, models),
+    limits: fillContextTokens(askedLimits, models),
     askedLimits,
     path: [...history],
     unrecorded: [...(options.unrecorded ?? [])],
-    instructions: createInstructionDesk(options.instructions, history),
+    instructions: createInstructionCache(options.instructions, history),
     recall: options.recall,
-    supply: options.supply,
-    seats: options.seats,
+    toolProvider: options.toolProvider,
+    runRegistry: options.runRegistry,
     board: options.board,
     checkAnswer: options.checkAnswer,
     started_by: options.started_by,
-    loadedTools: new Set([...loadedToolsOn(history), ...(options.run?.loadedTools ?? [])]),
+    loadedTools: new Set([...readLoadedTools(history), ...(options.run?.loadedTools ?? [])]),
   };
   const open = new Set<LoopRun>();
   let closed = false;

@@ -1,4 +1,4 @@
-// What a screen is told of a run: kept here until it is read, late, slowly or never, by any number of readers. The
+// The events of a run for a user interface: kept here until they are read, late, slowly or never, by any number of readers. The
 // journal has all of it too; this has the text as it comes.
 
 import type { Fact, ToolResult } from "@soong/core";
@@ -38,7 +38,7 @@ export interface EventLog {
 export function createEventLog(): EventLog {
   const events: LoopEvent[] = [];
   let wake: (() => void)[] = [];
-  /** How many events somebody has read: text is only added to what nobody has. */
+  /** How many events were read: text is only appended to an event that was not. */
   let taken = 0;
 
   return {

@@ -2,6 +2,8 @@
 
 import { omitUndefined } from "@soong/core/internal";
 import type { RunBudget } from "./budget.ts";
+import type { Model } from "../model/index.ts";
+import type { ProviderProfile } from "../provider/index.ts";
 
 export interface LoopLimits {
   /** Model requests of one run. */
@@ -9,7 +11,7 @@ export interface LoopLimits {
   readonly max_output_tokens: number | undefined;
   /** What a request may hold by estimate; above it the conversation is compacted. Undefined: the provider says. */
   readonly context_tokens: number | undefined;
-  /** All instruction files in a request together, in bytes; later ones are left out. */
+  /** All instruction files in a request together, in bytes; later ones are omitted. */
   readonly instruction_bytes: number;
   /** Further attempts at one model after a failure that may pass. */
   readonly retries: number;
@@ -53,4 +55,18 @@ export function loopLimits(given: Partial<LoopLimits> = {}): LoopLimits {
     }
   }
   return limits;
+}
+
+export function fillContextTokens(limits: LoopLimits, models: readonly Model[]): LoopLimits {
+  if (limits.context_tokens !== undefined) return limits;
+  const rooms = models.flatMap((model) => computeContextTokens(model, limits) ?? []);
+  return rooms.length === 0 ? limits : { ...limits, context_tokens: Math.min(...rooms) };
+}
+
+function computeContextTokens({ profile }: Model, limits: LoopLimits): number | undefined {
+  const { context_window, max_output_tokens } = profile as Partial<ProviderProfile>;
+  if (context_window === undefined) return undefined;
+  const answer = limits.max_output_tokens ?? max_output_tokens ?? 0;
+  // However long an answer may be: a conversation needs half of it.
+  return Math.max(Math.ceil(context_window / 2), context_window - answer);
 }

@@ -3,37 +3,37 @@
 
 import { messageOf } from "@soong/core";
 import { instructionNode } from "../context/index.ts";
-import type { InstructionTexts } from "./instruction-desk.ts";
-import { addNode, placeOf, record, type Running } from "./running.ts";
+import type { InstructionTexts } from "./instruction-cache.ts";
+import { addNode, nextNodePlace, recordFact, type Running } from "./running.ts";
 
 export async function loadInstructions(running: Running): Promise<void> {
-  const { run, control, instructions: desk } = running;
-  const { source } = desk;
+  const { run, control, instructions: cache } = running;
+  const { source } = cache;
   if (source === undefined) return;
   const loading = Promise.resolve().then(() =>
     source((text) => run.redactor.text(text), run.places),
   );
-  const loaded = await control.unlessAborted(loading.catch(unreadable));
+  const loaded = await control.unlessAborted(loading.catch(describeUnreadable));
   if (loaded === "aborted") return;
-  desk.source = undefined;
-  desk.skipped = loaded.skipped.map(({ origin, path, why }) => ({
+  cache.source = undefined;
+  cache.skipped = loaded.skipped.map(({ origin, path, why }) => ({
     origin,
     path: run.redactor.text(path),
     why: run.redactor.text(why),
   }));
-  for (const { origin, path, why } of desk.skipped) {
-    const message = `The instructions of the ${origin} in ${path} are left out: ${why}`;
-    record(running, "error", { code: "instructions_skipped", message, path, origin }, "warn");
+  for (const { origin, path, why } of cache.skipped) {
+    const message = `The instructions of the ${origin} in ${path} are skipped: ${why}`;
+    recordFact(running, "error", { code: "instructions_skipped", message, path, origin }, "warn");
   }
   for (const { text, path, ...about } of loaded.files) {
     const clean = { ...about, path: run.redactor.text(path) };
-    const node = instructionNode(placeOf(running), run.redactor.text(text), clean);
-    if (desk.take(node)) addNode(running, node);
+    const node = instructionNode(nextNodePlace(running), run.redactor.text(text), clean);
+    if (cache.add(node)) addNode(running, node);
   }
 }
 
-/** A source is somebody else's code. */
-function unreadable(error: unknown): InstructionTexts {
+/** A source is the embedder's code. */
+function describeUnreadable(error: unknown): InstructionTexts {
   const why = messageOf(error);
   return { files: [], skipped: [{ origin: "project", path: "the instruction source", why }] };
 }

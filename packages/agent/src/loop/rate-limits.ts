@@ -7,9 +7,9 @@ import type { Model, ModelError } from "../model/index.ts";
 export interface RateLimit {
   readonly model: string;
   readonly kind: "rate_limited" | "overloaded";
-  /** The provider's wish when it said so; null: it told none. */
+  /** As the provider asked for; null: it gave none. */
   readonly retry_after_ms: number | null;
-  /** ISO time; null: not told. */
+  /** ISO time; null: not given. */
   readonly until: string | null;
 }
 
@@ -23,7 +23,7 @@ export function noteAttempt(model: Model, error: ModelError | undefined, clock: 
     const waitMs = wait !== undefined && wait >= 0 ? wait : Number.NaN;
     const at = clock.now() + waitMs;
     const until = Math.abs(at) <= MAX_TIME ? new Date(at).toISOString() : null;
-    // By a clock that no one sets; the time of day is for people.
+    // By the monotonic clock; the time of day is for display.
     const untilMs = clock.monotonic() + waitMs;
     known.set(model, {
       model: model.id,
@@ -36,15 +36,15 @@ export function noteAttempt(model: Model, error: ModelError | undefined, clock: 
 }
 
 /** Undefined: it is not limited, as far as is known. */
-export function rateLimitOf(model: Model, clock: Clock): RateLimit | undefined {
+export function findRateLimit(model: Model, clock: Clock): RateLimit | undefined {
   const limit = known.get(model);
   if (limit === undefined || limit.untilMs <= clock.monotonic()) return undefined;
   const { untilMs: _, ...told } = limit;
   return told;
 }
 
-/** How long it is to be left alone; 0 where nothing is known. */
-export function waitFor(model: Model, clock: Clock): number {
+/** How long to wait before the next request to it; 0 where no limit is known. */
+export function getWaitMs(model: Model, clock: Clock): number {
   const now = clock.monotonic();
   const { untilMs = now } = known.get(model) ?? {};
   return untilMs > now ? untilMs - now : 0;

@@ -1,4 +1,4 @@
-// Where an agent of a stored session goes on, also after a crash in the middle of an answer (STORE-3): calls may have
+// Where an agent of a stored session continues, also after a crash in the middle of an answer (STORE-3): calls may have
 // acted by then, so the answer they are of is put together again from the facts, with the results below it.
 
 import type { ConversationNode, Fact } from "@soong/core";
@@ -27,13 +27,13 @@ export interface History {
 
 export async function readHistory(reader: HistoryReader, agent_id: string): Promise<History> {
   const path = await reader.activePath(agent_id);
-  const answer = lostAnswer(await sinceLastRequest(reader, agent_id));
-  // Somebody may have gone back to another place since.
+  const answer = rebuildAnswer(await readSinceLastRequest(reader, agent_id));
+  // The conversation may have been rewound since.
   if (answer === undefined || answer.parent_id !== path.at(-1)?.node_id) {
     return { history: path, unrecorded: [] };
   }
   return {
-    history: [...path, answer, ...(await below(reader, answer.node_id))],
+    history: [...path, answer, ...(await readChain(reader, answer.node_id))],
     unrecorded: [answer],
   };
 }
@@ -41,17 +41,17 @@ export async function readHistory(reader: HistoryReader, agent_id: string): Prom
 const PAGE = 500;
 
 /** The last `model.started` of an agent and what came after it in its run. */
-async function sinceLastRequest(reader: HistoryReader, agent_id: string): Promise<Fact[]> {
+async function readSinceLastRequest(reader: HistoryReader, agent_id: string): Promise<Fact[]> {
   const runs = (await reader.runs()).filter((run) => run.agent_id === agent_id);
   // A run may have ended before it asked anything.
   for (const { run_id } of runs.toReversed()) {
-    const facts = await lastRequestOf(reader, run_id);
+    const facts = await readLastRequest(reader, run_id);
     if (facts.length > 0) return facts;
   }
   return [];
 }
 
-async function lastRequestOf(reader: HistoryReader, run_id: string): Promise<Fact[]> {
+async function readLastRequest(reader: HistoryReader, run_id: string): Promise<Fact[]> {
   let facts: Fact[] = [];
   for (let before = Number.MAX_SAFE_INTEGER; ;) {
     const page = await reader.facts({ run_id, before, limit: PAGE });
@@ -65,7 +65,7 @@ async function lastRequestOf(reader: HistoryReader, run_id: string): Promise<Fac
 }
 
 /** Undefined where the answer has its end, or had no call: then nothing was done in its name. */
-function lostAnswer([started, ...after]: readonly Fact[]): ConversationNode | undefined {
+function rebuildAnswer([started, ...after]: readonly Fact[]): ConversationNode | undefined {
   if (started?.type !== "model.started") return undefined;
   const { session_id, run_id, agent_id } = started;
   const { node_id, parent_node_id, model } = started.data;
@@ -74,7 +74,7 @@ function lostAnswer([started, ...after]: readonly Fact[]): ConversationNode | un
   let text = "";
   for (const fact of after) {
     if (fact.type === "model.completed" || fact.type === "model.failed") return undefined;
-    if (fact.type === "tool.requested" && !isInnerCall(fact.data)) calls.push(callOf(fact));
+    if (fact.type === "tool.requested" && !isInnerCall(fact.data)) calls.push(toModelCall(fact));
     else if (fact.type === "model.delta") text += fact.data.text;
   }
   if (calls.length === 0) return undefined;
@@ -82,8 +82,8 @@ function lostAnswer([started, ...after]: readonly Fact[]): ConversationNode | un
   return answerNode(place, { model, text, calls, unfinished: true });
 }
 
-/** As the model sent it, without secrets; what was too long for the fact is told as far as it goes. */
-function callOf({
+/** As the model sent it, without secrets; what was too long for the fact is cut. */
+function toModelCall({
   tool_call_id = "",
   tool_name = "",
   data: { native_name, model_input },
@@ -96,7 +96,7 @@ function callOf({
 }
 
 /** One below the other, as results are: where there are several, the newest is the one that counts. */
-async function below(reader: HistoryReader, node_id: string): Promise<ConversationNode[]> {
+async function readChain(reader: HistoryReader, node_id: string): Promise<ConversationNode[]> {
   const chain: ConversationNode[] = [];
   const seen = new Set([node_id]);
   for (let at = node_id; ;) {

@@ -1,5 +1,5 @@
 // A model's stream, read to its end however the model keeps to its port: a throw, a hang, an end that is missing, an
-// answer without end and an event that is none are failures like any other. Whatever ends it, the model is told by its
+// answer without end and an event that is none are failures like any other. When it ends, the model is told by its
 // signal to let go of its connection: an iterator that waits for the network cannot be ended otherwise.
 
 import { messageOf } from "@soong/core";
@@ -20,30 +20,30 @@ export async function readStream(
   const attempt = new AbortController();
   const forward = (): void => attempt.abort(control.signal.reason);
   control.signal.addEventListener("abort", forward);
-  /** Set once its time is up; `tell` wakes whoever waits for the next event then. */
+  /** Set once its time is up; `wake` ends the wait for the next event then. */
   let late: "idle" | "too_slow" | undefined;
-  let tell = (): void => {};
+  let wake = (): void => {};
   const timeUp = (why: "idle" | "too_slow") => (): void => {
     late ??= why;
-    tell();
+    wake();
   };
   let forgetIdle = clock.after(idle_timeout_ms, timeUp("idle"));
   const forgetTotal = clock.after(max_answer_ms, timeUp("too_slow"));
   let iterator: AsyncIterator<ModelEvent> | undefined;
   try {
-    iterator = opened();
+    iterator = openStream();
     return await readAll(iterator);
   } catch (error) {
-    if (iterator === undefined) return threw(error);
+    if (iterator === undefined) return toAdapterFailure(error);
     throw error;
   } finally {
     forgetIdle();
     forgetTotal();
     control.signal.removeEventListener("abort", forward);
-    leave(iterator);
+    closeStream(iterator);
   }
 
-  function opened(): AsyncIterator<ModelEvent> {
+  function openStream(): AsyncIterator<ModelEvent> {
     return model.stream(request, attempt.signal)[Symbol.asyncIterator]();
   }
 
@@ -52,12 +52,12 @@ export async function readStream(
     for (;;) {
       const next = await nextEvent(from);
       if (next.kind === "aborted") return "aborted";
-      if (next.kind === "threw") return threw(next.error);
+      if (next.kind === "threw") return toAdapterFailure(next.error);
       if (next.kind === "idle") {
-        return failure("timeout", `${model.id} said nothing for ${idle_timeout_ms} ms.`);
+        return toFailedEvent("timeout", `${model.id} said nothing for ${idle_timeout_ms} ms.`);
       }
       if (next.kind === "too_slow") {
-        return failure(
+        return toFailedEvent(
           "answer_too_slow",
           `${model.id} had not ended its answer after ${max_answer_ms} ms, so it was cut off. Raise model.max_answer_ms if such answers are wanted.`,
         );
@@ -65,21 +65,21 @@ export async function readStream(
       const { result } = next;
       if (result.done === true) {
         if (control.aborted !== undefined) return "aborted";
-        return failure("disconnect", `${model.id} stopped in the middle of its answer.`);
+        return toFailedEvent("disconnect", `${model.id} stopped in the middle of its answer.`);
       }
       const event: unknown = result.value;
       if (!isModelEvent(event)) {
-        return failure("malformed_stream", `${model.id} told something that is no event.`);
+        return toFailedEvent("malformed_stream", `${model.id} sent something that is no event.`);
       }
       if (event.type === "completed" || event.type === "failed") return event;
-      bytes += sizeOf(event);
+      bytes += measureEvent(event);
       if (bytes > max_answer_bytes) {
-        return failure(
+        return toFailedEvent(
           "answer_too_large",
           `The answer of ${model.id} is longer than ${max_answer_bytes} bytes, so it was cut off. Raise model.max_answer_bytes if such answers are wanted.`,
         );
       }
-      if (saysSomething(event)) {
+      if (hasContent(event)) {
         forgetIdle();
         forgetIdle = clock.after(idle_timeout_ms, timeUp("idle"));
       }
@@ -102,15 +102,15 @@ export async function readStream(
         (error: unknown): Next => ({ kind: "threw", error }),
       );
     const outOfTime = new Promise<void>((resolve) => {
-      tell = resolve;
+      wake = resolve;
       if (late !== undefined) resolve();
     }).then((): Next => ({ kind: late ?? "idle" }));
     const next = await control.unlessAborted(Promise.race([event, outOfTime]));
     return next === "aborted" ? { kind: "aborted" } : next;
   }
 
-  /** Nobody waits for a model to tidy up. */
-  function leave(of: AsyncIterator<ModelEvent> | undefined): void {
+  /** Does not wait for the model to clean up. */
+  function closeStream(of: AsyncIterator<ModelEvent> | undefined): void {
     attempt.abort(new Error("the answer is no longer read"));
     try {
       of?.return?.().then(undefined, () => {});
@@ -119,25 +119,28 @@ export async function readStream(
     }
   }
 
-  function threw(error: unknown): StreamEnd {
-    return failure("malformed_stream", `The adapter of ${model.id} failed: ${messageOf(error)}`);
+  function toAdapterFailure(error: unknown): StreamEnd {
+    return toFailedEvent(
+      "malformed_stream",
+      `The adapter of ${model.id} failed: ${messageOf(error)}`,
+    );
   }
 }
 
-function failure(kind: ModelError["kind"], message: string): StreamEnd {
+function toFailedEvent(kind: ModelError["kind"], message: string): StreamEnd {
   return { type: "failed", error: { kind, message } };
 }
 
 /** What a piece costs at the least, however little it holds: the events of an answer are kept, too. */
 const LEAST_BYTES = { text_delta: 64, reasoning_delta: 64, call_delta: 64, call_complete: 1024 };
 
-function sizeOf(event: AnswerEvent): number {
+function measureEvent(event: AnswerEvent): number {
   const text = "text" in event ? event.text : event.arguments;
   return Math.max(LEAST_BYTES[event.type], Buffer.byteLength(text));
 }
 
 /** An empty piece keeps a connection busy, not an answer. */
-function saysSomething(event: AnswerEvent): boolean {
+function hasContent(event: AnswerEvent): boolean {
   if ("text" in event) return event.text !== "";
   return event.type === "call_complete" || event.arguments !== "" || event.name !== undefined;
 }

@@ -5,10 +5,10 @@ import type { ModelTools } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
 import { isRetryable, type Model, type ModelError, type ModelRequest } from "../model/index.ts";
 import type { Backoff } from "./backoff.ts";
-import { budgetExclusion, budgetSpent, budgetState } from "./budget.ts";
-import { exclusionOf } from "./candidates.ts";
-import { noteAttempt, rateLimitOf, waitFor } from "./rate-limits.ts";
-import { record, type Running } from "./running.ts";
+import { findBudgetExclusion, checkBudget, describeBudget } from "./budget.ts";
+import { findToolExclusion } from "./find-tool-exclusion.ts";
+import { noteAttempt, findRateLimit, getWaitMs } from "./rate-limits.ts";
+import { recordFact, type Running } from "./running.ts";
 import { streamAnswer, type Attempt } from "./stream-answer.ts";
 
 export interface RequestParts {
@@ -45,7 +45,7 @@ export async function requestModel(running: Running, parts: RequestParts): Promi
     const next = fallbackFor(running, parts.tools, error);
     if (next === undefined) return outcome;
     const to = running.models[next] ?? model;
-    record(running, "routing.fallback", {
+    recordFact(running, "routing.fallback", {
       request: request.index,
       from: model.id,
       to: to.id,
@@ -60,18 +60,18 @@ export async function requestModel(running: Running, parts: RequestParts): Promi
   }
 }
 
-/** Passes over a model that cannot keep to the budget, or is limited for longer than anybody would wait. Says why. */
+/** Passes over a model that cannot keep to the budget, or is limited for longer than a run waits. Says why. */
 function chooseFirst(running: Running, tools: ModelTools): string {
   const { models, limits, clock, chosen } = running;
   const first = models[chosen] ?? models[0];
-  const unpriced = budgetExclusion(first, limits.budget ?? {});
-  const isLimited = waitFor(first, clock) > limits.max_retry_after_ms;
+  const unpriced = findBudgetExclusion(first, limits.budget ?? {});
+  const isLimited = getWaitMs(first, clock) > limits.max_retry_after_ms;
   const next = unpriced !== undefined || isLimited ? nextAfter(running, tools) : undefined;
   if (next === undefined) {
     return chosen === 0 ? "first of the chain" : "chosen by an earlier fallback";
   }
   running.chosen = next;
-  return `${first.id} is passed over: ${unpriced ?? `limited until ${rateLimitOf(first, clock)?.until}`}`;
+  return `${first.id} is passed over: ${unpriced ?? `limited until ${findRateLimit(first, clock)?.until}`}`;
 }
 
 /** Another model may be there when this one is not, or can do what it cannot; a wrong key stays wrong. */
@@ -93,19 +93,19 @@ function exclusion(
   model: Model,
   tools: ModelTools,
 ): string | undefined {
-  const unable = exclusionOf(model, tools) ?? budgetExclusion(model, limits.budget ?? {});
-  if (unable !== undefined || waitFor(model, clock) <= limits.max_retry_after_ms) {
+  const unable = findToolExclusion(model, tools) ?? findBudgetExclusion(model, limits.budget ?? {});
+  if (unable !== undefined || getWaitMs(model, clock) <= limits.max_retry_after_ms) {
     return unable;
   }
-  return `it is limited until ${rateLimitOf(model, clock)?.until}`;
+  return `it is limited until ${findRateLimit(model, clock)?.until}`;
 }
 
 /** Also what its children have used counts: a run may not have done by others what it may not do itself. */
 function outOfBudget({ limits, account }: Running, model: Model): Attempt | undefined {
   const { budget = {} } = limits;
-  const unpriced = budgetExclusion(model, budget);
+  const unpriced = findBudgetExclusion(model, budget);
   const message =
-    budgetSpent(budget, account) ??
+    checkBudget(budget, account) ??
     (unpriced === undefined
       ? undefined
       : `${model.id} cannot be asked: ${unpriced}. Give it prices, or lift the budget.`);
@@ -120,15 +120,15 @@ function recordRouting(
   reason: string,
 ): void {
   const { models, limits, account, requests, clock } = running;
-  const limited = models.flatMap((model) => rateLimitOf(model, clock) ?? []);
-  record(running, "routing.decided", {
+  const limited = models.flatMap((model) => findRateLimit(model, clock) ?? []);
+  recordFact(running, "routing.decided", {
     request: requests,
     requested: models[0].id,
     requirements: { tools: tools.tools.length, estimated_tokens: estimatedTokens },
     candidates: models.map((model) => {
       const excluded =
         model === selected
-          ? budgetExclusion(model, limits.budget ?? {})
+          ? findBudgetExclusion(model, limits.budget ?? {})
           : exclusion(running, model, tools);
       return { model: model.id, ...omitUndefined({ excluded }) };
     }),
@@ -139,7 +139,7 @@ function recordRouting(
       turns_used: requests - 1,
       max_output_tokens: limits.max_output_tokens ?? null,
       context_tokens: limits.context_tokens ?? null,
-      ...budgetState(limits.budget ?? {}, account),
+      ...describeBudget(limits.budget ?? {}, account),
       used: { ...account },
     },
     rate_limit: limited.length === 0 ? { state: "not_limited" } : { state: "limited", limited },

@@ -1,7 +1,7 @@
-// One root run of a session at a time, in the order they were asked for (LOOP-2), whoever asks.
+// One root run of a session at a time, in the order they were requested (LOOP-2).
 
 export interface RootQueue {
-  /** How many are before whoever comes now. */
+  /** How many are before the next one. */
   readonly length: number;
   /** Settles when it is this one's turn. The returned function lets the next one in, and may be called early. */
   enter(): { readonly turn: Promise<void>; readonly leave: () => void };
@@ -9,7 +9,7 @@ export interface RootQueue {
 
 const queues = new WeakMap<object, RootQueue>();
 
-export function rootQueueOf(session: object): RootQueue {
+export function getRootQueue(session: object): RootQueue {
   const known = queues.get(session) ?? createQueue();
   queues.set(session, known);
   return known;

@@ -6,14 +6,14 @@ import { inTime } from "@soong/platform";
 export interface RunControl {
   /** For the model's stream. */
   readonly signal: AbortSignal;
-  /** Why, once somebody has aborted. */
+  /** Why, once the run is aborted. */
   readonly aborted: string | undefined;
   abort(reason: string): void;
   /** False once the run takes no more. */
   interrupt(input: string): boolean;
   /** Takes what has come in. */
   takeInput(): string[];
-  /** From now on nothing more is taken; false when something has come in that nobody took. */
+  /** From now on nothing more is taken; false when input has come in that was not taken. */
   close(): boolean;
   /** The turn that an abort or an interrupt reaches. */
   turn: Turn | undefined;

@@ -1,4 +1,4 @@
-// How a run of the loop ends (LOOP-1), as its caller is told and as its last fact says.
+// How a run of the loop ends (LOOP-1), as its caller receives it and as its last fact says.
 
 import type { SurfaceProblem } from "@soong/core";
 import type { UsageTotal } from "./usage.ts";
@@ -16,7 +16,7 @@ export interface RunEnd {
   readonly reason: EndReason;
   /** The text of the model's last answer and nothing else (LOOP-4). */
   readonly answer: string;
-  /** Left out when the run has completed. */
+  /** Absent when the run has completed. */
   readonly error?: LoopError;
   /** With that of the runs it started. */
   readonly usage: UsageTotal;
@@ -29,7 +29,7 @@ export interface RunEnd {
 export interface LoopError {
   /** The kind of the model's error, or ours: `journal_unavailable`, `prompt_blocked`, `stopped_by_hook` … */
   readonly code: string;
-  /** For a person: what happened and what to do. */
+  /** For the user: what happened and what to do. */
   readonly message: string;
   /** What a run was refused for, one by one. */
   readonly problems?: readonly SurfaceProblem[];
@@ -41,12 +41,12 @@ export interface Ending {
   readonly error?: LoopError;
 }
 
-export function ended(reason: EndReason, code: string, message: string): Ending {
+export function endWith(reason: EndReason, code: string, message: string): Ending {
   return { reason, error: { code, message } };
 }
 
 /** The fact that ends the run. */
-export function factOf(reason: EndReason): "completed" | "failed" | "aborted" {
+export function toEndFact(reason: EndReason): "completed" | "failed" | "aborted" {
   if (reason === "completed") return "completed";
   return reason === "aborted_streaming" || reason === "aborted_tools" ? "aborted" : "failed";
 }

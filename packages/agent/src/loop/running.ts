@@ -15,17 +15,17 @@ import type { StartRecall } from "../memory/index.ts";
 import type { Cost, Model, ModelUsage } from "../model/index.ts";
 import type { NodePlace } from "../context/index.ts";
 import type { EventLog } from "./event-log.ts";
-import type { InstructionDesk } from "./instruction-desk.ts";
+import type { InstructionCache } from "./instruction-cache.ts";
 import type { LoopLimits } from "./limits.ts";
 import type { RunControl } from "./run-control.ts";
-import type { RunSeats } from "./run-seats.ts";
-import type { ToolSupply } from "./tool-supply.ts";
+import type { RunRegistry } from "./active-run.ts";
+import type { ToolProvider } from "./tool-provider.ts";
 import { addUsage, type UsageTotal } from "./usage.ts";
 
-/** What stands right now, before each request. Undefined: there is nothing to show. */
+/** The current state to show with each request. Undefined: there is nothing to show. */
 export type RunBoard = (run: Run) => Promise<string | undefined>;
 
-/** What the model has to mend of its last answer, or undefined when it can stay. */
+/** What the model has to fix in its last answer; undefined when the answer is accepted. */
 export type AnswerCheck = (answer: string) => string | undefined;
 
 /** Lasts from run to run. */
@@ -37,16 +37,16 @@ export interface ConversationState {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly limits: LoopLimits;
-  /** Before a model's own were put in the place of those nobody set. */
+  /** As requested, before defaults of the models were filled in. */
   readonly askedLimits: LoopLimits;
   /** Root first. */
   readonly path: ConversationNode[];
   /** On the path and not on record: what a crash took from the history (STORE-3). The next run records it. */
   readonly unrecorded: ConversationNode[];
-  readonly instructions: InstructionDesk;
+  readonly instructions: InstructionCache;
   readonly recall: StartRecall | undefined;
-  readonly supply: ToolSupply | undefined;
-  readonly seats: RunSeats | undefined;
+  readonly toolProvider: ToolProvider | undefined;
+  readonly runRegistry: RunRegistry | undefined;
   readonly board: RunBoard | undefined;
   readonly checkAnswer: AnswerCheck | undefined;
   readonly started_by: { readonly account: UsageTotal; readonly lastSeq: number } | undefined;
@@ -82,13 +82,13 @@ export function addNode(running: Running, node: ConversationNode): void {
   running.pending.push(node);
 }
 
-export function placeOf(running: Running, node_id = running.ids.next("node")): NodePlace {
+export function nextNodePlace(running: Running, node_id = running.ids.next("node")): NodePlace {
   const { session_id, run_id, agent_id } = running.run.identity;
   return { node_id, parent_id: running.path.at(-1)?.node_id, session_id, run_id, agent_id };
 }
 
 /** One fact, clean already, with the nodes that wait for one. */
-export function record<T extends FactType>(
+export function recordFact<T extends FactType>(
   running: Running,
   type: T,
   data: FactData<T>,
@@ -101,8 +101,8 @@ export function record<T extends FactType>(
   return fact;
 }
 
-/** One model request's, for the run and for whoever pays for it. */
-export function spend(
+/** Of one model request, for the run and for the account it is charged to. */
+export function addSpending(
   { usage, account }: Running,
   used: ModelUsage | undefined,
   cost: Cost | null,

@@ -1,10 +1,10 @@
 // One attempt at an answer (LOOP-1): the model's events into text, and calls into their turn as soon as their
-// arguments are complete. Whatever a model does, this ends, and no call is left without an end (SCHED-6).
+// arguments are complete. It always ends, and no call is left without an end (SCHED-6).
 
 import type { ConversationNode, FactData, JsonObject, ModelTools, Turn } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
 import {
-  costOf,
+  computeCost,
   type Model,
   type ModelCall,
   type ModelError,
@@ -16,7 +16,7 @@ import {
 import { answerNode, cutMiddle } from "../context/index.ts";
 import { readStream } from "./read-stream.ts";
 import { canonicalName, redactCall } from "./redact-call.ts";
-import { placeOf, record, spend, type Running } from "./running.ts";
+import { nextNodePlace, recordFact, addSpending, type Running } from "./running.ts";
 
 export interface AttemptParts {
   readonly model: Model;
@@ -44,46 +44,46 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
   const { run, control, log } = running;
   const { model, request, tools, attempt } = parts;
   const about = { request: request.index, attempt, model: model.id };
-  const place = placeOf(running);
+  const place = nextNodePlace(running);
   const calls: ModelCall[] = [];
   const complete = new Set<string>();
   const begun = new Set<string>();
   let text = "";
   /** Where the text begins that is not in the journal yet. */
-  let told = 0;
+  let recordedChars = 0;
 
   const { node_id, parent_id: parent_node_id } = place;
   // A crash must not lose where the answer was to hang: its calls may have acted by then.
-  record(running, "model.started", { ...about, node_id, parent_node_id });
+  recordFact(running, "model.started", { ...about, node_id, parent_node_id });
   const turn = run.openTurn({ parentNodeId: place.node_id });
   control.turn = turn;
   try {
-    const end = await readStream(running, model, request, take);
-    tellText();
+    const end = await readStream(running, model, request, handleEvent);
+    recordText();
     const used = end === "aborted" ? undefined : end.usage;
-    spend(running, used, costOf(model.prices, used));
-    if (end === "aborted") return await abandonForGood(undefined);
-    if (end.type === "failed") return await failed(end.error, end.usage);
+    addSpending(running, used, computeCost(model.prices, used));
+    if (end === "aborted") return await abortAnswer(undefined);
+    if (end.type === "failed") return await failAnswer(end.error, end.usage);
     const cut = [...begun].filter((key) => !complete.has(key));
     if (cut.length > 0 && end.stop !== "max_tokens") {
       const message = `${model.id} ended its answer in the middle of a call.`;
-      return await failed({ kind: "malformed_stream", message }, end.usage);
+      return await failAnswer({ kind: "malformed_stream", message }, end.usage);
     }
-    return answered(end.stop, end.usage, end.provider_data);
+    return completeAnswer(end.stop, end.usage, end.provider_data);
   } catch (error) {
-    // The journal: nothing may go on, and nothing may be left running.
+    // The journal failed: nothing may continue, and nothing may be left running.
     await turn.abort("the journal could not be written");
     throw error;
   }
 
-  function take(event: ModelEvent): void {
+  function handleEvent(event: ModelEvent): void {
     if (event.type === "text_delta") {
       text += event.text;
       log.add({ type: "text_delta", text: event.text });
     } else if (event.type === "call_delta") begun.add(event.key);
     else if (event.type === "call_complete" && !complete.has(event.key)) {
       complete.add(event.key);
-      tellText();
+      recordText();
       const { id, name, arguments: sent } = event;
       const given = { name, arguments: sent, ...omitUndefined({ id }) };
       const tool_call_id = turn.push(given);
@@ -94,15 +94,19 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
   }
 
   /** Redacted as a whole: half a secret is not recognised. */
-  function tellText(): void {
-    if (told === text.length) return;
-    const piece = run.redactor.text(text.slice(told));
-    const data = { ...about, chars: text.length - told, text: cutMiddle(piece, MAX_DELTA_CHARS) };
-    told = text.length;
-    record(running, "model.delta", data);
+  function recordText(): void {
+    if (recordedChars === text.length) return;
+    const piece = run.redactor.text(text.slice(recordedChars));
+    const data = {
+      ...about,
+      chars: text.length - recordedChars,
+      text: cutMiddle(piece, MAX_DELTA_CHARS),
+    };
+    recordedChars = text.length;
+    recordFact(running, "model.delta", data);
   }
 
-  function answered(
+  function completeAnswer(
     stop: StopReason,
     used: ModelUsage,
     provider_data: JsonObject | undefined,
@@ -111,7 +115,7 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
       ...about,
       stop,
       usage: { ...used },
-      cost: costOf(model.prices, used),
+      cost: computeCost(model.prices, used),
       calls: calls.length,
     };
     commitAnswer("model.completed", data, provider_data, stop);
@@ -119,8 +123,8 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
     return { kind: "answered", text: run.redactor.text(text), calls: calls.length, stop, turn };
   }
 
-  async function failed(error: ModelError, used: ModelUsage | undefined): Promise<Attempt> {
-    if (control.aborted !== undefined) return abandonForGood(used);
+  async function failAnswer(error: ModelError, used: ModelUsage | undefined): Promise<Attempt> {
+    if (control.aborted !== undefined) return abortAnswer(used);
     const results = await turn.discard(error.message);
     // What is not discarded has changed something, and asking again would have it done twice (LOOP-3).
     const wrote = results.some(({ status }) => status !== "discarded");
@@ -128,22 +132,22 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
       ...about,
       error: clean(error),
       usage: used,
-      cost: costOf(model.prices, used),
+      cost: computeCost(model.prices, used),
       wrote,
     };
     if (wrote) {
       commitAnswer("model.failed", data, undefined);
       running.path.push(...turn.nodes);
-    } else record(running, "model.failed", data, "warn");
+    } else recordFact(running, "model.failed", data, "warn");
     return { kind: "failed", error: clean(error), wrote };
   }
 
   /** What there is of the answer stays on record, and its calls have their ends below it. */
-  async function abandonForGood(used: ModelUsage | undefined): Promise<Attempt> {
+  async function abortAnswer(used: ModelUsage | undefined): Promise<Attempt> {
     const error: ModelError = { kind: "aborted", message: "The run was aborted." };
-    const data = { ...about, error, usage: used, cost: costOf(model.prices, used) };
+    const data = { ...about, error, usage: used, cost: computeCost(model.prices, used) };
     if (text !== "" || calls.length > 0) commitAnswer("model.failed", data, undefined);
-    else record(running, "model.failed", data, "warn");
+    else recordFact(running, "model.failed", data, "warn");
     await turn.abort(control.aborted ?? error.message);
     running.path.push(...turn.nodes);
     return { kind: "aborted" };
@@ -167,7 +171,7 @@ export async function streamAnswer(running: Running, parts: AttemptParts): Promi
     running.path.push(node);
     running.pending.push(node);
     const level = type === "model.completed" ? "info" : "warn";
-    record(running, type, { ...data, node_id: node.node_id }, level);
+    recordFact(running, type, { ...data, node_id: node.node_id }, level);
   }
 
   function clean(error: ModelError): ModelError {

@@ -2,18 +2,18 @@ import type { FactType } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { writtenFact } from "../../../../test/facts.ts";
-import { describeUsage } from "./describe-usage.ts";
-import { addUsage, noUsage, sumUsage, usageAtEnd, type UsageTotal } from "./usage.ts";
+import { describeUsage } from "./usage.ts";
+import { addUsage, emptyUsage, sumUsage, readEndUsage, type UsageTotal } from "./usage.ts";
 
 function total(more: Partial<UsageTotal>): UsageTotal {
-  return { ...noUsage(), ...more };
+  return { ...emptyUsage(), ...more };
 }
 
 test("use is put into words, and what is not known is said", () => {
   verifies("EVENT-7");
   const USD = { currency: "USD", micros: 12_300 };
   const told = total({ requests: 2, input_tokens: 1200, output_tokens: 80 });
-  expect(describeUsage(noUsage())).toBe("");
+  expect(describeUsage(emptyUsage())).toBe("");
   expect(describeUsage({ ...told, cost: [USD] })).toBe(
     "2 requests, 1200 tokens in, 80 out, cost 0.0123 USD",
   );
@@ -43,8 +43,8 @@ test("sums of totals are those of their requests", () => {
     ],
     [{ output_tokens: 9 }, { currency: "USD", micros: 1 }],
   ] as const;
-  const all = noUsage();
-  const halves = [noUsage(), noUsage()] as const;
+  const all = emptyUsage();
+  const halves = [emptyUsage(), emptyUsage()] as const;
   requests.forEach(([usage, cost], i) => {
     addUsage(all, usage, cost);
     addUsage(halves[i < 2 ? 0 : 1], usage, cost);
@@ -68,10 +68,10 @@ test("the last fact of a run tells its use, and anything else tells none", () =>
   verifies("EVENT-7");
   const fact = (type: FactType, data: unknown) => writtenFact({ type, run_id: "r", data });
   const usage = total({ requests: 1, input_tokens: 4, cost: [{ currency: "USD", micros: 1 }] });
-  expect(usageAtEnd(fact("run.completed", { usage }))).toEqual(usage);
-  expect(usageAtEnd(fact("run.aborted", { usage: { ...usage, other: 1 } }))).toEqual(usage);
+  expect(readEndUsage(fact("run.completed", { usage }))).toEqual(usage);
+  expect(readEndUsage(fact("run.aborted", { usage: { ...usage, other: 1 } }))).toEqual(usage);
   for (const none of [undefined, null, "x", {}, { ...usage, cost: "unknown" }]) {
-    expect(usageAtEnd(fact("run.failed", { usage: none }))).toBeUndefined();
+    expect(readEndUsage(fact("run.failed", { usage: none }))).toBeUndefined();
   }
-  expect(usageAtEnd(fact("model.completed", { usage }))).toBeUndefined();
+  expect(readEndUsage(fact("model.completed", { usage }))).toBeUndefined();
 });

@@ -1,14 +1,14 @@
 // Token use and cost (EVENT-7): added up over requests, and from the facts of a journal over runs, their children and
-// the session. What a provider did not tell and what has no price is counted as such: the sums are at least theirs.
+// the session. What a provider did not report and what has no price is counted as such: the sums are lower bounds.
 
 import type { Fact } from "@soong/core";
-import type { Cost, ModelUsage } from "../model/index.ts";
+import { type Cost, type ModelUsage, describeCost } from "../model/index.ts";
 
 export interface UsageTotal extends ModelUsage {
   requests: number;
-  /** Requests whose provider did not tell both tokens in and out: the sums are at least what they say. */
+  /** Requests whose provider did not report both tokens in and out: the sums are lower bounds. */
   untold: number;
-  /** Requests whose cost is not known: the costs are at least what they say. */
+  /** Requests whose cost is not known: the costs are lower bounds. */
   unpriced: number;
   /** One for each currency; null when nothing is known, which is not nothing. */
   cost: readonly Cost[] | null;
@@ -28,7 +28,7 @@ const COUNTS = [
   "reasoning_tokens",
 ] as const;
 
-export function noUsage(): UsageTotal {
+export function emptyUsage(): UsageTotal {
   return { requests: 0, untold: 0, unpriced: 0, cost: null };
 }
 
@@ -42,17 +42,17 @@ export function addUsage(
   if (!told.includes("input_tokens") || !told.includes("output_tokens")) total.untold += 1;
   for (const count of told) total[count] = (total[count] ?? 0) + (usage?.[count] ?? 0);
   if (cost === null) total.unpriced += 1;
-  else total.cost = withCost(total.cost ?? [], cost);
+  else total.cost = addCost(total.cost ?? [], cost);
 }
 
 /** Of several totals, such as those that runs ended with. */
 export function sumUsage(totals: Iterable<UsageTotal>): UsageTotal {
-  const sum = noUsage();
+  const sum = emptyUsage();
   for (const { requests, untold, unpriced, cost, ...counts } of totals) {
     sum.requests += requests;
     sum.untold += untold;
     sum.unpriced += unpriced;
-    for (const one of cost ?? []) sum.cost = withCost(sum.cost ?? [], one);
+    for (const one of cost ?? []) sum.cost = addCost(sum.cost ?? [], one);
     for (const count of COUNTS) {
       const more = counts[count];
       if (more !== undefined) sum[count] = (sum[count] ?? 0) + more;
@@ -62,7 +62,7 @@ export function sumUsage(totals: Iterable<UsageTotal>): UsageTotal {
 }
 
 /** What a run's last fact says it used; undefined where it says nothing that can be read as such. */
-export function usageAtEnd({ type, data }: Fact): UsageTotal | undefined {
+export function readEndUsage({ type, data }: Fact): UsageTotal | undefined {
   if (type !== "run.completed" && type !== "run.failed" && type !== "run.aborted") return undefined;
   const { usage } = data;
   if (typeof usage !== "object" || usage === null) return undefined;
@@ -78,8 +78,8 @@ export function usageAtEnd({ type, data }: Fact): UsageTotal | undefined {
 }
 
 /** From the journal alone; any order, any part of it. */
-export function usageOf(facts: Iterable<Fact>): UsageReport {
-  const session = noUsage();
+export function reportUsage(facts: Iterable<Fact>): UsageReport {
+  const session = emptyUsage();
   const runs = new Map<string, UsageTotal>();
   const parents = new Map<string, string>();
   const requests: { run_id: string; usage: ModelUsage | undefined; cost: Cost | null }[] = [];
@@ -98,7 +98,7 @@ export function usageOf(facts: Iterable<Fact>): UsageReport {
       // A loop of parents is no tree, but it must not hold us up.
       if (seen.has(at)) break;
       seen.add(at);
-      const total = runs.get(at) ?? noUsage();
+      const total = runs.get(at) ?? emptyUsage();
       runs.set(at, total);
       addUsage(total, usage, cost);
     }
@@ -106,7 +106,7 @@ export function usageOf(facts: Iterable<Fact>): UsageReport {
   return { session, runs };
 }
 
-function withCost(costs: readonly Cost[], { currency, micros }: Cost): readonly Cost[] {
+function addCost(costs: readonly Cost[], { currency, micros }: Cost): readonly Cost[] {
   const before = costs.find((cost) => cost.currency === currency);
   if (before === undefined) return [...costs, { currency, micros }];
   const sum = { currency, micros: before.micros + micros };
@@ -121,4 +121,19 @@ function isCost(value: unknown): value is Cost {
 
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value) && value >= 0;
+}
+
+/** `3 requests, 1200 tokens in, 80 out, cost at least 0.0052 USD`; empty when no model was asked. */
+export function describeUsage(usage: UsageTotal): string {
+  const { requests, untold, unpriced, input_tokens, output_tokens, cost } = usage;
+  if (requests === 0) return "";
+  const atLeast = untold > 0 ? "at least " : "";
+  const tokens =
+    input_tokens === undefined && output_tokens === undefined
+      ? "tokens unknown"
+      : `${atLeast}${input_tokens ?? 0} tokens in, ${output_tokens ?? 0} out`;
+  const costs = cost?.map(describeCost).join(" and ");
+  const paid =
+    costs === undefined ? "cost unknown" : `cost ${unpriced > 0 ? "at least " : ""}${costs}`;
+  return `${requests} ${requests === 1 ? "request" : "requests"}, ${tokens}, ${paid}`;
 }

@@ -15,7 +15,7 @@ import {
   type MemoryScope,
   type MemorySource,
 } from "./memory-entry.ts";
-import { makeOwnFolders } from "./own-folders.ts";
+import { makeOwnFolders } from "./memory-folder.ts";
 
 export interface CandidateRecord extends MemorySource {
   readonly version: 1;
@@ -35,7 +35,7 @@ export interface RunArchive {
   readonly archive: string;
 }
 
-/** With where it was found, whatever it says of itself. */
+/** With where it was found. */
 export type FoundCandidate = { readonly of: RunArchive; readonly file: string } & (
   | { readonly ok: true; readonly record: CandidateRecord }
   | { readonly ok: false; readonly why: string }
@@ -46,7 +46,7 @@ const MOST_OF_A_RUN = 200;
 const MOST_FILE_BYTES = 64 * 1024;
 
 /** The same for every attempt at one call. */
-export function candidateIdOf({ sessionId, runId, toolCallId }: CallIds): string {
+export function makeCandidateId({ sessionId, runId, toolCallId }: CallIds): string {
   return `c-${sha256(JSON.stringify([sessionId, runId, toolCallId])).slice(0, 24)}`;
 }
 
@@ -81,7 +81,7 @@ export async function writeCandidate(archive: string, record: CandidateRecord): 
 }
 
 /** All that the archives of these runs hold, those that cannot be read among them. */
-export async function* candidatesOf(
+export async function* readCandidates(
   archives: Iterable<RunArchive> | AsyncIterable<RunArchive>,
 ): AsyncGenerator<FoundCandidate, undefined> {
   for await (const of of archives) {
@@ -148,7 +148,9 @@ function candidateProblem(record: CandidateRecord): string | undefined {
   const tags = tagsProblem(record.tags);
   if (tags !== undefined) return tags;
   if (Number.isNaN(Date.parse(record.created_at))) return "created_at is no time";
-  return ownerOf(record) === undefined ? "it is of a project and does not say which" : undefined;
+  return getCandidateOwner(record) === undefined
+    ? "it is of a project and does not say which"
+    : undefined;
 }
 
 export function tagsProblem(tags: readonly string[]): string | undefined {
@@ -159,7 +161,7 @@ export function tagsProblem(tags: readonly string[]): string | undefined {
     : `${JSON.stringify(bad.slice(0, 60))} is no tag: letters, digits, "_", "-" and ".", 40 at most`;
 }
 
-export function ownerOf({ scope, project }: CandidateRecord): MemoryOwner | undefined {
+export function getCandidateOwner({ scope, project }: CandidateRecord): MemoryOwner | undefined {
   if (scope === "user") return { scope };
   return project === undefined || !isAbsolute(project) ? undefined : { scope, project };
 }

@@ -1,4 +1,4 @@
-// A memory as a file that a person can read, write and correct: front matter in YAML, then its text. A text alone is a
+// A memory as a file that a user can read, write and correct: front matter in YAML, then its text. A text alone is a
 // memory, too: what is not said follows from where the file is.
 
 import { basename } from "node:path";
@@ -47,10 +47,8 @@ export function parseEntry(written: string, place: EntryPlace): ParsedEntry {
   }
   const control = controlCharacter(written);
   if (control !== undefined) {
-    return refused(
-      control.line,
-      `holds the control character ${control.name}: it is no plain text`,
-    );
+    const message = `holds the control character ${control.name}: it is no plain text`;
+    return refused(control.line, message);
   }
   const split = written.startsWith("---")
     ? splitFrontMatter(written)
@@ -66,7 +64,7 @@ export function parseEntry(written: string, place: EntryPlace): ParsedEntry {
   if (front.id !== undefined && front.id !== id) {
     return refused(lineOf("id"), `is "${front.id}", and the file is called ${id}.md`, "id");
   }
-  const owner = ownerOf(front, place);
+  const owner = resolveEntryOwner(front, place);
   if (typeof owner === "string") {
     const key = front.scope !== undefined && owner.startsWith("scope") ? "scope" : "project";
     return refused(front[key] === undefined ? 1 : lineOf(key), owner);
@@ -87,7 +85,7 @@ export function parseEntry(written: string, place: EntryPlace): ParsedEntry {
   };
 }
 
-export function entryText(entry: Omit<MemoryEntry, "file"> & MemoryOwner): string {
+export function renderEntry(entry: Omit<MemoryEntry, "file"> & MemoryOwner): string {
   const { id, scope, tags, created_at, sources, conflicts_with, content } = entry;
   const front = {
     id,
@@ -115,7 +113,10 @@ export function contentProblem(content: string): string | undefined {
 type WrittenFront = ShapeValue<typeof FRONT_MATTER>;
 
 /** Or what is wrong with it. */
-function ownerOf({ scope, project }: WrittenFront, { owner }: EntryPlace): MemoryOwner | string {
+function resolveEntryOwner(
+  { scope, project }: WrittenFront,
+  { owner }: EntryPlace,
+): MemoryOwner | string {
   const placed = owner?.scope ?? "project";
   if (scope !== undefined && scope !== placed) {
     return `scope is "${scope}", and the file is among the memories of the ${placed}`;

@@ -3,7 +3,7 @@
 
 import type { ContextNode, ToolResult } from "@soong/core";
 import { isEmptyResult } from "@soong/core/internal";
-import { tokensOfText } from "../context/index.ts";
+import { estimateTextTokens } from "../context/index.ts";
 import { sha256 } from "./memory-entry.ts";
 import { NOTES_RANK } from "./recall.ts";
 
@@ -26,7 +26,7 @@ export function readAnswer(
     .join("\n")
     .trim();
   if (isEmptyAnswer(text)) return NOTHING;
-  const { lines, left_out } = withinTokens(text.split(/\r\n|\n|\r/), budget);
+  const { lines, left_out } = cutToTokens(text.split(/\r\n|\n|\r/), budget);
   const quoted = lines.map((line) => `> ${line}`).join("\n");
   return {
     node: {
@@ -35,7 +35,7 @@ export function readAnswer(
       data: { memories: [], tool_name: tool, sha256: sha256(quoted) },
     },
     left_out,
-    tokens: tokensOfText(quoted),
+    tokens: estimateTextTokens(quoted),
   };
 }
 
@@ -56,14 +56,14 @@ function holdsSomething(value: unknown): boolean {
   return Object.values(value).some(holdsSomething);
 }
 
-function withinTokens(
+function cutToTokens(
   lines: readonly string[],
   budget: number,
 ): { lines: string[]; left_out: number } {
   const taken: string[] = [];
   let tokens = 0;
   for (const line of lines) {
-    tokens += tokensOfText(`> ${line}\n`);
+    tokens += estimateTextTokens(`> ${line}\n`);
     if (tokens > budget) {
       // One long line, as JSON often is, is cut rather than lost.
       if (taken.length === 0)

@@ -3,14 +3,14 @@
 
 import { ToolFailure, type JsonObject, type ToolContext, type ToolResult } from "@soong/core";
 import { omitUndefined } from "@soong/core/internal";
-import type { CallingRun } from "../skill/index.ts";
+import type { CallingRun } from "../context/index.ts";
 
 /** A tool of an MCP server, and what it is given for the fields of ours. */
 export interface ExternalTool<Fields> {
   /** Such as `mcp.notes.add`. */
   readonly tool: string;
   /** Without it the fields themselves. */
-  readonly argumentsOf?: (fields: Fields) => JsonObject;
+  readonly mapArguments?: (fields: Fields) => JsonObject;
 }
 
 /** Throws where the tool is none of a server's: it could be one that calls itself. */
@@ -23,7 +23,7 @@ export function checkExternalTool(setting: string, tool: string): void {
 
 /** The result of a call that worked; anything else is a ToolFailure. */
 export async function callExternalTool<Fields extends JsonObject>(
-  { tool, argumentsOf = (fields) => fields }: ExternalTool<Fields>,
+  { tool, mapArguments = (fields) => fields }: ExternalTool<Fields>,
   fields: Fields,
   { context, calling }: { context: ToolContext; calling: CallingRun | undefined },
 ): Promise<ToolResult> {
@@ -35,20 +35,20 @@ export async function callExternalTool<Fields extends JsonObject>(
       recovery: "use_another_tool",
     });
   }
-  // Below nothing: the conversation goes on from the result of the call that the model made.
+  // Without a parent node: the conversation continues from the result of the call that the model made.
   const turn = calling.run.openTurn();
   context.onCancel(async () => {
     await turn.abort(`${context.toolName} was cancelled`);
   });
-  turn.push({ name: tool, arguments: argumentsOf(fields), within: context.toolCallId });
+  turn.push({ name: tool, arguments: mapArguments(fields), within: context.toolCallId });
   turn.end();
-  // It has a time of its own, and may wait for a person.
+  // It has a timeout of its own, and may wait for approval.
   const [result] = await context.waitForPerson(turn.settled());
-  if (result === undefined || result.is_error) throw failureOf(tool, context, result);
+  if (result === undefined || result.is_error) throw toExternalFailure(tool, context, result);
   return result;
 }
 
-function failureOf(
+function toExternalFailure(
   tool: string,
   { toolName }: ToolContext,
   result: ToolResult | undefined,

@@ -1,23 +1,23 @@
 // The extraction job with the memory writer (MEM-3): candidates in, memories out. The only thing that writes long-term
-// memory, and never a tool. Each candidate is checked for its source, secrets and place by itself, and whatever is wrong
-// with one costs that one; two jobs never write at once.
+// memory, and never a tool. Each candidate is checked for its source, secrets and place on its own, and an invalid
+// one does not affect the others; two jobs never write at once.
 
 import { chmod, mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, systemClock, type Clock, type Redactor } from "@soong/core";
 import { type Problem, writeWholeFile } from "@soong/platform";
 import {
-  ownerOf,
+  getCandidateOwner,
   type CandidateRecord,
   type FoundCandidate,
   type RecordedSource,
 } from "./candidate.ts";
-import { contentProblem, entryText } from "./entry-file.ts";
+import { contentProblem, renderEntry } from "./entry-file.ts";
 import { sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
-import { placeOf, readMemories } from "./memory-folder.ts";
+import { getMemoryPath, readMemories } from "./memory-folder.ts";
 import { openMemoryLog, type MemoryLog } from "./memory-log.ts";
 import { planMemory, type MemoryPlan } from "./plan-memory.ts";
-import { makeOwnFolders } from "./own-folders.ts";
+import { makeOwnFolders } from "./memory-folder.ts";
 
 /** Runs the work while no other process has the path: `withFileLock` of `@soong/platform` is one. */
 export type Exclusively = <Result>(path: string, work: () => Promise<Result>) => Promise<Result>;
@@ -32,7 +32,7 @@ export interface ExtractionOptions {
   readonly isOnRecord: (source: RecordedSource) => Promise<boolean>;
   readonly exclusively: Exclusively;
   readonly clock?: Clock;
-  /** Says it shorter. What it answers is checked as the candidate was; left out: the text stays as it is. */
+  /** Shortens the text. Its answer is checked as the candidate was. Default: the text stays unchanged. */
   readonly condense?: (content: string) => Promise<string>;
 }
 
@@ -104,14 +104,14 @@ async function extractAll(
       done_before += 1;
       return undefined;
     }
-    const forged = await sourceProblem(found, record, options);
+    const forged = await checkSource(found, record, options);
     if (forged !== undefined) return forged;
-    const owner = ownerOf(record) as MemoryOwner;
-    const { content, note } = await condensed(record.content, options);
+    const owner = getCandidateOwner(record) as MemoryOwner;
+    const { content, note } = await condenseContent(record.content, options);
     if ([content, record.content, ...record.tags].some((text) => options.redactor.finds(text))) {
       return "it holds something that looks like a secret, such as a key or a password";
     }
-    const shelf = await shelfOf(owner);
+    const shelf = await loadShelf(owner);
     const { candidate_id, session_id, run_id, tool_call_id } = record;
     const source = { session_id, run_id, tool_call_id, candidate_id };
     const { tags, created_at } = record;
@@ -132,19 +132,19 @@ async function extractAll(
   }
 
   async function write(owner: MemoryOwner, plan: Exclude<MemoryPlan, { kind: "full" }>) {
-    const folder = await makeOwnFolders(root, placeOf(owner));
+    const folder = await makeOwnFolders(root, getMemoryPath(owner));
     const file = join(folder, `${plan.entry.id}.md`);
     const how = plan.kind === "merge" ? "replace" : "new";
-    await writeWholeFile(file, entryText(plan.entry), how).catch((error: unknown) => {
-      // Its name is that of its words: whoever changed them has had the last one.
+    await writeWholeFile(file, renderEntry(plan.entry), how).catch((error: unknown) => {
+      // Its name is the hash of its words: a user who changed them by hand has the last word.
       const isTaken = (error as { code?: string }).code === "EEXIST";
       throw isTaken ? new Error(`${file} had these words and was changed by hand`) : error;
     });
     return file;
   }
 
-  async function shelfOf(owner: MemoryOwner): Promise<MemoryEntry[]> {
-    const key = JSON.stringify(placeOf(owner));
+  async function loadShelf(owner: MemoryOwner): Promise<MemoryEntry[]> {
+    const key = JSON.stringify(getMemoryPath(owner));
     const known = shelves.get(key);
     if (known !== undefined) return known;
     const read = await readMemories(root, [owner]);
@@ -165,15 +165,15 @@ async function extractAll(
   }
 }
 
-/** It is of the run in whose archive it lies, and the journal has the call that made it. */
-async function sourceProblem(
+/** It must be of the run in whose archive it is, and the journal must have the call that made it. */
+async function checkSource(
   { of, file }: FoundCandidate,
   record: CandidateRecord,
   { isOnRecord }: ExtractionOptions,
 ): Promise<string | undefined> {
   const { session_id, run_id, tool_call_id, candidate_id, content } = record;
   if (run_id !== of.run_id || session_id !== of.session_id) {
-    return "it says it is of another run than the one whose archive it lies in";
+    return "it says it is of another run than the one whose archive it is in";
   }
   if (!file.endsWith(`${candidate_id}.json`)) return "its file has the name of another candidate";
   const source = { session_id, run_id, tool_call_id, candidate_id, sha256: sha256(content) };
@@ -181,7 +181,7 @@ async function sourceProblem(
   return "the journal of its run has no such candidate, or one with another text";
 }
 
-async function condensed(
+async function condenseContent(
   content: string,
   { condense }: ExtractionOptions,
 ): Promise<{ content: string; note?: string }> {

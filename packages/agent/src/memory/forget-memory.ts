@@ -26,7 +26,9 @@ export async function forgetMemory(options: ForgetOptions): Promise<Forgotten> {
   const root = await realpath(folder).catch(() => undefined);
   if (root === undefined || !isMemoryId(basename(id))) return { kind: "unknown" };
   return exclusively(root, async () => {
-    const named = (await filesOf(root)).filter(({ full }) => full === id || basename(full) === id);
+    const named = (await listMemoryFiles(root)).filter(
+      ({ full }) => full === id || basename(full) === id,
+    );
     const [found, ...others] = named;
     if (found === undefined) return { kind: "unknown" };
     if (others.length > 0) return { kind: "ambiguous", ids: named.map(({ full }) => full) };
@@ -48,13 +50,13 @@ interface MemoryFile {
   readonly file: string;
 }
 
-async function filesOf(root: string): Promise<MemoryFile[]> {
+async function listMemoryFiles(root: string): Promise<MemoryFile[]> {
   const projects = join(root, "projects");
-  const keys = await folderNames(projects);
+  const keys = await listOwnFolder(projects);
   const folders = [join(root, "user"), ...keys.map((key) => join(projects, key))];
   const files: MemoryFile[] = [];
   for (const folder of folders) {
-    for (const name of await folderNames(folder)) {
+    for (const name of await listOwnFolder(folder)) {
       const file = join(folder, name);
       if (!name.endsWith(".md") || !(await lstat(file)).isFile()) continue;
       files.push({ file, full: relative(root, file).replace(/\.md$/, "") });
@@ -64,7 +66,7 @@ async function filesOf(root: string): Promise<MemoryFile[]> {
 }
 
 /** Nothing behind a link is ours to remove. */
-async function folderNames(folder: string): Promise<string[]> {
+async function listOwnFolder(folder: string): Promise<string[]> {
   const stats = await lstat(folder).catch(() => undefined);
   return stats?.isDirectory() === true ? readdir(folder) : [];
 }

@@ -1,7 +1,7 @@
-// The memory room: what is known from earlier work. Agents recall it and propose to it; only the extraction job writes it.
+// The memory module: what is known from earlier work. Agents recall it and propose to it; only the extraction job writes it.
 
 export {
-  candidatesOf,
+  readCandidates,
   isCandidateFact,
   type FoundCandidate,
   type RecordedSource,

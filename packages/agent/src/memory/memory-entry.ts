@@ -16,7 +16,7 @@ export type MemoryEntry = MemoryOwner & {
   readonly tags: readonly string[];
   /** ISO 8601. */
   readonly created_at: string;
-  /** Empty for one that a person wrote. */
+  /** Empty for one that a user wrote. */
   readonly sources: readonly MemorySource[];
   /** Ids of memories it says something else than. */
   readonly conflicts_with: readonly string[];
@@ -55,14 +55,14 @@ export function isMemoryId(value: unknown): value is string {
 }
 
 /** Of the content and whose it is: the same thing said again has the same id. */
-export function memoryIdOf(owner: MemoryOwner, content: string): string {
+export function makeMemoryId(owner: MemoryOwner, content: string): string {
   const whose = owner.scope === "user" ? "" : owner.project;
-  const parts = JSON.stringify([owner.scope, whose, sameWords(content)]);
+  const parts = JSON.stringify([owner.scope, whose, normalizeWords(content)]);
   return `m-${sha256(parts).slice(0, 20)}`;
 }
 
 /** Equal for texts that differ in case, white space or the last full stop only. */
-export function sameWords(content: string): string {
+export function normalizeWords(content: string): string {
   return content
     .normalize("NFC")
     .toLowerCase()

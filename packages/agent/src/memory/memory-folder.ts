@@ -1,11 +1,11 @@
-// Where memories are: `user/<id>.md` and `projects/<key>/<id>.md` under one folder. They are read whenever somebody asks; a
-// file that cannot be taken is a problem with its place and costs nothing but itself, and no link is followed.
+// Where memories are: `user/<id>.md` and `projects/<key>/<id>.md` under one folder. They are read on each request; an
+// invalid file is reported as a problem and does not affect the others, and no link is followed.
 
-import { lstat, readdir, realpath } from "node:fs/promises";
+import { lstat, readdir, realpath, chmod, mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { messageOf } from "@soong/core";
 import type { Problem } from "@soong/platform";
-import { readTextFile } from "../document/index.ts";
+import { readTextFile, rejectDocument } from "../document/index.ts";
 import { parseEntry, type ParsedEntry } from "./entry-file.ts";
 import { MEMORY_LIMITS, sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
 
@@ -17,7 +17,7 @@ export interface ReadMemories {
 }
 
 /** Asked with a file and its folder, both absolute. */
-export type IsLeftOut = (file: string, folder: string) => Promise<boolean>;
+export type IsExcluded = (file: string, folder: string) => Promise<boolean>;
 
 const MOST_PROJECTS = 2_000;
 
@@ -25,35 +25,35 @@ const MOST_PROJECTS = 2_000;
 export async function readMemories(
   folder: string,
   owners: readonly MemoryOwner[],
-  isLeftOut?: IsLeftOut,
+  isExcluded?: IsExcluded,
 ): Promise<ReadMemories> {
   const root = await realpath(folder).catch(() => folder);
-  const found = emptyCollection(isLeftOut);
+  const found = emptyCollection(isExcluded);
   for (const owner of owners) {
     if (owner.scope === "project" && (await isLink(join(root, PROJECTS)))) {
-      found.problems.push(problemOf(join(root, PROJECTS), NO_LINKS));
-    } else await collect(join(root, ...placeOf(owner)), owner, found);
+      found.problems.push(...rejectDocument(join(root, PROJECTS), NO_LINKS).problems);
+    } else await collect(join(root, ...getMemoryPath(owner)), owner, found);
   }
-  return collected(found);
+  return toReadMemories(found);
 }
 
-/** Of everybody: for a person who looks through them. */
+/** Of all owners, for the user to look through. */
 export async function listMemories(folder: string): Promise<ReadMemories> {
   const root = await realpath(folder).catch(() => folder);
   const found = emptyCollection();
   await collect(join(root, USER), { scope: "user" }, found);
-  for (const key of await namesIn(join(root, PROJECTS), found)) {
+  for (const key of await listFolder(join(root, PROJECTS), found)) {
     await collect(join(root, PROJECTS, key), undefined, found);
   }
-  return collected(found);
+  return toReadMemories(found);
 }
 
 /** Below the folder. */
-export function placeOf(owner: MemoryOwner): string[] {
+export function getMemoryPath(owner: MemoryOwner): string[] {
   return owner.scope === "user" ? [USER] : [PROJECTS, projectKey(owner.project)];
 }
 
-/** Its last name for a reader, a hash of all of it to tell it from others. */
+/** Its last name for a reader, a hash of all of it to make it unique. */
 export function projectKey(project: string): string {
   const name = basename(project)
     .toLowerCase()
@@ -70,15 +70,15 @@ const NO_LINKS = "is a link; memories are never read through one";
 interface Collection {
   readonly entries: MemoryEntry[];
   readonly problems: Problem[];
-  readonly isLeftOut: IsLeftOut | undefined;
+  readonly isExcluded: IsExcluded | undefined;
   restricted: number;
 }
 
-function emptyCollection(isLeftOut?: IsLeftOut): Collection {
-  return { entries: [], problems: [], isLeftOut, restricted: 0 };
+function emptyCollection(isExcluded?: IsExcluded): Collection {
+  return { entries: [], problems: [], isExcluded, restricted: 0 };
 }
 
-function collected({ entries, problems, restricted }: Collection): ReadMemories {
+function toReadMemories({ entries, problems, restricted }: Collection): ReadMemories {
   return { entries, problems, restricted };
 }
 
@@ -87,17 +87,19 @@ async function collect(
   owner: MemoryOwner | undefined,
   found: Collection,
 ): Promise<void> {
-  const names = (await namesIn(folder, found)).filter((name) => name.endsWith(".md"));
+  const names = (await listFolder(folder, found)).filter((name) => name.endsWith(".md"));
   const { entriesOfOwner: most } = MEMORY_LIMITS;
   if (names.length > most) {
     const message = `holds ${names.length} memories; the first ${most} by name are read`;
-    found.problems.push(problemOf(folder, message));
+    found.problems.push(...rejectDocument(folder, message).problems);
   }
   const files = names.slice(0, most).map((name) => join(folder, name));
   for (let at = 0; at < files.length; at += AT_ONCE) {
     const some = files.slice(at, at + AT_ONCE);
     const reading = some.map(async (file) =>
-      (await found.isLeftOut?.(file, folder)) === true ? undefined : readEntry(file, folder, owner),
+      (await found.isExcluded?.(file, folder)) === true
+        ? undefined
+        : readEntry(file, folder, owner),
     );
     for (const read of await Promise.all(reading)) {
       if (read === undefined) found.restricted += 1;
@@ -114,19 +116,15 @@ async function readEntry(
   folder: string,
   owner: MemoryOwner | undefined,
 ): Promise<ParsedEntry> {
-  const refused = (message: string): ParsedEntry => ({
-    ok: false,
-    problems: [problemOf(file, message)],
-  });
   const stats = await lstat(file).catch(() => undefined);
   // It went while the others were read.
   if (stats === undefined) return { ok: false, problems: [] };
-  if (stats.isSymbolicLink()) return refused(NO_LINKS);
+  if (stats.isSymbolicLink()) return rejectDocument(file, NO_LINKS);
   const read = await readTextFile(file, MEMORY_LIMITS.fileBytes);
-  if (!read.ok) return refused(read.message);
+  if (!read.ok) return rejectDocument(file, read.message);
   const parsed = parseEntry(read.text, { file, owner, changed_at: stats.mtime.toISOString() });
   return parsed.ok && isElsewhere(parsed.entry, folder)
-    ? refused("project is of another folder than the file is in")
+    ? rejectDocument(file, "project is of another folder than the file is in")
     : parsed;
 }
 
@@ -134,10 +132,10 @@ function isElsewhere(entry: MemoryEntry, folder: string): boolean {
   return entry.scope === "project" && projectKey(entry.project) !== basename(folder);
 }
 
-async function namesIn(folder: string, { problems }: Collection): Promise<string[]> {
+async function listFolder(folder: string, { problems }: Collection): Promise<string[]> {
   try {
     if (await isLink(folder)) {
-      problems.push(problemOf(folder, NO_LINKS));
+      problems.push(...rejectDocument(folder, NO_LINKS).problems);
       return [];
     }
     const names = await readdir(folder);
@@ -145,7 +143,8 @@ async function namesIn(folder: string, { problems }: Collection): Promise<string
     return basename(folder) === PROJECTS ? shown.slice(0, MOST_PROJECTS) : shown;
   } catch (error) {
     const { code } = error as { code?: string };
-    if (code !== "ENOENT") problems.push(problemOf(folder, `cannot be read: ${messageOf(error)}`));
+    if (code !== "ENOENT")
+      problems.push(...rejectDocument(folder, `cannot be read: ${messageOf(error)}`).problems);
     return [];
   }
 }
@@ -154,6 +153,19 @@ async function isLink(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true;
 }
 
-function problemOf(file: string, message: string): Problem {
-  return { file, line: 1, column: 1, message };
+/** Each below the one before it, and none of them a link: what is written stays below `root`. */
+export async function makeOwnFolders(root: string, names: readonly string[]): Promise<string> {
+  let path = root;
+  for (const name of names) {
+    path = join(path, name);
+    await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+      if ((error as { code?: string }).code !== "EEXIST") throw error;
+    });
+    const stats = await lstat(path);
+    if (!stats.isDirectory()) {
+      throw new Error(`${path} is not a directory (a link is not followed)`);
+    }
+    if ((stats.mode & 0o077) !== 0) await chmod(path, 0o700);
+  }
+  return path;
 }

@@ -1,5 +1,5 @@
 // What was done to long-term memory, a line each, in `log.jsonl` beside it. The job has no session, so these lines are its
-// facts; they also tell which candidates have been dealt with.
+// facts; they also say which candidates are done.
 
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
@@ -32,9 +32,9 @@ export async function openMemoryLog(root: string): Promise<MemoryLog> {
   const refused = new Set<string>();
   let isTorn = false;
   try {
-    for await (const line of linesOf(file)) {
+    for await (const line of readLogLines(file)) {
       isTorn = !line.isWhole;
-      note(read(line.text));
+      note(parseLogLine(line.text));
     }
   } catch (error) {
     await file.close();
@@ -62,7 +62,7 @@ export async function openMemoryLog(root: string): Promise<MemoryLog> {
   }
 }
 
-function read(line: string): Partial<MemoryLine> | undefined {
+function parseLogLine(line: string): Partial<MemoryLine> | undefined {
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === "object" && value !== null ? value : undefined;
@@ -71,7 +71,7 @@ function read(line: string): Partial<MemoryLine> | undefined {
   }
 }
 
-async function* linesOf(
+async function* readLogLines(
   file: FileHandle,
 ): AsyncGenerator<{ readonly text: string; readonly isWhole: boolean }, undefined> {
   const decoder = new TextDecoder();

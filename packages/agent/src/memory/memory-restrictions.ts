@@ -5,34 +5,34 @@ import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Places, Restriction, Targets } from "@soong/core";
 import type { MemoryOwner } from "./memory-entry.ts";
-import { placeOf } from "./memory-folder.ts";
+import { getMemoryPath } from "./memory-folder.ts";
 
 /** The folders that would be looked into, where reading them is restricted. */
-export async function targetsOfRecall(
+export async function listRecallTargets(
   folder: string,
   owners: readonly MemoryOwner[],
   places: Places,
 ): Promise<Targets> {
   const root = await realpath(folder).catch(() => folder);
-  const paths = owners.map((owner) => join(root, ...placeOf(owner)));
-  const restricted = paths.filter((path) => restrictionOf([path], places) !== undefined);
+  const paths = owners.map((owner) => join(root, ...getMemoryPath(owner)));
+  const restricted = paths.filter((path) => findMemoryRestriction([path], places) !== undefined);
   return { resources: restricted.map((path) => ({ kind: "path", access: "read", path })) };
 }
 
-/** Whether a file of the folder is left out. What restricts the folder itself was judged with the call. */
-export function memoryFilter(
+/** Whether a file of the folder is excluded. What restricts the folder itself was judged with the call. */
+export function createMemoryFilter(
   places: Places,
   { wasJudged }: { readonly wasJudged: boolean },
 ): (file: string, folder: string) => Promise<boolean> {
   return async (file, folder) => {
-    const found = restrictionOf(await namesOf(file, places), places);
+    const found = findMemoryRestriction(await findMemoryNames(file, places), places);
     if (found === undefined) return false;
-    const ofFolder = wasJudged ? restrictionOf([folder], places) : undefined;
+    const ofFolder = wasJudged ? findMemoryRestriction([folder], places) : undefined;
     return ofFolder?.kind !== found.kind || ofFolder.by !== found.by;
   };
 }
 
-async function namesOf(file: string, places: Places): Promise<string[]> {
+async function findMemoryNames(file: string, places: Places): Promise<string[]> {
   const node = await lstat(file).catch(() => undefined);
   if (node === undefined || node.nlink < 2) return [file];
   const given = { path: file, directory: "/", access: "read", mayWalk: false } as const;
@@ -40,7 +40,7 @@ async function namesOf(file: string, places: Places): Promise<string[]> {
   return [file, ...(found?.resource.also ?? [])];
 }
 
-function restrictionOf(
+function findMemoryRestriction(
   names: readonly string[],
   { restrictedBy }: Places,
 ): Restriction | undefined {

@@ -6,7 +6,7 @@ import { RECALL_MEMORY, recallTool, type RecallParts } from "./recall-tool.ts";
 import { WRITE_MEMORY, writeTool, type MemoryWriting, type WriteParts } from "./write-tool.ts";
 
 export interface MemoryToolParts extends RecallParts, Omit<WriteParts, "writing"> {
-  /** `memory.enabled` of the config; true if left out. */
+  /** `memory.enabled` of the config. Default: true. */
   readonly enabled?: boolean;
   /** `memory.write_mode` of the config, with what the mode needs. */
   readonly writing: MemoryWriting | { readonly mode: "disabled" };

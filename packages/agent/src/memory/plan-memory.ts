@@ -2,9 +2,9 @@
 // the same thing is kept beside it with a note of both, anything else is new. Pure.
 
 import {
-  memoryIdOf,
+  makeMemoryId,
   MEMORY_LIMITS,
-  sameWords,
+  normalizeWords,
   type MemoryEntry,
   type MemoryOwner,
   type MemorySource,
@@ -31,15 +31,17 @@ const ABOUT_THE_SAME = 0.5;
 /** `there`: all memories of the owner. */
 export function planMemory(draft: MemoryDraft, there: readonly MemoryEntry[]): MemoryPlan {
   const { owner, content, tags, created_at, source } = draft;
-  const same = sameWords(content);
+  const same = normalizeWords(content);
   const into = there.find((entry) => readWords(entry).same === same);
-  if (into !== undefined) return { kind: "merge", into, entry: merged(into, draft) };
+  if (into !== undefined) return { kind: "merge", into, entry: mergeEntry(into, draft) };
   if (there.length >= MEMORY_LIMITS.entriesOfOwner) return { kind: "full" };
-  const words = wordsOf(same);
-  const others = there.filter((entry) => shared(words, readWords(entry).words) >= ABOUT_THE_SAME);
+  const words = splitWords(same);
+  const others = there.filter(
+    (entry) => measureOverlap(words, readWords(entry).words) >= ABOUT_THE_SAME,
+  );
   const entry = {
     ...owner,
-    id: memoryIdOf(owner, content),
+    id: makeMemoryId(owner, content),
     content,
     tags,
     created_at,
@@ -49,7 +51,7 @@ export function planMemory(draft: MemoryDraft, there: readonly MemoryEntry[]): M
   return { kind: "new", entry };
 }
 
-function merged(into: MemoryEntry, { tags, source }: MemoryDraft): PlannedEntry {
+function mergeEntry(into: MemoryEntry, { tags, source }: MemoryDraft): PlannedEntry {
   const { file: _file, ...entry } = into;
   const isKnown = entry.sources.some(({ candidate_id }) => candidate_id === source.candidate_id);
   return {
@@ -65,14 +67,14 @@ const known = new WeakMap<MemoryEntry, { readonly same: string; readonly words: 
 function readWords(entry: MemoryEntry): { readonly same: string; readonly words: Set<string> } {
   const before = known.get(entry);
   if (before !== undefined) return before;
-  const same = sameWords(entry.content);
-  const read = { same, words: wordsOf(same) };
+  const same = normalizeWords(entry.content);
+  const read = { same, words: splitWords(same) };
   known.set(entry, read);
   return read;
 }
 
 /** The share of their words that two texts have in common, from 0 to 1. */
-function shared(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
+function measureOverlap(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
   if (left.size === 0 || right.size === 0) return 0;
   let common = 0;
   for (const word of left) if (right.has(word)) common += 1;
@@ -85,7 +87,7 @@ const SMALL = new Set(
 );
 
 /** Of a text as `sameWords` leaves it. */
-function wordsOf(text: string): Set<string> {
+function splitWords(text: string): Set<string> {
   const words = new Set<string>();
   for (const { segment, isWordLike } of cut.segment(text)) {
     if (isWordLike === true && !SMALL.has(segment)) words.add(segment);

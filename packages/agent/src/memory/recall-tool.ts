@@ -2,6 +2,7 @@
 // memory once per content; or asks the tool the user has configured. It changes nothing.
 
 import {
+  countOf,
   defineTool,
   ToolFailure,
   toolResult,
@@ -10,13 +11,13 @@ import {
   type ConversationNode,
   type Roots,
 } from "@soong/core";
-import { nodesInView, type RunOf } from "../skill/index.ts";
+import { listNodesInView, type FindRun } from "../context/index.ts";
 import { readAnswer } from "./external-answer.ts";
 import { callExternalTool, type ExternalTool } from "./external-tool.ts";
 import { sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
 import { readMemories } from "./memory-folder.ts";
-import { memoryFilter, targetsOfRecall } from "./memory-restrictions.ts";
-import { memoryText, NOTES_RANK, recall, type Recall, type RecalledMemory } from "./recall.ts";
+import { createMemoryFilter, listRecallTargets } from "./memory-restrictions.ts";
+import { renderMemory, NOTES_RANK, recall, type Recall, type RecalledMemory } from "./recall.ts";
 
 export const RECALL_MEMORY = "internal.recall_memory";
 
@@ -32,8 +33,8 @@ export interface RecallParts {
   readonly external?: ExternalTool<RecallFields>;
   /** `${SOONG_AGENT_HOME}/memory`. */
   readonly folder: string;
-  readonly runOf: RunOf;
-  /** What one recall may bring; 2 000 if left out. */
+  readonly findRun: FindRun;
+  /** What one recall may bring. Default: 2 000. */
   readonly recallTokens?: number;
 }
 
@@ -43,7 +44,7 @@ export const MAX_QUERY_CHARS = 1_000;
 const DEFAULT_TOKENS = 2_000;
 
 export function recallTool(parts: RecallParts): AnyTool {
-  const { folder, runOf, recallTokens = DEFAULT_TOKENS, external } = parts;
+  const { folder, findRun, recallTokens = DEFAULT_TOKENS, external } = parts;
   return defineTool({
     name: RECALL_MEMORY,
     title: "Recall memories",
@@ -68,13 +69,13 @@ export function recallTool(parts: RecallParts): AnyTool {
           type: "string",
           enum: ["user", "project", "all"],
           description:
-            "user: what holds everywhere; project: what is about this project; all if left out.",
+            "user: what holds everywhere; project: what is about this project. Default: all.",
         },
         limit: {
           type: "integer",
           minimum: 1,
           maximum: MAX_LIMIT,
-          description: `How many at most; ${DEFAULT_LIMIT} if left out.`,
+          description: `How many at most. Default: ${DEFAULT_LIMIT}.`,
         },
       },
     },
@@ -86,26 +87,30 @@ export function recallTool(parts: RecallParts): AnyTool {
     targets:
       external === undefined
         ? ({ scope = "all" }, context) =>
-            targetsOfRecall(folder, ownersOf(scope, context.roots), context)
+            listRecallTargets(folder, listOwners(scope, context.roots), context)
         : undefined,
     handler: async (input, context) => {
       const { query, scope = "all", limit = DEFAULT_LIMIT } = input;
       if (external !== undefined) {
         const { project } = context.roots;
         const fields = { query, scope, limit, ...(project === "" ? {} : { project }) };
-        return recallOutside(external, fields, { context, calling: runOf(context), recallTokens });
+        return recallExternally(external, fields, {
+          context,
+          calling: findRun(context),
+          recallTokens,
+        });
       }
       const { entries, problems, restricted } = await readMemories(
         folder,
-        ownersOf(scope, context.roots),
-        memoryFilter(context, { wasJudged: true }),
+        listOwners(scope, context.roots),
+        createMemoryFilter(context, { wasJudged: true }),
       );
-      const calling = runOf(context);
-      const known = hashesIn(nodesInView(calling));
-      const fresh = entries.filter((entry) => !known.has(hashOf(entry)));
+      const calling = findRun(context);
+      const known = readMemoryHashes(listNodesInView(calling?.path() ?? []));
+      const fresh = entries.filter((entry) => !known.has(hashMemory(entry)));
       const found = recall(fresh, { query, limit, budgetTokens: recallTokens });
       const again = recall(
-        entries.filter((entry) => known.has(hashOf(entry))),
+        entries.filter((entry) => known.has(hashMemory(entry))),
         { query, limit, budgetTokens: Number.POSITIVE_INFINITY },
       ).recalled;
       const about = {
@@ -123,7 +128,7 @@ export function recallTool(parts: RecallParts): AnyTool {
         content: [
           {
             type: "text",
-            text: resultText(found, again, {
+            text: renderRecall(found, again, {
               considered: entries.length,
               unreadable: problems.length,
               restricted,
@@ -132,7 +137,7 @@ export function recallTool(parts: RecallParts): AnyTool {
         ],
         data: {
           ...about,
-          memories: found.recalled.map(recordOf),
+          memories: found.recalled.map(toMemoryRecord),
           unreadable: problems.length,
           ...(restricted === 0 ? {} : { restricted }),
         },
@@ -145,7 +150,7 @@ export function recallTool(parts: RecallParts): AnyTool {
 }
 
 /** What the server answers is quoted, within the budget; it is data, like any memory. */
-async function recallOutside(
+async function recallExternally(
   external: ExternalTool<RecallFields>,
   fields: RecallFields,
   {
@@ -162,7 +167,7 @@ async function recallOutside(
   const { toolCallId, toolName } = where.context;
   const call = { tool_call_id: toolCallId, tool_name: toolName };
   where.calling?.run.recorder.record("memory.recalled", about, call);
-  const cut = left_out === 0 ? "" : ` ${left_out} more lines are left out; ask more narrowly.`;
+  const cut = left_out === 0 ? "" : ` ${left_out} more lines are omitted; ask more narrowly.`;
   const said =
     node === undefined ? `${tool} found nothing.` : `${tool} has answered; the text follows.${cut}`;
   return toolResult({
@@ -173,7 +178,7 @@ async function recallOutside(
 }
 
 /** The project is the run's, never an argument. */
-function ownersOf(scope: "user" | "project" | "all", { project }: Roots): MemoryOwner[] {
+function listOwners(scope: "user" | "project" | "all", { project }: Roots): MemoryOwner[] {
   if (scope === "project" && project === "") {
     throw new ToolFailure({
       code: "no_project",
@@ -189,15 +194,15 @@ function ownersOf(scope: "user" | "project" | "all", { project }: Roots): Memory
 }
 
 export function memoryNode(why: string, recalled: readonly RecalledMemory[]): ContextNode {
-  const texts = recalled.map(memoryText).join("\n\n");
+  const texts = recalled.map(renderMemory).join("\n\n");
   return {
     kind: "memory_context",
     text: `Memories recalled ${why}. ${NOTES_RANK}\n\n${texts}`,
-    data: { memories: recalled.map(({ entry }) => ({ id: entry.id, sha256: hashOf(entry) })) },
+    data: { memories: recalled.map(({ entry }) => ({ id: entry.id, sha256: hashMemory(entry) })) },
   };
 }
 
-export function hashesIn(nodes: readonly ConversationNode[]): Set<unknown> {
+export function readMemoryHashes(nodes: readonly ConversationNode[]): Set<unknown> {
   const memories = nodes.flatMap(({ kind, data }) => {
     const listed = kind === "memory_context" ? data?.["memories"] : undefined;
     return Array.isArray(listed) ? listed : [];
@@ -205,16 +210,16 @@ export function hashesIn(nodes: readonly ConversationNode[]): Set<unknown> {
   return new Set(memories.map((memory) => (memory as { sha256?: unknown } | null)?.sha256));
 }
 
-export function hashOf({ id, content }: MemoryEntry): string {
+export function hashMemory({ id, content }: MemoryEntry): string {
   return sha256(JSON.stringify([id, content]));
 }
 
-function recordOf({ entry, score, conflicts }: RecalledMemory) {
+function toMemoryRecord({ entry, score, conflicts }: RecalledMemory) {
   const { id, scope, tags, created_at } = entry;
   return { id, scope, tags, created_at, score, conflicts };
 }
 
-function resultText(
+function renderRecall(
   { recalled, left_out }: Recall,
   again: readonly RecalledMemory[],
   {
@@ -225,12 +230,12 @@ function resultText(
 ): string {
   const lines: string[] = [];
   if (recalled.length > 0) {
-    lines.push(`${counted(recalled.length, "memory", "memories")} recalled; the text follows.`);
+    lines.push(`${countOf(recalled.length, "memory", "memories")} recalled; the text follows.`);
   } else if (again.length === 0) {
     lines.push(
       considered === 0 && restricted === 0
         ? "There are no memories yet."
-        : `None of ${counted(considered, "memory", "memories")} matches.`,
+        : `None of ${countOf(considered, "memory", "memories")} matches.`,
     );
   }
   if (again.length > 0) {
@@ -240,17 +245,13 @@ function resultText(
   if (left_out > 0) lines.push(`${left_out} more match; ask more narrowly or raise the limit.`);
   if (restricted > 0) {
     lines.push(
-      `${counted(restricted, "memory is", "memories are")} left out: restricted by a rule.`,
+      `${countOf(restricted, "memory is", "memories are")} omitted: restricted by a rule.`,
     );
   }
   if (unreadable > 0) {
     lines.push(
-      `${counted(unreadable, "file", "files")} of the memory cannot be read; tell the user.`,
+      `${countOf(unreadable, "file", "files")} of the memory cannot be read; tell the user.`,
     );
   }
   return lines.join(" ");
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
 }

@@ -11,16 +11,16 @@ import type {
   ToolResult,
 } from "@soong/core";
 import { firstChars } from "@soong/core/internal";
-import { readPath, tokensOfText } from "../context/index.ts";
+import { estimateTextTokens, listNodesInView } from "../context/index.ts";
 import { readAnswer } from "./external-answer.ts";
 import { checkExternalTool, type ExternalTool } from "./external-tool.ts";
 import type { MemoryOwner } from "./memory-entry.ts";
 import { readMemories } from "./memory-folder.ts";
-import { memoryFilter } from "./memory-restrictions.ts";
-import { memoryText, newerFirst, recall, type RecalledMemory } from "./recall.ts";
+import { createMemoryFilter } from "./memory-restrictions.ts";
+import { renderMemory, newerFirst, recall, type RecalledMemory } from "./recall.ts";
 import {
-  hashesIn,
-  hashOf,
+  readMemoryHashes,
+  hashMemory,
   MAX_LIMIT,
   MAX_QUERY_CHARS,
   memoryNode,
@@ -37,7 +37,7 @@ export interface StartRecallParts {
 
 /**
  * Given the prompt, the conversation so far, root first, and the run that begins. No one is asked, so what a rule asks about is
- * left out like what it denies. Undefined: there is nothing to add.
+ * omitted like what it denies. Undefined: there is nothing to add.
  */
 export type StartRecall = (
   prompt: string,
@@ -62,11 +62,11 @@ export function startRecall({ folder, project, tokens }: StartRecallParts): Star
     ...(project === "" ? [] : [{ scope: "project" as const, project }]),
   ];
   return async (prompt, path, { places }) => {
-    const isLeftOut = memoryFilter(places, { wasJudged: false });
-    const { entries } = await readMemories(folder, owners, isLeftOut);
+    const isExcluded = createMemoryFilter(places, { wasJudged: false });
+    const { entries } = await readMemories(folder, owners, isExcluded);
     if (entries.length === 0) return undefined;
-    const known = hashesIn(nodesOn(path));
-    const fresh = entries.filter((entry) => !known.has(hashOf(entry)));
+    const known = readMemoryHashes(listNodesInView(path));
+    const fresh = entries.filter((entry) => !known.has(hashMemory(entry)));
     const { recalled: fitting } = recall(fresh, {
       query: prompt,
       limit: MAX_LIMIT,
@@ -80,7 +80,7 @@ export function startRecall({ folder, project, tokens }: StartRecallParts): Star
     const recalled: RecalledMemory[] = [];
     let used = 0;
     for (const memory of [...fitting, ...others]) {
-      const size = tokensOfText(memoryText(memory));
+      const size = estimateTextTokens(renderMemory(memory));
       if (recalled.length >= MAX_LIMIT || used + size > tokens) continue;
       used += size;
       recalled.push(memory);
@@ -104,7 +104,7 @@ export interface ExternalStartRecallParts extends Omit<StartRecallParts, "folder
 /** Throws where the tool is none of a server's. */
 export function externalStartRecall(parts: ExternalStartRecallParts): StartRecall {
   const { external, project, tokens } = parts;
-  const { tool, argumentsOf = (fields: RecallFields): JsonObject => fields } = external;
+  const { tool, mapArguments = (fields: RecallFields): JsonObject => fields } = external;
   checkExternalTool("memory.recall_tool", tool);
   return async (prompt, path, run) => {
     const fields: RecallFields = {
@@ -113,7 +113,7 @@ export function externalStartRecall(parts: ExternalStartRecallParts): StartRecal
       limit: MAX_LIMIT,
       ...(project === "" ? {} : { project }),
     };
-    const result = await run.call(tool, argumentsOf(fields));
+    const result = await run.call(tool, mapArguments(fields));
     if (result === undefined) return undefined;
     const answer = readAnswer(result, { tool, why: AT_START, tokens });
     const { node, left_out, tokens: used } = answer;
@@ -124,11 +124,7 @@ export function externalStartRecall(parts: ExternalStartRecallParts): StartRecal
 }
 
 function isKnown({ data }: ContextNode, path: readonly ConversationNode[]): boolean {
-  return nodesOn(path).some(
+  return listNodesInView(path).some(
     (node) => node.kind === "memory_context" && node.data?.["sha256"] === data?.["sha256"],
   );
-}
-
-function nodesOn(path: readonly ConversationNode[]): ConversationNode[] {
-  return readPath(path).units.flatMap(({ nodes }) => nodes);
 }

@@ -12,13 +12,13 @@ import {
   type Clock,
   type ToolContext,
 } from "@soong/core";
-import type { RunOf } from "../skill/index.ts";
-import { candidateIdOf, tagsProblem, writeCandidate, type CandidateRecord } from "./candidate.ts";
+import type { FindRun } from "../context/index.ts";
+import { makeCandidateId, tagsProblem, writeCandidate, type CandidateRecord } from "./candidate.ts";
 import { contentProblem } from "./entry-file.ts";
 import { callExternalTool, type ExternalTool } from "./external-tool.ts";
 import {
   MEMORY_LIMITS,
-  memoryIdOf,
+  makeMemoryId,
   sha256,
   type MemoryNote,
   type MemoryOwner,
@@ -31,7 +31,7 @@ export type MemoryWriting =
   | {
       readonly mode: "candidate";
       /** `runs/<run-id>/archive` of the run of a call; undefined where runs leave nothing behind. */
-      readonly archiveOf: (ids: CallIds) => string | undefined;
+      readonly findArchive: (ids: CallIds) => string | undefined;
     }
   /** Given content, scope, tags, an id and, for a project, its path. */
   | ({ readonly mode: "external" } & ExternalTool<WrittenFields>);
@@ -45,13 +45,13 @@ export type WrittenFields = {
 };
 
 export interface WriteParts {
-  readonly runOf: RunOf;
+  readonly findRun: FindRun;
   readonly writing: MemoryWriting;
   readonly clock?: Clock;
 }
 
 export function writeTool(parts: WriteParts): AnyTool {
-  const { writing, runOf } = parts;
+  const { writing, findRun } = parts;
   return defineTool({
     name: WRITE_MEMORY,
     title: "Write a memory",
@@ -98,16 +98,16 @@ export function writeTool(parts: WriteParts): AnyTool {
     handler: async (input, context) => {
       const { content, scope, tags = [] } = input;
       refuseSecrets([content, ...tags], context);
-      const owner = ownerIn(scope, context);
+      const owner = resolveNoteOwner(scope, context);
       const note = { content: content.trim(), tags: [...new Set(tags)], owner };
       return writing.mode === "external"
-        ? handOn(writing, note, { context, calling: runOf(context) })
-        : keepCandidate(note, context, { ...parts, archive: writing.archiveOf(context) });
+        ? writeExternally(writing, note, { context, calling: findRun(context) })
+        : keepCandidate(note, context, { ...parts, archive: writing.findArchive(context) });
     },
   });
 }
 
-async function handOn(
+async function writeExternally(
   external: ExternalTool<WrittenFields>,
   { content, tags, owner }: MemoryNote,
   where: Parameters<typeof callExternalTool>[2],
@@ -115,7 +115,7 @@ async function handOn(
   const fields = { content, ...owner, tags: [...tags] };
   // The id is for tools that want a name; a tool that is given the fields as they are does not know it.
   const given =
-    external.argumentsOf === undefined ? fields : { id: memoryIdOf(owner, content), ...fields };
+    external.mapArguments === undefined ? fields : { id: makeMemoryId(owner, content), ...fields };
   const result = await callExternalTool(external, given as WrittenFields, where);
   const { tool_call_id, status } = result;
   const said = { type: "text" as const, text: `${external.tool} has taken it. What it answered:` };
@@ -128,10 +128,14 @@ async function handOn(
 async function keepCandidate(
   { content, tags, owner }: MemoryNote,
   context: ToolContext,
-  { archive, runOf, clock = systemClock() }: WriteParts & { readonly archive: string | undefined },
+  {
+    archive,
+    findRun,
+    clock = systemClock(),
+  }: WriteParts & { readonly archive: string | undefined },
 ): Promise<unknown> {
   if (archive === undefined) {
-    throw failure(
+    throw createSetupFailure(
       "no_archive",
       "This run has no archive, so there is nowhere to keep a candidate.",
     );
@@ -139,7 +143,7 @@ async function keepCandidate(
   const { sessionId: session_id, runId: run_id, agentId: agent_id } = context;
   const record: CandidateRecord = {
     version: 1,
-    candidate_id: candidateIdOf(context),
+    candidate_id: makeCandidateId(context),
     session_id,
     run_id,
     agent_id,
@@ -152,12 +156,15 @@ async function keepCandidate(
   try {
     await writeCandidate(archive, record);
   } catch (error) {
-    throw failure("candidate_not_kept", `The candidate could not be kept: ${messageOf(error)}`);
+    throw createSetupFailure(
+      "candidate_not_kept",
+      `The candidate could not be kept: ${messageOf(error)}`,
+    );
   }
   const { candidate_id } = record;
   const about = { candidate_id, ...owner, tags, sha256: sha256(content), chars: content.length };
   const call = { tool_call_id: context.toolCallId, tool_name: context.toolName };
-  runOf(context)?.run.recorder.record("memory.candidate", about, call);
+  findRun(context)?.run.recorder.record("memory.candidate", about, call);
   return toolResult({
     content: [
       {
@@ -181,12 +188,15 @@ function refuseSecrets(texts: readonly string[], { redact }: ToolContext): void 
 }
 
 /** The project is the run's, never an argument. */
-function ownerIn(scope: MemoryScope, { roots }: ToolContext): MemoryOwner {
+function resolveNoteOwner(scope: MemoryScope, { roots }: ToolContext): MemoryOwner {
   if (scope === "user") return { scope };
   if (roots.project !== "") return { scope, project: roots.project };
-  throw failure("no_project", 'This run has no project. Use scope "user" if it holds everywhere.');
+  throw createSetupFailure(
+    "no_project",
+    'This run has no project. Use scope "user" if it holds everywhere.',
+  );
 }
 
-function failure(code: string, message: string): ToolFailure {
+function createSetupFailure(code: string, message: string): ToolFailure {
   return new ToolFailure({ code, error_class: "setup_required", message, recovery: "none" });
 }

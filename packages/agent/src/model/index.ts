@@ -1,6 +1,11 @@
-// The model room: what a model is to everybody else, how it fails, and what it costs.
+// The model module: the model interface, how a model fails, and what it costs.
 
 export * from "./model-error.ts";
-export type { ModelUsage } from "./model-usage.ts";
 export type * from "./port.ts";
-export { costOf, describeCost, type Cost, type ModelPrices } from "./prices.ts";
+export {
+  computeCost,
+  describeCost,
+  type Cost,
+  type ModelPrices,
+  type ModelUsage,
+} from "./prices.ts";

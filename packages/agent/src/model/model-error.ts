@@ -27,7 +27,7 @@ export type ModelErrorKind =
 
 export interface ModelError {
   readonly kind: ModelErrorKind;
-  /** For a person: what happened and what to do about it. No key, no header. */
+  /** For the user: what happened and what to do about it. No key, no header. */
   readonly message: string;
   readonly status?: number;
   /** The provider's own wish. */

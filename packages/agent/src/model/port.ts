@@ -1,18 +1,18 @@
-// The port every model stands behind (MODEL-1): one request in, a stream of events out. Loop and tools know
-// nothing else of a model, whoever makes it.
+// The interface of every model (MODEL-1): one request in, a stream of events out. Loop and tools know
+// nothing else of a model.
 
 import type { AnyHook, ContentBlock, JsonObject, ModelProfile, ModelTool } from "@soong/core";
 import type { ModelError } from "./model-error.ts";
-import type { ModelUsage } from "./model-usage.ts";
+import type { ModelUsage } from "./prices.ts";
 import type { ModelPrices } from "./prices.ts";
 
 export interface Model {
   /** `provider:model`, or `script:FILE`. */
   readonly id: string;
   readonly profile: ModelProfile;
-  /** Left out: what its answers cost is not known (EVENT-7). */
+  /** Without it, the cost of its answers is not known (EVENT-7). */
   readonly prices?: ModelPrices;
-  /** For whoever opens the session: a script may say what guards say of its calls. */
+  /** Hooks for the session: a script may say what guards answer to its calls. */
   readonly hooks?: readonly AnyHook[];
   /**
    * One answer, event by event; ends after `completed` or `failed`. Never throws: what goes wrong is an
@@ -74,7 +74,7 @@ export type ModelEvent =
   | { readonly type: "text_delta"; readonly text: string }
   /** What it thinks aloud: a sign of life that counts for the length of the answer, and is no part of it. */
   | { readonly type: "reasoning_delta"; readonly text: string }
-  /** A piece of a call's arguments. `key` tells calls of one answer apart; the name may come first or late. */
+  /** A piece of a call's arguments. `key` distinguishes the calls of one answer; the name may come first or late. */
   | {
       readonly type: "call_delta";
       readonly key: string;
@@ -85,7 +85,7 @@ export type ModelEvent =
   | {
       readonly type: "call_complete";
       readonly key: string;
-      /** The provider's own; left out where it gives none (MODEL-3). */
+      /** The provider's own; absent where it gives none (MODEL-3). */
       readonly id?: string;
       readonly name: string;
       readonly arguments: string;

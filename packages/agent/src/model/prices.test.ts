@@ -1,7 +1,7 @@
 import { verifies } from "#laws";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { costOf, describeCost, type ModelPrices } from "./prices.ts";
+import { computeCost, describeCost, type ModelPrices } from "./prices.ts";
 
 const PRICES: ModelPrices = {
   currency: "USD",
@@ -14,12 +14,12 @@ const PRICES: ModelPrices = {
 describe("the cost of a request", () => {
   test("is worked out from what was told, the cache at its own prices", () => {
     verifies("EVENT-7");
-    expect(costOf(PRICES, { input_tokens: 1000, output_tokens: 200 })).toEqual({
+    expect(computeCost(PRICES, { input_tokens: 1000, output_tokens: 200 })).toEqual({
       currency: "USD",
       micros: 6000,
     });
     const cached = { input_tokens: 1000, output_tokens: 0, cache_read_tokens: 600 };
-    expect(costOf(PRICES, { ...cached, cache_write_tokens: 100 })).toEqual({
+    expect(computeCost(PRICES, { ...cached, cache_write_tokens: 100 })).toEqual({
       currency: "USD",
       micros: 300 * 3 + 600 * 0.3 + 100 * 3.75,
     });
@@ -28,12 +28,14 @@ describe("the cost of a request", () => {
   test("is a whole number of millionths, rounded once", () => {
     verifies("EVENT-7");
     const odd = { currency: "EUR", input: 0.1, output: 0.2 };
-    expect(costOf(odd, { input_tokens: 1, output_tokens: 1 })).toEqual({
+    expect(computeCost(odd, { input_tokens: 1, output_tokens: 1 })).toEqual({
       currency: "EUR",
       micros: 0,
     });
-    expect(costOf(odd, { input_tokens: 3, output_tokens: 1 })?.micros).toBe(1);
-    expect(costOf(odd, { input_tokens: 10_000_000, output_tokens: 0 })?.micros).toBe(1_000_000);
+    expect(computeCost(odd, { input_tokens: 3, output_tokens: 1 })?.micros).toBe(1);
+    expect(computeCost(odd, { input_tokens: 10_000_000, output_tokens: 0 })?.micros).toBe(
+      1_000_000,
+    );
   });
 
   test.each([
@@ -55,7 +57,7 @@ describe("the cost of a request", () => {
     ["a price is below nothing", { ...PRICES, input: -1 }, { input_tokens: 1, output_tokens: 1 }],
   ])("is not known, and not nothing, when %s", (_, prices, usage) => {
     verifies("EVENT-7");
-    expect(costOf(prices, usage)).toBeNull();
+    expect(computeCost(prices, usage)).toBeNull();
   });
 
   test("grows with the tokens and never loses more than half a millionth", () => {
@@ -65,7 +67,7 @@ describe("the cost of a request", () => {
     fc.assert(
       fc.property(price, price, tokens, tokens, (input, output, sent, got) => {
         const prices = { currency: "USD", input, output };
-        const cost = costOf(prices, { input_tokens: sent, output_tokens: got });
+        const cost = computeCost(prices, { input_tokens: sent, output_tokens: got });
         const exact = (sent * Math.round(input * 1000) + got * Math.round(output * 1000)) / 1000;
         expect(Math.abs((cost?.micros ?? Number.NaN) - exact)).toBeLessThanOrEqual(0.5001);
       }),

@@ -1,7 +1,5 @@
-// What a model costs (EVENT-7): prices come from whoever configures it, none are known here. Amounts are whole
+// What a model costs (EVENT-7): prices come from the configuration, none are built in. Amounts are whole
 // millionths of a currency, so that sums are exact; what cannot be worked out is not known, and never a guess.
-
-import type { ModelUsage } from "./model-usage.ts";
 
 /** For a million tokens each, in units of the currency: `3` or `0.075`. */
 export interface ModelPrices {
@@ -9,7 +7,7 @@ export interface ModelPrices {
   readonly currency: string;
   readonly input: number;
   readonly output: number;
-  /** Left out: what requests that used the cache cost is not known. */
+  /** Without it, the cost of requests that used the cache is not known. */
   readonly cache_read?: number;
   readonly cache_write?: number;
 }
@@ -21,10 +19,10 @@ export interface Cost {
 }
 
 /**
- * Null: not known. Tokens in are all of them, those of the cache among them; what a provider does not tell of
+ * Null: not known. Tokens in are all of them, those of the cache among them; what a provider does not report of
  * its cache it has not used.
  */
-export function costOf(
+export function computeCost(
   prices: ModelPrices | undefined,
   usage: ModelUsage | undefined,
 ): Cost | null {
@@ -65,4 +63,13 @@ export function describeCost({ currency, micros }: Cost): string {
     .padStart(6, "0")
     .replace(/0{1,4}$/, "");
   return `${whole}.${decimals} ${currency}`;
+}
+
+/** Token counts of one answer; a count the provider did not report is absent (EVENT-7). */
+export interface ModelUsage {
+  input_tokens?: number;
+  output_tokens?: number;
+  cache_read_tokens?: number;
+  cache_write_tokens?: number;
+  reasoning_tokens?: number;
 }

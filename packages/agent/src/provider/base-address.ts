@@ -9,7 +9,7 @@ export interface AddressVariable {
   readonly form?: "ollama";
 }
 
-export function addressFrom(variable: AddressVariable, value: string): string {
+export function readAddress(variable: AddressVariable, value: string): string {
   const text = variable.form === "ollama" ? ollamaAddress(value) : value;
   const { path } = variable;
   if (path === undefined || !URL.canParse(text)) return text;

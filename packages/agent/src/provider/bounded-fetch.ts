@@ -1,5 +1,5 @@
 // The network under the provider packages, bounded: they hold a line of a stream, and the body of a failure, in memory
-// until it has ended. What they hand on is bounded by whoever reads the answer.
+// until it has ended. What they pass on is bounded by the reader of the answer.
 
 /** Far more than one event of any provider. */
 const LONGEST_LINE = 32 * 1024 * 1024;
@@ -16,7 +16,7 @@ export function boundedFetch(ask: typeof fetch = fetch): typeof fetch {
     if (isWebPage(response)) {
       await body?.cancel();
       throw Object.assign(
-        new Error(`${addressOf(request[0])} answered with ${status}, text/html`),
+        new Error(`${withoutQuery(request[0])} answered with ${status}, text/html`),
         {
           code: WEB_PAGE,
           statusCode: status,
@@ -36,7 +36,7 @@ function isWebPage({ ok, status, headers }: Response): boolean {
 }
 
 /** Without what may be a key. */
-function addressOf(asked: Parameters<typeof fetch>[0]): string {
+function withoutQuery(asked: Parameters<typeof fetch>[0]): string {
   const { origin, pathname } = new URL(asked instanceof Request ? asked.url : asked);
   return `${origin}${pathname}`;
 }

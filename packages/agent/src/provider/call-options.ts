@@ -9,11 +9,11 @@ import type {
   ModelResult,
   ToolMessage,
 } from "../model/index.ts";
-import { blockText } from "./content-text.ts";
+import { renderBlock } from "./render-block.ts";
 import { resultImage, userImage, type InterfaceVersion } from "./interface-version.ts";
 import { fitsNames } from "./preflight.ts";
 import type { ProviderProfile } from "./profile.ts";
-import { replayParts } from "./replay.ts";
+import { replayParts } from "./provider-data.ts";
 import { strictFlag } from "./strict-schema.ts";
 
 export interface Recipient {
@@ -23,20 +23,20 @@ export interface Recipient {
 }
 
 /** Plain data; the abort signal is the caller's to add. */
-export function callOptions(request: ModelRequest, to: Recipient): object {
+export function buildCallOptions(request: ModelRequest, to: Recipient): object {
   const { profile } = to;
   const limit = request.max_output_tokens ?? profile.max_output_tokens;
   return {
-    prompt: promptOf(request, to),
+    prompt: toSdkPrompt(request, to),
     ...omitUndefined({ maxOutputTokens: limit }),
-    ...(request.tools.length === 0 ? {} : { tools: toolsOf(request, to) }),
+    ...(request.tools.length === 0 ? {} : { tools: toSdkTools(request, to) }),
     ...omitUndefined({ providerOptions: profile.request_options }),
-    // The raw events tell the provider's own call ids from those its package makes up (MODEL-3).
+    // The raw events show which call ids are the provider's own and which its package made up (MODEL-3).
     includeRawChunks: true,
   };
 }
 
-function toolsOf({ tools }: ModelRequest, { version, profile }: Recipient): object[] {
+function toSdkTools({ tools }: ModelRequest, { version, profile }: Recipient): object[] {
   return tools.map(({ name, description, input_schema }) => {
     const strict = version === "v2" ? undefined : strictFlag(input_schema, profile.strict);
     return {
@@ -51,13 +51,13 @@ function toolsOf({ tools }: ModelRequest, { version, profile }: Recipient): obje
 
 type Message = { role: string; content: unknown; providerOptions?: unknown };
 
-function promptOf(request: ModelRequest, to: Recipient): Message[] {
+function toSdkPrompt(request: ModelRequest, to: Recipient): Message[] {
   const system = systemMessages(request.system, to);
   const messages: Message[] = [];
-  // A result stands under the name its call was sent under, or some providers lose the pair.
+  // A result has the name its call was sent under, or some providers lose the pair.
   const names = new Map<string, string>();
   for (const message of request.messages) {
-    const content = contentOf(message, to, names);
+    const content = toSdkContent(message, to, names);
     if (content.length > 0) messages.push({ role: message.role, content });
   }
   mark(system.at(-1), to);
@@ -77,7 +77,7 @@ function systemMessages(system: readonly string[], { profile }: Recipient): Mess
   return blocks.map((content) => ({ role: "system", content }));
 }
 
-function contentOf(message: ModelMessage, to: Recipient, names: Map<string, string>): object[] {
+function toSdkContent(message: ModelMessage, to: Recipient, names: Map<string, string>): object[] {
   switch (message.role) {
     case "user":
       return userParts(message.content, to);
@@ -94,7 +94,7 @@ function userParts(content: readonly ContentBlock[], { version, profile }: Recip
     if (block.type === "image" && profile.images.user) {
       return [userImage(version, block.media_type, block.data)];
     }
-    const text = blockText(block);
+    const text = renderBlock(block);
     return text === "" ? [] : [{ type: "text", text }];
   });
 }
@@ -144,19 +144,19 @@ function resultParts(
     type: "tool-result",
     toolCallId: result.tool_call_id,
     toolName: names.get(result.tool_call_id) ?? result.name,
-    output: outputOf(result, to),
+    output: toSdkOutput(result, to),
   }));
 }
 
-function outputOf({ content, is_error }: ModelResult, { version, profile }: Recipient): object {
+function toSdkOutput({ content, is_error }: ModelResult, { version, profile }: Recipient): object {
   const images = content.filter((block) => block.type === "image");
   if (images.length === 0 || !profile.images.tool_results || version === "v4") {
-    const value = content.map(blockText).join("\n");
+    const value = content.map(renderBlock).join("\n");
     return { type: is_error ? "error-text" : "text", value };
   }
   // One text and then the pictures: Gemini wants exactly one response a call, and each text would be one.
   // Beside pictures there is no place for the flag of an error.
-  const lines = content.filter((block) => block.type !== "image").map(blockText);
+  const lines = content.filter((block) => block.type !== "image").map(renderBlock);
   const text = [...(is_error ? ["The call failed."] : []), ...lines].join("\n");
   return {
     type: "content",

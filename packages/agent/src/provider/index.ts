@@ -1,4 +1,4 @@
-// The provider room: models of the AI SDK's provider packages behind our port.
+// The provider module: models of the AI SDK's provider packages behind our interface.
 
 export type { AnyLanguageModel, LanguageModelV4 } from "./interface-version.ts";
 export { languageModel, type LanguageModelOptions, type ProviderModel } from "./language-model.ts";

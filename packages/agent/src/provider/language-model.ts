@@ -3,7 +3,7 @@
 
 import { createRedactor, type KnownSecret } from "@soong/core";
 import type { Model, ModelEvent, ModelRequest } from "../model/index.ts";
-import { callOptions } from "./call-options.ts";
+import { buildCallOptions } from "./call-options.ts";
 import { checkInterfaceVersion, type AnyLanguageModel } from "./interface-version.ts";
 import { preflight } from "./preflight.ts";
 import type { ProviderProfile } from "./profile.ts";
@@ -41,7 +41,11 @@ export function languageModel(
     let begun = false;
     try {
       const reader = createPartReader(context);
-      const options = callOptions(request, { id, version: model.specificationVersion, profile });
+      const options = buildCallOptions(request, {
+        id,
+        version: model.specificationVersion,
+        profile,
+      });
       for await (const part of connection.parts(model, options)) {
         begun ||= BEGINS.test(part.type);
         for (const event of reader.read(part)) {
@@ -85,7 +89,7 @@ function openConnection(signal: AbortSignal): Connection {
     async *parts(model, options) {
       signal.throwIfAborted();
       const reader = (await answer(model, options)).getReader();
-      // A cancelled stream is at its end at once, whatever lies behind it does.
+      // A cancelled stream ends at once, regardless of its source.
       const cancel = () => void reader.cancel().catch(() => undefined);
       stopWaiting = cancel;
       try {

@@ -1,7 +1,7 @@
 // Loading a package the user may not have installed.
 
 /** Runs what imports the package; when it is not there, says which one to install. */
-export async function withPackage<Result>(
+export async function loadPackage<Result>(
   packageName: string,
   load: () => Promise<Result>,
 ): Promise<Result> {

@@ -1,5 +1,5 @@
 // Which call ids are the provider's own. Its package makes ids up where they are missing or repeated, so the
-// raw events are asked: an id that is in none of them was made up, and is left out (MODEL-3).
+// raw events are asked: an id that is in none of them was made up, and is omitted (MODEL-3).
 
 export interface NativeIds {
   /** Takes note of a raw event. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { withPackage } from "./load-package.ts";
+import { loadPackage } from "./load-package.ts";
 import { modelFromEnvironment, openModel } from "./open-model.ts";
 
 describe("opening a model by its name", () => {
@@ -71,14 +71,14 @@ describe("opening a model by its name", () => {
   test("says which package to install, and leaves other failures alone", async () => {
     verifies("MODEL-1");
     const missing = "@ai-sdk/not-there";
-    await expect(withPackage(missing, () => import(missing) as Promise<unknown>)).rejects.toThrow(
+    await expect(loadPackage(missing, () => import(missing) as Promise<unknown>)).rejects.toThrow(
       `The package ${missing} is not installed. Install it beside Soong: npm install ${missing}`,
     );
     const broken = new Error("Cannot find package 'zod'");
     const load = () => Promise.reject(Object.assign(broken, { code: "ERR_MODULE_NOT_FOUND" }));
-    await expect(withPackage(missing, load)).rejects.toBe(broken);
+    await expect(loadPackage(missing, load)).rejects.toBe(broken);
     const other = new Error(`'${missing}' is broken`);
-    await expect(withPackage(missing, () => Promise.reject(other))).rejects.toBe(other);
+    await expect(loadPackage(missing, () => Promise.reject(other))).rejects.toBe(other);
   });
 });
 

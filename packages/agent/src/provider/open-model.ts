@@ -5,10 +5,10 @@ import type { KnownSecret } from "@soong/core";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import type { ModelPrices } from "../model/index.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
-import { addressFrom, type AddressVariable } from "./base-address.ts";
-import { firstListedModel } from "./first-listed.ts";
+import { readAddress, type AddressVariable } from "./base-address.ts";
+import { findFirstListedModel } from "./first-listed-model.ts";
 import { languageModel, type ProviderModel } from "./language-model.ts";
-import { withPackage } from "./load-package.ts";
+import { loadPackage } from "./load-package.ts";
 import {
   ANTHROPIC_PROFILE,
   GOOGLE_PROFILE,
@@ -34,21 +34,21 @@ export interface OpenModelOptions {
 export async function openModel(name: string, options: OpenModelOptions): Promise<ProviderModel> {
   const { provider, model: given } = splitName(name);
   const { env } = options;
-  const baseURL = options.baseURL ?? addressOf(provider, env)?.url ?? provider.base_url;
+  const baseURL = options.baseURL ?? findAddress(provider, env)?.url ?? provider.base_url;
   if (baseURL === undefined) {
     const variables = provider.address_variables.map((variable) => variable.name);
     throw new Error(
       `No address for the model ${name}: set ${variables.join(" or ")}, or give it a base URL.`,
     );
   }
-  const key = keyFor(name, provider, options);
+  const key = findKey(name, provider, options);
   const server = {
     baseURL,
     ...(key === undefined ? {} : { apiKey: key.value }),
     fetch: boundedFetch(options.fetch),
   };
   const isAnyone = provider === COMPATIBLE && given === FIRST_LISTED;
-  const model = isAnyone ? await firstListedModel(server) : given;
+  const model = isAnyone ? await findFirstListedModel(server) : given;
   const loaded = await provider.load({ model, ...server });
   const opened = languageModel(loaded, {
     id: isAnyone ? `openai-compatible:${model}` : name,
@@ -58,7 +58,7 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
   return options.prices === undefined ? opened : { ...opened, prices: options.prices };
 }
 
-/** Stands for a model's name at an OpenAI-compatible server: the first it lists. */
+/** In place of a model's name at an OpenAI-compatible server: the first it lists. */
 const FIRST_LISTED = "*";
 
 /**
@@ -66,8 +66,8 @@ const FIRST_LISTED = "*";
  * server without a key is asked for its models once it is opened: `openai-compatible:*`.
  */
 export function modelFromEnvironment(env: Environment): string | undefined {
-  const wanted = valueOf(env, "SOONG_MODEL");
-  const local = addressOf(COMPATIBLE, env);
+  const wanted = readVariable(env, "SOONG_MODEL");
+  const local = findAddress(COMPATIBLE, env);
   if (wanted !== undefined) {
     if (PROVIDERS.has(wanted.split(":", 1)[0] ?? "")) return wanted;
     if (local !== undefined) return `openai-compatible:${wanted}`;
@@ -76,7 +76,7 @@ export function modelFromEnvironment(env: Environment): string | undefined {
   if (local?.variable === OWN_ADDRESS) return anyone;
   for (const [name, { default_model, key_variables }] of PROVIDERS) {
     if (default_model === undefined) continue;
-    if (key_variables.some((variable) => valueOf(env, variable) !== undefined)) {
+    if (key_variables.some((variable) => readVariable(env, variable) !== undefined)) {
       return `${name}:${default_model}`;
     }
   }
@@ -113,7 +113,7 @@ const COMPATIBLE: Provider = {
   key_variables: ["SOONG_OPENAI_API_KEY"],
   needs_key: false,
   load: ({ model, ...settings }) =>
-    withPackage("@ai-sdk/openai-compatible", async () => {
+    loadPackage("@ai-sdk/openai-compatible", async () => {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
       const name = "openai-compatible";
       return createOpenAICompatible({ ...settings, name, includeUsage: true })(model);
@@ -131,7 +131,7 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>([
       key_variables: ["ANTHROPIC_API_KEY"],
       needs_key: true,
       load: ({ model, ...settings }) =>
-        withPackage("@ai-sdk/anthropic", async () => {
+        loadPackage("@ai-sdk/anthropic", async () => {
           const { createAnthropic } = await import("@ai-sdk/anthropic");
           return createAnthropic(settings)(model);
         }),
@@ -147,7 +147,7 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>([
       key_variables: ["OPENAI_API_KEY"],
       needs_key: true,
       load: ({ model, ...settings }) =>
-        withPackage("@ai-sdk/openai", async () => {
+        loadPackage("@ai-sdk/openai", async () => {
           const { createOpenAI } = await import("@ai-sdk/openai");
           return createOpenAI(settings).responses(model);
         }),
@@ -163,7 +163,7 @@ const PROVIDERS: ReadonlyMap<string, Provider> = new Map<string, Provider>([
       key_variables: ["GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
       needs_key: true,
       load: ({ model, ...settings }) =>
-        withPackage("@ai-sdk/google", async () => {
+        loadPackage("@ai-sdk/google", async () => {
           const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
           return createGoogleGenerativeAI(settings)(model);
         }),
@@ -185,25 +185,25 @@ function splitName(name: string): { provider: Provider; model: string } {
   );
 }
 
-function addressOf(
+function findAddress(
   { address_variables }: Provider,
   env: Environment,
 ): { readonly variable: string; readonly url: string } | undefined {
   for (const variable of address_variables) {
-    const value = valueOf(env, variable.name);
-    if (value !== undefined) return { variable: variable.name, url: addressFrom(variable, value) };
+    const value = readVariable(env, variable.name);
+    if (value !== undefined) return { variable: variable.name, url: readAddress(variable, value) };
   }
   return undefined;
 }
 
-function keyFor(
+function findKey(
   name: string,
   provider: Provider,
   { env, baseURL, apiKeyEnv }: OpenModelOptions,
 ): KnownSecret | undefined {
   const variables = apiKeyEnv === undefined ? keyVariables(provider, env, baseURL) : [apiKeyEnv];
   for (const variable of variables) {
-    const value = valueOf(env, variable);
+    const value = readVariable(env, variable);
     if (value !== undefined) return { name: variable, value };
   }
   if (!provider.needs_key && apiKeyEnv === undefined) return undefined;
@@ -215,11 +215,11 @@ function keyVariables(provider: Provider, env: Environment, baseURL: string | un
   const paired =
     provider === COMPATIBLE &&
     baseURL === undefined &&
-    addressOf(provider, env)?.variable === "OPENAI_BASE_URL";
+    findAddress(provider, env)?.variable === "OPENAI_BASE_URL";
   return paired ? [...provider.key_variables, "OPENAI_API_KEY"] : provider.key_variables;
 }
 
-function valueOf(env: Environment, name: string): string | undefined {
+function readVariable(env: Environment, name: string): string | undefined {
   const value = env[name]?.trim();
   return value === undefined || value === "" ? undefined : value;
 }

@@ -101,7 +101,7 @@ export const GOOGLE_PROFILE: ProviderProfile = {
   context_window: 1_048_576,
 };
 
-/** Whatever stands behind such an endpoint: only what all of them take. */
+/** For any server behind such an endpoint: only what all of them take. */
 export const OPENAI_COMPATIBLE_PROFILE: ProviderProfile = {
   id: "openai-compatible",
   names: PORTABLE_NAMES,

@@ -2,12 +2,11 @@
 // are complete, and the pieces the provider will want to see again.
 
 import type { JsonObject } from "@soong/core";
-import { isRecord, omitUndefined } from "@soong/core/internal";
-import type { ModelError, ModelEvent, StopReason } from "../model/index.ts";
+import { asRecord, isRecord, omitUndefined } from "@soong/core/internal";
+import type { ModelError, ModelEvent, ModelUsage, StopReason } from "../model/index.ts";
 import { createNativeIds } from "./native-ids.ts";
-import { providerData, type Piece } from "./replay.ts";
+import { providerData, type Piece } from "./provider-data.ts";
 import { modelError, toModelError, type ErrorContext } from "./to-model-error.ts";
-import { usageOf } from "./usage.ts";
 
 /** What we read of a part, whichever version of the interface it is of. */
 export interface StreamPart {
@@ -50,17 +49,17 @@ export function createPartReader(context: Omit<ErrorContext, "begun">): PartRead
         return [];
       case "text-start":
       case "text-end":
-        blockOf("text", part);
+        findBlock("text", part);
         return [];
       case "text-delta":
         return textDelta(part);
       case "reasoning-start":
       case "reasoning-end":
-        blockOf("reasoning", part);
+        findBlock("reasoning", part);
         return [];
       case "reasoning-delta": {
-        const block = blockOf("reasoning", part);
-        const text = textOf(part["delta"]);
+        const block = findBlock("reasoning", part);
+        const text = readText(part["delta"]);
         if (block.type === "reasoning") block.text += text;
         return text === "" ? [] : [{ type: "reasoning_delta", text }];
       }
@@ -73,14 +72,14 @@ export function createPartReader(context: Omit<ErrorContext, "begun">): PartRead
       case "finish":
         return finish(part);
       case "error":
-        return failed(toModelError(part["error"], { ...context, begun: true }));
+        return toFailedEvents(toModelError(part["error"], { ...context, begun: true }));
       default:
         return [];
     }
   }
 
-  function blockOf(type: "text" | "reasoning", part: StreamPart) {
-    const id = `${type} ${textOf(part["id"])}`;
+  function findBlock(type: "text" | "reasoning", part: StreamPart) {
+    const id = `${type} ${readText(part["id"])}`;
     let block = part.type === `${type}-start` ? undefined : blocks.get(id);
     if (block === undefined) {
       block = type === "text" ? { type, chars: 0 } : { type, text: "" };
@@ -92,28 +91,28 @@ export function createPartReader(context: Omit<ErrorContext, "begun">): PartRead
   }
 
   function textDelta(part: StreamPart): ModelEvent[] {
-    const text = textOf(part["delta"]);
-    const block = blockOf("text", part);
+    const text = readText(part["delta"]);
+    const block = findBlock("text", part);
     if (block.type === "text") block.chars += text.length;
     return text === "" ? [] : [{ type: "text_delta", text }];
   }
 
   function callStart(part: StreamPart): ModelEvent[] {
     if (part["providerExecuted"] === true) return [];
-    // The next one begins: whatever is whole by now gets no more, and may start before the answer ends.
+    // The next one begins: calls that are whole by now get no more, and may start before the answer ends.
     const whole = calls.filter(
       ({ complete, text }) => complete === undefined && isWholeObject(text) && !isBlank(text),
     );
-    const events = whole.flatMap((call) => complete(call, call.text));
-    const call = openCall(textOf(part["id"]), textOf(part["toolName"]));
+    const events = whole.flatMap((call) => completeCall(call, call.text));
+    const call = openCall(readText(part["id"]), readText(part["toolName"]));
     addMetadata(call.piece, part);
     return [...events, { type: "call_delta", key: call.key, name: call.name, arguments: "" }];
   }
 
   function callDelta(part: StreamPart): ModelEvent[] {
-    const call = open.get(textOf(part["id"]));
+    const call = open.get(readText(part["id"]));
     if (call === undefined) return [];
-    const text = textOf(part["delta"]);
+    const text = readText(part["delta"]);
     call.text += text;
     addMetadata(call.piece, part);
     if (call.complete !== undefined) return text.trim() === "" ? [] : moreThanWhole();
@@ -122,12 +121,12 @@ export function createPartReader(context: Omit<ErrorContext, "begun">): PartRead
 
   function callEnd(part: StreamPart): ModelEvent[] {
     if (part["providerExecuted"] === true) return [];
-    const id = textOf(part["toolCallId"]);
-    const call = open.get(id) ?? openCall(id, textOf(part["toolName"]));
+    const id = readText(part["toolCallId"]);
+    const call = open.get(id) ?? openCall(id, readText(part["toolName"]));
     open.delete(id);
     addMetadata(call.piece, part);
-    const input = textOf(part["input"]);
-    if (call.complete === undefined) return complete(call, input);
+    const input = readText(part["input"]);
+    if (call.complete === undefined) return completeCall(call, input);
     return call.complete.trim() === input.trim() ? [] : moreThanWhole();
   }
 
@@ -144,16 +143,16 @@ export function createPartReader(context: Omit<ErrorContext, "begun">): PartRead
    * A call that is not whole waits for the end, and those after it wait with it: some packages report calls
    * as complete when the connection breaks, and such a call must not start.
    */
-  function complete(call: OpenCall, text: string): ModelEvent[] {
+  function completeCall(call: OpenCall, text: string): ModelEvent[] {
     call.complete = text;
     if (held.length > 0 || !isWholeObject(text)) {
       held.push(call);
       return [];
     }
-    return [report(call, text)];
+    return [reportCall(call, text)];
   }
 
-  function report({ key, id, name, piece }: OpenCall, text: string): ModelEvent {
+  function reportCall({ key, id, name, piece }: OpenCall, text: string): ModelEvent {
     piece.call = reported;
     reported += 1;
     const native = natives.isNative(id) ? { id } : {};
@@ -161,27 +160,27 @@ export function createPartReader(context: Omit<ErrorContext, "begun">): PartRead
   }
 
   function moreThanWhole(): ModelEvent[] {
-    return failed(modelError("malformed_stream", context.modelId));
+    return toFailedEvents(modelError("malformed_stream", context.modelId));
   }
 
   function finish(part: StreamPart): ModelEvent[] {
-    const { unified, raw } = reasonOf(part["finishReason"]);
-    const usage = usageOf(part["usage"]);
+    const { unified, raw } = readFinishReason(part["finishReason"]);
+    const usage = readProviderUsage(part["usage"]);
     if (raw === undefined && (unified === "other" || unified === "unknown")) {
-      return failed(modelError("disconnect", context.modelId), usage);
+      return toFailedEvents(modelError("disconnect", context.modelId), usage);
     }
     if (unified === "error") {
       const kind = /MALFORMED|UNEXPECTED/.test(raw ?? "") ? "malformed_stream" : "server_error";
-      return failed(modelError(kind, context.modelId), usage);
+      return toFailedEvents(modelError(kind, context.modelId), usage);
     }
-    const events = held.map((call) => report(call, call.complete ?? ""));
+    const events = held.map((call) => reportCall(call, call.complete ?? ""));
     const kept = pieces.filter((piece) => piece.type !== "call" || piece.call >= 0);
     const data = providerData(context.modelId, kept);
     return [
       ...events,
       {
         type: "completed",
-        stop: stopOf(unified, reported > 0),
+        stop: toStopReason(unified, reported > 0),
         usage,
         ...omitUndefined({ provider_data: data }),
       },
@@ -189,19 +188,22 @@ export function createPartReader(context: Omit<ErrorContext, "begun">): PartRead
   }
 }
 
-function failed(error: ModelError, usage?: ReturnType<typeof usageOf>): ModelEvent[] {
+function toFailedEvents(
+  error: ModelError,
+  usage?: ReturnType<typeof readProviderUsage>,
+): ModelEvent[] {
   const told = usage === undefined || Object.keys(usage).length === 0 ? {} : { usage };
   return [{ type: "failed", error, ...told }];
 }
 
-function reasonOf(given: unknown): { unified: string; raw: string | undefined } {
+function readFinishReason(given: unknown): { unified: string; raw: string | undefined } {
   if (typeof given === "string") return { unified: given, raw: undefined };
   const { unified, raw } = (given ?? {}) as { unified?: unknown; raw?: unknown };
-  return { unified: textOf(unified), raw: typeof raw === "string" ? raw : undefined };
+  return { unified: readText(unified), raw: typeof raw === "string" ? raw : undefined };
 }
 
 /** Some servers call it an ordinary stop when there are calls. */
-function stopOf(unified: string, hasCalls: boolean): StopReason {
+function toStopReason(unified: string, hasCalls: boolean): StopReason {
   switch (unified) {
     case "tool-calls":
       return "tool_use";
@@ -241,6 +243,22 @@ function isBlank(text: string): boolean {
   return /^\s*\{\s*\}\s*$/.test(text);
 }
 
-function textOf(value: unknown): string {
+function readText(value: unknown): string {
   return typeof value === "string" ? value : "";
+}
+
+export function readProviderUsage(given: unknown): ModelUsage {
+  const usage = asRecord(given);
+  const input = asRecord(usage["inputTokens"]);
+  const output = asRecord(usage["outputTokens"]);
+  const counts: Readonly<Record<keyof ModelUsage, unknown>> = {
+    input_tokens: input["total"] ?? usage["inputTokens"],
+    output_tokens: output["total"] ?? usage["outputTokens"],
+    cache_read_tokens: input["cacheRead"] ?? usage["cachedInputTokens"],
+    cache_write_tokens: input["cacheWrite"],
+    reasoning_tokens: output["reasoning"] ?? usage["reasoningTokens"],
+  };
+  return Object.fromEntries(
+    Object.entries(counts).filter(([, count]) => Number.isSafeInteger(count)),
+  );
 }

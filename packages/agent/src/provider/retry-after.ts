@@ -24,7 +24,7 @@ function milliseconds(text: string | undefined, unit: number): number | undefine
   return Number.isSafeInteger(amount) ? amount : undefined;
 }
 
-/** Measured from the server's own clock where it tells the time, so that a wrong clock here does no harm. */
+/** Measured from the server's own clock where it sends the time, so that a wrong clock here does no harm. */
 function untilDate(text: string | undefined, sent: string | undefined, now: number) {
   // Only dates as headers write them: the parser takes bare numbers for years.
   const at = text?.trimEnd().endsWith("GMT") === true ? Date.parse(text) : Number.NaN;

@@ -1,4 +1,4 @@
-// Whatever a provider package throws or puts into its stream, as one of our kinds of model error. The
+// Any error that a provider package throws or streams, as one of our kinds of model error. The
 // packages are known by the shape of their errors alone; nothing of them is imported.
 
 import { asRecord, omitUndefined, oneLine } from "@soong/core/internal";
@@ -15,9 +15,9 @@ export interface ErrorContext {
 }
 
 export function toModelError(error: unknown, context: ErrorContext): ModelError {
-  const seen = inspect(error);
-  const kind = kindOf(seen, context);
-  const said = quote(seen, kind, context.redact);
+  const seen = inspectError(error);
+  const kind = classifyError(seen, context);
+  const said = quoteProvider(seen, kind, context.redact);
   const retry = retryAfterMs(seen, Date.now());
   const status = seen.status !== undefined && seen.status >= 400 ? seen.status : undefined;
   return {
@@ -71,23 +71,30 @@ interface Seen {
   readonly aborted: boolean;
 }
 
-function inspect(error: unknown): Seen {
+function inspectError(error: unknown): Seen {
   const top = asRecord(error);
-  const body = textOf(top["responseBody"]);
-  const causes = causesOf(error);
+  const body = readOptionalText(top["responseBody"]);
+  const causes = listCauses(error);
   return {
-    name: textOf(top["name"]) ?? "",
-    message: textOf(top["message"]) ?? (typeof error === "string" ? error : ""),
+    name: readOptionalText(top["name"]) ?? "",
+    message: readOptionalText(top["message"]) ?? (typeof error === "string" ? error : ""),
     status: typeof top["statusCode"] === "number" ? top["statusCode"] : undefined,
     headers: asRecord(top["responseHeaders"]) as Record<string, string | undefined>,
     body,
-    labels: labelsOf([error, top["data"], parsed(body), { code: keyComplaint(top["message"]) }]),
-    codes: causes.map((cause) => textOf(cause["code"])).filter((code) => code !== undefined),
+    labels: collectLabels([
+      error,
+      top["data"],
+      parseBody(body),
+      { code: keyComplaint(top["message"]) },
+    ]),
+    codes: causes
+      .map((cause) => readOptionalText(cause["code"]))
+      .filter((code) => code !== undefined),
     aborted: causes.some(({ name }) => name === "AbortError" || name === "ResponseAborted"),
   };
 }
 
-function kindOf(seen: Seen, { begun }: ErrorContext): ModelErrorKind {
+function classifyError(seen: Seen, { begun }: ErrorContext): ModelErrorKind {
   if (seen.aborted) return "aborted";
   if (seen.codes.includes(ANSWER_TOO_LARGE)) return "answer_too_large";
   if (seen.codes.includes(WEB_PAGE)) return "invalid_request";
@@ -130,7 +137,7 @@ const TELLING_LABELS: Rules<RegExp> = [
   [/timeout|deadline_exceeded/, "timeout"],
 ];
 
-/** Some servers put these on everything, whatever the status says. */
+/** Some servers put these on everything, regardless of the status. */
 const VAGUE_LABELS: Rules<RegExp> = [
   [/invalid_request|invalid_argument|not_found|failed_precondition/, "invalid_request"],
   [/api_error|server_error|internal/, "server_error"],
@@ -170,7 +177,11 @@ function byConnection({ name, codes, message }: Seen, begun: boolean): ModelErro
 }
 
 /** What is not of the provider's format is not quoted: it may be anything. */
-function quote({ message }: Seen, kind: ModelErrorKind, redact: (text: string) => string): string {
+function quoteProvider(
+  { message }: Seen,
+  kind: ModelErrorKind,
+  redact: (text: string) => string,
+): string {
   if (kind === "malformed_stream" || kind === "aborted") return "";
   return oneLine(redact(message), MAX_QUOTE);
 }
@@ -178,7 +189,7 @@ function quote({ message }: Seen, kind: ModelErrorKind, redact: (text: string) =
 const MAX_QUOTE = 400;
 const MAX_CAUSES = 8;
 
-function causesOf(error: unknown): Readonly<Record<string, unknown>>[] {
+function listCauses(error: unknown): Readonly<Record<string, unknown>>[] {
   const causes: Readonly<Record<string, unknown>>[] = [];
   let current = error;
   while (typeof current === "object" && current !== null && causes.length < MAX_CAUSES) {
@@ -190,7 +201,7 @@ function causesOf(error: unknown): Readonly<Record<string, unknown>>[] {
 }
 
 /** `type`, `code` and `status` of the error and of the error inside it, in small letters. */
-function labelsOf(sources: readonly unknown[]): string[] {
+function collectLabels(sources: readonly unknown[]): string[] {
   return sources
     .flatMap((source) => {
       const outer = asRecord(Array.isArray(source) ? source[0] : source);
@@ -205,10 +216,12 @@ function labelsOf(sources: readonly unknown[]): string[] {
 
 /** Google calls a wrong key an invalid argument. */
 function keyComplaint(message: unknown): string | undefined {
-  return /api key (not valid|expired)/i.test(textOf(message) ?? "") ? "invalid_api_key" : undefined;
+  return /api key (not valid|expired)/i.test(readOptionalText(message) ?? "")
+    ? "invalid_api_key"
+    : undefined;
 }
 
-function parsed(body: string | undefined): unknown {
+function parseBody(body: string | undefined): unknown {
   if (body === undefined) return undefined;
   try {
     return JSON.parse(body) as unknown;
@@ -217,6 +230,6 @@ function parsed(body: string | undefined): unknown {
   }
 }
 
-function textOf(value: unknown): string | undefined {
+function readOptionalText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

@@ -1,10 +1,14 @@
-// What an expectation may say.
+// What an expectation of a script may say.
 
 import { createRegex, isRecord } from "@soong/core/internal";
 import { shape } from "@soong/platform";
-import { nonEmptyText } from "./non-empty-text.ts";
 
 const { choice, exactlyOne, list, object, optional, refine, wholeNumber } = shape;
+
+/** Any text but an empty one: scripts also play what hostile models and tools send. */
+export const nonEmptyText = shape.refine(shape.anyText, (text, place) => {
+  if (text === "") place.report("is empty");
+});
 
 const regularExpression = refine(nonEmptyText, (pattern, place) => {
   const compiled = createRegex(pattern, "u");

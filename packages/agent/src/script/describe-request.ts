@@ -1,5 +1,4 @@
-// Which request came, in a few words: for whoever has to find the place in a run that went another way than
-// its script.
+// Which request came, in a few words, to find the place where a run diverged from its script.
 
 import { textOf } from "@soong/core";
 import type { ModelMessage, ModelRequest } from "../model/index.ts";
@@ -7,21 +6,21 @@ import { shorten } from "@soong/platform";
 
 export function describeLastMessage({ messages }: ModelRequest): string {
   const last = messages.at(-1);
-  return last === undefined ? "it has no messages" : `its last message is ${described(last)}`;
+  return last === undefined ? "it has no messages" : `its last message is ${describeMessage(last)}`;
 }
 
-function described(message: ModelMessage): string {
+function describeMessage(message: ModelMessage): string {
   switch (message.role) {
     case "user":
-      return `the user's ${quoted(textOf(message.content))}`;
+      return `the user's ${quoteText(textOf(message.content))}`;
     case "assistant":
-      return `the assistant's ${quoted(message.text)}`;
+      return `the assistant's ${quoteText(message.text)}`;
     case "tool": {
       const shown = message.results
         .slice(0, MAX_RESULTS)
         .map(({ name, content, is_error: isError }) => {
           const status = isError ? "error " : "";
-          return `${name}: ${status}${quoted(textOf(content))}`;
+          return `${name}: ${status}${quoteText(textOf(content))}`;
         });
       const more = message.results.length - shown.length;
       return `the results of ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
@@ -32,6 +31,6 @@ function described(message: ModelMessage): string {
 const MAX_RESULTS = 4;
 const MAX_QUOTED_CHARS = 200;
 
-export function quoted(text: string): string {
+export function quoteText(text: string): string {
   return JSON.stringify(shorten(text, MAX_QUOTED_CHARS));
 }

@@ -1,4 +1,4 @@
-// The script room: models whose answers are written down beforehand (SCRIPT). A script is checked when it is
+// The script module: models whose answers are written in advance (SCRIPT). A script is checked when it is
 // read, and then plays behind the model port like any other model.
 
 export { loadScript, ScriptError } from "./load-script.ts";

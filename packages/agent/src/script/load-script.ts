@@ -1,4 +1,4 @@
-// A script from a file. Whatever kind of file it is, it is read whole or refused.
+// A script from a file, read whole or refused.
 
 import { SoongError } from "@soong/core";
 import { describeProblem, type Problem } from "@soong/platform";
@@ -19,12 +19,12 @@ export class ScriptError extends SoongError {
 
 /** Throws a ScriptError that names every problem. */
 export async function loadScript(file: string): Promise<Script> {
-  const parsed = parseScript(await textOf(file), file);
+  const parsed = parseScript(await readScriptFile(file), file);
   if (!parsed.ok) throw new ScriptError(file, parsed.problems);
   return parsed.script;
 }
 
-async function textOf(file: string): Promise<string> {
+async function readScriptFile(file: string): Promise<string> {
   const read = await readTextFile(file, MAX_SCRIPT_BYTES);
   if (read.ok) return read.text;
   throw new ScriptError(file, [{ file, line: 1, column: 1, message: read.message }]);

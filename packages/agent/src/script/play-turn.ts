@@ -6,8 +6,8 @@ import type { ModelError, ModelEvent, ModelRequest } from "../model/index.ts";
 import type { ScriptCall, ScriptFailure, ScriptTurn } from "./script.ts";
 import type { ScriptGuards } from "./script-guards.ts";
 import { argumentPieces, wordPieces } from "./stream-pieces.ts";
-import { stopOf, turnParts } from "./turn-parts.ts";
-import { estimatedTokens, requestChars } from "./usage-estimate.ts";
+import { resolveStop, turnParts } from "./turn-parts.ts";
+import { estimateTokens, requestChars } from "./usage-estimate.ts";
 
 export async function* playTurn(
   turn: ScriptTurn,
@@ -51,10 +51,10 @@ export async function* playTurn(
   }
   yield {
     type: "completed",
-    stop: stopOf(turn, parts),
+    stop: resolveStop(turn, parts),
     usage: {
-      input_tokens: estimatedTokens(requestChars(request)),
-      output_tokens: estimatedTokens(outputChars),
+      input_tokens: estimateTokens(requestChars(request)),
+      output_tokens: estimateTokens(outputChars),
     },
   };
 }

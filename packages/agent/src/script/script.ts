@@ -17,7 +17,7 @@ export interface PlainTurn {
   readonly text?: string;
   readonly calls?: readonly ScriptCall[];
   readonly error?: ScriptFailure | ScriptFailureKind;
-  /** Follows from the calls when left out. */
+  /** Default: follows from the calls. */
   readonly stop?: ScriptStop;
   readonly parts?: never;
 }
@@ -38,11 +38,11 @@ export type ScriptPart =
   | { readonly error: ScriptFailure | ScriptFailureKind; readonly after_ms?: number };
 
 export interface ScriptCall {
-  /** The canonical name; one without a dot is sent as it stands. */
+  /** The canonical name; one without a dot is sent unchanged. */
   readonly tool: string;
-  /** `{}` when left out. */
+  /** Default: `{}`. */
   readonly input?: JsonObject;
-  /** Sent as it stands, in place of `input`: it need not be JSON. */
+  /** Sent unchanged, in place of `input`: it need not be JSON. */
   readonly input_text?: string;
   readonly id?: string;
   /** What a guard says of this call, which needs an `id` then. */

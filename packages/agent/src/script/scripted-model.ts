@@ -1,4 +1,4 @@
-// A script behind the model port (SCRIPT-1): a model like any other, to whoever reads its stream. One model
+// A script behind the model port (SCRIPT-1): a model like any other. One model
 // is one script being played; what it answers next depends on who asks and on nothing else.
 
 import { PORTABLE_NAMES, systemClock, type Clock, type ModelProfile } from "@soong/core";
@@ -9,7 +9,7 @@ import { ABORTED, playTurn } from "./play-turn.ts";
 import type { Script } from "./script.ts";
 import { scriptGuards } from "./script-guards.ts";
 import { turnOrder } from "./turn-order.ts";
-import { unmetExpectations } from "./unmet-expectations.ts";
+import { findUnmetExpectations } from "./find-unmet-expectations.ts";
 
 export interface ScriptedModelOptions {
   /** For every `after_ms`. */
@@ -20,7 +20,7 @@ export interface ScriptedModelOptions {
   readonly profile?: ModelProfile;
 }
 
-/** A script can call whatever a runtime can offer. */
+/** A script can call any tool of a runtime. */
 const SCRIPT_PROFILE: ModelProfile = {
   id: "script",
   names: PORTABLE_NAMES,
@@ -43,18 +43,20 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
     const next = order.next(request);
     if (!next.ok) {
       const came = `request ${request.index} came, and ${describeLastMessage(request)}`;
-      yield failed(
+      yield toScriptFailure(
         `${id} ${next.reason}; ${came}. Add what is to be answered, or end the run before.`,
       );
       return;
     }
     const { turn, place } = next;
     const toWire = (tool: string): string => wireName(tool, request, profile);
-    const unmet = unmetExpectations(turn.expect ?? [], request, toWire);
+    const unmet = findUnmetExpectations(turn.expect ?? [], request, toWire);
     if (unmet.length > 0) {
       const shown = unmet.slice(0, MAX_UNMET).join("; ");
       const more = unmet.length > MAX_UNMET ? `; and ${unmet.length - MAX_UNMET} more` : "";
-      yield failed(`${id}: request ${request.index} is not what ${place} expects. ${shown}${more}`);
+      yield toScriptFailure(
+        `${id}: request ${request.index} is not what ${place} expects. ${shown}${more}`,
+      );
       return;
     }
     yield* playTurn(turn, request, toWire, clock, signal, { ended, sent });
@@ -65,7 +67,7 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
 
 const MAX_UNMET = 10;
 
-function failed(message: string): ModelEvent {
+function toScriptFailure(message: string): ModelEvent {
   return { type: "failed", error: { kind: "script", message } };
 }
 

@@ -33,12 +33,13 @@ export function turnOrder(script: Script): TurnOrder {
       if (id !== undefined && lists !== undefined) {
         const known = starts.get(id) ?? { lists, byRun: new Map(), latest: undefined, count: 0 };
         starts.set(id, known);
-        return nextOfChild(id, known, request);
+        return takeNextChildTurn(id, known, request);
       }
-      // The main agent may have a definition too: whoever asks first is the main agent.
+      // The main agent may have a definition too: the first to request a turn is the main agent.
       mainDefinition ??= { id };
-      if (mainDefinition.id !== id) return { ok: false, reason: noAgent(id, [...agents.keys()]) };
-      return nextOf(main, "the main agent");
+      if (mainDefinition.id !== id)
+        return { ok: false, reason: describeUnknownAgent(id, [...agents.keys()]) };
+      return takeNextTurn(main, "the main agent");
     },
   };
 }
@@ -50,11 +51,11 @@ interface Starts {
   count: number;
 }
 
-function nextOfChild(id: string, starts: Starts, request: ModelRequest): NextTurn {
-  const track = trackOf(id, starts, request);
-  if (track !== undefined) return nextOf(track, `the agent "${id}" in this start`);
+function takeNextChildTurn(id: string, starts: Starts, request: ModelRequest): NextTurn {
+  const track = findTrack(id, starts, request);
+  if (track !== undefined) return takeNextTurn(track, `the agent "${id}" in this start`);
   const { count, lists } = starts;
-  const has = `has turns for ${counted(lists.length, "start")} of the agent "${id}"`;
+  const has = `has turns for ${describeCount(lists.length, "start")} of the agent "${id}"`;
   return { ok: false, reason: `${has}, and this is start ${count}` };
 }
 
@@ -62,7 +63,7 @@ function nextOfChild(id: string, starts: Starts, request: ModelRequest): NextTur
  * Children of one definition may run at the same time: a run keeps the list it began with. Where the run is
  * not told, request 1 is a start and the others go on with the latest.
  */
-function trackOf(id: string, starts: Starts, request: ModelRequest): Track | undefined {
+function findTrack(id: string, starts: Starts, request: ModelRequest): Track | undefined {
   const { run_id: run, index } = request;
   const running =
     run === undefined ? (index === 1 ? undefined : starts.latest) : starts.byRun.get(run);
@@ -77,11 +78,11 @@ function trackOf(id: string, starts: Starts, request: ModelRequest): Track | und
   return track;
 }
 
-function nextOf(track: Track, who: string): NextTurn {
+function takeNextTurn(track: Track, who: string): NextTurn {
   const turn = track.turns[track.played];
   if (turn === undefined) {
     const all = track.turns.length === 1 ? "it is played" : "all are played";
-    const count = counted(track.turns.length, "turn");
+    const count = describeCount(track.turns.length, "turn");
     return { ok: false, reason: `has ${count} for ${who} (${track.place}), and ${all}` };
   }
   const place = `${track.place}[${track.played}]`;
@@ -89,13 +90,13 @@ function nextOf(track: Track, who: string): NextTurn {
   return { ok: true, turn, place };
 }
 
-function noAgent(id: string | undefined, known: readonly string[]): string {
+function describeUnknownAgent(id: string | undefined, known: readonly string[]): string {
   if (id === undefined) return "has played for another main agent";
   const has =
     known.length === 0 ? "it has none for children" : `it has them for ${known.join(", ")}`;
   return `has no turns for the agent "${id}" under agents; ${has}`;
 }
 
-function counted(count: number, what: string): string {
+function describeCount(count: number, what: string): string {
   return count === 1 ? `1 ${what}` : `${count === 0 ? "no" : count} ${what}s`;
 }

@@ -29,7 +29,7 @@ function turnPart(part: ScriptPart): TurnPart {
   return { type: "error", error, after_ms: part.after_ms ?? error.after_ms ?? 0 };
 }
 
-export function stopOf(turn: ScriptTurn, parts: readonly TurnPart[]): ScriptStop {
+export function resolveStop(turn: ScriptTurn, parts: readonly TurnPart[]): ScriptStop {
   const hasCalls = parts.some(({ type }) => type === "call");
   return turn.stop ?? (hasCalls ? "tool_use" : "end_turn");
 }

@@ -5,22 +5,22 @@ import type { ModelMessage, ModelRequest } from "../model/index.ts";
 
 const CHARS_PER_TOKEN = 4;
 
-export function estimatedTokens(chars: number): number {
+export function estimateTokens(chars: number): number {
   return Math.ceil(chars / CHARS_PER_TOKEN);
 }
 
 export function requestChars({ system, messages, tools }: ModelRequest): number {
   let chars = 0;
   for (const text of system) chars += text.length;
-  for (const message of messages) chars += known(message, messageChars);
-  for (const tool of tools) chars += known(tool, toolChars);
+  for (const message of messages) chars += measureOnce(message, messageChars);
+  for (const tool of tools) chars += measureOnce(tool, toolChars);
   return chars;
 }
 
 /** A conversation is sent again with every request, and measured once. */
 const measured = new WeakMap<object, number>();
 
-function known<T extends object>(thing: T, measure: (thing: T) => number): number {
+function measureOnce<T extends object>(thing: T, measure: (thing: T) => number): number {
   let chars = measured.get(thing);
   if (chars === undefined) {
     chars = measure(thing);

@@ -1,6 +1,5 @@
-// The skill room: texts of the user that say how work of one kind is done, read from their folder and loaded on request.
+// The skill module: texts of the user that say how work of one kind is done, read from their folder and loaded on request.
 
-export { nodesInView, type CallingRun, type RunOf } from "./calling-run.ts";
 export { loadSkills, type LoadedSkills } from "./load-skills.ts";
 export type { Skill } from "./skill.ts";
 export { skillTools, type SkillToolParts } from "./skill-tools.ts";

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { describeProblem } from "@soong/platform";
 import { filesBeside } from "./files-beside.ts";
 import { loadSkills, readSkill } from "./load-skills.ts";
-import { requestedTools } from "./requested-tools.ts";
+import { resolveRequestedTools } from "./requested-tools.ts";
 import type { Skill } from "./skill.ts";
 import { isOnItsWay, withLoad } from "./skill-node.ts";
 
@@ -227,7 +227,9 @@ test("requests are held against the surface and change nothing", () => {
     ]),
     aliases: new Map([["Read", "code.read_file"]]),
   };
-  expect(requestedTools(["Read(src/**)", "mcp.x.*", "code.run", "Nope", "*"], surface)).toEqual([
+  expect(
+    resolveRequestedTools(["Read(src/**)", "mcp.x.*", "code.run", "Nope", "*"], surface),
+  ).toEqual([
     { requested: "Read(src/**)", tool_name: "code.read_file", state: "loaded" },
     { requested: "mcp.x.*", tool_name: "mcp.x.y", state: "deferred" },
     { requested: "code.run", tool_name: "code.run", state: "excluded", why: "disabled: by config" },

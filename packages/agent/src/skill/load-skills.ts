@@ -1,11 +1,11 @@
-// The skills there are, read from their folder whenever somebody asks. One that cannot be taken is a problem with its
-// place and costs nothing but itself; none is read from outside the folder, whatever its name or its links say.
+// The skills, read from their folder on each request. An invalid one is reported as a problem and does not affect the
+// others; none is read from outside the folder, also not through links.
 
 import { readdir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { messageOf, type Restriction } from "@soong/core";
 import type { Problem } from "@soong/platform";
-import { readTextFile } from "../document/index.ts";
+import { readTextFile, rejectDocument } from "../document/index.ts";
 import { parseSkill, type ParsedSkill } from "./parse-skill.ts";
 import { isSkillName, SKILL_FILE, type Skill } from "./skill.ts";
 
@@ -33,7 +33,7 @@ export async function loadSkills(
   const skills: Skill[] = [];
   const problems: Problem[] = [];
   const restricted: RestrictedSkill[] = [];
-  for (const name of await namesOf(folder, problems)) {
+  for (const name of await listSkillFolders(folder, problems)) {
     const restriction = await restrictionOf(name);
     if (restriction !== undefined) {
       restricted.push({ name, restriction });
@@ -54,20 +54,20 @@ export async function readSkill(folder: string, name: string): Promise<ParsedSki
   if (!isSkillName(name)) {
     const message =
       "has a name no skill can have: lower-case letters, digits and single hyphens between them, 64 characters at most";
-    return refused(place, message);
+    return rejectDocument(place, message);
   }
   const root = await realpath(folder).catch(() => folder);
-  const found = await within(root, place);
-  if (!found.ok) return refused(place, found.message);
-  const file = await within(root, join(found.path, SKILL_FILE));
+  const found = await resolveWithin(root, place);
+  if (!found.ok) return rejectDocument(place, found.message);
+  const file = await resolveWithin(root, join(found.path, SKILL_FILE));
   if (!file.ok) {
     const message = file.missing
       ? `has no ${SKILL_FILE}; a skill is a folder with one`
       : file.message;
-    return refused(file.missing ? place : join(place, SKILL_FILE), message);
+    return rejectDocument(file.missing ? place : join(place, SKILL_FILE), message);
   }
   const read = await readTextFile(file.path, MOST_FILE_BYTES);
-  if (!read.ok) return refused(join(place, SKILL_FILE), read.message);
+  if (!read.ok) return rejectDocument(join(place, SKILL_FILE), read.message);
   return parseSkill(read.text, join(found.path, SKILL_FILE));
 }
 
@@ -75,7 +75,7 @@ type Found =
   | { readonly ok: true; readonly path: string }
   | { readonly ok: false; readonly missing: boolean; readonly message: string };
 
-async function within(root: string, path: string): Promise<Found> {
+async function resolveWithin(root: string, path: string): Promise<Found> {
   try {
     const real = await realpath(path);
     if (real.startsWith(root + sep)) return { ok: true, path: real };
@@ -88,11 +88,7 @@ async function within(root: string, path: string): Promise<Found> {
   }
 }
 
-function refused(file: string, message: string): ParsedSkill {
-  return { ok: false, problems: [{ file, line: 1, column: 1, message }] };
-}
-
-async function namesOf(folder: string, problems: Problem[]): Promise<string[]> {
+async function listSkillFolders(folder: string, problems: Problem[]): Promise<string[]> {
   let names: string[];
   try {
     const entries = await readdir(folder, { withFileTypes: true });
@@ -101,13 +97,13 @@ async function namesOf(folder: string, problems: Problem[]): Promise<string[]> {
   } catch (error) {
     if ((error as { code?: string }).code !== "ENOENT") {
       const message = `cannot be read: ${messageOf(error)}`;
-      problems.push({ file: folder, line: 1, column: 1, message });
+      problems.push(...rejectDocument(folder, message).problems);
     }
     return [];
   }
   if (names.length > MOST_SKILLS) {
     const message = `holds ${names.length} folders; the first ${MOST_SKILLS} by name are read`;
-    problems.push({ file: folder, line: 1, column: 1, message });
+    problems.push(...rejectDocument(folder, message).problems);
   }
   return names.toSorted().slice(0, MOST_SKILLS);
 }

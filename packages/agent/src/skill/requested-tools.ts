@@ -15,23 +15,25 @@ export interface RequestedTool {
 
 const MOST_OF_A_PATTERN = 30;
 
-export function requestedTools(
+export function resolveRequestedTools(
   requests: readonly string[],
   surface: Pick<Surface, "standing" | "aliases">,
 ): RequestedTool[] {
   return requests.flatMap((requested) => {
-    const names = namesFor(requested, surface);
+    const names = matchToolNames(requested, surface);
     if (names.length === 0) return [{ requested, state: "unknown" as const }];
-    return names.map((tool_name) => standingOf(requested, tool_name, surface));
+    return names.map((tool_name) => findStanding(requested, tool_name, surface));
   });
 }
 
 /** In a line each, for the model. */
 export function describeRequests(tools: readonly RequestedTool[]): string {
-  return tools.map((tool) => `- ${tool.tool_name ?? tool.requested}: ${saidOf(tool)}`).join("\n");
+  return tools
+    .map((tool) => `- ${tool.tool_name ?? tool.requested}: ${describeToolState(tool)}`)
+    .join("\n");
 }
 
-function saidOf({ tool_name, state, why }: RequestedTool): string {
+function describeToolState({ tool_name, state, why }: RequestedTool): string {
   switch (state) {
     case "loaded":
       return "available";
@@ -44,8 +46,8 @@ function saidOf({ tool_name, state, why }: RequestedTool): string {
   }
 }
 
-/** What stands in parentheses narrows the request, and there is nothing here to narrow. */
-function namesFor(
+/** A restriction in parentheses is ignored: there is nothing here to narrow. */
+function matchToolNames(
   requested: string,
   { standing, aliases }: Pick<Surface, "standing" | "aliases">,
 ): readonly string[] {
@@ -58,7 +60,7 @@ function namesFor(
   return matching.toSorted().slice(0, MOST_OF_A_PATTERN);
 }
 
-function standingOf(
+function findStanding(
   requested: string,
   tool_name: string,
   { standing }: Pick<Surface, "standing">,

@@ -1,5 +1,5 @@
-// A skill as a node of the conversation, once per content: whose words they are and what they cannot do stands before the
-// first of them (CTX-4).
+// A skill as a node of the conversation, once per content: its origin and what it cannot do come before
+// its text (CTX-4).
 
 import type { ContextNode, ConversationNode, JsonObject, RunContext } from "@soong/core";
 import { isRecord, TOOL_REQUESTS } from "@soong/core/internal";
@@ -27,7 +27,7 @@ export function isOnItsWay(
   skill: Skill,
   path: readonly ConversationNode[],
 ): boolean {
-  const call = loadsIn(context)[skillHash(skill)];
+  const call = readLoads(context)[skillHash(skill)];
   return call !== undefined && !path.some(({ tool_call_id }) => tool_call_id === call);
 }
 
@@ -48,13 +48,13 @@ export function withRequests(
 }
 
 export function withLoad(context: RunContext, skill: Skill, tool_call_id: string): JsonObject {
-  return { ...context, [LOADS]: { ...loadsIn(context), [skillHash(skill)]: tool_call_id } };
+  return { ...context, [LOADS]: { ...readLoads(context), [skillHash(skill)]: tool_call_id } };
 }
 
 /** Calls that loaded a skill in this run, by its hash. */
 const LOADS = "skill_loads";
 
-function loadsIn(context: RunContext): JsonObject {
+function readLoads(context: RunContext): JsonObject {
   const loads = context[LOADS];
   return isRecord(loads) ? loads : {};
 }

@@ -9,7 +9,7 @@ import { isSkillName, SKILL_FILE, type Skill } from "./skill.ts";
 type RestrictingPlaces = Pick<Places, "restrictedBy">;
 
 /** Of SKILL.md, and of `file` beside it, whether there is such a file or not. */
-export async function targetsOfSkill(
+export async function listSkillTargets(
   folder: string,
   { name, file }: { readonly name: string; readonly file?: string },
   places: Places,
@@ -19,23 +19,23 @@ export async function targetsOfSkill(
   const real = await realpath(named).catch(() => named);
   const beside = file === undefined ? undefined : join(real, file);
   const paths = [
-    await namesOfFile(join(real, SKILL_FILE), join(named, SKILL_FILE), places),
+    await findFileNames(join(real, SKILL_FILE), join(named, SKILL_FILE), places),
     ...(beside?.startsWith(real + sep) === true
-      ? [await namesOfFile(beside, join(named, relative(real, beside)), places)]
+      ? [await findFileNames(beside, join(named, relative(real, beside)), places)]
       : []),
   ];
   return { resources: paths.flatMap((names) => restrictedResource(names, real, places)) };
 }
 
 /** What restricts SKILL.md: its text, its description included, is then not to be read for a list. */
-export async function restrictionOfSkill(
+export async function findSkillRestriction(
   folder: string,
   name: string,
   places: Places,
 ): Promise<Restriction | undefined> {
   const named = join(folder, name);
   const real = await realpath(named).catch(() => named);
-  const names = await namesOfFile(join(real, SKILL_FILE), join(named, SKILL_FILE), places);
+  const names = await findFileNames(join(real, SKILL_FILE), join(named, SKILL_FILE), places);
   const found = names.flatMap((path) => restrictionIn(path, real, "read", places) ?? []);
   return found.find(({ decision }) => decision === "deny") ?? found[0];
 }
@@ -49,7 +49,7 @@ export function isNameRestricted(
 }
 
 /** Where its links lead first, then the other names it has, hard links that a rule names among them. */
-async function namesOfFile(path: string, other: string, places: Places): Promise<string[]> {
+async function findFileNames(path: string, other: string, places: Places): Promise<string[]> {
   const real = await realpath(path).catch(() => path);
   const given = { path: real, directory: "/", access: "read", mayWalk: false } as const;
   const found = await Promise.resolve(places.findPath?.(given, places)).catch(() => undefined);

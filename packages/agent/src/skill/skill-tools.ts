@@ -12,18 +12,18 @@ import {
 } from "@soong/core";
 import { nearestName, omitUndefined, oneLine } from "@soong/core/internal";
 import { describeProblem, shorten, type Problem } from "@soong/platform";
-import { nodesInView, type RunOf } from "./calling-run.ts";
+import { listNodesInView, type FindRun } from "../context/index.ts";
 import { filesBeside, readFileBeside, type FilesBeside } from "./files-beside.ts";
 import { loadSkills, readSkill, type RestrictedSkill } from "./load-skills.ts";
-import { describeRequests, requestedTools, type RequestedTool } from "./requested-tools.ts";
+import { describeRequests, resolveRequestedTools, type RequestedTool } from "./requested-tools.ts";
 import { skillHash, type Skill } from "./skill.ts";
 import { hasSkill, isOnItsWay, skillNode, withLoad, withRequests } from "./skill-node.ts";
-import { isNameRestricted, restrictionOfSkill, targetsOfSkill } from "./skill-targets.ts";
+import { isNameRestricted, findSkillRestriction, listSkillTargets } from "./skill-targets.ts";
 
 export interface SkillToolParts {
   /** `${SOONG_AGENT_HOME}/skills`. */
   readonly folder: string;
-  readonly runOf: RunOf;
+  readonly findRun: FindRun;
 }
 
 const MOST_LISTED = 50;
@@ -56,7 +56,7 @@ function listTool({ folder }: SkillToolParts): AnyTool {
           type: "string",
           minLength: 1,
           maxLength: 500,
-          description: "What the work is about. Left out: all skills, by name.",
+          description: "What the work is about. Default: all skills, by name.",
         },
       },
     },
@@ -64,16 +64,19 @@ function listTool({ folder }: SkillToolParts): AnyTool {
     handler: async (input, context) => {
       const { query } = input;
       const { skills, problems, restricted } = await loadSkills(folder, (name) =>
-        restrictionOfSkill(folder, name, context),
+        findSkillRestriction(folder, name, context),
       );
-      const found = query === undefined ? skills : ranked(skills, query);
+      const found = query === undefined ? skills : rankSkills(skills, query);
       const shown = found.slice(0, MOST_LISTED);
       return toolResult({
         content: [
-          { type: "text", text: listText({ found, shown, skills, problems, restricted, folder }) },
+          {
+            type: "text",
+            text: renderSkillList({ found, shown, skills, problems, restricted, folder }),
+          },
         ],
         data: {
-          skills: shown.map(recordOf),
+          skills: shown.map(toSkillRecord),
           more: found.length - shown.length,
           problems: problems.slice(0, MOST_PROBLEMS).map((problem) => ({ ...problem })),
           restricted: restricted
@@ -85,7 +88,7 @@ function listTool({ folder }: SkillToolParts): AnyTool {
   });
 }
 
-function ranked(skills: readonly Skill[], query: string): Skill[] {
+function rankSkills(skills: readonly Skill[], query: string): Skill[] {
   const index = createSearchIndex(skills.map(({ name, description }) => ({ name, description })));
   const byName = new Map(skills.map((skill) => [skill.name, skill]));
   return index
@@ -102,13 +105,11 @@ interface Listed {
   readonly folder: string;
 }
 
-function listText({ found, shown, skills, problems, restricted, folder }: Listed): string {
+function renderSkillList({ found, shown, skills, problems, restricted, folder }: Listed): string {
   const lines = shown.map(({ name, description }) => `- ${name}: ${oneLine(description)}`);
   if (skills.length + restricted.length === 0) lines.push(`There are no skills in ${folder}.`);
   else if (found.length === 0 && skills.length > 0) {
-    lines.push(
-      `None of the ${skills.length} skills is about that. Leave the query out to see all.`,
-    );
+    lines.push(`None of the ${skills.length} skills is about that. Omit the query to see all.`);
   }
   const more = found.length - shown.length;
   if (more > 0) lines.push(`${more} more; give a query to find the right one.`);
@@ -131,11 +132,11 @@ function restrictedLine({ name, restriction: { decision, by } }: RestrictedSkill
   return `- ${shorten(JSON.stringify(name), 80)}: ${what} (${by})`;
 }
 
-function recordOf({ name, description, compatibility, file }: Skill) {
+function toSkillRecord({ name, description, compatibility, file }: Skill) {
   return { name, description, ...omitUndefined({ compatibility }), file };
 }
 
-function loadTool({ folder, runOf }: SkillToolParts): AnyTool {
+function loadTool({ folder, findRun }: SkillToolParts): AnyTool {
   return defineTool({
     ...OWN_TOOL,
     name: "internal.load_skill",
@@ -159,26 +160,26 @@ function loadTool({ folder, runOf }: SkillToolParts): AnyTool {
       },
     },
     concurrency_safe: false,
-    targets: (input, context) => targetsOfSkill(folder, input, context),
+    targets: (input, context) => listSkillTargets(folder, input, context),
     // Its node and its change of the context go with an abandoned attempt.
     repeatable: true,
     handler: async (input, context) => {
       const { name: wanted, file: wantedFile } = input;
-      const skill = await named(folder, wanted);
+      const skill = await findSkill(folder, wanted);
       const isHidden = (path: string): boolean => isNameRestricted(path, skill, context);
       if (wantedFile !== undefined) {
         const text = await readFileBeside(skill, wantedFile, isHidden);
         return toolResult({ content: [{ type: "text", text }] });
       }
-      const calling = runOf(context);
+      const calling = findRun(context);
       const path = calling?.path() ?? [];
       const isThere =
-        hasSkill(nodesInView(calling), skill) || isOnItsWay(context.runContext, skill, path);
+        hasSkill(listNodesInView(path), skill) || isOnItsWay(context.runContext, skill, path);
       const beside = await filesBeside(skill, isHidden);
       const tools =
         calling === undefined
           ? undefined
-          : requestedTools(skill.allowed_tools, calling.run.surface);
+          : resolveRequestedTools(skill.allowed_tools, calling.run.surface);
       if (!isThere) {
         const { name, file } = skill;
         const about = { skill: name, file, sha256: skillHash(skill), chars: skill.body.length };
@@ -186,11 +187,11 @@ function loadTool({ folder, runOf }: SkillToolParts): AnyTool {
         calling?.run.recorder.record(
           "skill.loaded",
           { ...about, tools: requests },
-          callOf(context),
+          toCallIds(context),
         );
       }
       return toolResult({
-        content: [{ type: "text", text: loadText(skill, isThere, beside, tools) }],
+        content: [{ type: "text", text: renderLoadedSkill(skill, isThere, beside, tools) }],
         data: {
           skill: skill.name,
           loaded: isThere ? "before" : "now",
@@ -209,11 +210,11 @@ function loadTool({ folder, runOf }: SkillToolParts): AnyTool {
   });
 }
 
-function callOf({ toolCallId, toolName }: ToolContext) {
+function toCallIds({ toolCallId, toolName }: ToolContext) {
   return { tool_call_id: toolCallId, tool_name: toolName };
 }
 
-async function named(folder: string, name: string): Promise<Skill> {
+async function findSkill(folder: string, name: string): Promise<Skill> {
   const read = await readSkill(folder, name);
   if (read.ok) return read.skill;
   const { skills, problems } = await loadSkills(folder);
@@ -235,7 +236,7 @@ async function named(folder: string, name: string): Promise<Skill> {
   });
 }
 
-function loadText(
+function renderLoadedSkill(
   skill: Skill,
   isThere: boolean,
   { paths, left_out }: FilesBeside,

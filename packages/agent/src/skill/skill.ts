@@ -30,7 +30,7 @@ export function isSkillName(value: unknown): value is string {
   return typeof value === "string" && value.length <= MOST_NAME_CHARS && NAME.test(value);
 }
 
-/** What tells one text of a skill from another. */
+/** Identifies one version of the text of a skill. */
 export function skillHash({ body }: Pick<Skill, "body">): string {
   return createHash("sha256").update(body).digest("hex");
 }

@@ -52,10 +52,10 @@ export async function openLoop(options: OpenLoopOptions): Promise<OpenedLoop> {
     agent_definition_id: definition?.id,
     ...(runtime.agents === undefined
       ? {}
-      : { seats: runtime.agents.agents.seats, board: runtime.agents.agents.board }),
+      : { runRegistry: runtime.agents.agents.activeRuns, board: runtime.agents.agents.board }),
     ...(runtime.agents?.recall === undefined ? {} : { recall: runtime.agents.recall }),
     instructions,
-    supply,
+    toolProvider: supply,
     limits: buildLimits(config, definition),
     run: {
       ...readWishes(config, definition),

@@ -79,14 +79,15 @@ export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAge
     system: renderSystemText(roots.project),
     instructions,
   });
-  const runOf = (ids: CallIds): ReturnType<Agents["seats"]["find"]> => agents.seats.find(ids);
+  const runOf = (ids: CallIds): ReturnType<Agents["activeRuns"]["find"]> =>
+    agents.activeRuns.find(ids);
   const sources = [
     agents.source,
-    taskTools({ tasks, keeper, callerOf: (ids) => agents.callerOf(ids) }),
-    skillTools({ folder: skillsFolder(home), runOf }),
+    taskTools({ tasks, keeper, resolveCaller: (ids) => agents.resolveCaller(ids) }),
+    skillTools({ folder: skillsFolder(home), findRun: runOf }),
     memoryTools({
       folder: memoryFolder(home),
-      runOf,
+      findRun: runOf,
       enabled: values.memory.enabled,
       recallTokens: values.memory.recall_tokens,
       ...createRecall(values),
@@ -152,7 +153,7 @@ function createMemoryWriter(
   if (write_mode === "external" && external_tool !== undefined) {
     return { mode: "external", tool: external_tool, ...argumentsBy(write_arguments) };
   }
-  return { mode: "candidate", archiveOf: ({ runId }) => findArchive(home, runId) };
+  return { mode: "candidate", findArchive: ({ runId }) => findArchive(home, runId) };
 }
 
 function createRecall({

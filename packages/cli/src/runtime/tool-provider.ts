@@ -1,6 +1,6 @@
 // What the loop is told of MCP servers: when their tools are there, and what they say of them.
 
-import type { ToolSupply } from "@soong/agent";
+import type { ToolProvider } from "@soong/agent";
 import type { SoongConfig } from "../config/index.ts";
 import type { Runtime } from "./open-runtime.ts";
 
@@ -8,7 +8,7 @@ import type { Runtime } from "./open-runtime.ts";
 export function createToolProvider(
   { mcp, ready }: Pick<Runtime, "mcp" | "ready">,
   { instructions: isWanted }: SoongConfig["mcp"],
-): ToolSupply | undefined {
+): ToolProvider | undefined {
   if (mcp === undefined) return undefined;
   return {
     ready,

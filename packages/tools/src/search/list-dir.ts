@@ -10,7 +10,7 @@ import {
   toolResult,
 } from "@soong/core";
 import { openDirectory } from "../path/index.ts";
-import { createBreather } from "./breather.ts";
+import { createEventLoopYield } from "./yield-to-event-loop.ts";
 import { listedText, type DirectoryListing, type ListedEntry } from "./list-dir-text.ts";
 import { parsePathGlob, type PathGlob } from "./path-glob.ts";
 import { judgedPlace, targetsOfPlace } from "./planned-place.ts";
@@ -104,7 +104,7 @@ async function listDirectory(input: ListDirInput, context: ToolContext): Promise
       restricted_left_out: 0,
     };
     const restricted = restrictedFilesBelow(root, "list", context);
-    const breather = createBreather(context.signal);
+    const eventLoopYield = createEventLoopYield(context.signal);
     const walk = walkTree({
       root,
       hidden: hidden ? "taken" : "left out",
@@ -114,7 +114,7 @@ async function listDirectory(input: ListDirInput, context: ToolContext): Promise
       },
     });
     for (const entry of walk) {
-      if (breather.isDue()) await breather.pause();
+      if (eventLoopYield.isDue()) await eventLoopYield.pause();
       if (!recursive) entry.descend = false;
       if (entry.leftOut === "ignored") listing.ignored_left_out += 1;
       if (entry.leftOut !== undefined || isExcluded(entry, glob)) continue;

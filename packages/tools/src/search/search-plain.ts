@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { LinearRegex } from "@soong/core";
 import { createRegex } from "@soong/core/internal";
 import { openRegularFile } from "../path/index.ts";
-import { createBreather } from "./breather.ts";
+import { createEventLoopYield } from "./yield-to-event-loop.ts";
 import { codePointsBefore, MOST_ANSWER_CHARS, shownContext, shownMatch } from "./line-text.ts";
 import { invalidRegex } from "./regex-problem.ts";
 import type { FoundLine, LeftOut, SearchAnswer, SearchRequest } from "./search-types.ts";
@@ -92,7 +92,7 @@ async function filesToSearch(
 ): Promise<{ path: string; disk: DiskPath }[]> {
   const { glob, restricted, place } = request;
   const files: { path: string; disk: DiskPath; bytes: Buffer }[] = [];
-  const breather = createBreather(request.signal);
+  const eventLoopYield = createEventLoopYield(request.signal);
   const walk = walkTree({
     root: place.path,
     hidden: request.hidden ? "taken" : "left out",
@@ -102,7 +102,7 @@ async function filesToSearch(
     },
   });
   for (const entry of walk) {
-    if (breather.isDue()) await breather.pause();
+    if (eventLoopYield.isDue()) await eventLoopYield.pause();
     const isMeant = glob?.admits(entry.path) !== false;
     const reason = restricted.reasonFor(entry.path);
     if (reason !== undefined && isMeant) counts.leftOut[reason] += 1;

@@ -1,7 +1,7 @@
 // `soong memory extract`: makes memories of candidates (MEM-3).
 
 import {
-  candidatesOf,
+  readCandidates,
   extractMemories,
   isCandidateFact,
   type Exclusively,
@@ -41,7 +41,7 @@ async function extractCandidates(
     context,
     (store) =>
       extractMemories({
-        candidates: candidatesOf(archivesOf(store, home)),
+        candidates: readCandidates(archivesOf(store, home)),
         folder: memoryFolder(home),
         redactor,
         isOnRecord: (source) => isOnRecord(store, source),

@@ -6,7 +6,7 @@ import { printScript } from "@soong/agent";
 import {
   replayRun,
   ReplayError,
-  scriptOfRun,
+  exportRunScript,
   type Divergence,
   type ReplayReport,
   type WhatIfReport,
@@ -179,7 +179,7 @@ async function printRun(
   run_id: string,
 ): Promise<number> {
   const redactor = await createHomeRedactor(await resolveHome(context), context.env);
-  const { script, prompt, notes } = await scriptOfRun({
+  const { script, prompt, notes } = await exportRunScript({
     source,
     run_id,
     redact: (text) => redactor.text(text),

@@ -1,7 +1,7 @@
 // What kept runs used of models (EVENT-7). The last fact of a run says it; where a run has none, because it still works
 // or was killed, its facts are read.
 
-import { sumUsage, usageAtEnd, usageOf, type UsageTotal } from "@soong/agent";
+import { sumUsage, readEndUsage, reportUsage, type UsageTotal } from "@soong/agent";
 import type { RunRecord, SessionReader } from "@soong/store";
 
 const PAGE = 500;
@@ -26,7 +26,7 @@ async function usageOfRuns(reader: SessionReader, runs: readonly RunRecord[]): P
   const totals: UsageTotal[] = [];
   for (const { run_id, last_seq } of runs) {
     const [last] = await reader.facts({ after: last_seq - 1, limit: 1 });
-    const told = last?.run_id === run_id ? usageAtEnd(last) : undefined;
+    const told = last?.run_id === run_id ? readEndUsage(last) : undefined;
     totals.push(told ?? (await usageFromFacts(reader, run_id)));
   }
   return sumUsage(totals);
@@ -37,7 +37,7 @@ async function usageFromFacts(reader: SessionReader, run_id: string): Promise<Us
   let after = 0;
   for (;;) {
     const facts = await reader.facts({ run_id, after, limit: PAGE });
-    totals.push(usageOf(facts).session);
+    totals.push(reportUsage(facts).session);
     after = facts.at(-1)?.seq ?? after;
     if (facts.length < PAGE) return sumUsage(totals);
   }

@@ -99,7 +99,7 @@ async function driveStoredTask(
         limits: buildLoopLimits(config.values),
         signal: stop.signal,
         pools: pool,
-        supply,
+        toolProvider: supply,
         ...(json
           ? {}
           : { onEvent: (event: DriveEvent) => output.line(renderEvent(event, output)) }),

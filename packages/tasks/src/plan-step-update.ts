@@ -1,0 +1,210 @@
+// How the holder of a step, or the orchestrator, updates it (TASK-2, TASK-5). Only the claim the
+// step has now counts: what comes under an older one is refused, also from the same run (TASK-4).
+
+import type { TaskActor } from "./actor.ts";
+import { artifactsProblem, textProblem } from "./check-texts.ts";
+import { describeClaim, shortenForFact, withoutClaim, type Draft } from "./draft.ts";
+import { addEarlierAttempt } from "./earlier-attempts.ts";
+import { endClaim, expireLeases } from "./leases.ts";
+import { TASK_LIMITS } from "./limits.ts";
+import { checkAttemptsLeft, resetStep } from "./apply-operation.ts";
+import { startStep } from "./plan-claim.ts";
+import { refuseEnded } from "./plan-update.ts";
+import { isStepOver, isTaskEnded, type StepRecord, type TaskRecord } from "./records.ts";
+import { refuse, type Outcome } from "./refusal.ts";
+import { checkRequest, type RequestedStatus } from "./transitions.ts";
+
+export interface StepUpdate {
+  readonly task_id: string;
+  readonly step_id: string;
+  /** Of the claim, for a worker; the orchestrator needs none. */
+  readonly token?: string | undefined;
+  /** Default: only the note changes. */
+  readonly status?: RequestedStatus | undefined;
+  /** What came of it; a completed step has one. */
+  readonly summary?: string | undefined;
+  readonly artifacts?: readonly string[] | undefined;
+  /** Why it failed, is blocked or is cancelled. */
+  readonly reason?: string | undefined;
+  readonly note?: string | undefined;
+}
+
+export function planStepUpdate(
+  draft: Draft,
+  task: TaskRecord,
+  actor: TaskActor,
+  update: StepUpdate,
+): Outcome<StepRecord> {
+  expireLeases(draft);
+  const step = draft.step(update.step_id);
+  if (step === undefined) {
+    return refuse("step_unknown", `${update.step_id} is no step of task ${task.task_id}.`);
+  }
+  const who = actor.kind === "orchestrator" ? "orchestrator" : "worker";
+  const held = who === "worker" ? checkClaim(step, actor, update) : undefined;
+  if (held?.ok === false) return held;
+  if (isTaskEnded(task.status)) return refuseEnded(task);
+  const wrong = checkStepUpdate(update);
+  if (wrong !== undefined) return refuse("invalid_plan", `Step ${step.step_id}: ${wrong}.`);
+  const { status, note } = update;
+  if (status !== undefined) {
+    const checked = checkRequest(who, step, status);
+    if (!checked.ok) return checked;
+    const refused = moveStep(draft, step, status, update, actor);
+    if (refused !== undefined) return refused;
+  }
+  const moved = draft.step(step.step_id) ?? step;
+  if (note !== undefined) draft.putStep({ ...moved, note });
+  return { ok: true, value: draft.step(step.step_id) ?? moved };
+}
+
+/** The holder of a claim has its token; others receive the reason why they have none. */
+function checkClaim(step: StepRecord, actor: TaskActor, update: StepUpdate): Outcome<undefined> {
+  const { claim, step_id, status, last_run_id } = step;
+  if (claim?.run_id === actor.run_id && claim.token === update.token) {
+    return { ok: true, value: undefined };
+  }
+  const wasHeld =
+    update.token !== undefined || last_run_id === actor.run_id || claim?.run_id === actor.run_id;
+  if (!wasHeld) {
+    return refuse(
+      "not_allowed",
+      `This run has not claimed step ${step_id}, which is ${status}. A worker updates only the step it has claimed with task_claim_step.`,
+    );
+  }
+  const now =
+    claim === undefined || claim.run_id === actor.run_id
+      ? `The step is ${status} now`
+      : `The step is ${status} by run ${claim.run_id} now`;
+  return refuse(
+    "claim_lost",
+    `This claim on step ${step_id} has ended: it was finished, its lease ran out, or it was taken away. ${now}; this update was not recorded. Stop working on it; claim a ready step if there is more to do.`,
+    { status },
+  );
+}
+
+function checkStepUpdate({
+  status,
+  summary,
+  artifacts,
+  reason,
+  note,
+}: StepUpdate): string | undefined {
+  if (status === undefined && note === undefined) return "give a status, a note, or both";
+  const { summaryChars, reasonChars, noteChars } = TASK_LIMITS;
+  const needsReason = status === "failed" || status === "blocked" || status === "cancelled";
+  return (
+    textProblem("summary", summary, summaryChars, { required: status === "completed" }) ??
+    textProblem("reason", reason, reasonChars, { required: needsReason }) ??
+    textProblem("note", note, noteChars, { required: false }) ??
+    artifactsProblem(artifacts)
+  );
+}
+
+/** Nothing, or why not after all. */
+function moveStep(
+  draft: Draft,
+  step: StepRecord,
+  to: RequestedStatus,
+  { summary = "", artifacts = [], reason = "" }: StepUpdate,
+  actor: TaskActor,
+): ReturnType<typeof refuse> | undefined {
+  const { attempts: attempt, max_attempts } = step;
+  const free = withoutClaim(step);
+  const by = step.claim === undefined ? {} : { claim: describeClaim(step.claim) };
+  switch (to) {
+    case "running":
+      startStep(draft, step);
+      return undefined;
+    case "completed":
+      draft.putStep({ ...free, status: to, result: { summary, artifacts }, ended_at: draft.at });
+      draft.addFact("task.step.completed", step, {
+        attempt,
+        ...by,
+        summary: shortenForFact(summary),
+        artifacts,
+        now_ready: freeDependents(draft, step).slice(0, MAX_NAMED_STEPS),
+      });
+      return undefined;
+    case "failed": {
+      const run_id = step.claim?.run_id ?? actor.run_id;
+      const failure = { code: to, message: reason, attempt, run_id, at: draft.at };
+      const tried = addEarlierAttempt(draft, step, to, reason);
+      draft.putStep({ ...tried, status: to, failure, ended_at: draft.at });
+      draft.addFact("task.step.failed", step, {
+        attempt,
+        max_attempts,
+        ...by,
+        reason: shortenForFact(reason),
+      });
+      return undefined;
+    }
+    case "blocked":
+      // Not a failure of the step: it will need this attempt when what blocks it is gone.
+      draft.putStep({
+        ...addEarlierAttempt(draft, step, to, reason),
+        status: to,
+        reason,
+        attempts: attempt - 1,
+      });
+      draft.addFact("task.step.blocked", step, { ...by, reason: shortenForFact(reason) });
+      return undefined;
+    case "ready":
+      return makeReady(draft, step);
+    case "cancelled":
+      return cancelWaitedStep(draft, step, reason);
+  }
+}
+
+const MAX_NAMED_STEPS = 20;
+
+/** Those that become ready by it. */
+function freeDependents(draft: Draft, done: StepRecord): string[] {
+  return draft.steps().flatMap((step) => {
+    if (!step.depends_on.includes(done.step_id)) return [];
+    const open_dependencies = step.open_dependencies - 1;
+    const isReady = step.status === "pending" && open_dependencies === 0;
+    draft.putStep({ ...step, open_dependencies, status: isReady ? "ready" : step.status });
+    return isReady ? [step.step_id] : [];
+  });
+}
+
+function makeReady(draft: Draft, step: StepRecord): ReturnType<typeof refuse> | undefined {
+  const { step_id, attempts, max_attempts, status } = step;
+  const problem = checkAttemptsLeft(step);
+  if (problem !== undefined) {
+    return refuse("illegal_transition", `${problem[0]?.toUpperCase()}${problem.slice(1)}.`, {
+      attempts,
+      max_attempts,
+    });
+  }
+  if (step.claim !== undefined) endClaim(draft, step, "released", "the orchestrator took it away");
+  else {
+    draft.putStep(resetStep(step));
+    const type = status === "blocked" ? "task.step.unblocked" : "task.step.retried";
+    draft.addFact(type, { task_id: step.task_id, step_id }, { attempts, max_attempts });
+  }
+  return undefined;
+}
+
+function cancelWaitedStep(
+  draft: Draft,
+  step: StepRecord,
+  reason: string,
+): ReturnType<typeof refuse> | undefined {
+  const waiting = draft
+    .steps()
+    .filter((one) => one.depends_on.includes(step.step_id) && !isStepOver(one.status))
+    .map((one) => one.step_id);
+  if (waiting.length > 0) {
+    return refuse(
+      "illegal_transition",
+      `Step ${step.step_id} cannot be cancelled alone: ${waiting.slice(0, MAX_NAMED_STEPS).join(", ")} would wait for it for ever. In one task_update, cancel those too or remove their dependency on it.`,
+      { waiting: waiting.slice(0, MAX_NAMED_STEPS) },
+    );
+  }
+  const by = step.claim === undefined ? {} : { claim: describeClaim(step.claim) };
+  draft.putStep({ ...withoutClaim(step), status: "cancelled", reason, ended_at: draft.at });
+  draft.addFact("task.step.cancelled", step, { ...by, reason: shortenForFact(reason) });
+  return undefined;
+}
