@@ -470,9 +470,9 @@ test("only a server's tool can be the external one", () => {
   verifies("MEM-2");
   const findRun = (): undefined => undefined;
   for (const tool of ["internal.write_memory", "code.run_command", "mcp.", "mcp.notes", ""]) {
-    expect(() =>
-      memoryTools({ folder, findRun, writing: { mode: "external", tool } }),
-    ).toThrow(/memory\.external_tool is /);
+    expect(() => memoryTools({ folder, findRun, writing: { mode: "external", tool } })).toThrow(
+      /memory\.external_tool is /,
+    );
   }
 });
 

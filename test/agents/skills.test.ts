@@ -65,11 +65,7 @@ function stage(
   turns: readonly ScriptTurn[],
   options: Parameters<typeof openToolConversation>[2] = {},
 ): Promise<ToolConversation> {
-  return openToolConversation(
-    turns,
-    (findRun) => [skillTools({ folder, findRun }), own],
-    options,
-  );
+  return openToolConversation(turns, (findRun) => [skillTools({ folder, findRun }), own], options);
 }
 
 const load = (name: string, more: object = {}): ScriptTurn => ({

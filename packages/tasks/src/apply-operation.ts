@@ -2,7 +2,7 @@
 
 import { describeClaim, withoutClaim } from "./draft.ts";
 import type { FactContent } from "@soong/core";
-import { omitUndefined, oneLine } from "@soong/core/internal";
+import { omitUndefined, collapseSpace } from "@soong/core/internal";
 import { assignStepIds, createStep } from "./new-task.ts";
 import type { StepEdit, TaskOperation } from "./operation.ts";
 import type { StepRecord, StepStatus, TaskRecord } from "./records.ts";
@@ -32,7 +32,7 @@ export function applyOperation(copy: TaskCopy, operation: TaskOperation, where: 
 function runOperation(copy: TaskCopy, operation: TaskOperation): string | undefined {
   switch (operation.op) {
     case "set_title":
-      copy.task = { ...copy.task, title: oneLine(operation.title) };
+      copy.task = { ...copy.task, title: collapseSpace(operation.title) };
       return undefined;
     case "set_goal":
       copy.task = { ...copy.task, goal: operation.goal };
@@ -174,7 +174,7 @@ function editStep(step: StepRecord, edit: StepEdit): StepRecord | string {
   }
   return {
     ...step,
-    ...(title === undefined ? {} : { title: oneLine(title) }),
+    ...(title === undefined ? {} : { title: collapseSpace(title) }),
     ...omitUndefined({ instructions, expected_output, max_attempts }),
   };
 }

@@ -1,6 +1,6 @@
 // A task as it is asked for, and the task it becomes. Statuses follow from the dependencies and cannot be set here.
 
-import { omitUndefined, oneLine } from "@soong/core/internal";
+import { omitUndefined, collapseSpace } from "@soong/core/internal";
 import type { TaskActor } from "./actor.ts";
 import { findPlanProblems } from "./check-plan.ts";
 import { attemptsProblem, idListProblem, stepIdProblem, textProblem } from "./check-texts.ts";
@@ -57,7 +57,7 @@ export function planCreate(
   const task: TaskRecord = {
     task_id,
     session_id,
-    title: oneLine(given.title),
+    title: collapseSpace(given.title),
     goal: given.goal,
     status: "pending",
     version: 1,
@@ -124,7 +124,7 @@ export function createStep(
   return {
     task_id: place.task_id,
     step_id,
-    title: oneLine(given.title),
+    title: collapseSpace(given.title),
     instructions: given.instructions,
     ...omitUndefined({ expected_output }),
     depends_on: [...depends_on],

@@ -40,6 +40,7 @@ export { readCallClass } from "../schedule/index.ts";
 export {
   asJson,
   asRecord,
+  collapseSpace,
   createRegex,
   firstChars,
   isHighSurrogate,

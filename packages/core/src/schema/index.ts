@@ -41,6 +41,13 @@ export {
   type StandardSchemaLike,
 } from "./standard-schema.ts";
 export { editDistance } from "./edit-distance.ts";
-export { firstChars, isHighSurrogate, isLowSurrogate, oneLine, shorten } from "./text.ts";
+export {
+  collapseSpace,
+  firstChars,
+  isHighSurrogate,
+  isLowSurrogate,
+  oneLine,
+  shorten,
+} from "./text.ts";
 export { type ValidationIssue } from "./validation-issues.ts";
 export { keywordsOf, type SchemaProblem } from "./vocabulary.ts";

@@ -21,6 +21,11 @@ export function shorten(text: string, most: number): string {
   return text.length > most ? `${firstChars(text, most - 1)}…` : text;
 }
 
+/** White space of any kind and length becomes one space. Hidden characters stay, to be written out where the text is shown. */
+export function collapseSpace(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}
+
 /**
  * As one line of at most `most` UTF-16 units: white space, controls and marks that a terminal would obey become one space, and
  * none at either end. What is cut off leaves an ellipsis.
