@@ -1,7 +1,6 @@
 // Agents as tools (AGENT-1…4): a child is a call and its result to its caller, and a run of its own inside.
 
-import type { Script } from "@soong/agent";
-import { reportUsage } from "@soong/agent";
+import { type Script, reportUsage } from "@soong/agent";
 import { defineHook, type Fact, type ToolResult } from "@soong/core";
 import { verifies } from "#laws";
 import { describe, expect, test } from "vitest";

@@ -10,8 +10,7 @@ import {
   Diverged,
   describeEnding,
 } from "./divergence.ts";
-import { createGate, type LiveCall } from "./live-call.ts";
-import { settle, type Piece } from "./live-call.ts";
+import { createGate, type LiveCall, settle, type Piece } from "./live-call.ts";
 import {
   endedFromOutside,
   isObserverEvent,

@@ -12,8 +12,7 @@ import {
 import { createGrants, entriesIn } from "@soong/core/internal";
 import { compareName, compareSurface, Diverged } from "./divergence.ts";
 import { createGrantHistory } from "./grant-history.ts";
-import { createLiveCall, type LiveCall } from "./live-call.ts";
-import { settle, type Piece } from "./live-call.ts";
+import { createLiveCall, type LiveCall, settle, type Piece } from "./live-call.ts";
 import { readArguments } from "./recorded-arguments.ts";
 import { readRecordedCalls, wentStale, type RecordedCall } from "./recorded-call.ts";
 import { readDefinitions, toRunOptions, type RecordedRun } from "./recorded-run.ts";

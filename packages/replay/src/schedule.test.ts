@@ -3,8 +3,7 @@
 import type { Fact, FactType } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, it } from "vitest";
-import { createLiveCall, type LiveCall } from "./live-call.ts";
-import type { Piece } from "./live-call.ts";
+import { createLiveCall, type LiveCall, type Piece } from "./live-call.ts";
 import { beginsTooEarly } from "./schedule.ts";
 
 function fact<T extends FactType>(type: T, seq: number, id: string, data = {}): Fact<T> {

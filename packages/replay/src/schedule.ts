@@ -3,8 +3,7 @@
 import type { Fact } from "@soong/core";
 import { readCallClass } from "@soong/core/internal";
 import { Diverged } from "./divergence.ts";
-import type { LiveCall } from "./live-call.ts";
-import type { Piece } from "./live-call.ts";
+import type { LiveCall, Piece } from "./live-call.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 
 /** A barrier ran alone, and what may write waited for the end of the answer. */

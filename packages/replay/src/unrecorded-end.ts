@@ -3,8 +3,7 @@
 
 import type { Fact } from "@soong/core";
 import { isHandlerErrorStatus } from "@soong/core/internal";
-import type { LiveCall } from "./live-call.ts";
-import { settle, type Piece } from "./live-call.ts";
+import { type LiveCall, settle, type Piece } from "./live-call.ts";
 import {
   endedFromOutside,
   getRecordedError,

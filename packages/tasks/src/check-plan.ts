@@ -2,8 +2,7 @@
 // what will never happen, all within bounds. Says everything that is wrong, a circle with its path.
 
 import { TASK_LIMITS } from "./limits.ts";
-import type { StepStatus } from "./records.ts";
-import { isStepOver } from "./records.ts";
+import { type StepStatus, isStepOver } from "./records.ts";
 
 export interface PlannedStep {
   readonly step_id: string;

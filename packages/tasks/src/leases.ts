@@ -2,8 +2,7 @@
 // it away. The step can be claimed again while it has attempts left, and has failed when it has none: a step that
 // kills its workers must not do so for ever.
 
-import type { Draft } from "./draft.ts";
-import { describeClaim } from "./draft.ts";
+import { type Draft, describeClaim } from "./draft.ts";
 import { addEarlierAttempt } from "./earlier-attempts.ts";
 import type { ClaimRecord, StepRecord } from "./records.ts";
 

@@ -137,7 +137,7 @@ function queryTool({ tasks, resolveCaller }: WorkerToolParts): AnyTool {
 /** What was tried before, with the calls of it that changed something or may have. */
 async function viewEarlier(
   step: StepRecord,
-  { readCalls: readCalls }: Pick<TaskCaller, "readCalls">,
+  { readCalls }: Pick<TaskCaller, "readCalls">,
 ): Promise<JsonObject> {
   const earlier = await readEarlierAttempts(step, readCalls);
   return earlier.length === 0 ? {} : { earlier: earlier.map(asJson) };

@@ -5,17 +5,18 @@ import { messageOf, toolResult, type HandlerResult, type ToolContext } from "@so
 import { asJson, omitUndefined } from "@soong/core/internal";
 import type { ActiveRun } from "../loop/index.ts";
 import { describeEarlierAttempts, TaskRefused, type StepRecord, type Tasks } from "@soong/tasks";
-import type { AgentParts, TaskParts } from "./start-child.ts";
-import { DEFAULT_WORKER_AGENT } from "./built-in-definitions.ts";
-import { toHandlerResult } from "./child-result.ts";
-import { startFailure } from "./start-child.ts";
 import {
+  type AgentParts,
+  type TaskParts,
+  startFailure,
   findDefinition,
   startChild,
   resolveTimeout,
   resolveAllowedTools,
   type EndedChild,
 } from "./start-child.ts";
+import { DEFAULT_WORKER_AGENT } from "./built-in-definitions.ts";
+import { toHandlerResult } from "./child-result.ts";
 import { neverSettle } from "./spawn-tools.ts";
 import { toWorkerActor, type Assignment, type WorkerRequest } from "./worker-pools.ts";
 

@@ -3,8 +3,7 @@
 import type { ContentBlock, ConversationNode } from "@soong/core";
 import { isMediaBlock } from "@soong/core/internal";
 import { EMPTY_CONTINUATION, readCompaction, type Continuation } from "./compaction-node.ts";
-import { cutMiddle } from "./message-node.ts";
-import { messageText } from "./message-node.ts";
+import { cutMiddle, messageText } from "./message-node.ts";
 import { estimateUnitTokens } from "./plan-context.ts";
 import type { AnswerUnit, ContextUnit } from "./read-path.ts";
 

@@ -2,9 +2,8 @@
 // that are omitted. Pure.
 
 import { estimateMessageTokens, estimateTextTokens } from "./estimate-tokens.ts";
-import { messageText } from "./message-node.ts";
+import { messageText, cutMiddle } from "./message-node.ts";
 import { toModelMessages, type ContextUnit } from "./read-path.ts";
-import { cutMiddle } from "./message-node.ts";
 
 export interface ContextPlan {
   readonly kept: readonly ContextUnit[];

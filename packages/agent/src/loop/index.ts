@@ -3,7 +3,14 @@
 export type { LoopRun } from "./begin-run.ts";
 export type { RunBudget } from "./budget.ts";
 export { openConversation, type Conversation, type LoopOptions } from "./conversation.ts";
-export { describeUsage } from "./usage.ts";
+export {
+  describeUsage,
+  sumUsage,
+  readEndUsage,
+  reportUsage,
+  type UsageReport,
+  type UsageTotal,
+} from "./usage.ts";
 export type { LoopEvent } from "./event-log.ts";
 export type {
   InstructionSource,
@@ -16,4 +23,3 @@ export type { EndReason, LoopError, RunEnd } from "./run-end.ts";
 export type { ActiveRun, RunRegistry } from "./active-run.ts";
 export type { AnswerCheck, RunBoard } from "./running.ts";
 export type { SourceNote, ToolProvider } from "./tool-provider.ts";
-export { sumUsage, readEndUsage, reportUsage, type UsageReport, type UsageTotal } from "./usage.ts";

@@ -2,8 +2,14 @@ import type { FactType } from "@soong/core";
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
 import { writtenFact } from "../../../../test/facts.ts";
-import { describeUsage } from "./usage.ts";
-import { addUsage, emptyUsage, sumUsage, readEndUsage, type UsageTotal } from "./usage.ts";
+import {
+  describeUsage,
+  addUsage,
+  emptyUsage,
+  sumUsage,
+  readEndUsage,
+  type UsageTotal,
+} from "./usage.ts";
 
 function total(more: Partial<UsageTotal>): UsageTotal {
   return { ...emptyUsage(), ...more };

@@ -14,10 +14,9 @@ import {
 } from "./candidate.ts";
 import { contentProblem, renderEntry } from "./entry-file.ts";
 import { sha256, type MemoryEntry, type MemoryOwner } from "./memory-entry.ts";
-import { getMemoryPath, readMemories } from "./memory-folder.ts";
+import { getMemoryPath, readMemories, makeOwnFolders } from "./memory-folder.ts";
 import { openMemoryLog, type MemoryLog } from "./memory-log.ts";
 import { planMemory, type MemoryPlan } from "./plan-memory.ts";
-import { makeOwnFolders } from "./memory-folder.ts";
 
 /** Runs the work while no other process has the path: `withFileLock` of `@soong/platform` is one. */
 export type Exclusively = <Result>(path: string, work: () => Promise<Result>) => Promise<Result>;

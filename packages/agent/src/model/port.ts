@@ -3,8 +3,7 @@
 
 import type { AnyHook, ContentBlock, JsonObject, ModelProfile, ModelTool } from "@soong/core";
 import type { ModelError } from "./model-error.ts";
-import type { ModelUsage } from "./prices.ts";
-import type { ModelPrices } from "./prices.ts";
+import type { ModelUsage, ModelPrices } from "./prices.ts";
 
 export interface Model {
   /** `provider:model`, or `script:FILE`. */

@@ -2,9 +2,8 @@
 
 import { isRecord } from "@soong/core/internal";
 import { shape, type Place, type Shape } from "@soong/platform";
-import { checkExpectation } from "./check-expectation.ts";
+import { checkExpectation, nonEmptyText } from "./check-expectation.ts";
 import { checkInput } from "./check-input.ts";
-import { nonEmptyText } from "./check-expectation.ts";
 import { FAILURE_KINDS, STOPS } from "./script.ts";
 
 const { anyText, choice, exactlyOne, list, object, optional, wholeNumber } = shape;
