@@ -79,15 +79,15 @@ export async function openAgents(options: OpenAgentsOptions): Promise<RuntimeAge
     system: renderSystemText(roots.project),
     instructions,
   });
-  const runOf = (ids: CallIds): ReturnType<Agents["activeRuns"]["find"]> =>
+  const findRun = (ids: CallIds): ReturnType<Agents["activeRuns"]["find"]> =>
     agents.activeRuns.find(ids);
   const sources = [
     agents.source,
     taskTools({ tasks, keeper, resolveCaller: (ids) => agents.resolveCaller(ids) }),
-    skillTools({ folder: skillsFolder(home), findRun: runOf }),
+    skillTools({ folder: skillsFolder(home), findRun }),
     memoryTools({
       folder: memoryFolder(home),
-      findRun: runOf,
+      findRun,
       enabled: values.memory.enabled,
       recallTokens: values.memory.recall_tokens,
       ...createRecall(values),
@@ -167,9 +167,11 @@ function createRecall({
 type Fields = Parameters<typeof fillArguments>[1];
 
 function argumentsBy(template: string | undefined): {
-  argumentsOf?: (fields: Fields) => JsonObject;
+  mapArguments?: (fields: Fields) => JsonObject;
 } {
-  return template === undefined ? {} : { argumentsOf: (fields) => fillArguments(template, fields) };
+  return template === undefined
+    ? {}
+    : { mapArguments: (fields) => fillArguments(template, fields) };
 }
 
 function createStartRecall(
