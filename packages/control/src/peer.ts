@@ -34,7 +34,9 @@ export function createChallenge(folder: string): Challenge | undefined {
       if (!holds(pid, descriptor)) {
         throw new ControlError("not_identified", `Process ${pid} does not hold the file open.`);
       }
-      if (isStartedHere(pid) !== false) {
+      // The runtime's own descriptor proves nothing about the client, who could have read it off the path.
+      const isOwn = pid === process.pid && descriptor === file;
+      if (isOwn || isStartedHere(pid) !== false) {
         throw new ControlError(
           "refused",
           "What a runtime has started cannot act on it: answer from another terminal.",

@@ -408,3 +408,43 @@ test.each<[string, string[]]>([
   verifies("PERM-16");
   expect(innerOf(["sh", "-c", script])).toEqual(expect.arrayContaining(expected));
 });
+
+describe("what one shell takes for an argument and another for a command", () => {
+  test.each<[string, string[]]>([
+    ["[[ -n a && echo -eq 'a[$(git push)]' ]]", ["?"]],
+    ["[[ -n a || true -eq 'a[$(git push)]' ]]", ["?"]],
+    ["if [[ a < b && pwd -eq 'a[$(git push)]' ]]; then ls; fi", ["?"]],
+    ["[[ -n a &&\n ls -eq 'a[$(git push)]' ]]", ["?"]],
+    ["echo hi &>/dev/null git push", ["git push"]],
+    ["echo hi &>>/dev/null git push", ["git push"]],
+  ])("%s", (script, expected) => {
+    verifies("PERM-16");
+    expect(innerOf(["sh", "-c", script])).toEqual(expect.arrayContaining(expected));
+  });
+
+  test.each(["[[ -n a ]] && echo b", "make &>/dev/null", "ls &> out.txt; pwd"])(
+    "%s stays plain",
+    (script) => {
+      verifies("PERM-16");
+      expect(readShellScript(script).opaque).toBe(false);
+    },
+  );
+});
+
+test("an option that runs something is found behind `--` as well, which may be the value of another option", () => {
+  verifies("PERM-16");
+  const hidden = [
+    ["git", "ls-remote", "-o", "--", "--upload-pack=git push;", "."],
+    ["git", "grep", "-e", "--", "-Ogit push"],
+    ["git", "rebase", "-X", "--", "-x", "git push", "HEAD~1"],
+    ["tar", "-c", "-f", "--", "-I", "git push", "src"],
+    ["sort", "-o", "--", "--compress-program=git push"],
+  ];
+  for (const argv of hidden) {
+    const found = innerOf(argv);
+    expect([argv, found.some((one) => one === "?" || one.startsWith("git push"))]).toEqual([
+      argv,
+      true,
+    ]);
+  }
+});

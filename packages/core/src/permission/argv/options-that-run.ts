@@ -26,8 +26,8 @@ export function runByOptions(
   const told: number[] = [];
   let opaque = open;
   for (let at = from; at < words.length; at += 1) {
+    // Behind `--`, too: it may be the value of the option before it.
     const word = words[at] ?? "";
-    if (word === "--") break;
     for (const option of options) {
       const found = findOption(option, word);
       if (found === undefined) continue;

@@ -73,7 +73,8 @@ class ScriptReader implements ScriptCommands {
       case "|":
         return this.#endCommand();
       case "&":
-        return this.#peek() === ">" ? this.#endWord() : this.#endCommand();
+        // Also in `&>`: to dash that is the end of a command and a redirection of the next one.
+        return this.#endCommand();
       case "#":
         return this.#word === undefined ? this.#skipComment() : this.#addText(char);
       case "\\":
@@ -310,6 +311,8 @@ class ScriptReader implements ScriptCommands {
   #endCommand(): void {
     this.#endWord();
     this.#isRedirectTarget = false;
+    // The signs that end other commands are operators between `[[` and `]]`, and what is behind them is evaluated.
+    if (this.#words[0] === "[[" && this.#every.at(-1) !== "]]") this.opaque = true;
     if (this.#every.length > 0) {
       const every = this.#open ? { every: this.#every } : {};
       this.commands.push({ words: this.#words, open: this.#open, ...every });
