@@ -194,12 +194,10 @@ describe("what stands in the place of the config", () => {
     expect(await refusal()).toBe(`${file}:1:1: is UTF-16; save it as UTF-8`);
   });
 
-  test("may hold thousands of mistakes: a hundred are reported, and how many more there are", async () => {
+  test("may hold thousands of mistakes, all of which are reported", async () => {
     const lines = Array.from({ length: 5000 }, (_, index) => `a${index} = 1`);
     writeFileSync(file, lines.join("\n"));
-    const reported = (await refusal()).split("\n");
-    expect(reported).toHaveLength(101);
-    expect(reported.at(-1)).toContain("has 4900 more problems after these");
+    expect((await refusal()).split("\n")).toHaveLength(5000);
   });
 
   test.runIf(process.getuid !== undefined)("may be written by others: a warning", async () => {

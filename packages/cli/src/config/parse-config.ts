@@ -27,7 +27,7 @@ export function parseWithWarnings(
   const parsed = parseDocument(text, file, "toml");
   if (!parsed.ok) throw new ConfigError(parsed.problems);
   const { document } = parsed;
-  const checked = checkDocument(document, SHAPE);
+  const checked = checkDocument(document, SHAPE, { most: Infinity });
   if (!checked.ok) throw new ConfigError(checked.problems);
   const values = fillDefaults(SECTIONS, checked.value) as SoongConfig;
   const problems = checkTogether(values);

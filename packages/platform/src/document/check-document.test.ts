@@ -69,7 +69,7 @@ test.each([
 
 test("all problems of a part come at once, in the order of the file, with their whole path", () => {
   const document = documentOf('{"list":[{"kind":1,"oops":2}]}');
-  const checked = checkDocument(document, SHAPE, ["list", 0]);
+  const checked = checkDocument(document, SHAPE, { path: ["list", 0] });
   expect(checked.ok ? [] : checked.problems.map(describeProblem)).toEqual([
     "x.json:1:10: list[0].name: is missing",
     'x.json:1:18: list[0].kind: is 1; "small" or "large" is expected',

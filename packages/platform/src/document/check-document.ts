@@ -18,14 +18,16 @@ export type CheckedDocument<T> =
       readonly warnings: readonly Problem[];
     };
 
-/** No one reads more. */
 const MAX_PROBLEMS = 100;
 
-/** All problems of the part at `path` in the order of the file; of the whole document by default. */
+/**
+ * The problems of the part at `path` in the order of the file; of the whole document by default. Beyond `most` they are
+ * counted.
+ */
 export function checkDocument<T>(
   document: UserDocument,
   shape: Shape<T>,
-  path: DocumentPath = [],
+  { path = [], most = MAX_PROBLEMS }: { readonly path?: DocumentPath; readonly most?: number } = {},
 ): CheckedDocument<T> {
   const value = valueAt(document.value, path);
   const all = findProblems(value, shape, path, WORDS[document.format]);
@@ -33,10 +35,12 @@ export function checkDocument<T>(
   const warnings = locate(
     document,
     all.filter(({ isWarning }) => isWarning === true),
+    most,
   );
   const problems = locate(
     document,
     all.filter(({ isWarning }) => isWarning !== true),
+    most,
     repeated,
   );
   return problems.length === 0
@@ -48,12 +52,13 @@ export function checkDocument<T>(
 function locate(
   document: UserDocument,
   found: readonly ValueProblem[],
+  most: number,
   located: readonly Problem[] = [],
 ): Problem[] {
   const shown = found
-    .slice(0, MAX_PROBLEMS)
+    .slice(0, most)
     .map(({ path, message, of }) => problemAt(document, path, message, of));
-  const problems = sortProblems([...located, ...shown]).slice(0, MAX_PROBLEMS);
+  const problems = sortProblems([...located, ...shown]).slice(0, most);
   const more = located.length + found.length - problems.length;
   const last = problems.at(-1);
   if (more > 0 && last !== undefined) {

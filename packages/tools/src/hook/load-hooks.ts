@@ -115,7 +115,7 @@ async function readHooks(
   const hooks: HookEntry[] = [];
   for (const index of Array.isArray(written) ? written.keys() : []) {
     const at = ["hooks", index];
-    const checked = checkDocument(document, HOOK, at);
+    const checked = checkDocument(document, HOOK, { path: at });
     if (!checked.ok) {
       problems.push(...checked.problems);
       continue;

@@ -137,7 +137,7 @@ const PLAIN_SUBCOMMANDS: ReadonlySet<string> = new Set(
   pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack replace
   rerere reset restore rev-list rev-parse revert rm shortlog show show-branch show-index show-ref
   sparse-checkout stash status stripspace switch symbolic-ref tag unpack-objects update-index update-ref var
-  verify-commit verify-pack verify-tag version whatchanged worktree write-tree`.split(/\s+/),
+  verify-commit verify-pack verify-tag version worktree write-tree`.split(/\s+/),
 );
 
 const script = (long: string, short?: string): RunningOption => ({
