@@ -1,4 +1,4 @@
-// npm run bench [filter] [--quick] [--json]: sets up what is missing, measures, prints ratios.
+// npm run bench [filter…] [--quick] [--json]: sets up what is missing, measures, prints ratios.
 // Progress goes to stderr; the tables, or one JSON document, to stdout and to bench/results/.
 
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -21,10 +21,13 @@ const say = (/** @type {string} */ line) =>
   process.stderr.write(`[${Math.round((performance.now() - started) / 1000)} s] ${line}\n`);
 const print = (/** @type {string} */ text) => flags.json || process.stdout.write(`${text}\n\n`);
 
-const filter = positionals[0] ?? "";
-const chosen = benchmarks.filter(({ id }) => id.includes(filter));
+const chosen = benchmarks.filter(
+  ({ id }) => positionals.length === 0 || positionals.some((filter) => id.includes(filter)),
+);
 if (chosen.length === 0) {
-  say(`no benchmark matches "${filter}"; there are ${benchmarks.map(({ id }) => id).join(", ")}`);
+  say(
+    `no benchmark matches "${positionals.join(" ")}"; there are ${benchmarks.map(({ id }) => id).join(", ")}`,
+  );
   process.exit(1);
 }
 
