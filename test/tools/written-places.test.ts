@@ -196,6 +196,9 @@ async function benchBesideHome(): Promise<Workbench> {
   await bench.write("src/t/plain", "x\n");
   await bench.write("src/links/direct", "x\n");
   await bench.write("src/u/x/y", "x\n");
+  await bench.write("src/behind/hooks.json", "{}\n");
+  await mkdir(join(bench.project, "src/through"));
+  await symlink("../behind", join(bench.project, "src/through/h"));
   await symlink("h/config.toml", join(bench.base, "direct"));
   await mkdir(join(bench.base, "a"));
   await symlink("../h", join(bench.base, "a", "x"));
@@ -231,6 +234,50 @@ const INTO_HOME: [string[], string?][] = [
   [["chown", "-R", "1", ".."]],
   [["gzip", "-r", ".."]],
   [["mv", "..", "/tmp/elsewhere"]],
+  // Under its whole name.
+  [["cp", "--parents", "h/hooks.json", "../../.."], "src/t"],
+  [["cp", "--par", "-r", "h", "../../.."], "src/t"],
+  [["cp", "-t", "../../..", "--parents", "./h/../h/hooks.json"], "src/t"],
+  [["rsync", "-R", "h/hooks.json", "../../.."], "src/t"],
+  [["rsync", "-aR", "h", "../../.."], "src/t"],
+  [["rsync", "-a", "--relative", "src/t/./h/hooks.json", ".."]],
+  // Through links.
+  [["cp", "-rL", "src/through/.", ".."]],
+  [["cp", "-r", "--dereference", "src/through/.", ".."]],
+  [["cp", "-rH", "src/through/h", ".."]],
+  [["rsync", "-aL", "src/through/", ".."]],
+  [["rsync", "-a", "--copy-links", "src/through/", ".."]],
+  [["rsync", "-ak", "src/through/", ".."]],
+  [["scp", "-r", "src/through/.", ".."]],
+  [["rsync", "-a", "--files-from=src/list", "src/t", ".."]],
+  // What the shell makes of its words.
+  [["sh", "-c", "cp -r src/t/* .."]],
+  [["sh", "-c", "cp -r s?c/[t]/* .."]],
+  [["sh", "-c", "mv src/t/* .."]],
+  [["sh", "-c", "nohup cp -r src/t/* .."]],
+  [["sh", "-c", "sh -c 'cp -r src/t/* ..'"]],
+  [["sh", "-c", "cp -r src/**/h .."]],
+  [["sh", "-c", "rm -rf ../*"]],
+  [["sh", "-c", "cd ../? && echo x > config.toml"]],
+  [["sh", "-c", "cp $A -r src/t/. .."]],
+  [["sh", "-c", "cp -r src/t/{h,plain} .."]],
+  [["sh", "-c", 'echo x >../"h"/config.toml']],
+  [["sh", "-c", "echo x >'..'/h/config.toml"]],
+  [["sh", "-c", "echo x >../\\h/config.toml"]],
+  [["sh", "-c", "echo x >../h''/config.toml"]],
+  [["sh", "-c", "echo x >../?/config.toml"]],
+  [["sh", "-c", "tee ../?/config.toml"]],
+  [["sh", "-c", "tee ../[h]/hooks.json"]],
+  [["env", "-S-C .. tee h/config.toml"]],
+  [["env", "-S", "-C .. tee h/config.toml"]],
+  [["env", "--split-string=--chdir=.. tee h/config.toml"]],
+  [["env", "-S-C\\_..", "tee", "h/config.toml"]],
+  // Programs that mostly read.
+  [["ptx", "-G", "src/deep/x", "../h/config.toml"]],
+  [["base64", "-i", "src/deep/x", "-o", "../h/config.toml"]],
+  [["less", "-o", "../h/config.toml", "src/deep/x"]],
+  [["time", "-o", "../h/config.toml", "true"]],
+  [["csplit", "-f../h/xx", "src/deep/x", "1"]],
 ];
 
 const MAYBE_INTO_HOME: [string[], string?][] = [
@@ -244,6 +291,21 @@ const MAYBE_INTO_HOME: [string[], string?][] = [
   [["env", "-C", "..", "unzip", "a.zip"]],
   [["rsync", "-a", "--delete", "src/deep/", ".."]],
   [["env", "-C", "..", "python3", "x.py", "h/config.toml"]],
+  [["git", "--work-tree", "..", "reset", "--hard"]],
+  [["git", "--work-tree=..", "checkout", "-f"]],
+  [["git", "--work-tree=../h", "checkout", "-f"]],
+  [["git", "-C", "src", "--work-tree=../..", "checkout", "-f"]],
+  [["git", "--work-tree=..", "checkout", "HEAD", "--", "h/config.toml"]],
+  [["git", "--work-tree=..", "clean", "-fdx"]],
+  [["git", "--work-tree=..", "stash"]],
+  [["sh", "-c", "git --work-tree=.. reset --hard"]],
+  [["git", "--work-tree=..", "init"]],
+  [["git", "--git-dir=project/.git", "-C", "..", "checkout", "-f"]],
+  [["tree", "-R", "-L", "1", ".."]],
+  [["env", "GIT_WORK_TREE=..", "git", "reset", "--hard"]],
+  [["sh", "-c", "GIT_WORK_TREE=.. git reset --hard"]],
+  [["sh", "-c", "export GIT_WORK_TREE=..; git reset --hard"]],
+  [["git", "-c", "core.worktree=..", "reset", "--hard"]],
 ];
 
 const BESIDE_HOME: [string[], string?][] = [
@@ -258,6 +320,14 @@ const BESIDE_HOME: [string[], string?][] = [
   [["sh", "-c", "cd src && echo x > h"]],
   [["npm", "test"]],
   [["make", "-C", "src"]],
+  [["cp", "--parents", "src/deep/x", ".."]],
+  [["cp", "-rL", "src/deep/.", ".."]],
+  [["cp", "-r", "src/through/.", "/tmp/elsewhere"]],
+  [["sh", "-c", "cp -r src/deep/* .."]],
+  [["sh", "-c", "cat src/*/x > all"]],
+  [["git", "--work-tree=src", "checkout", "-f"]],
+  [["git", "--work-tree=..", "status"]],
+  [["ptx", "src/deep/x"]],
 ];
 
 test("a command that writes the agent's home as part of a tree, or from another directory, is denied", async () => {

@@ -20,6 +20,7 @@ export {
   describeScopes,
   globProblem,
   innerCommands,
+  type KnownCommand,
   isHarmlessGitKey,
   readGitConfigArguments,
   isOfTheSystem,

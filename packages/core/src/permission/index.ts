@@ -23,6 +23,7 @@ export type { CompiledPolicy, NetworkPolicy, Policy, PolicyInput } from "./polic
 export { compilePolicy, isMarkedReadonly, linkedPaths } from "./policy.ts";
 export type { PathPattern, PatternPlaces } from "./path-pattern.ts";
 export { compilePathPattern, linkedPrefix, pathPatternProblem } from "./path-pattern.ts";
+export type { KnownCommand } from "./argv/index.ts";
 export {
   innerCommands,
   isHarmlessGitKey,

@@ -2,9 +2,9 @@
 // `git -C src`, `tar -C src`. A path that is judged from one of them only could be another file.
 
 import { homedir } from "node:os";
-import { innerCommands } from "@soong/core/internal";
 import { isDirectory } from "../path/index.ts";
 import { canonicalPath } from "./places-of-command.ts";
+import { shellNames, writtenCommands } from "./spelled-commands.ts";
 
 export interface ChangingCommand {
   readonly argv: readonly string[];
@@ -49,7 +49,7 @@ const LEADING_CHANGE = /^\s*cd\s+[^\s;|&()<>]+\s*(?:&&|;|\n|$)/;
 const MOST_DIRECTORIES = 64;
 
 function commandsIn({ argv, executable }: ChangingCommand): (readonly string[])[] {
-  return [argv, ...innerCommands(argv, executable).commands.map(({ words }) => words)];
+  return [argv, ...writtenCommands({ argv, executable })];
 }
 
 /** Each change may begin where any of those before it led. */
@@ -59,8 +59,10 @@ function follow(cwd: string, changes: readonly string[]): string[] | undefined {
   for (const change of changes) {
     const before = last;
     const earlier = [...found];
-    for (const base of earlier) {
-      const directory = canonicalPath(base, change);
+    const places = earlier.flatMap((base) =>
+      shellNames(base, change).map((name) => [base, canonicalPath(base, name)] as const),
+    );
+    for (const [base, directory] of places) {
       if (directory === undefined) continue;
       // A script may make the directory first.
       if (base !== cwd && base !== before && !isDirectory(directory)) continue;

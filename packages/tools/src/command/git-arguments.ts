@@ -10,6 +10,8 @@ export interface GitArguments {
   readonly rest: readonly string[];
   /** The values of `-C`: each leads on from the one before. */
   readonly directories: readonly string[];
+  /** Where another place than the repository around it is named for the files; the current directory with another git directory. */
+  readonly workTree?: string;
 }
 
 /** `args` are those behind `git`. */
@@ -22,7 +24,24 @@ export function gitArguments(args: readonly string[]): GitArguments {
     at += 1;
   }
   const [subcommand = "", ...rest] = args.slice(at);
-  return { options: args.slice(0, at), subcommand, rest, directories };
+  const options = args.slice(0, at);
+  const workTree = workTreeIn(options);
+  return {
+    options,
+    subcommand,
+    rest,
+    directories,
+    ...(workTree === undefined ? {} : { workTree }),
+  };
+}
+
+function workTreeIn(options: readonly string[]): string | undefined {
+  const named = options.flatMap((option, index) => {
+    if (option === "--work-tree") return [options[index + 1] ?? "."];
+    return /^--work-tree=(.*)$/s.exec(option)?.slice(1) ?? [];
+  });
+  const hasOtherDirectory = options.some((option) => /^--git-dir(?:=|$)/.test(option));
+  return named.at(-1) ?? (hasOtherDirectory ? "." : undefined);
 }
 
 const TAKES_NEXT =

@@ -1,7 +1,7 @@
 // Where a command may write what matters most: files that something runs by itself (PATH-6), and the agent's home (PERM-14). The
 // destinations of known programs are taken from their arguments; of any other program every path in its arguments may be one.
 
-import { lstatSync, readdirSync, type Dirent } from "node:fs";
+import { lstatSync, type Dirent } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Places, Restriction } from "@soong/core";
 import {
@@ -16,8 +16,9 @@ import { existsThroughLinks, isDirectory, ranByGit, type JudgedPath } from "../p
 import { baseDirectories } from "./base-directories.ts";
 import { gitArguments } from "./git-arguments.ts";
 import { isHarmlessAwkProgram } from "./harmless-programs.ts";
-import { canonicalPath } from "./places-of-command.ts";
+import { canonicalPath, isWithin } from "./places-of-command.ts";
 import { pathsInArguments, type CommandArguments } from "./restricted-arguments.ts";
+import { listDirectory, shellNames, spelledCommands } from "./spelled-commands.ts";
 
 export interface WritingCommand extends CommandArguments {
   readonly executable: string;
@@ -41,7 +42,7 @@ export function mayWriteNamed(
 export function writtenPlaces(command: WritingCommand, places: WritingPlaces): JudgedPath[] {
   const { home } = command;
   const { sensitiveBy, restrictedBy } = places;
-  const { certain, possible, bases } = destinationsOf(command, places);
+  const { certain, possible, unread, bases } = destinationsOf(command, places);
   const written = pathsInArguments({ argv: certain, bases, home });
   const mayBeWritten = pathsInArguments({ argv: possible, bases, home });
   const removes = new Set(REMOVERS).has(baseName(command.argv[0]));
@@ -54,7 +55,11 @@ export function writtenPlaces(command: WritingCommand, places: WritingPlaces): J
     ),
     ...[...mayBeWritten.keys()].filter(runsLater),
   ];
-  return [...new Set(found)].map(writtenPath);
+  const tooMany = unread.map((path): JudgedPath => {
+    const reason = "what is copied to it through links is too much to look at each";
+    return { kind: "path", access: "read", path, sensitive: true, reason };
+  });
+  return [...[...new Set(found)].map(writtenPath), ...tooMany];
 }
 
 export function writtenPath(path: string): JudgedPath {
@@ -84,6 +89,8 @@ interface Destinations {
   readonly possible: readonly string[];
   /** Removed, or put back as it was committed: nothing new can run through it. */
   readonly restored?: readonly string[];
+  /** Directories, canonical, into which more is copied than is looked at. */
+  readonly unread?: readonly string[];
 }
 
 const NONE: Destinations = { certain: [], possible: [] };
@@ -93,39 +100,66 @@ function destinationsOf(
   { restrictedBy }: WritingPlaces,
 ): Required<Destinations> & { readonly bases: readonly string[] } {
   const inner = innerCommands(argv, executable);
-  const commands = inner.commands.map(({ words }) => words);
   const bases = baseDirectories({ argv, cwd, executable, home }) ?? [cwd];
   const places: Where[] = bases.map((base) => ({
     cwd: base,
     home,
     isRestricted: (path) => mayNotBeWritten(restrictedBy(path, "write")),
   }));
-  const destinations = (words: readonly string[]): Destinations[] | undefined => {
-    const found = places.flatMap((where) => ownDestinations(words, where) ?? []);
-    return found.length === 0 ? undefined : found;
-  };
-  const unknown = (words: readonly string[]): Destinations[] => [
-    { certain: [], possible: words.slice(1) },
-  ];
-  const own = destinations(argv);
+  const unknown = (words: readonly string[]): Destinations => ({
+    certain: [],
+    possible: words.slice(1),
+  });
+  const own = places.flatMap((where) => ownDestinations(argv, where) ?? []);
+  const runs = inner.commands.length > 0;
   // A wrapper or a shell writes what its commands write, and what they are redirected to.
-  const runsOnly = own === undefined && commands.length > 0 && !inner.opaque;
+  const runsOnly = runs && !inner.opaque;
+  const commands = places.map((where) => ({
+    where,
+    spelled: runs ? spelledCommands({ argv, executable }, where.cwd) : [],
+  }));
   const all = [
-    ...(own ?? (runsOnly ? [] : unknown(argv))),
-    ...commands.flatMap((words) => destinations(words) ?? unknown(words)),
+    ...(own.length > 0 || runsOnly ? own : [unknown(argv)]),
+    ...commands.flatMap(({ where, spelled }) =>
+      spelled.map((words) => ownDestinations(words, where) ?? unknown(words)),
+    ),
   ];
-  const redirected = commands.length === 0 ? [] : argv.flatMap(redirections);
+  const redirected = commands.flatMap(({ where, spelled }) => {
+    const scripts = runs ? new Set([...argv, ...spelled.flat()]) : [];
+    return [...scripts].flatMap(redirections).flatMap((one) => shellNames(where.cwd, one));
+  });
   const certain = [...new Set([...redirected, ...all.flatMap((one) => one.certain)])];
   const possible = [...new Set(all.flatMap((one) => one.possible))];
   const restored = [...new Set(all.flatMap((one) => one.restored ?? []))];
   // What is written may be meant from there.
   const writes = certain.length > 0 || possible.length > 0;
-  return { certain, possible: writes ? [...possible, ...bases.slice(1)] : [], restored, bases };
+  return {
+    certain,
+    possible: writes ? [...possible, ...bases.slice(1)] : [],
+    restored,
+    unread: [...new Set(all.flatMap((one) => one.unread ?? []))],
+    bases,
+  };
 }
 
+/** The word behind each sign, and its first part: a quote behind it may end the script that it stands in. */
 function redirections(script: string): string[] {
-  const found = script.matchAll(/>[>|&]*\s*(?:"([^"]+)"|'([^']+)'|([^\s"';|&<>()]+))/g);
-  return [...found].map(([, double, single, plain]) => double ?? single ?? plain ?? "");
+  const parts = script.matchAll(/>[>|&]*\s*(?:"([^"]+)"|'([^']+)'|([^\s"';|&<>()]+))/g);
+  const words = script.matchAll(
+    />[>|&]*\s*((?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\;|&<>()])+)/gs,
+  );
+  return [
+    ...Array.from(parts, ([, double, single, plain]) => double ?? single ?? plain ?? ""),
+    ...Array.from(words, ([, word = ""]) => unquoted(word)),
+  ];
+}
+
+function unquoted(word: string): string {
+  return word.replaceAll(
+    /\$?"((?:[^"\\]|\\.)*)"|\$?'([^']*)'|\\(.)/gs,
+    (_, double?: string, single?: string, escaped?: string) =>
+      double?.replaceAll(/\\(.)/gs, "$1") ?? single ?? escaped ?? "",
+  );
 }
 
 interface Where {
@@ -152,23 +186,29 @@ const everyOperand: Reader = (args) => ({ certain: args, possible: [] });
 const nothing: Reader = () => NONE;
 
 const DESTINATIONS: Readonly<Record<string, Reader>> = {
-  ...byNames("tee touch mkdir mkfifo truncate chmod chown chgrp uniq xxd patch link", everyOperand),
+  ...byNames(
+    "tee touch mkdir mkfifo truncate chmod chown chgrp uniq xxd ptx patch link",
+    everyOperand,
+  ),
   ...byNames(REMOVERS.join(" "), everyOperand),
   ...byNames("gzip gunzip bzip2 bunzip2 xz unxz sync csplit", everyOperand),
-  ...byNames("cp install", copied),
-  // Their `-t` names no target.
-  ...byNames("rsync scp", (args, where) =>
-    copied(
-      args.filter((arg) => !/^-[A-Za-z]*t/.test(arg)),
-      where,
-    ),
+  ...byNames("cp install", (args, where) =>
+    copied(args, where, {
+      keepsPath: has(args, /^--pa/),
+      entersLinks: has(args, /^-[A-Za-z]*L|^--de/),
+    }),
   ),
+  rsync: synchronized,
+  scp: (args, where) => copied(withoutTimes(args), where, { entersLinks: true }),
   ...byNames("mv ln", movedOrLinked),
-  ...byNames("kill pkill killall grep egrep fgrep rg ag less more", nothing),
-  ...byNames("sort shuf tree", (args) => ({ certain: outputs(args), possible: [] })),
+  ...byNames("kill pkill killall grep egrep fgrep rg ag more", nothing),
+  ...byNames("sort shuf tree base64", (args) => ({ certain: outputs(args), possible: [] })),
   ...byNames("tar gtar bsdtar", archived),
   ...byNames("awk gawk mawk", (args) => (args.every(isHarmlessAwkProgram) ? NONE : undefined)),
   dd: (args) => ({ certain: args.filter((arg) => arg.startsWith("of=")), possible: [] }),
+  // What it shows is logged by `-o`, `-O`, `--log-file`.
+  less: (args) => ({ certain: has(args, /^-[A-Za-z]*[oO]|^--log/i) ? args : [], possible: [] }),
+  ...byNames("time strace ltrace script", (args) => ({ certain: outputs(args), possible: args })),
   find: foundBy,
   sed: edited,
   git: writtenByGit,
@@ -176,6 +216,10 @@ const DESTINATIONS: Readonly<Record<string, Reader>> = {
 
 function byNames(names: string, reader: Reader): Record<string, Reader> {
   return Object.fromEntries(names.split(" ").map((name) => [name, reader]));
+}
+
+function has(args: readonly string[], option: RegExp): boolean {
+  return args.some((arg) => option.test(arg));
 }
 
 /** `-o file`, `-ofile`, `--output=file`, also shortened. */
@@ -187,23 +231,58 @@ function outputs(args: readonly string[]): string[] {
   });
 }
 
+interface Copying {
+  /** Below the target it has the whole path by which it is named. */
+  readonly keepsPath?: boolean;
+  /** What links to directories lead to is copied, too. */
+  readonly entersLinks?: boolean;
+  /** Of each directory what is in it, not itself. */
+  readonly isContent?: boolean;
+}
+
 /** Where it is copied to, and what is then there that runs later. */
-function copied(args: readonly string[], { cwd, isRestricted }: Where): Destinations {
+function copied(
+  args: readonly string[],
+  { cwd, isRestricted }: Where,
+  { keepsPath = false, entersLinks = false, isContent = false }: Copying = {},
+): Destinations {
   const { sources, targets } = copiedOperands(args);
-  const inside = targets.flatMap((target) => {
+  const inside: string[] = [];
+  const unread: string[] = [];
+  for (const target of targets) {
     const directory = canonicalPath(cwd, target);
-    if (directory === undefined || !isDirectory(directory)) return [];
-    return sources.flatMap((source) => {
+    if (directory === undefined || !isDirectory(directory)) continue;
+    for (const source of sources) {
       const from = canonicalPath(cwd, source);
-      if (from === undefined) return [];
-      const places = [
-        join(directory, basename(source)),
-        ...(isItsContent(source, args) ? [directory] : []),
+      if (from === undefined) continue;
+      const names = [
+        basename(source),
+        // rsync keeps what follows a lone dot.
+        ...(keepsPath ? [source, source.slice(source.lastIndexOf("/./") + 1)] : []),
+        ...(isContent || isItsContent(source, args) ? [""] : []),
       ];
-      return places.flatMap((to) => [to, ...runLaterBelow(from, to, isRestricted)]);
-    });
+      for (const to of new Set(names.map((name) => join(directory, name)))) {
+        const below = runLaterBelow({ from, to, isRestricted, entersLinks });
+        inside.push(to, ...below.found);
+        if (!below.isWhole && entersLinks) unread.push(directory);
+      }
+    }
+  }
+  return { certain: [...targets, ...inside], possible: [], unread };
+}
+
+function synchronized(args: readonly string[], where: Where): Destinations {
+  const isListed = has(args, /^--files-f/);
+  return copied(withoutTimes(args), where, {
+    keepsPath: isListed || has(args, /^-[A-Za-z]*R|^--rel/),
+    entersLinks: has(args, /^-[A-Za-z]*[Lk]|^--copy-/),
+    isContent: isListed,
   });
-  return { certain: [...targets, ...inside], possible: [] };
+}
+
+/** Here `-t` names no target. */
+function withoutTimes(args: readonly string[]): string[] {
+  return args.filter((arg) => !/^-[A-Za-z]*t/.test(arg));
 }
 
 /** What is copied, moved or linked, and where to. */
@@ -231,31 +310,60 @@ function isItsContent(source: string, args: readonly string[]): boolean {
 /** As many entries as are looked through for sensitive files: a larger tree asks for that reason. */
 const MOST_ENTRIES = 20_000;
 
+interface CopiedTree {
+  /** Canonical. */
+  readonly from: string;
+  readonly to: string;
+  readonly isRestricted: (path: string) => boolean;
+  readonly entersLinks: boolean;
+}
+
 /** What of a tree that is copied to another place would run there, in a directory that is there already, or may not be written. */
-function runLaterBelow(
-  from: string,
-  to: string,
-  isRestricted: (path: string) => boolean,
-): string[] {
+function runLaterBelow({ from, to, isRestricted, entersLinks }: CopiedTree): {
+  readonly found: string[];
+  readonly isWhole: boolean;
+} {
   const found: string[] = [];
-  const ahead = [""];
+  const ahead = [{ from, to: canonicalPath("/", to) ?? to, through: [] as readonly string[] }];
   let left = MOST_ENTRIES;
   for (const at of ahead) {
-    for (const entry of listDirectory(join(from, at))) {
-      if ((left -= 1) < 0) return found;
-      const name = join(at, entry.name);
+    for (const entry of listDirectory(at.from)) {
+      if ((left -= 1) < 0) return { found, isWhole: false };
       // A file that is there as a link is written where that leads.
-      const path = linkedPath(join(to, name));
+      const path = linkedPath(join(at.to, entry.name));
       const by = selfRunningBy(path);
       if (isRestricted(path) || ranByGit(path) !== undefined) found.push(path);
       else if (by === undefined) {
-        if (entry.isDirectory() && entry.name !== "node_modules") ahead.push(name);
+        const inner = enteredBy(entry, at, entersLinks);
+        if (inner !== undefined) ahead.push({ ...inner, to: path });
       } else if (isDirectory(path.slice(0, path.toLowerCase().lastIndexOf(`/${by}`)) || "/")) {
         found.push(path);
       }
     }
   }
-  return found;
+  return { found, isWhole: true };
+}
+
+interface EnteredDirectory {
+  readonly from: string;
+  /** The links that led to it, by what they lead to. */
+  readonly through: readonly string[];
+}
+
+function enteredBy(
+  entry: Dirent,
+  { from, through }: EnteredDirectory,
+  entersLinks: boolean,
+): EnteredDirectory | undefined {
+  const path = join(from, entry.name);
+  if (entry.isDirectory())
+    return entry.name === "node_modules" ? undefined : { from: path, through };
+  if (!entersLinks || !entry.isSymbolicLink()) return undefined;
+  const real = canonicalPath("/", path);
+  // A circle is not copied.
+  if (real === undefined || !isDirectory(real) || isWithin(real, from) || through.includes(real))
+    return undefined;
+  return { from: real, through: [...through, real] };
 }
 
 function linkedPath(path: string): string {
@@ -264,14 +372,6 @@ function linkedPath(path: string): string {
     return node?.isSymbolicLink() === true ? (canonicalPath("/", path) ?? path) : path;
   } catch {
     return path;
-  }
-}
-
-function listDirectory(path: string): Dirent[] {
-  try {
-    return readdirSync(path, { withFileTypes: true });
-  } catch {
-    return [];
   }
 }
 

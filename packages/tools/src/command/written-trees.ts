@@ -11,6 +11,7 @@ import { isHarmlessAwkProgram } from "./harmless-programs.ts";
 import { patchedByGit, patchedByPatch, type PatchedFiles } from "./patched-files.ts";
 import { tellsOfItself, type NamedTree } from "./paths-in-reach.ts";
 import { canonicalPath } from "./places-of-command.ts";
+import { spelledCommands } from "./spelled-commands.ts";
 import { namedByFind, startsOfFind } from "./walked-trees.ts";
 import { copiedOperands, repositoryAround, runsLater } from "./written-places.ts";
 import { entriesOf, exists, isDirectory } from "../path/index.ts";
@@ -44,24 +45,33 @@ const ANYTHING: WrittenTrees = { ...NOTHING, trees: [{ root: "/", writes: "unkno
 /** Of the command and of those inside it. */
 export function writtenTrees({ argv, cwd, executable, roots }: TreeWriter): WrittenTrees {
   const inner = innerCommands(argv, executable);
-  const commands = inner.commands.map(({ words }) => words);
   const isKnown = isOfTheSystem(argv[0] ?? "") && isOfTheSystem(executable);
   const own = isKnown ? treesOf(argv, cwd) : undefined;
   // A wrapper or a shell writes what its commands write.
-  const runsOnly = isKnown && commands.length > 0 && !inner.opaque;
+  const runsOnly = isKnown && inner.commands.length > 0 && !inner.opaque;
   const isHarmless = runsOnly || tellsOfItself({ argv, executable }, roots);
   const bases = innerDirectories({ argv, cwd, executable }) ?? [cwd];
-  const found = commands.flatMap((words) =>
-    // Its patch may be written by the same script.
-    bases.map((base) => withoutFiles(treesOf(words, base) ?? ANYTHING, base)),
+  const found = bases.flatMap((base) =>
+    spelledCommands({ argv, executable }, base).map((words) =>
+      // Its patch may be written by the same script.
+      withoutFiles(treesOf(words, base) ?? ANYTHING, base),
+    ),
   );
   const all = [own ?? (isHarmless ? NOTHING : ANYTHING), ...(isFind(argv) ? [] : found)];
+  const isElsewhere = namesWorkTree(argv) && all.some((one) => one !== NOTHING);
   return {
-    trees: all.flatMap(({ trees }) => trees),
+    trees: [...all.flatMap(({ trees }) => trees), ...(isElsewhere ? [SOMEWHERE] : [])],
     files: all.flatMap(({ files }) => files),
     unpacked: all.flatMap(({ unpacked }) => unpacked),
     restored: all.flatMap(({ restored }) => restored),
   };
+}
+
+const SOMEWHERE: WrittenTree = { root: "/", writes: "some" };
+
+/** By a variable or a setting: which of the commands it holds for is not read. */
+function namesWorkTree(argv: readonly string[]): boolean {
+  return argv.some((word) => /GIT_WORK_TREE|core\.worktree/i.test(word));
 }
 
 function isFind([program]: readonly string[]): boolean {
@@ -85,11 +95,16 @@ const nothing: Reader = () => NOTHING;
 
 const WRITERS: Readonly<Record<string, Reader>> = {
   // They write what their arguments name.
-  ...byNames("tee touch mkdir mkfifo truncate link unlink rmdir dd ln uniq xxd tree zip", nothing),
+  ...byNames(
+    "tee touch mkdir mkfifo truncate link unlink rmdir dd ln uniq xxd ptx base64 zip",
+    nothing,
+  ),
   ...byNames("bzip2 bunzip2 xz unxz sync shuf mktemp shred cp install scp", nothing),
   ...byNames("kill pkill killall rg ag less more cd pushd popd", nothing),
   ...byNames("rm chmod chown chgrp", recursive(/^-[A-Za-z]*[rR]|^--rec/)),
   ...byNames("gzip gunzip", recursive(/^-[A-Za-z0-9]*r|^--rec/)),
+  // It may write a page into each directory.
+  tree: (args, cwd) => inPart(recursive(/^-[A-Za-z]*R/)(args, cwd) ?? NOTHING),
   mv: moved,
   rsync: (args, cwd) => inPart(recursive(/^--del/)(args, cwd) ?? NOTHING),
   sed: (args) => (runsNothing("sed", args) ? NOTHING : undefined),
@@ -208,6 +223,17 @@ const KEEPS_WORK_TREE: ReadonlySet<string> = new Set(
 const GIT_RUNS = /^(?:-c$|--config-env|--exec|--ext-diff|-O|--open-f|--upload-p|--receive-p)/;
 
 function writtenByGit(args: readonly string[], cwd: string): WrittenTrees | undefined {
+  const { subcommand, directories, workTree } = gitArguments(args);
+  const written = writtenInRepository(args, cwd);
+  // A repository that is made remembers the place that is named for its files.
+  if (workTree === undefined || (written === NOTHING && !subcommand.startsWith("init")))
+    return written;
+  const directory = directories.reduce((at, one) => canonicalPath(at, one) ?? at, cwd);
+  const root = canonicalPath(directory, workTree);
+  return { ...NOTHING, trees: [root === undefined ? SOMEWHERE : { root, writes: "some" }] };
+}
+
+function writtenInRepository(args: readonly string[], cwd: string): WrittenTrees | undefined {
   const directory = directoryOfGit(["git", ...args], cwd);
   const { subcommand, rest } = gitArguments(args);
   const keeps = KEEPS_WORK_TREE.has(subcommand) && !args.some((arg) => GIT_RUNS.test(arg));

@@ -9,7 +9,13 @@ export interface KnownCommand {
 }
 
 /** A word of a script: its text, or what a word becomes that only the shell could tell. */
-export type ShellWord = string | { readonly unknown: "number" | "word" | "words" };
+export type ShellWord =
+  | string
+  | {
+      readonly unknown: "number" | "word" | "words";
+      /** The pattern or the braces that the shell makes names of, where no variable is among them. */
+      readonly text?: string;
+    };
 
 /** What a command runs besides itself. */
 export interface InnerCommands {

@@ -47,7 +47,7 @@ const WRITE = `rm rmdir mkdir touch cp mv ln link unlink chmod chown chgrp tee t
   shred sync shuf csplit gzip gunzip bzip2 bunzip2 xz unxz kill pkill killall`;
 
 /** Of those, what may write a file that an operand names. */
-const READ_AND_WRITE: ReadonlySet<string> = new Set(["uniq", "xxd", "tree"]);
+const READ_AND_WRITE: ReadonlySet<string> = new Set(["uniq", "xxd", "tree", "ptx", "base64"]);
 
 /** A plain program that writes no file, whatever its arguments. */
 export function isReadingProgram(name: string): boolean {

@@ -303,7 +303,8 @@ class ScriptReader implements ScriptCommands {
     }
     if (isFirst && !word.isQuoted && RESERVED.has(word.text)) return;
     const isUnsure = isUncertain(word, isFirst);
-    this.#every.push(isUnsure ? { unknown: unknownOf(word) } : word.text);
+    const known = word.unknown === undefined ? { text: word.text } : {};
+    this.#every.push(isUnsure ? { unknown: unknownOf(word), ...known } : word.text);
     if (isUnsure) this.#open = true;
     if (!this.#open) this.#words.push(word.text);
   }

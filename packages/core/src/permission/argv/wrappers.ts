@@ -106,6 +106,18 @@ interface ReadOptions {
   readonly replaced: string | undefined;
 }
 
+/** `env -S "-C src make"`: the words may begin with options of its own. */
+function splitByEnv(value = ""): ReturnType<typeof readShellScript> {
+  const { commands, opaque } = readShellScript(value.replaceAll(/\\[_fnrtv]/g, " "));
+  const isOwn = ({ words }: KnownCommand): boolean => words[0]?.startsWith("-") === true;
+  return {
+    commands: commands.map((one) =>
+      isOwn(one) ? { words: ["env", ...one.words], open: one.open } : one,
+    ),
+    opaque,
+  };
+}
+
 /** Where the options end; undefined when one of them is not known. */
 function readOptions(words: readonly string[], wrapper: Wrapper): ReadOptions | undefined {
   const scripts: ReturnType<typeof readShellScript>[] = [];
@@ -114,7 +126,7 @@ function readOptions(words: readonly string[], wrapper: Wrapper): ReadOptions | 
   let replaced: string | undefined;
   const note = (name: string, value: string | undefined, at: number): void => {
     if (hasWord(wrapper.scripts, name)) {
-      scripts.push(readShellScript(value ?? ""));
+      scripts.push(wrapper.assignments === true ? splitByEnv(value) : readShellScript(value ?? ""));
       told.push(at);
     }
     if (hasWord(wrapper.shell, name)) usesShell = true;
