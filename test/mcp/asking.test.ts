@@ -44,6 +44,9 @@ const COMBINATIONS = ERAS.flatMap(([name, mode]) =>
   (["2025", "2026"] as const).map((era) => ({ name, mode, era })),
 );
 
+/** How a question for one of its tools begins. */
+const asks = (name: string): string => `The MCP server asking asks, for mcp.asking.${name}:\n`;
+
 describe.each(COMBINATIONS)("a client of $name, a server of $era", ({ mode, era }) => {
   it("asks a form, again, a page, a model and roots, each of the client that called", async () => {
     verifies("MCP-5", "GATE-6");
@@ -69,7 +72,7 @@ describe.each(COMBINATIONS)("a client of $name, a server of $era", ({ mode, era 
 
     expect(await call("test_input_required_result_elicitation")).toBe("Hello, my name!");
     expect(asked[0]).toMatchObject({
-      message: "What is your name?",
+      message: `${asks("test_input_required_result_elicitation")}What is your name?`,
       requestedSchema: { type: "object", required: ["name"] },
     });
     expect(await call("test_input_required_result_multi_round")).toBe("my name likes my color");
@@ -199,8 +202,12 @@ describe("whose question it is", () => {
           return Promise.all(calls);
         }),
       );
-      expect(seen.a.toSorted()).toEqual(["a1", "a2", "a3"]);
-      expect(seen.b.toSorted()).toEqual(["b1", "b2", "b3"]);
+      expect(seen.a.toSorted()).toEqual(
+        ["a1", "a2", "a3"].map((text) => asks("test_elicitation") + text),
+      );
+      expect(seen.b.toSorted()).toEqual(
+        ["b1", "b2", "b3"].map((text) => asks("test_elicitation") + text),
+      );
       expect(both[0]?.map(textOf).every((text) => text.includes("a@x"))).toBe(true);
       expect(both[1]?.map(textOf).every((text) => text.includes("b@x"))).toBe(true);
     },
@@ -286,7 +293,7 @@ describe("whose question it is", () => {
     expect(textOf(answered)).toContain("action=cancel");
     expect(seen).toEqual([]);
     expect(textOf(await client.callTool({ name: tool("old_login") }))).toBe("logged in");
-    expect(seen).toEqual(["Log in"]);
+    expect(seen).toEqual([`${asks("old_login")}Log in`]);
     expect(hooked).toEqual([
       "before For the hook",
       "after cancel",

@@ -47,6 +47,49 @@ describe("a question of the server", () => {
     expect((await cancelled.call()).data).toEqual({ action: "cancel" });
   });
 
+  test("the words of a form are shown as safely as its message, and what cannot be is declined", async () => {
+    verifies("MCP-5");
+    const shown: unknown[] = [];
+    const session = {
+      elicit: (request: object) => {
+        shown.push(request);
+        return { action: "accept" as const, content: { age: "a" } };
+      },
+    };
+    const ask = async (age: object, name = "age") => {
+      const requested_schema = { type: "object", properties: { [name]: age } };
+      const { call } = await stage(asks({ ...form, requested_schema }), { session });
+      return (await call()).data;
+    };
+    const words = { title: "Age\u202E", description: "\u001B[2JOld", enumNames: ["A\u{E0041}"] };
+    expect(await ask({ type: "string", enum: ["a"], ...words })).toMatchObject({
+      action: "accept",
+    });
+    expect(shown).toMatchObject([
+      {
+        requested_schema: {
+          properties: {
+            age: {
+              title: "Age\uFFFD",
+              description: "\uFFFD[2JOld",
+              enumNames: ["A\uFFFD"],
+              enum: ["a"],
+            },
+          },
+        },
+      },
+    ]);
+    for (const field of [
+      { enum: ["a", "b\u202E"] },
+      { default: "\u001B[2J" },
+      { oneOf: [{ const: "a\u202E", title: "A" }] },
+    ]) {
+      expect(await ask({ type: "string", ...field })).toEqual({ action: "decline" });
+    }
+    expect(await ask({ type: "string" }, "age\u202E")).toEqual({ action: "decline" });
+    expect(shown).toHaveLength(1);
+  });
+
   test("a field that was left alone keeps its default, one that was filled in does not", async () => {
     verifies("MCP-5");
     const properties = {

@@ -12,7 +12,7 @@ import {
 } from "@soong/core";
 import { isJsonObject } from "@soong/core/internal";
 import { inTime } from "@soong/platform";
-import { safeText } from "../catalog/index.ts";
+import { isSafe, safeSchema, safeText } from "../catalog/index.ts";
 
 const MAX_MESSAGE_CHARS = 4_000;
 const MAX_URL_CHARS = 4_000;
@@ -35,9 +35,12 @@ export async function answerElicitation(
   }
   const check = checkOf(request.requested_schema);
   if (check === undefined) return DECLINED;
+  const requested_schema = safeSchema(request.requested_schema) as JsonObject;
+  // Names and values go back as they are.
+  if (!isSafe(requested_schema)) return DECLINED;
   let problem = "";
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const question = { ...request, message: `${message}${problem}` };
+    const question = { ...request, requested_schema, message: `${message}${problem}` };
     const { action, content: given = {} } = await askOrGiveUp(question, context, signal);
     if (action !== "accept") return { action };
     const content = withDefaults(given, request.requested_schema);

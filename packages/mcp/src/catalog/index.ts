@@ -4,7 +4,7 @@
 export { buildCatalog, type Catalog } from "./build-catalog.ts";
 export { listTools, type ListedTools } from "./list-tools.ts";
 export { createPins, definitionHash, type PinRecord, type Pins, type PinStorage } from "./pins.ts";
-export { safeLine, safeText } from "./safe-text.ts";
+export { isSafe, safeLine, safeSchema, safeText } from "./safe-text.ts";
 export { type ServerTool } from "./server-tool.ts";
 export {
   canonicalName,

@@ -31,6 +31,7 @@ export function safeSchema(schema: unknown, depth = 0): unknown {
   const own = Object.entries(schema).filter(([key, held]) => !isExtension(key, held));
   const entries = own.map(([key, held]): [string, unknown] => {
     if (WORDS.has(key) && typeof held === "string") return [key, safeText(held, MAX_WORDS)];
+    if (key === "enumNames" && Array.isArray(held)) return [key, held.map(safeWord)];
     if (DATA.has(key)) return [key, held];
     if (SCHEMA_MAPS.has(key) && isRecord(held)) {
       const fields = Object.entries(held).map(([name, field]): [string, unknown] => [
@@ -42,6 +43,18 @@ export function safeSchema(schema: unknown, depth = 0): unknown {
     return [key, safeSchema(held, depth + 1)];
   });
   return Object.fromEntries(entries);
+}
+
+function safeWord(word: unknown): unknown {
+  return typeof word === "string" ? safeText(word, MAX_WORDS) : word;
+}
+
+/** Whether all names and values in it are safe to show as they are: none could be changed without changing what they mean. */
+export function isSafe(value: unknown, depth = 0): boolean {
+  if (typeof value === "string") return value.replaceAll("\r\n", "\n").search(HIDDEN) === -1;
+  if (typeof value !== "object" || value === null) return true;
+  if (depth > MAX_DEPTH) return false;
+  return Object.entries(value).every(([key, held]) => isSafe(key) && isSafe(held, depth + 1));
 }
 
 /** Such as `x-mcp-header`: no model needs it, and some refuse what they do not know. An object may be referred to. */

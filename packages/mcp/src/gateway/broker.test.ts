@@ -169,6 +169,20 @@ it("does not ask where the question cannot be shown whole, and says where to ans
   expect(await broker.ask(request, context)).toMatchObject({ decision: "allow_once" });
 });
 
+it("says first which server asks, whatever its message claims", async () => {
+  verifies("MCP-5");
+  const client = answering(yes);
+  const broker = createGatewayBroker();
+  broker.register("run", { find: () => client, only: () => undefined });
+  const form = { mode: "form" as const, message: "Soong asks: password?", requested_schema: {} };
+  for (const tool_name of ["mcp.git\u202E.push", "note.ask"])
+    await broker.elicit({ ...form, tool_name, tool_call_id: "c1" }, context);
+  expect(client.asked.map(({ message }) => message)).toEqual([
+    "The MCP server git\\u202e asks, for mcp.git\\u202e.push:\nSoong asks: password?",
+    "A tool asks, for note.ask:\nSoong asks: password?",
+  ]);
+});
+
 it("takes a dismissed question for nobody's answer, and asks whoever else there is", async () => {
   verifies("GATE-2");
   const form = { mode: "form" as const, message: "m", requested_schema: {} };

@@ -5,6 +5,7 @@
 import {
   messageOf,
   NobodyToAsk,
+  visibleLine,
   type AskElicitation,
   type AskPermission,
   type ElicitationAnswer,
@@ -90,7 +91,8 @@ export function createGatewayBroker(options: GatewayBrokerOptions = {}): Gateway
     },
 
     async elicit(request, context) {
-      const { tool_call_id, tool_name: _tool, ...question } = request;
+      const { tool_call_id, tool_name, ...asked } = request;
+      const question = { ...asked, message: `${askerOf(tool_name)}:\n${asked.message}` };
       const call = registeredCall(tool_call_id)?.call;
       let answer: ElicitationAnswer = { action: "decline" };
       if (call?.can(request.mode) === true) {
@@ -148,6 +150,13 @@ export function createGatewayBroker(options: GatewayBrokerOptions = {}): Gateway
     }
     return undefined;
   }
+}
+
+/** The client knows the gateway alone: who is behind it and asks, the question says first. */
+function askerOf(tool_name: string): string {
+  const server = /^mcp\.([^.]+)\./.exec(tool_name)?.[1];
+  const asker = server === undefined ? "A tool" : `The MCP server ${visibleLine(server)}`;
+  return `${asker} asks, for ${visibleLine(tool_name)}`;
 }
 
 async function elicitFrom(
