@@ -33,6 +33,13 @@ function spelled(
   });
 }
 
+/** Words of which not even a pattern is known. */
+export function hasUnknownWords({ open, every }: KnownCommand): boolean {
+  return (
+    open && every?.every((word) => typeof word === "string" || word.text !== undefined) !== true
+  );
+}
+
 function wordsOf(
   every: NonNullable<KnownCommand["every"]>,
   namesOf: (text: string) => string[],

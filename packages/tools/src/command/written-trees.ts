@@ -11,7 +11,7 @@ import { isHarmlessAwkProgram } from "./harmless-programs.ts";
 import { patchedByGit, patchedByPatch, type PatchedFiles } from "./patched-files.ts";
 import { tellsOfItself, type NamedTree } from "./paths-in-reach.ts";
 import { canonicalPath } from "./places-of-command.ts";
-import { spelledCommands } from "./spelled-commands.ts";
+import { hasUnknownWords, spelledCommands } from "./spelled-commands.ts";
 import { namedByFind, startsOfFind } from "./walked-trees.ts";
 import { copiedOperands, repositoryAround, runsLater } from "./written-places.ts";
 import { entriesOf, exists, isDirectory } from "../path/index.ts";
@@ -57,14 +57,24 @@ export function writtenTrees({ argv, cwd, executable, roots }: TreeWriter): Writ
       withoutFiles(treesOf(words, base) ?? ANYTHING, base),
     ),
   );
+  // What a variable names is copied under its own name.
+  const copied = inner.commands.some(hasUnknownWords)
+    ? bases.flatMap((base) => copiedUnseen(spelledCommands({ argv, executable }, base), base))
+    : [];
   const all = [own ?? (isHarmless ? NOTHING : ANYTHING), ...(isFind(argv) ? [] : found)];
   const isElsewhere = namesWorkTree(argv) && all.some((one) => one !== NOTHING);
   return {
-    trees: [...all.flatMap(({ trees }) => trees), ...(isElsewhere ? [SOMEWHERE] : [])],
+    trees: [...all.flatMap(({ trees }) => trees), ...copied, ...(isElsewhere ? [SOMEWHERE] : [])],
     files: all.flatMap(({ files }) => files),
     unpacked: all.flatMap(({ unpacked }) => unpacked),
     restored: all.flatMap(({ restored }) => restored),
   };
+}
+
+function copiedUnseen(commands: readonly (readonly string[])[], cwd: string): WrittenTree[] {
+  return commands
+    .filter(([program]) => /^(?:cp|mv|ln|install|rsync|scp)$/.test(baseName(program)))
+    .flatMap((words) => inPart(below(words.slice(1), cwd)).trees);
 }
 
 const SOMEWHERE: WrittenTree = { root: "/", writes: "some" };
@@ -114,7 +124,9 @@ const WRITERS: Readonly<Record<string, Reader>> = {
   ...byNames("tar gtar bsdtar", unpackedByTar),
   unzip: unpackedByUnzip,
   cpio: (args, cwd) =>
-    args.some((arg) => /^-[A-Za-z]*[ip]|^--(?:ext|pass)/.test(arg)) ? unpackedIn(cwd) : NOTHING,
+    args.some((arg) => /^-[A-Za-z]*[ip]|^--(?:ext|pass)/.test(arg))
+      ? { ...unpackedIn(cwd), trees: inPart(below([".", ...args], cwd)).trees }
+      : NOTHING,
   find: changedByFind,
   patch: (args, cwd) => patched(patchedByPatch(args, cwd)),
   git: writtenByGit,
@@ -194,7 +206,9 @@ function changedByFind(args: readonly string[], cwd: string): WrittenTrees {
   const isOfFiles = !runs || args.some((arg, index) => arg === "f" && args[index - 1] === "-type");
   const hasNames = args.includes("-name") && !(runs && args.includes("-delete"));
   const { opens } = namedByFind(args);
-  if (runs && !isPlainHandedOver(args.slice(action + 1))) return ANYTHING;
+  const handed = args.slice(action + 1);
+  if (runs && !isPlainHandedOver(handed))
+    return { ...ANYTHING, trees: [...ANYTHING.trees, ...copiedUnseen([handed], cwd)] };
   return {
     ...NOTHING,
     trees: hasNames && isOfFiles ? trees.map((tree) => ({ ...tree, counts: opens })) : trees,
@@ -282,6 +296,10 @@ function writtenInRepository(args: readonly string[], cwd: string): WrittenTrees
       return inPart(below(rest, directory));
     case "submodule":
       return /^(?:status|summary)$/.test(rest[0] ?? "status") ? NOTHING : whole;
+    case "checkout-index": {
+      const prefixes = rest.flatMap((arg) => /^--prefix=(.*)$/s.exec(arg)?.slice(1) ?? []);
+      return { ...whole, trees: [...whole.trees, ...inPart(below(prefixes, root)).trees] };
+    }
     case "sparse-checkout":
       return rest[0] === "list" ? NOTHING : whole;
     case "apply":
