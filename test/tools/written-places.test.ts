@@ -3,7 +3,7 @@
 
 import { execFileSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
 import { createWorkbench, type Workbench } from "./workbench.ts";
@@ -199,6 +199,8 @@ async function benchBesideHome(): Promise<Workbench> {
   await bench.write("src/behind/hooks.json", "{}\n");
   await mkdir(join(bench.project, "src/through"));
   await symlink("../behind", join(bench.project, "src/through/h"));
+  await mkdir(join(bench.project, "src/above"));
+  await symlink("../t", join(bench.project, "src/above", basename(bench.base)));
   await symlink("h/config.toml", join(bench.base, "direct"));
   await mkdir(join(bench.base, "a"));
   await symlink("../h", join(bench.base, "a", "x"));
@@ -249,6 +251,12 @@ const INTO_HOME: [string[], string?][] = [
   [["rsync", "-a", "--copy-links", "src/through/", ".."]],
   [["rsync", "-ak", "src/through/", ".."]],
   [["scp", "-r", "src/through/.", ".."]],
+  [["cp", "-rL", "src/above/.", "../.."]],
+  [["cp", "-r", "--dereference", "src/above/.", "../.."]],
+  [["rsync", "-aL", "src/above/", "../.."]],
+  [["rsync", "-a", "--copy-links", "src/above/", "../.."]],
+  [["rsync", "-ak", "src/above/", "../.."]],
+  [["scp", "-r", "src/above/.", "../.."]],
   [["rsync", "-a", "--files-from=src/list", "src/t", ".."]],
   // What the shell makes of its words.
   [["sh", "-c", "cp -r src/t/* .."]],
