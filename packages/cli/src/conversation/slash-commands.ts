@@ -20,7 +20,7 @@ export interface SlashHost {
   readonly left: AbortSignal;
 }
 
-/** What stands on parts of the program that this room does not know. */
+/** What stands on parts of the program that this module does not know. */
 export interface SharedCommands {
   /** Of the config and the environment. */
   models(): Promise<readonly string[]>;

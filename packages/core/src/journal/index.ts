@@ -1,4 +1,4 @@
-// The journal room: facts, the append-only record they go to, artifacts beside it, and what may never
+// The journal module: facts, the append-only record they go to, artifacts beside it, and what may never
 // be written into either. Knows no tool but its result.
 
 export * from "./artifacts.ts";

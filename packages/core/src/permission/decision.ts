@@ -1,4 +1,4 @@
-// The words of the permission room: what can be decided, and the chain of reasons that leads there.
+// The words of the permission module: what can be decided, and the chain of reasons that leads there.
 // Every type here is a record that leaves the process with the run (PERM-1, PERM-11).
 
 import type { GrantScope } from "./grant-scope.ts";

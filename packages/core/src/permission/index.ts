@@ -1,4 +1,4 @@
-// The permission room: one evaluator over a frozen policy, and the book of grants (PERM). Pure: no
+// The permission module: one evaluator over a frozen policy, and the book of grants (PERM). Pure: no
 // clock, no I/O, and nobody is asked here; whoever runs the call puts the question.
 
 export { alwaysRule } from "./always-rule.ts";

@@ -1,5 +1,5 @@
 // The effective policy of a run: checked and compiled once, then frozen (PERM-9). Nothing outside this
-// room can make or change one, so what is recorded with the run is what judged it.
+// module can make or change one, so what is recorded with the run is what judged it.
 
 import { omitUndefined } from "../schema/index.ts";
 import { type NamePattern, type Roots, isExactName, matchesName } from "../tool/index.ts";

@@ -1,4 +1,4 @@
-// The registry room: every registered tool, where it came from, and the definition as it was checked.
+// The registry module: every registered tool, where it came from, and the definition as it was checked.
 // It does not know who may see or call a tool.
 
 export * from "./describe-definitions.ts";

@@ -1,4 +1,4 @@
-// The result room: from whatever a handler gave to the one ToolResult, bounded and redacted once, and
+// The result module: from whatever a handler gave to the one ToolResult, bounded and redacted once, and
 // the three views of it. Touches nothing but the artifact store it is handed.
 
 export * from "./bound-result.ts";

@@ -1,3 +1,3 @@
-// The schedule room: when a call may run beside its siblings. Pure; it imports nothing.
+// The schedule module: when a call may run beside its siblings. Pure; it imports nothing.
 
 export * from "./schedule.ts";

@@ -1,4 +1,4 @@
-// The schema room: what a schema is, whether a value fits it, and how to say so. It owns reading schemas
+// The schema module: what a schema is, whether a value fits it, and how to say so. It owns reading schemas
 // from any library, lowering them into the core subset, checking values and arguments within bounds,
 // and the linear-time regex engine for patterns from outside. It imports nothing of ours.
 

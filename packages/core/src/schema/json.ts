@@ -1,4 +1,4 @@
-// JSON as types, and the few questions about a value's kind that every file of this room asks.
+// JSON as types, and the few questions about a value's kind that every file of this module asks.
 // Realm-independent on purpose: a value may come from another VM context than this code.
 
 export type JsonPrimitive = string | number | boolean | null;

@@ -1,5 +1,5 @@
 // Every keyword we know: what it holds, which type it speaks about, where it stands towards the core
-// subset (SCHEMA-1), and what its value must look like. The rest of the room asks this table.
+// subset (SCHEMA-1), and what its value must look like. The rest of the module asks this table.
 
 import { isRecord, isSchemaNode, type JsonSchema, type JsonType, type SchemaNode } from "./json.ts";
 import { childPointer } from "./references.ts";

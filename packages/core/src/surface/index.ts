@@ -1,4 +1,4 @@
-// The surface room: which tools a run may see, under which wire names, and how deferred ones are found.
+// The surface module: which tools a run may see, under which wire names, and how deferred ones are found.
 // Pure functions of data.
 
 export * from "./catalog.ts";

@@ -1,4 +1,4 @@
-// The tool room: what a tool is, what it says of itself, what it is given and what it answers.
+// The tool module: what a tool is, what it says of itself, what it is given and what it answers.
 // Types and plain functions; it touches nothing and knows no registry.
 
 export type * from "./context.ts";

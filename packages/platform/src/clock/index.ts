@@ -1,4 +1,4 @@
-// The clock room: bounded waiting, and time that several processes of one machine can agree on.
+// The clock module: bounded waiting, and time that several processes of one machine can agree on.
 
 export { inTime } from "./in-time.ts";
 export type { InTime, TimeLimit } from "./in-time.ts";

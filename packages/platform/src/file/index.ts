@@ -1,4 +1,4 @@
-// The file room: files that several processes of this user read and write. One writer at a time, and whole at any moment.
+// The file module: files that several processes of this user read and write. One writer at a time, and whole at any moment.
 
 export { withFileLock } from "./file-lock.ts";
 export type { FileLockOptions } from "./file-lock.ts";

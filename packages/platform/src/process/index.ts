@@ -1,4 +1,4 @@
-// The process room: everything that is spawned is spawned here (CMD-7). It finds the program, starts it as a group and
+// The process module: everything that is spawned is spawned here (CMD-7). It finds the program, starts it as a group and
 // session of its own, streams what it writes, and sees to it that nothing of it outlives its call, also when the
 // runtime itself is killed (CMD-3). It knows nothing of tools, plans or artifacts.
 

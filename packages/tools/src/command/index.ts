@@ -1,4 +1,4 @@
-// The command room: running one program for a model, and which programs are known to only read. It plans
+// The command module: running one program for a model, and which programs are known to only read. It plans
 // and judges nothing by itself: what a command would touch goes into its plan, the evaluator decides. Declared commands use its
 // capture of output and its progress.
 

@@ -1,4 +1,4 @@
-// The declarative room: tools a user declares in JSON files in the agent's home. It reads the files, fills
+// The declarative module: tools a user declares in JSON files in the agent's home. It reads the files, fills
 // values into command lines without letting them become anything else, and runs the commands.
 
 export { describeProblem, type Problem } from "@soong/platform";

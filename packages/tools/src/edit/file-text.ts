@@ -1,5 +1,5 @@
 // The bytes of one file seen as text: its encoding, the way of text into it, and whether an offset
-// stands between two characters. Built on the text room; adds what editing in place needs.
+// stands between two characters. Built on the text module; adds what editing in place needs.
 
 import { decodeText, detectFormat, encodeText, type TextFormat } from "../text/index.ts";
 

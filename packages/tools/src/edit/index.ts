@@ -1,4 +1,4 @@
-// The edit room: plans changes of one file's text over its bytes and shows them as a diff. Pure: it is
+// The edit module: plans changes of one file's text over its bytes and shows them as a diff. Pure: it is
 // given bytes and touches no file.
 
 export { planEdits } from "./plan-edits.ts";

@@ -1,4 +1,4 @@
-// The file room: reading a file for a model, page by page, and the memory of what each run has read.
+// The file module: reading a file for a model, page by page, and the memory of what each run has read.
 
 export {
   instructionFiles,

@@ -1,6 +1,6 @@
 // The file boundary (PATH): which file a given name really means, opening exactly the file that was
 // judged, and putting new bytes in its place whole, one writer at a time. It touches the disk and
-// nothing else; every tool that reads or writes a file goes through this room.
+// nothing else; every tool that reads or writes a file goes through this module.
 
 export {
   linkTargetNow,

@@ -1,4 +1,4 @@
-// The text room: what encoding some bytes are in, and the way from bytes to text and back. Pure: it is
+// The text module: what encoding some bytes are in, and the way from bytes to text and back. Pure: it is
 // given bytes and touches no file.
 
 export { bomLength, type TextFormat } from "./text-format.ts";

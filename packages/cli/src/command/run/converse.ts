@@ -1,5 +1,5 @@
 // `soong` alone, and `soong resume SESSION` without a prompt: a conversation at this terminal (CLI-1). Puts the
-// runtime, the terminal and the parts of other commands together; the conversation room does the talking.
+// runtime, the terminal and the parts of other commands together; the conversation module does the talking.
 
 import { resolve } from "node:path";
 import { stdout } from "node:process";
