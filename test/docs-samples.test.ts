@@ -35,6 +35,8 @@ test("what is left out of the samples is left out on purpose", () => {
     "packages/core/README.md: installs",
     "packages/platform/README.md: installs",
     "packages/replay/README.md: installs",
+    "packages/schema/README.md: installs",
+    "packages/search/README.md: installs",
     "packages/store/README.md: installs",
     "packages/tasks/README.md: installs",
     "packages/tools/README.md: installs",

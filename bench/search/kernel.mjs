@@ -5,15 +5,15 @@ import { build } from "esbuild";
 import { fileURLToPath } from "node:url";
 
 /**
- * @typedef {typeof import("../../packages/core/src/surface/search/search-index.ts")} Index
- * @typedef {typeof import("../../packages/core/src/surface/search/search-document.ts")} Documents
- * @typedef {typeof import("../../packages/core/src/surface/search/stem.ts")} Stems
- * @typedef {typeof import("../../packages/core/src/surface/search/stop-words.ts")} StopWords
- * @typedef {typeof import("../../packages/core/src/surface/search/tokenize.ts")} Words
+ * @typedef {typeof import("../../packages/search/src/search-index.ts")} Index
+ * @typedef {typeof import("../../packages/search/src/search-document.ts")} Documents
+ * @typedef {typeof import("../../packages/search/src/stem.ts")} Stems
+ * @typedef {typeof import("../../packages/search/src/stop-words.ts")} StopWords
+ * @typedef {typeof import("../../packages/search/src/tokenize.ts")} Words
  * @typedef {Index & Documents & Stems & StopWords & Words} Kernel
  */
 
-const folder = fileURLToPath(new URL("../../packages/core/src/surface/search/", import.meta.url));
+const folder = fileURLToPath(new URL("../../packages/search/src/", import.meta.url));
 const modules = ["search-index", "search-document", "stem", "stop-words", "tokenize"];
 
 /** @returns {Promise<Kernel>} */

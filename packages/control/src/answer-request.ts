@@ -6,7 +6,7 @@ import {
   boundFact,
   readPermissionAnswer,
 } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import type { Outcome, Question } from "./first-answer.ts";
 import { readElicitationAnswer } from "./stored-questions.ts";
 import type { Challenge, Peer } from "./peer.ts";

@@ -3,7 +3,7 @@
 
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { isRecord } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 import { createLineReader, LineTooLong } from "@soong/platform";
 import { answerRequest, type Client } from "./answer-request.ts";
 import { createChallenge, type Challenge } from "./peer.ts";

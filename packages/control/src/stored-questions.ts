@@ -12,7 +12,7 @@ import {
   type PermissionRequest,
   readPermissionAnswer,
 } from "@soong/core";
-import { asJson, asRecord, isJsonObject } from "@soong/core/internal";
+import { asJson, asRecord, isJsonObject } from "@soong/schema";
 import type { NewQuestion, QuestionRecord, QuestionStorage } from "@soong/store";
 import type { SharedQuestion } from "./first-answer.ts";
 import type { ApprovalBroker } from "./approval-broker.ts";

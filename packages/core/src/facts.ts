@@ -5,7 +5,7 @@ import type { HookEvent } from "./hook/index.ts";
 import type { ArtifactRecord, TerminalFactType } from "./journal/index.ts";
 import type { Judgement, Mode, PermissionFacts, ToolGrant } from "./permission/index.ts";
 import type { RecordedCallClass } from "./schedule/index.ts";
-import type { JsonObject, JsonValue } from "./schema/index.ts";
+import type { JsonObject, JsonValue } from "@soong/schema";
 import type { CatalogRecord, ModelProfile, Role } from "./surface/index.ts";
 import type {
   ArtifactRef,

@@ -7,7 +7,8 @@ export type * from "./journal/index.ts";
 export type * from "./permission/index.ts";
 export type * from "./registry/index.ts";
 export type * from "./result/index.ts";
-export type * from "./schema/index.ts";
+export type * from "@soong/schema";
+export type * from "@soong/search";
 export type * from "./surface/index.ts";
 export type * from "./tool/index.ts";
 export type * from "./fact-texts.ts";
@@ -63,14 +64,9 @@ export {
   visibleLine,
 } from "./result/index.ts";
 export { RunRefused } from "./run.ts";
-export { compileSchema, isSensitive, lowerSchema, readSchema } from "./schema/index.ts";
-export {
-  PORTABLE_NAMES,
-  PORTABLE_PROFILE,
-  SEARCH_TOOLS,
-  createSearchIndex,
-  resolveSurface,
-} from "./surface/index.ts";
+export { compileSchema, isSensitive, lowerSchema, readSchema } from "@soong/schema";
+export { createSearchIndex } from "@soong/search";
+export { PORTABLE_NAMES, PORTABLE_PROFILE, SEARCH_TOOLS, resolveSurface } from "./surface/index.ts";
 export {
   SoongError,
   ToolFailure,

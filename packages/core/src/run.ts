@@ -45,7 +45,7 @@ import {
   type SurfaceProblem,
 } from "./surface/index.ts";
 import { runRecord, type KeptDefinitions } from "./run-record.ts";
-import type { JsonObject } from "./schema/index.ts";
+import type { JsonObject } from "@soong/schema";
 import type { SessionParts } from "./session-parts.ts";
 import {
   type Places,

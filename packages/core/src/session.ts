@@ -30,7 +30,7 @@ import { createGrants, type Grants, type PolicyInput, type ToolGrant } from "./p
 import type { RegisteredTool, Registry } from "./registry/index.ts";
 import { contextOf, observe, startRun, type Run, type RunOptions } from "./run.ts";
 import { definitionsKeeper } from "./run-record.ts";
-import { omitUndefined } from "./schema/index.ts";
+import { omitUndefined } from "@soong/schema";
 import type { SessionParts } from "./session-parts.ts";
 import { messageOf, type FindPath, type Roots } from "./tool/index.ts";
 

@@ -2,7 +2,7 @@
 // reads typed data. A field that an older version did not write may be absent.
 
 import type { Fact, FactPayloads, FactType } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { ReplayError } from "./replay-error.ts";
 
 /** Throws a ReplayError. */

@@ -8,7 +8,8 @@ import {
   type TerminalFactType,
   type ToolResult,
 } from "@soong/core";
-import { entriesIn, omitUndefined, readCallClass } from "@soong/core/internal";
+import { entriesIn, readCallClass } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { findDecisive, type LiveCall } from "./live-call.ts";
 import { getRecordedError, getRecordedResult } from "./recorded-call.ts";
 

@@ -9,7 +9,8 @@ import {
   type ToolResult,
   type ToolStatus,
 } from "@soong/core";
-import { ARGUMENTS_NAME, omitUndefined } from "@soong/core/internal";
+import { ARGUMENTS_NAME } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import {
   isInnerCall,
   messageText,

@@ -2,7 +2,8 @@
 // placeholder does not fit the schema, a fitting value replaces it, because the record says that the input was valid.
 
 import type { JsonObject, JsonValue, RegisteredTool } from "@soong/core";
-import { ARGUMENTS_NAME, isJsonObject, parseArguments } from "@soong/core/internal";
+import { ARGUMENTS_NAME } from "@soong/core/internal";
+import { isJsonObject, parseArguments } from "@soong/schema";
 import type { RecordedCall } from "./recorded-call.ts";
 import { readArtifact, type ReplaySource } from "./source.ts";
 

@@ -14,7 +14,8 @@ import {
   type ToolResult,
   type ToolStatus,
 } from "@soong/core";
-import { ARGUMENTS_NAME, isJsonObject, omitUndefined } from "@soong/core/internal";
+import { ARGUMENTS_NAME } from "@soong/core/internal";
+import { isJsonObject, omitUndefined } from "@soong/schema";
 
 export interface RecordedCall {
   readonly id: string;

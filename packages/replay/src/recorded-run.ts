@@ -11,7 +11,8 @@ import {
   type Role,
   type RunOptions,
 } from "@soong/core";
-import { compileRecordedPolicy, omitUndefined } from "@soong/core/internal";
+import { compileRecordedPolicy } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { damagedJournal } from "./check-fact.ts";
 import { ReplayError } from "./replay-error.ts";
 import { readArtifact, readFacts, type ReplaySource } from "./source.ts";

@@ -1,7 +1,7 @@
 // Replays a run from its journal alone (REPLAY-1): the same decisions, or the first that would be another one now.
 
 import type { Fact } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { damagedJournal } from "./check-fact.ts";
 import { Diverged, type Divergence } from "./divergence.ts";
 import { readRecordedRun } from "./recorded-run.ts";

@@ -3,7 +3,7 @@
 
 import type { Expectation } from "@soong/agent";
 import type { ToolResult } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 
 export function expectResult(
   result: number,

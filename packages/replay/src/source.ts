@@ -2,7 +2,7 @@
 // `@soong/store` is one; `createReplaySource` makes one of a journal in memory.
 
 import type { ArtifactStore, ConversationNode, Fact, MemoryJournal } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { checkFact, damagedJournal } from "./check-fact.ts";
 
 export interface ReplaySource {

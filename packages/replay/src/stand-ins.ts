@@ -22,12 +22,8 @@ import {
   type ToolResult,
   type ToolSource,
 } from "@soong/core";
-import {
-  ARGUMENTS_NAME,
-  isHandlerErrorStatus,
-  isHandlerStatus,
-  omitUndefined,
-} from "@soong/core/internal";
+import { ARGUMENTS_NAME, isHandlerErrorStatus, isHandlerStatus } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import type { LiveCall } from "./live-call.ts";
 import {
   endedFromOutside,

@@ -1,7 +1,7 @@
 // A recorded call in the words of a script: its input where that says the same, and else the text as the model sent it.
 
 import type { Fact, JsonObject } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import type { ScriptCall } from "@soong/agent";
 
 export interface SentCall {

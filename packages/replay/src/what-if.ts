@@ -22,13 +22,8 @@ import {
   type Run,
   type RuleOrigin,
 } from "@soong/core";
-import {
-  createGrants,
-  effectsUnder,
-  entriesIn,
-  omitUndefined,
-  toolFacts,
-} from "@soong/core/internal";
+import { createGrants, effectsUnder, entriesIn, toolFacts } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { createGrantHistory } from "./grant-history.ts";
 import { findDecisive } from "./live-call.ts";
 import { readDefinitions, readRecordedRun, toRunOptions } from "./recorded-run.ts";

@@ -2,7 +2,7 @@
 
 import { describeClaim, withoutClaim } from "./draft.ts";
 import type { FactContent } from "@soong/core";
-import { omitUndefined, collapseSpace } from "@soong/core/internal";
+import { omitUndefined, collapseSpace } from "@soong/schema";
 import { assignStepIds, createStep } from "./new-task.ts";
 import type { StepEdit, TaskOperation } from "./operation.ts";
 import type { StepRecord, StepStatus, TaskRecord } from "./records.ts";

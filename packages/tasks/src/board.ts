@@ -1,7 +1,7 @@
 // The board of a task: what an orchestrator has to know of it, in a few lines however large the DAG is. Bounded, and
 // the most urgent first: what failed, what is blocked, what runs and where, what could run.
 
-import { oneLine } from "@soong/core/internal";
+import { oneLine } from "@soong/schema";
 import { STEP_STATUSES, type StepCounts, type StepRecord, type TaskRecord } from "./records.ts";
 
 export const BOARD_CHARS = 2000;

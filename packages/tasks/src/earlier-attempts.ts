@@ -1,7 +1,7 @@
 // The earlier attempts at a step: the next worker has to know what was tried, how that ended, and what it may have
 // changed by then.
 
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { withoutClaim, type Draft } from "./draft.ts";
 import type { EarlierAttempt, StepRecord } from "./records.ts";
 

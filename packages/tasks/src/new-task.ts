@@ -1,6 +1,6 @@
 // A task as it is asked for, and the task it becomes. Statuses follow from the dependencies and cannot be set here.
 
-import { omitUndefined, collapseSpace } from "@soong/core/internal";
+import { omitUndefined, collapseSpace } from "@soong/schema";
 import type { TaskActor } from "./actor.ts";
 import { findPlanProblems } from "./check-plan.ts";
 import { attemptsProblem, idListProblem, stepIdProblem, textProblem } from "./check-texts.ts";

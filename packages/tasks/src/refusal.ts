@@ -2,7 +2,7 @@
 // found out on the way may have to be written all the same), an exception in the public API.
 
 import { type JsonObject, SoongError } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 
 export type RefusalCode =
   /** There is no such task, or it is not this actor's to know of. */

@@ -1,7 +1,7 @@
 // Records as the rows a storage keeps, and back.
 
 import type { JsonObject } from "@soong/core";
-import { asJson, omitUndefined } from "@soong/core/internal";
+import { asJson, omitUndefined } from "@soong/schema";
 import {
   type ClaimRecord,
   STEP_STATUSES,

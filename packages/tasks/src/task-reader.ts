@@ -1,7 +1,7 @@
 // Reading tasks without an actor: for the user at the command line and for code, which may see all of their own store.
 // Writes nothing: a claim whose lease has run out stays unchanged until someone acts on the task.
 
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { renderBoard } from "./board.ts";
 import type { StepCounts, StepRecord, StepStatus, TaskRecord, TaskStatus } from "./records.ts";
 import type { TaskStorage } from "./storage.ts";

@@ -1,7 +1,7 @@
 // Tasks and steps as a model reads them: what it can act on, within bounds, and never the token of a claim.
 
 import type { JsonObject } from "@soong/core";
-import { asJson } from "@soong/core/internal";
+import { asJson } from "@soong/schema";
 import { describeClaim } from "./draft.ts";
 import { STEP_STATUSES, type StepCounts, type StepRecord, type TaskRecord } from "./records.ts";
 import type { TaskWithCounts } from "./task-reader.ts";

@@ -1,7 +1,7 @@
 // A refusal as the error of a call: what went wrong, and what the model can do about it.
 
 import { ToolFailure, type ErrorClass, type Recovery } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { TaskRefused, type RefusalCode } from "./refusal.ts";
 
 const MEANING: Readonly<Record<RefusalCode, readonly [ErrorClass, Recovery]>> = {

@@ -10,7 +10,7 @@ import {
   defineTool,
   toolResult,
 } from "@soong/core";
-import { asJson } from "@soong/core/internal";
+import { asJson } from "@soong/schema";
 import { readEarlierAttempts } from "./earlier-attempts.ts";
 import type { ClaimKeeper } from "./claim-keeper.ts";
 import { TASK_LIMITS } from "./limits.ts";

@@ -2,7 +2,7 @@
 // kernel its tools, and the task tools their callers.
 
 import type { CallIds, ToolSource } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import type { RunBoard } from "../loop/index.ts";
 import type { TaskActor, TaskCaller, Tasks } from "@soong/tasks";
 import type { AgentCatalog } from "./agent-catalog.ts";

@@ -1,7 +1,8 @@
 // What a definition may say, as one check: every mistake is reported with its place, and an unknown key is one.
 
 import { compilePolicy, readSchema, type PermissionRule } from "@soong/core";
-import { isRecord, matchesName } from "@soong/core/internal";
+import { matchesName } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 import { shape, type DocumentPath, type Place, type Shape } from "@soong/platform";
 
 const { choice, flag, list, object, optional, text, wholeNumber } = shape;

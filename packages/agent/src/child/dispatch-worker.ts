@@ -2,7 +2,7 @@
 // record of the step is what counts, beside what the worker says.
 
 import { messageOf, toolResult, type HandlerResult, type ToolContext } from "@soong/core";
-import { asJson, omitUndefined } from "@soong/core/internal";
+import { asJson, omitUndefined } from "@soong/schema";
 import type { ActiveRun } from "../loop/index.ts";
 import { describeEarlierAttempts, TaskRefused, type StepRecord, type Tasks } from "@soong/tasks";
 import {

@@ -2,7 +2,8 @@
 // how each ended. After a crash those are the ones whose end is unknown.
 
 import { isTerminalFact, type Fact, type FactData, type Journal, type Resource } from "@soong/core";
-import { oneLine, primaryArgument, readCallClass } from "@soong/core/internal";
+import { primaryArgument, readCallClass } from "@soong/core/internal";
+import { oneLine } from "@soong/schema";
 import type { EarlierCall } from "@soong/tasks";
 
 const PAGE = 1000;

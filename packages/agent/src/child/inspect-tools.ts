@@ -1,7 +1,7 @@
 // agent.list_agent_definitions and agent.inspect_agent: who could be started, and what became of those who were.
 
 import { defineTool, ToolFailure, toolResult, type AnyTool } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import type { AgentParts } from "./start-child.ts";
 import { describeOrigin, type AgentDefinition } from "./agent-definition.ts";
 import type { ChildEntry } from "./child-registry.ts";

@@ -2,7 +2,7 @@
 
 import { basename } from "node:path";
 import type { PermissionRule } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import type { Problem } from "@soong/platform";
 import { readMarkdown, rejectDocument } from "../document/index.ts";
 import type { WrittenDefinition } from "./agent-definition.ts";

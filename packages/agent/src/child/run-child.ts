@@ -2,7 +2,7 @@
 // failure is a result for its caller; it never throws.
 
 import { messageOf, type RunOptions, type SurfaceProblem, type ToolContext } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import {
   openConversation,
   type InstructionSource,

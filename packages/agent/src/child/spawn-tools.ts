@@ -7,7 +7,7 @@ import {
   defineTool,
   type ConversationNode,
 } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import {
   type AgentParts,
   findDefinition,

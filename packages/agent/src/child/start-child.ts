@@ -8,7 +8,8 @@ import {
   type ToolError,
   type CallIds,
 } from "@soong/core";
-import { matchesName, nearestName } from "@soong/core/internal";
+import { matchesName } from "@soong/core/internal";
+import { nearestName } from "@soong/schema";
 import type { ActiveRun } from "../loop/index.ts";
 import type { AgentCatalog } from "./agent-catalog.ts";
 import type { AgentDefinition } from "./agent-definition.ts";

@@ -1,7 +1,7 @@
 // The workers there are, and which of them are at work (SCHED-2). A worker is a place, not a process: it has one run at a
 // time, and a pool whose places are all taken says so.
 
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import type { TaskActor } from "@soong/tasks";
 
 export interface WorkerPool {

@@ -2,7 +2,7 @@
 // from where on the conversation is still read as it was.
 
 import type { ConversationNode } from "@soong/core";
-import { asJson, omitUndefined } from "@soong/core/internal";
+import { asJson, omitUndefined } from "@soong/schema";
 import type { NodePlace } from "./message-node.ts";
 
 /** Taken from the record itself, never left to a summary. */

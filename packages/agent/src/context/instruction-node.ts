@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import type { AddedNode, ConversationNode, JsonObject } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { messageText, type NodePlace } from "./message-node.ts";
 
 /** `read`: a call read the file; the node has its id. */

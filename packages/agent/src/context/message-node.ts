@@ -2,7 +2,7 @@
 // live run, a resumed one and a replay read the same text (REDACT-1).
 
 import type { ContentBlock, ConversationNode, JsonObject, FactData } from "@soong/core";
-import { isJsonObject, omitUndefined, isLowSurrogate } from "@soong/core/internal";
+import { isJsonObject, omitUndefined, isLowSurrogate } from "@soong/schema";
 import type { ModelCall } from "../model/index.ts";
 
 /** Where a node is of and hangs. */

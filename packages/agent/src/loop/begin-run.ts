@@ -12,7 +12,8 @@ import {
   type Run,
   type RunOptions,
 } from "@soong/core";
-import { omitUndefined, within } from "@soong/core/internal";
+import { within } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { runLoop } from "./run-loop.ts";
 import { createEventLog, type EventLog, type LoopEvent } from "./event-log.ts";
 import { getRootQueue } from "./root-queue.ts";

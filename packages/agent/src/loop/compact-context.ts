@@ -1,7 +1,7 @@
 // Compaction at work (CTX-2): the older part of the conversation becomes a node that the model itself has written, with
 // what may not be lost beside it. Started, completed or failed is on record, with why and how much.
 
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import {
   compactionNode,
   toModelMessages,

@@ -1,6 +1,6 @@
 // The bounds of a run, with their defaults.
 
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import type { RunBudget } from "./budget.ts";
 import type { Model } from "../model/index.ts";
 import type { ProviderProfile } from "../provider/index.ts";

@@ -3,7 +3,7 @@
 // signal to let go of its connection: an iterator that waits for the network cannot be ended otherwise.
 
 import { messageOf } from "@soong/core";
-import { isRecord } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 import type { Model, ModelError, ModelEvent, ModelRequest } from "../model/index.ts";
 import type { Running } from "./running.ts";
 

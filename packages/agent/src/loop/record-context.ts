@@ -2,7 +2,7 @@
 // calls will be judged, what was omitted and what had no source. Every list is there, empty or not.
 
 import type { ContentBlock, ConversationNode, ModelTools, NodeKind, Surface } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import {
   TOKEN_ESTIMATE,
   type ContextPlan,

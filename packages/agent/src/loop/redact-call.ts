@@ -2,7 +2,7 @@
 // (REDACT-1, REDACT-2). The tool itself is given what the model sent.
 
 import type { JsonValue, ModelTools, Run } from "@soong/core";
-import { parseArguments } from "@soong/core/internal";
+import { parseArguments } from "@soong/schema";
 import type { ModelCall } from "../model/index.ts";
 
 const UNREADABLE = '"[redacted: arguments that are not valid JSON]"';

@@ -2,7 +2,7 @@
 // waits between them, then the next model of the chain. Each choice is a fact.
 
 import type { ModelTools } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { isRetryable, type Model, type ModelError, type ModelRequest } from "../model/index.ts";
 import type { Backoff } from "./backoff.ts";
 import { findBudgetExclusion, checkBudget, describeBudget } from "./budget.ts";

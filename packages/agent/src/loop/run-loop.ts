@@ -8,7 +8,7 @@ import {
   type ModelTools,
   type Turn,
 } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { hookNode, messageText, userNode } from "../context/index.ts";
 import type { Model, ModelRequest } from "../model/index.ts";
 import { createBackoff, type Backoff } from "./backoff.ts";

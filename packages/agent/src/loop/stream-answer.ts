@@ -2,7 +2,7 @@
 // arguments are complete. It always ends, and no call is left without an end (SCHED-6).
 
 import type { ConversationNode, FactData, JsonObject, ModelTools, Turn } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import {
   computeCost,
   type Model,

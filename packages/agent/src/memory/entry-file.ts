@@ -2,7 +2,7 @@
 // memory, too: what is not said follows from where the file is.
 
 import { basename } from "node:path";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { stringify } from "yaml";
 import {
   controlCharacter,

@@ -2,7 +2,7 @@
 // asked for and on record as any call the model makes.
 
 import { ToolFailure, type JsonObject, type ToolContext, type ToolResult } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import type { CallingRun } from "../context/index.ts";
 
 /** A tool of an MCP server, and what it is given for the fields of ours. */

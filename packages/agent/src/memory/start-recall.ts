@@ -10,7 +10,7 @@ import type {
   Places,
   ToolResult,
 } from "@soong/core";
-import { firstChars } from "@soong/core/internal";
+import { firstChars } from "@soong/schema";
 import { estimateTextTokens, listNodesInView } from "../context/index.ts";
 import { readAnswer } from "./external-answer.ts";
 import { checkExternalTool, type ExternalTool } from "./external-tool.ts";

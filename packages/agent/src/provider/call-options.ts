@@ -1,7 +1,8 @@
 // Our request as the AI SDK's call options: system and messages as its prompt, tools, limits.
 
 import type { ContentBlock, JsonObject } from "@soong/core";
-import { isRecord, omitUndefined, wireNameOf } from "@soong/core/internal";
+import { wireNameOf } from "@soong/core/internal";
+import { isRecord, omitUndefined } from "@soong/schema";
 import type {
   AssistantMessage,
   ModelMessage,

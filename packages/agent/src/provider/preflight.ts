@@ -2,7 +2,7 @@
 // tool, which name, which keyword, which limit (MODEL-2).
 
 import { lowerSchema, type ModelProfile, type ModelTool } from "@soong/core";
-import { keywordsOf } from "@soong/core/internal";
+import { keywordsOf } from "@soong/schema";
 import type { ModelError, ModelMessage, ModelRequest } from "../model/index.ts";
 import type { ProviderProfile } from "./profile.ts";
 

@@ -2,7 +2,7 @@
 // pieces came in. Kept as `provider_data` of the answer, and laid out again when the answer is sent back.
 
 import type { JsonObject, JsonValue } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import type { AssistantMessage, ModelCall } from "../model/index.ts";
 
 /** One piece of an answer, in the order of the stream. The text itself stays in the message alone. */

@@ -2,7 +2,7 @@
 // are complete, and the pieces the provider will want to see again.
 
 import type { JsonObject } from "@soong/core";
-import { asRecord, isRecord, omitUndefined } from "@soong/core/internal";
+import { asRecord, isRecord, omitUndefined } from "@soong/schema";
 import type { ModelError, ModelEvent, ModelUsage, StopReason } from "../model/index.ts";
 import { createNativeIds } from "./native-ids.ts";
 import { providerData, type Piece } from "./provider-data.ts";

@@ -1,7 +1,7 @@
 // Whether a schema keeps a provider's strict rules, so that the provider may promise arguments that fit it.
 
 import type { JsonSchema } from "@soong/core";
-import { isRecord, keywordsOf } from "@soong/core/internal";
+import { isRecord, keywordsOf } from "@soong/schema";
 import type { StrictRules } from "./profile.ts";
 
 /** Undefined where nothing is to be said of strictness at all. */

@@ -1,7 +1,7 @@
 // Any error that a provider package throws or streams, as one of our kinds of model error. The
 // packages are known by the shape of their errors alone; nothing of them is imported.
 
-import { asRecord, omitUndefined, oneLine } from "@soong/core/internal";
+import { asRecord, omitUndefined, oneLine } from "@soong/schema";
 import type { ModelError, ModelErrorKind } from "../model/index.ts";
 import { ANSWER_TOO_LARGE, WEB_PAGE } from "./bounded-fetch.ts";
 import { retryAfterMs } from "./retry-after.ts";

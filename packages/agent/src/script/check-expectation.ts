@@ -1,6 +1,6 @@
 // What an expectation of a script may say.
 
-import { createRegex, isRecord } from "@soong/core/internal";
+import { createRegex, isRecord } from "@soong/schema";
 import { shape } from "@soong/platform";
 
 const { choice, exactlyOne, list, object, optional, refine, wholeNumber } = shape;

@@ -2,7 +2,7 @@
 // of little.
 
 import type { JsonObject } from "@soong/core";
-import { isRecord } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 import type { Place, Shape } from "@soong/platform";
 
 const MAX_CHARS = 5 * 1024 * 1024;

@@ -1,6 +1,6 @@
 // What a script may say (SCRIPT), as one check: every mistake in it is reported, with its place.
 
-import { isRecord } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 import { shape, type Place, type Shape } from "@soong/platform";
 import { checkExpectation, nonEmptyText } from "./check-expectation.ts";
 import { checkInput } from "./check-input.ts";

@@ -2,7 +2,7 @@
 // instead.
 
 import { textOf } from "@soong/core";
-import { createRegex } from "@soong/core/internal";
+import { createRegex } from "@soong/schema";
 import type { ModelMessage, ModelRequest } from "../model/index.ts";
 import { quoteText } from "./describe-request.ts";
 import { shorten } from "@soong/platform";

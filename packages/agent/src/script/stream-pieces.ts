@@ -1,7 +1,7 @@
 // How a whole text comes in a stream: in pieces that give the text again when joined. Bounded in number, so
 // that a long text costs no more events than a provider would send.
 
-import { isHighSurrogate } from "@soong/core/internal";
+import { isHighSurrogate } from "@soong/schema";
 
 const MAX_PIECES = 64;
 

@@ -1,7 +1,7 @@
 // What the front matter of a SKILL.md may say, as one check. Keys that other runtimes know are no mistake: skills are
 // written for all of them.
 
-import { isRecord } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 import { shape, type Shape } from "@soong/platform";
 import { isSkillName, MOST_NAME_CHARS } from "./skill.ts";
 

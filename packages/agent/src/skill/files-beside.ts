@@ -3,7 +3,7 @@
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { ToolFailure } from "@soong/core";
-import { nearestName } from "@soong/core/internal";
+import { nearestName } from "@soong/schema";
 import { controlCharacter, shorten } from "@soong/platform";
 import { readTextFile } from "../document/index.ts";
 import { SKILL_FILE, type Skill } from "./skill.ts";

@@ -1,7 +1,7 @@
 // One skill from the text of its SKILL.md, or everything that is wrong with it, each with its line and key.
 
 import { basename, dirname } from "node:path";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { controlCharacter, problemAt, type Problem, type ShapeValue } from "@soong/platform";
 import { readMarkdown, rejectDocument } from "../document/index.ts";
 import { ignoredKeys, SKILL } from "./check-skill.ts";

@@ -2,7 +2,8 @@
 // its text (CTX-4).
 
 import type { ContextNode, ConversationNode, JsonObject, RunContext } from "@soong/core";
-import { isRecord, TOOL_REQUESTS } from "@soong/core/internal";
+import { TOOL_REQUESTS } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 import { skillHash, type Skill } from "./skill.ts";
 
 export function skillNode(skill: Skill): ContextNode {

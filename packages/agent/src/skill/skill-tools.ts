@@ -10,7 +10,7 @@ import {
   type ToolContext,
   type ToolSource,
 } from "@soong/core";
-import { nearestName, omitUndefined, oneLine } from "@soong/core/internal";
+import { nearestName, omitUndefined, oneLine } from "@soong/schema";
 import { describeProblem, shorten, type Problem } from "@soong/platform";
 import { listNodesInView, type FindRun } from "../context/index.ts";
 import { filesBeside, readFileBeside, type FilesBeside } from "./files-beside.ts";

@@ -101,7 +101,7 @@ export async function createProgram(
 
 /** What is no command is a mistake and not a prompt. */
 async function refuseUnknownCommand(program: Command, given: string): Promise<never> {
-  const { nearestName } = await import("@soong/core/internal");
+  const { nearestName } = await import("@soong/schema");
   const nearest = nearestName(given, Object.keys(COMMANDS));
   const hint = nearest === undefined ? "" : `\n(Did you mean ${nearest}?)`;
   return program.error(`error: unknown command '${given}'${hint}`);

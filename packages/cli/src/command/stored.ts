@@ -2,7 +2,7 @@
 
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { nearestName } from "@soong/core/internal";
+import { nearestName } from "@soong/schema";
 import type { Store } from "@soong/store";
 import { CommandError, visibleLine } from "../output/index.ts";
 import { openHomeStore } from "../runtime/index.ts";

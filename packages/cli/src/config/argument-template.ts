@@ -2,7 +2,8 @@
 // one field alone becomes the field's value, a list too; within a text a field is put in as text.
 
 import type { JsonObject, JsonValue } from "@soong/core";
-import { isRecord, nearestName, quote } from "@soong/core/internal";
+import { quote } from "@soong/core/internal";
+import { isRecord, nearestName } from "@soong/schema";
 import type { TextForm } from "./value-kinds.ts";
 
 export const WRITE_FIELDS = ["id", "content", "scope", "project", "tags"] as const;

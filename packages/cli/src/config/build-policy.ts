@@ -8,7 +8,7 @@ import {
   type PolicyInput,
   SoongError,
 } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import type { SoongConfig } from "./soong-config.ts";
 import { TOOL_PATTERN } from "./value-kinds.ts";
 

@@ -1,7 +1,7 @@
 // The shape of the whole file, made from the sections, and the values of a sound file with every default filled in.
 
 import { createRedactor } from "@soong/core";
-import { isPlainRecord } from "@soong/core/internal";
+import { isPlainRecord } from "@soong/schema";
 import { shape, type DocumentPath, type Place, type Shape } from "@soong/platform";
 import type { AnyNode, AnyTable } from "./definition.ts";
 import { LOOKS_LIKE_A_KEY } from "./value-kinds.ts";

@@ -1,6 +1,6 @@
 // The sections `model` and `models`: which model answers, what is known about it, and who stands in for it.
 
-import { nearestName } from "@soong/core/internal";
+import { nearestName } from "@soong/schema";
 import type { Table } from "./definition.ts";
 import {
   PROVIDERS,

@@ -6,7 +6,7 @@ import {
   type PermissionRule,
   type PolicyInput,
 } from "@soong/core";
-import { isPlainRecord } from "@soong/core/internal";
+import { isPlainRecord } from "@soong/schema";
 import { shape, type DocumentPath, type Place, type Shape } from "@soong/platform";
 
 /** What a rule of the config may have. Where it was written is added here. */

@@ -2,7 +2,7 @@
 
 import type { LoopLimits } from "@soong/agent";
 import type { ConfigInput } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import type { SoongConfig } from "./soong-config.ts";
 
 /** How long an abort waits is nobody's to set. */

@@ -2,7 +2,7 @@
 // one for what became of it. Knows no terminal.
 
 import { describeArguments, type Fact, type FactData, type ToolResult } from "@soong/core";
-import { oneLine } from "@soong/core/internal";
+import { oneLine } from "@soong/schema";
 import { fit, visible, visibleLine, wrap, type Colours } from "../output/index.ts";
 import { formatDuration } from "./usage.ts";
 

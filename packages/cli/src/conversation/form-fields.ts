@@ -2,7 +2,7 @@
 // schema and all words in it come from a server; nothing of them is more than text here.
 
 import { compileSchema, readSchema, type JsonObject, type JsonValue } from "@soong/core";
-import { isJsonObject, omitUndefined } from "@soong/core/internal";
+import { isJsonObject, omitUndefined } from "@soong/schema";
 
 export interface FormField {
   readonly name: string;

@@ -9,7 +9,7 @@ import {
   type Model,
 } from "@soong/agent";
 import { RUNTIME_RESTARTED, type ConversationNode, type Mode, type RunOptions } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { buildLoopLimits, type LoadedConfig } from "../config/index.ts";
 import {
   openInstructions,

@@ -2,7 +2,8 @@
 // under way keeps it waiting.
 
 import type { Mode } from "@soong/core";
-import { describeScopes, nearestName } from "@soong/core/internal";
+import { describeScopes } from "@soong/core/internal";
+import { nearestName } from "@soong/schema";
 import { renderDiff, pad, visible, visibleLine } from "../output/index.ts";
 import type { Terminal } from "../terminal/index.ts";
 import type { Keyboard } from "./keyboard.ts";

@@ -3,7 +3,7 @@
 
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { inTime } from "@soong/platform";
 import type { Retention, RetentionReport, Store } from "@soong/store";
 import type { SoongConfig } from "../config/index.ts";

@@ -1,7 +1,7 @@
 // The definition a run is started with (CLI-2): an agent of the home that may be the main one.
 
 import type { AgentDefinition } from "@soong/agent";
-import { nearestName } from "@soong/core/internal";
+import { nearestName } from "@soong/schema";
 import { agentsFolder, SetupError } from "./home.ts";
 
 export async function loadMainAgent(home: string, id: string): Promise<AgentDefinition> {

@@ -2,7 +2,7 @@
 // behind it those that stand in for it (MODEL-4).
 
 import type { Model, ModelPrices } from "@soong/agent";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import type { ModelSettings, SoongConfig } from "../config/index.ts";
 import { SetupError } from "./home.ts";
 

@@ -21,7 +21,7 @@ import {
   type SessionOptions,
 } from "@soong/core";
 import { statSync } from "node:fs";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import type { McpServers, McpServersOptions } from "@soong/mcp";
 import type { NewSession, OpenSession, Store } from "@soong/store";
 import { defaultLockDirectory } from "@soong/platform";

@@ -1,7 +1,7 @@
 // What a reader sees as one character, and how many columns of a terminal it takes. Terminals differ on a few
 // emoji; nothing here may rest on more than that a line of so many columns is about that wide.
 
-import { isLowSurrogate } from "@soong/core/internal";
+import { isLowSurrogate } from "@soong/schema";
 
 export function splitGraphemes(text: string): string[] {
   // Most text by far; and taking it apart properly is slow.

@@ -1,7 +1,7 @@
 // The text that is typed, behind its prompt, as rows of a screen: as many as there is room for, around the
 // cursor.
 
-import { isLowSurrogate } from "@soong/core/internal";
+import { isLowSurrogate } from "@soong/schema";
 import { visibleLine } from "../output/index.ts";
 import { splitGraphemes, graphemeWidth, measureWidth } from "./grapheme-width.ts";
 import { layOutRows, type Row } from "./styled-text.ts";

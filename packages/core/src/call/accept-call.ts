@@ -9,7 +9,7 @@ import {
   type ArgumentLimits,
   type JsonValue,
   type ParsedArguments,
-} from "../schema/index.ts";
+} from "@soong/schema";
 import { effectsUnder, SEARCH_TOOLS, wireNameOf, type Surface } from "../surface/index.ts";
 import { messageOf, toolError } from "../tool/index.ts";
 import { ending, type Call, type Ending } from "./call.ts";

@@ -4,7 +4,7 @@
 import type { ArtifactRecord, Fact, Journal } from "../journal/index.ts";
 import { describePolicy, type Policy } from "../permission/index.ts";
 import { canonicalJson, type Resource } from "../tool/index.ts";
-import type { JsonObject, JsonValue } from "../schema/index.ts";
+import type { JsonObject, JsonValue } from "@soong/schema";
 
 /** Empty: nothing is known of it, or all that restricts now was heeded then. */
 export type SourcesOfArtifact = (

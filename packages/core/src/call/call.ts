@@ -13,7 +13,7 @@ import type { Judgement, PermissionFacts } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import type { HandlerOutcome } from "../result/index.ts";
 import type { CallClass } from "../schedule/index.ts";
-import type { JsonObject, JsonValue } from "../schema/index.ts";
+import type { JsonObject, JsonValue } from "@soong/schema";
 import type {
   ContentBlock,
   Effects,

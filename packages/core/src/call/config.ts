@@ -1,6 +1,6 @@
 // The settings of the kernel, in the names and sections of the user's config (CONF-3), with defaults.
 
-import { DEFAULT_ARGUMENT_LIMITS } from "../schema/index.ts";
+import { DEFAULT_ARGUMENT_LIMITS } from "@soong/schema";
 import type { NamePattern } from "../tool/index.ts";
 
 export interface KernelConfig {

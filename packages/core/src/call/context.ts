@@ -10,7 +10,7 @@ import {
   type ToolFacts,
 } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
-import type { JsonObject, JsonValue } from "../schema/index.ts";
+import type { JsonObject, JsonValue } from "@soong/schema";
 import { toolFacts } from "../surface/index.ts";
 import type {
   ArtifactAccess,

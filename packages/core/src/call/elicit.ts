@@ -2,7 +2,7 @@
 
 import { runHook, type HookPorts } from "../hook/index.ts";
 import type { GivenUp, Waited } from "../journal/index.ts";
-import type { JsonObject } from "../schema/index.ts";
+import type { JsonObject } from "@soong/schema";
 import type { ElicitationAnswer, ElicitationRequest } from "../tool/index.ts";
 import type { Call } from "./call.ts";
 import { hookPorts, hookSubject, notifyHooks, type HookHost } from "./hook-view.ts";

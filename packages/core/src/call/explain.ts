@@ -17,7 +17,7 @@ import {
   type Judgement,
   type UnmatchedRule,
 } from "../permission/index.ts";
-import type { JsonValue } from "../schema/index.ts";
+import type { JsonValue } from "@soong/schema";
 import type { Effects, Plan, ToolError } from "../tool/index.ts";
 import { acceptCall, resolveName } from "./accept-call.ts";
 import { Call, type Ending, type ToolCall } from "./call.ts";

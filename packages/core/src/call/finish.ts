@@ -17,7 +17,7 @@ import {
   type KeepOverflow,
   type MappingRules,
 } from "../result/index.ts";
-import { isPlainRecord } from "../schema/index.ts";
+import { isPlainRecord } from "@soong/schema";
 import {
   isPromise,
   messageOf,

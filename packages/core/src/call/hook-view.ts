@@ -9,7 +9,7 @@ import {
 } from "../hook/index.ts";
 import { within } from "../journal/index.ts";
 import { recordable } from "../result/index.ts";
-import type { JsonValue } from "../schema/index.ts";
+import type { JsonValue } from "@soong/schema";
 import { resourcesOf, toolOf, withinCall, type Call, type HookVerdict } from "./call.ts";
 import type { RunAuthority, RunBase } from "./host.ts";
 

@@ -3,7 +3,7 @@
 // not call a path is taken for one only where that cannot be mistaken: text that mentions a file is not asked about.
 
 import type { RegisteredTool } from "../registry/index.ts";
-import type { JsonSchema, JsonValue } from "../schema/index.ts";
+import type { JsonSchema, JsonValue } from "@soong/schema";
 import type { FindPath, Places, Resource, Restriction, Targets } from "../tool/index.ts";
 import { toolOf, type Call } from "./call.ts";
 import { placesOf, placesOfReading } from "./context.ts";

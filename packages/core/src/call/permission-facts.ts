@@ -1,7 +1,7 @@
 // What a call would touch and how risky it is (PERM-1): facts, apart from any decision about them.
 
 import { hostOf, type PermissionFacts } from "../permission/index.ts";
-import type { JsonObject, JsonSchema, JsonValue } from "../schema/index.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "@soong/schema";
 import { recordable } from "../result/index.ts";
 import { digestOf, type RunContext } from "../tool/index.ts";
 import { resourcesOf, toolOf, type Call } from "./call.ts";

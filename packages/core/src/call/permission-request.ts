@@ -1,7 +1,7 @@
 // What a person is shown before a call (PERM-6) and may answer (PERM-4).
 
 import type { ChainEntry, GrantScope, PermissionRule } from "../permission/index.ts";
-import type { JsonObject, JsonValue } from "../schema/index.ts";
+import type { JsonObject, JsonValue } from "@soong/schema";
 import type { Permission, Preview, Resource } from "../tool/index.ts";
 
 export interface PermissionRequest {

@@ -2,7 +2,7 @@
 // replaced input is validated, its targets are resolved anew, and every guard sees it again, until nothing changes.
 
 import { runHook, type AnyHook, type HookAnswers, type HookOutcome } from "../hook/index.ts";
-import type { JsonObject } from "../schema/index.ts";
+import type { JsonObject } from "@soong/schema";
 import { toolError } from "../tool/index.ts";
 import {
   cancelledEnding,

@@ -3,7 +3,7 @@
 
 import type { FactData, Redactor } from "../journal/index.ts";
 import { redactedPreview } from "../result/index.ts";
-import type { JsonValue } from "../schema/index.ts";
+import type { JsonValue } from "@soong/schema";
 import type { ProgressUpdate } from "../tool/index.ts";
 import type { Call } from "./call.ts";
 import type { RunBase } from "./host.ts";

@@ -11,7 +11,7 @@ import {
   type ToolGrant,
 } from "../permission/index.ts";
 import { redactedPreview, visibleJson } from "../result/index.ts";
-import { asJson } from "../schema/index.ts";
+import { asJson } from "@soong/schema";
 import { messageOf, toolError, type Preview } from "../tool/index.ts";
 import {
   cancelledEnding,

@@ -2,12 +2,7 @@
 // and then what the call would do with it. A changed input comes back through here (PIPE-2).
 
 import type { GivenUp, Waited } from "../journal/index.ts";
-import {
-  formatIssues,
-  isPlainRecord,
-  type JsonObject,
-  type ValidationIssue,
-} from "../schema/index.ts";
+import { formatIssues, isPlainRecord, type JsonObject, type ValidationIssue } from "@soong/schema";
 import type { ToolSchema } from "../registry/index.ts";
 import { readThrown, recordable, snapshotOf } from "../result/index.ts";
 import type { CallClass } from "../schedule/index.ts";

@@ -3,7 +3,7 @@
 
 import type { HandlerOutcome } from "../result/index.ts";
 import type { ToolSchema } from "../registry/index.ts";
-import type { ValidationIssue } from "../schema/index.ts";
+import type { ValidationIssue } from "@soong/schema";
 import { messageOf, toolError } from "../tool/index.ts";
 import { withinCall, type Call, type Ending } from "./call.ts";
 import type { RunBase } from "./host.ts";

@@ -1,7 +1,7 @@
 // Reads what a hook answered. Nothing unknown is let through: an answer that is not understood is a failed hook.
 
 import { isContentBlock } from "../result/index.ts";
-import { isRecord } from "../schema/index.ts";
+import { isRecord } from "@soong/schema";
 import type { HookAnswers, HookEvent } from "./hook.ts";
 
 type Kind = "text" | "boolean" | "object" | "blocks" | readonly string[];

@@ -1,6 +1,6 @@
 // Hooks as an author writes them (HOOK-1, HOOK-2, HOOK-6): what each event tells and what may be answered.
 
-import type { JsonObject, JsonValue } from "../schema/index.ts";
+import type { JsonObject, JsonValue } from "@soong/schema";
 import type {
   ContentBlock,
   ElicitationAnswer,

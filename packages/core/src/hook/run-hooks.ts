@@ -9,7 +9,7 @@ import {
   type PatternPlaces,
   type RestrictedPath,
 } from "../permission/index.ts";
-import type { JsonObject } from "../schema/index.ts";
+import type { JsonObject } from "@soong/schema";
 import { matchesName, messageOf, type RestrictedAccess } from "../tool/index.ts";
 import { readAnswer } from "./answer.ts";
 import type { AnyHook, HookAnswers, HookEvent, HookPayloads } from "./hook.ts";

@@ -39,33 +39,12 @@ export { readDefinition, toolRecord } from "../registry/index.ts";
 export { MARGIN, exactLine, exactText, headTail, isEmptyResult } from "../result/index.ts";
 export { readCallClass } from "../schedule/index.ts";
 export {
-  asJson,
-  asRecord,
-  collapseSpace,
-  createRegex,
-  firstChars,
-  isHighSurrogate,
-  isJsonObject,
-  isLowSurrogate,
-  isPlainRecord,
-  isRecord,
-  keywordsOf,
-  nearestName,
-  nestsDeeper,
-  omitUndefined,
-  oneLine,
-  parseArguments,
-  repairSchema,
-  shorten,
-} from "../schema/index.ts";
-export {
   catalogEntries,
   createDeferredIndex,
   effectsUnder,
   entriesIn,
   estimateDefinition,
   estimateTokens,
-  searchDocumentOf,
   toolFacts,
   type SearchedTool,
   wireNameOf,

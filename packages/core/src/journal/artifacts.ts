@@ -1,7 +1,7 @@
 // Bytes kept outside the conversation (ART-1): the record of an artifact, the store behind which a disk
 // or a database stands, and the store in memory. Bytes are kept raw; whoever reads them redacts.
 
-import { isHighSurrogate } from "../schema/index.ts";
+import { isHighSurrogate } from "@soong/schema";
 import { sha256Hex, ToolFailure, utf8Bytes, type ArtifactDescription } from "../tool/index.ts";
 import type { Clock, IdSource } from "./ports.ts";
 

@@ -1,7 +1,7 @@
 // A fact as a stream shows it: never above 64 KiB. What is too large for that is a reference into the journal, which has
 // every fact whole (EVENT-5): `journal:<session>/<seq>#<pointer>`, with the size and the beginning of what is there.
 
-import { firstChars } from "../schema/index.ts";
+import { firstChars } from "@soong/schema";
 import { utf8Length } from "../tool/index.ts";
 import type { Fact } from "./fact.ts";
 

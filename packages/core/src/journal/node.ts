@@ -1,6 +1,6 @@
 // One node of the conversation tree (STORE-2). The kernel makes the nodes a call leaves behind.
 
-import type { JsonObject } from "../schema/index.ts";
+import type { JsonObject } from "@soong/schema";
 import type { ContentBlock } from "../tool/index.ts";
 
 export type NodeKind =

@@ -1,7 +1,7 @@
 // The rule that "always" would write (PERM-18): made from the targets of one call, so that it covers no more than a yes for the
 // session would. Where a rule cannot say that, there is none to offer.
 
-import { omitUndefined } from "../schema/index.ts";
+import { omitUndefined } from "@soong/schema";
 import type { Resource } from "../tool/index.ts";
 import { isBoundToProject } from "./argv-pattern.ts";
 import type { ChainEntry } from "./decision.ts";

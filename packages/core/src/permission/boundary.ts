@@ -1,7 +1,7 @@
 // The places of a run: what is the project, where writing is ordinary, what is never written, what is
 // sensitive (PATH-2, PATH-3, PERM-14). Plain string comparison on canonical paths.
 
-import { omitUndefined } from "../schema/index.ts";
+import { omitUndefined } from "@soong/schema";
 import type { Roots } from "../tool/index.ts";
 import { escapeGlob } from "./glob.ts";
 import { foldCase, isWithin } from "./path.ts";

@@ -3,7 +3,7 @@
 
 import type { RegisteredTool } from "../registry/index.ts";
 import { isExactName, KNOWN_TAGS, matchesName } from "../tool/index.ts";
-import { nearestName, omitUndefined } from "../schema/index.ts";
+import { nearestName, omitUndefined } from "@soong/schema";
 import { baseName, parentOf } from "./path.ts";
 import { linkedPrefix } from "./path-pattern.ts";
 import type { PermissionRule } from "./permission-rule.ts";

@@ -1,7 +1,7 @@
 // A policy as a record (PERM-9): kept with the run, printed for people, and compiled again by replay
 // (REPLAY-1), which must judge as the run was judged.
 
-import { asJson, type JsonObject } from "../schema/index.ts";
+import { asJson, type JsonObject } from "@soong/schema";
 import { type CompiledPolicy, type Policy, type PolicyInput, compilePolicy } from "./policy.ts";
 import { builtInSensitivePaths } from "./sensitive-paths.ts";
 

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import { anyCharacter } from "../../../../test/any-character.ts";
-import type { JsonObject } from "../schema/index.ts";
+import type { JsonObject } from "@soong/schema";
 import type { Resource } from "../tool/index.ts";
 import type { Decision } from "./decision.ts";
 import { compileRecordedPolicy, describePolicy } from "./describe-policy.ts";

@@ -1,6 +1,6 @@
 // What can be wrong with single fields of a policy, in words that follow the field's name (CONF-2).
 
-import { nearestName } from "../schema/index.ts";
+import { nearestName } from "@soong/schema";
 
 export interface PolicyProblem {
   /** Where, such as `rules[2].decision`. */

@@ -1,7 +1,7 @@
 // The policy of a session and what one run adds to it. Rules are of one layer and simply come together;
 // of every other setting the stricter one holds, so that no run takes back what its session forbids.
 
-import { omitUndefined } from "../schema/index.ts";
+import { omitUndefined } from "@soong/schema";
 import type { NetworkPolicy, PolicyInput } from "./policy.ts";
 
 export function mergePolicies(session: PolicyInput, run: PolicyInput): PolicyInput {

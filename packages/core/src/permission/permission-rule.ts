@@ -1,7 +1,7 @@
 // A permission rule as people write it (CONF-4), and the sentences it puts into a chain. They depend on
 // the rule alone, so they are made once.
 
-import { omitUndefined } from "../schema/index.ts";
+import { omitUndefined } from "@soong/schema";
 import type { NamePattern } from "../tool/index.ts";
 import type { ChainEntry, Decision, RuleOrigin } from "./decision.ts";
 

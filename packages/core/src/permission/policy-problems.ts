@@ -1,6 +1,6 @@
 // What can be wrong with a policy as a whole: every finding at once, each with its field (CONF-2).
 
-import { isRecord } from "../schema/index.ts";
+import { isRecord } from "@soong/schema";
 import {
   type PolicyProblem,
   kindOf,

@@ -1,7 +1,7 @@
 // The effective policy of a run: checked and compiled once, then frozen (PERM-9). Nothing outside this
 // module can make or change one, so what is recorded with the run is what judged it.
 
-import { omitUndefined } from "../schema/index.ts";
+import { omitUndefined } from "@soong/schema";
 import { type NamePattern, type Roots, isExactName, matchesName } from "../tool/index.ts";
 import { type Boundary, compileBoundary } from "./boundary.ts";
 import type { Mode } from "./decision.ts";

@@ -1,7 +1,7 @@
 // What can be wrong with a rule as somebody wrote it (CONF-2, CONF-4). A rule that could never match is
 // an error here, because a deny that silently matches nothing is the worst way to be wrong.
 
-import { isRecord } from "../schema/index.ts";
+import { isRecord } from "@soong/schema";
 import {
   type PolicyProblem,
   kindOf,

@@ -1,6 +1,6 @@
 // Rules that have nothing to say of a call, each with the condition that keeps it from matching (PERM-17).
 
-import { omitUndefined } from "../schema/index.ts";
+import { omitUndefined } from "@soong/schema";
 import type { RuleCondition } from "./compile-rule.ts";
 import type { RuleOrigin } from "./decision.ts";
 import { type PermissionFacts, subjectOfCall } from "./facts.ts";

@@ -10,7 +10,7 @@ import {
   type LoweredSchema,
   type ReadSchema,
   type SchemaCheck,
-} from "../schema/index.ts";
+} from "@soong/schema";
 import {
   aliasProblem,
   definedEffects,

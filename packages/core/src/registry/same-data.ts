@@ -1,6 +1,6 @@
 // Whether two pieces of plain data are the same, the order of keys aside.
 
-import { isPlainRecord } from "../schema/index.ts";
+import { isPlainRecord } from "@soong/schema";
 
 /** Plain data only: of anything else nobody knows what it would be as JSON. */
 export function sameData(a: unknown, b: unknown): boolean {

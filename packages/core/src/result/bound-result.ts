@@ -2,7 +2,7 @@
 // artifact. Nothing is lost: whatever leaves the record is kept, raw.
 
 import type { ArtifactStore } from "../journal/index.ts";
-import type { JsonObject } from "../schema/index.ts";
+import type { JsonObject } from "@soong/schema";
 import {
   isMediaBlock,
   messageOf,

@@ -2,7 +2,7 @@
 // Redaction and bounding happen here, once, whatever tool it came from.
 
 import type { Redactor } from "../journal/index.ts";
-import { shorten, type JsonValue } from "../schema/index.ts";
+import { shorten, type JsonValue } from "@soong/schema";
 import {
   isErrorStatus,
   toolError,

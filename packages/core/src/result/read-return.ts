@@ -1,7 +1,7 @@
 // Folds whatever a handler returned or threw into one shape (DEF-7, RESULT-2). Nothing here trusts the
 // value: it may be cyclic, huge, a proxy, or hold getters that throw.
 
-import { type JsonObject, type JsonValue, isRecord, omitUndefined } from "../schema/index.ts";
+import { type JsonObject, type JsonValue, isRecord, omitUndefined } from "@soong/schema";
 import {
   isContextNodeKind,
   isErrorClass,

@@ -2,7 +2,7 @@
 // the record may not. Plain data is copied directly; everything odd goes the long way through JSON text,
 // which knows about toJSON, drops what JSON has no word for, and refuses cycles.
 
-import type { JsonObject, JsonValue } from "../schema/index.ts";
+import type { JsonObject, JsonValue } from "@soong/schema";
 
 export interface Snapshot {
   readonly value: JsonValue;

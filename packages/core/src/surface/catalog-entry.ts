@@ -1,6 +1,6 @@
 // One tool of a surface as it is recorded (SURF-8).
 
-import type { JsonObject } from "../schema/index.ts";
+import type { JsonObject } from "@soong/schema";
 
 export type CatalogPolicy = "allowed" | "ask" | "denied" | "sandboxed" | "unavailable";
 

@@ -3,7 +3,7 @@
 
 import { staticVerdict, type Policy } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
-import { type JsonObject, type JsonSchema, omitUndefined } from "../schema/index.ts";
+import { type JsonObject, type JsonSchema, omitUndefined } from "@soong/schema";
 import type { CatalogEntry, CatalogPolicy } from "./catalog-entry.ts";
 import { groupEntries, type CatalogGroup } from "./catalog-groups.ts";
 import { toolFacts } from "./effects-under.ts";

@@ -3,7 +3,7 @@
 import type { ExcludedTool, RegisteredTool } from "../registry/index.ts";
 import { listBudgetTokens, nameTokens } from "./list-deferred.ts";
 import { offeredSchema, type ModelProfile } from "./profile.ts";
-import type { JsonSchema } from "../schema/index.ts";
+import type { JsonSchema } from "@soong/schema";
 import type { Surface, SurfaceProblem } from "./surface.ts";
 
 /** The tool by which a model finds deferred tools. */

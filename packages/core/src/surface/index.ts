@@ -11,7 +11,5 @@ export type { DeferredList } from "./list-deferred.ts";
 export * from "./profile.ts";
 export * from "./resolve-surface.ts";
 export * from "./search-deferred.ts";
-export * from "./search/search-document.ts";
-export * from "./search/search-index.ts";
 export type * from "./surface.ts";
 export * from "./wire-name.ts";

@@ -1,12 +1,6 @@
 // What a model can be sent (SCHEMA-5, MODEL-2): data, chosen by the adapter before anything is sent.
 
-import {
-  isTaken,
-  keywordsOf,
-  relaxSchema,
-  type JsonSchema,
-  type SchemaTerms,
-} from "../schema/index.ts";
+import { isTaken, keywordsOf, relaxSchema, type JsonSchema, type SchemaTerms } from "@soong/schema";
 import type { RegisteredTool } from "../registry/index.ts";
 import { PORTABLE_NAMES, type NameProfile } from "./wire-name.ts";
 

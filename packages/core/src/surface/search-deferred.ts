@@ -2,9 +2,8 @@
 // and its index.
 
 import type { RegisteredTool } from "../registry/index.ts";
-import { omitUndefined } from "../schema/index.ts";
-import { searchDocumentOf } from "./search/search-document.ts";
-import { createSearchIndex, type SearchIndex } from "./search/search-index.ts";
+import { omitUndefined } from "@soong/schema";
+import { createSearchIndex, searchDocumentOf, type SearchIndex } from "@soong/search";
 import type { WireNames } from "./wire-name.ts";
 
 export interface FoundTool {

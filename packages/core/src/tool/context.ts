@@ -1,6 +1,6 @@
 // What a handler and a planner are given (DEF-7). Everything that touches the outside is a port here.
 
-import type { JsonObject, JsonValue } from "../schema/index.ts";
+import type { JsonObject, JsonValue } from "@soong/schema";
 import type { PreparedPlan, Resource } from "./plan.ts";
 import type { ArtifactRef } from "./result.ts";
 

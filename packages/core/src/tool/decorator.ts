@@ -1,6 +1,6 @@
 // `@tool` for the methods of a class (DEF-6): the same definition, with the method as its handler.
 
-import type { InferOutput, SchemaLike } from "../schema/index.ts";
+import type { InferOutput, SchemaLike } from "@soong/schema";
 import type { ToolContext } from "./context.ts";
 import type { AnyTool, ToolDefinition } from "./definition.ts";
 

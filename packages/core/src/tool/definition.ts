@@ -1,7 +1,7 @@
 // What an author writes about a tool (DEF-1, DEF-2). Data fields are snake_case because definitions are
 // exported as records; functions are camelCase.
 
-import type { InferOutput, JsonObject, SchemaLike } from "../schema/index.ts";
+import type { InferOutput, JsonObject, SchemaLike } from "@soong/schema";
 import type {
   ContextModifier,
   Places,

@@ -1,6 +1,6 @@
 // What one call would touch (DEF-5). A tool describes it here; only the evaluator decides about it.
 
-import type { JsonValue } from "../schema/index.ts";
+import type { JsonValue } from "@soong/schema";
 
 /** Every target is canonical: resolved paths, lower-case hosts, the executable that would really run. */
 export type Resource =

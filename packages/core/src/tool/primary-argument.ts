@@ -1,6 +1,6 @@
 // Which of its arguments says in a few words what a call is about: the file, the command or the words it is for.
 
-import { isRecord } from "../schema/index.ts";
+import { isRecord } from "@soong/schema";
 
 /** The first of these that an input has. */
 const TELLING = [

@@ -1,6 +1,6 @@
 // What a call ends in (RESULT-2…4): the record, and the exception a handler may throw to choose its error.
 
-import type { JsonObject, JsonValue } from "../schema/index.ts";
+import type { JsonObject, JsonValue } from "@soong/schema";
 import { SoongError } from "./soong-error.ts";
 
 export type ToolStatus =

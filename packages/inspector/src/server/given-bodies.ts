@@ -1,7 +1,7 @@
 // The bodies of requests, checked by hand: they come from a page, but anything with the token can send one.
 
 import { readPermissionAnswer, type JsonObject, type JsonValue } from "@soong/core";
-import { isPlainRecord } from "@soong/core/internal";
+import { isPlainRecord } from "@soong/schema";
 import type { AnswerGiven, ChangedTool, PlaygroundCall, WhatIfAsked } from "../wire/index.ts";
 import { bad } from "./handler.ts";
 

@@ -1,7 +1,7 @@
 // Where a text may be cut without a secret being cut in two: half of one is not recognised. A cut is safe when hiding
 // secrets on each side of it gives the same as hiding them in the whole.
 
-import { isLowSurrogate } from "@soong/core/internal";
+import { isLowSurrogate } from "@soong/schema";
 
 export type Redact = (text: string) => string;
 

@@ -2,7 +2,7 @@
 // text with its secrets hidden. Lets others work in between (EVENT-4).
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createRegex } from "@soong/core/internal";
+import { createRegex } from "@soong/schema";
 import type { ArtifactMatches } from "../wire/index.ts";
 import type { ArtifactBytes } from "./artifact-bytes.ts";
 import { bad } from "./handler.ts";

@@ -1,7 +1,7 @@
 // All that is known of one call, put together from its facts and the node the model reads.
 
 import { KERNEL_FACT_TEXTS, type ConversationNode, type Fact } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import type { CallStory, Lane } from "../wire/index.ts";
 import { callDecisions } from "./call-decisions.ts";
 import { callHooks } from "./call-hooks.ts";

@@ -1,7 +1,7 @@
 // A conversation as the page shows it: who said what, oldest first, in pages, with what is long cut.
 
 import type { ContentBlock, ConversationNode, NodeKind } from "@soong/core";
-import { firstChars } from "@soong/core/internal";
+import { firstChars } from "@soong/schema";
 import type { Conversation, ConversationItem } from "../wire/index.ts";
 import { asText } from "./one-line.ts";
 import { dataIn, listIn, textIn, type Data } from "./read-data.ts";

@@ -1,6 +1,6 @@
 // Reading a record that may be of an older or a newer version, or nonsense: what is not as expected is not there.
 
-import { isRecord } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 
 export type Data = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@
 
 import type { WorkerData } from "@soong/agent";
 import type { Fact, RunEndData } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import type { RunRow } from "../wire/index.ts";
 import { oneLine } from "./one-line.ts";
 import { recordedUsage, usageOf, withRequest, type UsageSum } from "./run-usage.ts";

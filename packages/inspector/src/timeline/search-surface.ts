@@ -8,12 +8,8 @@ import {
   type Fact,
   type FoundTool,
 } from "@soong/core";
-import {
-  createDeferredIndex,
-  searchDocumentOf,
-  wireNames,
-  type SearchedTool,
-} from "@soong/core/internal";
+import { createDeferredIndex, wireNames, type SearchedTool } from "@soong/core/internal";
+import { searchDocumentOf } from "@soong/search";
 import type { SurfaceMatches } from "../wire/index.ts";
 import { readDefinitions, type Definitions, type RecordedTool } from "./definitions.ts";
 import { catalogAt, definitionOf } from "./surface-view.ts";

@@ -1,7 +1,7 @@
 // Text of a server in a message of ours: one line, bounded, without what a terminal would obey, and
 // without the secrets it was given.
 
-import { oneLine } from "@soong/core/internal";
+import { oneLine } from "@soong/schema";
 
 const LONGEST = 500;
 /** Shorter values are words like "true"; to hide them would hide the message. */

@@ -1,7 +1,7 @@
 // What is kept of a login. The token belongs to one server at one address, and to the authorization server
 // that issued it; the client it was issued to is kept with it.
 
-import { isRecord } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 
 export interface StoredLogin {
   readonly version: 1;

@@ -10,7 +10,7 @@ import {
   type SchemaCheck,
   type ToolContext,
 } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { inTime } from "@soong/platform";
 import { isSafe, safeSchema, safeText } from "../catalog/index.ts";
 

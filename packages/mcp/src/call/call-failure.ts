@@ -2,7 +2,7 @@
 // and what to do next.
 
 import { ToolFailure, type JsonObject, type ToolError } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { safeText } from "../catalog/index.ts";
 import type { McpRequestFailure } from "../connection/index.ts";
 

@@ -2,7 +2,7 @@
 // questions go to the caller, and all of it ends with the call.
 
 import { messageOf, type FactContent, type JsonObject, type ToolContext } from "@soong/core";
-import { isJsonObject, omitUndefined } from "@soong/core/internal";
+import { isJsonObject, omitUndefined } from "@soong/schema";
 import { inTime } from "@soong/platform";
 import { safeLine } from "../catalog/index.ts";
 import {

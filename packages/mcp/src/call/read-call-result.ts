@@ -9,7 +9,7 @@ import {
   type JsonValue,
   type ToolContext,
 } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { McpRequestFailure } from "../connection/index.ts";
 import { readContent } from "./read-content.ts";
 

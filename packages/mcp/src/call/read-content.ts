@@ -10,7 +10,7 @@ import {
   messageOf,
   type ToolContext,
 } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { safeLine } from "../catalog/index.ts";
 
 export interface ReadContent {

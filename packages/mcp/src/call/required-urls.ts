@@ -2,7 +2,7 @@
 // the same call is made again.
 
 import type { ToolContext } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { McpRequestFailure } from "../connection/index.ts";
 import { answerElicitation } from "./answer-elicitation.ts";
 

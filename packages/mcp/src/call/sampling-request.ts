@@ -3,7 +3,7 @@
 // such wishes, checked as far as we vouch for their shape.
 
 import type { JsonObject, JsonValue } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 
 const MAX_CHARS = 2 * 1024 * 1024;
 const MAX_MESSAGES = 1_000;

@@ -1,7 +1,7 @@
 // What changed between two definitions of a tool, in words the user can judge (MCP-7).
 
 import { canonicalJson } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import type { ServerTool } from "./server-tool.ts";
 import { safeLine } from "./safe-text.ts";
 

@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { canonicalJson } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { describeChange } from "./describe-change.ts";
 import type { ServerTool } from "./server-tool.ts";
 

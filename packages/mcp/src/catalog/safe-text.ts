@@ -1,7 +1,7 @@
 // Text of a server, before anyone reads it: bounded, and without characters that hide or rearrange what
 // is there (terminal sequences, direction marks, invisible letters).
 
-import { isRecord, oneLine } from "@soong/core/internal";
+import { isRecord, oneLine } from "@soong/schema";
 import { SCHEMA_MAPS } from "../connection/index.ts";
 
 /** Line breaks and tabs stay; so do the joiners that real scripts and emoji need. */

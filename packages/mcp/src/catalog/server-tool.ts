@@ -1,7 +1,7 @@
 // One definition of a server, read (MCP-1, REG-2): a tool, or the reason why it is none.
 
 import type { JsonObject } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 
 /** What a server says of its tool, as it says it: this is what is pinned (MCP-7). */
 export interface ServerTool {

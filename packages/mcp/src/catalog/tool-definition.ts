@@ -2,7 +2,8 @@
 // server says of its own tool may only make it stricter.
 
 import { readSchema, type AnyTool, type JsonObject, type ToolContext } from "@soong/core";
-import { nameProblem, repairSchema } from "@soong/core/internal";
+import { nameProblem } from "@soong/core/internal";
+import { repairSchema } from "@soong/schema";
 import type { McpServerEntry } from "../settings/index.ts";
 import { safeLine, safeSchema, safeText } from "./safe-text.ts";
 import type { ServerTool } from "./server-tool.ts";

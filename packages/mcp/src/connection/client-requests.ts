@@ -8,7 +8,7 @@ import {
   type RequestOptions,
 } from "@modelcontextprotocol/client";
 import type { Clock, JsonObject } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { startCallTimer, type CallTimer } from "./call-timer.ts";
 import type {
   ConnectedServer,

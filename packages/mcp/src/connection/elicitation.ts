@@ -1,7 +1,7 @@
 // A server's question, in the words of either era, and our answer to it (MCP-5).
 
 import type { ElicitationAnswer, ElicitationRequest } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import type { AnswerElicitation, QuestionOptions } from "./connected-server.ts";
 
 /** A caller that cannot be asked, or fails to answer, has declined. */

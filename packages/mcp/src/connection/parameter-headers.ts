@@ -3,7 +3,7 @@
 // era knows them, and only over HTTP.
 
 import type { Transport } from "@modelcontextprotocol/client";
-import { isRecord } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 
 export interface ParameterHeader {
   /** From the arguments inwards. */

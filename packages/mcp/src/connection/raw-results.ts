@@ -5,7 +5,7 @@
 import { INTERNAL_ERROR } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, StandardSchemaV1, Transport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 
 const RAW = Symbol("raw result");
 

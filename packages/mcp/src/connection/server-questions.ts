@@ -7,7 +7,7 @@ import {
   type ClientCapabilities,
 } from "@modelcontextprotocol/client";
 import type { JsonObject, JsonValue } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import type { AskedHost, HostRequest, ToolCallOptions } from "./connected-server.ts";
 import type { ConnectionOptions } from "./connection-types.ts";
 import { answerElicitation } from "./elicitation.ts";

@@ -2,7 +2,7 @@
 // what a model reads, and goes back into the blocks it belongs to, as far as the protocol knows it.
 
 import type { ContentBlock, JsonObject, JsonValue, ToolResult } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 
 /** Names the protocol keeps for itself: they are about the server's connection, not about ours. */
 const RESERVED = "io.modelcontextprotocol/";

@@ -12,7 +12,7 @@ import {
   type Run,
   type ToolResult,
 } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import type { Relay, RelayChange } from "../relay/index.ts";
 import { createClientRelay, type ClientRelay } from "./client-relay.ts";
 import { createClientRuns, READ_ARTIFACT, type RunParts, type Through } from "./client-runs.ts";

@@ -2,7 +2,7 @@
 // found tool is called here, and with which arguments.
 
 import type { JsonObject, ModelTools, ToolResult } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { CALL_TOOL } from "./list-tools.ts";
 import { INLINE_LIMIT_BYTES } from "./client-runs.ts";
 

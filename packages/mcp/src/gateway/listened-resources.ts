@@ -1,7 +1,7 @@
 // Resources a client of the newer protocol listens for: the SDK keeps those streams and tells no one which
 // resources they are about, so the request that opens one is looked at on its way.
 
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import type { ClientRelay } from "./client-relay.ts";
 
 const MAX_RESOURCES = 100;

@@ -9,7 +9,7 @@ import {
   type ReadResourceResult,
 } from "@modelcontextprotocol/server";
 import type { ToolResult } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { relayedMessages } from "../relay/index.ts";
 import { CALL_TOOL } from "./list-tools.ts";
 import { clientBlocks, noticeOf } from "./map-result.ts";

@@ -3,7 +3,7 @@
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ContentBlock, JsonObject, JsonValue, ToolResult } from "@soong/core";
-import { isJsonObject, omitUndefined } from "@soong/core/internal";
+import { isJsonObject, omitUndefined } from "@soong/schema";
 import { besideContent, fieldsBeside, metaInside, metaOf } from "./beside-content.ts";
 
 type ClientBlock = CallToolResult["content"][number];

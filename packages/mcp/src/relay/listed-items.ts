@@ -1,7 +1,7 @@
 // Prompts, resources and templates as a server lists them, read one by one: bounded, made safe, and omitted where
 // they cannot be used at all.
 
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { safeLine, safeText } from "../catalog/index.ts";
 
 export interface ListedPrompt {

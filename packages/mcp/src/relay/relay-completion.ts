@@ -1,7 +1,7 @@
 // completion/complete on its way to the server whose prompt or template it is about, and what comes back of it.
 
 import type { JsonObject } from "@soong/core";
-import { isJsonObject, omitUndefined } from "@soong/core/internal";
+import { isJsonObject, omitUndefined } from "@soong/schema";
 import { safeLine } from "../catalog/index.ts";
 import { McpRequestFailure, type ConnectedServer } from "../connection/index.ts";
 import type { Completion } from "./relay-types.ts";

@@ -3,7 +3,7 @@
 // effect is not done here: it is a call of the kernel (relay-tools).
 
 import { systemClock, type Clock, type JsonObject } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import type { McpHost } from "../call/index.ts";
 import type { ConnectedServer, McpConnection } from "../connection/index.ts";
 import type { McpServers } from "../source/index.ts";

@@ -2,7 +2,7 @@
 // how many blocks it takes, ride along in the result's metadata.
 
 import type { HandlerResult, JsonObject, JsonValue, ToolContext, ToolResult } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { readContent } from "../call/index.ts";
 import { safeText } from "../catalog/index.ts";
 

@@ -1,7 +1,7 @@
 // The text of mcp.json: `{"mcpServers": {"<id>": {…}}}`, the form every host of this ecosystem reads. All
 // problems are reported at once, in the order of the file.
 
-import { isRecord, nearestName } from "@soong/core/internal";
+import { isRecord, nearestName } from "@soong/schema";
 import { checkDocument, parseDocument, type Place } from "@soong/platform";
 import { createFiller, secretsInText, type Environment } from "./fill-variables.ts";
 import { readEntry } from "./read-entry.ts";

@@ -1,6 +1,6 @@
 // One server of the file, with its defaults, or what is wrong with it.
 
-import { isRecord, nearestName, omitUndefined } from "@soong/core/internal";
+import { isRecord, nearestName, omitUndefined } from "@soong/schema";
 import { shape, type Place } from "@soong/platform";
 import { ENTRY_KEYS, meaningOf, type EntryKey } from "./entry-keys.ts";
 import type { Filler } from "./fill-variables.ts";

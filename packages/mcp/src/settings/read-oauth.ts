@@ -1,6 +1,6 @@
 // What the user knows of a remote server's login: a client registered by hand, the scopes to ask for.
 
-import { isRecord, nearestName, omitUndefined } from "@soong/core/internal";
+import { isRecord, nearestName, omitUndefined } from "@soong/schema";
 import type { Place } from "@soong/platform";
 import { holdsVariable } from "./fill-variables.ts";
 import type { McpOAuthSettings } from "./server-entry.ts";

@@ -1,7 +1,8 @@
 // How a server is reached: a program to start, or an address. Exactly one of the two.
 
 import { isAbsolute } from "node:path";
-import { isRecord, isSecretName, omitUndefined } from "@soong/core/internal";
+import { isSecretName } from "@soong/core/internal";
+import { isRecord, omitUndefined } from "@soong/schema";
 import type { Place } from "@soong/platform";
 import { holdsVariable, type Filler } from "./fill-variables.ts";
 import { readOAuth } from "./read-oauth.ts";

@@ -15,7 +15,7 @@ import {
   type Registry,
   type ToolContext,
 } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import {
   buildCatalog,
   canonicalName,

@@ -1,7 +1,7 @@
 // The words a shape is written in: what a value may be. A shape reports every value that is something else and
 // continues, so that all mistakes are reported at once; its type is that of a value without any.
 
-import { isRecord, nearestName } from "@soong/core/internal";
+import { isRecord, nearestName } from "@soong/schema";
 import type { Place, Shape, ShapeValue } from "./place.ts";
 import { controlCharacter } from "./plain-text.ts";
 import { shorten } from "./problem.ts";

@@ -11,7 +11,7 @@ import {
   type ArtifactRecord,
   type ArtifactStoreSink,
 } from "@soong/core";
-import { isHighSurrogate, omitUndefined } from "@soong/core/internal";
+import { isHighSurrogate, omitUndefined } from "@soong/schema";
 import type { AtCrashPoint } from "../contract/index.ts";
 import { unfinishedName } from "./private-directory.ts";
 

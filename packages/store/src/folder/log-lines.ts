@@ -2,7 +2,7 @@
 // and facts read back from the journal give the same text.
 
 import { isTerminalFact, type Fact } from "@soong/core";
-import { asRecord, oneLine } from "@soong/core/internal";
+import { asRecord, oneLine } from "@soong/schema";
 import type { CommittedFact } from "./run-folders-contract.ts";
 
 const SUMMARY = 500;

@@ -3,7 +3,7 @@
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import {
   StoreError,
   type AtCrashPoint,

@@ -9,7 +9,7 @@ import {
   defineTool,
   toolResult,
 } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { targetsOfArtifact } from "./artifact-targets.ts";
 import { readPage } from "./read-page.ts";
 import { compileQuery, searchArtifact, type ArtifactSearch } from "./search-artifact.ts";

@@ -1,7 +1,7 @@
 // Where a text may be cut so that no secret is cut in two: half a secret is not recognised as one. A
 // border is safe when hiding secrets on each side by itself gives the same as hiding them in the whole.
 
-import { isLowSurrogate } from "@soong/core/internal";
+import { isLowSurrogate } from "@soong/schema";
 
 /** Longer than any secret we know of: a private key of 16 384 bits has about 13 000 characters. */
 export const MARGIN = 16 * 1024;

@@ -2,7 +2,7 @@
 // text: a pattern must not find out what a secret is by trying.
 
 import { ToolFailure, type ArtifactRef, type ToolContext } from "@soong/core";
-import { createRegex } from "@soong/core/internal";
+import { createRegex } from "@soong/schema";
 import { decodeWindow } from "./decoded-window.ts";
 import { MARGIN, safeBorder } from "./safe-border.ts";
 

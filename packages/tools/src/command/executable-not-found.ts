@@ -3,7 +3,7 @@
 
 import { readdirSync } from "node:fs";
 import { ToolFailure } from "@soong/core";
-import { nearestName } from "@soong/core/internal";
+import { nearestName } from "@soong/schema";
 import { findExecutable } from "@soong/platform";
 
 export function executableNotFound(

@@ -1,7 +1,7 @@
 // code.run_command (CMD-1): one program with its arguments, never a shell line, in the project.
 
 import { defineTool, kernelConfig, systemClock, type AnyTool, type Clock } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import type { FilesRead } from "../file/index.ts";
 import { commandEnvironment, startProcess } from "@soong/platform";
 import { commandInput, type CommandInput } from "./command-input.ts";

@@ -9,7 +9,7 @@ import {
   type SessionOptions,
   type ToolResult,
 } from "@soong/core";
-import { isRecord } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 import { problemAt, type Problem } from "@soong/platform";
 import { directoryTrustProblem, readJsonFile } from "../json/index.ts";
 import {

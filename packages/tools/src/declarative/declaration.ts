@@ -2,7 +2,7 @@
 // the schema) is left to the kernel.
 
 import type { JsonObject } from "@soong/core";
-import { isRecord } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 import { shape, type Shape, type ShapeValue } from "@soong/platform";
 
 export type Declaration = ShapeValue<ReturnType<typeof declarationShape>>;

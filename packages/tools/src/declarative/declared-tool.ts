@@ -9,7 +9,7 @@ import {
   type JsonObject,
   type ToolContext,
 } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { DEFAULT_ENV_ALLOWLIST, findProgram, programEnvironment } from "@soong/platform";
 import { lookThroughTrees, pathsInReach, walkedTrees } from "../command/index.ts";
 import { renderArgv, type ArgvTemplate, type Rendered } from "./argv-template.ts";

@@ -2,7 +2,7 @@
 // or would take for something else, is refused in words the model can act on (DECL-3).
 
 import type { JsonObject, JsonValue } from "@soong/core";
-import { isRecord } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 import type { SchemaField } from "./schema-field.ts";
 
 /** The texts a field stands for: none when it is absent, several for a list. */

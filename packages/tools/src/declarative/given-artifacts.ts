@@ -2,7 +2,7 @@
 // names. It cannot claim any other.
 
 import { messageOf, type ArtifactRef, type ToolContext } from "@soong/core";
-import { isRecord } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 
 export type GivenArtifact =
   | { readonly artifact_id: string }

@@ -2,7 +2,8 @@
 
 import { basename, dirname, isAbsolute } from "node:path";
 import { ToolFailure, type AnyTool, type JsonObject, type RegisteredTool } from "@soong/core";
-import { isRecord, readDefinition } from "@soong/core/internal";
+import { readDefinition } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 import {
   checkDocument,
   findProgram,

@@ -7,10 +7,9 @@ import {
   isErrorClass,
   isHandlerErrorStatus,
   isHandlerStatus,
-  isRecord,
   isRecovery,
-  nestsDeeper,
 } from "@soong/core/internal";
+import { isRecord, nestsDeeper } from "@soong/schema";
 import { readArtifacts, type GivenArtifact } from "./given-artifacts.ts";
 
 export type ReadOutput =

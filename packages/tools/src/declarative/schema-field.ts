@@ -2,7 +2,7 @@
 // may be absent, whether it is a list. Only what can stand in a command line is let through.
 
 import { isSensitive, type JsonSchema, type SensitivePath } from "@soong/core";
-import { isRecord, nearestName } from "@soong/core/internal";
+import { isRecord, nearestName } from "@soong/schema";
 import { templateName } from "./template.ts";
 
 export interface SchemaField {

@@ -1,7 +1,7 @@
 // One line as it is shown: whole, or cut to a number of bytes on a character border, and never in the
 // middle of a secret, because half of one would not be recognised when the result is redacted.
 
-import { isHighSurrogate } from "@soong/core/internal";
+import { isHighSurrogate } from "@soong/schema";
 import { cutToBytes } from "../text/index.ts";
 
 export interface ShownLine {

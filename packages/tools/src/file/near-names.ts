@@ -2,7 +2,7 @@
 
 import { opendir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { nearestName } from "@soong/core/internal";
+import { nearestName } from "@soong/schema";
 
 const MOST_SUGGESTIONS = 3;
 const MOST_NAMES_LOOKED_AT = 5000;

@@ -2,7 +2,7 @@
 // something to say; programs get the same as data.
 
 import { ToolFailure, toolResult, type HandlerResult, type Roots } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { shownPath } from "../path/index.ts";
 import type { TextFormat } from "../text/index.ts";
 import type { LinesRead } from "./line-reader.ts";

@@ -2,7 +2,7 @@
 // stdout, stderr as log. Whatever goes wrong is thrown: for a guard the kernel makes a deny or a question of it.
 
 import type { AnyHook, Hook, HookEvent, NamePattern } from "@soong/core";
-import { isRecord, omitUndefined } from "@soong/core/internal";
+import { isRecord, omitUndefined } from "@soong/schema";
 import {
   findProgram,
   programEnvironment,

@@ -4,7 +4,8 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ToolFailure, type AnyHook, type HookEvent } from "@soong/core";
-import { isGuard, isRecord, pathPatternProblem } from "@soong/core/internal";
+import { isGuard, pathPatternProblem } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 import {
   checkDocument,
   findProgram,

@@ -4,7 +4,7 @@
 import { lstat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Places, RestrictedAccess, Resource } from "@soong/core";
-import { omitUndefined } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
 import { isCaseInsensitive } from "./case-insensitive.ts";
 import { ranByGit } from "./git-directory.ts";
 import { resolvePath } from "./resolve-path.ts";

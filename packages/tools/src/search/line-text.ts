@@ -1,6 +1,6 @@
 // A line as it is shown: columns in characters, and no more of a long line than is useful around a match.
 
-import { isHighSurrogate, isLowSurrogate } from "@soong/core/internal";
+import { isHighSurrogate, isLowSurrogate } from "@soong/schema";
 
 /** The most characters shown of a line with a match, and of a line beside one. */
 const MOST_MATCH_CHARS = 1000;

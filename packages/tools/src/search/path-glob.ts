@@ -3,7 +3,8 @@
 // for all the others.
 
 import { ToolFailure } from "@soong/core";
-import { baseName, shorten } from "@soong/core/internal";
+import { baseName } from "@soong/core/internal";
+import { shorten } from "@soong/schema";
 import { compileWildcard, type Wildcard } from "./wildcard.ts";
 
 export interface PathGlob {

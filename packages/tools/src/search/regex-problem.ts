@@ -2,7 +2,7 @@
 // group of its own and a caret below it.
 
 import { ToolFailure } from "@soong/core";
-import { shorten } from "@soong/core/internal";
+import { shorten } from "@soong/schema";
 
 export function refusedQuery(query: string, complaint: string): ToolFailure {
   const lines = complaint.split("\n").map((line) => line.replace(/\r$/, ""));

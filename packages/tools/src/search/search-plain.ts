@@ -4,7 +4,7 @@
 import { closeSync, read } from "node:fs";
 import { promisify } from "node:util";
 import type { LinearRegex } from "@soong/core";
-import { createRegex } from "@soong/core/internal";
+import { createRegex } from "@soong/schema";
 import { openRegularFile } from "../path/index.ts";
 import { createEventLoopYield } from "./yield-to-event-loop.ts";
 import { codePointsBefore, MOST_ANSWER_CHARS, shownContext, shownMatch } from "./line-text.ts";

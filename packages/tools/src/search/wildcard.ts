@@ -2,7 +2,7 @@
 // before a literal character. Patterns come from projects and models, so none of them is run on a
 // backtracking engine: a match takes time in proportion to the name, whatever the pattern.
 
-import { createRegex } from "@soong/core/internal";
+import { createRegex } from "@soong/schema";
 
 export type Wildcard = (text: string) => boolean;
 

@@ -1,7 +1,7 @@
 // What a runtime says over its socket, as far as the page can show it. It may be of another version, or none of ours: what
 // is not whole is not taken, so that none of them can end the inspector, or be answered without being seen (PERM-6).
 
-import { isPlainRecord } from "@soong/core/internal";
+import { isPlainRecord } from "@soong/schema";
 import type { ControlClient, ControlEvent, ListedGrant, ListedQuestion } from "@soong/control";
 
 export type Settled = Extract<ControlEvent, { event: "question.settled" }>["data"];

@@ -2,7 +2,7 @@
 // left to others.
 
 import { createInterface } from "node:readline";
-import { isRecord } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 import type { ControlClient, ControlEvent, QuestionAnswer } from "@soong/control";
 import type { Output } from "../../output/index.ts";
 import type { CommandContext } from "../context.ts";

@@ -2,7 +2,7 @@
 // (PERM-19): a command that a model runs cannot answer for the user.
 
 import type { JsonObject } from "@soong/core";
-import { asJson } from "@soong/core/internal";
+import { asJson } from "@soong/schema";
 import type { QuestionRecord, Store } from "@soong/store";
 import { describeAnswer, readStoredRequest } from "@soong/control";
 import {

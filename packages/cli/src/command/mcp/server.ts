@@ -2,7 +2,7 @@
 
 import type { AcceptedChange, McpLoginStatus, McpServerEntry, McpServerStatus } from "@soong/mcp";
 import { pad, UsageError, visibleLine, wrap, type Output } from "../../output/index.ts";
-import { nearestName } from "@soong/core/internal";
+import { nearestName } from "@soong/schema";
 import type { LoadedConfig } from "../../config/index.ts";
 import { serversFile } from "../../runtime/index.ts";
 

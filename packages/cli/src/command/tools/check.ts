@@ -3,7 +3,7 @@
 
 import { resolve } from "node:path";
 import type { JsonObject } from "@soong/core";
-import { isRecord } from "@soong/core/internal";
+import { isRecord } from "@soong/schema";
 import { checkDeclarativeTool, describeProblem, type CheckedTool } from "@soong/tools";
 import { EXIT, UsageError, visible, visibleLine, type Output } from "../../output/index.ts";
 import { declarativeOptions, toolsFolder } from "../../runtime/index.ts";

@@ -1,7 +1,7 @@
 // The input of a call as it is typed: JSON as an argument, from stdin with `-`, or nothing for none.
 
 import type { Kernel } from "@soong/core";
-import { nearestName } from "@soong/core/internal";
+import { nearestName } from "@soong/schema";
 import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
 import type { Runtime } from "../../runtime/index.ts";
 import { chooseServers } from "../await-servers.ts";

@@ -10,7 +10,9 @@ import {
   type Run,
   type SearchMatch,
 } from "@soong/core";
-import { catalogEntries, omitUndefined, searchDocumentOf, toolRecord } from "@soong/core/internal";
+import { catalogEntries, toolRecord } from "@soong/core/internal";
+import { omitUndefined } from "@soong/schema";
+import { searchDocumentOf } from "@soong/search";
 import { EXIT, fit, pad, visibleLine, type Output } from "../../output/index.ts";
 import { openRuntime } from "../../runtime/index.ts";
 import { awaitServers, noteWaiting } from "../await-servers.ts";

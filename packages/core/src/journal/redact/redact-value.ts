@@ -1,7 +1,7 @@
 // The walk through a value: every text and key in it is redacted, sensitive fields go whole. Copies only
 // where something was found.
 
-import type { JsonValue } from "../../schema/index.ts";
+import type { JsonValue } from "@soong/schema";
 import type { RedactionScope } from "./find-secrets.ts";
 import { MIN_LENGTH } from "./known-secret.ts";
 import { MAX_DEPTH, SENSITIVE, TOO_DEEP } from "./placeholders.ts";

@@ -1,7 +1,7 @@
 // What may never be written down or sent on (REDACT-1, REDACT-2): known secret values in whatever
 // spelling, recognised key formats, and fields a schema calls sensitive. Pure; one redactor per run.
 
-import type { JsonValue } from "../../schema/index.ts";
+import type { JsonValue } from "@soong/schema";
 import { createFinder, type RedactionScope } from "./find-secrets.ts";
 import { MIN_LENGTH, worthHiding, type KnownSecret } from "./known-secret.ts";
 import { createPlaceholders } from "./placeholders.ts";

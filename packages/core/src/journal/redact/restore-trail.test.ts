@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import type { JsonValue } from "../../schema/index.ts";
+import type { JsonValue } from "@soong/schema";
 import { createRedactor } from "./redactor.ts";
 
 const numRuns = process.env["SOONG_TEST_FULL"] === "1" ? 10_000 : 300;

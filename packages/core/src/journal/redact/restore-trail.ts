@@ -1,7 +1,7 @@
 // The way back from one reversible copy: what its placeholders were made of, and which of them cannot be
 // told from text that stood there before.
 
-import { isRecord, type JsonValue } from "../../schema/index.ts";
+import { isRecord, type JsonValue } from "@soong/schema";
 import { MAX_DEPTH, OPENING, PLACEHOLDER, placeholdersIn } from "./placeholders.ts";
 
 export interface Trail {

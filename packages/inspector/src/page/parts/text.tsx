@@ -2,7 +2,8 @@
 // every line.
 
 import { visible, visibleLine } from "@soong/core";
-import { exactText, isHighSurrogate } from "@soong/core/internal";
+import { exactText } from "@soong/core/internal";
+import { isHighSurrogate } from "@soong/schema";
 import { useEffect, useState } from "preact/hooks";
 import { LinkButton } from "./button.tsx";
 

@@ -1,7 +1,7 @@
 // Which of several forms a value that is already there has.
 
 import type { JsonValue } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { typeOf, type Branch } from "./field.ts";
 import { equal, resolved, type Schema } from "./schema.ts";
 

@@ -2,7 +2,7 @@
 // is edited as JSON.
 
 import type { JsonValue } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { resolved, type Schema } from "./schema.ts";
 
 /** What a schema says of a value in words. */

@@ -2,7 +2,8 @@
 // the schema would refuse, so that going over to JSON and back loses nothing.
 
 import { visibleLine, type JsonObject, type JsonValue } from "@soong/core";
-import { isJsonObject, pointerStep } from "@soong/core/internal";
+import { pointerStep } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { branchOf } from "./branch.ts";

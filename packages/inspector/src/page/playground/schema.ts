@@ -2,7 +2,7 @@
 // itself), `allOf` put together where that says the same. What goes further is left to the JSON editor.
 
 import type { JsonObject, JsonValue } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 
 export type Schema = JsonObject;
 

@@ -3,7 +3,8 @@
 
 import { errorText } from "../api/client.ts";
 import type { JsonValue } from "@soong/core";
-import { isJsonObject, pointerStep } from "@soong/core/internal";
+import { pointerStep } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { branchOf } from "./branch.ts";
 import { fieldOf, type Field } from "./field.ts";
 import { equal, resolved, type Schema } from "./schema.ts";

@@ -2,7 +2,7 @@
 
 import { Mono, Prose } from "../parts/text.tsx";
 import { visibleLine, type JsonObject, type JsonValue } from "@soong/core";
-import { isJsonObject } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
 import { useState } from "preact/hooks";
 import type { Question } from "../../wire/index.ts";
 import { ProblemText } from "../parts/loading.tsx";

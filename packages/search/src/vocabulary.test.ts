@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { editDistance } from "../../schema/index.ts";
+import { editDistance } from "@soong/schema";
 import { stem } from "./stem.ts";
 import { createVocabulary } from "./vocabulary.ts";
 

@@ -1,7 +1,7 @@
 // Finds what an unknown word may have meant: known stems that begin with it, and those one or two
 // slips away. One slip never changes the first and the last letter of a word both, and two are only
 // looked for behind the same first letter, so two buckets of the vocabulary hold every candidate.
-import { editDistance } from "../../schema/index.ts";
+import { editDistance } from "@soong/schema";
 import { createIntegerLists, type IntegerLists } from "./integer-lists.ts";
 import { stem } from "./stem.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { anyCharacter } from "../../../../../test/any-character.ts";
+import { anyCharacter } from "../../../test/any-character.ts";
 import { foldName, tokenize } from "./tokenize.ts";
 
 describe("tokenize", () => {

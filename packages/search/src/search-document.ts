@@ -1,7 +1,7 @@
 // What the index reads of a tool, and how it is taken from a definition. Schemas come from outside
 // servers, so the walk is breadth first and bounded in nodes, depth and text.
 
-import { isRecord } from "../../schema/index.ts";
+import { isRecord } from "@soong/schema";
 
 /** The searchable text of one tool. */
 export interface SearchDocument {

@@ -1,0 +1,9 @@
+// @soong/search: the index that finds tools by words, over names, descriptions, tags and parameters. Pure.
+
+export {
+  createSearchIndex,
+  type SearchIndex,
+  type SearchMatch,
+  type SearchOptions,
+} from "./search-index.ts";
+export { searchDocumentOf, type SearchableTool, type SearchDocument } from "./search-document.ts";
