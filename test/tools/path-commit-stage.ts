@@ -16,8 +16,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ToolFailure } from "@soong/core";
 import type { FileCommit } from "../../packages/tools/src/path/index.ts";
-import { openingByHandle } from "../../packages/tools/src/path/opening-by-handle.ts";
-import { openingByName } from "../../packages/tools/src/path/opening-by-name.ts";
+import { openingByHandle } from "../../packages/tools/src/path/pinned-node.ts";
+import { openingByName } from "../../packages/tools/src/path/pinned-node.ts";
 import type { Opening } from "../../packages/tools/src/path/pinned-node.ts";
 
 /** Every way of opening that this platform has. */

@@ -20,7 +20,7 @@ import {
   commitFile,
   withFileLock,
 } from "../../packages/tools/src/path/index.ts";
-import { temporaryName } from "../../packages/tools/src/path/temporary-name.ts";
+import { temporaryName } from "../../packages/tools/src/path/temporary-file.ts";
 import { isRoot, ORDINARY_USER } from "./path-ordinary-user.ts";
 import { secondProcesses } from "./path-second-process.ts";
 import type { SecondProcess, SecondProcesses } from "./path-second-process.ts";

@@ -53,6 +53,7 @@ export {
 export {
   KNOWN_TAGS,
   PRE_IMAGE,
+  invalidArguments,
   isErrorClass,
   isHandlerErrorStatus,
   isHandlerStatus,

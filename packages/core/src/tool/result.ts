@@ -174,6 +174,18 @@ export class ToolFailure extends SoongError {
   }
 }
 
+/** The failure of a call whose input cannot be used: the model gives another. */
+export function invalidArguments(
+  code: string,
+  message: string,
+  details?: JsonObject,
+  content?: ContentBlock[],
+): ToolFailure {
+  const recovery = "change_arguments";
+  const error = { code, error_class: "invalid_arguments", message, recovery, details } as const;
+  return new ToolFailure(error, content);
+}
+
 export function toolError(
   error: Pick<ToolError, "code" | "message"> & Partial<ToolError>,
 ): ToolError {

@@ -22,7 +22,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { verifies } from "#laws";
 
 import { withFileLock } from "./file-lock.ts";
-import { claimLock } from "./lock-claim.ts";
+import { claimLock } from "./lock-file.ts";
 import { type LockHolder, thisHolder } from "./lock-holder.ts";
 
 let top: string;

@@ -3,16 +3,13 @@
 // not nest: work that locks the same path again waits for itself until it gives up.
 
 import { createHash } from "node:crypto";
-import { mkdir } from "node:fs/promises";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { type HeldLock, claimLock } from "./lock-claim.ts";
-import { prepareLockDirectory } from "./lock-directory.ts";
-import { sweepClaims } from "./lock-sweep.ts";
-import { fileBusy, lockUnavailable } from "./lock-failure.ts";
-import { errnoOf } from "./system-error.ts";
-import { queueFor } from "./waiting-line.ts";
+import { ToolFailure } from "@soong/core";
+import { lockFailure, prepareLockDirectory } from "./lock-directory.ts";
+import { type HeldLock, claimLock, readLock } from "./lock-file.ts";
 
 export interface FileLockOptions {
   /** Default: the lock is beside the file, in a folder where only this user writes. */
@@ -50,7 +47,7 @@ export async function withFileLock<Result>(
       lock = await contend(lockPath, path, waiting);
     } catch (error) {
       signal?.throwIfAborted();
-      throw giveUp.signal.aborted ? fileBusy(path, lockPath) : unavailable(error, lockDirectory);
+      throw giveUp.signal.aborted ? fileBusy(path, lockPath) : lockFailure(error, lockDirectory);
     } finally {
       clearTimeout(timer);
     }
@@ -78,9 +75,7 @@ async function contend(lockPath: string, path: string, signal: AbortSignal): Pro
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       signal.throwIfAborted();
       const lock = await claim.attempt();
-      if (lock !== undefined) {
-        return lock;
-      }
+      if (lock !== undefined) return lock;
       // Spread out, so that those who wait do not all come back at the same moment.
       await delay(pauseMs * (0.5 + Math.random()), undefined, { signal });
     }
@@ -90,7 +85,55 @@ async function contend(lockPath: string, path: string, signal: AbortSignal): Pro
   }
 }
 
-function unavailable(error: unknown, lockDirectory: string): unknown {
-  const errno = errnoOf(error);
-  return errno === undefined ? error : lockUnavailable(lockDirectory, `the system says ${errno}`);
+function fileBusy(path: string, lock: string): ToolFailure {
+  return new ToolFailure({
+    code: "file_busy",
+    message: `Another process of this user keeps writing ${JSON.stringify(path)} (its lock is ${JSON.stringify(lock)}). Try again shortly.`,
+    recovery: "retry_after_delay",
+    retryable: true,
+    details: { path, lock },
+  });
 }
+
+/** Removes the claims that killed waiters left in a lock directory: once a process, that is enough. */
+async function sweepClaims(lockDirectory: string): Promise<void> {
+  if (SWEPT.has(lockDirectory)) return;
+  SWEPT.add(lockDirectory);
+  for (const name of await readdir(lockDirectory)) {
+    if (!/^\.[0-9a-f]{32}\.claim$/.test(name)) continue;
+    const claimPath = join(lockDirectory, name);
+    const claim = await readLock(claimPath);
+    if (claim !== undefined && (await claim.isAbandoned())) await rm(claimPath, { force: true });
+  }
+}
+
+const SWEPT = new Set<string>();
+
+/** First come, first served. Resolves when it is this caller's turn, with the function that ends the turn. */
+async function queueFor(key: string, signal: AbortSignal): Promise<() => void> {
+  signal.throwIfAborted();
+  const line = LINES.get(key);
+  if (line === undefined) LINES.set(key, []);
+  else {
+    await new Promise<void>((resolve, reject) => {
+      const called = (): void => {
+        signal.removeEventListener("abort", stepOut);
+        resolve();
+      };
+      const stepOut = (): void => {
+        line.splice(line.indexOf(called), 1);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener("abort", stepOut, { once: true });
+      line.push(called);
+    });
+  }
+  return () => {
+    const next = LINES.get(key)?.shift();
+    if (next === undefined) LINES.delete(key);
+    else next();
+  };
+}
+
+/** A key is there while somebody has the turn; its value are those who wait behind. */
+const LINES = new Map<string, (() => void)[]>();

@@ -6,16 +6,14 @@ import { chmod, lstat, mkdir } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 
-import { lockUnavailable } from "./lock-failure.ts";
-import { errnoOf } from "./system-error.ts";
+import { ToolFailure } from "@soong/core";
+import { errnoOf } from "./disk.ts";
 
 /** In the user's own home by the user database (not $HOME); where that cannot be written, under /tmp. */
 export function defaultLockDirectory(home: string | undefined = homeOfThisUser()): string {
   if (home !== undefined) {
     const locks = join(home, ".soong-agent", "locks");
-    if (isWritable(locks) ?? isWritable(dirname(locks)) ?? isWritable(home) ?? false) {
-      return locks;
-    }
+    if (isWritable(locks) ?? isWritable(dirname(locks)) ?? isWritable(home) ?? false) return locks;
   }
   return `/tmp/soong-${process.geteuid?.() ?? "user"}/locks`;
 }
@@ -23,15 +21,31 @@ export function defaultLockDirectory(home: string | undefined = homeOfThisUser()
 /** Makes the directory where it is missing; refuses one that another user could tamper with. */
 export async function prepareLockDirectory(directory: string): Promise<void> {
   try {
-    if ((await lookAt(directory)) === undefined) {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
-    }
+    await lstat(directory).catch((error: unknown) => {
+      if (errnoOf(error) !== "ENOENT") throw error;
+      return mkdir(directory, { recursive: true, mode: 0o700 });
+    });
     await checkParent(directory);
     await checkOwn(directory);
   } catch (error) {
-    const errno = errnoOf(error);
-    throw errno === undefined ? error : lockUnavailable(directory, `the system says ${errno}`);
+    throw lockFailure(error, directory);
   }
+}
+
+/** What an error of the system means for the lock; what is not one goes through as it is. */
+export function lockFailure(error: unknown, directory: string): unknown {
+  const errno = errnoOf(error);
+  return errno === undefined ? error : lockUnavailable(directory, `the system says ${errno}`);
+}
+
+function lockUnavailable(directory: string, why: string): ToolFailure {
+  return new ToolFailure({
+    code: "lock_unavailable",
+    error_class: "setup_required",
+    message: `The lock directory ${JSON.stringify(directory)} cannot be used: ${why}. Nothing was written. Put that right, or configure another lock directory.`,
+    recovery: "set_up_first",
+    details: { directory },
+  });
 }
 
 async function checkOwn(directory: string): Promise<void> {
@@ -42,9 +56,7 @@ async function checkOwn(directory: string): Promise<void> {
   if (stats.uid !== ourUid(stats.uid)) {
     throw lockUnavailable(directory, "it belongs to another user");
   }
-  if ((stats.mode & 0o077) !== 0) {
-    await chmod(directory, 0o700);
-  }
+  if ((stats.mode & 0o077) !== 0) await chmod(directory, 0o700);
 }
 
 /** Whoever may rename the directory away may put another in its place. */
@@ -53,17 +65,6 @@ async function checkParent(directory: string): Promise<void> {
   const isSticky = (mode & 0o1000) !== 0;
   if ((uid !== ourUid(uid) && uid !== 0) || ((mode & 0o002) !== 0 && !isSticky)) {
     throw lockUnavailable(directory, "other users can replace it in the directory above");
-  }
-}
-
-async function lookAt(path: string) {
-  try {
-    return await lstat(path);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") {
-      return undefined;
-    }
-    throw error;
   }
 }
 

@@ -29,16 +29,10 @@ export async function thisHolder(): Promise<LockHolder> {
  * host. Anything else (a container beside us, another machine on the same disk) is a stranger.
  */
 export async function lifeOf(holder: LockHolder): Promise<"alive" | "dead" | "stranger"> {
-  if (placeOf(holder) !== placeOf(await thisHolder())) {
-    return "stranger";
-  }
-  if (!isProcessAlive(holder.pid)) {
-    return "dead";
-  }
+  if (placeOf(holder) !== placeOf(await thisHolder())) return "stranger";
+  if (!isProcessAlive(holder.pid)) return "dead";
   const seen = await processState(holder.pid);
-  if (seen === undefined || holder.started === null) {
-    return "alive";
-  }
+  if (seen === undefined || holder.started === null) return "alive";
   return seen.started === holder.started && seen.state !== "Z" && seen.state !== "X"
     ? "alive"
     : "dead";
@@ -82,9 +76,7 @@ async function processState(pid: number): Promise<{ state: string; started: stri
 }
 
 function isHolder(value: unknown): value is LockHolder {
-  if (typeof value !== "object" || value === null) {
-    return false;
-  }
+  if (typeof value !== "object" || value === null) return false;
   const holder = value as Partial<Record<keyof LockHolder, unknown>>;
   return (
     Number.isSafeInteger(holder.pid) &&

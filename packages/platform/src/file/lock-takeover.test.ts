@@ -14,7 +14,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
 
 import { thisHolder } from "./lock-holder.ts";
-import { replaceGuarded } from "./lock-takeover.ts";
+import { replaceGuarded } from "./lock-file.ts";
 
 let folder: string;
 let lockPath: string;

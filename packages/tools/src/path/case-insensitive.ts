@@ -10,14 +10,10 @@ import { errnoOf, isSameNode } from "@soong/platform";
 export async function isCaseInsensitive(directory: string, look = lstatBig): Promise<boolean> {
   for await (const name of someNames(directory)) {
     const verdict = await foundWithCaseSwapped(directory, name, look);
-    if (verdict !== "unclear") {
-      return verdict === "found";
-    }
+    if (verdict !== "unclear") return verdict === "found";
   }
   const parent = dirname(directory);
-  if (parent === directory) {
-    return process.platform === "darwin";
-  }
+  if (parent === directory) return process.platform === "darwin";
   const verdict = await foundWithCaseSwapped(parent, basename(directory), look);
   return verdict === "unclear" ? isCaseInsensitive(parent, look) : verdict === "found";
 }
@@ -30,15 +26,11 @@ async function* someNames(directory: string): AsyncGenerator<string> {
     for await (const { name } of await opendir(directory)) {
       yield name;
       names += 1;
-      if (names === MOST_NAMES) {
-        return;
-      }
+      if (names === MOST_NAMES) return;
     }
   } catch (error) {
     // A directory that cannot be listed tells nothing; the ones above may.
-    if (errnoOf(error) === undefined) {
-      throw error;
-    }
+    if (errnoOf(error) === undefined) throw error;
   }
 }
 
@@ -48,18 +40,12 @@ async function foundWithCaseSwapped(
   look: typeof lstatBig,
 ): Promise<"found" | "missing" | "unclear"> {
   const swapped = swapCase(name);
-  if (swapped === name) {
-    return "unclear";
-  }
+  if (swapped === name) return "unclear";
   const here = await look(join(directory, name)).catch(() => undefined);
-  if (here === undefined) {
-    return "unclear";
-  }
+  if (here === undefined) return "unclear";
   try {
     const there = await look(join(directory, swapped));
-    if (!isSameNode(here, there)) {
-      return "missing";
-    }
+    if (!isSameNode(here, there)) return "missing";
     // Two hard links of one file look the same as one name found twice; a directory has no second link.
     return here.isDirectory() || here.nlink === 1n ? "found" : "unclear";
   } catch (error) {

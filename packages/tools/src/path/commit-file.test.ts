@@ -27,7 +27,7 @@ import {
 import type { CommitStage } from "../../../../test/tools/path-commit-stage.ts";
 import { commitFile } from "./commit-file.ts";
 import type { FileCommit } from "./commit-file.ts";
-import { stampOf } from "./file-stamp.ts";
+import { stampOf } from "./open-regular-file.ts";
 
 let stage: CommitStage;
 let folder: string;

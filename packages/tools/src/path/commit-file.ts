@@ -1,23 +1,18 @@
-// Puts new bytes in the place of a judged file, whole or not at all (CODE-4, EDIT-6): under the lock of
-// that file, only if it still is what the change was planned on, by a temporary file and a rename in its
-// directory's handle. The new file keeps the permission bits and, where we may set them, owner and group;
-// it has this name only: other hard links keep the old bytes, and extended attributes are not copied.
+// Puts new bytes in the place of a judged file, whole or not at all (CODE-4, EDIT-6), or takes it away: under
+// the lock of that file, only if it still is what the change was planned on, through its directory's handle.
+// The new file keeps the permission bits and, where we may set them, owner and group; it has this name
+// only: other hard links keep the old bytes, and extended attributes are not copied.
 
-import { rename } from "node:fs/promises";
+import { link, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 
-import { checkScene } from "./check-scene.ts";
-import { type HeldLock, errnoOf, withFileLock } from "@soong/platform";
-import { type FileStamp, stampFrom } from "./file-stamp.ts";
-import { sweepLeftovers } from "./leftover.ts";
-import { type MadeDirectories, makeDirectories } from "./make-directories.ts";
-import { type VerifiedDirectory, openDirectory } from "./open-directory.ts";
-import { platformOpening } from "./opening.ts";
+import { errnoOf, withFileLock } from "@soong/platform";
+import { type VerifiedDirectory, makeDirectories } from "./open-directory.ts";
+import { type FileStamp, stampFrom } from "./open-regular-file.ts";
 import { changedSinceApproval, failureOf, pathChanged } from "./path-failure.ts";
-import type { Opening } from "./pinned-node.ts";
-import { placeNewFile } from "./place-new-file.ts";
+import { type Opening, platformOpening } from "./pinned-node.ts";
 import { type PreImage, type Target, isStill, readPreImage } from "./pre-image.ts";
-import { type TemporaryFile, writeTemporaryFile } from "./temporary-file.ts";
+import { sweepLeftovers, writeTemporaryFile } from "./temporary-file.ts";
 
 export interface FileCommit {
   /** Canonical. */
@@ -42,90 +37,121 @@ export async function commitFile(
   commit: FileCommit,
   opening: Opening = platformOpening,
 ): Promise<CommittedFile> {
-  const { path, lockDirectory, signal } = commit;
-  return withFileLock(path, { lockDirectory, signal }, async (lock) => {
-    const place = await openPlace(commit, opening);
+  const { path, bytes, mode } = commit;
+  return changeFile(commit, opening, async ({ directory, target, before, checkScene }) => {
+    const rights = { like: before?.stats, mode };
+    const temporary = await writeTemporaryFile(directory, basename(path), bytes, rights);
     try {
-      return await replace(commit, { directory: place.directory, lock, opening });
+      await checkScene();
+      if (before === undefined) await placeNewFile(temporary.path, target);
+      else await rename(temporary.path, target.name);
+      const stats = await temporary.handle.stat({ bigint: true });
+      const created = before === undefined;
+      return { created, mode: Number(stats.mode) & 0o7777, stamp: stampFrom(stats) };
+    } finally {
+      await temporary.discard();
+    }
+  });
+}
+
+export interface FileRemoval {
+  /** Canonical. */
+  path: string;
+  /** sha256 (hex) of what must be there. */
+  expected: string;
+  lockDirectory: string;
+  signal?: AbortSignal | undefined;
+}
+
+export async function removeFile(
+  removal: FileRemoval,
+  opening: Opening = platformOpening,
+): Promise<void> {
+  await changeFile({ ...removal, createDirs: false }, opening, async ({ target, checkScene }) => {
+    await checkScene();
+    await unlink(target.name);
+  });
+}
+
+interface Scene {
+  readonly directory: VerifiedDirectory;
+  readonly target: Target;
+  readonly before: PreImage | undefined;
+  /** The last look before the change is made: the ground it stands on may have moved meanwhile. */
+  checkScene(): Promise<void>;
+}
+
+async function changeFile<Result>(
+  change: Omit<FileCommit, "bytes" | "mode">,
+  opening: Opening,
+  make: (scene: Scene) => Promise<Result>,
+): Promise<Result> {
+  const { path, expected, createDirs, lockDirectory, signal } = change;
+  return withFileLock(path, { lockDirectory, signal }, async (lock) => {
+    const place = await makeDirectories(dirname(path), opening, createDirs);
+    const { directory } = place;
+    const target: Target = { path, name: directory.entry(basename(path)), opening };
+    try {
+      await sweepLeftovers(directory, basename(path), lock.found);
+      const before = await readPreImage(target);
+      if (before?.sha256 !== (expected ?? undefined)) {
+        const changed = expected === null ? "appeared" : "was changed";
+        throw changedSinceApproval(path, before === undefined ? "was removed" : changed);
+      }
+      const checkScene = async (): Promise<void> => {
+        if (!(await directory.isAtJudgedPath())) throw pathChanged(path);
+        // After a long standstill the lock may have been given to another.
+        if (!(await lock.isHeld())) {
+          throw changedSinceApproval(path, "may have been written by another process");
+        }
+        if (before !== undefined && !(await isStill(before, target))) {
+          throw changedSinceApproval(path, "was changed");
+        }
+        signal?.throwIfAborted();
+      };
+      const result = await make({ directory, target, before, checkScene });
+      await directory.flush();
+      return result;
     } catch (error) {
       await place.undo();
-      throw error;
+      throw commitFailure(error, path, directory);
     } finally {
       await place.close();
     }
   });
 }
 
-interface Scene {
-  readonly directory: VerifiedDirectory;
-  readonly lock: HeldLock;
-  readonly opening: Opening;
-}
-
-async function openPlace(commit: FileCommit, opening: Opening): Promise<MadeDirectories> {
-  const path = dirname(commit.path);
-  if (commit.createDirs) {
-    return makeDirectories(path, opening);
-  }
-  const directory = await openDirectory(path, opening);
-  return { directory, undo: () => Promise.resolve(), close: () => directory.close() };
-}
-
-async function replace(commit: FileCommit, scene: Scene): Promise<CommittedFile> {
-  const { path, bytes, mode, signal } = commit;
-  const { directory, lock, opening } = scene;
-  const name = basename(path);
-  const target: Target = { path, name: directory.entry(name), opening };
-  await sweepLeftovers(directory, name, lock.found);
-  const before = await readPreImage(target);
-  checkExpected(commit, before);
-  let temporary: TemporaryFile | undefined;
-  try {
-    temporary = await writeTemporaryFile(directory, name, bytes, { like: before?.stats, mode });
-    await checkScene(path, directory, lock);
-    if (before !== undefined && !(await isStill(before, target))) {
-      throw changedSinceApproval(path, "was changed");
-    }
-    signal?.throwIfAborted();
-    await (before === undefined
-      ? placeNewFile(temporary.path, target)
-      : rename(temporary.path, target.name));
-    const stats = await temporary.handle.stat({ bigint: true });
-    await directory.flush();
-    return {
-      created: before === undefined,
-      mode: Number(stats.mode) & 0o7777,
-      stamp: stampFrom(stats),
-    };
-  } catch (error) {
-    throw commitFailure(error, path, directory);
-  } finally {
-    await temporary?.discard();
-  }
-}
-
-function checkExpected({ path, expected }: FileCommit, before: PreImage | undefined): void {
-  if (before?.sha256 === (expected ?? undefined)) {
-    return;
-  }
-  if (before === undefined) {
-    throw changedSinceApproval(path, "was removed");
-  }
-  throw changedSinceApproval(path, expected === null ? "appeared" : "was changed");
-}
-
 function commitFailure(error: unknown, path: string, directory: VerifiedDirectory): unknown {
-  switch (errnoOf(error)) {
-    case undefined:
-      return error;
-    case "ENOENT":
-      return pathChanged(path);
-    case "EACCES":
-    case "EPERM":
-    case "EROFS":
-      // The file itself was found writable: it is its directory that refuses.
-      return failureOf(error, directory.path);
-    default:
-      return failureOf(error, path);
+  const errno = errnoOf(error) ?? "";
+  if (errno === "ENOENT") return pathChanged(path);
+  // The file itself was found writable: it is its directory that refuses.
+  const isRefused = ["EACCES", "EPERM", "EROFS"].includes(errno);
+  return failureOf(error, isRefused ? directory.path : path);
+}
+
+/**
+ * Gives a temporary file the name of a file that must not exist yet: one that appeared meanwhile is never
+ * overwritten. The temporary name may be left, as a second one of the same file. `makeLink` is for tests.
+ */
+export async function placeNewFile(
+  temporaryPath: string,
+  { path, name }: Pick<Target, "path" | "name">,
+  makeLink: typeof link = link,
+): Promise<void> {
+  try {
+    await makeLink(temporaryPath, name).catch(async (error: unknown) => {
+      if (!CANNOT_LINK.has(errnoOf(error) ?? "")) throw error;
+      // An empty file takes the name, then the whole one replaces it.
+      await (await open(name, "wx")).close();
+      await rename(temporaryPath, name).catch(async (failed: unknown) => {
+        await unlink(name);
+        throw failed;
+      });
+    });
+  } catch (error) {
+    throw errnoOf(error) === "EEXIST" ? changedSinceApproval(path, "appeared") : error;
   }
 }
+
+/** What file systems without hard links answer. */
+const CANNOT_LINK = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL"]);

@@ -28,7 +28,7 @@ import {
 import type { CommitStage } from "../../../../test/tools/path-commit-stage.ts";
 import { commitFile } from "./commit-file.ts";
 import type { FileCommit } from "./commit-file.ts";
-import { openingByHandle } from "./opening-by-handle.ts";
+import { openingByHandle } from "./pinned-node.ts";
 
 let stage: CommitStage;
 let folder: string;

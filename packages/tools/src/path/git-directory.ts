@@ -1,9 +1,10 @@
 // Hooks and config of a git directory by another name than `.git` (PATH-6), also hooks where its config names a directory for them: one made with `--separate-git-dir`, a bare repository, that of
 // a work tree. Git runs what is there as it does in `.git`; only the disk tells what such a directory is.
 
-import { statSync } from "node:fs";
-import { join } from "node:path";
-import { hookByConfig } from "./hooks-directory.ts";
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { isWithin } from "@soong/core/internal";
 
 /** The part of a canonical path that git runs, or takes programs from; undefined for any other file. */
 export function ranByGit(path: string): string | undefined {
@@ -28,3 +29,91 @@ function isGitDirectory(path: string): boolean {
     has("commondir", "isFile") || (has("objects", "isDirectory") && has("refs", "isDirectory"))
   );
 }
+
+/** The path from the work tree, if it is in such a directory. */
+function hookByConfig(path: string): string | undefined {
+  const root = workTreeAround(dirname(path));
+  if (root === undefined) return undefined;
+  for (const directory of root.hooks) {
+    if (!isWithin(directory, path)) continue;
+    // Where everything is in it, only the hooks themselves count.
+    const isHook = dirname(path) === directory && HOOK.test(basename(path));
+    if (!isWithin(directory, root.path) || isHook) return relative(root.path, path) || ".";
+  }
+  return undefined;
+}
+
+const HOOK =
+  /^(?:(?:pre|post)-[a-z-]+|applypatch-msg|prepare-commit-msg|commit-msg|update|proc-receive|reference-transaction|push-to-checkout|sendemail-validate|fsmonitor-watchman|p4-[a-z-]+)$/i;
+
+interface WorkTree {
+  readonly path: string;
+  readonly hooks: readonly string[];
+}
+
+/** Walks ask for one entry of a directory after the other: remembered until the current work yields. */
+const remembered = new Map<string, WorkTree | undefined>();
+
+function workTreeAround(directory: string): WorkTree | undefined {
+  if (remembered.has(directory)) return remembered.get(directory);
+  const configs = configsOf(join(directory, ".git"));
+  const parent = dirname(directory);
+  const found =
+    configs !== undefined
+      ? { path: directory, hooks: [...configs, ...userConfigs()].flatMap(hooksFrom(directory)) }
+      : parent === directory
+        ? undefined
+        : workTreeAround(parent);
+  if (remembered.size === 0) queueMicrotask(() => remembered.clear());
+  remembered.set(directory, found);
+  return found;
+}
+
+/** Undefined where there is no repository. */
+function configsOf(git: string): string[] | undefined {
+  const kind = statSync(git, { throwIfNoEntry: false });
+  if (kind === undefined) return undefined;
+  const [, linked = "."] = kind.isFile() ? (/^gitdir: (.*)$/m.exec(textOf(git)) ?? []) : [];
+  const directory = kind.isFile() ? resolve(dirname(git), linked.trim()) : git;
+  const common = resolve(directory, textOf(join(directory, "commondir")).trim() || ".");
+  return [join(common, "config"), join(directory, "config.worktree")];
+}
+
+function userConfigs(): string[] {
+  const home = homedir();
+  const xdg = process.env["XDG_CONFIG_HOME"] ?? join(home, ".config");
+  return [join(home, ".gitconfig"), join(xdg, "git/config"), "/etc/gitconfig"];
+}
+
+function hooksFrom(workTree: string): (config: string) => string[] {
+  return (config) =>
+    [...textOf(config).matchAll(/^[^#;\n]*?\bhookspath[ \t]*=([^\n]*)$/gim)]
+      .map(([, value = ""]) => valueOf(value))
+      .filter((value) => value !== "" && value !== "/dev/null")
+      .map((value) => value.replace(/^~(?=\/|$)/, homedir()))
+      .map((value) => canonical(isAbsolute(value) ? value : join(workTree, value)));
+}
+
+/** Without quotes and a comment behind it. */
+function valueOf(given: string): string {
+  const [value = ""] = /^(?:"(?:[^"\\]|\\.)*"|[^"#;])*/.exec(given) ?? [];
+  return value.trim().replaceAll(/\\(.)/g, "$1").replaceAll('"', "");
+}
+
+function canonical(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return statSync(path).size > MOST_BYTES ? "" : readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+const MOST_BYTES = 1024 * 1024;

@@ -14,9 +14,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
 
-import { sweepLeftovers } from "./leftover.ts";
+import { sweepLeftovers } from "./temporary-file.ts";
 import { openDirectory } from "./open-directory.ts";
-import { temporaryName } from "./temporary-name.ts";
+import { temporaryName } from "./temporary-file.ts";
 
 let folder: string;
 

@@ -1,12 +1,13 @@
-// Holds exactly the directory that was judged, so that what is in it can be reached through the handle.
+// Holds exactly the directory that was judged, so that what is in it can be reached through the handle; also
+// one whose missing part is made first, step by step, so that no link put in the way is followed.
 
 import { constants } from "node:fs";
+import { mkdir, rmdir } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 
-import { platformOpening } from "./opening.ts";
-import { failureOf, notADirectory } from "./path-failure.ts";
 import { errnoOf } from "@soong/platform";
-import { pinJudged } from "./pin-judged.ts";
-import { type Opening, type PinnedNode, kindOf } from "./pinned-node.ts";
+import { failureOf, isFileNotFound, notADirectory } from "./path-failure.ts";
+import { type Opening, kindOf, pinJudged, platformOpening } from "./pinned-node.ts";
 
 export interface VerifiedDirectory {
   readonly path: string;
@@ -24,7 +25,9 @@ export async function openDirectory(
   opening: Opening = platformOpening,
   name: string = path,
 ): Promise<VerifiedDirectory> {
-  const node = await pinDirectory(path, opening, name);
+  const node = await pinJudged(path, opening, name).catch((error: unknown) => {
+    throw errnoOf(error) === "ENOTDIR" ? notADirectory(path) : failureOf(error, path);
+  });
   if (kindOf(node.stats) !== "directory") {
     await node.close();
     throw notADirectory(path);
@@ -41,11 +44,7 @@ export async function openDirectory(
     async flush() {
       try {
         const handle = await node.reopen(constants.O_RDONLY | constants.O_DIRECTORY);
-        try {
-          await handle.sync();
-        } finally {
-          await handle.close();
-        }
+        await handle.sync().finally(() => handle.close());
       } catch {
         // A directory that may not be read, or a file system that cannot: what was done in it stands.
       }
@@ -54,10 +53,55 @@ export async function openDirectory(
   };
 }
 
-async function pinDirectory(path: string, opening: Opening, name: string): Promise<PinnedNode> {
+export interface MadeDirectories {
+  /** The last one, open. */
+  readonly directory: VerifiedDirectory;
+  /** Removes those that were made here and are still empty. */
+  undo(): Promise<void>;
+  /** Closes everything, `directory` too. */
+  close(): Promise<void>;
+}
+
+/** Opens `path` and, where `create` is set, makes what is missing of it. */
+export async function makeDirectories(
+  path: string,
+  opening: Opening,
+  create = true,
+): Promise<MadeDirectories> {
+  const open: VerifiedDirectory[] = [];
+  const made: string[] = [];
+  const undo = async (): Promise<void> => {
+    // Somebody else's file in one, or somebody else's hand: then it is not ours to remove.
+    for (const entry of made.toReversed()) await rmdir(entry).catch(() => undefined);
+  };
+  const close = async (): Promise<void> => {
+    await Promise.all(open.map((each) => each.close()));
+  };
+  const openOrMake = async (at: string): Promise<VerifiedDirectory> => {
+    try {
+      return await openDirectory(at, opening);
+    } catch (error) {
+      if (!create || at === "/" || !isFileNotFound(error)) throw error;
+    }
+    const parent = await openOrMake(dirname(at));
+    open.push(parent);
+    const entry = parent.entry(basename(at));
+    try {
+      await mkdir(entry);
+      made.push(entry);
+    } catch (error) {
+      // Somebody else was quicker.
+      if (errnoOf(error) !== "EEXIST") throw failureOf(error, at);
+    }
+    return openDirectory(at, opening, entry);
+  };
   try {
-    return await pinJudged(path, opening, name);
+    const directory = await openOrMake(path);
+    open.push(directory);
+    return { directory, undo, close };
   } catch (error) {
-    throw errnoOf(error) === "ENOTDIR" ? notADirectory(path) : failureOf(error, path);
+    await undo();
+    await close();
+    throw error;
   }
 }

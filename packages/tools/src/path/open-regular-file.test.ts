@@ -22,11 +22,11 @@ import { verifies } from "#laws";
 
 import { OPENINGS } from "../../../../test/tools/path-commit-stage.ts";
 import { asOrdinaryUser } from "../../../../test/tools/path-ordinary-user.ts";
-import { stampOf } from "./file-stamp.ts";
+import { stampOf } from "./open-regular-file.ts";
 import { openRegularFile } from "./open-regular-file.ts";
-import { openingByHandle } from "./opening-by-handle.ts";
-import { openingByName } from "./opening-by-name.ts";
-import { platformOpening } from "./opening.ts";
+import { openingByHandle } from "./pinned-node.ts";
+import { openingByName } from "./pinned-node.ts";
+import { platformOpening } from "./pinned-node.ts";
 import type { Opening } from "./pinned-node.ts";
 
 let folder: string;

@@ -1,15 +1,19 @@
-// Opens for reading exactly the file that was judged, and only if it is a regular file (PATH-1, PATH-4).
+// Opens for reading exactly the file that was judged, and only if it is a regular file (PATH-1, PATH-4); its
+// stamp tells later that it is another file, or was written, without reading it.
 
-import { constants } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { type BigIntStats, constants } from "node:fs";
+import { type FileHandle, lstat } from "node:fs/promises";
 
-import { stampFrom } from "./file-stamp.ts";
-import type { FileStamp } from "./file-stamp.ts";
-import { platformOpening } from "./opening.ts";
-import { failureOf, notARegularFile } from "./path-failure.ts";
-import { pinJudged } from "./pin-judged.ts";
-import { kindOf } from "./pinned-node.ts";
-import type { Opening, PinnedNode } from "./pinned-node.ts";
+import { readFully } from "@soong/platform";
+import { failureOf, fileTooLarge, isFileNotFound, notARegularFile } from "./path-failure.ts";
+import {
+  type Opening,
+  type PinnedNode,
+  kindOf,
+  pinJudged,
+  platformOpening,
+} from "./pinned-node.ts";
 
 export interface VerifiedFile {
   readonly path: string;
@@ -29,22 +33,71 @@ export async function openRegularFile(
   let node: PinnedNode | undefined;
   try {
     node = await pinJudged(path, opening);
-    const kind = kindOf(node.stats);
-    if (kind !== "file") {
-      throw notARegularFile(path, kind);
-    }
+    const { stats } = node;
+    const kind = kindOf(stats);
+    if (kind !== "file") throw notARegularFile(path, kind);
     const handle = await node.reopen(constants.O_RDONLY);
-    return {
-      path,
-      handle,
-      size: Number(node.stats.size),
-      mode: Number(node.stats.mode) & 0o7777,
-      stamp: stampFrom(node.stats),
-      close: () => handle.close(),
-    };
+    const mode = Number(stats.mode) & 0o7777;
+    const stamp = stampFrom(stats);
+    return { path, handle, size: stamp.size, mode, stamp, close: () => handle.close() };
   } catch (error) {
     throw failureOf(error, path);
   } finally {
     await node?.close();
   }
+}
+
+export interface WholeFile {
+  bytes: Buffer;
+  mode: number;
+  /** Taken before the first byte was read: a write during the read makes it out of date. */
+  stamp: FileStamp;
+  sha256: string;
+}
+
+/** Never more than allowed. undefined: nothing is at `path`, which is canonical. */
+export async function readWholeFile(
+  path: string,
+  { maxBytes }: { maxBytes: number },
+  opening: Opening = platformOpening,
+): Promise<WholeFile | undefined> {
+  let file: VerifiedFile | undefined;
+  try {
+    file = await openRegularFile(path, opening);
+    const { handle, size, mode, stamp } = file;
+    // One byte of room more than expected, so that the end of the file is seen: it may grow meanwhile.
+    const most = maxBytes + 1;
+    for (let room = size + 1; room <= most; room = Math.min(room * 2 + GROWTH, most)) {
+      const bytes = await readFully(handle, Buffer.allocUnsafe(room), 0);
+      if (bytes.length === most) break;
+      if (bytes.length === room) continue;
+      return { bytes, mode, stamp, sha256: createHash("sha256").update(bytes).digest("hex") };
+    }
+    throw fileTooLarge(path, maxBytes);
+  } catch (error) {
+    if (isFileNotFound(error)) return undefined;
+    throw failureOf(error, path);
+  } finally {
+    await file?.close();
+  }
+}
+
+const GROWTH = 64 * 1024;
+
+/** Numbers that JavaScript cannot hold exactly are decimal strings. */
+export type FileStamp = { dev: string; ino: string; size: number; mtime_ns: string };
+
+/** The stamp of what stands at the canonical `path` now (a link is not followed); undefined: nothing. */
+export async function stampOf(path: string): Promise<FileStamp | undefined> {
+  try {
+    return stampFrom(await lstat(path, { bigint: true }));
+  } catch (error) {
+    const failure = failureOf(error, path);
+    if (isFileNotFound(failure)) return undefined;
+    throw failure;
+  }
+}
+
+export function stampFrom({ dev, ino, size, mtimeNs }: BigIntStats): FileStamp {
+  return { dev: String(dev), ino: String(ino), size: Number(size), mtime_ns: String(mtimeNs) };
 }

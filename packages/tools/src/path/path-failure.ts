@@ -1,97 +1,80 @@
-// The errors of the file boundary: one function an error, so that every refusal says what happened, at
-// which path, and what to do. Paths are quoted as JSON, because a name may hold a line break.
+// The errors of the file boundary: every refusal says what happened, at which path, and what to do. Paths
+// are quoted as JSON, because a name may hold a line break.
 
-import { ToolFailure } from "@soong/core";
+import { ToolFailure, type ToolError } from "@soong/core";
+import { invalidArguments } from "@soong/core/internal";
 import { errnoOf } from "@soong/platform";
 
 export type NodeKind = "directory" | "fifo" | "socket" | "device" | "symlink";
 
 export function invalidPath(given: string, why: string): ToolFailure {
-  return new ToolFailure({
-    code: "invalid_path",
-    error_class: "invalid_arguments",
-    message: `${shown(given)} is not a usable path: ${why}. Give another path.`,
-    recovery: "change_arguments",
-  });
+  return invalidArguments(
+    "invalid_path",
+    `${JSON.stringify(given)} is not a usable path: ${why}. Give another path.`,
+  );
 }
 
-export function fileNotFound(path: string): ToolFailure {
-  return new ToolFailure({
-    code: "file_not_found",
-    message: `There is nothing at ${shown(path)}. Check the name, or list its directory.`,
-    recovery: "change_arguments",
-    details: { path },
-  });
+export function isFileNotFound(error: unknown): boolean {
+  return error instanceof ToolFailure && error.error.code === "file_not_found";
 }
 
 export function notARegularFile(path: string, kind: NodeKind): ToolFailure {
   const advice = kind === "directory" ? "List it instead." : "Only regular files are opened.";
-  return new ToolFailure({
-    code: "not_a_regular_file",
-    message: `${shown(path)} is a ${kind}, not a regular file. ${advice}`,
-    recovery: "change_arguments",
-    details: { path, kind },
-  });
+  const says = `{} is a ${kind}, not a regular file. ${advice}`;
+  return failAt(path, "not_a_regular_file", says, { details: { kind } });
 }
 
 export function notADirectory(path: string): ToolFailure {
-  return new ToolFailure({
-    code: "not_a_directory",
-    message: `${shown(path)} is not a directory, or something above it is not. Check the path.`,
-    recovery: "change_arguments",
-    details: { path },
-  });
+  const says = "{} is not a directory, or something above it is not. Check the path.";
+  return failAt(path, "not_a_directory", says);
 }
 
 export function accessDenied(path: string, why: string): ToolFailure {
-  return new ToolFailure({
-    code: "access_denied",
-    message: `${shown(path)}: ${why}. Change its rights first, or use another path.`,
-    recovery: "ask_the_user",
-    details: { path },
-  });
+  const says = `{}: ${why}. Change its rights first, or use another path.`;
+  return failAt(path, "access_denied", says, { recovery: "ask_the_user" });
 }
 
 export function pathChanged(path: string): ToolFailure {
-  return new ToolFailure({
-    code: "path_changed",
-    message:
-      `What stands at ${shown(path)} is not what was judged: a link or another directory was put ` +
-      `in its way meanwhile. Nothing was read or written. Ask again.`,
-    recovery: "retry",
-    retryable: true,
-    details: { path },
-  });
+  return failAt(
+    path,
+    "path_changed",
+    "What stands at {} is not what was judged: a link or another directory was put " +
+      "in its way meanwhile. Nothing was read or written. Ask again.",
+    RETRY,
+  );
 }
 
 export function changedSinceApproval(path: string, how: string): ToolFailure {
-  return new ToolFailure({
-    code: "changed_since_approval",
-    message: `${shown(path)} ${how} since this change was planned. It was left alone. Read it again and plan anew.`,
-    recovery: "retry",
-    retryable: true,
-    details: { path },
-  });
+  const says = `{} ${how} since this change was planned. It was left alone. Read it again and plan anew.`;
+  return failAt(path, "changed_since_approval", says, RETRY);
 }
 
 export function fileTooLarge(path: string, maxBytes: number): ToolFailure {
-  return new ToolFailure({
-    code: "file_too_large",
-    error_class: "result_too_large",
-    message: `${shown(path)} is larger than ${maxBytes} bytes, the most that is read whole. Work on a part of it.`,
-    recovery: "use_another_tool",
-    details: { path, max_bytes: maxBytes },
-  });
+  return failAt(
+    path,
+    "file_too_large",
+    `{} is larger than ${maxBytes} bytes, the most that is read whole. Work on a part of it.`,
+    {
+      error_class: "result_too_large",
+      recovery: "use_another_tool",
+      details: { max_bytes: maxBytes },
+    },
+  );
 }
 
 /** What an error of the operating system at `path` means; what is not one goes through as it is. */
 export function failureOf(error: unknown, path: string): unknown {
-  switch (errnoOf(error)) {
+  const errno = errnoOf(error);
+  switch (errno) {
     case undefined:
       return error;
     case "ENOENT":
     case "ENOTDIR":
-      return fileNotFound(path);
+      return failAt(
+        path,
+        "file_not_found",
+        "There is nothing at {}. Check the name, or list its directory.",
+      );
     case "EACCES":
     case "EPERM":
       return accessDenied(path, "the operating system refuses access");
@@ -105,31 +88,30 @@ export function failureOf(error: unknown, path: string): unknown {
       return invalidPath(path, "it is too long");
     case "ENOSPC":
     case "EDQUOT":
-      return diskFull(path);
-    default:
-      return ioError(path, error as NodeJS.ErrnoException);
+      return failAt(
+        path,
+        "disk_full",
+        "There is no room left to write {}. It was left as it was. Free some space first.",
+        { recovery: "ask_the_user" },
+      );
+    default: {
+      const { syscall = "file" } = error as NodeJS.ErrnoException;
+      const says = `{}: the operating system reports ${errno} (${syscall}). Look at the disk and try again.`;
+      return failAt(path, "io_error", says, { recovery: "ask_the_user", details: { errno } });
+    }
   }
 }
 
-function diskFull(path: string): ToolFailure {
-  return new ToolFailure({
-    code: "disk_full",
-    message: `There is no room left to write ${shown(path)}. It was left as it was. Free some space first.`,
-    recovery: "ask_the_user",
-    details: { path },
-  });
-}
+const RETRY = { recovery: "retry", retryable: true } as const;
 
-function ioError(path: string, error: NodeJS.ErrnoException): ToolFailure {
-  const errno = error.code ?? "unknown";
-  return new ToolFailure({
-    code: "io_error",
-    message: `${shown(path)}: the operating system reports ${errno} (${error.syscall ?? "file"}). Look at the disk and try again.`,
-    recovery: "ask_the_user",
-    details: { path, errno },
-  });
-}
-
-function shown(path: string): string {
-  return JSON.stringify(path);
+/** `{}` stands for the path. */
+function failAt(
+  path: string,
+  code: string,
+  says: string,
+  { details, ...more }: Partial<ToolError> = {},
+): ToolFailure {
+  const message = says.replace("{}", () => JSON.stringify(path));
+  const recovery = "change_arguments";
+  return new ToolFailure({ code, message, recovery, ...more, details: { path, ...details } });
 }

@@ -1,10 +1,13 @@
-// A node of the file system held fast: what was found under a judged path, whether it still is there,
-// and a way to reach that node and no other. How it is held is the platform's (`opening.ts`).
+// A node of the file system held fast (PATH-1): what was found under a judged path, whether it still is
+// there, and a way to reach that node and no other. Through handles on Linux, by name elsewhere, best effort;
+// both are tested on either.
 
-import { type BigIntStats, constants } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
+import { type BigIntStats, constants, existsSync } from "node:fs";
+import { type FileHandle, lstat, open, readlink, realpath } from "node:fs/promises";
+import { dirname } from "node:path";
 
-import type { NodeKind } from "./path-failure.ts";
+import { isSameNode } from "@soong/platform";
+import { type NodeKind, pathChanged } from "./path-failure.ts";
 
 export interface Opening {
   /** Takes hold of what `name` leads to, following no final link; `judged` is where it must be. */
@@ -21,19 +24,105 @@ export interface PinnedNode {
   close(): Promise<void>;
 }
 
+/**
+ * Takes hold of what stands at a judged path, and makes sure that it stands there. Errors of the operating
+ * system go through as they are: only the caller knows what it was looking for. `name` is another way to
+ * the same place, through the handle of its directory.
+ */
+export async function pinJudged(
+  judged: string,
+  opening: Opening,
+  name: string = judged,
+): Promise<PinnedNode> {
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+    const node = await opening.pin(name, judged);
+    const isThere = await closeOnError(node, node.isAtJudgedPath());
+    if (isThere) return node;
+    await node.close();
+  }
+  throw pathChanged(judged);
+}
+
+/** A file replaced by a whole new one between two looks is everyday work: then look again. */
+const MOST_ATTEMPTS = 5;
+
+/**
+ * On Linux: an O_PATH handle on the node itself, which opens nothing (no FIFO waits, no device acts), and the
+ * kernel's own name for that handle under /proc/self/fd. What is reached through the handle's name is that
+ * node, whatever is renamed or linked meanwhile: there is no window.
+ */
+export const openingByHandle: Opening = {
+  async pin(name, judged) {
+    const handle = await open(name, O_PATH | constants.O_NOFOLLOW);
+    const stats = await closeOnError(handle, handle.stat({ bigint: true }));
+    const own = `/proc/self/fd/${handle.fd}`;
+    return {
+      stats,
+      name: own,
+      isAtJudgedPath: async () =>
+        (await readlink(own)) === judged &&
+        // The kernel's name for a removed node has this at its end, which may be a name, too.
+        (!judged.endsWith(" (deleted)") || (await isNodeAt(judged, stats))),
+      reopen: (flags) => open(own, flags),
+      close: () => handle.close(),
+    };
+  },
+};
+
+/** Node's constants leave it out; the value is the same on every architecture Node runs on. */
+const O_PATH = 0o10000000;
+
+/**
+ * Without /proc: what the name leads to is looked at before and after it is opened and must be one and the same
+ * node at the judged path. A swap to and fro between two looks goes unseen, and what is in a directory is
+ * reached by name: those windows stay open here.
+ */
+export const openingByName: Opening = {
+  async pin(name, judged) {
+    const stats = await lstat(name, { bigint: true });
+    const isAtJudgedPath = async (): Promise<boolean> => {
+      // A link's own place is its parent's: realpath would follow it.
+      const place = stats.isSymbolicLink() ? dirname(judged) : judged;
+      const isThere = await isNodeAt(judged, stats);
+      return isThere && (await realpath(place).catch(() => undefined)) === place;
+    };
+    return {
+      stats,
+      name: judged,
+      isAtJudgedPath,
+      async reopen(flags) {
+        const handle = await open(judged, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+        const opened = await closeOnError(handle, handle.stat({ bigint: true }));
+        if (isSameNode(opened, stats) && (await isAtJudgedPath())) return handle;
+        await handle.close();
+        throw pathChanged(judged);
+      },
+      close: () => Promise.resolve(),
+    };
+  },
+};
+
+export const platformOpening: Opening =
+  process.platform === "linux" && existsSync("/proc/self/fd") ? openingByHandle : openingByName;
+
 export function kindOf(stats: BigIntStats): NodeKind | "file" {
-  switch (Number(stats.mode) & constants.S_IFMT) {
-    case constants.S_IFREG:
-      return "file";
-    case constants.S_IFDIR:
-      return "directory";
-    case constants.S_IFLNK:
-      return "symlink";
-    case constants.S_IFIFO:
-      return "fifo";
-    case constants.S_IFSOCK:
-      return "socket";
-    default:
-      return "device";
+  if (stats.isFile()) return "file";
+  if (stats.isDirectory()) return "directory";
+  if (stats.isSymbolicLink()) return "symlink";
+  if (stats.isFIFO()) return "fifo";
+  return stats.isSocket() ? "socket" : "device";
+}
+
+async function isNodeAt(path: string, stats: BigIntStats): Promise<boolean> {
+  const now = await lstat(path, { bigint: true }).catch(() => undefined);
+  return now !== undefined && isSameNode(now, stats);
+}
+
+async function closeOnError<T>(open: { close(): Promise<void> }, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    await open.close();
+    throw error;
   }
 }

@@ -15,7 +15,7 @@ import type { ToolFailure } from "@soong/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 
-import { placeNewFile } from "./place-new-file.ts";
+import { placeNewFile } from "./commit-file.ts";
 
 let folder: string;
 let target: { path: string; name: string };

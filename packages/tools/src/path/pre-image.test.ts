@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
 
-import { platformOpening } from "./opening.ts";
+import { platformOpening } from "./pinned-node.ts";
 import type { Opening } from "./pinned-node.ts";
 import { couldHideAWrite, isStill, readPreImage } from "./pre-image.ts";
 

@@ -6,9 +6,8 @@ import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, access, lstat } from "node:fs/promises";
 
 import { accessDenied, failureOf, notARegularFile, pathChanged } from "./path-failure.ts";
-import { errnoOf, isSameNode } from "@soong/platform";
-import { pinJudged } from "./pin-judged.ts";
-import { type Opening, type PinnedNode, kindOf } from "./pinned-node.ts";
+import { errnoOf, isSameNode, readFully } from "@soong/platform";
+import { type Opening, type PinnedNode, kindOf, pinJudged } from "./pinned-node.ts";
 
 export interface PreImage {
   readonly sha256: string;
@@ -37,9 +36,7 @@ export async function readPreImage(target: Target): Promise<PreImage | undefined
     const stats = await handle.stat({ bigint: true });
     return { sha256: await hashOf(handle, Number(stats.size)), stats, readAtMs };
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") {
-      return undefined;
-    }
+    if (errnoOf(error) === "ENOENT") return undefined;
     throw failureOf(error, path);
   } finally {
     await handle?.close();
@@ -50,9 +47,7 @@ export async function readPreImage(target: Target): Promise<PreImage | undefined
 /** Whether the file at the target is still the one that was read; cheap when nothing touched it. */
 export async function isStill(before: PreImage, target: Target): Promise<boolean> {
   const now = await lstat(target.name, { bigint: true }).catch(() => undefined);
-  if (now !== undefined && isUntouched(before.stats, now) && !couldHideAWrite(before)) {
-    return true;
-  }
+  if (now !== undefined && isUntouched(before.stats, now) && !couldHideAWrite(before)) return true;
   const again = await readPreImage(target);
   return (
     again?.sha256 === before.sha256 &&
@@ -86,43 +81,26 @@ function isUntouched(before: BigIntStats, now: BigIntStats): boolean {
  * Replacing a file needs rights on its directory only, yet whoever made a file read-only meant it: one
  * that nobody may write is refused, to root as well, and so is one that we may not write.
  */
-async function checkWritable(path: string, node: PinnedNode): Promise<void> {
-  const kind = kindOf(node.stats);
-  if (kind === "symlink") {
-    throw pathChanged(path);
-  }
-  if (kind !== "file") {
-    throw notARegularFile(path, kind);
-  }
-  const isReadOnly = (Number(node.stats.mode) & 0o222) === 0;
-  if (isReadOnly || !(await mayWrite(node))) {
-    throw accessDenied(path, "the file is read-only");
-  }
-}
-
-async function mayWrite(node: PinnedNode): Promise<boolean> {
+async function checkWritable(path: string, { stats, name }: PinnedNode): Promise<void> {
+  const kind = kindOf(stats);
+  if (kind === "symlink") throw pathChanged(path);
+  if (kind !== "file") throw notARegularFile(path, kind);
   try {
-    await access(node.name, constants.W_OK);
-    return true;
+    if ((Number(stats.mode) & 0o222) !== 0) return await access(name, constants.W_OK);
   } catch (error) {
-    if (errnoOf(error) === "EACCES" || errnoOf(error) === "EPERM") {
-      return false;
-    }
-    throw error;
+    if (errnoOf(error) !== "EACCES" && errnoOf(error) !== "EPERM") throw error;
   }
+  throw accessDenied(path, "the file is read-only");
 }
 
 /** Stops soon after `size`: a file that keeps growing is not the expected one anyway. */
 async function hashOf(handle: FileHandle, size: number): Promise<string> {
   const hash = createHash("sha256");
   const chunk = Buffer.allocUnsafe(Math.min(size + 1, CHUNK_BYTES));
-  for (let position = 0; position <= size;) {
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, position);
-    if (bytesRead === 0) {
-      break;
-    }
-    hash.update(chunk.subarray(0, bytesRead));
-    position += bytesRead;
+  for (let position = 0; position <= size; position += chunk.length) {
+    const bytes = await readFully(handle, chunk, position);
+    hash.update(bytes);
+    if (bytes.length < chunk.length) break;
   }
   return hash.digest("hex");
 }

@@ -16,11 +16,11 @@ import type { ToolFailure } from "@soong/core";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
 
-import { stampOf } from "./file-stamp.ts";
-import { openingByName } from "./opening-by-name.ts";
-import { platformOpening } from "./opening.ts";
+import { stampOf } from "./open-regular-file.ts";
+import { openingByName } from "./pinned-node.ts";
+import { platformOpening } from "./pinned-node.ts";
 import type { Opening } from "./pinned-node.ts";
-import { readWholeFile } from "./read-whole-file.ts";
+import { readWholeFile } from "./open-regular-file.ts";
 
 let folder: string;
 

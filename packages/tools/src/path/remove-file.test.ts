@@ -13,7 +13,7 @@ import {
   sha256,
 } from "../../../../test/tools/path-commit-stage.ts";
 import type { CommitStage } from "../../../../test/tools/path-commit-stage.ts";
-import { removeFile } from "./remove-file.ts";
+import { removeFile } from "./commit-file.ts";
 
 let stage: CommitStage;
 let path: string;

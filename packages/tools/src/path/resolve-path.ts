@@ -2,12 +2,19 @@
 // kernel would, also above what does not exist yet and through links that lead to nothing. POSIX names;
 // nothing is expanded or decoded, so `~` and `%20` are ordinary characters.
 
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import {
+  type Dirent,
+  type Stats,
+  lstatSync,
+  opendirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
 import { errnoOf } from "@soong/platform";
-import { entriesOf, exists } from "./look.ts";
 import { failureOf, invalidPath } from "./path-failure.ts";
 
 export async function resolvePath(base: string, given: string): Promise<string> {
@@ -19,9 +26,7 @@ export async function resolvePath(base: string, given: string): Promise<string> 
   }
   const walk = walkLinks(joined);
   let step = walk.next();
-  while (step.done !== true) {
-    step = walk.next(await linkTarget(step.value));
-  }
+  while (step.done !== true) step = walk.next(await linkTarget(step.value));
   return step.value;
 }
 
@@ -90,12 +95,8 @@ function joinRaw(base: string, given: string): string {
   if (!base.startsWith("/")) {
     throw new TypeError(`The base of a path must be absolute, not ${JSON.stringify(base)}.`);
   }
-  if (given === "") {
-    throw invalidPath(given, "it is empty");
-  }
-  if (given.includes("\0")) {
-    throw invalidPath(given, "it holds a NUL character");
-  }
+  if (given === "") throw invalidPath(given, "it is empty");
+  if (given.includes("\0")) throw invalidPath(given, "it holds a NUL character");
   if (Buffer.from(given).toString() !== given) {
     throw invalidPath(given, "it holds half of a character (a lone surrogate)");
   }
@@ -111,9 +112,7 @@ function* walkLinks(start: string): Generator<string, string, string | undefined
   const resolved: string[] = [];
   let links = 0;
   for (let name = ahead.pop(); name !== undefined; name = ahead.pop()) {
-    if (name === "" || name === ".") {
-      continue;
-    }
+    if (name === "" || name === ".") continue;
     if (name === "..") {
       resolved.pop();
       continue;
@@ -127,13 +126,9 @@ function* walkLinks(start: string): Generator<string, string, string | undefined
       throw invalidPath(start, `resolved, it is longer than ${MOST_PATH_BYTES} bytes`);
     }
     const target = yield here;
-    if (target === undefined) {
-      continue;
-    }
+    if (target === undefined) continue;
     links += 1;
-    if (links > MOST_LINKS) {
-      throw invalidPath(start, "its links lead in a circle, or are too many");
-    }
+    if (links > MOST_LINKS) throw invalidPath(start, "its links lead in a circle, or are too many");
     if (target.startsWith("/")) {
       resolved.length = 0;
     } else {
@@ -166,7 +161,44 @@ export function linkTargetNow(path: string): string | undefined {
 /** EINVAL is the kernel's word for "not a link". */
 function noTarget(error: unknown, path: string): undefined {
   const errno = errnoOf(error);
-  if (errno !== "EINVAL" && errno !== "ENOENT" && errno !== "ENOTDIR") {
-    throw failureOf(error, path);
+  if (errno !== "EINVAL" && errno !== "ENOENT" && errno !== "ENOTDIR") throw failureOf(error, path);
+}
+
+// What is at a path now, for judging what a command would meet. A path that cannot be looked at (too long a name, a circle of
+// links, no right to enter) is not there for the command either.
+
+/** A link counts, wherever it leads. */
+export function exists(path: string): boolean {
+  return lookAt(path) !== undefined;
+}
+
+export function existsThroughLinks(path: string): boolean {
+  return lookAt(path, statSync) !== undefined;
+}
+
+/** Also through links. */
+export function isDirectory(path: string): boolean {
+  return lookAt(path, statSync)?.isDirectory() === true;
+}
+
+export function lookAt(path: string, look: (path: string) => Stats = lstatSync): Stats | undefined {
+  try {
+    return look(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Nothing for what cannot be listed. One at a time: a directory may hold millions. */
+export function* entriesOf(directory: string): Generator<Dirent, void> {
+  try {
+    const opened = opendirSync(directory);
+    try {
+      for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) yield entry;
+    } finally {
+      opened.closeSync();
+    }
+  } catch {
+    // As above.
   }
 }

@@ -1,10 +1,11 @@
 // Files that are restricted under one name and have another one (PERM-15, PATH-3): a hard link is the same file. Only
 // what rules name is looked through, and only so much of it: docs/decisions/0019 has the bound.
 
-import { lstatSync, opendirSync, readdirSync, type BigIntStats } from "node:fs";
+import { lstatSync, type BigIntStats } from "node:fs";
 import { join } from "node:path";
 import type { Places, RestrictedAccess } from "@soong/core";
 import { literalPrefix } from "@soong/core/internal";
+import { entriesOf, lookAt } from "./resolve-path.ts";
 
 export interface RestrictedHardLinks {
   readonly size: number;
@@ -18,94 +19,46 @@ const MOST_ENTRIES = 10_000;
 
 /** Finds the restricted names of files that one call names by another; sensitive files of the project count, too. */
 export function restrictedNameFinder(
-  places: Pick<Places, "restrictedBy" | "restrictedGlobs"> & { readonly project?: string },
+  places: RestrictingPlaces & { readonly project?: string },
   access: RestrictedAccess,
 ): (path: string, node: BigIntStats) => string | undefined {
-  const { project = "" } = places;
+  const { project = "", restrictedBy } = places;
   let byRules: RestrictedHardLinks | undefined;
-  let sensitive: ReadonlyMap<string, string> | undefined;
+  let sensitive: Map<string, string> | undefined;
   return (path, node) => {
     if (!node.isFile() || node.nlink < 2n) return undefined;
     byRules ??= restrictedHardLinks(places, access);
     // Package managers install by hard links, from a store of published files.
     if (byRules.has(node) || project === "" || INSTALLED.test(path)) return byRules.nameOf(node);
-    sensitive ??= linkedFilesBelow(
-      project,
-      (name) => places.restrictedBy(name, access)?.kind === "sensitive",
-    );
+    if (sensitive === undefined) {
+      sensitive = new Map();
+      const isOther = (below: string): boolean => !INSTALLED.test(below);
+      for (const name of filesBelow(project, { left: MOST_ENTRIES }, isOther)) {
+        if (restrictedBy(name, access)?.kind === "sensitive") noteLinked(name, sensitive);
+      }
+    }
     return sensitive.get(keyOf(node));
   };
 }
 
 const INSTALLED = /\/(?:node_modules|site-packages)(?:\/|$)/;
 
-/** Files of such a name that have another one, in as many entries as are looked at. */
-function linkedFilesBelow(
-  directory: string,
-  isMeant: (path: string) => boolean,
-): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  const ahead = [directory];
-  let left = MOST_ENTRIES;
-  for (const at of ahead) {
-    try {
-      for (const entry of readdirSync(at, { withFileTypes: true })) {
-        if ((left -= 1) < 0) return found;
-        const path = join(at, entry.name);
-        if (entry.isDirectory() && entry.name !== ".git" && !INSTALLED.test(path)) ahead.push(path);
-        if (!entry.isFile() || !isMeant(path)) continue;
-        const node = lstatSync(path, { bigint: true });
-        if (node.nlink > 1n) found.set(keyOf(node), path);
-      }
-    } catch {
-      // What cannot be looked at is not read through another name either.
-    }
-  }
-  return found;
-}
+type RestrictingPlaces = Pick<Places, "restrictedBy" | "restrictedGlobs">;
 
 export function restrictedHardLinks(
-  { restrictedBy, restrictedGlobs }: Pick<Places, "restrictedBy" | "restrictedGlobs">,
+  { restrictedBy, restrictedGlobs }: RestrictingPlaces,
   access: RestrictedAccess,
 ): RestrictedHardLinks {
   const names = new Map<string, string>();
-  let left = MOST_ENTRIES;
-
-  const look = (path: string): void => {
-    const found = restrictedBy(path, access);
-    if (found === undefined || found.kind === "sensitive") return;
-    const stats = lstatSync(path, { throwIfNoEntry: false, bigint: true });
-    if (stats?.isFile() === true && stats.nlink > 1n) names.set(keyOf(stats), path);
-  };
-  const walk = (directory: string, recursive: boolean): void => {
-    const below: string[] = [];
-    try {
-      const opened = opendirSync(directory);
-      try {
-        for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
-          if (left <= 0) return;
-          left -= 1;
-          const path = join(directory, entry.name);
-          if (entry.isFile()) look(path);
-          else if (entry.isDirectory() && recursive && entry.name !== ".git") below.push(path);
-        }
-      } finally {
-        opened.closeSync();
-      }
-    } catch {
-      return;
-    }
-    for (const path of below) walk(path, recursive);
-  };
-
-  for (const [path, recursive] of placesOf(restrictedGlobs(access))) {
-    try {
-      const stats = lstatSync(path, { throwIfNoEntry: false });
-      if (stats?.isFile() === true) look(path);
-      // The agent's own home and sensitive directories are not restricted by a rule.
-      else if (stats?.isDirectory() === true && mayHold(path)) walk(path, recursive);
-    } catch {
-      // What cannot be looked at is not read through another name either.
+  const budget = { left: MOST_ENTRIES };
+  for (const [start, recursive] of placesOf(restrictedGlobs(access))) {
+    // The agent's own home and sensitive directories are not restricted by a rule.
+    const isWalked =
+      lookAt(start)?.isDirectory() === true && restrictedBy(start, access)?.kind !== "sensitive";
+    const files = isWalked ? filesBelow(start, budget, () => recursive) : [start];
+    for (const path of files) {
+      const found = restrictedBy(path, access);
+      if (found !== undefined && found.kind !== "sensitive") noteLinked(path, names);
     }
   }
   return {
@@ -113,9 +66,32 @@ export function restrictedHardLinks(
     has: (node) => names.has(keyOf(node)),
     nameOf: (node) => names.get(keyOf(node)),
   };
+}
 
-  function mayHold(path: string): boolean {
-    return restrictedBy(path, access)?.kind !== "sensitive";
+/** Plain files in a directory and below, the nearest first, in as many entries as are left. */
+function* filesBelow(
+  start: string,
+  budget: { left: number },
+  enters: (directory: string) => boolean,
+): Generator<string, void> {
+  const ahead = [start];
+  for (const directory of ahead) {
+    for (const entry of entriesOf(directory)) {
+      if ((budget.left -= 1) < 0) return;
+      const path = join(directory, entry.name);
+      if (entry.isFile()) yield path;
+      else if (entry.isDirectory() && entry.name !== ".git" && enters(path)) ahead.push(path);
+    }
+  }
+}
+
+/** Keeps a plain file that has a further name. */
+function noteLinked(path: string, names: Map<string, string>): void {
+  try {
+    const node = lstatSync(path, { bigint: true });
+    if (node.isFile() && node.nlink > 1n) names.set(keyOf(node), path);
+  } catch {
+    // What cannot be looked at is not read through another name either.
   }
 }
 

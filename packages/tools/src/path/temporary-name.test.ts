@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { readTemporaryName, temporaryName } from "./temporary-name.ts";
+import { readTemporaryName, temporaryName } from "./temporary-file.ts";
 
 const fileName = fc
   .string({ minLength: 1, maxLength: 255, unit: "grapheme" })
