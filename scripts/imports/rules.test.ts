@@ -40,7 +40,9 @@ test("a tree that keeps to the layout has no violation", () => {
       'import { readFile } from "node:fs";\nimport fc from "fast-check";\nimport "../tool/index.ts";\nimport "../../../../test/stage.ts";',
     "core/src/tool/index.ts": '// Owns tools.\nimport { a } from "../schema/index.ts";',
     "core/src/tool/parts/name.ts": 'import { a } from "../../schema/index.ts";',
-    "core/src/kernel.ts": 'import { b } from "./tool/index.ts";',
+    "core/src/kernel.ts":
+      'import { b } from "./tool/index.ts";\nimport { c } from "./call/turn.ts";',
+    "core/src/call/turn.ts": "export const c = 1;",
     "core/src/index.ts": 'export * from "./kernel.ts";\nexport { a } from "./schema/index.ts";',
     "tools/src/index.ts":
       'import "node:fs";\nimport { a } from "@soong/core";\nimport { b } from "./read/file.ts";',
@@ -115,7 +117,7 @@ test.each([
   ],
   [
     "a file above the modules enters one past its index",
-    { "core/src/index.ts": 'export { a } from "./schema/lower.ts";' },
+    { ...schema, "core/src/index.ts": 'export { a } from "./schema/lower.ts";' },
     'packages/core/src/index.ts:1: "schema" is entered past its index.ts',
   ],
   [
@@ -129,9 +131,9 @@ test.each([
     'packages/core/src/x.ts:1: "./y.test.ts" is a test',
   ],
   [
-    "a module has no index",
-    { "core/src/tool/name.ts": "" },
-    "packages/core/src/tool: the module has no index.ts",
+    "a file of a module without an index is imported by an earlier module",
+    { ...schema, "core/src/schema/x.ts": 'import "../tool/name.ts";', "core/src/tool/name.ts": "" },
+    'packages/core/src/schema/x.ts:1: module "schema" imports "tool", which comes after it',
   ],
   [
     "an index does not say what its module owns",

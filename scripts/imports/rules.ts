@@ -15,21 +15,27 @@ export interface Tree {
 }
 
 export function checkTree(layout: Layout, tree: Tree): string[] {
+  const paths = new Set(tree.files.map(({ path }) => path));
   return [
-    ...tree.files.flatMap((file) => checkFile(layout, tree, file)),
+    ...tree.files.flatMap((file) => checkFile(layout, tree, file, paths)),
     ...checkModules(layout, tree.files),
     ...findCycles(relativeImports(tree.files)).map((cycle) => `import cycle: ${cycle.join(" → ")}`),
   ];
 }
 
-function checkFile(layout: Layout, tree: Tree, file: SourceFile): string[] {
+function checkFile(
+  layout: Layout,
+  tree: Tree,
+  file: SourceFile,
+  paths: ReadonlySet<string>,
+): string[] {
   const place = placeOf(file.path);
   const own = layout.packages[place.package];
   if (own === undefined) return [`${file.path}: package "${place.package}" is not in layout.json`];
   const declared = tree.dependencies[place.package] ?? [];
   return file.imports.flatMap((imported) => {
     const problem = imported.specifier.startsWith(".")
-      ? judgeRelative(own, place, file.path, imported)
+      ? judgeRelative(own, place, imported, paths)
       : judgeBare(layout, own, declared, place, imported);
     return problem === undefined ? [] : [`${file.path}:${imported.line}: ${problem}`];
   });
@@ -38,9 +44,10 @@ function checkFile(layout: Layout, tree: Tree, file: SourceFile): string[] {
 function judgeRelative(
   own: PackageLayout,
   from: Place,
-  path: string,
   { specifier }: Import,
+  paths: ReadonlySet<string>,
 ): string | undefined {
+  const { path } = from;
   const target = resolve(path, specifier);
   // Tests beside the code may use the stages that stand in the common folder of tests.
   if (path.endsWith(".test.ts") && target.startsWith("test/")) return undefined;
@@ -50,16 +57,24 @@ function judgeRelative(
   }
   if (isTest(path)) return undefined;
   if (isTest(target)) return `"${specifier}" is a test`;
-  return own.modules === undefined ? undefined : judgeModules(own.modules, from, placeOf(target));
+  return own.modules && judgeModules(own.modules, from, placeOf(target), paths);
 }
 
-function judgeModules(modules: readonly string[], from: Place, to: Place): string | undefined {
+/** A module that has an index.ts is entered through it, any other through the file that is meant. */
+function judgeModules(
+  modules: readonly string[],
+  from: Place,
+  to: Place,
+  paths: ReadonlySet<string>,
+): string | undefined {
   if (from.module === to.module) return undefined;
   if (to.module === undefined) return `module "${from.module}" imports a file above the modules`;
   if (from.module !== undefined && modules.indexOf(to.module) >= modules.indexOf(from.module)) {
     return `module "${from.module}" imports "${to.module}", which comes after it`;
   }
-  return to.inModule === "index.ts" ? undefined : `"${to.module}" is entered past its index.ts`;
+  const isPast =
+    to.inModule !== "index.ts" && paths.has(`packages/${to.package}/src/${to.module}/index.ts`);
+  return isPast ? `"${to.module}" is entered past its index.ts` : undefined;
 }
 
 function judgeBare(
@@ -86,7 +101,7 @@ function judgeBare(
   return declared.includes(name) ? undefined : `"${name}" is not among the package's dependencies`;
 }
 
-/** Every module is in the layout, has an index.ts, and that opens with a comment on what the module owns. */
+/** Every module is in the layout; an index.ts opens with a comment on what its module owns. */
 function checkModules(layout: Layout, files: readonly SourceFile[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const modules = new Set<string>();
@@ -102,8 +117,7 @@ function checkModules(layout: Layout, files: readonly SourceFile[]): string[] {
       return [`${folder}: module "${module}" is not in layout.json`];
     }
     const index = byPath.get(`${folder}/index.ts`);
-    if (index === undefined) return [`${folder}: the module has no index.ts`];
-    return index.opensWithComment
+    return index === undefined || index.opensWithComment
       ? []
       : [`${index.path}: does not open with a comment saying what the module owns`];
   });

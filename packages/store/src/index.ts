@@ -4,6 +4,7 @@ export {
   openFileArtifacts,
   type FileArtifacts,
   type FileArtifactsOptions,
-} from "./artifacts/index.ts";
-export * from "./contract/index.ts";
-export * from "./store/index.ts";
+} from "./artifacts/file-artifacts.ts";
+export * from "./contract/store-error.ts";
+export * from "./contract/store.ts";
+export * from "./store/open-store.ts";

@@ -3,17 +3,30 @@
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { link, open, rename, rm, type FileHandle } from "node:fs/promises";
+import {
+  link,
+  open,
+  rename,
+  rm,
+  type FileHandle,
+  mkdir,
+  realpath,
+  lstat,
+  chmod,
+  readdir,
+} from "node:fs/promises";
 import { join } from "node:path";
 import {
   ToolFailure,
   type ArtifactInput,
   type ArtifactRecord,
   type ArtifactStoreSink,
+  type ByteRange,
 } from "@soong/core";
 import { isHighSurrogate, omitUndefined } from "@soong/schema";
-import type { AtCrashPoint } from "../contract/index.ts";
-import { unfinishedName } from "./private-directory.ts";
+import type { AtCrashPoint } from "../contract/store-error.ts";
+
+import { isProcessAlive } from "@soong/platform";
 
 export interface ArtifactPlace {
   readonly directory: string;
@@ -213,4 +226,56 @@ function asFailure(error: unknown): Error {
     message: `There is no room left on the disk for this artifact (${message}).`,
     recovery: "change_arguments",
   });
+}
+
+// The directory artifacts are in: ours alone (0700), and free of what earlier processes left unfinished.
+
+/** Its canonical path. Throws when someone else owns it: they could put anything into it. */
+export async function privateDirectory(given: string): Promise<string> {
+  await mkdir(given, { recursive: true, mode: 0o700 });
+  const directory = await realpath(given);
+  const { uid, mode } = await lstat(directory);
+  const own = process.getuid?.();
+  if (own !== undefined && uid !== own) {
+    throw new Error(`The directory ${directory} belongs to another user; choose one of your own.`);
+  }
+  if ((mode & 0o077) !== 0) await chmod(directory, 0o700);
+  return directory;
+}
+
+/** `<id>.<pid>.part`, so that the leavings of a process that is gone can be distinguished from work in progress. */
+export function unfinishedName(artifact_id: string): string {
+  return `${artifact_id}.${process.pid}.part`;
+}
+
+export async function sweepUnfinished(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const pid = /\.(\d+)\.part$/.exec(name)?.[1];
+    if (pid === undefined || isProcessAlive(Number(pid))) continue;
+    await rm(join(directory, name), { force: true });
+  }
+}
+
+// Reads part of a file: what there is of a range that may reach past the end.
+
+export async function readRange(path: string, range: ByteRange): Promise<Uint8Array> {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const offset = within(range.offset, size);
+    const bytes = new Uint8Array(within(range.length, size - offset));
+    let filled = 0;
+    while (filled < bytes.length) {
+      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, offset + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return bytes.subarray(0, filled);
+  } finally {
+    await file.close();
+  }
+}
+
+function within(value: number, most: number): number {
+  return Number.isNaN(value) ? 0 : Math.min(Math.max(0, Math.floor(value)), most);
 }

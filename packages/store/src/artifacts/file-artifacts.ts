@@ -5,9 +5,13 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { randomIds, type ArtifactRecord, type ArtifactStore, type ByteRange } from "@soong/core";
 import { writeWholeFile } from "@soong/platform";
-import { openArtifactSink, writeArtifact } from "./artifact-sink.ts";
-import { privateDirectory, sweepUnfinished } from "./private-directory.ts";
-import { readRange } from "./read-range.ts";
+import {
+  openArtifactSink,
+  writeArtifact,
+  privateDirectory,
+  sweepUnfinished,
+  readRange,
+} from "./artifact-sink.ts";
 
 export interface FileArtifactsOptions {
   /** Made if it is missing; no one but its owner may look into it. */

@@ -10,11 +10,15 @@ import {
   type ArtifactStore,
   type ByteRange,
 } from "@soong/core";
-import type { AtCrashPoint } from "../contract/index.ts";
-import { openArtifactSink, writeArtifact, type ArtifactPlace } from "./artifact-sink.ts";
+import type { AtCrashPoint } from "../contract/store-error.ts";
+import {
+  openArtifactSink,
+  writeArtifact,
+  type ArtifactPlace,
+  privateDirectory,
+  readRange,
+} from "./artifact-sink.ts";
 import { isArtifactId } from "./file-artifacts.ts";
-import { privateDirectory } from "./private-directory.ts";
-import { readRange } from "./read-range.ts";
 
 /** Where the records are. */
 export interface ArtifactRows {

@@ -3,7 +3,7 @@ import type { ConversationNode, Fact } from "@soong/core";
 import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { writtenFact } from "../../../../test/facts.ts";
-import { chainLine, FIRST_PREV_HASH, hashLine, nodeDigest, nodeText } from "./chain-line.ts";
+import { chainLine, FIRST_PREV_HASH, hashLine, nodeDigest, nodeText } from "./chain.ts";
 
 const fact = writtenFact({
   type: "tool.requested",

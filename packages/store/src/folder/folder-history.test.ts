@@ -6,8 +6,9 @@ import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import type { Fact } from "@soong/core";
 import { anyCharacter } from "../../../../test/any-character.ts";
-import type { CrashPoint } from "../contract/index.ts";
-import { openRunFolders, type CommittedFact, type ReadFacts } from "./index.ts";
+import type { CrashPoint } from "../contract/store-error.ts";
+import { openRunFolders } from "./run-folders.ts";
+import type { CommittedFact, ReadFacts } from "./line-file.ts";
 
 // Whatever happens between batches, the files are those that one rebuild would write.
 

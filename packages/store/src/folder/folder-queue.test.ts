@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Fact } from "@soong/core";
 import { verifies } from "#laws";
-import { createFolderQueue } from "./folder-queue.ts";
-import type { CommittedFact } from "./run-folders-contract.ts";
+import { createFolderQueue } from "./run-folders.ts";
+import type { CommittedFact } from "./line-file.ts";
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { verifies } from "#laws";
 import { writtenFact } from "../../../../test/facts.ts";
 import type { Fact } from "@soong/core";
-import { openRunFolders, type CommittedFact } from "./index.ts";
+import { openRunFolders } from "./run-folders.ts";
+import type { CommittedFact } from "./line-file.ts";
 
 // A disk with no more room takes part of a write and refuses the rest.
 const disk = vi.hoisted(() => ({ writesLeft: Infinity }));

@@ -11,7 +11,17 @@ import {
   readSync,
   writeFileSync,
 } from "node:fs";
-import type { CommittedFact } from "./run-folders-contract.ts";
+
+import type { Fact } from "@soong/core";
+
+export interface CommittedFact {
+  readonly fact: Fact;
+  /** The journal's exact text of the fact, without a line end. */
+  readonly line: string;
+}
+
+/** A page of the facts of one run after a seq, oldest first; empty when there are no more. */
+export type ReadFacts = (afterSeq: number) => readonly CommittedFact[];
 
 export interface LineFile {
   readonly path: string;

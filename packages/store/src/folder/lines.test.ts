@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { verifies } from "#laws";
 import { writtenFact } from "../../../../test/facts.ts";
 import type { Fact } from "@soong/core";
-import { eventLine } from "./event-line.ts";
-import { errorLine, toolLine } from "./log-lines.ts";
-import type { CommittedFact } from "./run-folders-contract.ts";
+import { eventLine, errorLine, toolLine } from "./log-lines.ts";
+
+import type { CommittedFact } from "./line-file.ts";
 
 const LONG = "x".repeat(4097);
 

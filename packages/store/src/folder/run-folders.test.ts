@@ -25,8 +25,9 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import type { Fact } from "@soong/core";
-import { StoreError, type CrashPoint } from "../contract/index.ts";
-import { openRunFolders, type CommittedFact, type ReadFacts } from "./index.ts";
+import { StoreError, type CrashPoint } from "../contract/store-error.ts";
+import { openRunFolders } from "./run-folders.ts";
+import type { CommittedFact, ReadFacts } from "./line-file.ts";
 
 const FILES = ["events.jsonl", "logs/tools.jsonl", "logs/errors.jsonl"];
 const NOBODY = 65_534;

@@ -1,10 +1,12 @@
-// The folders of all runs of a store: which are open, which are given up, and what goes where after a commit.
+// What the folders of a store's runs can be asked to do, and what they are made from.
 
 import { join, resolve } from "node:path";
-import type { AtCrashPoint } from "../contract/index.ts";
-import { catchUp } from "./catch-up.ts";
-import { checkpointLogs } from "./checkpoint.ts";
+
+import type { RunFolderProblem } from "../contract/store.ts";
+import { type AtCrashPoint, StoreError, type StoreErrorCode } from "../contract/store-error.ts";
+import { catchUp, rebuild } from "./rebuild.ts";
 import {
+  checkpointLogs,
   closeFolder,
   folderName,
   makeDirectoryOfRuns,
@@ -12,10 +14,43 @@ import {
   type OpenFolder,
   removeFolder,
 } from "./open-folder.ts";
-import { folderProblem } from "./folder-problem.ts";
-import { isAsWeLeftIt, writeFacts, writeFactsIfUntouched } from "./line-file.ts";
-import { rebuild } from "./rebuild.ts";
-import type { CommittedFact, ReadFacts, RunFolders } from "./run-folders-contract.ts";
+import {
+  isAsWeLeftIt,
+  writeFacts,
+  writeFactsIfUntouched,
+  type CommittedFact,
+  type ReadFacts,
+} from "./line-file.ts";
+
+/** All of it is synchronous: it runs right after a commit, so the order of lines is that of seq. */
+export interface RunFolders {
+  /**
+   * Facts of any runs, in seq order, right after they were committed. Those without a run belong to no
+   * folder, those a folder has already are passed over. Never throws: a folder that cannot be written is
+   * left as it is until it is caught up or rebuilt, and `problems` names it. A folder that an earlier
+   * process wrote wants `catchUp` first.
+   */
+  append(facts: readonly CommittedFact[]): void;
+  /**
+   * Brings the folder of a run up to its facts: cuts a torn last line, adds what is missing, and writes
+   * all of it when it is not there or damaged. Never throws, as `append`.
+   */
+  catchUp(run_id: string, read: ReadFacts): void;
+  /**
+   * Writes it again beside the old one, then swaps it in; what is in workspace/, deliverables/ and
+   * archive/ stays. Answers with its path. Throws a StoreError when it cannot, and the old one stays.
+   */
+  rebuild(run_id: string, read: ReadFacts): string;
+  /** All of it, with what the user or tool put there. Throws a StoreError when something has to stay. */
+  remove(run_id: string): void;
+  pathOf(run_id: string): string;
+  /** The first problem of each folder that could not be written and has not been made whole since. */
+  problems(): readonly RunFolderProblem[];
+  /** Lets go of open files. From then on `append` does nothing. */
+  close(): void;
+}
+
+// The folders of all runs of a store: which are open, which are given up, and what goes where after a commit.
 
 /** A session may have thousands of runs; each open folder holds three files. */
 const MOST_OPEN = 32;
@@ -181,4 +216,70 @@ function has(folder: OpenFolder, held: OpenFolder): boolean {
 
 function filesOf({ events, tools, errors }: OpenFolder) {
   return [events, tools, errors];
+}
+
+// Facts on their way to their folders: gathered for a moment, because opening and looking after files costs
+// the same for one line as for a hundred. What is lost here is in the journal.
+
+export interface FolderQueue {
+  append(facts: readonly CommittedFact[]): void;
+  /** All of it, now. */
+  write(): void;
+}
+
+/** The user who watches the files does not notice this. */
+const SOON_MS = 25;
+const LARGE = 1024 * 1024;
+
+export function createFolderQueue(folders: Pick<RunFolders, "append">): FolderQueue {
+  let waiting: CommittedFact[] = [];
+  let chars = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  return {
+    append(facts) {
+      for (const fact of facts) {
+        waiting.push(fact);
+        chars += fact.line.length;
+      }
+      if (chars > LARGE) write();
+      else timer ??= setTimeout(write, SOON_MS);
+    },
+    write,
+  };
+
+  function write(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const facts = waiting;
+    waiting = [];
+    chars = 0;
+    if (facts.length > 0) folders.append(facts);
+  }
+}
+
+// Why the folder of a run could not be written, for the user: the journal continues without it.
+
+const CODES: Readonly<Record<string, StoreErrorCode>> = {
+  ENOSPC: "store_full",
+  EDQUOT: "store_full",
+  EFBIG: "store_full",
+  EROFS: "store_read_only",
+  EACCES: "store_read_only",
+  EPERM: "store_read_only",
+};
+
+function folderProblem(
+  verb: "written" | "rebuilt" | "removed",
+  path: string,
+  error: unknown,
+): StoreError {
+  const reason = error instanceof Error ? error.message : String(error);
+  const code = CODES[(error as NodeJS.ErrnoException | undefined)?.code ?? ""];
+  const advice = verb === "removed" ? "Remove it by hand." : "Put that right, then rebuild it.";
+  return new StoreError(
+    code ?? "store_unavailable",
+    `The run folder ${path} cannot be ${verb}: ${reason}. The journal is not affected. ${advice}`,
+    { cause: error },
+  );
 }

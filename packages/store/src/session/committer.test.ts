@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { verifies } from "#laws";
-import { StoreError, type CrashPoint } from "../contract/index.ts";
+import { StoreError, type CrashPoint } from "../contract/store-error.ts";
 import { loadSqlite, type Database } from "../sqlite/driver.ts";
 import { createCommitter, type Committer, type Pending } from "./committer.ts";
 

@@ -2,14 +2,12 @@
 // waits for it, or soon. Callers in the same turn of the event loop share it.
 
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
-import { StoreError, type AtCrashPoint } from "../contract/index.ts";
-import {
-  asStoreError,
-  isConstraint,
-  pauseMs,
-  rollBack,
-  type OpenedDatabase,
-} from "../sqlite/index.ts";
+import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
+import { asStoreError, isConstraint } from "../sqlite/sqlite-error.ts";
+
+import { rollBack } from "../sqlite/migrate.ts";
+import type { OpenedDatabase } from "../sqlite/open-database.ts";
+import { pauseMs } from "../sqlite/locks.ts";
 
 /** A session with something to commit. */
 export interface Pending {

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import type { ConversationNode } from "@soong/core";
-import { createConversation } from "./conversation.ts";
+import { createConversation } from "./derived-rows.ts";
 
 describe("where an agent goes on", () => {
   test("is its first node, then what hangs below it", () => {

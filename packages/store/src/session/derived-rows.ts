@@ -1,13 +1,18 @@
 // The tables that follow from facts and nodes: runs, agents with their active nodes, calls. Kept up entry by
 // entry in memory, and written with the facts they follow from.
 
-import { isTerminalFact, type ConversationNode, type Fact } from "@soong/core";
-import { asColumn } from "../sqlite/index.ts";
-import { createConversation, type ConversationTree } from "./conversation.ts";
-import type { AgentRow, CallRow, OpenState, RunRow } from "./rows.ts";
-import type { WriteStatements } from "./statements.ts";
+import { isTerminalFact, type ConversationNode, type Fact, type ArtifactRecord } from "@soong/core";
+import { asColumn } from "../sqlite/sqlite-error.ts";
+import {
+  type AgentRow,
+  type CallRow,
+  type OpenState,
+  type RunRow,
+  NOTHING_OPEN,
+  type WriteStatements,
+} from "./rows.ts";
 
-export interface DerivedRows {
+interface DerivedRows {
   take(fact: Fact): void;
   takeNode(node: ConversationNode): void;
   runOf(run_id: string): RunRow | undefined;
@@ -216,4 +221,146 @@ const END_STATUS = {
 
 function isRunEnd(type: string): type is keyof typeof END_STATUS {
   return type in END_STATUS;
+}
+
+// Where each agent of a session continues (STORE-2): its active node follows what is added below it. Results
+// come in any order, so a node may be there before its parent; it waits for it here.
+
+interface Conversation {
+  /** Answers with the agent's new active node, or undefined when that did not change. */
+  add(node: ConversationNode, active: string | null): string | undefined;
+}
+
+export interface ConversationTree {
+  has(node_id: string): boolean;
+  /** The newest child that a process before this one has left there. */
+  childOf(node_id: string): string | undefined;
+}
+
+/** A caller may hang nodes anywhere; those that wait for a parent that never comes are forgotten in the end. */
+const MOST_WAITING = 10_000;
+
+export function createConversation(tree: ConversationTree): Conversation {
+  const waiting = new Map<string, string>();
+
+  return {
+    add({ node_id, parent_id }, active) {
+      const isNext =
+        active === null ? parent_id === undefined || tree.has(parent_id) : parent_id === active;
+      if (isNext) return furthest(node_id);
+      if (parent_id !== undefined) wait(parent_id, node_id);
+      return undefined;
+    },
+  };
+
+  function wait(parent_id: string, node_id: string): void {
+    waiting.set(parent_id, node_id);
+    if (waiting.size <= MOST_WAITING) return;
+    for (const oldest of waiting.keys()) {
+      waiting.delete(oldest);
+      break;
+    }
+  }
+
+  function furthest(from: string): string {
+    // A loop of parents is no conversation, but it must not hold us up.
+    const seen = new Set<string>();
+    let node = from;
+    for (;;) {
+      seen.add(node);
+      const next = waiting.get(node) ?? tree.childOf(node);
+      waiting.delete(node);
+      if (next === undefined || seen.has(next)) return node;
+      node = next;
+    }
+  }
+}
+
+// What the tables of a session have to hold, made again from its facts and nodes: for the check that they still do, and
+// for making them again. Uses what keeps them up in the first place, so that both agree.
+
+export interface RowsOfFacts {
+  /** The next fact, with the nodes that came with it. */
+  take(fact: Fact, nodes: readonly ConversationNode[]): void;
+  runOf(run_id: string): RunRow | undefined;
+  readonly runs: readonly RunRow[];
+  readonly agents: readonly AgentRow[];
+  /** Those that have ended. */
+  readonly calls: readonly CallRow[];
+  /** Those that facts name; a crash may have left one without. */
+  readonly artifacts: ReadonlyMap<string, ArtifactRecord>;
+  openState(): OpenState;
+}
+
+export function createRowsOfFacts(): RowsOfFacts {
+  const runs: RunRow[] = [];
+  const agents: AgentRow[] = [];
+  const calls: CallRow[] = [];
+  const artifacts = new Map<string, ArtifactRecord>();
+  const runsById = new Map<string, RunRow>();
+  const agentsById = new Map<string, AgentRow>();
+  const nodeIds = new Set<string>();
+  const derived = createDerivedRows(
+    {
+      run: (run_id) => runsById.get(run_id),
+      agent: (agent_id) => agentsById.get(agent_id),
+      counts: () => ({ runs: 0, agents: 0 }),
+    },
+    // A node that waits for its parent waits here: nothing is forgotten between processes.
+    { has: (node_id) => nodeIds.has(node_id), childOf: () => undefined },
+    NOTHING_OPEN,
+  );
+  const collect: WriteStatements = {
+    fact() {},
+    node() {},
+    artifact() {},
+    session() {},
+    run(_no, row) {
+      runs[row.run_index] = row;
+      runsById.set(row.run_id, row);
+    },
+    agent(_no, row) {
+      agents[row.agent_index] = row;
+      agentsById.set(row.agent_id, row);
+    },
+    call(_no, row) {
+      calls.push(row);
+    },
+  };
+
+  return {
+    take(fact, nodes) {
+      derived.take(fact);
+      for (const node of nodes) {
+        derived.takeNode(node);
+        nodeIds.add(node.node_id);
+      }
+      if (fact.type === "artifact.created") takeArtifact(fact);
+      derived.write(collect, 0);
+      derived.forget();
+    },
+    runOf: (run_id) => runsById.get(run_id),
+    runs,
+    agents,
+    calls,
+    artifacts,
+    openState: () => derived.openState(),
+  };
+
+  function takeArtifact({
+    data,
+    session_id,
+    run_id = "",
+    tool_call_id,
+    time,
+  }: Fact<"artifact.created">): void {
+    const record: ArtifactRecord = {
+      session_id,
+      run_id,
+      tool_call_id,
+      created_at: time,
+      ...data,
+    };
+    artifacts.set(record.artifact_id, record);
+  }
 }

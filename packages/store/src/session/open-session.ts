@@ -2,17 +2,20 @@
 
 import { join } from "node:path";
 import type { Clock, Fact, IdSource, Journal, JournalEntry } from "@soong/core";
-import { sessionArtifacts, sweepArtifacts } from "../artifacts/index.ts";
-import { StoreError, type AtCrashPoint, type OpenSession } from "../contract/index.ts";
-import type { CommittedFact, FolderQueue, RunFolders } from "../folder/index.ts";
-import { asColumn, type Database, type OpenedFiles, type SessionLock } from "../sqlite/index.ts";
+import { sessionArtifacts, sweepArtifacts } from "../artifacts/session-artifacts.ts";
+import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
+import type { OpenSession } from "../contract/store.ts";
+import type { FolderQueue, RunFolders } from "../folder/run-folders.ts";
+import { asColumn } from "../sqlite/sqlite-error.ts";
+import type { Database } from "../sqlite/driver.ts";
+import type { OpenedFiles, SessionLock } from "../sqlite/open-database.ts";
 import type { Committer } from "./committer.ts";
 import { findLost } from "./recover.ts";
-import { placeOfSession, type RunRow, type SessionRow } from "./rows.ts";
+import { placeOfSession, type RunRow, type SessionRow, type WriteStatements } from "./rows.ts";
 import { asCount, factOf, sessionReader, type SessionPlace } from "./session-reader.ts";
 import { createSessionWriter } from "./session-writer.ts";
-import type { WriteStatements } from "./statements.ts";
-import { sessionTables } from "./tables.ts";
+import { sessionTables } from "./statements.ts";
+import type { CommittedFact } from "../folder/line-file.ts";
 
 export interface HeldSessionParts {
   readonly database: Database;

@@ -8,8 +8,8 @@ import {
   type LostCall,
   type LostRun,
 } from "@soong/core";
-import type { Recovery } from "../contract/index.ts";
-import { fromColumn } from "../sqlite/index.ts";
+import type { Recovery } from "../contract/store.ts";
+import { fromColumn } from "../sqlite/sqlite-error.ts";
 import { openStateOf, placeOfSession, type CallRow, type RunRow, type SessionRow } from "./rows.ts";
 import { factOf, type SessionPlace } from "./session-reader.ts";
 

@@ -1,11 +1,17 @@
 // Reading a session from its tables, also while it is held: facts by page, runs, calls, agents, the tree.
 
 import type { ArtifactRecord, ConversationNode, Fact } from "@soong/core";
-import { readSessionArtifact } from "../artifacts/index.ts";
-import { StoreError, type FactPage, type SessionReader } from "../contract/index.ts";
-import { asColumn, type SqlValue } from "../sqlite/index.ts";
-import { agentRecord, callRecord, parentsFirst, runRecord, sessionRecord } from "./records.ts";
+import { readSessionArtifact } from "../artifacts/session-artifacts.ts";
+import { StoreError } from "../contract/store-error.ts";
+import type { FactPage, SessionReader } from "../contract/store.ts";
+import { asColumn } from "../sqlite/sqlite-error.ts";
+import type { SqlValue } from "../sqlite/driver.ts";
 import {
+  agentRecord,
+  callRecord,
+  parentsFirst,
+  runRecord,
+  sessionRecord,
   openStateOf,
   placeOfSession,
   type AgentRow,

@@ -8,15 +8,21 @@ import type {
   Fact,
   JournalEntry,
 } from "@soong/core";
-import { chainLine, hashLine, nodeDigest, nodeText } from "../chain/index.ts";
-import { StoreError, type AtCrashPoint } from "../contract/index.ts";
-import type { CommittedFact } from "../folder/index.ts";
-import { asColumn, isPlain } from "../sqlite/index.ts";
+import { chainLine, hashLine, nodeDigest, nodeText } from "../chain/chain.ts";
+import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
+
+import { asColumn, isPlain } from "../sqlite/sqlite-error.ts";
 import type { Committer, Pending } from "./committer.ts";
-import type { ConversationTree } from "./conversation.ts";
-import { createDerivedRows, type DerivedTables } from "./derived-rows.ts";
-import { openStateOf, type FactRow, type NodeRow, type SessionRow } from "./rows.ts";
-import type { WriteStatements } from "./statements.ts";
+import { createDerivedRows } from "./derived-rows.ts";
+import {
+  openStateOf,
+  type FactRow,
+  type NodeRow,
+  type SessionRow,
+  type WriteStatements,
+} from "./rows.ts";
+import type { SessionTables } from "./statements.ts";
+import type { CommittedFact } from "../folder/line-file.ts";
 
 export interface SessionWriter {
   append(entry: JournalEntry): void;
@@ -32,18 +38,6 @@ export interface SessionWriter {
   /** Taken, not committed yet; oldest first. */
   pendingFacts(): readonly CommittedFact[];
   readonly row: Readonly<SessionRow>;
-}
-
-/** What is in the tables already, asked for when it is needed. */
-export interface SessionTables extends ConversationTree, DerivedTables {
-  artifact(artifact_id: string): ArtifactRecord | undefined;
-  /** One of the artifacts of all sessions that were kept last, with that content. */
-  sameContent(
-    sha256: string,
-    size: number,
-  ): Pick<ArtifactRecord, "session_id" | "artifact_id"> | undefined;
-  /** The session that has a run of this id, if it is another one. */
-  ownerOfRun(run_id: string): string | undefined;
 }
 
 export interface SessionWriterOptions {

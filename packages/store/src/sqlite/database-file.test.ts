@@ -1,7 +1,7 @@
 import type * as nodeFs from "node:fs";
 import { afterEach, expect, test, vi } from "vitest";
 import { verifies } from "#laws";
-import { createRoomCheck } from "./database-file.ts";
+import { createRoomCheck } from "./open-database.ts";
 
 const disk = vi.hoisted(() => ({ bsize: 4096, bavail: 0 }));
 

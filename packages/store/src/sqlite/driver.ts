@@ -5,7 +5,7 @@
 // oxlint-disable-next-line typescript/triple-slash-reference
 /// <reference path="./node-sqlite.d.ts" />
 
-import { StoreError } from "../contract/index.ts";
+import { StoreError } from "../contract/store-error.ts";
 
 export interface Database {
   exec(sql: string): void;

@@ -1,9 +1,9 @@
 // Brings a database to the version this program knows, each step in a transaction of its own (STORE-4).
 
-import { StoreError } from "../contract/index.ts";
+import { StoreError } from "../contract/store-error.ts";
 import type { Database } from "./driver.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
-import type { WriteTurn } from "./write-turn.ts";
+import type { WriteTurn } from "./locks.ts";
 
 /** "Soon", in the place where SQLite keeps whose file it is. */
 export const APPLICATION_ID = 0x536f6f6e;

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import type { CrashPoint } from "../contract/index.ts";
+import type { CrashPoint } from "../contract/store-error.ts";
 import { loadSqlite, type OpenDatabase } from "./driver.ts";
 import { latestVersion, migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations.ts";

@@ -1,15 +1,23 @@
 // The database file: ours alone, in WAL mode, at the version this program knows, or a clear reason why not.
 
-import { accessSync, constants, existsSync, lstatSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  statSync,
+  closeSync,
+  openSync,
+  statfsSync,
+  type BigIntStats,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { StoreError, type AtCrashPoint } from "../contract/index.ts";
+import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
 import { loadSqlite, type Database, type OpenDatabase } from "./driver.ts";
 import { addMissingTables, latestVersion, migrate, refuseForeign } from "./migrate.ts";
-import { watchOpenedFiles, type OpenedFiles } from "./opened-files.ts";
-import { createRoomCheck, makePrivateFile, refuseUnlessFile } from "./database-file.ts";
-import { asStoreError, isCannotOpen, isReadOnly } from "./sqlite-error.ts";
-import { createWriteTurn, patiently, type WriteTurn } from "./write-turn.ts";
+import { asStoreError, isCannotOpen, isReadOnly, isLocked } from "./sqlite-error.ts";
+import { createWriteTurn, patiently, type WriteTurn } from "./locks.ts";
 
 export interface OpenedDatabase {
   readonly database: Database;
@@ -141,4 +149,178 @@ function missing(path: string): StoreError {
     "store_unavailable",
     `There is no store at ${path}. Give the directory of one, or open it for writing, which makes one.`,
   );
+}
+
+// What is checked of the database file before SQLite opens it: that it is a file of its owner alone (SQLite gives the
+// files beside it the same rights), and that its disk has room.
+
+/**
+ * Never opens one that is there: the system would drop every lock this process has on it when we closed
+ * it again, and a pipe would hold us up for ever.
+ */
+export function makePrivateFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+    return;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  refuseUnlessFile(path);
+}
+
+/** A link is refused as well: its author would choose what we write to. */
+export function refuseUnlessFile(path: string): void {
+  if (lstatSync(path).isFile()) return;
+  throw new StoreError(
+    "not_a_store",
+    `${path} is not an ordinary file, so it is no store of Soong. Nothing was changed; move it away, or give another directory.`,
+  );
+}
+
+// SQLite maps a file of 4 KiB pages into memory and claims one byte of each. On a disk with smaller blocks the rest of
+// a page has no room yet, and touching it when the disk is full kills the process (SIGBUS). So on such a disk we stop a
+// little before it is full.
+
+const MAPPED_PAGE = 4096;
+
+/** More than SQLite maps before it writes the next commit. */
+const RESERVE_BYTES = 1024 * 1024;
+
+/** To be called before anything is opened or committed there. */
+export function createRoomCheck(directory: string): () => void {
+  const { bsize } = statfsSync(directory);
+  if (bsize >= MAPPED_PAGE) return () => {};
+  return () => {
+    const { bavail } = statfsSync(directory);
+    if (bavail * bsize >= RESERVE_BYTES) return;
+    throw new StoreError(
+      "store_full",
+      `The store in ${directory}: less than 1 MiB is left on that disk; free some space and open it again.`,
+    );
+  };
+}
+
+// Whether what this process has open is still what is at its path. A file that was removed, moved or replaced takes
+// every write all the same, and the record is lost without a word; so it is looked at after each commit.
+
+export interface OpenedFiles {
+  /** Throws `store_lost` when one of them is not there any more, is another one, or was cut short. */
+  check(): void;
+  /** A directory that belongs to the record from now on, until the returned function is called. */
+  watch(directory: string): () => void;
+}
+
+interface Seen {
+  readonly path: string;
+  readonly dev: bigint;
+  readonly ino: bigint;
+  /** Undefined for a directory. */
+  size: bigint | undefined;
+}
+
+/** The database and the two files SQLite keeps beside it; no one removes those while we have it open. */
+const SUFFIXES = ["", "-wal", "-shm"];
+
+export function watchOpenedFiles(path: string, open: OpenDatabase): OpenedFiles {
+  const watched = new Set<Seen>();
+  for (const suffix of SUFFIXES) add(`${path}${suffix}`);
+  return {
+    check() {
+      for (const seen of watched) checkOne(seen);
+    },
+    watch(directory) {
+      const seen = add(directory);
+      return () => {
+        if (seen !== undefined) watched.delete(seen);
+      };
+    },
+  };
+
+  function add(of: string): Seen | undefined {
+    const stats = statsOf(of);
+    if (stats === undefined) return undefined;
+    const { dev, ino, size } = stats;
+    const seen = { path: of, dev, ino, size: stats.isFile() ? size : undefined };
+    watched.add(seen);
+    return seen;
+  }
+
+  function checkOne(seen: Seen): void {
+    const stats = statsOf(seen.path);
+    if (stats === undefined) throw lost(seen.path, "was removed or moved away");
+    if (stats.ino !== seen.ino || stats.dev !== seen.dev) {
+      throw lost(seen.path, "was replaced by another one");
+    }
+    if (seen.size === undefined || seen.size === stats.size) return;
+    if (stats.size < seen.size && !isWhole(stats.size)) throw lost(seen.path, "was cut short");
+    seen.size = stats.size;
+
+    /** Removing sessions gives room back in the database, and only there; anything else takes facts away. */
+    function isWhole(size: bigint): boolean {
+      return seen.path === path && size > 0n && isSound();
+    }
+  }
+
+  /** By a connection of its own: this process may still have in memory what the file has lost. */
+  function isSound(): boolean {
+    try {
+      const fresh = open(path, { readOnly: true });
+      try {
+        const rows = fresh.prepare("PRAGMA quick_check(1)").all() as { quick_check: string }[];
+        return rows.length === 1 && rows[0]?.quick_check === "ok";
+      } finally {
+        fresh.close();
+      }
+    } catch {
+      return false;
+    }
+  }
+
+  function lost(what: string, how: string): StoreError {
+    const where = what === path ? `The store ${path}` : `${what}, which is part of the store,`;
+    return new StoreError(
+      "store_lost",
+      `${where} ${how} while this process had it open. Nothing more is done or recorded. What was recorded before is in the file that was there: put it back, or start again with an empty home.`,
+    );
+  }
+
+  function statsOf(of: string): BigIntStats | undefined {
+    try {
+      return statSync(of, { bigint: true, throwIfNoEntry: false });
+    } catch (error) {
+      throw asStoreError(error, of);
+    }
+  }
+}
+
+// One writer per session, across processes: an exclusive lock of SQLite on an empty file of the session's
+// own. The system frees it the moment the process is gone, however that came about.
+// Nothing else may ever open that file: closing it would free the lock.
+
+export interface SessionLock {
+  release(): void;
+}
+
+/** Undefined when someone has it. */
+export function takeLock(open: OpenDatabase, path: string): SessionLock | undefined {
+  makePrivateFile(path);
+  let database: Database | undefined;
+  try {
+    database = open(path, { timeout: 0 });
+    // Nothing is ever written, so there is nothing to take back: no journal file beside it.
+    database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+  } catch (error) {
+    database?.close();
+    if (isLocked(error)) return undefined;
+    throw error;
+  }
+  const held = database;
+  let isHeld = true;
+  return {
+    release() {
+      if (!isHeld) return;
+      isHeld = false;
+      held.close();
+    },
+  };
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { loadSqlite, type OpenDatabase } from "./driver.ts";
-import { takeLock } from "./session-lock.ts";
+import { takeLock } from "./open-database.ts";
 
 let directory: string;
 let path: string;

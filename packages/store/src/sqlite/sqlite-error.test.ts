@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { StoreError, type StoreErrorCode } from "../contract/index.ts";
+import { StoreError, type StoreErrorCode } from "../contract/store-error.ts";
 import { asStoreError, isCannotOpen, isConstraint, isLocked, isReadOnly } from "./sqlite-error.ts";
 
 const PATH = "/home/me/store/soong.db";

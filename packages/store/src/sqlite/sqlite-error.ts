@@ -1,6 +1,6 @@
 // What SQLite says, as an error the user can act on.
 
-import { StoreError, type StoreErrorCode } from "../contract/index.ts";
+import { StoreError, type StoreErrorCode } from "../contract/store-error.ts";
 
 type Meaning = readonly [StoreErrorCode, string];
 
@@ -122,3 +122,22 @@ const CODES_BY_WORDS: readonly (readonly [string, number])[] = [
   ["constraint failed", 19],
   ["file is not a database", 26],
 ];
+
+// Text from outside as a value of a column. SQLite ends a text at NUL and knows no half of a character, so
+// what is not plain is kept as JSON, which spells both out.
+
+export function asColumn(text: string): string {
+  return isPlain(text) && !text.startsWith('"') ? text : JSON.stringify(text);
+}
+
+export function fromColumn(value: string): string {
+  return value.startsWith('"') ? (JSON.parse(value) as string) : value;
+}
+
+/** Every Node we support has it; the library of types we build with does not yet. */
+type WellFormed = string & { isWellFormed(): boolean };
+
+/** Whether a column gives the text back as it was. */
+export function isPlain(text: string): boolean {
+  return !text.includes("\0") && (text as WellFormed).isWellFormed();
+}

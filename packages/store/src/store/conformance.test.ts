@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { createMemoryArtifacts, createMemoryJournal } from "@soong/core";
-import { openFileArtifacts } from "../artifacts/index.ts";
+import { openFileArtifacts } from "../artifacts/file-artifacts.ts";
 import {
   artifactChecks,
   conformanceChecks,
@@ -15,7 +15,7 @@ import {
   type Check,
   type StoreUnderTest,
 } from "../../conformance/index.ts";
-import type { Store } from "../contract/index.ts";
+import type { Store } from "../contract/store.ts";
 import { openStore } from "./open-store.ts";
 
 /** A store without a session: a copy of it costs a third of making one. */

@@ -1,18 +1,18 @@
 // The tables that follow from the facts of a session: what they hold, what they have to hold, and where they differ.
 
 import type { ArtifactRecord } from "@soong/core";
-import type { ChainProblem } from "../contract/index.ts";
+import type { ChainProblem } from "../contract/store.ts";
 import {
   openStateOf,
   type AgentRow,
   type CallRow,
   type OpenState,
-  type RowsOfFacts,
   type RunRow,
-  type SessionPlace,
   type SessionRow,
-} from "../session/index.ts";
-import { asColumn } from "../sqlite/index.ts";
+} from "../session/rows.ts";
+import type { RowsOfFacts } from "../session/derived-rows.ts";
+import type { SessionPlace } from "../session/session-reader.ts";
+import { asColumn } from "../sqlite/sqlite-error.ts";
 import type { FactWalk } from "./walk-facts.ts";
 
 type Row = Readonly<Record<string, string | number | null>>;

@@ -28,7 +28,8 @@ import { bundleStore, type StoreBundle, type Told } from "../../../../test/store
 import { isRoot, ORDINARY_USER } from "../../../../test/tools/path-ordinary-user.ts";
 import { kernelOn } from "../../conformance/kernel-run.ts";
 import { createFactWriter } from "../../conformance/fact-writer.ts";
-import { StoreError, type Store, type StoreErrorCode } from "../contract/index.ts";
+import { StoreError, type StoreErrorCode } from "../contract/store-error.ts";
+import type { Store } from "../contract/store.ts";
 import { loadSqlite } from "../sqlite/driver.ts";
 import { openStore } from "./open-store.ts";
 

@@ -4,14 +4,18 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { randomIds, systemClock, type Clock, type IdSource } from "@soong/core";
-import { privateDirectory } from "../artifacts/index.ts";
-import { StoreError, type AtCrashPoint, type Store } from "../contract/index.ts";
-import type { Query } from "../session/index.ts";
-import { asStoreError, isPlain, openDatabase, type Statement } from "../sqlite/index.ts";
+
+import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
+import type { Store } from "../contract/store.ts";
+import type { Query } from "../session/session-reader.ts";
+import { asStoreError, isPlain } from "../sqlite/sqlite-error.ts";
+import { openDatabase } from "../sqlite/open-database.ts";
+import type { Statement } from "../sqlite/driver.ts";
 import { createQuestionTable } from "./question-table.ts";
-import { createTaskTables } from "../tasks/index.ts";
+import { createTaskTables } from "../tasks/task-tables.ts";
 import { storeTables } from "./store-tables.ts";
 import { createStoreWriter, type StoreWriter } from "./store-writer.ts";
+import { privateDirectory } from "../artifacts/artifact-sink.ts";
 
 export interface StoreOptions {
   /** The home directory: the database goes to `store/`, artifacts to `artifacts/`, runs to `runs/`. */

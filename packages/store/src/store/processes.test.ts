@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { bundleStore, type StoreBundle, type Told } from "../../../../test/store/store-bundle.ts";
 import { createFactWriter } from "../../conformance/fact-writer.ts";
-import { StoreError, type OpenSession, type Store } from "../contract/index.ts";
+import { StoreError } from "../contract/store-error.ts";
+import type { OpenSession, Store } from "../contract/store.ts";
 import { loadSqlite } from "../sqlite/driver.ts";
 import { openStore } from "./open-store.ts";
 

@@ -2,9 +2,9 @@
 // at once one learns that it was second.
 
 import type { JsonObject } from "@soong/core";
-import type { QuestionRecord, QuestionStorage } from "../contract/index.ts";
-import type { Query } from "../session/index.ts";
-import { asColumn, fromColumn } from "../sqlite/index.ts";
+import type { QuestionRecord, QuestionStorage } from "../contract/store.ts";
+import type { Query } from "../session/session-reader.ts";
+import { asColumn, fromColumn } from "../sqlite/sqlite-error.ts";
 
 export interface QuestionTableParts {
   readonly query: Query;

@@ -7,7 +7,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import type { ConversationNode, Fact, FactData, FactType } from "@soong/core";
-import { StoreError, type OpenSession, type SessionReader, type Store } from "../contract/index.ts";
+import { StoreError } from "../contract/store-error.ts";
+import type { OpenSession, SessionReader, Store } from "../contract/store.ts";
 import { openStore } from "./open-store.ts";
 import type { WrittenFact } from "../../conformance/fact-writer.ts";
 

@@ -1,8 +1,10 @@
 // Makes the tables that follow from a session's facts again, in one transaction of the holder of the session.
 
-import { StoreError } from "../contract/index.ts";
-import { placeOfSession, type SessionPlace, type WriteStatements } from "../session/index.ts";
-import { asColumn } from "../sqlite/index.ts";
+import { StoreError } from "../contract/store-error.ts";
+import { placeOfSession, type WriteStatements } from "../session/rows.ts";
+import type { SessionPlace } from "../session/session-reader.ts";
+
+import { asColumn } from "../sqlite/sqlite-error.ts";
 import { findChangedColumn, heldArtifacts, recordIn, type HeldArtifact } from "./derived-tables.ts";
 import { walkFacts } from "./walk-facts.ts";
 

@@ -4,17 +4,15 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { omitUndefined } from "@soong/schema";
-import {
-  StoreError,
-  type AtCrashPoint,
-  type Retention,
-  type RetentionReport,
-  type Tombstone,
-} from "../contract/index.ts";
-import type { RunFolders } from "../folder/index.ts";
-import { placeOfSession, type Query, type SessionRow } from "../session/index.ts";
-import { asColumn, type SessionLock } from "../sqlite/index.ts";
+import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
+import type { Retention, RetentionReport, Tombstone } from "../contract/store.ts";
+import type { RunFolders } from "../folder/run-folders.ts";
+import { placeOfSession, type SessionRow } from "../session/rows.ts";
+import type { Query } from "../session/session-reader.ts";
+import { asColumn } from "../sqlite/sqlite-error.ts";
+
 import { sessionName } from "./store-tables.ts";
+import type { SessionLock } from "../sqlite/open-database.ts";
 
 export interface Removal {
   remove(row: SessionRow, reason?: string): Promise<Tombstone>;

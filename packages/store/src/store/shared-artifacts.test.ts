@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
-import type { Store } from "../contract/index.ts";
+import type { Store } from "../contract/store.ts";
 import { openStore } from "./open-store.ts";
 
 const LONG = "definitions ".repeat(10_000);

@@ -3,19 +3,22 @@
 
 import { join } from "node:path";
 import type { ConversationNode } from "@soong/core";
-import { type SessionPage, type Store, StoreError, type Tombstone } from "../contract/index.ts";
+import type { SessionPage, Store, Tombstone } from "../contract/store.ts";
+import { StoreError } from "../contract/store-error.ts";
 import {
   asCount,
-  openStateOf,
   type Query,
-  runRecord,
-  type RunRow,
   type SessionPlace,
   sessionReader,
+} from "../session/session-reader.ts";
+import {
+  openStateOf,
+  runRecord,
+  type RunRow,
   sessionRecord,
   type SessionRow,
-} from "../session/index.ts";
-import { fromColumn } from "../sqlite/index.ts";
+} from "../session/rows.ts";
+import { fromColumn } from "../sqlite/sqlite-error.ts";
 import { verifySession } from "./verify-session.ts";
 import { createHash } from "node:crypto";
 

@@ -2,33 +2,18 @@
 
 import { join } from "node:path";
 import type { Clock, IdSource } from "@soong/core";
-import { FIRST_PREV_HASH } from "../chain/index.ts";
-import {
-  StoreError,
-  type AtCrashPoint,
-  type NewSession,
-  type OpenSession,
-  type Store,
-} from "../contract/index.ts";
-import { createFolderQueue, openRunFolders } from "../folder/index.ts";
-import {
-  committedFacts,
-  createCommitter,
-  holdSession,
-  NOTHING_OPEN,
-  writeStatements,
-  type Query,
-  type SessionInHand,
-  type SessionRow,
-} from "../session/index.ts";
-import {
-  asColumn,
-  asStoreError,
-  isPlain,
-  takeLock,
-  type OpenedDatabase,
-  type SessionLock,
-} from "../sqlite/index.ts";
+import { FIRST_PREV_HASH } from "../chain/chain.ts";
+import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
+import type { NewSession, OpenSession, Store } from "../contract/store.ts";
+import { createFolderQueue, openRunFolders } from "../folder/run-folders.ts";
+import { committedFacts, holdSession, type SessionInHand } from "../session/open-session.ts";
+import { createCommitter } from "../session/committer.ts";
+import { NOTHING_OPEN, type SessionRow } from "../session/rows.ts";
+import { writeStatements } from "../session/statements.ts";
+import type { Query } from "../session/session-reader.ts";
+import { asColumn, asStoreError, isPlain } from "../sqlite/sqlite-error.ts";
+
+import { type OpenedDatabase, takeLock, type SessionLock } from "../sqlite/open-database.ts";
 import { rebuildTables } from "./rebuild-tables.ts";
 import { createRemoval } from "./removal.ts";
 import { sessionName, type StoreTables } from "./store-tables.ts";

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { verifies } from "#laws";
 import { kernelOn } from "../../conformance/kernel-run.ts";
 import { createFactWriter } from "../../conformance/fact-writer.ts";
-import type { SessionReader, Store } from "../contract/index.ts";
+import type { SessionReader, Store } from "../contract/store.ts";
 import { loadSqlite } from "../sqlite/driver.ts";
 import { openStore } from "./open-store.ts";
 

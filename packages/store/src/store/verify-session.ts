@@ -4,9 +4,10 @@
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ArtifactRecord } from "@soong/core";
-import { hashFile } from "../artifacts/index.ts";
-import type { ChainProblem, Verification, VerifyOptions } from "../contract/index.ts";
-import { placeOfSession, type SessionPlace, type SessionRow } from "../session/index.ts";
+import { hashFile } from "../artifacts/artifact-sink.ts";
+import type { ChainProblem, Verification, VerifyOptions } from "../contract/store.ts";
+import { placeOfSession, type SessionRow } from "../session/rows.ts";
+import type { SessionPlace } from "../session/session-reader.ts";
 import { findDerivedProblem } from "./derived-tables.ts";
 import { walkFacts } from "./walk-facts.ts";
 

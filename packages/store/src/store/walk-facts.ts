@@ -1,16 +1,12 @@
 // The facts of a session from the first to the last, each held against the chain, and what follows from them.
 
 import type { ConversationNode, Fact } from "@soong/core";
-import { createChainCheck, type ChainCheck } from "../chain/index.ts";
-import type { ChainProblem } from "../contract/index.ts";
-import {
-  createRowsOfFacts,
-  placeOfSession,
-  type NodeRow,
-  type RowsOfFacts,
-  type SessionPlace,
-} from "../session/index.ts";
-import { fromColumn } from "../sqlite/index.ts";
+import { createChainCheck, type ChainCheck } from "../chain/chain.ts";
+import type { ChainProblem } from "../contract/store.ts";
+import { createRowsOfFacts, type RowsOfFacts } from "../session/derived-rows.ts";
+import { placeOfSession, type NodeRow } from "../session/rows.ts";
+import type { SessionPlace } from "../session/session-reader.ts";
+import { fromColumn } from "../sqlite/sqlite-error.ts";
 
 export interface FactWalk {
   readonly check: ChainCheck;

@@ -7,9 +7,17 @@ import { describe, expect, it } from "vitest";
 import { verifies } from "#laws";
 import { writtenFact } from "../../../../test/facts.ts";
 import { anyCharacter } from "../../../../test/any-character.ts";
-import type { ChainProblem } from "../contract/index.ts";
-import { createChainCheck, type ChainHead, type ChainRow } from "./chain-check.ts";
-import { chainLine, FIRST_PREV_HASH, hashLine, nodeDigest, nodeText } from "./chain-line.ts";
+import type { ChainProblem } from "../contract/store.ts";
+import {
+  createChainCheck,
+  type ChainHead,
+  type ChainRow,
+  chainLine,
+  FIRST_PREV_HASH,
+  hashLine,
+  nodeDigest,
+  nodeText,
+} from "./chain.ts";
 
 const numRuns = process.env["SOONG_TEST_FULL"] === "1" ? 20_000 : 300;
 

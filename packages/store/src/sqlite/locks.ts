@@ -1,8 +1,10 @@
-// One process writes at a time. Everyone else waits in short attempts with random pauses: SQLite's own waiting
-// sleeps longer and longer, so that among many processes the one that waited longest is passed over.
+// Who may write: one process at a time to the database, one to a session.
 
 import type { Database } from "./driver.ts";
 import { isLocked } from "./sqlite-error.ts";
+
+// One process writes at a time. Everyone else waits in short attempts with random pauses: SQLite's own waiting
+// sleeps longer and longer, so that among many processes the one that waited longest is passed over.
 
 export interface WriteTurn {
   /** Begins a transaction for writing. Blocks until it is our turn, at most as long as the store waits. */
