@@ -6,7 +6,7 @@ import type { CodeKeywordDefinition, ValidateFunction } from "ajv/dist/2020.js";
 import type { KeywordErrorCxt } from "ajv/dist/types/index.js";
 import { FORMATS } from "./formats.ts";
 import { countCharacters, type JsonSchema } from "./json.ts";
-import { plainCheck } from "./plainly-valid.ts";
+import { plainCheck } from "./plain-check.ts";
 import { COST_KEYWORD, prepareSchema, type PreparedSchema } from "./prepare-schema.ts";
 import { sensitivePaths } from "./sensitive-paths.ts";
 import { findDuplicate } from "./unique-items.ts";
@@ -40,19 +40,19 @@ type Meter = { left: number; maxErrors: number; stop: () => never };
 class TooMuch extends Error {}
 
 function build(schema: JsonSchema): SchemaCheck {
-  const preparation = prepareSchema(schema);
-  if (!preparation.ok) return uncheckable(preparation.message);
-  const { prepared } = preparation;
-  const isPlainlyValid = plainCheck(prepared);
+  const isPlainlyValid = plainCheck(schema);
   let validate: SchemaCheck | undefined;
   return (value) => {
     if (validate === undefined && isPlainlyValid?.(value) === true) return OK;
-    validate ??= buildValidator(schema, prepared);
+    validate ??= buildValidator(schema);
     return validate(value);
   };
 }
 
-function buildValidator(schema: JsonSchema, prepared: PreparedSchema): SchemaCheck {
+function buildValidator(schema: JsonSchema): SchemaCheck {
+  const preparation = prepareSchema(schema);
+  if (!preparation.ok) return uncheckable(preparation.message);
+  const { prepared } = preparation;
   const meter: Meter = {
     left: 0,
     maxErrors: 0,
@@ -149,15 +149,24 @@ function keywords(meter: Meter): CodeKeywordDefinition[] {
     meter.left -= steps;
     if (meter.left < 0) meter.stop();
   };
-  const codePoints = (text: string): number => {
+  const duplicate = (items: unknown[]) => findDuplicate(items, (read) => spend(read / 8));
+  const countMetered = (text: string): number => {
     spend(text.length / 8);
     return countCharacters(text);
   };
-  const duplicate = (items: unknown[]) => findDuplicate(items, (read) => spend(read / 8));
-  const limitError = {
-    message: "",
-    params: ({ schemaCode }: KeywordErrorCxt) => _`{limit: ${schemaCode}}`,
-  };
+  const lengthKeyword = (
+    keyword: string,
+    isWrong: (text: string, limit: number) => boolean,
+  ): CodeKeywordDefinition => ({
+    keyword,
+    type: "string",
+    schemaType: "number",
+    error: { message: "", params: ({ schemaCode }: KeywordErrorCxt) => _`{limit: ${schemaCode}}` },
+    code: (cxt) => {
+      const wrong = cxt.gen.scopeValue("func", { ref: isWrong });
+      cxt.fail(_`${wrong}(${cxt.data}, ${cxt.schemaCode})`);
+    },
+  });
   return [
     {
       keyword: COST_KEYWORD,
@@ -170,33 +179,17 @@ function keywords(meter: Meter): CodeKeywordDefinition[] {
         );
       },
     },
-    {
-      // A code point takes one or two units, so most texts are decided by their length alone.
-      keyword: "minLength",
-      type: "string",
-      schemaType: "number",
-      error: limitError,
-      code: (cxt) => {
-        const { data, schemaCode: limit } = cxt;
-        const count = cxt.gen.scopeValue("func", { ref: codePoints });
-        cxt.fail(
-          _`${data}.length < ${limit} || (${data}.length < 2 * ${limit} && ${count}(${data}) < ${limit})`,
-        );
-      },
-    },
-    {
-      keyword: "maxLength",
-      type: "string",
-      schemaType: "number",
-      error: limitError,
-      code: (cxt) => {
-        const { data, schemaCode: limit } = cxt;
-        const count = cxt.gen.scopeValue("func", { ref: codePoints });
-        cxt.fail(
-          _`${data}.length > ${limit} && (${data}.length > 2 * ${limit} || ${count}(${data}) > ${limit})`,
-        );
-      },
-    },
+    // A code point takes one or two units, so most texts are decided by their length alone.
+    lengthKeyword(
+      "minLength",
+      (text, limit) =>
+        text.length < 2 * limit && (text.length < limit || countMetered(text) < limit),
+    ),
+    lengthKeyword(
+      "maxLength",
+      (text, limit) =>
+        text.length > limit && (text.length > 2 * limit || countMetered(text) > limit),
+    ),
     {
       keyword: "uniqueItems",
       type: "array",

@@ -1,35 +1,31 @@
 // The string formats we enforce, each in time linear to the text and without the host's Date or URL.
 // Any other format is an annotation: said to the model, checked by nobody.
 
-export const FORMATS: { readonly [name: string]: (text: string) => boolean } = {
-  "date-time": isDateTime,
-  date: isDate,
-  time: isTime,
-  duration: isDuration,
-  email: isEmail,
-  hostname: isHostname,
-  ipv4: isIpv4,
-  ipv6: isIpv6,
-  uri: isUri,
-  "uri-reference": isUriReference,
-  uuid: (text) => /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i.test(text),
-  "json-pointer": (text) => /^(?:\/(?:[^~/]|~0|~1)*)*$/.test(text),
+type Format = {
+  readonly validate: (text: string) => boolean;
+  /** For the message that asks a model to try again. */
+  readonly example: string;
 };
 
-/** One example each, for the message that asks a model to try again. */
-export const FORMAT_EXAMPLES: { readonly [name: string]: string } = {
-  "date-time": "2025-01-31T12:00:00Z",
-  date: "2025-01-31",
-  time: "12:00:00Z",
-  duration: "PT1H30M",
-  email: "name@example.com",
-  hostname: "example.com",
-  ipv4: "192.0.2.1",
-  ipv6: "2001:db8::1",
-  uri: "https://example.com/page",
-  "uri-reference": "/page",
-  uuid: "123e4567-e89b-12d3-a456-426614174000",
-  "json-pointer": "/items/0",
+export const FORMATS: { readonly [name: string]: Format } = {
+  "date-time": { validate: isDateTime, example: "2025-01-31T12:00:00Z" },
+  date: { validate: isDate, example: "2025-01-31" },
+  time: { validate: isTime, example: "12:00:00Z" },
+  duration: { validate: isDuration, example: "PT1H30M" },
+  email: { validate: isEmail, example: "name@example.com" },
+  hostname: { validate: isHostname, example: "example.com" },
+  ipv4: { validate: isIpv4, example: "192.0.2.1" },
+  ipv6: { validate: isIpv6, example: "2001:db8::1" },
+  uri: { validate: isUri, example: "https://example.com/page" },
+  "uri-reference": { validate: isUriReference, example: "/page" },
+  uuid: {
+    validate: (text) => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text),
+    example: "123e4567-e89b-12d3-a456-426614174000",
+  },
+  "json-pointer": {
+    validate: (text) => /^(?:\/(?:[^~/]|~0|~1)*)*$/.test(text),
+    example: "/items/0",
+  },
 };
 
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

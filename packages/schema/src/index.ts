@@ -3,7 +3,6 @@
 // and the linear-time regex engine for patterns from outside. It imports nothing of ours.
 
 export { compileSchema, type CheckResult, type SchemaCheck } from "./compile-schema.ts";
-export { formatIssues } from "./format-issues.ts";
 export {
   isJsonObject,
   isPlainRecord,
@@ -11,6 +10,7 @@ export {
   asRecord,
   isRecord,
   omitUndefined,
+  sameJson,
   type JsonObject,
   type JsonPrimitive,
   type JsonSchema,
@@ -49,5 +49,5 @@ export {
   oneLine,
   shorten,
 } from "./text.ts";
-export { type ValidationIssue } from "./validation-issues.ts";
+export { formatIssues, type ValidationIssue } from "./validation-issues.ts";
 export { keywordsOf, type SchemaProblem } from "./vocabulary.ts";

@@ -95,8 +95,11 @@ export function countCharacters(text: string): number {
 /** How much work is still allowed; below zero whoever works on it gives up. */
 export type Budget = { left: number };
 
-/** Whether two JSON values are the same value; the order of keys says nothing. */
-export function sameJson(a: unknown, b: unknown, budget: Budget): boolean {
+/**
+ * Whether two values are the same JSON; the order of keys says nothing. False where one of them is no plain data, or
+ * the budget is used up.
+ */
+export function sameJson(a: unknown, b: unknown, budget: Budget = { left: Infinity }): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   budget.left -= 1;
@@ -105,9 +108,8 @@ export function sameJson(a: unknown, b: unknown, budget: Budget): boolean {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     return a.every((item, index) => sameJson(item, b[index], budget));
   }
-  const left = a as Record<string, unknown>;
-  const right = b as Record<string, unknown>;
-  const keys = Object.keys(left);
-  if (keys.length !== Object.keys(right).length) return false;
-  return keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key], budget));
+  if (!isPlainRecord(a) || !isPlainRecord(b) || typeof a.toJSON === "function") return false;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key], budget));
 }

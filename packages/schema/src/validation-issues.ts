@@ -2,14 +2,19 @@
 // can act on at once (SCHEMA-4). Values of sensitive fields are never quoted.
 
 import type { ErrorObject } from "ajv/dist/2020.js";
-import { describeSchema, listValues, quoteValue } from "./describe-schema.ts";
-import { count, expectation } from "./expectation.ts";
-import { isRecord } from "./json.ts";
+import {
+  describeCount,
+  describeExpected,
+  describeSchema,
+  listValues,
+  quoteValue,
+} from "./describe-schema.ts";
+import { asRecord, isRecord, type JsonSchema } from "./json.ts";
 import { nearestName } from "./nearest-name.ts";
 import { pointerTokens } from "./references.ts";
 import { isSensitive, type SensitivePath } from "./sensitive-paths.ts";
 import { shorten } from "./text.ts";
-import { settleUnions, type Finding } from "./union-issues.ts";
+import { settleUnions, UNION } from "./union-issues.ts";
 
 export type ValidationIssue = {
   /** "edits[0].old"; "" is the whole value. */
@@ -30,8 +35,8 @@ export function toIssues(
   hidden: readonly SensitivePath[],
 ): ValidationIssue[] {
   const issues = new Map<string, ValidationIssue>();
-  for (const finding of settleUnions(errors)) {
-    const issue = toIssue(finding, value, hidden);
+  for (const error of settleUnions(errors)) {
+    const issue = toIssue(error, value, hidden);
     if (issue !== undefined) issues.set(`${issue.path}\n${issue.message}`, issue);
     if (issues.size >= MAX_ISSUES) break;
   }
@@ -41,69 +46,65 @@ export function toIssues(
 }
 
 function toIssue(
-  finding: Finding,
+  { instancePath, keyword, params, parentSchema, propertyName }: ErrorObject,
   value: unknown,
   hidden: readonly SensitivePath[],
 ): ValidationIssue | undefined {
-  const place = pointerTokens(
-    finding.kind === "error" ? finding.error.instancePath : finding.instancePath,
-  );
-  const received = receivedText(value, place, hidden);
-  const plain = (expected: string, hint = "", got = received): ValidationIssue => ({
-    path: pathText(value, place),
+  const place = pointerTokens(instancePath);
+  const issueAt = (
+    field: readonly string[],
+    expected: string,
+    received: string,
+    message: string,
+  ): ValidationIssue => ({
+    path: pathText(value, [...place, ...field]),
     expected,
-    received: got,
-    message: `expected ${expected}, got ${got}${hint && `: ${hint}`}`,
+    received,
+    message,
   });
-  if (finding.kind === "union") return plain(finding.expected, finding.hint);
+  const plain = (
+    expected: string,
+    hint = "",
+    got = receivedText(value, place, hidden),
+  ): ValidationIssue =>
+    issueAt([], expected, got, `expected ${expected}, got ${got}${hint && `: ${hint}`}`);
 
-  const { keyword, params, parentSchema, propertyName } = finding.error;
   if (propertyName !== undefined) {
     const name = quoteValue(propertyName);
     return plain("a permitted field name", `the name ${name} does not fit`, `field ${name}`);
   }
+  const properties = asRecord(asRecord(parentSchema).properties);
   switch (keyword) {
+    case UNION:
+      return plain(String(params.expected), String(params.hint));
     case "if":
     case "propertyNames":
       return undefined;
     case "required":
     case "dependentRequired": {
       const missing = String(params.missingProperty);
-      const expected = describeSchema(fieldSchema(parentSchema, missing));
+      const field = Object.hasOwn(properties, missing) ? properties[missing] : undefined;
+      const expected = describeSchema(field);
       const because =
         keyword === "dependentRequired" ? ` when ${quoteValue(params.property)} is given` : "";
-      return {
-        path: pathText(value, [...place, missing]),
-        expected,
-        received: "missing",
-        message: `required${because}, but missing; expected ${expected}`,
-      };
+      const message = `required${because}, but missing; expected ${expected}`;
+      return issueAt([missing], expected, "missing", message);
     }
     case "additionalProperties":
     case "unevaluatedProperties": {
       const name = String(params.additionalProperty ?? params.unevaluatedProperty);
-      const known = fieldNames(parentSchema);
+      const known = Object.keys(properties);
       // Both come from outside, and every pair of letters is compared.
       const near = name.length > 100 ? undefined : nearestName(name, known.slice(0, 200));
-      const help =
-        near !== undefined
-          ? `; did you mean ${quoteValue(near)}?`
-          : known.length > 0
-            ? `; known fields: ${listValues(known)}`
-            : "";
-      return {
-        path: pathText(value, [...place, name]),
-        expected: "no such field",
-        received: `field ${quoteValue(name)}`,
-        message: `unknown field${help}`,
-      };
+      const fields = known.length > 0 ? `; known fields: ${listValues(known)}` : "";
+      const help = near === undefined ? fields : `; did you mean ${quoteValue(near)}?`;
+      const received = `field ${quoteValue(name)}`;
+      return issueAt([name], "no such field", received, `unknown field${help}`);
     }
-    case "uniqueItems": {
-      const { first, second } = params as { first: number; second: number };
-      return plain("items that all differ", "", `equal items ${first} and ${second}`);
-    }
+    case "uniqueItems":
+      return plain("items that all differ", "", `equal items ${params.first} and ${params.second}`);
     default:
-      return plain(expectation(keyword, params));
+      return plain(describeExpected(keyword, params));
   }
 }
 
@@ -119,16 +120,13 @@ function receivedText(
 function describeValue(value: unknown): string {
   if (value === undefined) return "missing";
   if (value === null) return "null";
-  if (Array.isArray(value)) return `array of ${count(value.length, "item")}`;
-  if (typeof value === "string") {
-    return value.length > 40
-      ? `string ${JSON.stringify(`${value.slice(0, 37)}…`)} of ${value.length} characters`
-      : `string ${JSON.stringify(value)}`;
-  }
-  if (isRecord(value)) return `object with ${count(Object.keys(value).length, "field")}`;
-  return typeof value === "number" || typeof value === "boolean"
-    ? `${typeof value} ${String(value)}`
-    : typeof value;
+  if (Array.isArray(value)) return `array of ${describeCount(value.length, "item")}`;
+  if (isRecord(value)) return `object with ${describeCount(Object.keys(value).length, "field")}`;
+  if (typeof value === "number" || typeof value === "boolean") return `${typeof value} ${value}`;
+  if (typeof value !== "string") return typeof value;
+  return value.length > 40
+    ? `string ${JSON.stringify(`${value.slice(0, 37)}…`)} of ${value.length} characters`
+    : `string ${JSON.stringify(value)}`;
 }
 
 function typeName(value: unknown): string {
@@ -160,11 +158,35 @@ function valueAtPlace(value: unknown, place: readonly string[]): unknown {
   return current;
 }
 
-function fieldSchema(node: unknown, name: string): unknown {
-  const properties = isRecord(node) ? node.properties : undefined;
-  return isRecord(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+const MAX_SHOWN = 20;
+const MAX_FIELDS_TEXT = 600;
+
+/**
+ * The one text a model gets for arguments that do not fit. With the (lowered) schema the fields are named too, so that
+ * one turn is enough to correct the call.
+ */
+export function formatIssues(
+  toolName: string,
+  issues: readonly ValidationIssue[],
+  schema?: JsonSchema,
+): string {
+  const lines = [`The arguments for ${toolName} do not fit its schema:`];
+  for (const { path, message } of issues.slice(0, MAX_SHOWN)) {
+    lines.push(`- ${path === "" ? "the arguments" : path}: ${message}`);
+  }
+  if (issues.length > MAX_SHOWN) lines.push(`- and ${issues.length - MAX_SHOWN} more`);
+  const fields = listFields(schema);
+  if (fields !== "") lines.push(`Fields: ${fields}`);
+  return lines.join("\n");
 }
 
-function fieldNames(node: unknown): string[] {
-  return isRecord(node) && isRecord(node.properties) ? Object.keys(node.properties) : [];
+function listFields({ properties, required }: JsonSchema = {}): string {
+  let text = "";
+  for (const [name, field] of Object.entries(asRecord(properties))) {
+    const mark = Array.isArray(required) && required.includes(name) ? ", required" : "";
+    const next = `${text}${text === "" ? "" : "; "}${name} (${describeSchema(field)}${mark})`;
+    if (next.length > MAX_FIELDS_TEXT) return `${text}; …`;
+    text = next;
+  }
+  return text;
 }

@@ -2,6 +2,7 @@
 // tools where none of their code is. The same definitions give the same text, on every machine.
 
 import { canonicalJson, sha256Hex, type AnyTool } from "../tool/index.ts";
+import { DATA_FIELDS, FUNCTION_FIELDS, type DataField } from "./definition-fields.ts";
 import type { RegisteredTool, SourceInfo } from "./registered-tool.ts";
 import type { ExcludedTool, RegistrySnapshot } from "./registry.ts";
 
@@ -15,52 +16,15 @@ export interface DefinitionsRecord {
 }
 
 /** A definition's data as its author gave it, and the names of what is code. */
-export interface RecordedDefinition extends Pick<AnyTool, DataField> {
+export interface RecordedDefinition extends Pick<
+  AnyTool,
+  DataField | "input_schema" | "output_schema"
+> {
   /** Of the source it came from, in `sources`. */
   readonly source: number;
   /** `input_schema` is named where the author's schema checks values by code of its own. */
   readonly functions: readonly string[];
 }
-
-const DATA = [
-  "name",
-  "title",
-  "description",
-  "search_hint",
-  "aliases",
-  "tags",
-  "metadata",
-  "permission",
-  "concurrency_safe",
-  "destructive",
-  "open_world",
-  "repeatable",
-  "interrupt_behavior",
-  "on_sibling_failure",
-  "starts_agent",
-  "defer",
-  "always_load",
-  "timeout_ms",
-  "max_result_chars",
-  "bounds_itself",
-  "redaction",
-  "input_schema",
-  "output_schema",
-] as const satisfies readonly (keyof AnyTool)[];
-
-type DataField = (typeof DATA)[number];
-
-const FUNCTIONS = [
-  "classify",
-  "isEnabled",
-  "normalise",
-  "prepare",
-  "prompt",
-  "render",
-  "targets",
-  "timeoutFor",
-  "validate",
-] as const satisfies readonly (keyof AnyTool)[];
 
 export interface DescribedDefinitions {
   readonly text: string;
@@ -71,7 +35,7 @@ export interface DescribedDefinitions {
 export function describeDefinitions(snapshot: RegistrySnapshot): DescribedDefinitions {
   let described = known.get(snapshot);
   if (described === undefined) {
-    const text = canonicalJson(recordOf(snapshot));
+    const text = canonicalJson(recordDefinitions(snapshot));
     described = { text, sha256: sha256Hex(text) };
     known.set(snapshot, described);
   }
@@ -80,27 +44,28 @@ export function describeDefinitions(snapshot: RegistrySnapshot): DescribedDefini
 
 const known = new WeakMap<RegistrySnapshot, DescribedDefinitions>();
 
-function recordOf({ tools, excluded }: RegistrySnapshot): DefinitionsRecord {
+function recordDefinitions({ tools, excluded }: RegistrySnapshot): DefinitionsRecord {
   const sources: SourceInfo[] = [];
   const byName = [...tools.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const definitions = byName.map((tool) => {
     if (!sources.includes(tool.source)) sources.push(tool.source);
-    return definitionOf(tool, sources.indexOf(tool.source));
+    return recordDefinition(tool, sources.indexOf(tool.source));
   });
   return { version: 2, sources, tools: definitions, excluded };
 }
 
-function definitionOf(tool: RegisteredTool, source: number): RecordedDefinition {
+function recordDefinition(tool: RegisteredTool, source: number): RecordedDefinition {
   const { definition, input, output } = tool;
-  const given = DATA.flatMap((field) =>
-    definition[field] === undefined ? [] : [[field, definition[field]]],
-  );
-  const functions: string[] = FUNCTIONS.filter((field) => definition[field] !== undefined);
+  const data: Record<string, unknown> = {};
+  for (const field of DATA_FIELDS) data[field] = definition[field];
+  const functions: string[] = [];
+  for (const field of FUNCTION_FIELDS) if (definition[field] !== undefined) functions.push(field);
+  if (input.own !== undefined) functions.push("input_schema");
   return {
-    ...(Object.fromEntries(given) as Pick<AnyTool, DataField>),
+    ...(data as Pick<AnyTool, DataField>),
     input_schema: input.original,
-    ...(output === undefined ? {} : { output_schema: output.original }),
+    output_schema: output?.original,
     source,
-    functions: input.own === undefined ? functions : [...functions, "input_schema"],
+    functions,
   };
 }

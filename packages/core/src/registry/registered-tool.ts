@@ -4,6 +4,7 @@ import {
   compileSchema,
   lowerSchema,
   readSchema,
+  sameJson,
   sensitivePaths,
   type JsonObject,
   type JsonSchema,
@@ -12,7 +13,6 @@ import {
   type SchemaCheck,
 } from "@soong/schema";
 import {
-  aliasProblem,
   definedEffects,
   digestOf,
   nameProblem,
@@ -21,7 +21,7 @@ import {
   type SourceKind,
   type ToolTrust,
 } from "../tool/index.ts";
-import { sameData } from "./same-data.ts";
+import { checkFields, type ReportField } from "./definition-fields.ts";
 
 export interface SourceInfo {
   readonly id: string;
@@ -182,90 +182,38 @@ function trustOf(
   return permission === "readonly" && permission_from === "user" ? "vouched" : undefined;
 }
 
-type Report = (field: string, message: string) => void;
-
-const FUNCTIONS = [
-  "isEnabled",
-  "prompt",
-  "normalise",
-  "validate",
-  "classify",
-  "targets",
-  "prepare",
-  "timeoutFor",
-  "render",
-];
-const BOOLEANS = [
-  "defer",
-  "always_load",
-  "concurrency_safe",
-  "destructive",
-  "open_world",
-  "repeatable",
-  "starts_agent",
-  "bounds_itself",
-];
-const WORDS: Record<string, readonly string[]> = {
-  permission: ["readonly", "write"],
-  interrupt_behavior: ["cancel", "block"],
-  on_sibling_failure: ["cancel_siblings", "continue"],
-  redaction: ["full", "known_values"],
-};
-
-function checkFields(definition: AnyTool, source: SourceInfo, report: Report): void {
-  const given = (field: string): unknown => definition[field as keyof AnyTool];
-  const description = given("description");
-  if (typeof description !== "string" || description.trim() === "") {
-    report("description", "is missing; the model chooses a tool by it");
-  }
-  if (typeof given("handler") !== "function") report("handler", "is not a function");
-  for (const field of FUNCTIONS) {
-    if (given(field) !== undefined && typeof given(field) !== "function") {
-      report(field, "is not a function");
-    }
-  }
-  for (const field of BOOLEANS) {
-    if (given(field) !== undefined && typeof given(field) !== "boolean") {
-      report(field, "is neither true nor false");
-    }
-  }
-  for (const [field, words] of Object.entries(WORDS)) {
-    const value = given(field);
-    if (value !== undefined && !words.includes(value as string)) {
-      report(field, `is ${JSON.stringify(value)}; expected ${words.join(" or ")}`);
-    }
-  }
-  for (const field of ["timeout_ms", "max_result_chars"]) {
-    const value = given(field);
-    if (value !== undefined && !(Number.isInteger(value) && (value as number) > 0)) {
-      report(field, `is ${JSON.stringify(value)}; expected a whole number above 0`);
-    }
-  }
-  for (const field of ["title", "search_hint"]) {
-    if (given(field) !== undefined && typeof given(field) !== "string")
-      report(field, "is not text");
-  }
-  for (const field of ["tags", "aliases"]) {
-    const value = given(field);
-    if (value === undefined) continue;
-    if (!Array.isArray(value) || value.some((item) => typeof item !== "string")) {
-      report(field, "is not a list of strings");
-    } else if (field === "aliases") {
-      for (const alias of value as string[]) {
-        const problem = aliasProblem(alias, source);
-        if (problem !== undefined) report("aliases", `"${alias}" ${problem}`);
-      }
-    }
-  }
-  if (definition.permission === "readonly" && definition.tags?.includes("write") === true) {
-    report("tags", 'says "write" where permission says "readonly"');
-  }
+/**
+ * Whether a definition is the one that was there before, found without hashing it: a server lists thousands of tools
+ * again because of one. True only if nothing can differ that a model or a user is told; otherwise compare the digests.
+ */
+export function isSurelySame(a: RegisteredTool, b: RegisteredTool): boolean {
+  return (
+    a.name === b.name &&
+    a.source.kind === b.source.kind &&
+    // Schemas that are the same were taken over.
+    a.input === b.input &&
+    a.output === b.output &&
+    TOLD.every((field) => sameJson(a.definition[field], b.definition[field])) &&
+    sameJson(a.tags, b.tags) &&
+    sameJson(a.effects, b.effects)
+  );
 }
+
+const TOLD = [
+  "title",
+  "description",
+  "search_hint",
+  "aliases",
+  "timeout_ms",
+  "max_result_chars",
+  "on_sibling_failure",
+  "metadata",
+] as const satisfies readonly (keyof AnyTool)[];
 
 /** What was read from the same data before, so that it need not be read again. */
 function readBefore(given: unknown, before: ToolSchema | undefined): ToolSchema | undefined {
   if (before === undefined || before.own !== undefined) return undefined;
-  return sameData(given, before.original) ? before : undefined;
+  return sameJson(given, before.original) ? before : undefined;
 }
 
 /** `source` is given for input only: an output schema is checked against, never sent to a model. */
@@ -273,7 +221,7 @@ function readToolSchema(
   schema: unknown,
   field: string,
   source: SourceInfo | undefined,
-  report: Report,
+  report: ReportField,
 ): ToolSchema | undefined {
   const read = readSchema(schema);
   if (!read.ok) {

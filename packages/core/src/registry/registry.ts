@@ -3,12 +3,12 @@
 
 import { type AnyTool, SoongError } from "../tool/index.ts";
 import {
+  isSurelySame,
   readDefinition,
   type DefinitionProblem,
   type RegisteredTool,
   type SourceInfo,
 } from "./registered-tool.ts";
-import { isSurelySame } from "./same-definition.ts";
 
 /** The one interface through which tools come in. */
 export interface ToolSource {
@@ -87,9 +87,10 @@ export class RegistrationError extends SoongError {
   }
 }
 
-type Departed =
-  | { readonly kind: "tool"; readonly tool: RegisteredTool }
-  | { readonly kind: "digest"; readonly digest: string; readonly generation: number };
+/** Of a tool that is gone: whole at first, later what its return is compared with. */
+interface DepartedTool extends Pick<RegisteredTool, "digest" | "generation"> {
+  readonly tool?: RegisteredTool;
+}
 
 interface OwnedTools {
   tools: RegisteredTool[];
@@ -102,7 +103,7 @@ export function createRegistry(): Registry {
   const aliases = new Map<string, string>();
   const owned = new Map<SourceInfo, OwnedTools>();
   /** Outlives the tool: a name that comes back with another definition is still a change. */
-  const history = new Map<string, Departed>();
+  const history = new Map<string, DepartedTool>();
   /** Gone with the last change of a source: kept whole, in case they come back with its next. */
   const lastGone = new Map<string, readonly RegisteredTool[]>();
   let revision = 0;
@@ -169,8 +170,9 @@ export function createRegistry(): Registry {
     const accepted: RegisteredTool[] = [];
     const refused: DefinitionProblem[] = [];
     for (const definition of list) {
-      const name: unknown = definition?.name;
-      const read = readDefinition(definition, source, registeredBefore(name as string, mine));
+      const name = definition?.name;
+      const before = mine.get(name) ?? history.get(name)?.tool;
+      const read = readDefinition(definition, source, before);
       const problems = read.ok ? clashes(read.tool, taken, mine) : read.problems;
       if (!read.ok || problems.length > 0) {
         refused.push(...problems);
@@ -217,31 +219,22 @@ export function createRegistry(): Registry {
     return holder !== undefined && mine.has(holder) ? undefined : holder;
   }
 
-  function registeredBefore(
-    name: string,
-    mine: ReadonlyMap<string, RegisteredTool>,
-  ): RegisteredTool | undefined {
-    const departed = history.get(name);
-    return mine.get(name) ?? (departed?.kind === "tool" ? departed.tool : undefined);
-  }
-
   function remember(tool: RegisteredTool, replaced: RegisteredTool | undefined): RegisteredTool {
-    const kept = { ...tool, generation: generationOf(tool, replaced) };
+    const kept = { ...tool, generation: countGeneration(tool, replaced) };
     history.delete(tool.name);
     tools.set(tool.name, kept);
     for (const alias of tool.definition.aliases ?? []) aliases.set(alias, tool.name);
     return kept;
   }
 
-  function generationOf(tool: RegisteredTool, replaced: RegisteredTool | undefined): number {
+  function countGeneration(tool: RegisteredTool, replaced: RegisteredTool | undefined): number {
     const departed = history.get(tool.name);
-    const before = replaced ?? (departed?.kind === "tool" ? departed.tool : undefined);
-    if (before !== undefined) {
-      const same = isSurelySame(before, tool) || before.digest() === tool.digest();
-      return before.generation + (same ? 0 : 1);
-    }
-    if (departed?.kind !== "digest") return 1;
-    return departed.generation + (departed.digest === tool.digest() ? 0 : 1);
+    const before = replaced ?? departed;
+    if (before === undefined) return 1;
+    const whole = replaced ?? departed?.tool;
+    const isSame =
+      (whole !== undefined && isSurelySame(whole, tool)) || before.digest() === tool.digest();
+    return before.generation + (isSame ? 0 : 1);
   }
 
   function forget(
@@ -255,7 +248,10 @@ export function createRegistry(): Registry {
       tools.delete(tool.name);
       for (const alias of tool.definition.aliases ?? []) aliases.delete(alias);
     }
-    for (const tool of gone) history.set(tool.name, { kind: "tool", tool });
+    for (const tool of gone) {
+      const { digest, generation } = tool;
+      history.set(tool.name, { digest, generation, tool });
+    }
     const key = JSON.stringify([source.kind, source.id]);
     for (const tool of lastGone.get(key) ?? []) if (!staying.has(tool.name)) condense(tool);
     lastGone.set(key, gone);
@@ -263,10 +259,9 @@ export function createRegistry(): Registry {
 
   /** It has been gone for a while: that it was there is worth a hash, not the whole of it. */
   function condense(tool: RegisteredTool): void {
-    const departed = history.get(tool.name);
-    if (departed?.kind !== "tool" || departed.tool !== tool) return;
-    const { generation } = tool;
-    history.set(tool.name, { kind: "digest", digest: tool.digest(), generation });
+    if (history.get(tool.name)?.tool !== tool) return;
+    const digest = tool.digest();
+    history.set(tool.name, { digest: () => digest, generation: tool.generation });
   }
 
   function changed(): void {
