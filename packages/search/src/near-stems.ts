@@ -2,7 +2,7 @@
 // slips away. One slip never changes the first and the last letter of a word both, and two are only
 // looked for behind the same first letter, so two buckets of the vocabulary hold every candidate.
 import { editDistance } from "@soong/schema";
-import { createIntegerLists, type IntegerLists } from "./integer-lists.ts";
+import { removePair } from "./document-stems.ts";
 import { stem } from "./stem.ts";
 
 export interface NearStems {
@@ -23,20 +23,20 @@ export function createNearStems(
   idOf: (stemmed: string) => number | undefined,
 ): NearStems {
   /** Pairs of a stem's number and its set of letters, a list for each first or last letter. */
-  const byFirst = createIntegerLists();
-  const byLast = createIntegerLists();
+  const byFirst = Array.from({ length: 32 }, (): number[] => []);
+  const byLast = Array.from({ length: 32 }, (): number[] => []);
 
   return {
     add(id) {
       const known = stemOf(id);
       const letters = lettersOf(known);
-      byFirst.appendPair(bucketOf(known, 0), id, letters);
-      byLast.appendPair(bucketOf(known, known.length - 1), id, letters);
+      byFirst[bucketOf(known, 0)]!.push(id, letters);
+      byLast[bucketOf(known, known.length - 1)]!.push(id, letters);
     },
     remove(id) {
       const known = stemOf(id);
-      byFirst.removePair(bucketOf(known, 0), id);
-      byLast.removePair(bucketOf(known, known.length - 1), id);
+      removePair(byFirst[bucketOf(known, 0)]!, id);
+      removePair(byLast[bucketOf(known, known.length - 1)]!, id);
     },
     find(word) {
       const found: NearStem[] = [];
@@ -48,7 +48,7 @@ export function createNearStems(
       const first = bucketOf(word, 0);
       const shortest = forms.reduce((least, form) => (form.length < least.length ? form : least));
       const letters = { shared: lettersOf(shortest), all: lettersOf(word) };
-      for (const id of withSuchLetters(byFirst, first, letters, slips, byPrefix)) {
+      for (const id of withSuchLetters(byFirst[first]!, letters, slips, byPrefix)) {
         const known = stemOf(id);
         if (byPrefix && known.startsWith(stemmed)) {
           found.push({ id, kind: "prefix", distance: known.length - stemmed.length });
@@ -64,7 +64,7 @@ export function createNearStems(
         found.push({ id, kind: "typo", distance: 1 });
       }
       const last = bucketOf(stemmed, stemmed.length - 1);
-      for (const id of withSuchLetters(byLast, last, letters, 1, false)) {
+      for (const id of withSuchLetters(byLast[last]!, letters, 1, false)) {
         const known = stemOf(id);
         if (bucketOf(known, 0) === first) continue;
         if (editDistance(stemmed, known, 1) === 1) found.push({ id, kind: "typo", distance: 1 });
@@ -131,21 +131,17 @@ function isLookedUpByPrefix(stemmed: string): boolean {
  * Other stems are passed over without being read.
  */
 function withSuchLetters(
-  lists: IntegerLists,
-  list: number,
+  pairs: readonly number[],
   { shared, all }: { shared: number; all: number },
   slips: number,
   byPrefix: boolean,
 ): number[] {
   const ids: number[] = [];
-  const { data } = lists;
-  const from = lists.start(list);
-  const to = from + lists.length(list);
-  for (let at = from; at < to; at += 2) {
-    const known = data[at + 1] as number;
+  for (let at = 0; at < pairs.length; at += 2) {
+    const known = pairs[at + 1]!;
     const missing = shared & ~known;
     const isNear = hasAtMost(slips, missing) && hasAtMost(slips, known & ~all);
-    if (isNear || (byPrefix && missing === 0)) ids.push(data[at] as number);
+    if (isNear || (byPrefix && missing === 0)) ids.push(pairs[at]!);
   }
   return ids;
 }

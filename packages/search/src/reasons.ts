@@ -1,6 +1,5 @@
 // Says why a tool was found, for a model or a person: which words of the query stand where in it,
 // and which were taken for another word.
-import type { ExactName } from "./exact-names.ts";
 import type { QueryWord } from "./query.ts";
 import { FIELD } from "./ranking.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -24,10 +23,6 @@ export function reasonsFor(
     if (matched.length > 0) reasons.push(`${reason}: ${matched.slice(0, MAX_WORDS).join(", ")}`);
   }
   return reasons;
-}
-
-export function reasonForExactName({ kind, typed }: ExactName): string {
-  return kind === "alias" ? `exact alias: ${typed}` : `exact name: ${typed}`;
 }
 
 const MAX_WORDS = 8;

@@ -1,12 +1,11 @@
 // The search over tools (SEARCH-2, SEARCH-5): a weighted-field BM25 index in memory, updated one tool
 // at a time. What it answers depends on the tools it holds, never on the order in which they came.
-import { fieldsOf, readDocument, valueOf } from "./document-stems.ts";
-import { createExactNames, type ExactName } from "./exact-names.ts";
-import { createIntegerLists } from "./integer-lists.ts";
+import { fieldsOf, readDocument, removePair, valueOf } from "./document-stems.ts";
+import { createExactNames } from "./exact-names.ts";
 import { type QueryWord, readQuery } from "./query.ts";
 import { RANKING, rarity } from "./ranking.ts";
-import { reasonForExactName, reasonsFor } from "./reasons.ts";
-import { createScoreBoard } from "./score-board.ts";
+import { reasonsFor } from "./reasons.ts";
+import { ScoreBoard } from "./score-board.ts";
 import type { SearchDocument } from "./search-document.ts";
 import { createVocabulary } from "./vocabulary.ts";
 
@@ -34,82 +33,77 @@ export interface SearchMatch {
   reasons: string[];
 }
 
+/** By slot: the name, and packed stems of which those of the name are first. */
+interface IndexedTool {
+  readonly name: string;
+  readonly stems: readonly number[];
+  readonly nameStems: number;
+}
+
 /** A full-text index of tools that forgives misspelt words. */
 export function createSearchIndex(documents: Iterable<SearchDocument> = []): SearchIndex {
   const vocabulary = createVocabulary();
   const exactNames = createExactNames();
-  const board = createScoreBoard();
+  const board = new ScoreBoard();
   /** For each stem: pairs of slot and packed impact. */
-  const postings = createIntegerLists();
-  /** For each slot: packed stems, those of the name first. */
-  const stemsOfTool = createIntegerLists();
-  const nameStems: number[] = [];
+  const postings: number[][] = [];
   const slots = new Map<string, number>();
-  const names: string[] = [];
+  const tools: IndexedTool[] = [];
   const freeSlots: number[] = [];
 
   function add(document: SearchDocument): void {
-    remove(document.name);
-    const slot = freeSlots.pop() ?? names.length;
-    const { stems, impacts, nameStems: ofName } = readDocument(document, vocabulary);
-    slots.set(document.name, slot);
-    names[slot] = document.name;
-    nameStems[slot] = ofName;
-    exactNames.add(slot, document.name, document.aliases ?? []);
-    stemsOfTool.assign(slot, stems);
+    const { name } = document;
+    remove(name);
+    const slot = freeSlots.pop() ?? tools.length;
+    const { stems, impacts, nameStems } = readDocument(document, vocabulary);
+    slots.set(name, slot);
+    tools[slot] = { name, stems, nameStems };
+    exactNames.add(slot, name, document.aliases ?? []);
     for (const [at, packed] of stems.entries()) {
-      vocabulary.retain(valueOf(packed));
-      postings.appendPair(valueOf(packed), slot, impacts[at] ?? 0);
+      const id = valueOf(packed);
+      vocabulary.retain(id);
+      (postings[id] ??= []).push(slot, impacts[at]!);
     }
   }
 
   function remove(name: string): boolean {
     const slot = slots.get(name);
     if (slot === undefined) return false;
-    for (const packed of packedStems(slot)) {
-      postings.removePair(valueOf(packed), slot);
+    for (const packed of tools[slot]!.stems) {
+      removePair(postings[valueOf(packed)]!, slot);
       vocabulary.release(valueOf(packed));
     }
-    stemsOfTool.clear(slot);
     exactNames.remove(slot);
     slots.delete(name);
-    names[slot] = "";
+    tools[slot] = REMOVED;
     freeSlots.push(slot);
     return true;
   }
 
-  function packedStems(slot: number): Int32Array {
-    const from = stemsOfTool.start(slot);
-    return stemsOfTool.data.subarray(from, from + stemsOfTool.length(slot));
-  }
-
   function search(query: string, { limit, filter }: SearchOptions): SearchMatch[] {
-    const accepts = (slot: number) => filter === undefined || filter(names[slot] ?? "");
+    const accepts = (slot: number) => filter === undefined || filter(tools[slot]!.name);
     const words = readQuery(query, vocabulary, slots.size);
     const exact = exactNames.find(query).filter(({ slot }) => accepts(slot));
     const isExact = new Set(exact.map(({ slot }) => slot));
-    scoreWords(words);
-    const wanted = Math.max(0, Math.floor(limit));
-    const ranked = bestSlots(wanted - exact.length, (slot) => !isExact.has(slot) && accepts(slot));
-    const perfect = perfectScore(words);
-    const matches = exact.slice(0, wanted).map((match) => exactMatch(match, words));
-    for (const { slot, score, name } of ranked) {
-      const share = Math.round((score / perfect) * 1000) / 1000;
-      matches.push({ tool_name: name, score: share, reasons: reasonsOf(slot, words) });
-    }
-    return matches;
-  }
-
-  function scoreWords(words: readonly QueryWord[]): void {
-    board.begin(names.length);
-    const { data } = postings;
+    board.begin(tools.length);
     for (const { stems } of words) {
       board.beginWord();
-      for (const { id, weight } of stems) {
-        const from = postings.start(id);
-        board.credit(data, from, from + postings.length(id), weight);
-      }
+      for (const { id, weight } of stems) board.credit(postings[id] ?? [], weight);
     }
+    const wanted = Math.max(0, Math.floor(limit));
+    const ranked = bestSlots(wanted - exact.length, (slot) => !isExact.has(slot) && accepts(slot));
+    let perfect: number = RANKING.nameCoverage;
+    for (const { stems } of words) perfect += stems[0]!.weight;
+    const matches = exact.slice(0, wanted).map(({ slot, kind, typed }) => ({
+      tool_name: tools[slot]!.name,
+      score: 1,
+      reasons: [`exact ${kind === "alias" ? "alias" : "name"}: ${typed}`, ...explain(slot, words)],
+    }));
+    for (const { slot, score, name } of ranked) {
+      const share = Math.round((score / perfect) * 1000) / 1000;
+      matches.push({ tool_name: name, score: share, reasons: explain(slot, words) });
+    }
+    return matches;
   }
 
   /** The `limit` best of the credited tools, in order. */
@@ -120,17 +114,16 @@ export function createSearchIndex(documents: Iterable<SearchDocument> = []): Sea
       best.sort(byScoreThenName);
       if (best.length > limit) best.length = limit;
     };
-    const { credited, count, scores, nameWeights } = board;
+    const { credited, scores, nameWeights } = board;
     let least = -Infinity;
-    for (let each = 0; each < count; each += 1) {
-      const slot = credited[each] as number;
-      const ofWords = scores[slot] as number;
-      const inName = nameWeights[slot] as number;
+    for (const slot of credited) {
+      const ofWords = scores[slot]!;
+      const inName = nameWeights[slot]!;
       // Coverage takes a walk over the name, so it is left to those it could still help.
       if (ofWords + (inName > 0 ? RANKING.nameCoverage : 0) < least) continue;
       const score = ofWords + (inName > 0 ? coverageGain(slot, inName) : 0);
       if (score < least || !accepts(slot)) continue;
-      best.push({ slot, score, name: names[slot] ?? "" });
+      best.push({ slot, score, name: tools[slot]!.name });
       if (best.length < limit * 2 + SMALLEST_BATCH) continue;
       keepBest();
       least = best[limit - 1]?.score ?? least;
@@ -141,29 +134,18 @@ export function createSearchIndex(documents: Iterable<SearchDocument> = []): Sea
 
   /** Grows with the square of the share of the name that was asked for, rare words counting more. */
   function coverageGain(slot: number, weightInName: number): number {
-    const from = stemsOfTool.start(slot);
-    const to = from + (nameStems[slot] ?? 0);
+    const { stems, nameStems } = tools[slot]!;
     let whole = 0;
-    for (let at = from; at < to; at += 1) {
-      const id = valueOf(stemsOfTool.data[at] ?? 0);
-      whole += rarity(vocabulary.toolsWith(id), slots.size);
+    for (let at = 0; at < nameStems; at += 1) {
+      whole += rarity(vocabulary.toolsWith(valueOf(stems[at]!)), slots.size);
     }
     const share = Math.min(1, weightInName / whole);
     return RANKING.nameCoverage * share * share;
   }
 
-  function exactMatch(match: ExactName, words: readonly QueryWord[]): SearchMatch {
-    return {
-      tool_name: names[match.slot] ?? "",
-      score: 1,
-      reasons: [reasonForExactName(match), ...reasonsOf(match.slot, words)],
-    };
-  }
-
-  function reasonsOf(slot: number, words: readonly QueryWord[]): string[] {
-    const fieldsOfStem = new Map<number, number>();
-    for (const packed of packedStems(slot)) fieldsOfStem.set(valueOf(packed), fieldsOf(packed));
-    return reasonsFor(words, fieldsOfStem, vocabulary);
+  function explain(slot: number, words: readonly QueryWord[]): string[] {
+    const fields = tools[slot]!.stems.map((packed) => [valueOf(packed), fieldsOf(packed)] as const);
+    return reasonsFor(words, new Map(fields), vocabulary);
   }
 
   for (const document of documents) add(document);
@@ -177,6 +159,8 @@ export function createSearchIndex(documents: Iterable<SearchDocument> = []): Sea
   };
 }
 
+const REMOVED: IndexedTool = { name: "", stems: [], nameStems: 0 };
+
 interface RankedSlot {
   slot: number;
   score: number;
@@ -189,10 +173,4 @@ const SMALLEST_BATCH = 16;
 function byScoreThenName(a: RankedSlot, b: RankedSlot): number {
   if (a.score !== b.score) return b.score - a.score;
   return a.name < b.name ? -1 : 1;
-}
-
-function perfectScore(words: readonly QueryWord[]): number {
-  let sum = RANKING.nameCoverage;
-  for (const { stems } of words) sum += stems[0]?.weight ?? 0;
-  return sum;
 }
