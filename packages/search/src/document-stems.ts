@@ -30,17 +30,6 @@ export function fieldsOf(packed: number): number {
   return packed & 0xff;
 }
 
-/** Removes the pair that begins with `first` from a list of pairs; the last pair takes its place. */
-export function removePair(pairs: number[], first: number): void {
-  for (let at = 0; at < pairs.length; at += 2) {
-    if (pairs[at] !== first) continue;
-    pairs[at + 1] = pairs.at(-1)!;
-    pairs[at] = pairs.at(-2)!;
-    pairs.length -= 2;
-    return;
-  }
-}
-
 export function readDocument(document: SearchDocument, vocabulary: Vocabulary): DocumentStems {
   const found = new Map<number, FoundStem>();
 

@@ -2,7 +2,6 @@
 // slips away. One slip never changes the first and the last letter of a word both, and two are only
 // looked for behind the same first letter, so two buckets of the vocabulary hold every candidate.
 import { editDistance } from "@soong/schema";
-import { removePair } from "./document-stems.ts";
 import { stem } from "./stem.ts";
 
 export interface NearStems {
@@ -72,6 +71,17 @@ export function createNearStems(
       return found;
     },
   };
+}
+
+/** Removes the pair that begins with `first` from a list of pairs; the last pair takes its place. */
+export function removePair(pairs: number[], first: number): void {
+  for (let at = 0; at < pairs.length; at += 2) {
+    if (pairs[at] !== first) continue;
+    pairs[at + 1] = pairs.at(-1)!;
+    pairs[at] = pairs.at(-2)!;
+    pairs.length -= 2;
+    return;
+  }
 }
 
 const DIGITS = /[0-9]/;

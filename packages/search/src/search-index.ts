@@ -1,7 +1,8 @@
 // The search over tools (SEARCH-2, SEARCH-5): a weighted-field BM25 index in memory, updated one tool
 // at a time. What it answers depends on the tools it holds, never on the order in which they came.
-import { fieldsOf, readDocument, removePair, valueOf } from "./document-stems.ts";
+import { fieldsOf, readDocument, valueOf } from "./document-stems.ts";
 import { createExactNames } from "./exact-names.ts";
+import { removePair } from "./near-stems.ts";
 import { type QueryWord, readQuery } from "./query.ts";
 import { RANKING, rarity } from "./ranking.ts";
 import { reasonsFor } from "./reasons.ts";
