@@ -2,6 +2,7 @@
 // same line joined, and lines that stay the same inside a span left out.
 
 import { diffArrays } from "diff";
+import { countLineFeeds } from "../text/index.ts";
 import type { Span } from "./planned-text.ts";
 
 export interface LineChange {
@@ -27,7 +28,7 @@ export function changedLines(
   let index = 0;
   while (index < spans.length) {
     const { stretch, next } = stretchFrom(before, spans, index);
-    line += countLineFeeds(before, counted, stretch.start);
+    line += countLineFeeds(before.subarray(counted, stretch.start));
     counted = stretch.start;
     for (const change of changesIn(stretch, line, mostEdits)) changes.push(change);
     index = next;
@@ -39,8 +40,7 @@ export function linesOf(bytes: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   let from = 0;
   while (from < bytes.length) {
-    const feed = bytes.indexOf(LINE_FEED, from);
-    const to = feed === -1 ? bytes.length : feed + 1;
+    const to = endOfLine(bytes, from);
     lines.push(bytes.subarray(from, to));
     from = to;
   }
@@ -96,7 +96,7 @@ function startOfLine(bytes: Buffer, at: number): number {
   return at === 0 ? 0 : bytes.lastIndexOf(LINE_FEED, at - 1) + 1;
 }
 
-function endOfLine(bytes: Buffer, at: number): number {
+export function endOfLine(bytes: Buffer, at: number): number {
   const feed = bytes.indexOf(LINE_FEED, at);
   return feed === -1 ? bytes.length : feed + 1;
 }
@@ -106,76 +106,52 @@ function changesIn(stretch: Stretch, line: number, mostEdits: number): LineChang
   const new_ = linesOf(stretch.new);
   const most = Math.min(old.length, new_.length);
   let head = 0;
-  while (head < most && same(old[head], new_[head])) head += 1;
+  while (head < most && isSame(old[head], new_[head])) head += 1;
   let tail = 0;
-  while (tail < most - head && same(old.at(-1 - tail), new_.at(-1 - tail))) tail += 1;
+  while (tail < most - head && isSame(old.at(-1 - tail), new_.at(-1 - tail))) tail += 1;
   const removed = old.slice(head, old.length - tail);
   const added = new_.slice(head, new_.length - tail);
-  const start = stretch.start + size(old.slice(0, head));
-  return finerChanges(
-    { line: line + head, start, end: start + size(removed), removed, added },
-    mostEdits,
-  );
+  const start = stretch.start + sizeOf(old.slice(0, head));
+  const change = { line: line + head, start, end: start + sizeOf(removed), removed, added };
+  if (removed.length === 0 && added.length === 0) return [];
+  if (removed.length === 0 || added.length === 0) return [change];
+  return finerChanges(change, mostEdits);
 }
 
 /** Lines inside that stay are left out, where finding them is cheap. */
 function finerChanges(change: LineChange, mostEdits: number): LineChange[] {
-  const { removed, added } = change;
-  if (removed.length === 0 && added.length === 0) return [];
-  if (removed.length === 0 || added.length === 0) return [change];
+  const removed = [...change.removed];
+  const added = [...change.added];
   // Compared as Latin-1, in which different bytes are always different text.
-  const parts = diffArrays(removed.map(asLatin1), added.map(asLatin1), {
-    maxEditLength: mostEdits,
-  });
+  const asText = (line: Buffer): string => line.toString("latin1");
+  const parts = diffArrays(removed.map(asText), added.map(asText), { maxEditLength: mostEdits });
   if (parts === undefined) return [change];
   const changes: LineChange[] = [];
   let { line, start } = change;
-  let old = 0;
-  let new_ = 0;
   let open: LineChange | undefined;
   for (const part of parts) {
-    if (!part.added && !part.removed) {
-      const kept = removed.slice(old, old + part.count);
-      line += kept.length;
-      start += size(kept);
-      old += part.count;
-      new_ += part.count;
-      open = undefined;
-      continue;
-    }
-    if (open === undefined) {
+    const gone = part.added ? [] : removed.splice(0, part.count);
+    const come = part.removed ? [] : added.splice(0, part.count);
+    const isKept = !part.added && !part.removed;
+    if (!isKept && open === undefined) {
       open = { line, start, end: start, removed: [], added: [] };
       changes.push(open);
     }
-    if (part.removed) {
-      const gone = removed.slice(old, old + part.count);
-      open.removed.push(...gone);
-      old += part.count;
-      line += gone.length;
-      start += size(gone);
-      open.end = start;
-    } else {
-      open.added.push(...added.slice(new_, new_ + part.count));
-      new_ += part.count;
-    }
+    line += gone.length;
+    start += sizeOf(gone);
+    if (isKept) open = undefined;
+    if (open === undefined) continue;
+    open.removed.push(...gone);
+    open.added.push(...come);
+    open.end = start;
   }
   return changes;
 }
 
-function same(one: Buffer | undefined, other: Buffer | undefined): boolean {
+function isSame(one: Buffer | undefined, other: Buffer | undefined): boolean {
   return one !== undefined && other !== undefined && one.equals(other);
 }
 
-function size(lines: readonly Buffer[]): number {
+function sizeOf(lines: readonly Buffer[]): number {
   return lines.reduce((sum, line) => sum + line.length, 0);
-}
-
-function asLatin1(line: Buffer): string {
-  return line.toString("latin1");
-}
-
-function countLineFeeds(bytes: Buffer, from: number, to: number): number {
-  let count = 0;
-  for (let at = from; at < to; at += 1) if (bytes[at] === LINE_FEED) count += 1;
-  return count;
 }

@@ -2,7 +2,6 @@
 // white space, quotes, digits, letter case and the like each by name, anything else as an excerpt.
 
 import { foldsAlike, kindOf } from "./fold.ts";
-import { wholeCharacters } from "./text-lines.ts";
 
 /** `firstLine` is the number of the line where `actual` begins. */
 export function differences(old: string, actual: string, where: Where): string[] {
@@ -174,4 +173,9 @@ function lineRest(text: string, at: number): string {
 
 function count(text: string, part: string): number {
   return text.split(part).length - 1;
+}
+
+/** Cutting a text can leave half a character at either end, which not every reader of JSON takes. */
+export function wholeCharacters(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "\ufffd");
 }

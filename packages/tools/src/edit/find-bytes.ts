@@ -58,3 +58,12 @@ function stepwiseFinder(bytes: Buffer, wanted: Buffer): (from: number) => number
     return -1;
   };
 }
+
+/** The number of the line, counted from 1, of an offset in a text. */
+export function lineNumberAt(text: string, offset: number): number {
+  let number = 1;
+  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) {
+    number += 1;
+  }
+  return number;
+}

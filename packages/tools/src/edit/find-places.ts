@@ -1,8 +1,16 @@
-// Finds every place of a text in a file's bytes. A line feed in the text stands for a line break of
-// either kind, because whoever wrote the text never saw a carriage return (EDIT-4).
+// Finds every place of a text in a file's bytes, and writes a new text into one. A line feed in the text stands
+// for a line break of either kind, because whoever wrote the text never saw a carriage return (EDIT-4).
 
+import {
+  bytesToFind,
+  bytesToWrite,
+  characterBorders,
+  findLastLineFeed,
+  findLineFeed,
+  type FileText,
+} from "../text/index.ts";
 import { bytesFinder } from "./find-bytes.ts";
-import { bytesToFind, characterBorders, type FileText } from "./file-text.ts";
+import { firstIndex } from "./patch-image.ts";
 
 export interface Place {
   start: number;
@@ -62,7 +70,7 @@ function search(file: FileText, bytes: Buffer, needle: Buffer, counting: Countin
   const next = bytesFinder(bytes, needle);
   let at = next(0);
   while (at !== -1 && starts.length < counting.limit) {
-    const whole = isBorder === undefined || isBorder(at);
+    const whole = isBorder(at);
     if (whole) starts.push(at);
     at = next(at + (whole ? step : 1));
   }
@@ -98,12 +106,75 @@ function lineFeedView({ bytes, lineBreak, unit }: FileText): LineFeedView {
 
 /** The carriage returns taken out before this offset come on top. */
 function offsetInFile({ shortened, unit }: LineFeedView, offset: number): number {
-  let low = 0;
-  let high = shortened.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((shortened[middle] ?? Infinity) < offset) low = middle + 1;
-    else high = middle;
+  return offset + unit * firstIndex(shortened.length, (at) => (shortened[at] ?? 0) >= offset);
+}
+
+/**
+ * Gives the line breaks of a new text the style of the place it goes to, so that an edit leaves a CRLF file a CRLF
+ * file and a mixed one mixed as it was. Writes a text for one place after the other, in ascending order; undefined when the file cannot hold
+ * the text. The i-th line break of the text takes the style of the i-th one in the place, further ones
+ * that of the last; in a place without any, that of the line it is in.
+ */
+export function writerFor(
+  file: FileText,
+  text: string,
+): ((place: Place) => Uint8Array) | undefined {
+  const asGiven = bytesToWrite(file, text);
+  if (asGiven === undefined) return undefined;
+  if (!text.includes("\n") || text.includes("\r") || !file.bytes.includes(file.lineBreak)) {
+    return () => asGiven;
   }
-  return offset + low * unit;
+  const inFileStyle = bytesToWrite(file, text.replaceAll("\n", "\r\n")) ?? asGiven;
+  const pieces = text.split("\n").map((piece) => bytesToWrite(file, piece) ?? asGiven);
+  const breakNear = nearestBreaks(file);
+  return (place) => {
+    const styles = breaksIn(file, place);
+    if (styles.length === 0) styles.push(breakNear(place));
+    if (styles.every((style) => style === "lf")) return asGiven;
+    if (styles.every((style) => style === "crlf")) return inFileStyle;
+    const [first = asGiven, ...others] = pieces;
+    const broken = others.flatMap((piece, index) => {
+      const style = styles[Math.min(index, styles.length - 1)];
+      return [style === "crlf" ? file.lineBreak : file.lineFeed, piece];
+    });
+    return Buffer.concat([first, ...broken]);
+  };
+}
+
+type LineBreak = "lf" | "crlf";
+
+/** A carriage return left of the place is not replaced, so it does not count. */
+function breaksIn(file: FileText, { start, end }: Place): LineBreak[] {
+  const bytes = file.bytes.subarray(start, end);
+  const styles: LineBreak[] = [];
+  for (let at = findLineFeed(file, bytes); at !== -1; at = findLineFeed(file, bytes, at + 1)) {
+    styles.push(styleAt(file, bytes, at));
+  }
+  return styles;
+}
+
+/** The end of the place's line or, on a last line without one, the end of the line before. */
+function nearestBreaks(file: FileText): (place: Place) => LineBreak {
+  let next = 0;
+  let last: LineBreak | undefined;
+  return (place) => {
+    if (next !== -1 && next < place.end) next = findLineFeed(file, file.bytes, place.end);
+    if (next !== -1) return styleAt(file, file.bytes, next);
+    return (last ??= styleAt(file, file.bytes, findLastLineFeed(file, file.bytes)));
+  };
+}
+
+function styleAt({ lineBreak, unit }: FileText, bytes: Buffer, at: number): LineBreak {
+  const from = at - unit;
+  return from >= 0 && lineBreak.equals(bytes.subarray(from, at + unit)) ? "crlf" : "lf";
+}
+
+/** The line numbers, counted from 1, of offsets that ascend. */
+export function linesAt(file: FileText, offsets: readonly number[]): number[] {
+  let line = 1;
+  let at = findLineFeed(file, file.bytes);
+  return offsets.map((offset) => {
+    for (; at !== -1 && at < offset; at = findLineFeed(file, file.bytes, at + 1)) line += 1;
+    return line;
+  });
 }

@@ -2,6 +2,8 @@
 // characters, one kind of quote and dash, lower case. Two texts that fold alike differ only in such
 // things. One byte a character, so that a large file is folded and searched in no time.
 
+import { firstIndex } from "./patch-image.ts";
+
 export interface FoldedText {
   bytes: Buffer;
   /** Position in the text of the folded byte at an offset. */
@@ -28,42 +30,36 @@ export function foldText(text: string, numbers: Numbers): FoldedText {
     inNumber = digit;
   }
   const positionOf = (offset: number): number => {
-    const stop = lastStop(stops, offset);
+    const stop = firstIndex(stops.length, (one) => (stops[one] ?? 0) > offset) - 1;
     let at = stop << STOP_BITS;
-    let passed = stops[stop] ?? 0;
-    let inNumber = numbers === "as_zero" && isDigit(fold[text.charCodeAt(at - 1)] ?? 0);
+    let left = offset - (stops[stop] ?? 0);
+    let wasDigit = numbers === "as_zero" && isDigit(fold[text.charCodeAt(at - 1)] ?? 0);
     for (; at < text.length; at += 1) {
       const byte = fold[text.charCodeAt(at)] ?? 0;
       const digit = numbers === "as_zero" && isDigit(byte);
-      if (byte !== 0 && !(digit && inNumber)) {
-        if (passed === offset) return at;
-        passed += 1;
-      }
-      inNumber = digit;
+      if (byte !== 0 && !(digit && wasDigit) && (left -= 1) < 0) return at;
+      wasDigit = digit;
     }
     return text.length;
   };
   return { bytes: bytes.subarray(0, written), positionOf };
 }
 
-export type CharacterKind =
-  | "space"
-  | "invisible"
-  | "digit"
-  | "quote"
-  | "dash"
-  | "full_width"
-  | "letter"
-  | "other";
+/** The first that a character is. */
+const KINDS = {
+  invisible: /[\r\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/,
+  space: /\s/,
+  digit: /\d/,
+  quote: /["'`´«»\u2018-\u201f\u2032-\u2036\u300c-\u300f\uff02\uff07]/,
+  dash: /[-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/,
+  full_width: /[\uff01-\uff5e\u3001\u3002]/,
+};
+
+export type CharacterKind = keyof typeof KINDS | "other";
 
 export function kindOf(character: string): CharacterKind {
-  if (INVISIBLE.test(character)) return "invisible";
-  if (SPACE.test(character)) return "space";
-  if (DIGIT.test(character)) return "digit";
-  if (QUOTE.test(character)) return "quote";
-  if (DASH.test(character)) return "dash";
-  if (FULL_WIDTH.test(character)) return "full_width";
-  return LETTER.test(character) ? "letter" : "other";
+  const kinds = Object.keys(KINDS) as (keyof typeof KINDS)[];
+  return kinds.find((kind) => KINDS[kind].test(character)) ?? "other";
 }
 
 /** Whether two characters stand for the same thing, written in different ways. */
@@ -71,14 +67,6 @@ export function foldsAlike(one: string, other: string): boolean {
   const fold = (table ??= foldTable());
   return fold[one.charCodeAt(0)] === fold[other.charCodeAt(0)];
 }
-
-const INVISIBLE = /[\r\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
-const SPACE = /\s/;
-const DIGIT = /\d/;
-const QUOTE = /["'`´«»\u2018-\u201f\u2032-\u2036\u300c-\u300f\uff02\uff07]/;
-const DASH = /[-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/;
-const FULL_WIDTH = /[\uff01-\uff5e\u3001\u3002]/;
-const LETTER = /\p{L}/u;
 
 const ZERO = 0x30;
 /** Where the folded bytes of every so many characters begin is kept, to find the way back. */
@@ -107,7 +95,6 @@ function foldedByte(code: number): number {
     case "full_width":
       return foldedByte(FULL_WIDTH_STOPS[character] ?? code - 0xfee0);
     case "digit":
-    case "letter":
     case "other": {
       const lower = character.toLowerCase().charCodeAt(0);
       // Beyond ASCII different characters may share a byte: what is found is compared again.
@@ -120,16 +107,4 @@ const FULL_WIDTH_STOPS: Readonly<Record<string, number>> = { "\u3001": 0x2c, "\u
 
 function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= ZERO + 9;
-}
-
-/** The last stop at or before a folded offset. */
-function lastStop(stops: Uint32Array, offset: number): number {
-  let low = 0;
-  let high = stops.length;
-  while (low + 1 < high) {
-    const middle = (low + high) >> 1;
-    if ((stops[middle] ?? Infinity) <= offset) low = middle;
-    else high = middle;
-  }
-  return low;
 }

@@ -2,7 +2,7 @@
 // given bytes and touches no file.
 
 export { planEdits } from "./plan-edits.ts";
-export { readGitNames, readName } from "./patch-name.ts";
+export { readGitNames, readName } from "./patch-header.ts";
 export { planPatch } from "./patch.ts";
 export type { PlannedText } from "./planned-text.ts";
 export { diffOf, wholeFileDiff } from "./unified-diff.ts";

@@ -2,8 +2,8 @@
 // `git apply`: a removed line `-- x` is content though it looks like a header. Text is held as byte
 // strings (one character a byte), because a patch is about bytes and slices of a string are cheap.
 
-import type { PlanError } from "./planned-text.ts";
-import { lineAt, lineNumberAt, readable } from "./patch-text.ts";
+import { lineNumberAt } from "./find-bytes.ts";
+import { refusePlan, type RefusedPlan } from "./planned-text.ts";
 
 export interface PatchHunk {
   /** From 1. */
@@ -21,9 +21,7 @@ export interface PatchHunk {
   trailingLines: number;
 }
 
-export type ReadHunks =
-  | { ok: true; hunks: PatchHunk[]; end: number }
-  | { ok: false; error: PlanError };
+export type ReadHunks = { ok: true; hunks: PatchHunk[]; end: number } | RefusedPlan;
 
 /** `start` is the offset of the first hunk header. */
 export function readHunks(patch: string, start: number): ReadHunks {
@@ -50,26 +48,19 @@ export interface HunkHeader {
 export function readHunkHeader(line: string): HunkHeader | undefined {
   const match = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line);
   if (match === null || !line.endsWith("\n")) return undefined;
-  const [, oldStart, oldLines = "1", newStart, newLines = "1"] = match;
-  return {
-    oldStart: bounded(oldStart),
-    oldLines: bounded(oldLines),
-    newStart: bounded(newStart),
-    newLines: bounded(newLines),
-  };
+  const [oldStart = 0, oldLines = 0, newStart = 0, newLines = 0] = match
+    .slice(1)
+    .map((digits = "1") => Math.min(Number(digits), MOST_LINES));
+  return { oldStart, oldLines, newStart, newLines };
 }
 
 /** More than any file has lines; larger numbers mean no more than this one. */
 const MOST_LINES = 0x7fff_ffff;
 
-function bounded(digits = "0"): number {
-  return Math.min(Number(digits), MOST_LINES);
-}
-
 /** A header may carry the name of a function after its counts; enough of it to tell which one it is. */
 const MOST_HEADER = 200;
 
-type ReadHunk = { ok: true; hunk: PatchHunk; end: number } | { ok: false; error: PlanError };
+type ReadHunk = { ok: true; hunk: PatchHunk; end: number } | RefusedPlan;
 
 function readHunk(patch: string, start: number, number: number): ReadHunk {
   const header = lineAt(patch, start);
@@ -84,7 +75,10 @@ function readHunk(patch: string, start: number, number: number): ReadHunk {
     contextLines: 0,
     trailingLines: 0,
   };
-  const corrupt = (words: string): ReadHunk => ({ ok: false, error: corruptHunk(hunk, words) });
+  const corrupt = (words: string): ReadHunk => {
+    const says = `Hunk ${number} (${hunk.header}) cannot be read: ${words}.`;
+    return refusePlan("patch_apply_failed", says, { hunk: number, header: hunk.header });
+  };
   if (counts === undefined) {
     return corrupt(
       "its header is not of the form `@@ -<line>,<count> +<line>,<count> @@`. Write the line numbers and counts",
@@ -170,14 +164,6 @@ function contentOf(line: string, marked: boolean): string | undefined {
   return marked ? line.slice(1, -1) : line.slice(1);
 }
 
-function corruptHunk(hunk: PatchHunk, words: string): PlanError {
-  return {
-    code: "patch_apply_failed",
-    message: `Hunk ${hunk.number} (${hunk.header}) cannot be read: ${words}.`,
-    details: { hunk: hunk.number, header: hunk.header },
-  };
-}
-
 function countWords(patch: string, start: number, counts: HunkHeader): string {
   const { oldStart, oldLines, newStart, newLines } = counts;
   const { old, added } = countLines(patch, start);
@@ -210,4 +196,15 @@ function strayWords(patch: string, start: number, at: number, counts: HunkHeader
     `line ${lineNumberAt(patch, at)} of the patch is in the middle of the hunk and begins with none of ` +
     "space, + and -. Begin unchanged lines with a space"
   );
+}
+
+/** With its line feed, if it has one. */
+export function lineAt(patch: string, at: number): string {
+  const end = patch.indexOf("\n", at);
+  return end === -1 ? patch.slice(at) : patch.slice(at, end + 1);
+}
+
+/** The bytes as characters a person can read. */
+export function readable(bytes: string): string {
+  return Buffer.from(bytes, "latin1").toString("utf8");
 }

@@ -1,213 +1,105 @@
-// The lines of a file while hunks are put into it, one after the other: runs of lines in a balanced
-// tree, so that every step of a patch with a hundred thousand hunks for a million lines takes about as
-// long as the first. Lines are untouched or put there by a hunk; no later hunk may match the latter.
+// The lines of a file while hunks are put into it, one after the other: the stretches that hunks have replaced,
+// in the order of the file. Untouched lines never change their order, so a position among the lines as they are
+// now and a line of the file are found from each other by these stretches alone; a hunk behind all others, which
+// is what patches are made of, costs no more for the hundred thousandth than for the first.
+
+/** A line of the file that a hunk left as it is, or text that it puts there. No later hunk may match either. */
+export type PlacedLine = number | string;
+
+interface Stretch {
+  /** The lines of the file it stands for, up to `end`. Between two stretches there is an untouched line. */
+  start: number;
+  end: number;
+  /** Where its first line is now. */
+  at: number;
+  placed: PlacedLine[];
+}
 
 export interface PatchImage {
-  root: Run | undefined;
-  /** State of the random numbers that keep the tree balanced; the same in every run. */
-  seed: number;
+  /** How many lines the file has. */
+  readonly count: number;
+  readonly stretches: Stretch[];
 }
 
-export interface Run {
-  /** Which lines a hunk has put there; undefined: untouched lines of the file. */
-  placed: readonly number[] | undefined;
-  /** The first line: of the file, or as an index in `placed`. */
-  from: number;
-  count: number;
-  priority: number;
-  left: Run | undefined;
-  right: Run | undefined;
-  /** Of this run and all below it: how many lines, and the last untouched line of the file or -1. */
-  length: number;
-  last: number;
+export function imageOf(count: number): PatchImage {
+  return { count, stretches: [] };
 }
 
-/** A run and the position of its first line, both as they are until the next replacement. */
-export interface FoundRun {
-  run: Run;
-  start: number;
+export function imageLength({ count, stretches }: PatchImage): number {
+  const last = stretches.at(-1);
+  return last === undefined ? count : last.at + last.placed.length + count - last.end;
 }
 
-export function imageOf(lineCount: number): PatchImage {
-  const image: PatchImage = { root: undefined, seed: 1 };
-  image.root = lineCount === 0 ? undefined : newRun(image, undefined, 0, lineCount);
-  return image;
+/** The untouched line of the file at a position, and how many follow each other from there; else what is placed there. */
+export function lineAt(
+  { count, stretches }: PatchImage,
+  position: number,
+): { line: number; run: number } | { placed: Stretch } {
+  const index = firstIndex(stretches.length, (one) => (stretches[one]?.at ?? 0) > position);
+  const before = stretches[index - 1];
+  const next = stretches[index]?.start ?? count;
+  if (before === undefined) return { line: position, run: next - position };
+  const behind = position - before.at - before.placed.length;
+  if (behind < 0) return { placed: before };
+  return { line: before.end + behind, run: next - before.end - behind };
 }
 
-export function imageLength({ root }: PatchImage): number {
-  return root?.length ?? 0;
+/** Where a line of the file is now, or the stretch that has touched it. */
+export function placeOfLine({ stretches }: PatchImage, line: number): number | Stretch {
+  const index = firstIndex(stretches.length, (one) => (stretches[one]?.start ?? 0) > line);
+  const before = stretches[index - 1];
+  if (before === undefined) return line;
+  return line < before.end ? before : before.at + before.placed.length + line - before.end;
 }
 
-export function runAt({ root }: PatchImage, position: number): FoundRun | undefined {
-  let run = root;
-  let before = 0;
-  while (run !== undefined) {
-    const start = before + (run.left?.length ?? 0);
-    if (position < start) run = run.left;
-    else if (position < start + run.count) return { run, start };
-    else {
-      before = start + run.count;
-      run = run.right;
-    }
-  }
-  return undefined;
-}
-
-/** Where an untouched line of the file stands now; undefined when a hunk has touched it. */
-export function positionOf({ root }: PatchImage, line: number): number | undefined {
-  let run = root;
-  let before = 0;
-  while (run !== undefined) {
-    const start = before + (run.left?.length ?? 0);
-    if (run.left !== undefined && line <= run.left.last) run = run.left;
-    else if (run.placed === undefined && line < run.from + run.count) {
-      return line < run.from ? undefined : start + line - run.from;
-    } else {
-      before = start + run.count;
-      run = run.right;
-    }
-  }
-  return undefined;
-}
-
-/** The first run with untouched lines at this position or after it. */
-export function untouchedFrom(image: PatchImage, position: number): FoundRun | undefined {
-  const found = runAt(image, position);
-  if (found === undefined || found.run.placed === undefined) return found;
-  const lastBefore = lastUntouched(image.root, found.start);
-  return untouchedAfter(image.root, lastBefore, 0);
-}
-
-/** The last run with untouched lines at this position or before it. */
-export function untouchedUpTo(image: PatchImage, position: number): FoundRun | undefined {
-  const found = runAt(image, position);
-  if (found === undefined || found.run.placed === undefined) return found;
-  const line = lastUntouched(image.root, found.start);
-  const start = line < 0 ? undefined : positionOf(image, line);
-  return start === undefined ? undefined : runAt(image, start);
-}
-
+/** The lines replaced are untouched; without any, the new ones may be put between placed ones. */
 export function replaceLines(
   image: PatchImage,
   position: number,
   count: number,
-  replacement: readonly number[],
+  placed: readonly PlacedLine[],
 ): void {
-  const [before, rest] = split(image, image.root, position);
-  const [, after] = split(image, rest, count);
-  const added =
-    replacement.length === 0 ? undefined : newRun(image, replacement, 0, replacement.length);
-  image.root = join(join(before, added), after);
+  const { stretches } = image;
+  const first = lineAt(image, position);
+  if ("placed" in first) {
+    first.placed.placed.splice(position - first.placed.at, 0, ...placed);
+    moveBehind(stretches, stretches.indexOf(first.placed) + 1, placed.length);
+    return;
+  }
+  const start = first.line;
+  const last = count === 0 ? undefined : lineAt(image, position + count - 1);
+  const end = last !== undefined && "line" in last ? last.line + 1 : start;
+  const from = firstIndex(stretches.length, (one) => (stretches[one]?.end ?? 0) >= start);
+  const to = firstIndex(stretches.length, (one) => (stretches[one]?.start ?? 0) > end);
+  // The stretches that touch this one become one with it; those inside have only taken lines away.
+  const [opening, ...others] = stretches.slice(from, to);
+  const isBefore = opening !== undefined && opening.end <= start;
+  const whole = isBefore ? opening : { start, end, at: position, placed: [] };
+  for (const line of placed) whole.placed.push(line);
+  for (const other of isBefore || opening === undefined ? others : [opening, ...others]) {
+    for (const line of other.placed) whole.placed.push(line);
+    whole.end = Math.max(whole.end, other.end);
+  }
+  whole.end = Math.max(whole.end, end);
+  stretches.splice(from, to - from, whole);
+  moveBehind(stretches, from + 1, placed.length - count);
 }
 
-/** In order. */
-export function eachRun({ root }: PatchImage, visit: (run: Run) => void): void {
-  const above: Run[] = [];
-  let run = root;
-  while (run !== undefined || above.length > 0) {
-    while (run !== undefined) {
-      above.push(run);
-      run = run.left;
-    }
-    const next = above.pop() as Run;
-    visit(next);
-    run = next.right;
+function moveBehind(stretches: readonly Stretch[], from: number, by: number): void {
+  for (let index = from; index < stretches.length; index += 1) {
+    const stretch = stretches[index];
+    if (stretch !== undefined) stretch.at += by;
   }
 }
 
-/** The last untouched line of the file among the first `length` lines, or -1. */
-function lastUntouched(root: Run | undefined, length: number): number {
-  let run = root;
-  let left = length;
-  let last = -1;
-  while (run !== undefined && left > 0) {
-    const before = run.left?.length ?? 0;
-    if (left <= before) {
-      run = run.left;
-      continue;
-    }
-    const own = Math.min(run.count, left - before);
-    last = Math.max(last, run.left?.last ?? -1, run.placed ? -1 : run.from + own - 1);
-    left -= before + own;
-    run = run.right;
+/** The first index of so many for which the test, once true, stays true. */
+export function firstIndex(count: number, test: (index: number) => boolean): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (test(middle)) high = middle;
+    else low = middle + 1;
   }
-  return last;
-}
-
-/** The first run with an untouched line of the file after this one. */
-function untouchedAfter(root: Run | undefined, line: number, from: number): FoundRun | undefined {
-  let run = root;
-  let before = from;
-  while (run !== undefined && run.last > line) {
-    const start = before + (run.left?.length ?? 0);
-    if (run.left !== undefined && run.left.last > line) run = run.left;
-    else if (run.placed === undefined && run.from + run.count - 1 > line) return { run, start };
-    else {
-      before = start + run.count;
-      run = run.right;
-    }
-  }
-  return undefined;
-}
-
-function newRun(
-  image: PatchImage,
-  placed: readonly number[] | undefined,
-  from: number,
-  count: number,
-): Run {
-  // A linear congruential generator is random enough for the shape of a tree.
-  image.seed = (Math.imul(image.seed, 1_664_525) + 1_013_904_223) | 0;
-  return {
-    placed,
-    from,
-    count,
-    priority: image.seed,
-    left: undefined,
-    right: undefined,
-    length: count,
-    last: placed === undefined ? from + count - 1 : -1,
-  };
-}
-
-function measured(run: Run): Run {
-  const { left, right, placed, from, count } = run;
-  run.length = count + (left?.length ?? 0) + (right?.length ?? 0);
-  run.last = Math.max(left?.last ?? -1, placed ? -1 : from + count - 1, right?.last ?? -1);
-  return run;
-}
-
-/** Into the first `length` lines and the others. */
-function split(
-  image: PatchImage,
-  run: Run | undefined,
-  length: number,
-): [Run | undefined, Run | undefined] {
-  if (run === undefined) return [undefined, undefined];
-  const before = run.left?.length ?? 0;
-  if (length <= before) {
-    const [first, second] = split(image, run.left, length);
-    run.left = second;
-    return [first, measured(run)];
-  }
-  if (length >= before + run.count) {
-    const [first, second] = split(image, run.right, length - before - run.count);
-    run.right = first;
-    return [measured(run), second];
-  }
-  const { right, placed, from, count } = run;
-  const kept = length - before;
-  run.count = kept;
-  run.right = undefined;
-  return [measured(run), join(newRun(image, placed, from + kept, count - kept), right)];
-}
-
-function join(first: Run | undefined, second: Run | undefined): Run | undefined {
-  if (first === undefined || second === undefined) return first ?? second;
-  if (first.priority > second.priority) {
-    first.right = join(first.right, second);
-    return measured(first);
-  }
-  second.left = join(first, second.left);
-  return measured(second);
+  return low;
 }

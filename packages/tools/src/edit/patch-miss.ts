@@ -1,15 +1,16 @@
 // Explains why a hunk finds no place (EDIT-3): the places nearest to it, what stands there and what
 // differs. It only ever explains; nothing here can lead to a change.
 
+import { displayText } from "../text/index.ts";
 import { differences } from "./differences.ts";
-import { displayText } from "./file-text.ts";
+import { lineNumberAt } from "./find-bytes.ts";
+import { foldText } from "./fold.ts";
 import type { PatchHunk } from "./patch-hunks.ts";
-import { imageOf, positionOf, type PatchImage } from "./patch-image.ts";
+import { imageOf, placeOfLine, type PatchImage } from "./patch-image.ts";
 import { lineOf, type FileLines } from "./patch-lines.ts";
-import { nearestPlaces } from "./patch-nearest.ts";
-import { findPlace, type Fixed } from "./patch-place.ts";
-import type { HunkPlace } from "./patch-search.ts";
-import type { PlanError } from "./planned-text.ts";
+import { findPlace, type Fixed, type HunkPlace } from "./patch-place.ts";
+import { refusePlan, type RefusedPlan } from "./planned-text.ts";
+import { similarPlaces } from "./similar-places.ts";
 
 export interface PatchMiss {
   lines: FileLines;
@@ -21,19 +22,20 @@ export interface PatchMiss {
   why: Exclude<HunkPlace, object>;
 }
 
-export function explainPatchMiss(miss: PatchMiss): PlanError {
+export function explainPatchMiss(miss: PatchMiss): RefusedPlan {
   const { hunk, path } = miss;
+  const { number, header, oldStart } = hunk;
   const { reason, nearest } = miss.why === "too_costly" ? TOO_COSTLY : explain(miss);
-  return {
-    code: "patch_apply_failed",
-    message: `Hunk ${hunk.number} (${hunk.header}) does not apply to ${path}: ${reason} No hunk has been applied.`,
-    details: {
-      hunk: hunk.number,
-      header: hunk.header,
-      expected_line: hunk.oldStart,
+  return refusePlan(
+    "patch_apply_failed",
+    `Hunk ${number} (${header}) does not apply to ${path}: ${reason} No hunk has been applied.`,
+    {
+      hunk: number,
+      header,
+      expected_line: oldStart,
       nearest: nearest.map((place) => ({ ...place })),
     },
-  };
+  );
 }
 
 interface NearPlace {
@@ -55,90 +57,92 @@ const TOO_COSTLY: Explained = {
 };
 
 function explain(miss: PatchMiss): Explained {
-  const { hunk, lines } = miss;
-  if (hunk.before.length === 0) return withoutLines(miss);
-  const exact = placeOf(lines, hunk, hunk.before);
-  if (exact !== undefined) return elsewhere(miss, exact);
-  const applied = placeOf(lines, hunk, afterLines(hunk));
-  if (applied !== undefined && hunk.after.some((line) => typeof line === "string")) {
-    return at(
-      miss,
+  const { hunk, lines, image, fixed } = miss;
+  const { before, after, oldStart } = hunk;
+  /** Some line of the file stands for the place that the hunk says. */
+  const expected = (differs: string): NearPlace[] =>
+    lines.count === 0
+      ? []
+      : [nearPlace(miss, Math.min(lines.count - 1, Math.max(0, oldStart - 1)), differs)];
+  if (before.length === 0) {
+    return {
+      reason:
+        "it only adds lines and has no context that says where, which holds for an empty file or, without " +
+        "context in any hunk, by line number alone. Add the unchanged lines around the place.",
+      nearest: expected("no lines of the hunk to compare"),
+    };
+  }
+  const there = (position: number, differs: string, advice: string): Explained => ({
+    reason: `its lines are at line ${position + 1}, but ${differs}. ${advice}`,
+    nearest: [nearPlace(miss, position, differs)],
+  });
+  const exact = placeOf(lines, hunk, before);
+  if (exact !== undefined) {
+    // The lines are there, but not where this hunk may go.
+    const isTouched = before.some(
+      (_, index) => typeof placeOfLine(image, exact + index) !== "number",
+    );
+    if (isTouched) {
+      return there(
+        exact,
+        "an earlier hunk has these lines already, as context or to change them",
+        "Hunks must not share lines: join the two.",
+      );
+    }
+    if (fixed.start) {
+      return there(
+        exact,
+        "the header says line 1, so the hunk must match at the very beginning",
+        "Correct the line numbers in its header.",
+      );
+    }
+    if (fixed.end) {
+      return there(
+        exact,
+        "without an unchanged line after its last change the hunk must match at the very end",
+        "Add the unchanged lines that follow.",
+      );
+    }
+    return there(
+      exact,
+      "earlier hunks of the patch have changed what is around",
+      "Give the hunks in the order of their lines.",
+    );
+  }
+  const afterLines = after.map((line) => (typeof line === "string" ? line : (before[line] ?? "")));
+  const applied = placeOf(lines, hunk, afterLines);
+  if (applied !== undefined && after.some((line) => typeof line === "string")) {
+    return there(
       applied,
       "it is there already: these are the lines as the hunk would leave them",
-      ["Leave the hunk out if that is so."],
+      "Leave the hunk out if that is so.",
     );
   }
-  return similar(miss);
-}
-
-function withoutLines(miss: PatchMiss): Explained {
-  return {
-    reason:
-      "it only adds lines and has no context that says where, which holds for an empty file or, without " +
-      "context in any hunk, by line number alone. Add the unchanged lines around the place.",
-    nearest: nearAt(miss, miss.hunk.oldStart - 1, "no lines of the hunk to compare"),
-  };
-}
-
-/** The lines are there, but not where this hunk may go. */
-function elsewhere(miss: PatchMiss, position: number): Explained {
-  const { hunk, image, fixed } = miss;
-  const touched = hunk.before.some((_, index) => positionOf(image, position + index) === undefined);
-  if (touched) {
-    return at(
-      miss,
-      position,
-      "an earlier hunk has these lines already, as context or to change them",
-      ["Hunks must not share lines: join the two."],
-    );
-  }
-  if (fixed.start) {
-    return at(
-      miss,
-      position,
-      "the header says line 1, so the hunk must match at the very beginning",
-      ["Correct the line numbers in its header."],
-    );
-  }
-  if (fixed.end) {
-    return at(
-      miss,
-      position,
-      "without an unchanged line after its last change the hunk must match at the very end",
-      ["Add the unchanged lines that follow."],
-    );
-  }
-  return at(miss, position, "earlier hunks of the patch have changed what is around", [
-    "Give the hunks in the order of their lines.",
-  ]);
-}
-
-function similar(miss: PatchMiss): Explained {
-  const { hunk, lines } = miss;
-  const places = nearestPlaces(lines, hunk).map((position) => {
-    return nearPlace(miss, position, differsAt(lines, hunk, position));
-  });
-  const [first] = places;
+  const nearest = nearestPlaces(lines, hunk).map((position) =>
+    nearPlace(miss, position, differsAt(lines, hunk, position)),
+  );
+  const [first] = nearest;
   if (first === undefined) {
     return {
       reason:
         "none of its lines is in the file or like one there. Read the file again and make the patch anew.",
-      nearest: nearAt(miss, hunk.oldStart - 1, "nothing like the lines of the hunk"),
+      nearest: expected("nothing like the lines of the hunk"),
     };
   }
   return {
     reason: `its lines are not in the file. Nearest is line ${first.line}: ${first.differs}. Copy the lines exactly from the file.`,
-    nearest: places,
+    nearest,
   };
 }
 
 /** In words: the first lines of the hunk that are not as in the file at this place. */
-function differsAt({ file, ...lines }: FileLines, hunk: PatchHunk, position: number): string {
+function differsAt(lines: FileLines, hunk: PatchHunk, position: number): string {
+  const shown = (line: string): string => displayText(lines.file, line.slice(0, MOST_TEXT));
   const found: string[] = [];
   let further = 0;
   for (const [index, line] of hunk.before.entries()) {
     const number = position + index + 1;
-    const there = number > lines.count ? undefined : lineOf({ file, ...lines }, number - 1);
+    const there = number > lines.count ? undefined : lineOf(lines, number - 1);
     if (line === there) continue;
     if (found.length >= MOST_DIFFERENCES) further += 1;
     else if (there === undefined) found.push(`the file ends before line ${number}`);
@@ -150,46 +154,17 @@ function differsAt({ file, ...lines }: FileLines, hunk: PatchHunk, position: num
     if (there === undefined) break;
   }
   return found.join("; ") + (further > 0 ? `; and ${further} more lines` : "");
-
-  function shown(line: string): string {
-    return displayText(file, Buffer.from(line.slice(0, MOST_TEXT), "latin1"));
-  }
 }
 
 const MOST_DIFFERENCES = 3;
 const MOST_TEXT = 2000;
 const MOST_LINES = 20;
 
-function at(
-  miss: PatchMiss,
-  position: number,
-  differs: string,
-  advice: readonly string[],
-): Explained {
-  return {
-    reason: `its lines are at line ${position + 1}, but ${differs}. ${advice.join(" ")}`,
-    nearest: [nearPlace(miss, position, differs)],
-  };
-}
-
-function nearAt(miss: PatchMiss, position: number, differs: string): NearPlace[] {
-  const { count } = miss.lines;
-  return count === 0 ? [] : [nearPlace(miss, Math.min(count - 1, Math.max(0, position)), differs)];
-}
-
 function nearPlace({ lines, hunk }: PatchMiss, position: number, differs: string): NearPlace {
   const count = Math.min(Math.max(1, hunk.before.length), MOST_LINES);
   const end = lines.starts[Math.min(lines.count, position + count)] ?? 0;
   const text = lines.bytes.slice(lines.starts[position], end).slice(0, MOST_TEXT);
-  return {
-    line: position + 1,
-    text: displayText(lines.file, Buffer.from(text, "latin1")),
-    differs,
-  };
-}
-
-function afterLines({ before, after }: PatchHunk): string[] {
-  return after.map((line) => (typeof line === "string" ? line : (before[line] ?? "")));
+  return { line: position + 1, text: displayText(lines.file, text), differs };
 }
 
 /** Where these lines are in the file as it is, nearest to where the hunk says. */
@@ -202,3 +177,45 @@ function placeOf(lines: FileLines, hunk: PatchHunk, wanted: string[]): number | 
 }
 
 const MOST_STEPS = 20_000_000;
+
+/**
+ * Positions of lines from 0, the best first. Lines the file has too vote for where the hunk would have to begin;
+ * when it has none of them, similar text does.
+ */
+function nearestPlaces(lines: FileLines, hunk: PatchHunk): number[] {
+  const voted = placesByLines(lines, hunk);
+  return voted.length > 0 ? voted : placesByText(lines, hunk);
+}
+
+const MOST_PLACES = 3;
+/** Lines as common as this say little about a place. */
+const COMMON = 200;
+const MOST_VOTING = 1000;
+
+function placesByLines(lines: FileLines, hunk: PatchHunk): number[] {
+  const { linesOf } = lines.index();
+  const votes = new Map<number, number>();
+  for (const [offset, line] of hunk.before.slice(0, MOST_VOTING).entries()) {
+    const equal = linesOf.get(line)?.lines ?? [];
+    if (equal.length > COMMON) continue;
+    for (const at of equal) {
+      const start = Math.max(0, at - offset);
+      votes.set(start, (votes.get(start) ?? 0) + 1 / equal.length);
+    }
+  }
+  const far = (start: number): number => Math.abs(start - (hunk.oldStart - 1));
+  return [...votes]
+    .toSorted(([a, weightA], [b, weightB]) => weightB - weightA || far(a) - far(b))
+    .slice(0, MOST_PLACES)
+    .map(([start]) => start);
+}
+
+function placesByText(lines: FileLines, hunk: PatchHunk): number[] {
+  const { file, starts } = lines;
+  const text = displayText(file, file.bytes.subarray(starts[0]));
+  const wanted = displayText(file, hunk.before.join(""));
+  const folded = foldText(text, "as_zero");
+  const places = similarPlaces(folded.bytes, foldText(wanted, "as_zero").bytes, MOST_PLACES);
+  const begins = places.map(({ start }) => lineNumberAt(text, folded.positionOf(start)) - 1);
+  return [...new Set(begins)];
+}

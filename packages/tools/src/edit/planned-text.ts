@@ -16,24 +16,27 @@ export interface PlanError {
   details?: JsonObject;
 }
 
-export type PlannedText =
-  | { ok: true; after: Uint8Array; spans: Span[] }
-  | { ok: false; error: PlanError };
+export interface RefusedPlan {
+  ok: false;
+  error: PlanError;
+}
+
+export type PlannedText = { ok: true; after: Uint8Array; spans: Span[] } | RefusedPlan;
+
+export function refusePlan(code: string, message: string, details?: JsonObject): RefusedPlan {
+  return { ok: false, error: { code, message, details } };
+}
+
+/** Half of a character, which no file can hold. */
+export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** The spans must be in order and must not overlap. */
-export function applySpans(before: Uint8Array, spans: readonly Span[]): Uint8Array {
-  let size = before.length;
-  for (const span of spans) size += span.text.length - (span.end - span.start);
-  const after = Buffer.allocUnsafe(size);
+export function applySpans(before: Uint8Array, spans: readonly Span[]): Buffer {
+  const pieces: Uint8Array[] = [];
   let read = 0;
-  let written = 0;
-  for (const span of spans) {
-    after.set(before.subarray(read, span.start), written);
-    written += span.start - read;
-    after.set(span.text, written);
-    written += span.text.length;
-    read = span.end;
+  for (const { start, end, text } of spans) {
+    pieces.push(before.subarray(read, start), text);
+    read = end;
   }
-  after.set(before.subarray(read), written);
-  return after;
+  return Buffer.concat([...pieces, before.subarray(read)]);
 }

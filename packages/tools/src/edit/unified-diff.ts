@@ -2,8 +2,8 @@
 // its square, and of two whole texts. Made to be read by a person and to be applied by any patch tool.
 
 import { isUtf8 } from "node:buffer";
-import { changedLines, LINE_FEED, linesOf, type LineChange } from "./changed-lines.ts";
-import { asBuffer, displayText, fileText } from "./file-text.ts";
+import { changedLines, endOfLine, LINE_FEED, linesOf, type LineChange } from "./changed-lines.ts";
+import { asBuffer, displayText, fileText } from "../text/index.ts";
 import type { Span } from "./planned-text.ts";
 
 /** The spans must be in order. `before` is undefined for a file that is new. */
@@ -49,31 +49,21 @@ function rendered(
   return `--- ${isNew ? "/dev/null" : headerName("a", name)}\n+++ ${headerName("b", name)}\n${hunks.join("")}`;
 }
 
+/** One for all changes whose context would touch. */
 function hunksOf(before: Buffer, changes: readonly LineChange[]): string[] {
-  const hunks: string[] = [];
+  const groups: LineChange[][] = [];
+  let end = -Infinity;
+  for (const change of changes) {
+    if (change.line - end > 2 * CONTEXT_LINES) groups.push([]);
+    groups.at(-1)?.push(change);
+    end = change.line + change.removed.length;
+  }
   let shift = 0;
-  let index = 0;
-  while (index < changes.length) {
-    const near = nearEachOther(changes, index);
-    const { text, added } = hunk(before, near, shift);
-    hunks.push(text);
+  return groups.map((group) => {
+    const { text, added } = hunk(before, group, shift);
     shift += added;
-    index += near.length;
-  }
-  return hunks;
-}
-
-/** The changes from `index` on whose context would touch. */
-function nearEachOther(changes: readonly LineChange[], index: number): LineChange[] {
-  const near: LineChange[] = [];
-  for (let at = index; at < changes.length; at += 1) {
-    const change = changes[at];
-    const last = near.at(-1);
-    if (change === undefined) break;
-    if (last && change.line - (last.line + last.removed.length) > 2 * CONTEXT_LINES) break;
-    near.push(change);
-  }
-  return near;
+    return text;
+  });
 }
 
 function hunk(
@@ -129,8 +119,7 @@ function linesAfter(bytes: Buffer, start: number): Buffer[] {
   const lines: Buffer[] = [];
   let from = start;
   while (from < bytes.length && lines.length < CONTEXT_LINES) {
-    const feed = bytes.indexOf(LINE_FEED, from);
-    const to = feed === -1 ? bytes.length : feed + 1;
+    const to = endOfLine(bytes, from);
     lines.push(bytes.subarray(from, to));
     from = to;
   }

@@ -1,9 +1,17 @@
 // Finds the asked lines in bytes that come chunk by chunk, from the beginning of a file. It keeps what it
 // will return and one window of the line at hand, whatever the size of file or line.
 
-import { decodeText, decodesWhole, type TextFormat } from "../text/index.ts";
-import { lineFeedsOf } from "./line-feeds.ts";
-import { fitLine } from "./line-fit.ts";
+import { isHighSurrogate } from "@soong/schema";
+import {
+  bomLength,
+  countLines,
+  cutToBytes,
+  decodesWhole,
+  decodeText,
+  findLineFeed,
+  lineUnits,
+  type TextFormat,
+} from "../text/index.ts";
 
 export interface LinesWanted {
   format: TextFormat;
@@ -50,7 +58,9 @@ const WINDOW_BYTES = 32 * 1024;
 export function createLineReader(wanted: LinesWanted): LineReader {
   const { format, startLine, maxLines, maxBytes, size, redact } = wanted;
   const piece: TextFormat = { ...format, bom: false };
-  const feeds = lineFeedsOf(format);
+  const units = lineUnits(format);
+  const { unit, lineFeed } = units;
+  const carriageReturn = units.lineBreak.subarray(0, unit);
   const maxLineBytes = Math.min(MAX_LINE_BYTES, maxBytes - 1);
   const window = Buffer.allocUnsafeSlow(Math.min(WINDOW_BYTES, size));
 
@@ -68,7 +78,7 @@ export function createLineReader(wanted: LinesWanted): LineReader {
   let undecodable = false;
 
   function take(chunk: Buffer): "more" | "enough" {
-    let at = skipLines(chunk, consumed === 0 ? feeds.bomLength : 0);
+    let at = skipLines(chunk, consumed === 0 ? bomLength(format) : 0);
     while (at < chunk.length) {
       at = collectLine(chunk, at);
       if (state !== "reading") break;
@@ -79,32 +89,33 @@ export function createLineReader(wanted: LinesWanted): LineReader {
 
   function skipLines(chunk: Buffer, from: number): number {
     if (line >= startLine) return from;
-    const feedCount = feeds.count(chunk);
+    const feedCount = countLines(units, chunk);
     if (line + feedCount < startLine) {
       line += feedCount;
-      if (chunk.length > from) length = feeds.isLast(chunk) ? 0 : 1;
+      const endsInFeed = chunk.length % unit === 0 && chunk.subarray(-unit).equals(lineFeed);
+      if (chunk.length > from) length = endsInFeed ? 0 : 1;
       return chunk.length;
     }
     let at = from;
-    for (; line < startLine; line += 1) at = feeds.find(chunk, at) + feeds.unit;
+    for (; line < startLine; line += 1) at = findLineFeed(units, chunk, at) + unit;
     length = 0;
     return at;
   }
 
   function collectLine(chunk: Buffer, from: number): number {
-    const feed = feeds.find(chunk, from);
+    const feed = findLineFeed(units, chunk, from);
     const end = feed === -1 ? chunk.length : feed;
     if (length < window.length) chunk.copy(window, length, from, end);
     length += end - from;
-    if (end - from >= feeds.unit) endsInReturn = feeds.isReturn(chunk, end - feeds.unit);
+    if (end - from >= unit) endsInReturn = chunk.subarray(end - unit, end).equals(carriageReturn);
     if (feed === -1) return end;
     finishLine("\n");
-    return end + feeds.unit;
+    return end + unit;
   }
 
   function finishLine(feed: "\n" | ""): void {
     const isCrlf = feed === "\n" && endsInReturn;
-    if (isCrlf) length -= feeds.unit;
+    if (isCrlf) length -= unit;
     const raw = window.subarray(0, length);
     const isLonger = length > window.length;
     const shown = fitLine(decodeText(raw, piece), maxLineBytes, redact);
@@ -149,4 +160,28 @@ function lineEndingOf({ lf, crlf }: { lf: number; crlf: number }): LinesRead["li
   if (lf > 0 && crlf > 0) return "mixed";
   if (crlf > 0) return "crlf";
   return lf > 0 ? "lf" : "none";
+}
+
+/**
+ * One line as it is shown: whole, or cut to a number of bytes on a character border, and never in the
+ * middle of a secret, because half of one would not be recognised when the result is redacted. `text`: the line, or of a very long one so much that a secret across the border ends in it.
+ */
+function fitLine(
+  text: string,
+  maxBytes: number,
+  redact: (text: string) => string,
+): { text: string; cut: boolean } {
+  const head = cutToBytes(text, maxBytes);
+  if (head.length === text.length) return { text, cut: false };
+  const alone = redact(head);
+  const within = redact(text);
+  const isWhole = alone + redact(text.slice(head.length)) === within;
+  return { text: isWhole ? head : commonStart(alone, within), cut: true };
+}
+
+/** Where both differ, the secret begins that lies across the border. */
+function commonStart(one: string, other: string): string {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return one.slice(0, isHighSurrogate(one.charCodeAt(length - 1)) ? length - 1 : length);
 }

@@ -3,9 +3,10 @@
 
 import { isUtf8 } from "node:buffer";
 import { analyse } from "chardet";
-import { decodesWhole, decodeText } from "./decode-text.ts";
 import {
   bomLength,
+  decodesWhole,
+  decodeText,
   LEGACY_ENCODINGS,
   type LegacyEncoding,
   type TextFormat,

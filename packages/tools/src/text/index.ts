@@ -1,8 +1,15 @@
-// The text module: what encoding some bytes are in, and the way from bytes to text and back. Pure: it is
-// given bytes and touches no file.
+// The text module: what encoding some bytes are in, where their lines end, and the way from bytes to text and
+// back. Pure: it is given bytes and touches no file.
 
-export { bomLength, type TextFormat } from "./text-format.ts";
+export { countLineFeeds } from "./count-line-feeds.ts";
 export { detectFormat } from "./detect-format.ts";
-export { decodesWhole, decodeText } from "./decode-text.ts";
-export { encodeText } from "./encode-text.ts";
-export { cutToBytes } from "./cut-to-bytes.ts";
+export * from "./file-text.ts";
+export {
+  asBuffer,
+  bomLength,
+  cutToBytes,
+  decodesWhole,
+  decodeText,
+  encodeText,
+  type TextFormat,
+} from "./text-format.ts";
