@@ -32,12 +32,8 @@ const lost: string[] = [];
 for (const [at, tools] of [...byServer.values()].entries()) {
   const entry = settings.servers[at];
   if (entry === undefined) continue;
-  const catalog = buildCatalog({
-    entry,
-    listed: { tools, cutShort: undefined },
-    pins: { check: () => ({ kind: "unpinned" }) },
-    handlerOf: () => () => undefined,
-  });
+  const pins = { check: () => ({ kind: "unpinned" }) as const };
+  const catalog = buildCatalog(entry, { tools }, pins, () => () => undefined);
   lost.push(...catalog.excluded.map(({ tool_name, detail }) => `${tool_name}: ${detail}`));
   registry.open({ id: entry.server_id, kind: "mcp", tools: catalog.tools });
 }

@@ -15,7 +15,13 @@ export {
   type StoredTokens,
 } from "./authorization/index.ts";
 export type { HostClient, McpHost } from "./call/index.ts";
-export { createPins, type PinRecord, type Pins, type PinStorage } from "./catalog/index.ts";
+export {
+  createPins,
+  openPinFile,
+  type PinRecord,
+  type Pins,
+  type PinStorage,
+} from "./catalog/index.ts";
 export {
   McpRequestFailure,
   McpServerFailure,

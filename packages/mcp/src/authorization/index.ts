@@ -1,7 +1,7 @@
 // The authorization module: logins to remote servers (MCP-8). Who issues a server's tokens, how the user gets one,
 // where it is kept, and how it is renewed. It sends nothing to a server but the question whether it wants one.
 
-export { createAccessTokens, type AccessTokens } from "./access-tokens.ts";
+export { createAccessTokens, type AccessTokens, type Refusal } from "./access-tokens.ts";
 export { logInToServer, type McpLoginOptions, type McpLoginReport } from "./log-in.ts";
 export { logOutOfServer } from "./log-out.ts";
 export { McpLoginFailure, type McpLoginFailureReason } from "./login-failure.ts";

@@ -7,12 +7,12 @@ import {
   type ElicitationAnswer,
   type ElicitationRequest,
   type JsonObject,
-  type SchemaCheck,
   type ToolContext,
 } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
 import { inTime } from "@soong/platform";
 import { isSafe, safeSchema, safeText } from "../catalog/index.ts";
+import type { McpRequestFailure } from "../connection/index.ts";
 
 const MAX_MESSAGE_CHARS = 4_000;
 const MAX_URL_CHARS = 4_000;
@@ -33,8 +33,9 @@ export async function answerElicitation(
     const { action } = await askOrGiveUp({ ...request, message }, context, signal);
     return { action };
   }
-  const check = checkOf(request.requested_schema);
-  if (check === undefined) return DECLINED;
+  const read = readSchema(request.requested_schema);
+  if (!read.ok) return DECLINED;
+  const check = compileSchema(read.original);
   const requested_schema = safeSchema(request.requested_schema) as JsonObject;
   // Names and values go back as they are.
   if (!isSafe(requested_schema)) return DECLINED;
@@ -83,7 +84,27 @@ function isWebAddress(url: string): boolean {
   return (protocol === "https:" || protocol === "http:") && username === "" && password === "";
 }
 
-function checkOf(schema: unknown): SchemaCheck | undefined {
-  const read = readSchema(schema);
-  return read.ok ? compileSchema(read.original) : undefined;
+const URL_ELICITATION_REQUIRED = -32042;
+const MAX_URLS = 5;
+
+/**
+ * The old way of asking for pages to be opened: an error that lists them, after which the same call is made again.
+ * True when the user agreed to every one; false for any other error, and for one whose list makes no sense.
+ */
+export async function openRequiredUrls(
+  { code, data }: McpRequestFailure,
+  context: ToolContext,
+): Promise<boolean> {
+  if (code !== URL_ELICITATION_REQUIRED) return false;
+  const listed = isJsonObject(data) ? data["elicitations"] : undefined;
+  if (!Array.isArray(listed) || listed.length === 0 || listed.length > MAX_URLS) return false;
+  const pages = listed.map((one) => (isJsonObject(one) ? one : {}));
+  if (pages.some(({ url }) => typeof url !== "string")) return false;
+  for (const { url, message } of pages) {
+    const words = typeof message === "string" ? message : "";
+    const question = { mode: "url", url: url as string, message: words } as const;
+    const { action } = await answerElicitation(question, context, context.signal);
+    if (action !== "accept") return false;
+  }
+  return true;
 }

@@ -7,11 +7,14 @@ import { safeText } from "../catalog/index.ts";
 import type { McpRequestFailure } from "../connection/index.ts";
 
 const MAX_MESSAGE_CHARS = 4_000;
+const MAX_DATA_CHARS = 4_000;
 const CAPABILITY_MISSING = -32_021;
+
+type Words = Pick<ToolError, "code" | "message"> & Partial<ToolError>;
 
 export function toToolFailure(
   failure: McpRequestFailure,
-  call: { readonly isReadonly: boolean; readonly timeoutMs: number },
+  { isReadonly, timeoutMs }: { readonly isReadonly: boolean; readonly timeoutMs: number },
   toolName: string,
 ): ToolFailure {
   const said = safeText(failure.message, MAX_MESSAGE_CHARS);
@@ -22,52 +25,6 @@ export function toToolFailure(
         error_class: "canceled",
         message: `${toolName} was stopped, and the server was notified.`,
       });
-    case "timeout":
-      return new ToolFailure(
-        {
-          code: "timed_out",
-          error_class: "timeout",
-          message: `${toolName} gave no answer and no progress for ${call.timeoutMs} ms; the server was asked to stop. ${mayHaveHappened(call)}`,
-          ...afterwards(call),
-        },
-        [],
-        "timed_out",
-      );
-    case "lost":
-      return new ToolFailure(
-        {
-          code: "connection_lost",
-          error_class: "dependency_unavailable",
-          message: `The connection to the server was lost while ${toolName} was running: ${said}. ${mayHaveHappened(call)}`,
-          ...afterwards(call),
-        },
-        [],
-        outcomeOf(call),
-      );
-    case "invalid_answer":
-      return new ToolFailure(
-        {
-          code: "invalid_answer",
-          message: `${toolName} was answered with something that is not a result: ${said}. ${mayHaveHappened(call)}`,
-          ...afterwards(call),
-        },
-        [],
-        outcomeOf(call),
-      );
-    case "refused":
-      return new ToolFailure(
-        {
-          code:
-            failure.code === CAPABILITY_MISSING ? "client_capability_missing" : "question_refused",
-          error_class: "capability_gap",
-          message: `${toolName} was given up, because its server asked for something on the way: ${said}. ${mayHaveHappened(call)}`,
-          ...afterwards(call),
-          recovery: "use_another_tool",
-          ...details(failure),
-        },
-        [],
-        outcomeOf(call),
-      );
     case "unauthorized":
       return new ToolFailure({
         code: "login_required",
@@ -76,30 +33,51 @@ export function toToolFailure(
         recovery: "set_up_first",
       });
     case "rpc_error":
-      return new ToolFailure({ ...rpcError(failure, said, toolName), ...details(failure) });
+      return new ToolFailure({ ...describeRpcError(failure, said, toolName), ...details(failure) });
+    case "timeout": {
+      const message = `${toolName} gave no answer and no progress for ${timeoutMs} ms; the server was asked to stop.`;
+      return leaveOpen({ code: "timed_out", error_class: "timeout", message }, "timed_out");
+    }
+    case "lost":
+      return leaveOpen({
+        code: "connection_lost",
+        error_class: "dependency_unavailable",
+        message: `The connection to the server was lost while ${toolName} was running: ${said}.`,
+      });
+    case "invalid_answer": {
+      const message = `${toolName} was answered with something that is not a result: ${said}.`;
+      return leaveOpen({ code: "invalid_answer", message });
+    }
+    case "refused":
+      return leaveOpen({
+        code:
+          failure.code === CAPABILITY_MISSING ? "client_capability_missing" : "question_refused",
+        error_class: "capability_gap",
+        message: `${toolName} was given up, because its server asked for something on the way: ${said}.`,
+        recovery: "use_another_tool",
+        ...details(failure),
+      });
+  }
+
+  /** Whether it happened is not known; what only reads has not happened in any way that matters. */
+  function leaveOpen(
+    error: Words,
+    status: "timed_out" | "failed" | "unknown" = isReadonly ? "failed" : "unknown",
+  ): ToolFailure {
+    const next = isReadonly
+      ? "It only reads, so it can be called again."
+      : "It may or may not have happened: find out before doing it again.";
+    const whole: Words = {
+      retryable: isReadonly,
+      recovery: isReadonly ? "retry" : "ask_the_user",
+      ...error,
+      message: `${error.message} ${next}`,
+    };
+    return new ToolFailure(whole, [], status);
   }
 }
 
-/** What only reads has not happened in any way that matters. */
-function outcomeOf({ isReadonly }: { readonly isReadonly: boolean }): "failed" | "unknown" {
-  return isReadonly ? "failed" : "unknown";
-}
-
-function mayHaveHappened({ isReadonly }: { readonly isReadonly: boolean }): string {
-  return isReadonly
-    ? "It only reads, so it can be called again."
-    : "It may or may not have happened: find out before doing it again.";
-}
-
-function afterwards({ isReadonly }: { readonly isReadonly: boolean }): Partial<ToolError> {
-  return isReadonly
-    ? { retryable: true, recovery: "retry" }
-    : { retryable: false, recovery: "ask_the_user" };
-}
-
-type Wording = Pick<ToolError, "code" | "message"> & Partial<ToolError>;
-
-function rpcError({ code = 0 }: McpRequestFailure, said: string, toolName: string): Wording {
+function describeRpcError({ code }: McpRequestFailure, said: string, toolName: string): Words {
   switch (code) {
     case -32602:
       return {
@@ -134,18 +112,15 @@ function rpcError({ code = 0 }: McpRequestFailure, said: string, toolName: strin
   }
 }
 
-const MAX_DATA_CHARS = 4_000;
-
 function details({ code, data }: McpRequestFailure): { details?: JsonObject } {
   if (code === undefined) return {};
-  const isShort = data !== undefined && JSON.stringify(data).length <= MAX_DATA_CHARS;
-  const kept = isShort && isJsonObject(data) ? data : {};
+  const kept = isJsonObject(data) && JSON.stringify(data).length <= MAX_DATA_CHARS ? data : {};
   const { requiredCapabilities: required } = kept;
   return {
     details: {
       rpc_code: code,
-      ...(Object.keys(kept).length === 0 ? {} : { data: kept }),
-      ...(isJsonObject(required) ? { required_capabilities: required } : {}),
+      ...(Object.keys(kept).length > 0 && { data: kept }),
+      ...(isJsonObject(required) && { required_capabilities: required }),
     },
   };
 }

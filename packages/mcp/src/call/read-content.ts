@@ -13,32 +13,20 @@ import {
 import { isJsonObject } from "@soong/schema";
 import { safeLine } from "../catalog/index.ts";
 
-export interface ReadContent {
-  readonly content: ContentBlock[];
-  readonly artifacts: ArtifactRef[];
-  /** What a block had beside its content (`_meta`, annotations, more), with its place and type in `content`. */
-  readonly metas: JsonObject[];
-}
-
 const MAX_BLOCKS = 500;
 const MAX_WORDS = 2_000;
 /** As base64; more is not for a conversation, which no model hears or unpacks. */
 const MAX_INLINE_IMAGE_CHARS = 5 * 1024 * 1024;
 const MAX_INLINE_CHARS = 1024 * 1024;
-const MODEL_IMAGES: ReadonlySet<string> = new Set([
-  "image/png",
-  "image/jpeg",
-  "image/gif",
-  "image/webp",
-]);
+const MODEL_IMAGES = /^image\/(?:png|jpeg|gif|webp)$/;
 
 export async function readContent(
   given: readonly JsonValue[],
-  context: Pick<ToolContext, "artifacts" | "toolName">,
-): Promise<ReadContent> {
-  const { toolName } = context;
+  { artifacts: store, toolName }: Pick<ToolContext, "artifacts" | "toolName">,
+) {
   const content: ContentBlock[] = [];
   const artifacts: ArtifactRef[] = [];
+  /** What a block had beside its content (`_meta`, annotations, more), with its place and type in `content`. */
   const metas: JsonObject[] = [];
 
   for (const block of given.slice(0, MAX_BLOCKS)) {
@@ -55,56 +43,51 @@ export async function readContent(
 
   async function read(block: JsonValue): Promise<void> {
     if (!isJsonObject(block)) return unknown(block);
-    const { type, text, data, mimeType } = block;
+    const { type, text, data, mimeType, uri, resource } = block;
     if (type === "text" && typeof text === "string") return say(text);
-    if (type === "image" && typeof data === "string") return image(data, mimeType);
-    if (type === "audio" && typeof data === "string") return audio(data, mimeType);
-    if (type === "resource_link" && typeof block["uri"] === "string") {
-      return link(block["uri"], block);
+    if ((type === "image" || type === "audio") && typeof data === "string") {
+      return readMedia(type, data, mimeType);
     }
-    if (type === "resource" && isJsonObject(block["resource"])) return resource(block["resource"]);
+    if (type === "resource_link" && typeof uri === "string") return link(uri, block);
+    if (type === "resource" && isJsonObject(resource)) return readResource(resource);
     return unknown(block);
   }
 
-  async function image(data: string, mimeType: JsonValue | undefined): Promise<void> {
-    const media_type = mediaType(mimeType, "image/");
-    const whole = MODEL_IMAGES.has(media_type) ? inline(data, MAX_INLINE_IMAGE_CHARS) : undefined;
-    if (whole === undefined) return bytes(data, media_type, "image");
-    content.push({ type: "image", media_type, data: whole });
+  async function readMedia(
+    type: "image" | "audio",
+    data: string,
+    mimeType: JsonValue | undefined,
+  ): Promise<void> {
+    const isImage = type === "image";
+    const media_type = mediaType(mimeType, `${type}/`);
+    const isShown = isImage ? MODEL_IMAGES.test(media_type) : media_type.startsWith("audio/");
+    const whole = isShown ? inline(data, isImage ? MAX_INLINE_IMAGE_CHARS : undefined) : undefined;
+    if (whole === undefined) return bytes(data, media_type, type);
+    content.push({ type, media_type, data: whole });
   }
 
-  async function audio(data: string, mimeType: JsonValue | undefined): Promise<void> {
-    const media_type = mediaType(mimeType, "audio/");
-    const whole = media_type.startsWith("audio/") ? inline(data) : undefined;
-    if (whole === undefined) return bytes(data, media_type, "audio");
-    content.push({ type: "audio", media_type, data: whole });
-  }
-
-  async function resource(given: JsonObject): Promise<void> {
+  async function readResource(given: JsonObject): Promise<void> {
     const { uri: address, text, blob, mimeType } = given;
     if (typeof address !== "string") return unknown(given);
     const uri = safeLine(address, MAX_WORDS);
-    const media = typeof mimeType === "string" ? { media_type: safeLine(mimeType, 100) } : {};
-    if (typeof text === "string") {
-      content.push({ type: "resource", uri, ...media, text });
-      return undefined;
-    }
+    const media = typeof mimeType === "string" && { media_type: safeLine(mimeType, 100) };
     const whole = typeof blob === "string" ? inline(blob) : undefined;
-    if (whole !== undefined) {
-      content.push({ type: "resource", uri, ...media, blob: whole });
-      return undefined;
+    if (typeof text === "string") content.push({ type: "resource", uri, ...media, text });
+    else if (whole !== undefined) content.push({ type: "resource", uri, ...media, blob: whole });
+    else {
+      link(address, given);
+      if (typeof blob === "string") await bytes(blob, mediaType(mimeType, ""), "resource");
     }
-    link(address, given);
-    return typeof blob === "string" ? bytes(blob, mediaType(mimeType, ""), "resource") : undefined;
+    return undefined;
   }
 
   function link(uri: string, { name, description, mimeType }: JsonObject): void {
     content.push({
       type: "resource_link",
       uri: safeLine(uri, MAX_WORDS),
-      ...(typeof name === "string" ? { name: safeLine(name, MAX_WORDS) } : {}),
-      ...(typeof description === "string" ? { description: safeLine(description, MAX_WORDS) } : {}),
-      ...(typeof mimeType === "string" ? { media_type: safeLine(mimeType, 100) } : {}),
+      ...(typeof name === "string" && { name: safeLine(name, MAX_WORDS) }),
+      ...(typeof description === "string" && { description: safeLine(description, MAX_WORDS) }),
+      ...(typeof mimeType === "string" && { media_type: safeLine(mimeType, 100) }),
     });
   }
 
@@ -119,7 +102,7 @@ export async function readContent(
 
   async function keep(data: string | Uint8Array, media_type: string, name: string): Promise<void> {
     try {
-      const ref = await context.artifacts.write(data, { media_type, name });
+      const ref = await store.write(data, { media_type, name });
       const { artifact_id, size } = ref;
       artifacts.push(ref);
       content.push({ type: "artifact_ref", artifact_id, media_type, size, name });
@@ -145,7 +128,7 @@ export async function readContent(
     if (Object.keys(beside).length === 0 && Object.keys(inside).length === 0) return;
     metas.push({
       ...beside,
-      ...(Object.keys(inside).length === 0 ? {} : { resource: inside }),
+      ...(Object.keys(inside).length > 0 && { resource: inside }),
       block: place,
       type: kept.type,
     });
@@ -159,20 +142,11 @@ function inline(data: string, limit = MAX_INLINE_CHARS): string | undefined {
 }
 
 /** What a block of ours says itself. */
-const OWN_KEYS: ReadonlySet<string> = new Set([
-  "type",
-  "text",
-  "data",
-  "mimeType",
-  "uri",
-  "name",
-  "description",
-  "resource",
-]);
-const RESOURCE_KEYS: ReadonlySet<string> = new Set(["uri", "mimeType", "text", "blob"]);
+const OWN_KEYS = /^(?:type|text|data|mimeType|uri|name|description|resource)$/;
+const RESOURCE_KEYS = /^(?:uri|mimeType|text|blob)$/;
 
-function without(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.has(key)));
+function without(object: JsonObject, keys: RegExp): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.test(key)));
 }
 
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,60}\/[a-z0-9!#$&^_.+-]{1,60}$/;
@@ -188,7 +162,7 @@ function mediaType(given: JsonValue | undefined, family: string): string {
 const FOREIGN = /[^A-Za-z0-9+/=]/;
 
 /** Undefined where the text is something else. */
-export function decodeBase64(text: string): Buffer | undefined {
+function decodeBase64(text: string): Buffer | undefined {
   // Line breaks inside are common and harmless.
   const compact = /\s/.test(text) ? text.replace(/\s+/g, "") : text;
   const padding = compact.indexOf("=");

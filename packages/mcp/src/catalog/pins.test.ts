@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { describeChange } from "./describe-change.ts";
+import { describeChange } from "./pins.ts";
 import { createPins, definitionHash, type PinRecord, type PinStorage } from "./pins.ts";
-import type { ServerTool } from "./server-tool.ts";
+import type { ServerTool } from "./list-tools.ts";
 
 const log: ServerTool = {
   name: "log",

@@ -4,22 +4,21 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  LOG_LEVEL_META_KEY,
   type Client,
   type RequestOptions,
 } from "@modelcontextprotocol/client";
 import type { Clock, JsonObject } from "@soong/core";
 import { omitUndefined } from "@soong/schema";
-import { startCallTimer, type CallTimer } from "./call-timer.ts";
+import { rawResult } from "./raw-results.ts";
 import type {
   ConnectedServer,
+  ConnectionOptions,
   McpProgress,
   ToolCallOptions,
   ToolsPage,
 } from "./connected-server.ts";
-import type { ConnectionOptions } from "./connection-types.ts";
 import { McpRequestFailure } from "./failure.ts";
-import { rawResult } from "./raw-results.ts";
-import { requestFailure } from "./request-failure.ts";
 import {
   answerQuestion,
   answerQuestions,
@@ -33,13 +32,11 @@ export interface RequestParts {
   readonly clock: Clock;
   readonly offer: Pick<ConnectionOptions, "canElicit" | "canSample" | "canListRoots">;
   readonly listTimeoutMs: number;
-  readonly secrets: readonly string[];
   /** What comes with an answer comes on a stream of that one request, as over HTTP. */
   readonly hasOwnStreams: boolean;
-  /** Why the server is gone, once it is. */
-  readonly end: () => string | undefined;
   readonly onAnswered: () => void;
-  readonly onLost: (failure: McpRequestFailure) => void;
+  /** What the SDK threw. */
+  readonly readFailure: (error: unknown) => McpRequestFailure;
 }
 
 interface OpenCall extends AskedCall, Pick<ToolCallOptions, "asker" | "onLog"> {
@@ -50,8 +47,6 @@ interface OpenCall extends AskedCall, Pick<ToolCallOptions, "asker" | "onLog"> {
 /** The SDK's own clock is not used: it knows no pause, and cannot be held by a test. */
 export const NO_TIMEOUT = 2 ** 31 - 1;
 const MAX_ROUNDS = 20;
-/** The protocol keeps logging for at least another year. */
-const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
 
 export function createRequests(
   parts: RequestParts,
@@ -64,14 +59,13 @@ export function createRequests(
    * calls there would tell nothing and slow down every promise of the process.
    */
   const carrier = parts.hasOwnStreams ? new AsyncLocalStorage<OpenCall>() : undefined;
-  answerByItself();
+  takeRequests();
 
   return {
-    async listToolsPage(cursor, signal) {
-      const options = { signal: signal ?? new AbortController().signal };
-      const params: JsonObject = cursor === undefined ? {} : { cursor };
-      const listing = { ...options, timeoutMs: parts.listTimeoutMs };
-      return readPage(await request("tools/list", params, listing));
+    async listToolsPage(cursor, signal = new AbortController().signal) {
+      const options = { signal, timeoutMs: parts.listTimeoutMs };
+      const page = await request("tools/list", cursor === undefined ? {} : { cursor }, options);
+      return readPage(page, "tools", "the server's list of tools is not a list");
     },
     callTool: ({ name, arguments: input, _meta }, options) =>
       request("tools/call", { name, arguments: input, ...omitUndefined({ _meta }) }, options),
@@ -84,7 +78,7 @@ export function createRequests(
     options: ToolCallOptions,
   ): Promise<JsonObject> {
     const asked = { ...params, ...metaFor(params["_meta"], options) };
-    return timed(options, (sending, call) => inRounds(method, asked, sending, call));
+    return timed(options, (sending, call) => sendInRounds(method, asked, sending, call));
   }
 
   /** A server of the newer era gets with every request what may be asked of its caller. */
@@ -93,18 +87,18 @@ export function createRequests(
     const _meta: JsonObject = {
       ...(given as JsonObject | undefined),
       [CLIENT_CAPABILITIES_META_KEY]: capabilitiesOf(offer, host) as JsonObject,
-      ...omitUndefined({ [LOG_LEVEL]: logLevel }),
+      ...omitUndefined({ [LOG_LEVEL_META_KEY]: logLevel }),
     };
     return { _meta };
   }
 
-  async function inRounds(
+  async function sendInRounds(
     method: string,
     params: JsonObject,
     sending: RequestOptions,
     call: OpenCall,
   ): Promise<JsonObject> {
-    let reply: { inputResponses?: JsonObject; requestState?: string } = {};
+    let reply: JsonObject = {};
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const answer = await client.request({ method, params: { ...params, ...reply } }, rawResult, {
         ...sending,
@@ -126,8 +120,8 @@ export function createRequests(
     try {
       const inputResponses = await answerQuestions(inputRequests, call);
       return {
-        ...(Object.keys(inputResponses).length === 0 ? {} : { inputResponses }),
-        ...(typeof requestState === "string" ? { requestState } : {}),
+        ...(Object.keys(inputResponses).length > 0 && { inputResponses }),
+        ...(typeof requestState === "string" && { requestState }),
       };
     } finally {
       release();
@@ -135,31 +129,37 @@ export function createRequests(
   }
 
   /** Requests and notifications from the server, as in the older era. */
-  function answerByItself(): void {
+  function takeRequests(): void {
     if (offer.canElicit === true) {
-      client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) =>
-        answered("elicitation/create", params, mcpReq.signal),
+      client.setRequestHandler("elicitation/create", ({ method, params }, { mcpReq }) =>
+        answerRequest(method, params, mcpReq.signal),
       );
     }
     if (offer.canSample === true) {
-      client.setRequestHandler("sampling/createMessage", ({ params }, { mcpReq }) =>
-        answered("sampling/createMessage", params, mcpReq.signal),
+      client.setRequestHandler("sampling/createMessage", ({ method, params }, { mcpReq }) =>
+        answerRequest(method, params, mcpReq.signal),
       );
     }
     if (offer.canListRoots === true) {
-      client.setRequestHandler("roots/list", (_request, { mcpReq }) =>
-        answered("roots/list", undefined, mcpReq.signal),
+      client.setRequestHandler("roots/list", ({ method }, { mcpReq }) =>
+        answerRequest(method, undefined, mcpReq.signal),
       );
     }
     client.setNotificationHandler("notifications/message", ({ params }) => {
-      const listener = carried() ?? lastOfOne(({ onLog }) => onLog !== undefined);
+      const listener = carriedCall() ?? lastOfOne(({ onLog }) => onLog !== undefined);
       listener?.onLog?.(params as JsonObject);
     });
   }
 
   /** While one is asked the time of every call is paused: it may belong to any of them. */
-  async function answered<T>(method: string, params: unknown, signal: AbortSignal): Promise<T> {
-    const call = callAsking();
+  async function answerRequest<T>(
+    method: string,
+    params: unknown,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const call =
+      carriedCall() ??
+      lastOfOne(({ onElicitation, host }) => (onElicitation ?? host) !== undefined);
     const releases = [...open].map(({ timer }) => timer.hold());
     const until = call === undefined ? signal : AbortSignal.any([signal, call.untilEnd()]);
     try {
@@ -172,15 +172,9 @@ export function createRequests(
     }
   }
 
-  function carried(): OpenCall | undefined {
+  function carriedCall(): OpenCall | undefined {
     const call = carrier?.getStore();
     return call !== undefined && open.has(call) ? call : undefined;
-  }
-
-  function callAsking(): OpenCall | undefined {
-    return (
-      carried() ?? lastOfOne(({ onElicitation, host }) => (onElicitation ?? host) !== undefined)
-    );
   }
 
   /**
@@ -199,9 +193,11 @@ export function createRequests(
     work: (sending: RequestOptions, call: OpenCall) => Promise<T>,
   ): Promise<T> {
     const { signal, timeoutMs, onProgress, ...asking } = options;
+    const aborted = () => new McpRequestFailure("aborted", "the call was aborted");
     if (signal.aborted) throw aborted();
     const stop = new AbortController();
-    const ended = createEnd();
+    /** Only for a call that is asked something: one costs as much as a request. */
+    let ended: AbortController | undefined;
     let isTimedOut = false;
     const timer = startCallTimer(clock, timeoutMs, () => {
       isTimedOut = true;
@@ -212,7 +208,10 @@ export function createRequests(
     const call: OpenCall = {
       ...asking,
       timer,
-      untilEnd: () => AbortSignal.any([stop.signal, ended.signal()]),
+      untilEnd() {
+        ended ??= new AbortController();
+        return AbortSignal.any([stop.signal, ended.signal]);
+      },
       asked: { all: 0, open: 0 },
       onProgress(progress) {
         timer.restart();
@@ -221,10 +220,8 @@ export function createRequests(
     };
     open.add(call);
     try {
-      const sending = { signal: stop.signal, timeout: NO_TIMEOUT };
-      const result = await (carrier === undefined
-        ? work(sending, call)
-        : carrier.run(call, () => work(sending, call)));
+      const send = () => work({ signal: stop.signal, timeout: NO_TIMEOUT }, call);
+      const result = await (carrier === undefined ? send() : carrier.run(call, send));
       parts.onAnswered();
       return result;
     } catch (error) {
@@ -233,48 +230,76 @@ export function createRequests(
         throw new McpRequestFailure("timeout", message);
       }
       if (signal.aborted) throw aborted();
-      if (error instanceof McpRequestFailure) throw error;
-      const failure = requestFailure(error, { secrets: parts.secrets, end: parts.end() });
-      if (failure.reason === "lost") parts.onLost(failure);
-      else parts.onAnswered();
-      throw failure;
+      throw error instanceof McpRequestFailure ? error : parts.readFailure(error);
     } finally {
       timer.stop();
       open.delete(call);
-      ended.now();
+      ended?.abort("the call has ended");
       signal.removeEventListener("abort", onAbort);
     }
   }
 }
 
-/** The end of a call as a signal, for the few calls that are asked something: one costs as much as a request. */
-function createEnd(): { readonly signal: () => AbortSignal; readonly now: () => void } {
-  let controller: AbortController | undefined;
-  let isOver = false;
-  const end = (): void => {
-    isOver = true;
-    controller?.abort("the call has ended");
-  };
-  return {
-    signal() {
-      controller ??= new AbortController();
-      if (isOver) end();
-      return controller.signal;
-    },
-    now: end,
-  };
-}
-
-function aborted(): McpRequestFailure {
-  return new McpRequestFailure("aborted", "the call was aborted");
-}
-
-function readPage(page: JsonObject): ToolsPage {
-  const { tools, nextCursor } = page;
-  if (!Array.isArray(tools)) {
-    throw new McpRequestFailure("invalid_answer", "the server's list of tools is not a list");
-  }
+/** One page of a list, under `key`. */
+export function readPage(answer: JsonObject, key: string, problem: string): ToolsPage {
+  const { [key]: tools, nextCursor } = answer;
+  if (!Array.isArray(tools)) throw new McpRequestFailure("invalid_answer", problem);
   // Null and "" are what servers send that mean "no more".
   const isCursor = typeof nextCursor === "string" && nextCursor !== "";
   return { tools, next_cursor: isCursor ? nextCursor : undefined };
+}
+
+type CallTimer = ReturnType<typeof startCallTimer>;
+
+/** The time one request may take: starts again when the server shows progress, and is paused while a user is asked. */
+export function startCallTimer(clock: Clock, ms: number, onOver: () => void) {
+  let left = ms;
+  let startedAt = clock.monotonic();
+  let holds = 0;
+  let isStopped = false;
+  let cancel: (() => void) | undefined = clock.after(left, over);
+
+  function over(): void {
+    isStopped = true;
+    cancel = undefined;
+    onOver();
+  }
+
+  function pause(): void {
+    cancel?.();
+    cancel = undefined;
+  }
+
+  function run(): void {
+    if (isStopped || holds > 0) return;
+    startedAt = clock.monotonic();
+    cancel = clock.after(left, over);
+  }
+
+  return {
+    restart(): void {
+      pause();
+      left = ms;
+      run();
+    },
+    /** Until the returned function is called. Holds may overlap. */
+    hold(): () => void {
+      if (holds === 0 && cancel !== undefined) {
+        pause();
+        left = Math.max(0, left - (clock.monotonic() - startedAt));
+      }
+      holds += 1;
+      let isHeld = true;
+      return () => {
+        if (!isHeld) return;
+        isHeld = false;
+        holds -= 1;
+        run();
+      };
+    },
+    stop(): void {
+      isStopped = true;
+      pause();
+    },
+  };
 }

@@ -4,28 +4,20 @@ import { Client } from "@modelcontextprotocol/client";
 import type { Clock, JsonObject } from "@soong/core";
 import { inTime } from "@soong/platform";
 import type { McpServerEntry } from "../settings/index.ts";
+import { connectFailure, requestFailure, unusable } from "./classify-failure.ts";
 import { createRequests, NO_TIMEOUT } from "./client-requests.ts";
-import { connectFailure } from "./connect-failure.ts";
-import type { ConnectedServer, McpEra } from "./connected-server.ts";
-import type { ConnectionOptions } from "./connection-types.ts";
+import type {
+  ConnectedServer,
+  ConnectionOptions,
+  McpEra,
+  ServerNotice,
+} from "./connected-server.ts";
 import { McpServerFailure } from "./failure.ts";
-import { loginFailure, withLoginFailures } from "./login-refusal.ts";
 import { mirrorParameters } from "./parameter-headers.ts";
 import { keepRawResults } from "./raw-results.ts";
-import {
-  listenForChanges,
-  takeNotices,
-  watchResource,
-  type ServerNotice,
-} from "./server-notices.ts";
+import { listenForChanges, takeNotices, watchResource } from "./server-notices.ts";
 import { capabilitiesOf } from "./server-questions.ts";
-import {
-  createServerTransport,
-  endOf,
-  endTransport,
-  secretsOfWay,
-  type ServerTransport,
-} from "./server-transport.ts";
+import { createServerTransport, type ServerTransport } from "./server-transport.ts";
 
 export interface Link {
   readonly server: ConnectedServer;
@@ -49,12 +41,11 @@ export interface ConnectParts {
 }
 
 const DEFAULT_CLIENT = { name: "soong", version: "0.1.0" };
-const GOODBYE_MS = 1000;
 
 /** Rejects with an McpServerFailure, when nothing of the attempt is left. */
 export async function connect(parts: ConnectParts): Promise<Link> {
-  const { entry, clock, stop } = parts;
-  const name = nameOf(entry);
+  const { entry, clock, stop, knownEra } = parts;
+  const name = `MCP server "${entry.server_id}"`;
   const over = new AbortController();
   const cancelTimer = clock.after(entry.connect_timeout_ms, () => {
     const message = `${name} was not ready within ${entry.connect_timeout_ms} ms. If it needs longer, raise connect_timeout_ms in its entry.`;
@@ -64,12 +55,11 @@ export async function connect(parts: ConnectParts): Promise<Link> {
   stop.addEventListener("abort", onStop, { once: true });
   if (stop.aborted) onStop();
   try {
-    if (over.signal.aborted) throw over.signal.reason;
-    return await attempt(parts, parts.knownEra, over.signal);
+    over.signal.throwIfAborted();
+    return await attempt(parts, knownEra, over.signal);
   } catch (error) {
-    const isProbed = entry.transport.kind === "stdio" && parts.knownEra !== "2025";
-    const { reason } = error as McpServerFailure;
-    if (!isProbed || reason !== "lost") throw error;
+    const isProbed = entry.transport.kind === "stdio" && knownEra !== "2025";
+    if (!isProbed || (error as McpServerFailure).reason !== "lost") throw error;
     // Some servers of the older era end at a request they do not know: a fresh one is not asked it.
     return await attempt(parts, "2025", over.signal);
   } finally {
@@ -83,8 +73,8 @@ async function attempt(
   knownEra: McpEra | undefined,
   over: AbortSignal,
 ): Promise<Link> {
-  const { entry, options } = parts;
-  const way = createServerTransport(entry, options, parts.clock);
+  const { entry, options, clock, onAnswered } = parts;
+  const way = createServerTransport(entry, options, clock);
   keepRawResults(way.transport);
   const client = createClient(parts);
   let phase: "connecting" | "connected" | "over" = "connecting";
@@ -94,63 +84,63 @@ async function attempt(
     phase = "over";
     stopListening();
     parts.onLost(why);
-    void endTransport(way);
+    void way.close();
   };
+  // The SDK's client takes one handler as a property; it is no event target.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener
+  client.onclose = () => lose(way.end() ?? "the connection was closed");
   const requests = createRequests({
     client,
-    clock: parts.clock,
+    clock,
     offer: options,
     listTimeoutMs: entry.timeout_ms,
     hasOwnStreams: way.kind === "http",
-    get secrets() {
-      return secretsOfWay(way, entry);
+    onAnswered,
+    readFailure(error) {
+      const failure = requestFailure(error, way);
+      if (failure.reason === "lost") lose(failure.message);
+      else onAnswered();
+      // Nothing can be asked of it any more, until someone has logged in.
+      if (failure.reason === "unauthorized" && way.describeRefusal().isOver) {
+        lose(unusable(entry.server_id, failure.message));
+      }
+      return failure;
     },
-    end: () => endOf(way),
-    onAnswered: parts.onAnswered,
-    onLost: (failure) => lose(failure.message),
   });
-  // The SDK's client takes one handler as a property; it is no event target.
-  // oxlint-disable-next-line unicorn/prefer-add-event-listener
-  client.onclose = () => lose(endOf(way) ?? "the connection was closed");
   try {
-    await handshake(client, way, knownEra, over);
+    await shakeHands(client, way, knownEra, over);
     phase = "connected";
-    stopListening = listenForChanges(client, parts.clock, {
-      tools: parts.onToolsChanged,
-      notice: parts.onNotice,
-    });
+    stopListening = listenForChanges(client, clock, parts);
   } catch (error) {
     phase = "over";
-    await endTransport(way);
+    await way.close();
     if (over.aborted) throw withGarbage(over.reason as McpServerFailure, way);
-    const about = { name: nameOf(entry), end: endOf(way), secrets: secretsOfWay(way, entry) };
-    throw loginFailure(error, way, entry) ?? connectFailure(error, about);
+    throw connectFailure(error, entry.server_id, way);
   }
-  const usable = withLoginFailures(requests, way, entry, lose);
   const isMirrored = way.kind === "http" && client.getProtocolEra() === "modern";
   const mirror = isMirrored ? mirrorParameters(way.transport) : undefined;
   return {
     server: {
       ...describe(client),
-      ...usable,
+      ...requests,
       async listToolsPage(cursor, signal) {
-        const page = await usable.listToolsPage(cursor, signal);
+        const page = await requests.listToolsPage(cursor, signal);
         mirror?.note(page.tools);
         return page;
       },
-      watch: (uri, signal) => watchResource(client, usable.request, uri, signal),
+      watch: (uri, signal) => watchResource(client, requests.request, uri, signal),
     },
     async end() {
       phase = "over";
       stopListening();
-      if (way.kind === "http")
-        await inTime(way.transport.terminateSession(), { ms: GOODBYE_MS }).catch(() => {});
-      await endTransport(way);
+      await way.leave();
+      await way.close();
     },
   };
 }
 
-function createClient({ entry, options, onToolsChanged, onNotice }: ConnectParts): Client {
+function createClient(parts: ConnectParts): Client {
+  const { entry, options } = parts;
   const client = new Client(options.clientInfo ?? DEFAULT_CLIENT, {
     capabilities: capabilitiesOf(options, "any"),
     versionNegotiation: {
@@ -159,24 +149,21 @@ function createClient({ entry, options, onToolsChanged, onNotice }: ConnectParts
       probe: { timeoutMs: Math.ceil(entry.connect_timeout_ms / 2) },
     },
   });
-  client.setNotificationHandler("notifications/tools/list_changed", () => onToolsChanged());
-  takeNotices(client, onNotice);
+  takeNotices(client, parts);
   return client;
 }
 
-async function handshake(
+async function shakeHands(
   client: Client,
   way: ServerTransport,
   knownEra: McpEra | undefined,
   over: AbortSignal,
 ): Promise<void> {
-  const connecting = client.connect(way.transport, {
-    timeout: NO_TIMEOUT,
-    ...(knownEra === "2025" ? { prior: { kind: "legacy" } as const } : {}),
-  });
+  const prior = knownEra === "2025" ? ({ kind: "legacy" } as const) : undefined;
+  const connecting = client.connect(way.transport, { timeout: NO_TIMEOUT, prior });
   const connected = await inTime(connecting, { signal: over });
   if (connected.kind !== "done") throw over.reason as Error;
-  if (endOf(way) !== undefined) throw new Error("the server is gone");
+  if (way.end() !== undefined) throw new Error("the server is gone");
 }
 
 function describe(client: Client) {
@@ -192,12 +179,8 @@ function describe(client: Client) {
 
 /** What a program says that is no MCP server, or writes to users where it should write to us. */
 function withGarbage(failure: McpServerFailure, way: ServerTransport): McpServerFailure {
-  const count = way.kind === "stdio" ? way.transport.garbageLines : 0;
+  const count = way.garbageLines();
   if (count === 0 || failure.reason !== "timeout") return failure;
   const hint = `It wrote ${count} lines to its standard output that are no messages.`;
   return new McpServerFailure("timeout", `${failure.message} ${hint}`);
-}
-
-function nameOf(entry: McpServerEntry): string {
-  return `MCP server "${entry.server_id}"`;
 }

@@ -1,19 +1,23 @@
 // The connection module: one MCP server, connected when needed, in either era, over stdio or streamable HTTP.
 // It carries requests and knows when the server is gone; what tools and results mean is not known here.
 
+export { readPage } from "./client-requests.ts";
 export type {
   AnswerElicitation,
   AskedHost,
   ConnectedServer,
+  ConnectionOptions,
   HostRequest,
+  McpConnection,
+  McpConnectionState,
   McpEra,
   McpProgress,
   QuestionOptions,
+  ServerNotice,
   ToolCallOptions,
   ToolCallRequest,
   ToolsPage,
 } from "./connected-server.ts";
-export type { ConnectionOptions, McpConnection, McpConnectionState } from "./connection-types.ts";
 export {
   McpRequestFailure,
   McpServerFailure,
@@ -22,4 +26,3 @@ export {
 } from "./failure.ts";
 export { openConnection } from "./open-connection.ts";
 export { parameterHeaders, SCHEMA_MAPS } from "./parameter-headers.ts";
-export type { ServerNotice } from "./server-notices.ts";

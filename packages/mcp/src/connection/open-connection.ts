@@ -4,12 +4,17 @@
 import { systemClock } from "@soong/core";
 import { inTime } from "@soong/platform";
 import type { McpServerEntry } from "../settings/index.ts";
-import { backoffMs } from "./keep-listening.ts";
 import { connect, type Link } from "./connect.ts";
-import type { ConnectedServer, McpEra } from "./connected-server.ts";
-import type { ConnectionOptions, McpConnection, McpConnectionState } from "./connection-types.ts";
+import type {
+  ConnectedServer,
+  ConnectionOptions,
+  McpConnection,
+  McpConnectionState,
+  McpEra,
+  ServerNotice,
+} from "./connected-server.ts";
 import { McpServerFailure } from "./failure.ts";
-import type { ServerNotice } from "./server-notices.ts";
+import { backoffMs } from "./server-notices.ts";
 
 export function openConnection(
   entry: McpServerEntry,
@@ -35,14 +40,16 @@ export function openConnection(
       return state;
     },
     async connected(signal) {
-      if (signal?.aborted === true) throw abortedWaiting();
+      if (signal?.aborted === true) throw giveUpWaiting();
       if (state.kind === "connected") return state.server;
       if (state.kind === "closed") throw new McpServerFailure("closed", `${name} was closed.`);
       if (state.kind === "failed" && clock.monotonic() < state.retry_at) throw state.failure;
       attempt ??= start().finally(() => {
         attempt = undefined;
       });
-      return signal === undefined ? attempt : untilAborted(attempt, signal);
+      const waited = await inTime(attempt, { signal });
+      if (waited.kind === "done") return waited.value;
+      throw giveUpWaiting();
     },
     onToolsChanged: (listener) => subscribe(toolsListeners, listener),
     onNotice: (listener) => subscribe(noticeListeners, listener),
@@ -60,8 +67,7 @@ export function openConnection(
   async function start(): Promise<ConnectedServer> {
     enter({ kind: "connecting" });
     try {
-      const missing = missingVariables();
-      if (missing !== undefined) throw missing;
+      requireVariables();
       // Two of one server at a time could fight over a port or a file.
       await ending;
       const fresh = await connect({
@@ -109,12 +115,11 @@ export function openConnection(
     enter({ kind: "failed", failure, retry_at: clock.monotonic() + pauseMs });
   }
 
-  function missingVariables(): McpServerFailure | undefined {
+  function requireVariables(): void {
     const { missing_variables: names, place } = entry;
-    if (names.length === 0) return undefined;
-    const list = names.join(", ");
-    const message = `${name} was not started: its entry (${place.file}:${place.line}) refers to ${list}, not set in the environment.`;
-    return new McpServerFailure("variable_missing", message);
+    if (names.length === 0) return;
+    const message = `${name} was not started: its entry (${place.file}:${place.line}) refers to ${names.join(", ")}, not set in the environment.`;
+    throw new McpServerFailure("variable_missing", message);
   }
 
   function enter(next: McpConnectionState): void {
@@ -122,14 +127,8 @@ export function openConnection(
     tell(stateListeners, next);
   }
 
-  function abortedWaiting(): McpServerFailure {
+  function giveUpWaiting(): McpServerFailure {
     return new McpServerFailure("aborted", `Waiting for ${name} was given up.`);
-  }
-
-  async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-    const waited = await inTime(promise, { signal });
-    if (waited.kind === "done") return waited.value;
-    throw abortedWaiting();
   }
 }
 

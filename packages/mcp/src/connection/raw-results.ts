@@ -2,8 +2,12 @@
 // for one unknown kind of content (MCP-1, MCP-4). The SDK sees an empty answer of the same kind and keeps
 // the envelope, the eras and the bookkeeping; the real one rides along.
 
-import { INTERNAL_ERROR } from "@modelcontextprotocol/client";
-import type { JSONRPCMessage, StandardSchemaV1, Transport } from "@modelcontextprotocol/client";
+import {
+  INTERNAL_ERROR,
+  type JSONRPCMessage,
+  type StandardSchemaV1,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import type { JsonObject } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
 
@@ -58,22 +62,18 @@ export function keepRawResults(transport: Transport): void {
     asked.delete(id);
     if (empty === undefined) return message;
     if ("error" in message) return { ...message, error: readError(message.error) };
-    const result = objectOf(message.result);
+    const result = isJsonObject(message.result) ? message.result : undefined;
     // A question instead of an answer is the SDK's to read.
     const { resultType = "complete" } = result ?? {};
     if (resultType !== "complete") return message;
     const cover = { ...empty, resultType, ttlMs: 0, cacheScope: "private" };
-    return { ...message, result: result === undefined ? cover : { ...cover, [RAW]: result } };
+    return { ...message, result: { ...cover, ...(result && { [RAW]: result }) } };
   }
-}
-
-function objectOf(value: unknown): JsonObject | undefined {
-  return isJsonObject(value) ? value : undefined;
 }
 
 /** What the SDK would not take for an error at all, and wait on for ever. */
 function readError(error: unknown): { code: number; message: string; data?: unknown } {
-  const given = objectOf(error) ?? {};
+  const given = isJsonObject(error) ? error : {};
   const { code, message } = given;
   return {
     ...given,

@@ -6,11 +6,16 @@ import {
   ProtocolErrorCode,
   type ClientCapabilities,
 } from "@modelcontextprotocol/client";
-import type { JsonObject, JsonValue } from "@soong/core";
+import type { ElicitationAnswer, ElicitationRequest, JsonObject, JsonValue } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
-import type { AskedHost, HostRequest, ToolCallOptions } from "./connected-server.ts";
-import type { ConnectionOptions } from "./connection-types.ts";
-import { answerElicitation } from "./elicitation.ts";
+import type {
+  AnswerElicitation,
+  AskedHost,
+  ConnectionOptions,
+  HostRequest,
+  QuestionOptions,
+  ToolCallOptions,
+} from "./connected-server.ts";
 import { McpRequestFailure } from "./failure.ts";
 
 export interface AskedCall extends Pick<ToolCallOptions, "onElicitation" | "onQuestions" | "host"> {
@@ -20,20 +25,21 @@ export interface AskedCall extends Pick<ToolCallOptions, "onElicitation" | "onQu
   readonly asked: { all: number; open: number };
 }
 
-type Offer = Pick<ConnectionOptions, "canElicit" | "canSample" | "canListRoots">;
-
 /** A server may ask again and again, and for many things at once; not without end. */
 const MAX_OPEN = 16;
 const MAX_QUESTIONS = 200;
 const CAPABILITY_MISSING = -32_021;
 
 /** What a server learns it may ask for: of the connection, or of one call to a server that gets them with each. */
-export function capabilitiesOf(offer: Offer, host?: AskedHost | "any"): ClientCapabilities {
+export function capabilitiesOf(
+  { canElicit, canSample, canListRoots }: ConnectionOptions,
+  host?: AskedHost | "any",
+): ClientCapabilities {
   const can = (kind: "sampling" | "roots"): boolean => host === "any" || host?.[kind] === true;
   return {
-    ...(offer.canElicit === true ? { elicitation: { form: {}, url: {} } } : {}),
-    ...(offer.canSample === true && can("sampling") ? { sampling: {} } : {}),
-    ...(offer.canListRoots === true && can("roots") ? { roots: {} } : {}),
+    ...(canElicit === true && { elicitation: { form: {}, url: {} } }),
+    ...(canSample === true && can("sampling") && { sampling: {} }),
+    ...(canListRoots === true && can("roots") && { roots: {} }),
   };
 }
 
@@ -41,7 +47,7 @@ export function capabilitiesOf(offer: Offer, host?: AskedHost | "any"): ClientCa
 export async function answerQuestion(
   question: { readonly method?: JsonValue | undefined; readonly params?: unknown },
   call: AskedCall | undefined,
-  options: { readonly signal: AbortSignal; readonly key?: string },
+  options: QuestionOptions,
 ): Promise<JsonObject> {
   const { method, params } = question;
   const isTooMuch =
@@ -52,12 +58,16 @@ export async function answerQuestion(
   }
   const request = hostRequest(method, params);
   if (request === undefined) {
-    throw refused("invalid_answer", "the server asked for something it was never offered");
+    const message = "the server asked for something it was never offered";
+    throw new McpRequestFailure("invalid_answer", message);
   }
   if (call === undefined) {
-    throw refused("refused", `${request.method} belongs to no call that could be identified`);
+    const message = `${request.method} belongs to no call that could be identified`;
+    throw new McpRequestFailure("refused", message);
   }
-  if (isTooMuch) throw refused("refused", "the server has asked too many questions in this call");
+  if (isTooMuch) {
+    throw new McpRequestFailure("refused", "the server has asked too many questions in this call");
+  }
   const { host } = call;
   const ability = request.method === "roots/list" ? "roots" : "sampling";
   if (host === undefined || !host[ability]) {
@@ -88,7 +98,8 @@ export async function answerQuestions(
 ): Promise<JsonObject> {
   const questions = Object.entries(isJsonObject(inputRequests) ? inputRequests : {});
   if (questions.length > MAX_OPEN) {
-    throw refused("invalid_answer", `the server asked ${questions.length} questions at once`);
+    const message = `the server asked ${questions.length} questions at once`;
+    throw new McpRequestFailure("invalid_answer", message);
   }
   const settled = call.onQuestions?.(questions.map(([key]) => key));
   const answers = await Promise.all(
@@ -121,6 +132,29 @@ function hostRequest(method: unknown, params: unknown): HostRequest | undefined 
   return { method, params: isJsonObject(params) ? params : {} };
 }
 
-function refused(reason: "refused" | "invalid_answer", message: string): McpRequestFailure {
-  return new McpRequestFailure(reason, message);
+/** A caller that cannot be asked, or fails to answer, has declined. */
+async function answerElicitation(
+  params: unknown,
+  answer: AnswerElicitation | undefined,
+  options: QuestionOptions,
+): Promise<ElicitationAnswer> {
+  const request = readElicitation(params);
+  if (request === undefined || answer === undefined) return { action: "decline" };
+  try {
+    const { action, content = {} } = await answer(request, options);
+    // Content belongs to a form that was filled in, and to nothing else.
+    return action === "accept" && request.mode === "form" ? { action, content } : { action };
+  } catch {
+    return { action: options.signal.aborted ? "cancel" : "decline" };
+  }
+}
+
+function readElicitation(params: unknown): ElicitationRequest | undefined {
+  if (!isJsonObject(params)) return undefined;
+  const { mode = "form", message, requestedSchema, url } = params;
+  if (typeof message !== "string") return undefined;
+  if (mode === "form" && isJsonObject(requestedSchema)) {
+    return { mode, message, requested_schema: requestedSchema };
+  }
+  return mode === "url" && typeof url === "string" ? { mode, message, url } : undefined;
 }

@@ -3,7 +3,8 @@
 
 import { setImmediate as immediately } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { messageOf, ToolFailure, type Roots } from "@soong/core";
+import { messageOf, type Roots } from "@soong/core";
+import { isRecord } from "@soong/schema";
 import {
   LineTooLong,
   OPEN_INPUT,
@@ -13,9 +14,9 @@ import {
   findProgram,
   startProcess,
 } from "@soong/platform";
-import type { BoundedLog } from "./bounded-log.ts";
-import { McpServerFailure } from "./failure.ts";
 import { serverLine } from "../authorization/index.ts";
+import { McpServerFailure } from "./failure.ts";
+import type { BoundedLog } from "./server-log.ts";
 
 export interface StdioTransport extends Transport {
   // The SDK knows a pipe by these two: on one, silence means a server of the older era.
@@ -93,14 +94,16 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     });
     running.end.then(
       // All it wrote before was taken: an answer there counts, and so do its last words.
-      ({ exit_code, signal }) => finish(describeExit(exit_code, signal)),
-      (error: unknown) => {
+      ({ exit_code, signal }) =>
+        finish(
+          signal === null ? `it ended with code ${String(exit_code)}` : `it was ended by ${signal}`,
+        ),
+      (error: unknown) =>
         finish(
           error instanceof LineTooLong
             ? `it sent a line of more than ${MAX_LINE_BYTES} bytes`
             : serverLine(messageOf(error), options.secrets),
-        );
-      },
+        ),
     );
   }
 
@@ -164,16 +167,9 @@ function startServer(
       ...consumers,
     });
   } catch (error) {
-    const why = error instanceof ToolFailure ? error.message : messageOf(error);
-    throw new McpServerFailure(
-      "unreachable",
-      `"${serverLine(command)}" could not be started: ${serverLine(why)}`,
-    );
+    const message = `"${serverLine(command)}" could not be started: ${serverLine(messageOf(error))}`;
+    throw new McpServerFailure("unreachable", message);
   }
-}
-
-function describeExit(code: number | null, signal: string | null): string {
-  return signal === null ? `it ended with code ${String(code)}` : `it was ended by ${signal}`;
 }
 
 /** Undefined for what is none. Some servers send several in a list. */
@@ -187,9 +183,5 @@ function messagesOf(line: string): (JSONRPCMessage | undefined)[] {
 }
 
 function asMessage(value: unknown): JSONRPCMessage | undefined {
-  const isMessage =
-    typeof value === "object" &&
-    value !== null &&
-    (value as { jsonrpc?: unknown }).jsonrpc === "2.0";
-  return isMessage ? (value as JSONRPCMessage) : undefined;
+  return isRecord(value) && value["jsonrpc"] === "2.0" ? (value as JSONRPCMessage) : undefined;
 }

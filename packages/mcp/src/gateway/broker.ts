@@ -13,12 +13,7 @@ import {
   type PermissionRequest,
 } from "@soong/core";
 import type { McpHost } from "../call/index.ts";
-import {
-  questionOf,
-  type Abilities,
-  type ClientAnswer,
-  type ClientQuestion,
-} from "./client-question.ts";
+import type { Abilities, ClientAnswer, ClientQuestion } from "./client-question.ts";
 import { howToAllow, permissionQuestion, readPermission } from "./permission-question.ts";
 
 /** Open the session with `ask` and `elicit` of it, and the servers behind it with `host`. */
@@ -117,7 +112,11 @@ export function createGatewayBroker(options: GatewayBrokerOptions = {}): Gateway
           roots: call.can("roots"),
           logLevel: call.logLevel,
           async ask(request, asking) {
-            const given = await call.put(questionOf(request), asking);
+            const question: ClientQuestion =
+              request.method === "roots/list"
+                ? { kind: "roots" }
+                : { kind: "sampling", params: request.params };
+            const given = await call.put(question, asking);
             if (given.kind === "elicitation") throw new Error("the client answered something else");
             return given.result;
           },
@@ -141,9 +140,7 @@ export function createGatewayBroker(options: GatewayBrokerOptions = {}): Gateway
       : callsByRun.get(request.parent_run_id)?.only();
   }
 
-  function registeredCall(
-    tool_call_id: string,
-  ): { readonly call: AnsweringCall; readonly calls: AnsweringCalls } | undefined {
+  function registeredCall(tool_call_id: string) {
     for (const calls of callsByRun.values()) {
       const call = calls.find(tool_call_id);
       if (call !== undefined) return { call, calls };

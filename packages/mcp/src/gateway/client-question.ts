@@ -3,15 +3,12 @@
 
 import { randomUUID } from "node:crypto";
 import {
-  inputRequired,
   inputResponse,
   type ClientCapabilities,
-  type ElicitRequestFormParams,
   type InputRequest,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { ElicitationAnswer, ElicitationRequest, JsonObject } from "@soong/core";
-import type { HostRequest } from "../connection/index.ts";
 
 export type ClientQuestion =
   | { readonly kind: "elicitation"; readonly request: ElicitationRequest }
@@ -31,8 +28,7 @@ export type Abilities = Readonly<
 const QUESTION_TIMEOUT_MS = 600_000;
 
 /** A client that names no mode of elicitation means forms. */
-export function abilitiesOf(capabilities: ClientCapabilities): Abilities {
-  const { elicitation, sampling, roots } = capabilities;
+export function readAbilities({ elicitation, sampling, roots }: ClientCapabilities): Abilities {
   const url = elicitation?.url !== undefined;
   return {
     form: elicitation !== undefined && (elicitation.form !== undefined || !url),
@@ -42,93 +38,59 @@ export function abilitiesOf(capabilities: ClientCapabilities): Abilities {
   };
 }
 
-export function questionOf(request: HostRequest): ClientQuestion {
-  return request.method === "roots/list"
-    ? { kind: "roots" }
-    : { kind: "sampling", params: request.params };
-}
-
 /** Beside the request that is being answered. Rejects when the client refuses or is gone. */
 export async function pushQuestion(
   { mcpReq }: ServerContext,
   question: ClientQuestion,
   signal: AbortSignal,
 ): Promise<ClientAnswer> {
+  const { method, params } = toRequest(question);
+  const { mode, ...asked } = { mode: undefined, ...params };
+  const own = mode === "url" ? { ...params, elicitationId: randomUUID() } : asked;
   const options = { signal, timeout: QUESTION_TIMEOUT_MS };
-  switch (question.kind) {
-    case "elicitation": {
-      const params = pushedParams(question.request);
-      const request = { method: "elicitation/create", params } as const;
-      const { action, content } = await mcpReq.send(request, options);
-      return {
-        kind: "elicitation",
-        answer: content === undefined ? { action } : { action, content },
-      };
-    }
-    case "sampling": {
-      const params = question.params as SamplingParams;
-      const result = await mcpReq.send({ method: "sampling/createMessage", params }, options);
-      return { kind: "sampling", result: result as JsonObject };
-    }
-    case "roots": {
-      const result = await mcpReq.send({ method: "roots/list" }, options);
-      return { kind: "roots", result: result as JsonObject };
-    }
-  }
-}
-
-function pushedParams(request: ElicitationRequest) {
-  const { mode, message } = request;
-  return mode === "form"
-    ? { message, requestedSchema: formSchema(request) }
-    : { mode, message, url: request.url, elicitationId: randomUUID() };
+  const result = (await mcpReq.send({ method, params: own }, options)) as JsonObject;
+  const { kind } = question;
+  return kind === "elicitation" ? { kind, answer: readAnswer(result) } : { kind, result };
 }
 
 /** Instead of a result: the client comes back with the answers under the same names. */
 export function inputRequests(
   questions: ReadonlyMap<string, ClientQuestion>,
 ): Record<string, InputRequest> {
-  return Object.fromEntries([...questions].map(([key, question]) => [key, inputRequest(question)]));
+  return Object.fromEntries([...questions].map(([key, question]) => [key, toRequest(question)]));
 }
 
-function inputRequest(question: ClientQuestion): InputRequest {
-  if (question.kind === "roots") return inputRequired.listRoots();
+/** The kernel has checked that a form is flat; the SDK spells that out as a type of its own. */
+function toRequest(question: ClientQuestion): InputRequest {
+  if (question.kind === "roots") return { method: "roots/list" };
   if (question.kind === "sampling") {
-    return inputRequired.createMessage(question.params as SamplingParams);
+    return { method: "sampling/createMessage", params: question.params } as InputRequest;
   }
-  const { request } = question;
-  const { message } = request;
-  if (request.mode === "url") return inputRequired.elicitUrl({ message, url: request.url });
-  return inputRequired.elicit({ mode: "form", message, requestedSchema: formSchema(request) });
+  const { mode, message, ...about } = question.request;
+  const params =
+    "url" in about
+      ? { mode, message, url: about.url }
+      : { mode, message, requestedSchema: about.requested_schema };
+  return { method: "elicitation/create", params } as InputRequest;
 }
 
 /** What makes no sense as an answer is none: the question is put again. */
-export function answersOf({ mcpReq }: ServerContext): ReadonlyMap<string, ClientAnswer> {
+export function readAnswers({ mcpReq }: ServerContext): ReadonlyMap<string, ClientAnswer> {
   const answers = new Map<string, ClientAnswer>();
   for (const key of Object.keys(mcpReq.inputResponses ?? {})) {
     const given = inputResponse(mcpReq.inputResponses, key);
     if (given.kind === "elicit") {
-      const { action, content } = given;
-      const answer =
-        content === undefined ? { action } : { action, content: content as JsonObject };
-      answers.set(key, { kind: "elicitation", answer });
+      answers.set(key, { kind: "elicitation", answer: readAnswer(given as JsonObject) });
     } else if (given.kind === "sampling") {
       answers.set(key, { kind: "sampling", result: given.result as JsonObject });
     } else if (given.kind === "roots") {
-      answers.set(key, {
-        kind: "roots",
-        result: { roots: given.roots.map((root) => ({ ...root }) as JsonObject) },
-      });
+      const roots = given.roots.map((root) => ({ ...root }) as JsonObject);
+      answers.set(key, { kind: "roots", result: { roots } });
     }
   }
   return answers;
 }
 
-type FormSchema = ElicitRequestFormParams["requestedSchema"];
-
-function formSchema(request: Extract<ElicitationRequest, { mode: "form" }>): FormSchema {
-  // The kernel has checked that it is a flat form; the SDK spells that out as a type of its own.
-  return request.requested_schema as unknown as FormSchema;
+function readAnswer({ action, content }: JsonObject): ElicitationAnswer {
+  return (content === undefined ? { action } : { action, content }) as ElicitationAnswer;
 }
-
-type SamplingParams = Parameters<typeof inputRequired.createMessage>[0];

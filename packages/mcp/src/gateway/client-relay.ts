@@ -1,121 +1,85 @@
 // Prompts and resources for one client: what it may have of them, the calls that get them, and the resources it
-// wants to hear of.
+// subscribes to.
 
 import {
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
   type CompleteRequestParams,
-  type CompleteResult,
 } from "@modelcontextprotocol/server";
 import { messageOf, type JsonObject } from "@soong/core";
+import { isJsonObject } from "@soong/schema";
 import { safeLine } from "../catalog/index.ts";
 import { McpRequestFailure } from "../connection/index.ts";
-import type {
-  ListedPrompt,
-  ListedResource,
-  ListedTemplate,
-  MayCall,
-  Relay,
-  RelayChange,
-} from "../relay/index.ts";
+import type { MayCall, Relay, RelayChange, RelayTarget } from "../relay/index.ts";
 
-export interface RelayedCall {
-  readonly name: string;
-  readonly arguments: JsonObject;
-}
+export type ClientRelay = ReturnType<typeof createClientRelay>;
 
-export interface ClientRelay extends Pick<Relay, "capabilities" | "wantLogs"> {
-  prompts(): Promise<ListedPrompt[]>;
-  resources(): Promise<ListedResource[]>;
-  templates(): Promise<ListedTemplate[]>;
-  /** Rejects with a ProtocolError where there is no such prompt. */
-  promptCall(name: string, given: Record<string, string> | undefined): Promise<RelayedCall>;
-  resourceCall(uri: string): Promise<RelayedCall>;
-  complete(params: CompleteRequestParams, signal: AbortSignal): Promise<Completion>;
-  watch(uri: string): Promise<void>;
-  unwatch(uri: string): void;
-  /** The same for a stream of its own; the returned function ends it. */
-  follow(uri: string): Promise<() => void>;
-  /** Whether this client is to be notified. */
-  concerns(change: RelayChange): boolean;
-  close(): void;
-}
-
-export type Completion = CompleteResult["completion"];
-
-export function createClientRelay(relay: Relay, mayCall: () => Promise<MayCall>): ClientRelay {
+export function createClientRelay(relay: Relay, mayCall: () => Promise<MayCall>) {
+  /** By what ends each. */
+  const followed = new Map<() => void, string>();
   const watching = new Map<string, () => void>();
-  const followed = new Set<{ readonly uri: string; readonly stop: () => void }>();
   let isClosed = false;
 
   return {
     capabilities: () => relay.capabilities(),
-    wantLogs: (level) => relay.wantLogs(level),
-    async prompts() {
-      return relay.prompts(await mayCall());
+    wantLogs: (level: string) => relay.wantLogs(level),
+    prompts: async () => relay.prompts(await mayCall()),
+    resources: async () => relay.resources(await mayCall()),
+    templates: async () => relay.templates(await mayCall()),
+    /** Rejects with a ProtocolError where there is no such prompt. */
+    async promptCall(name: string, given: Record<string, string> | undefined) {
+      const target = await relay.promptCall(name, given, await mayCall());
+      if (target !== undefined) return toCallRequest(target);
+      const message = `there is no prompt ${JSON.stringify(safeLine(name, 200))}`;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     },
-    async resources() {
-      return relay.resources(await mayCall());
-    },
-    async templates() {
-      return relay.templates(await mayCall());
-    },
-    async promptCall(name, given) {
-      const may = await mayCall();
-      const target = await relay.promptCall(name, given, may);
-      if (target === undefined) {
-        throw invalid(`there is no prompt ${JSON.stringify(safeLine(name, 200))}`);
-      }
-      return { name: target.tool_name, arguments: target.arguments };
-    },
-    async resourceCall(uri) {
-      const may = await mayCall();
-      const target = await relay.resourceCall(uri, may);
+    async resourceCall(uri: string) {
+      const target = await relay.resourceCall(uri, await mayCall());
       if (target === undefined) throw notFound(uri);
-      return { name: target.tool_name, arguments: target.arguments };
+      return toCallRequest(target);
     },
-    async complete(params, signal) {
+    async complete(params: CompleteRequestParams, signal: AbortSignal) {
       const may = await mayCall();
       try {
         const completed = await relay.complete({ ...params } as JsonObject, may, signal);
-        return { values: [], ...completed };
+        return completed ?? { values: [] };
       } catch (error) {
         const isTheirs = error instanceof McpRequestFailure && error.code === -32_602;
         const code = isTheirs ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
         throw new ProtocolError(code, safeLine(messageOf(error), 1_000));
       }
     },
-    async watch(uri) {
+    async watch(uri: string): Promise<void> {
       if (watching.has(uri)) return;
-      const stop = await begin(uri);
-      if (isClosed || watching.has(uri)) stop();
-      else watching.set(uri, stop);
+      const unfollow = await follow(uri);
+      if (watching.has(uri)) unfollow();
+      else watching.set(uri, unfollow);
     },
-    unwatch(uri) {
+    unwatch(uri: string): void {
       watching.get(uri)?.();
       watching.delete(uri);
     },
-    async follow(uri) {
-      const one = { uri, stop: await begin(uri) };
-      if (isClosed) one.stop();
-      else followed.add(one);
-      return () => {
-        if (followed.delete(one)) one.stop();
-      };
-    },
-    concerns(change) {
-      if (change.kind !== "updated" || watching.has(change.uri)) return true;
-      return [...followed].some(({ uri }) => uri === change.uri);
-    },
-    close() {
+    /** The same for a stream of its own; the returned function ends it. */
+    follow,
+    /** Whether this client is to be notified. */
+    concerns: (change: RelayChange) =>
+      change.kind !== "updated" || [...followed.values()].includes(change.uri),
+    close(): void {
       isClosed = true;
-      for (const stop of watching.values()) stop();
-      for (const { stop } of followed) stop();
-      watching.clear();
-      followed.clear();
+      for (const unfollow of followed.keys()) unfollow();
     },
   };
+
+  async function follow(uri: string): Promise<() => void> {
+    const stop = await begin(uri);
+    const unfollow = (): void => {
+      if (followed.delete(unfollow)) stop();
+    };
+    followed.set(unfollow, uri);
+    if (isClosed) unfollow();
+    return unfollow;
+  }
 
   async function begin(uri: string): Promise<() => void> {
     const may = await mayCall();
@@ -123,20 +87,44 @@ export function createClientRelay(relay: Relay, mayCall: () => Promise<MayCall>)
     try {
       stop = await relay.watch(uri, may);
     } catch (error) {
-      throw new ProtocolError(
-        ProtocolErrorCode.InternalError,
-        `the server does not tell of this resource: ${safeLine(messageOf(error), 1_000)}`,
-      );
+      const message = `the server does not tell of this resource: ${safeLine(messageOf(error), 1_000)}`;
+      throw new ProtocolError(ProtocolErrorCode.InternalError, message);
     }
     if (stop === undefined) throw notFound(uri);
     return stop;
   }
 }
 
+function toCallRequest({ tool_name, arguments: input }: RelayTarget) {
+  return { name: tool_name, arguments: input, through: "relay" } as const;
+}
+
 function notFound(uri: string): ProtocolError {
   return new ResourceNotFoundError(uri, "no server behind this gateway has that resource");
 }
 
-function invalid(message: string): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+const MAX_RESOURCES = 100;
+
+/**
+ * Resources a client of the newer protocol listens for: the SDK keeps those streams and tells no one which resources
+ * they are about, so the request that opens one is looked at on its way. Nothing where it asks for none; the returned
+ * function ends it.
+ */
+export function followListened(
+  message: unknown,
+  relay: ClientRelay | undefined,
+): (() => void) | undefined {
+  if (!isJsonObject(message) || message["method"] !== "subscriptions/listen") return undefined;
+  const { params } = message;
+  const wanted = isJsonObject(params) ? params["notifications"] : undefined;
+  const listed = isJsonObject(wanted) ? wanted["resourceSubscriptions"] : undefined;
+  const uris = Array.isArray(listed) ? listed.filter((uri) => typeof uri === "string") : [];
+  if (relay === undefined || uris.length === 0) return undefined;
+  const following = uris.slice(0, MAX_RESOURCES).map((uri) =>
+    // A server that will not tell of it is no reason to hear nothing of the others.
+    relay.follow(uri).catch(() => () => {}),
+  );
+  return () => {
+    for (const followed of following) void followed.then((unfollow) => unfollow());
+  };
 }

@@ -13,7 +13,7 @@ import {
 import { isRelayTool, type MayCall } from "../relay/index.ts";
 import type { McpServers } from "../source/index.ts";
 import type { AnsweringCalls, GatewayBroker } from "./broker.ts";
-import { underOwnNames } from "./own-names.ts";
+import { INLINE_LIMIT_BYTES, underOwnNames } from "./list-tools.ts";
 
 export interface RunParts {
   /** What is served: runs are started in it, and its facts read. */
@@ -29,41 +29,30 @@ export interface RunParts {
 
 export type Through = "tools" | "relay";
 
-export interface ClientRuns {
-  /** Rejects when it cannot be started; the next one asks again. */
-  begun(through: Through): Promise<Run>;
-  /** The tools of a run under the names this client knows them by. */
-  shown(run: Run): Promise<ModelTools>;
-  /** What the servers have to offer by now, waited for within bounds. */
-  ready(): Promise<void>;
-  /** Which prompts and resources this client may have at all. */
-  mayCall(): Promise<MayCall>;
-  /** No more from here on. */
-  stop(): void;
-  end(): Promise<void>;
-}
-
 export const READ_ARTIFACT = "internal.read_artifact";
 /** Hosts wait for a server to begin, some of them only ten seconds in all. */
 const READY_MS = 5_000;
 
-export function createClientRuns(parts: RunParts, calls: AnsweringCalls): ClientRuns {
+export function createClientRuns(parts: RunParts, calls: AnsweringCalls) {
   const { session, broker, run: given = {}, servers, only } = parts;
+  const common: RunOptions = { ...given, role: "main", profile: GATEWAY_PROFILE };
   const running = new Map<Through, Promise<Run>>();
   const leaveBroker: (() => void)[] = [];
   const gone = new AbortController();
 
   return {
-    begun,
-    async shown(run) {
+    begin,
+    /** The tools of a run under the names this client knows them by. */
+    async shown(run: Run): Promise<ModelTools> {
       const tools = await run.tools();
       return only === undefined ? tools : underOwnNames(tools, only);
     },
     ready,
-    async mayCall() {
+    /** Which prompts and resources this client may have at all. */
+    async mayCall(): Promise<MayCall> {
       await ready();
       try {
-        const run = await begun("relay");
+        const run = await begin("relay");
         await run.tools();
         const offered = new Set(run.surface.loaded.map(({ name }) => name).filter(isRelayTool));
         return (tool_name) => offered.has(tool_name);
@@ -73,8 +62,9 @@ export function createClientRuns(parts: RunParts, calls: AnsweringCalls): Client
         throw error;
       }
     },
+    /** No more from here on. */
     stop: () => gone.abort(),
-    async end() {
+    async end(): Promise<void> {
       for (const leave of leaveBroker) leave();
       for (const begun of running.values()) {
         const run = await begun.catch(() => undefined);
@@ -83,13 +73,14 @@ export function createClientRuns(parts: RunParts, calls: AnsweringCalls): Client
     },
   };
 
-  function begun(through: Through): Promise<Run> {
+  /** Rejects when it cannot be started; the next one asks again. */
+  function begin(through: Through): Promise<Run> {
     if (gone.signal.aborted) {
       throw new ProtocolError(ProtocolErrorCode.InternalError, "the gateway is closing");
     }
     const known = running.get(through);
     if (known !== undefined) return known;
-    const beginning = begin(through).catch((error: unknown) => {
+    const beginning = start(through).catch((error: unknown) => {
       running.delete(through);
       throw error;
     });
@@ -97,7 +88,7 @@ export function createClientRuns(parts: RunParts, calls: AnsweringCalls): Client
     return beginning;
   }
 
-  async function begin(through: Through): Promise<Run> {
+  async function start(through: Through): Promise<Run> {
     await ready();
     const run = await (through === "tools" ? startTools() : startRelay());
     leaveBroker.push(broker.register(run.identity.run_id, calls));
@@ -105,7 +96,7 @@ export function createClientRuns(parts: RunParts, calls: AnsweringCalls): Client
   }
 
   async function startTools(): Promise<Run> {
-    const options: RunOptions = { ...common(), inlineLimitBytes: INLINE_LIMIT_BYTES };
+    const options: RunOptions = { ...common, inlineLimitBytes: INLINE_LIMIT_BYTES };
     if (only === undefined || given.allowedTools !== undefined) return session.startRun(options);
     const allowedTools = [`mcp.${only}.*`];
     try {
@@ -121,27 +112,19 @@ export function createClientRuns(parts: RunParts, calls: AnsweringCalls): Client
   }
 
   function startRelay(): Promise<Run> {
-    return session.startRun({
-      ...common(),
-      allowedTools: given.allowedTools ?? [`mcp.${only ?? "*"}.@*`],
-    });
+    const allowedTools = given.allowedTools ?? [`mcp.${only ?? "*"}.@*`];
+    return session.startRun({ ...common, allowedTools });
   }
 
-  function common(): RunOptions {
-    return { ...given, role: "main", profile: GATEWAY_PROFILE };
-  }
-
+  /** What the servers have to offer by now, waited for within bounds. */
   async function ready(): Promise<void> {
     await servers?.ready(gone.signal, READY_MS);
   }
 }
 
 /** Hosts add a prefix of their own and cut at 63 characters. */
-export const GATEWAY_PROFILE: ModelProfile = {
+const GATEWAY_PROFILE: ModelProfile = {
   id: "gateway",
   names: { first_chars: "A-Za-z_", chars: "A-Za-z0-9_-", max_length: 45 },
   extended_schemas: true,
 };
-
-/** Ten kilobytes, less the room for the notice that says where the rest is. */
-export const INLINE_LIMIT_BYTES = 9_000;

@@ -14,11 +14,10 @@ import {
 } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
 import type { Relay, RelayChange } from "../relay/index.ts";
-import { createClientRelay, type ClientRelay } from "./client-relay.ts";
+import { createClientRelay } from "./client-relay.ts";
 import { createClientRuns, READ_ARTIFACT, type RunParts, type Through } from "./client-runs.ts";
-import { withFoundTools } from "./found-tools.ts";
 import { createLane } from "./lane.ts";
-import { CALL_TOOL, listTools } from "./list-tools.ts";
+import { CALL_TOOL, listTools, withFoundTools } from "./list-tools.ts";
 import {
   createOpenCall,
   type Answers,
@@ -42,31 +41,7 @@ export interface CallRequest {
 /** What a client is notified of. */
 export type ClientNews = { readonly kind: "tools" } | RelayChange;
 
-export interface GatewayClient {
-  /** Waits for the servers behind, within bounds: what they can do is announced only once. */
-  ready(): Promise<void>;
-  tools(): Promise<Tool[]>;
-  /** Prompts and resources of the servers behind, where there are any. */
-  readonly relay: ClientRelay | undefined;
-  /** `answers`: to questions the client expects to be asked. */
-  call(request: CallRequest, waiter: Waiter, answers?: Answers): Promise<ClientStep>;
-  /** The same request again, with answers to what the first one ended with. */
-  resume(
-    state: string,
-    request: CallRequest,
-    answers: Answers,
-    waiter: Waiter,
-  ): Promise<ClientStep>;
-  /** What happened in the session. */
-  learn(fact: Fact): void;
-  /** Nothing more can be learned of the session. */
-  learnedAll(): void;
-  /** Calls that have not ended. */
-  readonly openCalls: number;
-  /** Whether a call came with this id of the client's and is being answered. */
-  isServing(request_id: string | number): boolean;
-  close(reason: string): Promise<void>;
-}
+export type GatewayClient = ReturnType<typeof createClient>;
 
 export type ClientStep =
   | { readonly kind: "ended"; readonly result: ToolResult; readonly reader: string | undefined }
@@ -80,7 +55,7 @@ export function createClient(
   options: ClientOptions,
   relay: Relay | undefined,
   tell: (news: ClientNews) => void,
-): GatewayClient {
+) {
   const { returnWithinMs = RETURN_WITHIN_MS } = options;
   const calls = new Map<string, OpenCall>();
   const working = new Set<Promise<unknown>>();
@@ -102,24 +77,25 @@ export function createClient(
   let learns = true;
 
   return {
+    /** Waits for the servers behind, within bounds: what they can do is announced only once. */
     ready: () => runs.ready(),
+    /** Prompts and resources of the servers behind, where there are any. */
     relay: ownRelay,
 
-    async tools() {
+    async tools(): Promise<Tool[]> {
       await runs.ready();
-      const run = await runs.begun("tools");
+      const run = await runs.begin("tools");
       listed = await run.tools();
       return listTools(run, await runs.shown(run));
     },
 
-    async call(request, waiter, answers) {
-      const run = await runs.begun(request.through ?? "tools");
+    /** `answers`: to questions the client expects to be asked. */
+    async call(request: CallRequest, waiter: Waiter, answers?: Answers): Promise<ClientStep> {
+      const run = await runs.begin(request.through ?? "tools");
       const asked = await targetOf(run, request);
       if (Math.max(calls.size, left.size) >= MAX_OPEN) {
-        throw new ProtocolError(
-          ProtocolErrorCode.InternalError,
-          `${MAX_OPEN} calls of this client have not ended; wait for some of them, then call again`,
-        );
+        const message = `${MAX_OPEN} calls of this client have not ended; wait for some of them, then call again`;
+        throw new ProtocolError(ProtocolErrorCode.InternalError, message);
       }
       const call = createOpenCall(() => fingerprintOf(request), answers);
       calls.set(call.id, call);
@@ -127,8 +103,14 @@ export function createClient(
       return atWork(follow(run, call, waiter));
     },
 
-    async resume(state, request, answers, waiter) {
-      const run = await runs.begun(request.through ?? "tools");
+    /** The same request again, with answers to what the first one ended with. */
+    async resume(
+      state: string,
+      request: CallRequest,
+      answers: Answers,
+      waiter: Waiter,
+    ): Promise<ClientStep> {
+      const run = await runs.begin(request.through ?? "tools");
       const returned = left.get(state);
       if (returned === undefined) {
         throw invalid(
@@ -145,7 +127,8 @@ export function createClient(
       return atWork(follow(run, call, waiter));
     },
 
-    learn(fact) {
+    /** What happened in the session. */
+    learn(fact: Fact): void {
       const { tool_call_id: id } = fact;
       if (fact.type.startsWith("mcp.server.")) void notice();
       if (id === undefined) return;
@@ -153,18 +136,22 @@ export function createClient(
       else if (isTerminalFact(fact)) unlearned.get(id)?.();
     },
 
-    learnedAll() {
+    /** Nothing more can be learned of the session. */
+    learnedAll(): void {
       learns = false;
       for (const learned of unlearned.values()) learned();
     },
 
-    isServing: (request_id) => [...calls.values()].some((call) => call.isFor(request_id)),
+    /** Whether a call came with this id of the client's and is being answered. */
+    isServing: (request_id: string | number) =>
+      [...calls.values()].some((call) => call.isFor(request_id)),
 
-    get openCalls() {
+    /** Calls that have not ended. */
+    get openCalls(): number {
       return calls.size;
     },
 
-    async close(reason) {
+    async close(reason: string): Promise<void> {
       if (closed) return;
       closed = true;
       runs.stop();
@@ -226,20 +213,17 @@ export function createClient(
 
   async function follow(run: Run, call: OpenCall, waiter: Waiter): Promise<ClientStep> {
     const step = await call.follow(waiter);
-    if (step.kind === "asks") {
-      return { ...step, state: awaitReturn(call) };
-    }
+    if (step.kind === "asks") return { ...step, state: awaitReturn(call) };
     // What a search has loaded can be called from here on, whether or not the client lists again.
     const shown = await runs.shown(run);
     void notice();
-    const found = step.result.tool_name === SEARCH_TOOLS && !step.result.is_error;
+    const { result } = step;
+    const hasFound = result.tool_name === SEARCH_TOOLS && !result.is_error;
+    const isReader = run.surface.standing.get(READ_ARTIFACT)?.state === "loaded";
     return {
       kind: "ended",
-      result: found ? withFoundTools(step.result, shown) : step.result,
-      reader:
-        run.surface.standing.get(READ_ARTIFACT)?.state === "loaded"
-          ? shown.names.toWire(READ_ARTIFACT)
-          : undefined,
+      result: hasFound ? withFoundTools(result, shown) : result,
+      reader: isReader ? shown.names.toWire(READ_ARTIFACT) : undefined,
     };
   }
 
@@ -262,7 +246,7 @@ export function createClient(
   async function notice(): Promise<void> {
     if (listed === undefined || closed) return;
     const now = await runs
-      .begun("tools")
+      .begin("tools")
       .then((run) => run.tools())
       .catch(() => listed);
     if (now === listed || closed) return;
@@ -279,9 +263,8 @@ function insideOf(given: unknown): CallRequest {
 }
 
 function fingerprintOf({ name, arguments: given }: CallRequest): string {
-  return createHash("sha256")
-    .update(JSON.stringify([name, given]))
-    .digest("hex");
+  const text = JSON.stringify([name, given]);
+  return createHash("sha256").update(text).digest("hex");
 }
 
 function invalid(message: string): ProtocolError {

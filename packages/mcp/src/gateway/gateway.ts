@@ -1,7 +1,6 @@
 // What the ways of serving share: the clients of one session, and one reader of its facts that tells each
 // client what concerns it.
 
-import type { Fact } from "@soong/core";
 import { openRelay } from "../relay/index.ts";
 import { createClient, type ClientNews, type ClientOptions, type GatewayClient } from "./client.ts";
 import type { ServerIdentity } from "./protocol-server.ts";
@@ -13,44 +12,33 @@ export interface GatewayOptions extends ClientOptions {
   readonly onError?: (error: Error) => void;
 }
 
-export interface Gateway {
-  client(tell: (news: ClientNews) => void): GatewayClient;
-  /** Ends the calls of a client and its run; the session stays. */
-  leave(client: GatewayClient, reason: string): Promise<void>;
-  close(reason: string): Promise<void>;
-}
+export type Gateway = ReturnType<typeof openGateway>;
 
-export function openGateway(options: GatewayOptions): Gateway {
+export function openGateway(options: GatewayOptions) {
   const clients = new Set<GatewayClient>();
   const facts = options.session.facts();
-  const { servers, only, broker, onError } = options;
-  const relay =
-    servers === undefined
-      ? undefined
-      : openRelay({
-          servers,
-          only,
-          host: broker.host,
-          onProblem: (problem) => onError?.(new Error(problem)),
-        });
+  const { servers, only, broker, onError = () => {} } = options;
+  const onProblem = (problem: string): void => onError(new Error(problem));
+  const relay = servers && openRelay({ servers, only, host: broker.host, onProblem });
   let isReading = true;
   void read();
 
   return {
-    client(tell) {
+    client(tell: (news: ClientNews) => void): GatewayClient {
       const client = createClient(options, relay, tell);
       if (!isReading) client.learnedAll();
       clients.add(client);
       return client;
     },
     leave,
-    async close(reason) {
+    async close(reason: string): Promise<void> {
       await Promise.all([...clients].map((client) => leave(client, reason)));
       relay?.close();
       await facts.return?.();
     },
   };
 
+  /** Ends the calls of a client and its run; the session stays. */
   async function leave(client: GatewayClient, reason: string): Promise<void> {
     await client.close(reason);
     clients.delete(client);
@@ -58,15 +46,11 @@ export function openGateway(options: GatewayOptions): Gateway {
 
   async function read(): Promise<void> {
     try {
-      for await (const fact of facts) tell(fact);
+      for await (const fact of facts) for (const client of clients) client.learn(fact);
     } catch (error) {
-      options.onError?.(error instanceof Error ? error : new Error(String(error)));
+      onError(error instanceof Error ? error : new Error(String(error)));
     }
     isReading = false;
     for (const client of clients) client.learnedAll();
-  }
-
-  function tell(fact: Fact): void {
-    for (const client of clients) client.learn(fact);
   }
 }

@@ -6,19 +6,10 @@ import {
   type McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { asRecord } from "@soong/schema";
 import type { ClientNews, GatewayClient } from "./client.ts";
 import type { Gateway } from "./gateway.ts";
 import { announce, createProtocolServer, type ServerIdentity } from "./protocol-server.ts";
-
-export interface HttpSessions {
-  handle(request: Request, body: unknown): Promise<Response>;
-  close(): Promise<void>;
-}
-
-export interface HttpSessionLimits {
-  readonly maxSessions: number;
-  readonly idleMs: number;
-}
 
 interface HttpSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
@@ -32,37 +23,27 @@ interface HttpSession {
 export function createHttpSessions(
   gateway: Gateway,
   identity: ServerIdentity,
-  { maxSessions, idleMs }: HttpSessionLimits,
-): HttpSessions {
+  { maxSessions, idleMs }: { readonly maxSessions: number; readonly idleMs: number },
+) {
   const sessions = new Map<string, HttpSession>();
   let beginning = 0;
   const sweep = setInterval(() => void expire(), Math.min(idleMs, 60_000));
   sweep.unref();
 
   return {
-    async handle(request, body) {
+    async handle(request: Request, body: unknown): Promise<Response> {
       const id = request.headers.get("mcp-session-id");
-      if (id === null)
-        return isInitialize(body)
-          ? begin(request, body)
-          : refusal(
-              400,
-              body,
-              -32_600,
-              "send initialize first, then Mcp-Session-Id with every request",
-            );
-      const session = sessions.get(id);
-      if (session === undefined) {
-        return refusal(
-          404,
-          body,
-          -32_001,
-          "there is no such session, or it has expired; initialize again",
-        );
+      if (id === null) {
+        if (asRecord(body)["method"] === "initialize") return begin(request, body);
+        const message = "send initialize first, then Mcp-Session-Id with every request";
+        return refusal(400, body, -32_600, message);
       }
-      return serve(session, request, body);
+      const session = sessions.get(id);
+      if (session !== undefined) return serve(session, request, body);
+      const message = "there is no such session, or it has expired; initialize again";
+      return refusal(404, body, -32_001, message);
     },
-    async close() {
+    async close(): Promise<void> {
       clearInterval(sweep);
       await Promise.all([...sessions.keys()].map((id) => end(id, "the gateway is closing")));
     },
@@ -152,17 +133,10 @@ function isIdle({ client, streams }: HttpSession): boolean {
   return client.openCalls === 0 && streams === 0;
 }
 
-function isInitialize(body: unknown): boolean {
-  const method: unknown = (body as { method?: unknown } | null | undefined)?.method;
-  return method === "initialize";
-}
-
 function idsOf(body: unknown): (string | number)[] {
-  const messages: unknown[] = Array.isArray(body) ? body : [body];
-  return messages.flatMap((message) => {
-    const { id, method } = (message ?? {}) as { id?: unknown; method?: unknown };
-    const isRequest = typeof method === "string";
-    return isRequest && (typeof id === "string" || typeof id === "number") ? [id] : [];
+  return (Array.isArray(body) ? body : [body]).flatMap((message) => {
+    const id = idOf(message);
+    return id === null || typeof asRecord(message)["method"] !== "string" ? [] : [id];
   });
 }
 
@@ -171,7 +145,7 @@ export function refusal(status: number, body: unknown, code: number, message: st
   return Response.json({ jsonrpc: "2.0", id: idOf(body), error: { code, message } }, { status });
 }
 
-function idOf(body: unknown): string | number | null {
-  const id: unknown = (body as { id?: unknown } | null | undefined)?.id;
+export function idOf(message: unknown): string | number | null {
+  const { id } = asRecord(message);
   return typeof id === "string" || typeof id === "number" ? id : null;
 }

@@ -1,11 +1,6 @@
 // How many calls of one client run at once. The rest wait in the order they came; a call that waits for a
 // user gives its place away meanwhile.
 
-export interface Lane {
-  /** Resolves with the place once there is one, at once when the signal says not to wait. */
-  enter(signal: AbortSignal): Promise<Place>;
-}
-
 export interface Place {
   /** Gives it to the next in line, until `again`. */
   leave(): void;
@@ -14,12 +9,13 @@ export interface Place {
   end(): void;
 }
 
-export function createLane(size: number): Lane {
+export function createLane(size: number) {
   let free = size;
   const waiting = new Set<() => void>();
 
   return {
-    async enter(signal) {
+    /** Resolves with the place once there is one, at once when the signal says not to wait. */
+    async enter(signal: AbortSignal): Promise<Place> {
       let inside = await take(signal);
       let isOver = false;
       let returning: Promise<void> | undefined;

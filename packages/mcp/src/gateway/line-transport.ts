@@ -3,22 +3,22 @@
 
 import type { Readable, Writable } from "node:stream";
 import {
+  INVALID_REQUEST,
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResultResponse,
+  PARSE_ERROR,
   parseJSONRPCMessage,
   type JSONRPCMessage,
   type RequestId,
   type Transport,
 } from "@modelcontextprotocol/server";
+import { idOf } from "./http-sessions.ts";
 
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const MAX_UNANSWERED = 4_096;
 const NEW_LINE = 10;
-
-const PARSE_ERROR = -32_700;
-const INVALID_REQUEST = -32_600;
 
 export function createLineTransport(
   input: Readable,
@@ -141,9 +141,4 @@ export function createLineTransport(
     transport.onclose?.();
     ended();
   }
-}
-
-function idOf(value: unknown): RequestId | null {
-  const id: unknown = (value as { id?: unknown } | null)?.id;
-  return typeof id === "string" || typeof id === "number" ? id : null;
 }

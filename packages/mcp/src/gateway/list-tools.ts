@@ -2,8 +2,16 @@
 // truthfully, and, where tools are deferred, one entry through which any of them can be called.
 
 import type { Tool } from "@modelcontextprotocol/server";
-import { SEARCH_TOOLS, type ModelTools, type Run } from "@soong/core";
+import {
+  SEARCH_TOOLS,
+  type JsonObject,
+  type ModelTools,
+  type Run,
+  type ToolResult,
+} from "@soong/core";
 import { catalogEntries } from "@soong/core/internal";
+import { isJsonObject } from "@soong/schema";
+import { canonicalName } from "../catalog/index.ts";
 import { isRelayTool } from "../relay/index.ts";
 
 /**
@@ -21,6 +29,7 @@ export const CALL_TOOL = "call_tool";
  * shortened, or says where the rest of it is, would be refused.
  */
 export function listTools(run: Run, { tools, names }: ModelTools): Tool[] {
+  const { standing } = run.surface;
   const entries = new Map(
     catalogEntries(run.surface, run.policy).map((entry) => [entry.tool_name, entry]),
   );
@@ -29,11 +38,9 @@ export function listTools(run: Run, { tools, names }: ModelTools): Tool[] {
     // Prompts and resources have requests of their own.
     if (isRelayTool(canonical)) return [];
     const entry = entries.get(canonical);
-    const standing = run.surface.standing.get(canonical);
-    const title = standing?.tool?.definition.title;
     const tool: Tool = {
       name,
-      title,
+      title: standing.get(canonical)?.tool?.definition.title,
       description,
       inputSchema: { ...(input_schema as object), type: "object" },
       // Whether a call may be repeated is not known of any tool, so it is not said.
@@ -45,15 +52,12 @@ export function listTools(run: Run, { tools, names }: ModelTools): Tool[] {
     };
     return [tool];
   });
-  return offersCallTool(run) ? [...listed, callTool(names.toWire(SEARCH_TOOLS))] : listed;
+  // Search stays on a surface that ever deferred a tool, and so does this.
+  const isSearched = standing.get(SEARCH_TOOLS)?.state === "loaded";
+  return isSearched ? [...listed, describeCallTool(names.toWire(SEARCH_TOOLS))] : listed;
 }
 
-/** Search stays on a surface that ever deferred a tool, and so does this. */
-export function offersCallTool(run: Run): boolean {
-  return run.surface.standing.get(SEARCH_TOOLS)?.state === "loaded";
-}
-
-function callTool(search: string): Tool {
+function describeCallTool(search: string): Tool {
   return {
     name: CALL_TOOL,
     title: "Call a tool by name",
@@ -69,4 +73,74 @@ function callTool(search: string): Tool {
     },
     annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   };
+}
+
+/** Ten kilobytes, less the room for the notice that says where the rest is. */
+export const INLINE_LIMIT_BYTES = 9_000;
+/** What a tool takes of the answer whose schema is omitted. */
+const NAME_BYTES = 110;
+
+/**
+ * The answer of a search, completed for a client that never lists again: under which name each found tool is called
+ * here, and with which arguments.
+ */
+export function withFoundTools(result: ToolResult, { tools, names }: ModelTools): ToolResult {
+  const { data } = result;
+  if (!isJsonObject(data)) return result;
+  const found = [data["loaded"], data["already_loaded"]]
+    .flatMap((held) => (Array.isArray(held) ? held : []))
+    .filter((name) => typeof name === "string");
+  if (found.length === 0) return result;
+  const taken = Buffer.byteLength(JSON.stringify(data)) + found.length * NAME_BYTES;
+  let room = INLINE_LIMIT_BYTES - taken;
+  const callable = found.flatMap((canonical): JsonObject[] => {
+    const name = names.toWire(canonical);
+    const tool = tools.find((listed) => listed.name === name);
+    if (tool === undefined) return [];
+    const input_schema = tool.input_schema as JsonObject;
+    const whole = { name, description: tool.description, input_schema };
+    const size = Buffer.byteLength(JSON.stringify(whole));
+    if (size > room) return [{ name, input_schema: "too long for this answer: see tools/list" }];
+    room -= size;
+    return [whole];
+  });
+  const how_to_call = `By name where your list of tools has it, else through ${CALL_TOOL}.`;
+  const whole: JsonObject = { ...data, callable, how_to_call };
+  return { ...result, data: whole, content: [{ type: "json", json: whole }] };
+}
+
+const PLAIN = /^[A-Za-z0-9_-]{1,45}$/u;
+
+const renamed = new WeakMap<ModelTools, ModelTools>();
+
+/**
+ * One server served alone keeps its tools' own names, so that it can take the place in a host's config where the
+ * server stood: where they are names every host can take, and nothing else is called so. The same object for the same
+ * list.
+ */
+export function underOwnNames(shown: ModelTools, server_id: string): ModelTools {
+  const known = renamed.get(shown);
+  if (known !== undefined) return known;
+  const prefix = canonicalName(server_id, "");
+  const taken = new Set([CALL_TOOL, ...shown.tools.map(({ name }) => name)]);
+  const toOwn = new Map<string, string>();
+  const toCanonical = new Map<string, string>();
+  for (const { name: wire } of shown.tools) {
+    const canonical = shown.names.toCanonical(wire) ?? wire;
+    const own = canonical.startsWith(prefix) ? canonical.slice(prefix.length) : wire;
+    if (own === wire || !PLAIN.test(own) || taken.has(own)) continue;
+    toOwn.set(canonical, own);
+    toCanonical.set(own, canonical);
+  }
+  const names = {
+    toWire: (canonical: string) => toOwn.get(canonical) ?? shown.names.toWire(canonical),
+    toCanonical: (wire: string) => toCanonical.get(wire) ?? shown.names.toCanonical(wire),
+  };
+  const tools = shown.tools.map((tool) => ({
+    ...tool,
+    name: names.toWire(shown.names.toCanonical(tool.name) ?? tool.name),
+  }));
+  const own: ModelTools = { ...shown, names, tools };
+  renamed.set(shown, own);
+  return own;
 }

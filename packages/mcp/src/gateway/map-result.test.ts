@@ -1,7 +1,7 @@
 import type { ContentBlock, JsonValue, ToolResult } from "@soong/core";
 import { expect, it } from "vitest";
 import { mapResult } from "./map-result.ts";
-import { withFoundTools } from "./found-tools.ts";
+import { withFoundTools } from "./list-tools.ts";
 
 function result(content: ContentBlock[], more: Partial<ToolResult> = {}): ToolResult {
   return {

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject, ToolResult } from "@soong/core";
 import type { Abilities, ClientAnswer, ClientQuestion } from "./client-question.ts";
-import type { AnsweringCall } from "./broker.ts";
+import type { McpProgress } from "../connection/index.ts";
 import type { Place } from "./lane.ts";
 
 /** The request that is being answered. */
@@ -19,16 +19,10 @@ export interface Waiter {
   readonly standsAlone: boolean;
   /** Puts a question beside the request. Default: a question ends it. */
   readonly push?: (question: ClientQuestion, signal: AbortSignal) => Promise<ClientAnswer>;
-  readonly progress?: (update: Progress) => void;
+  readonly progress?: (update: McpProgress) => void;
   /** How much of what a server logs the client wants to hear; default: nothing. */
   readonly logLevel?: string;
   readonly log?: (entry: JsonObject) => void;
-}
-
-export interface Progress {
-  readonly progress: number;
-  readonly total?: number;
-  readonly message?: string;
 }
 
 export type Answers = ReadonlyMap<string, ClientAnswer>;
@@ -37,26 +31,7 @@ export type Step =
   | { readonly kind: "ended"; readonly result: ToolResult }
   | { readonly kind: "asks"; readonly questions: ReadonlyMap<string, ClientQuestion> };
 
-export interface OpenCall extends AnsweringCall {
-  readonly id: string;
-  /** What was asked for, to hold against the request that brings an answer. */
-  readonly fingerprint: () => string;
-  /** Aborted when no one wants the call any more. */
-  readonly unwanted: AbortSignal;
-  isFor(request_id: string | number): boolean;
-  /** Waits for the end of the call, or for questions to end this request with. */
-  follow(waiter: Waiter): Promise<Step>;
-  answer(answers: Answers): void;
-  reached(update: Partial<Progress>): void;
-  logged(entry: JsonObject): void;
-  enters(place: Place): void;
-  ends(result: ToolResult): void;
-  giveUp(reason: string): void;
-}
-
-type Changing<T, Names extends keyof T> = Omit<T, Names> & { -readonly [Name in Names]: T[Name] };
-
-const NO_ANSWERS: Answers = new Map();
+export type OpenCall = ReturnType<typeof createOpenCall>;
 
 interface OpenQuestion {
   readonly question: ClientQuestion;
@@ -64,8 +39,7 @@ interface OpenQuestion {
 }
 
 /** `brought`: answers that came with the first request, for questions its client expects to be asked. */
-export function createOpenCall(fingerprint: () => string, brought: Answers = NO_ANSWERS): OpenCall {
-  const id = `call_${randomUUID()}`;
+export function createOpenCall(fingerprint: () => string, brought: Answers = new Map()) {
   const unwanted = new AbortController();
   /** Only for a call that asks something. */
   let over: AbortController | undefined;
@@ -85,16 +59,18 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = NO_
   let hasCounted = false;
 
   // Plain fields for what changes: a getter of an object literal would cost a hidden class for every call.
-  const call: Changing<OpenCall, "client" | "standsAlone" | "logLevel"> = {
-    id,
+  const call = {
+    id: `call_${randomUUID()}`,
+    /** What was asked for, to hold against the request that brings an answer. */
     fingerprint,
-    unwanted: unwanted.signal,
-    isFor: (request_id) => waiter?.request_id === request_id,
+    /** Aborted when no one wants the call any more. */
+    unwanted: unwanted.signal as AbortSignal,
+    isFor: (request_id: string | number) => waiter?.request_id === request_id,
     client: "unknown",
     standsAlone: false,
-    logLevel: undefined,
-    can: (ability) => last?.abilities[ability] === true,
-    expect(keys) {
+    logLevel: undefined as string | undefined,
+    can: (ability: keyof Abilities) => last?.abilities[ability] === true,
+    expect(keys: readonly string[]): (key: string) => void {
       order = keys;
       for (const key of keys) expected.add(key);
       return (key) => {
@@ -103,7 +79,7 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = NO_
     },
     put,
     follow,
-    answer(answers) {
+    answer(answers: Answers): void {
       for (const [key, given] of answers) {
         const open = questions.get(key);
         if (open?.question.kind !== given.kind) continue;
@@ -112,17 +88,17 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = NO_
       }
     },
     reached,
-    logged: (entry) => waiter?.log?.(entry),
-    enters(entered) {
+    logged: (entry: JsonObject) => waiter?.log?.(entry),
+    enters(entered: Place): void {
       place = entered;
     },
-    ends(ended) {
+    ends(ended: ToolResult): void {
       result = ended;
       place?.end();
       over?.abort("the call has ended");
       wake?.();
     },
-    giveUp(reason) {
+    giveUp(reason: string): void {
       unwanted.abort(reason);
     },
   };
@@ -178,6 +154,7 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = NO_
     });
   }
 
+  /** Waits for the end of the call, or for questions to end this request with. */
   async function follow(request: Waiter): Promise<Step> {
     waiter = request;
     last = request;
@@ -213,17 +190,13 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = NO_
   }
 
   /** It must grow from one notification to the next, even if the tool's does not. */
-  function reached(update: Partial<Progress>): void {
+  function reached(update: Partial<McpProgress>): void {
     const { progress, total, message } = update;
     hasCounted ||= progress !== undefined;
     const next = progress ?? (hasCounted ? sent : Math.max(sent, 0) + 1);
     if (next <= sent || waiter?.progress === undefined) return;
     sent = next;
-    waiter.progress({
-      progress: next,
-      total,
-      message,
-    });
+    waiter.progress({ progress: next, total, message });
   }
 }
 

@@ -1,18 +1,18 @@
 // The gateway over streamable HTTP (GATE-1): on loopback, behind a token, both eras at one address. A client
 // of the older has a session; of the newer every request is independent, so those share one run.
 
+import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { toNodeHandler } from "@modelcontextprotocol/node";
+import { hostHeaderValidation, originValidation, toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, isJsonContentType, isLegacyRequest } from "@modelcontextprotocol/server";
 import { openGateway, type GatewayOptions } from "./gateway.ts";
-import { createHttpGuard, type HttpGuardOptions } from "./http-guard.ts";
 import { createHttpSessions, refusal } from "./http-sessions.ts";
-import { followListened } from "./listened-resources.ts";
+import { followListened } from "./client-relay.ts";
 import { createProtocolServer } from "./protocol-server.ts";
 
-export interface GatewayHttpOptions extends GatewayOptions, HttpGuardOptions {
+export interface GatewayHttpOptions extends GatewayOptions, GuardOptions {
   /** 0, or omitted: any free one. */
   readonly port?: number;
   /** Default: loopback, and no other machine can reach it. */
@@ -35,15 +35,15 @@ const SESSION_IDLE_MS = 30 * 60_000;
 const MAX_OPEN_REQUESTS = 2_048;
 
 export async function serveGatewayHttp(options: GatewayHttpOptions): Promise<ServedHttp> {
-  const guard = createHttpGuard(options);
+  const guard = createGuard(options);
   const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
   const gateway = openGateway(options);
   const onerror = (error: Error): void => options.onError?.(error);
   const shared = gateway.client((news) => {
-    if (news.kind === "tools") modern.notify.toolsChanged();
+    if (news.kind === "updated") modern.notify.resourceUpdated(news.uri);
+    else if (news.kind === "tools") modern.notify.toolsChanged();
     else if (news.kind === "prompts") modern.notify.promptsChanged();
-    else if (news.kind === "resources") modern.notify.resourcesChanged();
-    else modern.notify.resourceUpdated(news.uri);
+    else modern.notify.resourcesChanged();
   });
   const modern = createMcpHandler(
     async () => {
@@ -126,4 +126,50 @@ export async function serveGatewayHttp(options: GatewayHttpOptions): Promise<Ser
     } else unfollow?.();
     return response;
   }
+}
+
+const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+const MIN_TOKEN_CHARS = 16;
+
+interface GuardOptions {
+  readonly token: string;
+  /** Host names without ports; a name that resolves to this machine is not enough (DNS rebinding). */
+  readonly allowedHosts?: readonly string[];
+  readonly allowedOrigins?: readonly string[];
+}
+
+/**
+ * Who may use the gateway: a request under one of our own host names, not from a page of someone else's, with the
+ * token. Looked at before anything of the body is read. True when it may continue; else it has been answered.
+ */
+function createGuard(options: GuardOptions) {
+  const { token, allowedHosts = LOOPBACK, allowedOrigins = LOOPBACK } = options;
+  if (token.length < MIN_TOKEN_CHARS) {
+    throw new RangeError(`the token of the gateway needs at least ${MIN_TOKEN_CHARS} characters`);
+  }
+  const isHost = hostHeaderValidation([...allowedHosts]);
+  const isOrigin = originValidation([...allowedOrigins]);
+  const expected = digest(token);
+
+  return (request: IncomingMessage, response: ServerResponse): boolean =>
+    isHost(request, response) &&
+    isOrigin(request, response) &&
+    (isAuthorized(request.headers.authorization) || unauthorized(response));
+
+  function isAuthorized(header: string | undefined): boolean {
+    const given = /^Bearer +(\S+) *$/iu.exec(header ?? "")?.[1];
+    // Digests have one length, for any input.
+    return given !== undefined && timingSafeEqual(digest(given), expected);
+  }
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+function unauthorized(response: ServerResponse): false {
+  const error = { code: -32_001, message: "send the token: Authorization: Bearer <token>" };
+  response.writeHead(401, { "www-authenticate": "Bearer", "content-type": "application/json" });
+  response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+  return false;
 }

@@ -3,10 +3,10 @@
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { ClientNews, GatewayClient } from "./client.ts";
+import { followListened } from "./client-relay.ts";
+import type { ClientNews } from "./client.ts";
 import { openGateway, type GatewayOptions } from "./gateway.ts";
 import { createLineTransport } from "./line-transport.ts";
-import { followListened } from "./listened-resources.ts";
 import { announce, createProtocolServer } from "./protocol-server.ts";
 
 export interface GatewayStdioOptions extends GatewayOptions {
@@ -34,7 +34,7 @@ export function serveGatewayStdio(options: GatewayStdioOptions): ServedStdio {
   const transport = createLineTransport(input, output, () => disconnected(), follow);
   let tell = (_news: ClientNews): void => {};
   // A probe for the newer protocol may be thrown away for the older: both are the same client.
-  const client: GatewayClient = gateway.client((news) => tell(news));
+  const client = gateway.client((news) => tell(news));
   const handle = serveStdio(
     async ({ era }) => {
       await client.ready();

@@ -9,124 +9,117 @@ import {
   type HandlerResult,
   type JsonObject,
   type ToolContext,
+  type ToolResult,
 } from "@soong/core";
+import { isJsonObject } from "@soong/schema";
+import { askServer, readContent, type McpHost } from "../call/index.ts";
 import {
-  awaitOnCancel,
-  toToolFailure,
-  callOptions,
-  readContent,
-  type McpHost,
-} from "../call/index.ts";
-import { HANDLER_TIMEOUT_MS, hostTargets, mayRunBeside, safeLine } from "../catalog/index.ts";
+  canonicalName,
+  HANDLER_TIMEOUT_MS,
+  hostTargets,
+  mayRunBeside,
+  safeLine,
+  safeText,
+} from "../catalog/index.ts";
 import { McpRequestFailure } from "../connection/index.ts";
 import type { MoreTools } from "../source/index.ts";
-import { GET_PROMPT, READ_RESOURCE, relayToolName, type RelayMethod } from "./relay-types.ts";
-import { readMessages } from "./relayed-messages.ts";
 
-type About = Parameters<MoreTools>[0];
+// How the calls that are not tool calls are named, for rules and for the record: after the server, like its tools, so that
+// a rule about all of a server is about these as well. No tool has such a name: the protocol allows no "@" in one.
 
-/** What a server answered, as a result of ours; throws what is no answer. */
-type ReadAnswer = (answer: JsonObject, context: ToolContext) => Promise<HandlerResult>;
+export const READ_RESOURCE = "@read_resource";
+export const GET_PROMPT = "@get_prompt";
+
+export type RelayMethod = typeof READ_RESOURCE | typeof GET_PROMPT;
+
+export function relayToolName(server_id: string, method: RelayMethod): string {
+  return canonicalName(server_id, method);
+}
+
+export function isRelayTool(tool_name: string): boolean {
+  return tool_name.endsWith(`.${READ_RESOURCE}`) || tool_name.endsWith(`.${GET_PROMPT}`);
+}
 
 interface Relayed {
   readonly name: RelayMethod;
   /** In the protocol. */
   readonly method: string;
   readonly what: string;
+  readonly capability: string;
   readonly input_schema: JsonObject;
-  readonly read: ReadAnswer;
+  /** What a server answered, as a result of ours; throws what is no answer. */
+  readonly read: (answer: JsonObject, context: ToolContext) => Promise<HandlerResult>;
 }
 
-const MAX_MESSAGE_CHARS = 1_000;
-
-const RESOURCE: Relayed = {
-  name: READ_RESOURCE,
-  method: "resources/read",
-  what: "Read a resource",
-  input_schema: {
-    type: "object",
-    properties: { uri: { type: "string", minLength: 1, maxLength: 8192 } },
-    required: ["uri"],
-    additionalProperties: false,
-  },
-  async read({ contents }, context) {
-    if (!Array.isArray(contents)) throw notAnswered("its contents are not a list");
-    if (contents.length === 0) throw notAnswered("it has no contents");
-    const blocks = contents.map((resource) => ({ type: "resource", resource }));
-    const { content, artifacts } = await readContent(blocks, context);
-    return { content, artifacts };
-  },
-};
-
-const PROMPT: Relayed = {
-  name: GET_PROMPT,
-  method: "prompts/get",
-  what: "Get a prompt",
-  input_schema: {
-    type: "object",
-    properties: {
-      name: { type: "string", minLength: 1, maxLength: 512 },
-      arguments: { type: "object", additionalProperties: { type: "string" } },
+const RELAYED: readonly Relayed[] = [
+  {
+    name: READ_RESOURCE,
+    method: "resources/read",
+    what: "Read a resource",
+    capability: "resources",
+    input_schema: {
+      type: "object",
+      properties: { uri: { type: "string", minLength: 1, maxLength: 8192 } },
+      required: ["uri"],
+      additionalProperties: false,
     },
-    required: ["name"],
-    additionalProperties: false,
+    async read({ contents }, context) {
+      if (!Array.isArray(contents)) throw notAnswered("its contents are not a list");
+      if (contents.length === 0) throw notAnswered("it has no contents");
+      const blocks = contents.map((resource) => ({ type: "resource", resource }));
+      const { content, artifacts } = await readContent(blocks, context);
+      return { content, artifacts };
+    },
   },
-  async read({ description, messages }, context) {
-    if (!Array.isArray(messages)) throw notAnswered("its messages are not a list");
-    return readMessages(description, messages, context);
+  {
+    name: GET_PROMPT,
+    method: "prompts/get",
+    what: "Get a prompt",
+    capability: "prompts",
+    input_schema: {
+      type: "object",
+      properties: {
+        name: { type: "string", minLength: 1, maxLength: 512 },
+        arguments: { type: "object", additionalProperties: { type: "string" } },
+      },
+      required: ["name"],
+      additionalProperties: false,
+    },
+    read: readMessages,
   },
-};
+];
 
 export function relayTools(host: McpHost | undefined): MoreTools {
-  return (about) => {
-    const { prompts, resources } = about.server.capabilities;
-    return [
-      ...(resources === undefined ? [] : [relayTool(RESOURCE, about, host)]),
-      ...(prompts === undefined ? [] : [relayTool(PROMPT, about, host)]),
-    ];
-  };
-}
-
-function relayTool(relayed: Relayed, about: About, host: McpHost | undefined): AnyTool {
-  const { server_id, readonly_tools } = about.entry;
-  const { name, method, what, input_schema } = relayed;
-  const isReadonly = readonly_tools === "all" || readonly_tools.includes(name);
-  return {
-    name: relayToolName(server_id, name),
-    title: what,
-    description: `${what} of the MCP server ${server_id} (${method}).`,
-    input_schema,
-    permission: isReadonly ? "readonly" : "write",
-    destructive: false,
-    concurrency_safe: mayRunBeside(about.entry, name),
-    interrupt_behavior: "cancel",
-    always_load: true,
-    timeout_ms: HANDLER_TIMEOUT_MS,
-    metadata: { server_id, server_method: method },
-    ...hostTargets(about.entry),
-    handler: (input, context) => ask(relayed, about, host, input as JsonObject, context),
-  };
-}
-
-async function ask(
-  { method, read }: Relayed,
-  { entry, current }: About,
-  host: McpHost | undefined,
-  params: JsonObject,
-  context: ToolContext,
-): Promise<HandlerResult> {
-  const now = await current(context.signal);
-  if (!now.ok) throw unavailable(context, now.error);
-  const { server_id, timeout_ms: timeoutMs } = entry;
-  const options = callOptions({ server_id, timeoutMs, host }, context);
-  const answer = now.server.request(method, params, options);
-  awaitOnCancel(answer, context);
-  try {
-    return toolResult(await read(await answer, context));
-  } catch (error) {
-    if (!(error instanceof McpRequestFailure)) throw error;
-    throw toToolFailure(error, { isReadonly: true, timeoutMs }, context.toolName);
-  }
+  return ({ entry, server, current }) =>
+    RELAYED.filter(({ capability }) => server.capabilities[capability] !== undefined).map(
+      ({ name, method, what, input_schema, read }): AnyTool => {
+        const { server_id, readonly_tools, timeout_ms: timeoutMs } = entry;
+        const isReadonly = readonly_tools === "all" || readonly_tools.includes(name);
+        return {
+          name: relayToolName(server_id, name),
+          title: what,
+          description: `${what} of the MCP server ${server_id} (${method}).`,
+          input_schema,
+          permission: isReadonly ? "readonly" : "write",
+          destructive: false,
+          concurrency_safe: mayRunBeside(entry, name),
+          interrupt_behavior: "cancel",
+          always_load: true,
+          timeout_ms: HANDLER_TIMEOUT_MS,
+          metadata: { server_id, server_method: method },
+          ...hostTargets(entry),
+          async handler(input, context) {
+            const now = await current(context.signal);
+            if (!now.ok) throw unavailable(context, now.error);
+            const call = { server_id, timeoutMs, host, isReadonly: true };
+            return askServer(call, context, {
+              send: (options) => now.server.request(method, input as JsonObject, options),
+              read: async (answer) => toolResult(await read(answer, context)),
+            });
+          },
+        };
+      },
+    );
 }
 
 function notAnswered(why: string): McpRequestFailure {
@@ -137,8 +130,52 @@ function unavailable({ toolName }: ToolContext, error: unknown): ToolFailure {
   return new ToolFailure({
     code: "server_unavailable",
     error_class: "dependency_unavailable",
-    message: `${toolName} was not asked: ${safeLine(messageOf(error), MAX_MESSAGE_CHARS)}`,
+    message: `${toolName} was not asked: ${safeLine(messageOf(error), 1_000)}`,
     retryable: true,
     recovery: "retry_after_delay",
   });
+}
+
+const MAX_DESCRIPTION_CHARS = 4_000;
+const MAX_MESSAGES = 500;
+
+/** The kernel knows blocks and no messages: who says each, and how many blocks it takes, are in the metadata. */
+async function readMessages(
+  { description, messages }: JsonObject,
+  context: ToolContext,
+): Promise<HandlerResult> {
+  if (!Array.isArray(messages)) throw notAnswered("its messages are not a list");
+  const content: ToolResult["content"] = [];
+  const artifacts: ToolResult["artifacts"] = [];
+  const said: JsonObject[] = [];
+  for (const message of messages.slice(0, MAX_MESSAGES)) {
+    const given = isJsonObject(message) ? message : {};
+    const read = await readContent([given["content"] ?? null], context);
+    content.push(...read.content);
+    artifacts.push(...read.artifacts);
+    const role = given["role"] === "assistant" ? "assistant" : "user";
+    said.push({ role, blocks: read.content.length });
+  }
+  const metadata: JsonObject = { messages: said };
+  if (typeof description === "string") {
+    metadata["description"] = context.redact(safeText(description, MAX_DESCRIPTION_CHARS));
+  }
+  return { content, artifacts, summary: `${said.length} messages`, metadata };
+}
+
+/** The messages of a prompt again. What was cut, or is not as it came any more, is said by the user, in one piece. */
+export function splitMessages({ content, metadata }: ToolResult) {
+  const { messages, description } = metadata.tool ?? {};
+  const said = Array.isArray(messages) ? messages.filter(isJsonObject) : [];
+  const roles = said.flatMap(({ role, blocks }) =>
+    Array.from({ length: Number(blocks) }, () => role),
+  );
+  const isWhole = metadata.truncation === undefined && roles.length === content.length;
+  return {
+    description: typeof description === "string" ? description : undefined,
+    messages: content.map((block, index) => {
+      const role = isWhole && roles[index] === "assistant" ? "assistant" : "user";
+      return { role, block } as const;
+    }),
+  };
 }

@@ -1,18 +1,7 @@
-// Which resources someone wants to hear of: asked of the server once, however many want it, and asked again of a
+// Which resources clients subscribe to: asked of the server once, however many want it, and asked again of a
 // server that was restarted.
 
 import type { ConnectedServer } from "../connection/index.ts";
-
-export interface Watches {
-  /** Rejects with what the server says against it. The returned function ends it, once. */
-  begin(
-    owner: { readonly server_id: string; readonly server: ConnectedServer },
-    uri: string,
-  ): Promise<() => void>;
-  updated(server_id: string, uri: string): void;
-  again(server_id: string, server: ConnectedServer): void;
-  close(): void;
-}
 
 interface Watch {
   readonly server_id: string;
@@ -23,40 +12,38 @@ interface Watch {
 
 const MAX_WATCHES = 1_000;
 
-export function createWatches(tell: (uri: string) => void): Watches {
+export function createWatches(tell: (uri: string) => void) {
   const watches = new Map<string, Watch>();
   const over = new AbortController();
 
   return {
-    async begin({ server_id, server }, uri) {
+    /** Rejects with what the server says against it. The returned function ends it, once. */
+    async begin(
+      { server_id, server }: { readonly server_id: string; readonly server: ConnectedServer },
+      uri: string,
+    ): Promise<() => void> {
       const key = keyOf(server_id, uri);
-      if (!watches.has(key) && watches.size >= MAX_WATCHES) {
-        throw new Error(`${MAX_WATCHES} resources are watched already`);
+      let watch = watches.get(key);
+      if (watch === undefined) {
+        if (watches.size >= MAX_WATCHES) {
+          throw new Error(`${MAX_WATCHES} resources are watched already`);
+        }
+        watch = { server_id, uri, users: 0, stop: server.watch(uri, over.signal) };
+        watches.set(key, watch);
       }
-      const watch = watches.get(key) ?? {
-        server_id,
-        uri,
-        users: 0,
-        stop: server.watch(uri, over.signal),
-      };
-      watches.set(key, watch);
-      watch.users += 1;
+      const leave = join(key, watch);
       try {
         await watch.stop;
       } catch (error) {
-        leave(key, watch);
+        leave();
         throw error;
       }
-      let isLeft = false;
-      return () => {
-        if (!isLeft) leave(key, watch);
-        isLeft = true;
-      };
+      return leave;
     },
-    updated(server_id, uri) {
+    updated(server_id: string, uri: string): void {
       if (watches.has(keyOf(server_id, uri))) tell(uri);
     },
-    again(server_id, server) {
+    again(server_id: string, server: ConnectedServer): void {
       for (const watch of watches.values()) {
         if (watch.server_id !== server_id) continue;
         watch.stop = server.watch(watch.uri, over.signal);
@@ -64,17 +51,23 @@ export function createWatches(tell: (uri: string) => void): Watches {
         watch.stop.catch(() => {});
       }
     },
-    close() {
+    close(): void {
       over.abort();
       watches.clear();
     },
   };
 
-  function leave(key: string, watch: Watch): void {
-    watch.users -= 1;
-    if (watch.users > 0) return;
-    if (watches.get(key) === watch) watches.delete(key);
-    watch.stop.then((stop) => stop()).catch(() => {});
+  function join(key: string, watch: Watch): () => void {
+    let isLeft = false;
+    watch.users += 1;
+    return () => {
+      if (isLeft) return;
+      isLeft = true;
+      watch.users -= 1;
+      if (watch.users > 0) return;
+      if (watches.get(key) === watch) watches.delete(key);
+      watch.stop.then((stop) => stop()).catch(() => {});
+    };
   }
 }
 

@@ -7,12 +7,12 @@ import type { Pins } from "../catalog/index.ts";
 import type { McpHost } from "../call/index.ts";
 import type { McpConnection } from "../connection/index.ts";
 import type { McpServerEntry } from "../settings/index.ts";
-import type { RecordServerFact } from "./describe-server.ts";
 import {
   openServerSource,
   type AcceptedChange,
   type McpServerStatus,
   type MoreTools,
+  type RecordServerFact,
   type ServerSource,
 } from "./server-source.ts";
 

@@ -10,16 +10,20 @@ import {
   type AnyTool,
   type Clock,
   type ExcludedTool,
+  type FactContent,
+  type FactType,
   type JsonValue,
   type Redactor,
   type Registry,
   type ToolContext,
 } from "@soong/core";
 import { omitUndefined } from "@soong/schema";
+import { inTime } from "@soong/platform";
 import {
   buildCatalog,
   canonicalName,
   definitionHash,
+  listTools,
   safeLine,
   safeText,
   type Catalog,
@@ -34,14 +38,14 @@ import {
   type McpEra,
 } from "../connection/index.ts";
 import type { McpServerEntry } from "../settings/index.ts";
-import {
-  changesBetween,
-  describeServer,
-  type RecordServerFact,
-  type ServerFact,
-} from "./describe-server.ts";
-import { listInTime } from "./list-in-time.ts";
 import { needsSetUp, toolHandlers, type CurrentServer } from "./tool-handler.ts";
+
+/** One fact of a server, before it is recorded. */
+export type ServerFact = FactContent<
+  Exclude<Extract<FactType, `mcp.server.${string}`>, "mcp.server.elicitation">
+>;
+
+export type RecordServerFact = (fact: ServerFact) => void;
 
 export interface McpServerStatus {
   readonly server_id: string;
@@ -65,25 +69,14 @@ export interface AcceptedChange {
   readonly changes: readonly string[];
 }
 
-export interface ServerSource {
-  /** Connects and lists where that is due. Never rejects. */
-  refresh(): Promise<void>;
-  status(): McpServerStatus;
-  readonlyTools(): readonly string[];
-  changes(): readonly AcceptedChange[];
-  accept(shown?: readonly AcceptedChange[]): Promise<readonly AcceptedChange[]>;
-  /** Nothing where it is disabled. */
-  readonly connection: McpConnection | undefined;
-  alsoOffer(more: MoreTools): void;
-  close(): Promise<void>;
-}
-
 /** Tools beside those a server lists; a name that is taken, or switched off in the entry, is omitted. */
 export type MoreTools = (about: {
   readonly entry: McpServerEntry;
   readonly server: ConnectedServer;
   readonly current: (signal: ToolContext["signal"]) => Promise<CurrentServer>;
 }) => readonly AnyTool[];
+
+export type ServerSource = ReturnType<typeof openServerSource>;
 
 export interface ServerSourceParts {
   readonly entry: McpServerEntry;
@@ -106,14 +99,16 @@ interface Listed {
 
 /** A server may say so as often as it likes; listed again at once is not more often than this. */
 const RELIST_MS = 1_000;
+const LIST_TIMEOUT_MS = 60_000;
+const MAX_NAMES = 50;
 const MAX_INSTRUCTIONS_CHARS = 8_000;
 const MAX_MESSAGE_CHARS = 1_000;
 
-export function openServerSource(parts: ServerSourceParts): ServerSource {
+export function openServerSource(parts: ServerSourceParts) {
   const { entry, registry, pins, clock, redactor } = parts;
   const { server_id } = entry;
   const everyTool = canonicalName(server_id, "*");
-  const handlerOf = toolHandlers({ entry, pins, current, record, host: parts.host });
+  const handlerFor = toolHandlers({ entry, pins, current, record, host: parts.host });
   const connection = entry.disabled ? undefined : parts.connect(entry);
   let excluded: readonly ExcludedTool[] = [
     entry.disabled
@@ -126,9 +121,7 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
     trusted: false,
     permission_from: "user",
     file: entry.place.file,
-    tags: tagsOf(entry),
-    ...hostOf(entry),
-    directories: directoriesOf(entry),
+    ...describeReach(entry),
     tools: [],
     excluded,
   });
@@ -162,13 +155,15 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
   ];
 
   return {
+    /** Connects and lists where that is due. Never rejects. */
     refresh,
     status,
     readonlyTools,
     changes,
     accept,
+    /** Nothing where it is disabled. */
     connection,
-    alsoOffer(given) {
+    alsoOffer(given: MoreTools): void {
       more = given;
       if (listed !== undefined) handle.set(toolsOf(listed.server, listed.catalog), excluded);
     },
@@ -188,7 +183,7 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
       const server = await to.connected(ending.signal);
       if (listed?.server === server && !isStale) return;
       isStale = false;
-      const list = await listInTime(server, clock, ending.signal);
+      const list = await listInTime(server);
       if (closing === undefined) show(server, withoutSecrets(list));
     } catch (error) {
       // That the server is gone says more than that a request to it failed.
@@ -196,8 +191,18 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
     }
   }
 
+  /** A server that never answers has no tools. */
+  async function listInTime(server: ConnectedServer): Promise<ListedTools> {
+    const abort = new AbortController();
+    const listing = listTools(server, AbortSignal.any([ending.signal, abort.signal]));
+    const listed = await inTime(listing, { ms: LIST_TIMEOUT_MS, clock });
+    if (listed.kind === "done") return listed.value;
+    abort.abort();
+    throw new Error(`it did not list its tools within ${LIST_TIMEOUT_MS} ms`);
+  }
+
   function show(server: ConnectedServer, list: ListedTools): void {
-    const catalog = buildCatalog({ entry, listed: list, pins, handlerOf });
+    const catalog = buildCatalog(entry, list, pins, handlerFor);
     const before = listed;
     const hashes = [...catalog.offered.values()].map(definitionHash);
     const fingerprint = canonicalJson({ hashes, excluded: catalog.excluded });
@@ -211,9 +216,8 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
       handle.set(toolsOf(server, catalog), catalog.excluded);
     }
     if (before?.server !== server) {
-      const { tools, excluded } = catalog;
-      const counts = { tools: tools.length, excluded: excluded.length };
-      const data = { server_id, era: server.era, ...described(server), ...counts };
+      const counts = { tools: catalog.tools.length, excluded: catalog.excluded.length };
+      const data = { server_id, era: server.era, ...describe(server), ...counts };
       record({ type: "mcp.server.connected", data, level: "info" });
     } else if (before.fingerprint !== fingerprint) {
       const data = { server_id, ...changesBetween(before.catalog, catalog) };
@@ -230,8 +234,12 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
     return { ...list, tools: tools.map((tool) => createRedactor().value(tool)) };
   }
 
-  function described(server: ConnectedServer): ReturnType<typeof describeServer> {
-    return redactor.value(describeServer(server));
+  function describe({ protocol_version, server_info }: ConnectedServer) {
+    const { name, version } = server_info;
+    return redactor.value({
+      protocol_version,
+      server_info: { name: safeLine(name, 200), version: safeLine(version, 100) },
+    });
   }
 
   function toolsOf(server: ConnectedServer, { tools, offered }: Catalog): readonly AnyTool[] {
@@ -310,9 +318,8 @@ export function openServerSource(parts: ServerSourceParts): ServerSource {
       state: stateNow(),
       tools: catalog?.tools.map(({ name }) => name) ?? [],
       excluded,
-      ...(server === undefined ? {} : { era: server.era, ...described(server) }),
-      ...(instructions === "" ? {} : { instructions }),
-      ...omitUndefined({ message: failure }),
+      ...(server && { era: server.era, ...describe(server) }),
+      ...omitUndefined({ instructions: instructions || undefined, message: failure }),
     };
   }
 
@@ -360,18 +367,39 @@ function hashesOf(changes: readonly AcceptedChange[]): string[] {
   return changes.map(({ hash }) => hash).toSorted();
 }
 
-/** A remote server is on the network, even if its entry denies it. */
-function tagsOf({ tags, network, transport }: McpServerEntry): readonly string[] {
-  return network || transport.kind === "http" ? [...new Set([...tags, "network"])] : tags;
+/** By the server's own names; of many only the first. */
+function changesBetween(before: Catalog, after: Catalog) {
+  const added: string[] = [];
+  const changed: string[] = [];
+  for (const [name, tool] of after.offered) {
+    const old = before.offered.get(name);
+    if (old === undefined) added.push(name);
+    else if (definitionHash(old) !== definitionHash(tool)) changed.push(name);
+  }
+  const removed = [...before.offered.keys()].filter((name) => !after.offered.has(name));
+  return {
+    tools: after.tools.length,
+    added: added.slice(0, MAX_NAMES),
+    removed: removed.slice(0, MAX_NAMES),
+    changed: changed.slice(0, MAX_NAMES),
+  };
 }
 
-/** Where a server may begin with a relative path: where it runs, and the folders its command line names. */
-function directoriesOf({ transport }: McpServerEntry): readonly string[] {
-  if (transport.kind === "http") return [];
-  return [transport.cwd ?? homedir(), ...transport.args.filter((arg) => isAbsolute(arg))];
+/** What rules can be about: its host, and the folders it may begin with in a relative path. */
+function describeReach({ tags, network, transport }: McpServerEntry) {
+  // A remote server is on the network, even if its entry denies it.
+  if (transport.kind === "http") {
+    const host = URL.canParse(transport.url) ? { host: new URL(transport.url).hostname } : {};
+    return { tags: withNetwork(tags), ...host, directories: [] };
+  }
+  // Where it runs, and the folders its command line names.
+  const directories = [
+    transport.cwd ?? homedir(),
+    ...transport.args.filter((arg) => isAbsolute(arg)),
+  ];
+  return { tags: network ? withNetwork(tags) : tags, directories };
 }
 
-function hostOf({ transport }: McpServerEntry): { host?: string } {
-  if (transport.kind !== "http" || !URL.canParse(transport.url)) return {};
-  return { host: new URL(transport.url).hostname };
+function withNetwork(tags: readonly string[]): readonly string[] {
+  return [...new Set([...tags, "network"])];
 }

@@ -6,22 +6,14 @@ import { callServerTool, type McpHost, type RecordHostRequest } from "../call/in
 import {
   definitionHash,
   safeLine,
-  type HandlerOf,
+  type HandlerFor,
   type Pins,
   type ServerTool,
 } from "../catalog/index.ts";
 import { McpServerFailure, type ConnectedServer } from "../connection/index.ts";
 import type { McpServerEntry } from "../settings/index.ts";
 
-export interface HandlerParts {
-  readonly entry: McpServerEntry;
-  readonly pins: Pins;
-  /** The server and what it offers now, or why it cannot be had. */
-  readonly current: (signal: ToolContext["signal"]) => Promise<CurrentServer>;
-  readonly host: McpHost | undefined;
-  readonly record: RecordHostRequest;
-}
-
+/** The server and what it offers now, or why it cannot be had. */
 export type CurrentServer =
   | {
       readonly ok: true;
@@ -30,26 +22,53 @@ export type CurrentServer =
     }
   | { readonly ok: false; readonly error: unknown };
 
-const MAX_MESSAGE_CHARS = 1_000;
-
-export function toolHandlers({ entry, pins, current, host, record }: HandlerParts): HandlerOf {
+export function toolHandlers(parts: {
+  readonly entry: McpServerEntry;
+  readonly pins: Pins;
+  readonly current: (signal: ToolContext["signal"]) => Promise<CurrentServer>;
+  readonly host: McpHost | undefined;
+  readonly record: RecordHostRequest;
+}): HandlerFor {
+  const { entry, pins, current, host, record } = parts;
   const { server_id, timeout_ms: timeoutMs } = entry;
-  return (tool, { isReadonly }) =>
-    async (input, context) => {
-      const now = await current(context.signal);
-      if (!now.ok) throw unavailable(context, now.error);
-      const offered = now.offered.get(tool.name);
-      if (offered === undefined || definitionHash(offered) !== definitionHash(tool))
-        throw stale(context);
-      try {
-        await pins.allow(server_id, tool);
-      } catch (error) {
-        throw notPinned(context, error);
-      }
-      const asking = { server_id, timeoutMs, host, record };
-      const call = { ...asking, server: now.server, name: tool.name, isReadonly };
-      return callServerTool({ ...call, arguments: input }, context);
-    };
+  return (tool, isReadonly) => async (input, context) => {
+    const refuse = (
+      error: Omit<ConstructorParameters<typeof ToolFailure>[0], "message">,
+      why: string,
+    ) => new ToolFailure({ ...error, message: `${context.toolName} was not called: ${why}` });
+    const now = await current(context.signal);
+    if (!now.ok) {
+      const about = needsSetUp(now.error)
+        ? ({ error_class: "setup_required", retryable: false, recovery: "set_up_first" } as const)
+        : ({
+            error_class: "dependency_unavailable",
+            retryable: true,
+            recovery: "retry_after_delay",
+          } as const);
+      throw refuse({ code: "server_unavailable", ...about }, safeLine(messageOf(now.error), 1_000));
+    }
+    const offered = now.offered.get(tool.name);
+    if (offered === undefined || definitionHash(offered) !== definitionHash(tool)) {
+      throw refuse(
+        { code: "stale_definition", error_class: "schema_not_loaded", recovery: "discover_first" },
+        "the server has changed or removed it since it was shown.",
+      );
+    }
+    try {
+      await pins.allow(server_id, tool);
+    } catch (error) {
+      throw refuse(
+        {
+          code: "definition_not_pinned",
+          error_class: "dependency_unavailable",
+          recovery: "ask_the_user",
+        },
+        `that its definition was allowed cannot be kept: ${messageOf(error)}`,
+      );
+    }
+    const call = { server_id, timeoutMs, host, record, server: now.server, isReadonly };
+    return callServerTool({ ...call, name: tool.name, arguments: input }, context);
+  };
 }
 
 export function needsSetUp(error: unknown): boolean {
@@ -57,33 +76,4 @@ export function needsSetUp(error: unknown): boolean {
     error instanceof McpServerFailure &&
     (error.reason === "variable_missing" || error.reason === "unauthorized")
   );
-}
-
-function unavailable({ toolName }: ToolContext, error: unknown): ToolFailure {
-  const why = safeLine(messageOf(error), MAX_MESSAGE_CHARS);
-  return new ToolFailure({
-    code: "server_unavailable",
-    error_class: needsSetUp(error) ? "setup_required" : "dependency_unavailable",
-    message: `${toolName} was not called: ${why}`,
-    retryable: !needsSetUp(error),
-    recovery: needsSetUp(error) ? "set_up_first" : "retry_after_delay",
-  });
-}
-
-function stale({ toolName }: ToolContext): ToolFailure {
-  return new ToolFailure({
-    code: "stale_definition",
-    error_class: "schema_not_loaded",
-    message: `${toolName} was not called: the server has changed or removed it since it was shown.`,
-    recovery: "discover_first",
-  });
-}
-
-function notPinned({ toolName }: ToolContext, error: unknown): ToolFailure {
-  return new ToolFailure({
-    code: "definition_not_pinned",
-    error_class: "dependency_unavailable",
-    message: `${toolName} was not called: that its definition was allowed cannot be kept: ${messageOf(error)}`,
-    recovery: "ask_the_user",
-  });
 }

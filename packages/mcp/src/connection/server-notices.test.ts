@@ -2,7 +2,7 @@ import { ProtocolError, type McpSubscription } from "@modelcontextprotocol/clien
 import { createHeldClock } from "@soong/core";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { keepListening } from "./keep-listening.ts";
+import { keepListening } from "./server-notices.ts";
 
 /** Streams that end when told; what `next` holds is thrown instead of the next one. */
 function stage() {

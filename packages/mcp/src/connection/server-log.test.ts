@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { openBoundedLog } from "./bounded-log.ts";
+import { openBoundedLog } from "./server-log.ts";
 
 let folder = "";
 beforeEach(async () => {

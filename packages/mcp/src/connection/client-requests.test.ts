@@ -1,7 +1,7 @@
 import { createHeldClock } from "@soong/core";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { startCallTimer } from "./call-timer.ts";
+import { startCallTimer } from "./client-requests.ts";
 
 function stage(ms: number) {
   const clock = createHeldClock();

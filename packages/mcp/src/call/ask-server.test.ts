@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { stage } from "../../../../test/mcp/call-stage.ts";
 import { McpRequestFailure, type HostRequest, type ToolCallOptions } from "../connection/index.ts";
-import type { HostClient } from "./host-client.ts";
+import type { HostClient } from "./ask-server.ts";
 
 const message = { role: "user", content: { type: "text", text: "Say hunter2-hunter2" } };
 const wish: HostRequest = {

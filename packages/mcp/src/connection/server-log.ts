@@ -1,5 +1,5 @@
-// The log of one server's standard error (MCP-8): its owner's alone, and at most two files of a bounded
-// size. A log that cannot be written costs nothing but itself.
+// The log of one server's standard error (MCP-8): its owner's alone, at most two files of a bounded size, without the
+// secrets the server was given (REDACT-3). A log that cannot be written costs nothing but itself.
 
 import {
   closeSync,
@@ -12,6 +12,7 @@ import {
   write,
 } from "node:fs";
 import { dirname } from "node:path";
+import type { Redactor } from "@soong/core";
 
 export interface BoundedLog {
   append(bytes: Buffer): void;
@@ -97,4 +98,37 @@ async function writeAll(descriptor: number, bytes: Buffer): Promise<void> {
     if (written === 0) return;
     at += written;
   }
+}
+
+/** A longer line is written in pieces. */
+const MAX_LINE_BYTES = 64 * 1024;
+
+/** Redacted line by line: half a secret is not recognised. */
+export function openRedactedLog(file: string, redactor: Redactor | undefined): BoundedLog {
+  const log = openBoundedLog(file);
+  if (redactor === undefined) return log;
+  let pending: Buffer = Buffer.alloc(0);
+
+  function write(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    const text = bytes.toString("utf8");
+    const redacted = redactor?.text(text) ?? text;
+    // What is no text stays as it is where there is nothing to hide.
+    log.append(redacted === text ? bytes : Buffer.from(redacted));
+  }
+
+  return {
+    append(bytes) {
+      pending = Buffer.concat([pending, bytes]);
+      const end = pending.lastIndexOf(10) + 1;
+      const ready = end > 0 ? end : pending.length > MAX_LINE_BYTES ? pending.length : 0;
+      write(pending.subarray(0, ready));
+      pending = pending.subarray(ready);
+    },
+    close() {
+      write(pending);
+      pending = Buffer.alloc(0);
+      return log.close();
+    },
+  };
 }

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { createPins } from "../catalog/index.ts";
-import { openPinFile } from "./pin-file.ts";
+import { createPins, openPinFile } from "./pins.ts";
 
 describe("the file of pins", () => {
   let folder: string;
