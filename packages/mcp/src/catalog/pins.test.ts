@@ -1,8 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "#laws";
-import { describeChange } from "./pins.ts";
-import { createPins, definitionHash, type PinRecord, type PinStorage } from "./pins.ts";
+import {
+  createPins,
+  definitionHash,
+  describeChange,
+  type PinRecord,
+  type PinStorage,
+} from "./pins.ts";
 import type { ServerTool } from "./list-tools.ts";
 
 const log: ServerTool = {

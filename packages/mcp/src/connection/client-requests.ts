@@ -4,7 +4,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
   CLIENT_CAPABILITIES_META_KEY,
-  LOG_LEVEL_META_KEY,
   type Client,
   type RequestOptions,
 } from "@modelcontextprotocol/client";
@@ -47,6 +46,8 @@ interface OpenCall extends AskedCall, Pick<ToolCallOptions, "asker" | "onLog"> {
 /** The SDK's own clock is not used: it knows no pause, and cannot be held by a test. */
 export const NO_TIMEOUT = 2 ** 31 - 1;
 const MAX_ROUNDS = 20;
+/** Of a request's `_meta`. The protocol keeps logging for at least another year. */
+export const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 
 export function createRequests(
   parts: RequestParts,
@@ -87,7 +88,7 @@ export function createRequests(
     const _meta: JsonObject = {
       ...(given as JsonObject | undefined),
       [CLIENT_CAPABILITIES_META_KEY]: capabilitiesOf(offer, host) as JsonObject,
-      ...omitUndefined({ [LOG_LEVEL_META_KEY]: logLevel }),
+      ...omitUndefined({ [LOG_LEVEL_KEY]: logLevel }),
     };
     return { _meta };
   }

@@ -1,7 +1,7 @@
 // The connection module: one MCP server, connected when needed, in either era, over stdio or streamable HTTP.
 // It carries requests and knows when the server is gone; what tools and results mean is not known here.
 
-export { readPage } from "./client-requests.ts";
+export { LOG_LEVEL_KEY, readPage } from "./client-requests.ts";
 export type {
   AnswerElicitation,
   AskedHost,

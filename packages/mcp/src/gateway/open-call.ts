@@ -41,6 +41,7 @@ interface OpenQuestion {
 /** `brought`: answers that came with the first request, for questions its client expects to be asked. */
 export function createOpenCall(fingerprint: () => string, brought: Answers = new Map()) {
   const unwanted = new AbortController();
+  const unwantedSignal: AbortSignal = unwanted.signal;
   /** Only for a call that asks something. */
   let over: AbortController | undefined;
   const questions = new Map<string, OpenQuestion>();
@@ -64,7 +65,7 @@ export function createOpenCall(fingerprint: () => string, brought: Answers = new
     /** What was asked for, to hold against the request that brings an answer. */
     fingerprint,
     /** Aborted when no one wants the call any more. */
-    unwanted: unwanted.signal as AbortSignal,
+    unwanted: unwantedSignal,
     isFor: (request_id: string | number) => waiter?.request_id === request_id,
     client: "unknown",
     standsAlone: false,

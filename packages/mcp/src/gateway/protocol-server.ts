@@ -6,7 +6,6 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   inputRequired,
-  LOG_LEVEL_META_KEY,
   McpServer,
   ProtocolError,
   ProtocolErrorCode,
@@ -17,6 +16,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { ToolResult } from "@soong/core";
 import { safeLine } from "../catalog/index.ts";
+import { LOG_LEVEL_KEY } from "../connection/index.ts";
 import { LOG_LEVELS, rankOfLevel } from "../relay/index.ts";
 import { inputRequests, pushQuestion, readAbilities, readAnswers } from "./client-question.ts";
 import type { ClientRelay } from "./client-relay.ts";
@@ -39,7 +39,7 @@ const INSTRUCTIONS =
 interface Envelope {
   readonly [CLIENT_INFO_META_KEY]?: Implementation;
   readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities;
-  readonly [LOG_LEVEL_META_KEY]?: string;
+  readonly [LOG_LEVEL_KEY]?: string;
 }
 
 export function createProtocolServer(
@@ -178,7 +178,7 @@ export function createProtocolServer(
     { mcpReq }: ServerContext,
     notify: (method: string, params: Record<string, unknown>) => void,
   ): Pick<Waiter, "log" | "logLevel"> {
-    const logLevel = (mcpReq.envelope as Envelope | undefined)?.[LOG_LEVEL_META_KEY] ?? wantedLevel;
+    const logLevel = ((mcpReq.envelope ?? {}) as Envelope)[LOG_LEVEL_KEY] ?? wantedLevel;
     if (logLevel === undefined) return {};
     if (logLevel !== wantedLevel) relay?.wantLogs(logLevel);
     return {

@@ -42,7 +42,7 @@ export function createServerLists(
     let kept: Promise<readonly T[]> | undefined;
     let askAgainAt = Number.POSITIVE_INFINITY;
     return {
-      items(): Promise<readonly T[]> {
+      items: (): Promise<readonly T[]> => {
         if (server.capabilities[capability] === undefined) return Promise.resolve([]);
         if (kept === undefined || clock.monotonic() >= askAgainAt) {
           const asked = list();
@@ -54,7 +54,7 @@ export function createServerLists(
         }
         return kept.catch(() => []);
       },
-      forget() {
+      forget: () => {
         kept = undefined;
       },
     };
