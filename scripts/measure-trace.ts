@@ -29,7 +29,7 @@ const STRETCHES: readonly Stretch[] = [
   {
     title: "one call of code.edit_file, from turn.push to delivery",
     from: { file: "packages/core/src/call/turn.ts", name: "push" },
-    to: { file: "packages/core/src/call/delivery.ts", name: "#recordYields" },
+    to: { file: "packages/core/src/call/turn.ts", name: "#recordYields" },
   },
   {
     title: "soong run, from its start to the first model request",

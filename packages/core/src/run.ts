@@ -2,13 +2,13 @@
 // loaded, the context) and opens turns. Loops build on this; they never touch the pipeline.
 
 import {
-  createTurn,
   Deadlines,
   freezeContext,
   explainCall,
+  OpenTurn,
   placesOfReading,
   type AdmitContext,
-  type CallHost,
+  type CallRun,
   type Explanation,
   type OnPersonAsked,
   type RunIdentity,
@@ -180,7 +180,7 @@ export async function startRun(
     ...catalogRecord(surface, policy, keptIn(definitions)),
   });
 
-  const host: CallHost = {
+  const host: CallRun = {
     identity,
     config,
     clock: parts.clock,
@@ -274,7 +274,7 @@ export async function startRun(
 
   function openTurn(turnOptions: { parentNodeId?: string } = {}): Turn {
     const onSettled = (turn: Turn): void => void turns.delete(turn);
-    const opened = createTurn(host, { ...turnOptions, usedIds, onSettled });
+    const opened = new OpenTurn(host, { ...turnOptions, usedIds, onSettled });
     turns.add(opened);
     return opened;
   }

@@ -1,22 +1,22 @@
 // The first stages of PIPE-1: resolve name → availability → parse arguments → validate schema → validate values.
 // Results in a call ready to be queued, or in its refusal.
 
-import { JournalFailure, type FactData } from "../journal/index.ts";
-import type { RegisteredTool } from "../registry/index.ts";
-import { redactedPreview } from "../result/index.ts";
 import {
   parseArguments,
+  shorten,
   type ArgumentLimits,
   type JsonValue,
   type ParsedArguments,
 } from "@soong/schema";
+import { JournalFailure, type FactData } from "../journal/index.ts";
+import type { RegisteredTool } from "../registry/index.ts";
+import { redactedPreview } from "../result/index.ts";
 import { effectsUnder, SEARCH_TOOLS, wireNameOf, type Surface } from "../surface/index.ts";
-import { messageOf, toolError } from "../tool/index.ts";
-import { ending, type Call, type Ending } from "./call.ts";
-import type { RunArtifacts, RunAuthority, RunBase, RunTools } from "./host.ts";
-import { validateInput } from "./validate-input.ts";
-
-type AcceptHost = RunBase & RunTools & RunAuthority & Pick<RunArtifacts, "artifacts">;
+import { messageOf } from "../tool/index.ts";
+import type { AcceptedCall, Call, Ending } from "./call.ts";
+import { writeArtifact } from "./context.ts";
+import { endCall } from "./endings.ts";
+import { validateInput } from "./validate.ts";
 
 /** `stops`: it was to be a write, so the calls after it must not run (SCHED-3). */
 export interface Refusal {
@@ -27,40 +27,30 @@ export interface Refusal {
 /** Longer arguments are kept as an artifact; the fact holds their head and tail. */
 const MAX_RECORDED_ARGUMENTS = 32 * 1024;
 
-export async function acceptCall(host: AcceptHost, call: Call): Promise<Refusal | undefined> {
-  const { max_arguments_bytes: maxBytes, max_arguments_depth: maxDepth } = host.config.tools;
-  const parsed = parseWithoutSecrets(host, call, { maxBytes, maxDepth });
-  const long = recordRequest(host, call, parsed);
-  if (long !== undefined) await keepArguments(host, call, long);
-  const unavailable = checkAvailable(host, call);
+export async function acceptCall(call: Call): Promise<Refusal | undefined> {
+  const { config, policy } = call.run;
+  const { max_arguments_bytes: maxBytes, max_arguments_depth: maxDepth } = config.tools;
+  const parsed = parseWithoutSecrets(call, { maxBytes, maxDepth });
+  const long = recordRequest(call, parsed);
+  if (long !== undefined) await keepArguments(call, long);
+  const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return unavailable;
   const tool = call.tool as RegisteredTool;
-  call.effects = effectsUnder(host.policy, tool);
+  call.effects = effectsUnder(policy, tool);
   const problem = parsed.ok
-    ? await validateInput(host, call, parsed.value)
-    : ending(
-        "failed",
-        toolError({
-          code: parsed.code,
-          error_class: "invalid_arguments",
-          message: `${tool.name}: ${parsed.message}`,
-          retryable: true,
-          recovery: "change_arguments",
-        }),
-      );
+    ? await validateInput(call as AcceptedCall, parsed.value)
+    : endCall("failed", "invalid_arguments", `${tool.name}: ${parsed.message}`, {
+        code: parsed.code,
+      });
   if (problem === undefined) return undefined;
   // Ended from outside while it was validated: that stops no other call.
   return call.cancellation === undefined
-    ? refuse(host, tool, problem)
+    ? refuse(call, tool, problem)
     : { ending: problem, stops: false };
 }
 
 /** The message of a failure quotes a piece of the text, and a piece of a secret is not recognised. */
-function parseWithoutSecrets(
-  host: AcceptHost,
-  call: Call,
-  limits: ArgumentLimits,
-): ParsedArguments {
+function parseWithoutSecrets(call: Call, limits: ArgumentLimits): ParsedArguments {
   const given = call.given.arguments;
   const parsed = parseArguments(given, limits);
   const isQuoted = typeof given === "string" && !parsed.ok && parsed.code !== "arguments_too_large";
@@ -68,32 +58,35 @@ function parseWithoutSecrets(
   if ((call.tool?.input.sensitive.length ?? 0) > 0) {
     return { ...parsed, message: "the arguments are not a valid JSON object" };
   }
-  const redacted = host.redactor.text(given);
+  const redacted = call.run.redactor.text(given);
   if (redacted === given) return parsed;
   const again = parseArguments(redacted, limits);
   return again.ok ? { ...parsed, message: "the arguments are not valid JSON" } : again;
 }
 
-function refuse(host: AcceptHost, tool: RegisteredTool, problem: Ending): Refusal {
-  return { ending: problem, stops: !effectsUnder(host.policy, tool).read_only };
+function refuse({ run }: Call, tool: RegisteredTool, problem: Ending): Refusal {
+  return { ending: problem, stops: !effectsUnder(run.policy, tool).read_only };
 }
 
 /** Through the table of the request that showed the names, never by taking a name apart (NAME-3). */
-export function resolveName(host: RunBase & RunTools, call: Call): void {
-  const surface = host.surface();
+export function resolveName(call: Call): void {
+  const { run } = call;
+  const surface = run.surface();
   const name: unknown = call.given.name;
   if (typeof name !== "string") return;
-  let canonical = name.includes(".") ? undefined : host.modelTools().names.toCanonical(name);
+  let canonical = name.includes(".") ? undefined : run.modelTools().names.toCanonical(name);
   canonical ??= surface.standing.has(name) ? name : excludedName(surface, name);
   if (canonical === undefined) {
     canonical = surface.aliases.get(name);
     if (canonical !== undefined) call.alias = name;
   }
-  const standing = canonical === undefined ? undefined : surface.standing.get(canonical);
   // A name that is not ours may be anything, of any length.
-  call.tool_name = canonical ?? shorten(host.redactor.text(name));
-  call.tool = standing?.tool;
+  call.tool_name = canonical ?? shorten(run.redactor.text(name), MAX_NAME_CHARS);
+  if (canonical !== undefined) call.tool = surface.standing.get(canonical)?.tool;
 }
+
+/** What a message can hold. */
+const MAX_NAME_CHARS = 201;
 
 /** A model may remember a tool this run does not have: then the answer can say why it has not. */
 function excludedName(surface: Surface, wire: string): string | undefined {
@@ -103,116 +96,92 @@ function excludedName(surface: Surface, wire: string): string | undefined {
 }
 
 /** Sets the tool of the call; or says why it cannot be called. */
-function checkAvailable(host: AcceptHost, call: Call): Refusal | undefined {
-  const standing = host.surface().standing.get(call.tool_name);
+function checkAvailable(call: Call): Refusal | undefined {
+  const standing = call.run.surface().standing.get(call.tool_name);
   if (standing === undefined || standing.state === "excluded") {
-    return { ending: notAvailable(host, call), stops: false };
+    return { ending: notAvailable(call), stops: false };
   }
-  if (standing.state === "deferred") return { ending: notLoaded(host, call), stops: false };
+  if (standing.state === "deferred") return { ending: notLoaded(call), stops: false };
   call.tool = standing.tool;
-  const problem = checkDefinitionCurrent(host, call);
-  return problem === undefined ? undefined : refuse(host, standing.tool, problem);
+  const problem = checkDefinitionCurrent(call);
+  return problem === undefined ? undefined : refuse(call, standing.tool, problem);
 }
 
 /** A call on a definition that has changed, or gone, since it was shown (REG-3). */
-export function checkDefinitionCurrent(host: RunTools, call: Call): Ending | undefined {
-  const current = host.current(call.tool_name);
+export function checkDefinitionCurrent(call: Call): Ending | undefined {
+  const { run, tool_name } = call;
+  const current = run.current(tool_name);
   if (current !== undefined && current.generation === call.tool?.generation) {
     // The same definition, perhaps registered again: what runs is the code that is there now.
     call.tool = current;
     return undefined;
   }
-  host.refreshNextTurn(call.tool_name);
-  return definitionChanged(call, current);
+  run.refreshNextTurn(tool_name);
+  const isGone = current === undefined;
+  const message = isGone
+    ? `"${tool_name}" has been removed since it was shown; it is not there any more.`
+    : `"${tool_name}" has changed since it was shown. Its new definition comes with the next request: read it, then call again.`;
+  return endCall("failed", "tool_definition_changed", message, {
+    retryable: !isGone,
+    recovery: isGone ? "use_another_tool" : "discover_first",
+  });
 }
 
-function notAvailable(host: RunTools, call: Call): Ending {
-  const surface = host.surface();
-  const standing = surface.standing.get(call.tool_name);
-  const asked = call.tool_name === "" ? "a tool without a name" : `"${shorten(call.tool_name)}"`;
-  const why =
-    standing?.state === "excluded"
-      ? `${asked} is not available in this run (${standing.reason}: ${standing.detail})`
-      : `There is no tool ${asked} in this run`;
-  const near = nearestNames(call.tool_name, surface);
+function notAvailable({ run, tool_name }: Call): Ending {
+  const surface = run.surface();
+  const standing = surface.standing.get(tool_name);
+  const asked =
+    tool_name === "" ? "a tool without a name" : `"${shorten(tool_name, MAX_NAME_CHARS)}"`;
+  const isExcluded = standing?.state === "excluded";
+  const why = isExcluded
+    ? `${asked} is not available in this run (${standing.reason}: ${standing.detail})`
+    : `There is no tool ${asked} in this run`;
+  const near = nearestNames(tool_name, surface);
   const hint = near.length === 0 ? "" : ` Did you mean ${near.join(" or ")}?`;
-  return ending(
-    "denied",
-    toolError({
-      code: "tool_not_available",
-      error_class: standing?.state === "excluded" ? "policy_blocked" : "unknown_tool",
-      message: `${why}.${hint}`,
-      recovery: surface.deferred.length > 0 ? "discover_first" : "use_another_tool",
-    }),
-  );
+  return endCall("denied", "tool_not_available", `${why}.${hint}`, {
+    error_class: isExcluded ? "policy_blocked" : "unknown_tool",
+    recovery: surface.deferred.length > 0 ? "discover_first" : "use_another_tool",
+  });
 }
 
-function notLoaded(host: RunTools, call: Call): Ending {
-  const search = host.modelTools().names.toWire(SEARCH_TOOLS);
-  return ending(
-    "failed",
-    toolError({
-      code: "schema_not_loaded",
-      error_class: "schema_not_loaded",
-      message: `"${call.tool_name}" is deferred: its schema has not been loaded. Call ${search} with {"query": "select:${call.tool_name}"} first, then call the tool again.`,
-      retryable: true,
-      recovery: "discover_first",
-    }),
-  );
-}
-
-function definitionChanged(call: Call, current: RegisteredTool | undefined): Ending {
-  const message =
-    current === undefined
-      ? `"${call.tool_name}" has been removed since it was shown; it is not there any more.`
-      : `"${call.tool_name}" has changed since it was shown. Its new definition comes with the next request: read it, then call again.`;
-  return ending(
-    "failed",
-    toolError({
-      code: "tool_definition_changed",
-      error_class: "schema_not_loaded",
-      message,
-      retryable: current !== undefined,
-      recovery: current === undefined ? "use_another_tool" : "discover_first",
-    }),
-  );
+function notLoaded({ run, tool_name }: Call): Ending {
+  const search = run.modelTools().names.toWire(SEARCH_TOOLS);
+  const message = `"${tool_name}" is deferred: its schema has not been loaded. Call ${search} with {"query": "select:${tool_name}"} first, then call the tool again.`;
+  return endCall("failed", "schema_not_loaded", message);
 }
 
 /** `tool.requested`, with what the model sent as it sent it (SCHEMA-6), without secrets. Returns arguments too long for it. */
-function recordRequest(host: AcceptHost, call: Call, parsed: ParsedArguments): string | undefined {
+function recordRequest(call: Call, parsed: ParsedArguments): string | undefined {
+  const { run, given, tool } = call;
+  const { redactor } = run;
   const data: FactData<"tool.requested"> = {
     index: call.index,
-    surface_revision: host.surface().revision,
-    ...placeOf(call),
+    surface_revision: run.surface().revision,
+    ...placeInTree(call),
   };
-  if (call.nativeId !== undefined && call.nativeId !== call.tool_call_id) {
-    data.native_call_id = call.nativeId;
-  }
-  if (call.tool !== undefined && call.given.name !== call.tool_name)
-    data.native_name = call.given.name;
-  if (call.alias !== undefined) data.alias = call.alias;
-  if (call.given.within !== undefined) data.within_tool_call_id = call.given.within;
-  if (call.given.made_by !== undefined) data.made_by = call.given.made_by;
-  const text = argumentText(call, parsed);
-  const sensitive = call.tool?.input.sensitive ?? [];
-  const isText = typeof call.given.arguments === "string" && sensitive.length === 0;
+  addNativeNames(call, data);
+  if (given.within !== undefined) data.within_tool_call_id = given.within;
+  if (given.made_by !== undefined) data.made_by = given.made_by;
+  const text = argumentText(given.arguments, parsed);
+  const sensitive = tool?.input.sensitive ?? [];
+  const isText = typeof given.arguments === "string" && sensitive.length === 0;
   if (!parsed.ok && !isText) data.model_input_described = true;
   if (sensitive.length > 0) {
     data.model_input = parsed.ok
-      ? host.redactor.value(parsed.value, { sensitive })
+      ? redactor.value(parsed.value, { sensitive })
       : `(${text.length} characters that are not valid arguments, of a tool with sensitive fields)`;
   } else if (text.length <= MAX_RECORDED_ARGUMENTS) {
-    data.model_input = redactedText(host, text, parsed);
+    data.model_input = redactArguments(call, text, parsed);
   } else {
     data.model_input_chars = text.length;
-    data.model_input = redactedPreview(host.redactor, text, MAX_RECORDED_ARGUMENTS);
+    data.model_input = redactedPreview(redactor, text, MAX_RECORDED_ARGUMENTS);
   }
-  host.recorder.recordClean("tool.requested", data, call);
+  run.recorder.recordClean("tool.requested", data, call);
   return data.model_input_chars !== undefined && parsed.ok ? text : undefined;
 }
 
 /** Where its result will hang in the conversation, known before there is one: a crash must not lose it. */
-export function placeOf({ nodeId, parentNodeId }: Call): {
+export function placeInTree({ nodeId, parentNodeId }: Call): {
   node_id: string;
   parent_node_id?: string;
 } {
@@ -221,11 +190,21 @@ export function placeOf({ nodeId, parentNodeId }: Call): {
     : { node_id: nodeId, parent_node_id: parentNodeId };
 }
 
+/** Adds the model's own id and name, where they differ from ours (NAME-2). */
+export function addNativeNames(
+  { nativeId, tool_call_id, tool, given, tool_name, alias }: Call,
+  data: Pick<FactData<"tool.requested">, "native_call_id" | "native_name" | "alias">,
+): void {
+  if (nativeId !== undefined && nativeId !== tool_call_id) data.native_call_id = nativeId;
+  if (tool !== undefined && given.name !== tool_name) data.native_name = given.name;
+  if (alias !== undefined) data.alias = alias;
+}
+
 /** Verbatim where it came as text; an escape may hide from the text what the value shows. */
-function redactedText(host: AcceptHost, text: string, parsed: ParsedArguments): JsonValue {
-  const redacted = host.redactor.text(text);
+function redactArguments({ run }: Call, text: string, parsed: ParsedArguments): JsonValue {
+  const redacted = run.redactor.text(text);
   if (redacted !== text || !parsed.ok || !text.includes("\\")) return redacted;
-  const value = host.redactor.value(parsed.value);
+  const value = run.redactor.value(parsed.value);
   return value === parsed.value ? text : value;
 }
 
@@ -233,12 +212,11 @@ function redactedText(host: AcceptHost, text: string, parsed: ParsedArguments): 
 export const ARGUMENTS_NAME = "arguments.json";
 
 /** After `tool.requested`: a call is on record before anything else happens. */
-async function keepArguments(host: AcceptHost, call: Call, text: string): Promise<void> {
-  const { recorder } = host;
-  const { session_id, run_id } = host.identity;
-  const about = { media_type: "application/json", name: ARGUMENTS_NAME, session_id, run_id };
+async function keepArguments(call: Call, text: string): Promise<void> {
+  const { recorder } = call.run;
   try {
-    const kept = await host.artifacts.write(text, { ...about, tool_call_id: call.tool_call_id });
+    const about = { media_type: "application/json", name: ARGUMENTS_NAME };
+    const kept = await writeArtifact(call, text, about);
     recorder.recordClean("artifact.created", { ...kept }, call);
   } catch (error) {
     if (error instanceof JournalFailure) throw error;
@@ -247,26 +225,16 @@ async function keepArguments(host: AcceptHost, call: Call, text: string): Promis
   }
 }
 
-function argumentText(call: Call, parsed: ParsedArguments): string {
-  const given = call.given.arguments;
+function argumentText(given: unknown, parsed: ParsedArguments): string {
   if (typeof given === "string") return given;
   return parsed.ok ? JSON.stringify(parsed.value) : `(${parsed.message})`;
-}
-
-/** At a length a message can hold. */
-function shorten(name: string): string {
-  return name.length > 200 ? `${name.slice(0, 200)}…` : name;
 }
 
 /** Loaded names that share their last word with what was asked for, or hold it. */
 function nearestNames(asked: string, surface: Surface): string[] {
   const fold = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
-  const wanted = fold(
-    asked
-      .slice(0, 200)
-      .split(/[.:/]|__/)
-      .at(-1) ?? "",
-  );
+  const words = asked.slice(0, MAX_NAME_CHARS).split(/[.:/]|__/);
+  const wanted = fold(words.at(-1) ?? "");
   if (wanted.length < 3) return [];
   return surface.loaded
     .map(({ name }) => name)

@@ -1,19 +1,13 @@
 // One call in progress: what each stage found out about it, and how it can be ended from outside.
 
-import {
-  beginWaiting,
-  type Clock,
-  type ConversationNode,
-  type FactCall,
-  type GivenUp,
-  type Waited,
-} from "../journal/index.ts";
+import type { JsonObject, JsonValue } from "@soong/schema";
 import type { AnyHook } from "../hook/index.ts";
+import { beginWaiting, type FactCall, type GivenUp, type Waited } from "../journal/index.ts";
+import type { ConversationNode } from "../journal/index.ts";
 import type { Judgement, PermissionFacts } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
 import type { HandlerOutcome } from "../result/index.ts";
 import type { CallClass } from "../schedule/index.ts";
-import type { JsonObject, JsonValue } from "@soong/schema";
 import type {
   ContentBlock,
   Effects,
@@ -24,7 +18,7 @@ import type {
   ToolResult,
   ToolStatus,
 } from "../tool/index.ts";
-import type { AddedNode } from "./host.ts";
+import type { AddedNode, CallRun } from "./host.ts";
 
 /** A call as a model or a program makes it. */
 export interface ToolCall {
@@ -48,18 +42,6 @@ export interface Ending {
   executed: boolean;
   /** It passed hooks and permission and could not be planned: PostToolUseFailure fires for it (PIPE-9). */
   unplannable?: true;
-}
-
-/** A call that has its result, which is not on record yet. */
-export interface Finished {
-  readonly result: ToolResult;
-  /** What the model reads, where a hook replaced it. */
-  readonly replaced: ContentBlock[] | undefined;
-  readonly nodes: readonly AddedNode[];
-  /** Something may be different now, inside or outside: no later event makes this undone. */
-  readonly happened: boolean;
-  /** When it ended, where it is put on record later: after which fact, and as which of its turn. */
-  readonly ended?: { readonly after: number; readonly nth: number };
 }
 
 /** An end from outside: abort, interrupt, a sibling, an abandoned attempt. */
@@ -87,15 +69,16 @@ const UNKNOWN_EFFECTS: Effects = {
   repeatable: false,
 };
 
-const NO_NODES: readonly ConversationNode[] = [];
+const NO_NODES: readonly never[] = [];
 
 /** Every field has its place from the start, so that all calls have one shape. */
 export class Call implements FactCall {
+  readonly run: CallRun;
   readonly tool_call_id: string;
   tool_name = "";
-  readonly index: number;
   readonly given: ToolCall;
   readonly nativeId: string | undefined;
+  readonly index: number;
   /** The last node this call leaves in the conversation; allotted on arrival, so that order is call order. */
   readonly nodeId: string;
   readonly parentNodeId: string | undefined;
@@ -126,7 +109,7 @@ export class Call implements FactCall {
   /** Context from hooks for the model, by hook. */
   hookContext: Map<string, string> | undefined = undefined;
   /** The last judgement, and what it was made on. */
-  judged: { facts: PermissionFacts; judgement: Judgement } | undefined = undefined;
+  judged: Judged | undefined = undefined;
   /** The decision, and the fact that records it. */
   decision: string | undefined = undefined;
   decisionRef: string | undefined = undefined;
@@ -151,24 +134,35 @@ export class Call implements FactCall {
   waitsSince = 0;
   /** Time spent waiting for approvals; it counts for nothing (PIPE-6). */
   waitedMs = 0;
-  /** Ended, but its attempt may still be abandoned. */
-  parked: Finished | undefined = undefined;
+
+  // Its end
   result: ToolResult | undefined = undefined;
+  /** What the model reads, where a hook replaced it. */
+  replaced: ContentBlock[] | undefined = undefined;
+  /** What it adds to the conversation beside its result. */
+  added: readonly AddedNode[] = NO_NODES;
+  /** Something may be different now, inside or outside: no later event makes this undone. */
+  happened = false;
+  /** When it ended, where it is put on record later: after which fact, and as which of its turn. */
+  ended: { readonly after: number; readonly nth: number } | undefined = undefined;
+  /** On record, for good: until then its attempt may still be abandoned. */
+  delivered = false;
   /** What it left in the conversation. */
   nodes: readonly ConversationNode[] = NO_NODES;
 
   constructor(
+    run: CallRun,
     tool_call_id: string,
-    index: number,
     given: ToolCall,
-    nativeId: string | undefined,
-    nodeId: string,
-    parentNodeId: string | undefined,
+    index = 0,
+    nodeId = "",
+    parentNodeId?: string,
   ) {
+    this.run = run;
     this.tool_call_id = tool_call_id;
-    this.index = index;
     this.given = given;
-    this.nativeId = nativeId;
+    this.nativeId = typeof given.id === "string" && given.id !== "" ? given.id : undefined;
+    this.index = index;
     this.nodeId = nodeId;
     this.parentNodeId = parentNodeId;
   }
@@ -196,6 +190,14 @@ export class Call implements FactCall {
   }
 }
 
+/** A call whose tool is known and available. */
+export type AcceptedCall = Call & { tool: RegisteredTool };
+
+export interface Judged {
+  readonly facts: PermissionFacts;
+  readonly judgement: Judgement;
+}
+
 /** How the stages of a call act on the turn it is part of. */
 export interface TurnControl {
   /**
@@ -209,12 +211,6 @@ export interface TurnControl {
   stopRun(reason: string, hook: string): void;
 }
 
-/** The tool of a call that was accepted. */
-export function toolOf(call: Call): RegisteredTool {
-  if (call.tool === undefined) throw new Error(`call ${call.tool_call_id} has no tool`);
-  return call.tool;
-}
-
 /** What the call would touch, as far as is known. */
 export function resourcesOf({ plan, targets }: Call): readonly Resource[] {
   return (plan ?? targets)?.resources ?? NO_RESOURCES;
@@ -222,14 +218,14 @@ export function resourcesOf({ plan, targets }: Call): readonly Resource[] {
 
 const NO_RESOURCES: readonly Resource[] = [];
 
-/** Waits for foreign code as long as it may take, or until the call is cancelled. */
+/** Waits for foreign code as long as it may take (Infinity: without a timer), or until the call is cancelled. */
 export function withinCall<T>(
-  clock: Clock,
   call: Call,
-  ms: number | undefined,
   work: () => T | PromiseLike<T>,
+  ms = call.run.config.tools.default_timeout_ms,
 ): Promise<Waited<T> | GivenUp> {
-  const { done, giveUp } = beginWaiting(clock, ms, work);
+  const limit = Number.isFinite(ms) ? ms : undefined;
+  const { done, giveUp } = beginWaiting(call.run.clock, limit, work);
   call.waiter = { cancelled: giveUp };
   if (call.cancellation !== undefined) giveUp();
   return done;
@@ -250,28 +246,13 @@ export function unlessCancelled<T>(
   });
 }
 
-export function ending(
-  status: ToolStatus,
-  error: ToolError,
-  content: HandlerOutcome["content"] = [],
-): Ending {
-  return { status, executed: false, outcome: { status: "failed", content, artifacts: [], error } };
-}
-
-export function cancelledEnding(call: Call): Ending {
-  const { status, error } = call.cancellation as Cancellation;
-  return ending(status, error);
-}
-
 export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (a === undefined || b === undefined || Array.isArray(a) !== Array.isArray(b)) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
-  for (const key of keys) {
-    if (!Object.hasOwn(b, key)) return false;
-    if (!sameJson((a as JsonObject)[key], (b as JsonObject)[key])) return false;
-  }
-  return true;
+  return keys.every(
+    (key) => Object.hasOwn(b, key) && sameJson((a as JsonObject)[key], (b as JsonObject)[key]),
+  );
 }

@@ -1,48 +1,45 @@
 // What a planner and a handler are given (DEF-7). Parts are made when they are looked at, because most
 // handlers look at few; each can be taken out of the object and used by itself.
 
+import type { JsonObject, JsonValue } from "@soong/schema";
+import type { ArtifactInput, ArtifactRecord } from "../journal/index.ts";
 import {
   READING_SUBJECT,
   restrictedGlobs,
   restrictionOf,
   type Policy,
-  type RestrictedPath,
   type ToolFacts,
 } from "../permission/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
-import type { JsonObject, JsonValue } from "@soong/schema";
 import { toolFacts } from "../surface/index.ts";
 import type {
   ArtifactAccess,
+  ArtifactDescription,
   ArtifactRef,
-  ArtifactWriter,
   Places,
   PreparedPlan,
-  Resource,
-  Restriction,
   Roots,
   RunContext,
   TargetsContext,
   ToolContext,
 } from "../tool/index.ts";
 import { PRE_IMAGE } from "../tool/index.ts";
-import { toolOf, type Call } from "./call.ts";
-import { elicit, type ElicitingExecution } from "./elicit.ts";
-import type { RunArtifacts, RunAuthority, RunBase, RunPeople, RunState } from "./host.ts";
-import { createPartialOutput, type PartialOutput } from "./partial-output.ts";
-import { createProgress, type Progress } from "./progress.ts";
+import type { AcceptedCall, Call } from "./call.ts";
+import { PartialOutput, Progress } from "./handler-output.ts";
+import type { RunAuthority } from "./host.ts";
 
 /** What a tool may know of the places of its run before it is judged. */
-export function placesOf(host: RunAuthority, tool: RegisteredTool): Places {
+export function placesOf(run: RunAuthority, tool: RegisteredTool): Places {
   let facts: ToolFacts | undefined;
-  return placesFor(host, () => (facts ??= toolFacts(host.policy, tool)));
+  return placesFor(run, () => (facts ??= toolFacts(run.policy, tool)));
 }
 
 /** The same for whatever reads for the model without a call. */
-export function placesOfReading(host: RunAuthority): Places {
-  return placesFor(host, () => READING_SUBJECT.tool);
+export function placesOfReading(run: RunAuthority): Places {
+  return placesFor(run, () => READING_SUBJECT.tool);
 }
 
+/** Rules, sensitive patterns and guards: a parent's hold for its children, too (PERM-12, PERM-15). */
 function placesFor(
   { roots, policy, hooks, findPath }: RunAuthority,
   asking: () => ToolFacts,
@@ -51,25 +48,18 @@ function placesFor(
     roots,
     findPath,
     sensitiveBy: (path) => sensitiveUnder(policy, path),
-    restrictedBy: (path, access, ignoresCase = false) =>
-      restrictedBy({ policy, hooks }, asking(), { path, access, ignoresCase }),
+    restrictedBy(path, access, ignoresCase = false) {
+      const given = { path, access, ignoresCase };
+      const found = restrictionOf(policy, asking(), given);
+      if (found?.kind === "rule" || found?.decision === "deny") return found;
+      const guard = hooks.guardOf(given, asking());
+      return guard === undefined ? found : { kind: "hook", decision: "ask", by: guard.id };
+    },
     restrictedGlobs: (access) => [
       ...restrictedGlobs(policy, asking(), access),
       ...hooks.guardedGlobs(asking(), access),
     ],
   };
-}
-
-/** Rules, sensitive patterns and guards: a parent's hold for its children, too (PERM-12, PERM-15). */
-function restrictedBy(
-  { policy, hooks }: Pick<RunAuthority, "policy" | "hooks">,
-  asking: ToolFacts,
-  given: RestrictedPath,
-): Restriction | undefined {
-  const found = restrictionOf(policy, asking, given);
-  if (found?.kind === "rule" || found?.decision === "deny") return found;
-  const guard = hooks.guardOf(given, asking);
-  return guard === undefined ? found : { kind: "hook", decision: "ask", by: guard.id };
 }
 
 /** What is sensitive to a parent is so to its children, whatever they were given (PERM-12). */
@@ -78,62 +68,12 @@ function sensitiveUnder(policy: Policy, path: string): string | undefined {
   return own ?? (policy.ceiling && sensitiveUnder(policy.ceiling, path));
 }
 
-type TargetsHost = RunBase & RunAuthority & RunArtifacts & RunState;
+/** Private inside: a tool gets what the interface says and no way to the run behind it. */
+export class PlannerContext implements TargetsContext {
+  readonly #call: AcceptedCall;
 
-export function targetsContext(host: TargetsHost, call: Call): TargetsContext {
-  const { session_id, run_id, agent_id } = host.identity;
-  return {
-    toolCallId: call.tool_call_id,
-    toolName: call.tool_name,
-    sessionId: session_id,
-    runId: run_id,
-    agentId: agent_id,
-    ...placesOf(host, toolOf(call)),
-    runContext: host.runContext(),
-    sourcesOfArtifact: (artifact_id) => sourcesOf(host, toolOf(call), artifact_id),
-    get signal() {
-      return call.signal;
-    },
-  };
-}
-
-async function sourcesOf(
-  host: TargetsHost,
-  tool: RegisteredTool,
-  artifact_id: string,
-): Promise<readonly Resource[]> {
-  const record = await host.artifacts.stat(artifact_id);
-  if (record?.session_id !== host.identity.session_id) return [];
-  const facts = toolFacts(host.policy, tool);
-  const isGuarded = host.hooks.guardedGlobs(facts, "read").length > 0;
-  return host.sourcesOfArtifact(record, host.policy, isGuarded);
-}
-
-/** What a handler leaves behind while it runs; the executor's side of its context. */
-export interface HandlerTraces extends ElicitingExecution {
-  /** Set when the call has ended: nothing the handler still says is heard. */
-  readonly over: boolean;
-  progress: Progress | undefined;
-  partial: PartialOutput | undefined;
-  /** What it wrote outside the conversation: all that is left of a call that is cut short. */
-  artifacts: ArtifactRef[] | undefined;
-  /** Runs it at once when the call has been cut short already. */
-  onCancel(cleanup: () => void | Promise<void>): void;
-}
-
-/** What the context of a handler is made of. */
-export type HandlerHost = TargetsHost & RunPeople;
-
-/** Private inside: a handler gets what the interface says and no way to the run behind it. */
-export class CallContext implements ToolContext {
-  readonly #host: HandlerHost;
-  readonly #call: Call;
-  readonly #traces: HandlerTraces;
-
-  constructor(host: HandlerHost, call: Call, traces: HandlerTraces) {
-    this.#host = host;
+  constructor(call: AcceptedCall) {
     this.#call = call;
-    this.#traces = traces;
   }
 
   get toolCallId(): string {
@@ -143,72 +83,100 @@ export class CallContext implements ToolContext {
     return this.#call.tool_name;
   }
   get sessionId(): string {
-    return this.#host.identity.session_id;
+    return this.#call.run.identity.session_id;
   }
   get runId(): string {
-    return this.#host.identity.run_id;
+    return this.#call.run.identity.run_id;
   }
   get agentId(): string {
-    return this.#host.identity.agent_id;
-  }
-  get roots(): Roots {
-    return this.#host.roots;
+    return this.#call.run.identity.agent_id;
   }
   get signal(): AbortSignal {
     return this.#call.signal;
   }
   get runContext(): RunContext {
-    return this.#host.runContext();
+    return this.#call.run.runContext();
   }
+  get roots(): Roots {
+    return this.#call.run.roots;
+  }
+  get findPath(): Places["findPath"] {
+    return this.#call.run.findPath;
+  }
+  get sensitiveBy(): Places["sensitiveBy"] {
+    return this.#places.sensitiveBy;
+  }
+  get restrictedBy(): Places["restrictedBy"] {
+    return this.#places.restrictedBy;
+  }
+  get restrictedGlobs(): Places["restrictedGlobs"] {
+    return this.#places.restrictedGlobs;
+  }
+  get #places(): Places {
+    return placesOf(this.#call.run, this.#call.tool);
+  }
+  get sourcesOfArtifact(): TargetsContext["sourcesOfArtifact"] {
+    const { run, tool } = this.#call;
+    return async (artifact_id) => {
+      const record = await run.artifacts.stat(artifact_id);
+      if (record?.session_id !== run.identity.session_id) return [];
+      const isGuarded = run.hooks.guardedGlobs(toolFacts(run.policy, tool), "read").length > 0;
+      return run.sourcesOfArtifact(record, run.policy, isGuarded);
+    };
+  }
+}
+
+/** What a handler leaves behind while it runs; the executor's side of its context. */
+export interface HandlerTraces extends Pick<ToolContext, "onCancel" | "waitForPerson" | "elicit"> {
+  /** Set when the call has ended: nothing the handler still says is heard. */
+  readonly over: boolean;
+  progress: Progress | undefined;
+  partial: PartialOutput | undefined;
+  /** What it wrote outside the conversation: all that is left of a call that is cut short. */
+  artifacts: ArtifactRef[] | undefined;
+}
+
+export class HandlerContext extends PlannerContext implements ToolContext {
+  readonly #call: AcceptedCall;
+  readonly #traces: HandlerTraces;
+
+  constructor(call: AcceptedCall, traces: HandlerTraces) {
+    super(call);
+    this.#call = call;
+    this.#traces = traces;
+  }
+
   get plan(): PreparedPlan | undefined {
     return this.#call.plan;
   }
   get idempotencyKey(): string {
     return `${this.sessionId}/${this.toolCallId}`;
   }
-  get sensitiveBy(): ToolContext["sensitiveBy"] {
-    return placesOf(this.#host, toolOf(this.#call)).sensitiveBy;
-  }
-  get sourcesOfArtifact(): ToolContext["sourcesOfArtifact"] {
-    return (artifact_id) => sourcesOf(this.#host, toolOf(this.#call), artifact_id);
-  }
-  get restrictedBy(): ToolContext["restrictedBy"] {
-    return placesOf(this.#host, toolOf(this.#call)).restrictedBy;
-  }
-  get findPath(): ToolContext["findPath"] {
-    return this.#host.findPath;
-  }
-  get restrictedGlobs(): ToolContext["restrictedGlobs"] {
-    return placesOf(this.#host, toolOf(this.#call)).restrictedGlobs;
+  get inlineLimitBytes(): number {
+    const { config, inlineLimitBytes } = this.#call.run;
+    return Math.min(config.tools.inline_limit_bytes, inlineLimitBytes);
   }
   get artifacts(): ArtifactAccess {
-    return artifactAccess(this.#host, this.#call, (ref) => {
-      (this.#traces.artifacts ??= []).push(ref);
-    });
-  }
-  get inlineLimitBytes(): number {
-    return Math.min(this.#host.config.tools.inline_limit_bytes, this.#host.inlineLimitBytes);
+    return artifactAccess(this.#call, (ref) => (this.#traces.artifacts ??= []).push(ref));
   }
   get redact(): ToolContext["redact"] {
-    const { definition, source } = toolOf(this.#call);
+    const { definition, source } = this.#call.tool;
     // As the whole result will be: a trusted tool may keep look-alikes of keys as they are.
     const scope = (source.trusted ? definition.redaction : undefined) ?? "full";
-    return (text) => this.#host.redactor.text(text, scope);
+    return (text) => this.#call.run.redactor.text(text, scope);
   }
   get progress(): ToolContext["progress"] {
     return (update) => {
-      const traces = this.#traces;
-      if (traces.over) return;
-      traces.progress ??= createProgress(this.#host, this.#call);
-      traces.progress.report(update);
+      if (this.#traces.over) return;
+      (this.#traces.progress ??= new Progress(this.#call)).report(update);
     };
   }
   get output(): ToolContext["output"] {
     return (chunk: unknown) => {
-      const traces = this.#traces;
-      if (traces.over) return;
-      traces.partial ??= createPartialOutput(this.#host.redactor, () => this.artifacts);
-      traces.partial.push(String(chunk));
+      if (this.#traces.over) return;
+      const { redactor } = this.#call.run;
+      this.#traces.partial ??= new PartialOutput(redactor, () => this.artifacts);
+      this.#traces.partial.push(String(chunk));
     };
   }
   get onCancel(): ToolContext["onCancel"] {
@@ -218,59 +186,59 @@ export class CallContext implements ToolContext {
     return (answer) => this.#traces.waitForPerson(answer);
   }
   get elicit(): ToolContext["elicit"] {
-    return (request) => elicit(this.#host, this.#call, request, this.#traces);
+    return (request) => this.#traces.elicit(request);
   }
 }
 
-/** Artifacts a call writes carry the call, and each is a fact. */
-function artifactWriter(
-  host: RunBase & RunArtifacts,
-  call: Call,
-  onCreated: (ref: ArtifactRef) => void,
-): ArtifactWriter {
-  const { session_id, run_id } = host.identity;
-  const own = { session_id, run_id, tool_call_id: call.tool_call_id };
+/**
+ * Artifacts a call writes carry the call, and each is a fact. It reads only what this session wrote: an id of another
+ * session is as unknown as one nobody gave out.
+ */
+function artifactAccess(call: Call, onCreated: (ref: ArtifactRef) => void): ArtifactAccess {
+  const { artifacts, identity, recorder } = call.run;
   const created = (record: ArtifactRef): ArtifactRef => {
-    const ref = refOf(record);
+    const ref = artifactRef(record);
     onCreated(ref);
-    host.recorder.record("artifact.created", { ...ref }, call);
+    recorder.record("artifact.created", { ...ref }, call);
     return ref;
   };
+  const stat = async (artifact_id: string): Promise<ArtifactRef | undefined> => {
+    const record = await artifacts.stat(artifact_id);
+    const isOwn = record?.session_id === identity.session_id;
+    return isOwn && record.media_type !== PRE_IMAGE ? artifactRef(record) : undefined;
+  };
   return {
-    async write(bytes, about) {
-      return created(await host.artifacts.write(bytes, { ...about, ...own }));
-    },
+    stat,
+    write: async (bytes, about) => created(await writeArtifact(call, bytes, about)),
     open(about) {
-      const sink = host.artifacts.open({ ...about, ...own });
+      const sink = artifacts.open(artifactInput(call, about));
       return {
         write: (bytes) => sink.write(bytes),
         close: async () => created(await sink.close()),
         discard: async () => sink.discard(),
       };
     },
-  };
-}
-
-/** Only what this session wrote: an id of another session is as unknown as one nobody gave out. */
-function artifactAccess(
-  host: RunBase & RunArtifacts,
-  call: Call,
-  onCreated: (ref: ArtifactRef) => void,
-): ArtifactAccess {
-  const stat = async (artifact_id: string): Promise<ArtifactRef | undefined> => {
-    const record = await host.artifacts.stat(artifact_id);
-    const isOwn = record?.session_id === host.identity.session_id;
-    return isOwn && record.media_type !== PRE_IMAGE ? refOf(record) : undefined;
-  };
-  return {
-    ...artifactWriter(host, call, onCreated),
-    stat,
     read: async (artifact_id, range) =>
-      (await stat(artifact_id)) && (await host.artifacts.read(artifact_id, range)),
+      (await stat(artifact_id)) && (await artifacts.read(artifact_id, range)),
   };
 }
 
-function refOf({ artifact_id, media_type, size, sha256, name }: ArtifactRef): ArtifactRef {
+export async function writeArtifact(
+  call: Call,
+  bytes: string | Uint8Array,
+  about: ArtifactDescription,
+): Promise<ArtifactRecord> {
+  return call.run.artifacts.write(bytes, artifactInput(call, about));
+}
+
+function artifactInput({ run, tool_call_id }: Call, about: ArtifactDescription): ArtifactInput {
+  const { session_id, run_id } = run.identity;
+  return { ...about, session_id, run_id, tool_call_id };
+}
+
+/** A record has more fields, which are no business of the model's. */
+export function artifactRef(record: ArtifactRef): ArtifactRef {
+  const { artifact_id, media_type, size, sha256, name } = record;
   return { artifact_id, media_type, size, sha256, ...(name === undefined ? {} : { name }) };
 }
 

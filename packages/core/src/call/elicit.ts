@@ -1,12 +1,11 @@
 // A question from inside a tool (MCP-5, HOOK-6): hooks first, then a person, else declined.
 
+import { asRecord, isJsonObject } from "@soong/schema";
 import { runHook, type HookPorts } from "../hook/index.ts";
 import type { GivenUp, Waited } from "../journal/index.ts";
-import type { JsonObject } from "@soong/schema";
 import type { ElicitationAnswer, ElicitationRequest } from "../tool/index.ts";
-import type { Call } from "./call.ts";
-import { hookPorts, hookSubject, notifyHooks, type HookHost } from "./hook-view.ts";
-import type { RunBase, RunPeople } from "./host.ts";
+import type { AcceptedCall } from "./call.ts";
+import { hookPorts, hookSubject, notifyHooks } from "./call-hooks.ts";
 
 /** The handler at work: waiting inside it must not outlast it. */
 export interface ElicitingExecution {
@@ -15,77 +14,54 @@ export interface ElicitingExecution {
 }
 
 export async function elicit(
-  host: HookHost & RunPeople,
-  call: Call,
+  call: AcceptedCall,
   request: ElicitationRequest,
   execution: ElicitingExecution,
 ): Promise<ElicitationAnswer> {
-  const about = { ...hookAbout(host, call), request };
-  const ports: HookPorts = {
-    ...hookPorts(host, call),
-    wait: (ms, work) => execution.within(ms, work),
-  };
-  const answer = (await hooksAnswer()) ?? (await personsAnswer());
-  for (const hook of host.hooks.matching("ElicitationResult", hookSubject(call))) {
-    await runHook(hook, "ElicitationResult", { ...about, answer }, ports, call);
+  const { hooks, identity, recorder, redactor } = call.run;
+  const { tool_call_id, tool_name } = call;
+  const payload = { session_id: identity.session_id, tool_call_id, tool_name, request };
+  const wait: HookPorts["wait"] = (ms, work) => execution.within(ms, work);
+  const ports: HookPorts = { ...hookPorts(call), wait };
+  let answer: ElicitationAnswer | undefined;
+  for (const hook of hooks.matching("Elicitation", hookSubject(call))) {
+    const outcome = await runHook(hook, "Elicitation", payload, ports, call);
+    const { action, content } = outcome.ok ? outcome.answer : {};
+    if (action === undefined || action === "pass") continue;
+    answer = content === undefined ? { action } : { action, content };
+    break;
   }
-  const data = {
-    message: host.redactor.text(request.message),
-    mode: request.mode,
-    action: answer.action,
-  };
-  host.recorder.record("mcp.server.elicitation", data, call);
+  answer ??= await askPerson(call, request, execution);
+  for (const hook of hooks.matching("ElicitationResult", hookSubject(call))) {
+    await runHook(hook, "ElicitationResult", { ...payload, answer }, ports, call);
+  }
+  const { mode } = request;
+  const message = redactor.text(request.message);
+  recorder.record("mcp.server.elicitation", { message, mode, action: answer.action }, call);
   return answer;
-
-  async function hooksAnswer(): Promise<ElicitationAnswer | undefined> {
-    for (const hook of host.hooks.matching("Elicitation", hookSubject(call))) {
-      const outcome = await runHook(hook, "Elicitation", about, ports, call);
-      if (!outcome.ok) continue;
-      const { action, content } = outcome.answer;
-      if (action === undefined || action === "pass") continue;
-      return content === undefined ? { action } : { action, content };
-    }
-    return undefined;
-  }
-
-  async function personsAnswer(): Promise<ElicitationAnswer> {
-    const { elicit: ask } = host;
-    if (ask === undefined || call.given.made_by === "runtime") return { action: "decline" };
-    const asked = execution.within(host.config.permissions.ask_timeout_ms, () =>
-      ask(
-        {
-          ...request,
-          tool_name: call.tool_name,
-          tool_call_id: call.tool_call_id,
-        },
-        {
-          signal: call.signal,
-        },
-      ),
-    );
-    const [waited] = await Promise.all([
-      execution.waitForPerson(asked),
-      notifyHooks(host, call, "elicitation", request.message),
-    ]);
-    return waited.kind === "answered" ? readElicitation(waited.value) : { action: "decline" };
-  }
 }
 
-function hookAbout(host: RunBase, call: Call) {
-  const { tool_call_id, tool_name } = call;
-  return { session_id: host.identity.session_id, tool_call_id, tool_name };
+async function askPerson(
+  call: AcceptedCall,
+  request: ElicitationRequest,
+  execution: ElicitingExecution,
+): Promise<ElicitationAnswer> {
+  const { elicit: ask, config } = call.run;
+  if (ask === undefined || call.given.made_by === "runtime") return { action: "decline" };
+  const { tool_call_id, tool_name, signal } = call;
+  const asked = execution.within(config.permissions.ask_timeout_ms, () =>
+    ask({ ...request, tool_name, tool_call_id }, { signal }),
+  );
+  const [waited] = await Promise.all([
+    execution.waitForPerson(asked),
+    notifyHooks(call, "elicitation", request.message),
+  ]);
+  return waited.kind === "answered" ? readElicitation(waited.value) : { action: "decline" };
 }
 
 /** Whatever is not a clear yes with content is a no. */
 function readElicitation(given: unknown): ElicitationAnswer {
-  const { action, content } = (typeof given === "object" && given !== null ? given : {}) as {
-    action?: unknown;
-    content?: unknown;
-  };
-  if (action === "accept") {
-    return typeof content === "object" && content !== null && !Array.isArray(content)
-      ? { action, content: content as JsonObject }
-      : { action };
-  }
+  const { action, content } = asRecord(given);
+  if (action === "accept") return isJsonObject(content) ? { action, content } : { action };
   return { action: action === "cancel" ? "cancel" : "decline" };
 }

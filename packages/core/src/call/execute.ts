@@ -1,41 +1,36 @@
 // Runs a handler (DEF-7, PIPE-5…7): with its own time, its progress, a way to be cancelled, and an end in
 // every case. A handler that blocks the thread for ever is beyond anything in the same thread.
 
-import { beginWaiting, within, type GivenUp, type Waited } from "../journal/index.ts";
-import { readReturn, readThrown, type HandlerOutcome } from "../result/index.ts";
+import { beginWaiting, within, type Clock, type GivenUp, type Waited } from "../journal/index.ts";
+import { readReturn, readThrown } from "../result/index.ts";
 import {
   isPromise,
-  toolError,
   type ArtifactRef,
   type ContentBlock,
+  type ElicitationAnswer,
+  type ElicitationRequest,
   type ToolContext,
   type ToolError,
   type ToolStatus,
 } from "../tool/index.ts";
-import { toolOf, type Call, type Ending, type TurnControl } from "./call.ts";
-import { CallContext, type HandlerHost, type HandlerTraces } from "./context.ts";
-import type { Deadline, Deadlines } from "./deadlines.ts";
-import type { PartialOutput } from "./partial-output.ts";
-import type { Progress } from "./progress.ts";
+import type { AcceptedCall, Ending, TurnControl } from "./call.ts";
+import { HandlerContext, type HandlerTraces } from "./context.ts";
+import { elicit } from "./elicit.ts";
+import { callError } from "./endings.ts";
+import type { PartialOutput, Progress } from "./handler-output.ts";
+import type { Deadline } from "./host.ts";
 
 /** After this many yields without a pause, other work gets its turn: a generator may yield for ever. */
 const YIELDS_IN_A_ROW = 64;
 
-type ExecutionHost = HandlerHost & { readonly deadlines: Deadlines };
-
-export function executeCall(host: ExecutionHost, call: Call, turn: TurnControl): Promise<Ending> {
-  return new Execution(host, call, turn).run();
-}
-
 /** One handler at work. It ends with whichever comes first: its own end, its time, a cancellation. */
-class Execution implements HandlerTraces, Deadline {
+export class Execution implements HandlerTraces, Deadline {
   over = false;
   progress: Progress | undefined = undefined;
   partial: PartialOutput | undefined = undefined;
   artifacts: ArtifactRef[] | undefined = undefined;
   at = Number.POSITIVE_INFINITY;
-  readonly #host: ExecutionHost;
-  readonly #call: Call;
+  readonly #call: AcceptedCall;
   readonly #turn: TurnControl;
   readonly #limit: number;
   #remaining: number;
@@ -47,67 +42,67 @@ class Execution implements HandlerTraces, Deadline {
   #generator: AsyncGenerator<unknown, unknown> | undefined = undefined;
   #end: (end: Ending | Promise<Ending>) => void = () => {};
 
-  constructor(host: ExecutionHost, call: Call, turn: TurnControl) {
-    this.#host = host;
+  constructor(call: AcceptedCall, turn: TurnControl) {
     this.#call = call;
     this.#turn = turn;
-    this.#limit = timeoutOf(host, call);
+    this.#limit = timeoutOf(call);
     this.#remaining = this.#limit;
   }
 
   run(): Promise<Ending> {
     return new Promise((resolve) => {
       this.#end = resolve;
-      this.at = this.#host.clock.monotonic() + this.#limit;
+      this.at = this.#call.run.clock.monotonic() + this.#limit;
       // A promise of our own, because a foreign `then` may call back twice or throw.
       new Promise((take) => {
         take(this.#callHandler());
       }).then(
         (value) => {
-          if (this.close()) resolve(executed(readReturn(value)));
+          if (this.#close()) resolve(endExecuted(readReturn(value)));
           else this.#recordLate("returned");
         },
         (error: unknown) => {
-          if (this.close()) resolve(executed(readThrown(error)));
+          if (this.#close()) resolve(endExecuted(readThrown(error)));
           else this.#recordLate("threw");
         },
       );
       this.#call.waiter = this;
       // A handler that cancels its own call and has a value to return, returns it.
-      if (this.#call.cancellation !== undefined)
+      if (this.#call.cancellation !== undefined) {
         void Promise.resolve().then(() => this.cancelled());
-      if (this.#pauses === 0) this.#host.deadlines.add(this);
+      }
+      if (this.#pauses === 0) this.#call.run.deadlines.add(this);
     });
   }
 
   #callHandler(): unknown {
-    const context = new CallContext(this.#host, this.#call, this);
-    const returned: unknown = toolOf(this.#call).definition.handler(this.#call.input, context);
+    const { tool, input } = this.#call;
+    const returned: unknown = tool.definition.handler(input, new HandlerContext(this.#call, this));
     if (!isAsyncGenerator(returned)) return returned;
     this.#generator = returned;
     return this.#drain(returned);
   }
 
   /** From then on the handler is ignored. False when it was closed before. */
-  close(): boolean {
+  #close(): boolean {
     if (this.over) return false;
     this.over = true;
-    this.#host.deadlines.remove(this);
-    this.#closeProgress();
-    this.#questions?.forEach((giveUp) => giveUp());
-    if (!this.#isCutShort) this.partial?.discard();
-    return true;
-  }
-
-  /** A journal that fails must not keep the call from ending; its result will say so. */
-  #closeProgress(): void {
+    this.#call.run.deadlines.remove(this);
     try {
       this.progress?.close();
     } catch {
-      // As above.
+      // A journal that fails must not keep the call from ending; its result will say so.
     }
+    this.#questions?.forEach((giveUp) => giveUp());
+    if (!this.#isCutShort) void this.partial?.discard();
+    return true;
   }
 
+  elicit(request: ElicitationRequest): Promise<ElicitationAnswer> {
+    return elicit(this.#call, request, this);
+  }
+
+  /** Runs it at once when the call has been cut short already. */
   onCancel(cleanup: () => void | Promise<void>): void {
     if (this.#isCutShort)
       void Promise.resolve()
@@ -121,7 +116,7 @@ class Execution implements HandlerTraces, Deadline {
     work: () => T | PromiseLike<T>,
   ): Promise<Waited<T> | GivenUp> {
     if (this.over) return { kind: "given_up" };
-    const { done, giveUp } = beginWaiting(this.#host.clock, ms, work);
+    const { done, giveUp } = beginWaiting(this.#call.run.clock, ms, work);
     const questions = (this.#questions ??= new Set());
     questions.add(giveUp);
     try {
@@ -132,14 +127,8 @@ class Execution implements HandlerTraces, Deadline {
   }
 
   expired(): void {
-    const { tool_name } = this.#call;
-    const error = toolError({
-      code: "timed_out",
-      error_class: "timeout",
-      message: `${tool_name} did not end within ${this.#limit} ms and was stopped.`,
-      retryable: true,
-      recovery: "retry",
-    });
+    const message = `${this.#call.tool_name} did not end within ${this.#limit} ms and was stopped.`;
+    const error = callError("timed_out", message);
     this.#call.abort(error.message);
     this.#cutShort("timed_out", error);
   }
@@ -153,26 +142,24 @@ class Execution implements HandlerTraces, Deadline {
   async waitForPerson<T>(answer: Promise<T>): Promise<T> {
     this.#pauses += 1;
     if (this.#pauses === 1) {
-      this.#host.deadlines.remove(this);
-      this.#remaining = this.at - this.#host.clock.monotonic();
+      this.#call.run.deadlines.remove(this);
+      this.#remaining = this.at - this.#call.run.clock.monotonic();
     }
     try {
       return await this.#turn.waitForPerson(this.#call, answer);
     } finally {
       this.#pauses -= 1;
-      if (this.#pauses === 0 && !this.over) this.#runClock();
+      if (this.#pauses === 0 && !this.over) {
+        this.at = this.#call.run.clock.monotonic() + this.#remaining;
+        this.#call.run.deadlines.add(this);
+      }
     }
-  }
-
-  #runClock(): void {
-    this.at = this.#host.clock.monotonic() + this.#remaining;
-    this.#host.deadlines.add(this);
   }
 
   #cutShort(status: ToolStatus, error: ToolError): void {
     if (this.over) return;
     this.#isCutShort = true;
-    this.close();
+    this.#close();
     if (this.#generator !== undefined) void giveUp(this.#generator);
     this.#end(this.#afterCleanUp(status, error));
   }
@@ -181,7 +168,7 @@ class Execution implements HandlerTraces, Deadline {
   async #afterCleanUp(status: ToolStatus, error: ToolError): Promise<Ending> {
     const cleanups = this.#cleanups;
     if (cleanups !== undefined) {
-      await within(this.#host.clock, this.#host.config.tools.cancel_grace_ms, () =>
+      await within(this.#call.run.clock, this.#call.run.config.tools.cancel_grace_ms, () =>
         Promise.allSettled(cleanups.map(async (cleanup) => cleanup())),
       );
     }
@@ -192,7 +179,7 @@ class Execution implements HandlerTraces, Deadline {
   }
 
   async #drain(generator: AsyncGenerator<unknown, unknown>): Promise<unknown> {
-    const { progress } = new CallContext(this.#host, this.#call, this);
+    const { progress } = new HandlerContext(this.#call, this);
     for (let count = 1; ; count += 1) {
       const step = await generator.next();
       if (step.done === true) return step.value;
@@ -200,7 +187,7 @@ class Execution implements HandlerTraces, Deadline {
       progress(readProgress(step.value));
       if (count % YIELDS_IN_A_ROW === 0) {
         await new Promise<void>((go) => {
-          this.#host.clock.after(0, go);
+          this.#call.run.clock.after(0, go);
         });
       }
     }
@@ -209,32 +196,31 @@ class Execution implements HandlerTraces, Deadline {
   /** Too late to count: the call has ended without it (PIPE-5). */
   #recordLate(how: string): void {
     try {
-      this.#host.recorder.record("tool.late", { how }, this.#call, "warn");
+      this.#call.run.recorder.record("tool.late", { how }, this.#call, "warn");
     } catch {
       // The session is over or its journal broken: there is nobody left to tell.
     }
   }
 }
 
-function artifactBlock({ artifact_id, media_type, size, name }: ArtifactRef): ContentBlock {
-  const named = name === undefined ? {} : { name };
-  return { type: "artifact_ref", artifact_id, media_type, size, ...named };
+export function artifactBlock({ sha256: _hash, ...ref }: ArtifactRef): ContentBlock {
+  return { type: "artifact_ref", ...ref };
 }
 
-function executed(outcome: HandlerOutcome): Ending {
+function endExecuted(outcome: Ending["outcome"]): Ending {
   return { status: outcome.status, outcome, executed: true };
 }
 
 /** PIPE-5. The model chooses only where the tool lets it, and never above the maximum. */
-function timeoutOf(host: ExecutionHost, call: Call): number {
-  const { definition, source } = toolOf(call);
+function timeoutOf({ run, tool, input }: AcceptedCall): number {
+  const { definition, source } = tool;
   if (definition.starts_agent === true && source.kind === "agent") {
-    return host.config.agents.child_timeout_ms;
+    return run.config.agents.child_timeout_ms;
   }
-  const { default_timeout_ms, max_timeout_ms } = host.config.tools;
+  const { default_timeout_ms, max_timeout_ms } = run.config.tools;
   let asked: unknown;
   try {
-    asked = definition.timeoutFor?.(call.input);
+    asked = definition.timeoutFor?.(input);
   } catch {
     asked = undefined;
   }
@@ -260,4 +246,54 @@ async function giveUp(generator: AsyncGenerator<unknown, unknown>): Promise<void
 function readProgress(given: unknown): Parameters<ToolContext["progress"]>[0] {
   if (typeof given === "string") return { message: given };
   return typeof given === "object" && given !== null ? given : {};
+}
+
+/**
+ * The deadlines of the calls that run at the moment, on one timer: there are few of them at a time, and a timer each
+ * would cost more than the calls.
+ */
+export class Deadlines {
+  readonly #clock: Clock;
+  readonly #running = new Set<Deadline>();
+  #armedFor = Number.POSITIVE_INFINITY;
+  #disarm: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  add(deadline: Deadline): void {
+    this.#running.add(deadline);
+    if (deadline.at < this.#armedFor) this.#arm(deadline.at);
+  }
+
+  remove(deadline: Deadline): void {
+    // Left armed for the others: it finds nothing due then, and arms itself for what is next.
+    if (this.#running.delete(deadline) && this.#running.size === 0) this.#rest();
+  }
+
+  #arm(at: number): void {
+    this.#disarm?.();
+    this.#armedFor = at;
+    this.#disarm = this.#clock.after(at - this.#clock.monotonic(), () => this.#fire());
+  }
+
+  #rest(): void {
+    this.#disarm?.();
+    this.#disarm = undefined;
+    this.#armedFor = Number.POSITIVE_INFINITY;
+  }
+
+  #fire(): void {
+    this.#rest();
+    const now = this.#clock.monotonic();
+    for (const deadline of this.#running) {
+      if (deadline.at > now) continue;
+      this.#running.delete(deadline);
+      deadline.expired();
+    }
+    let next = Number.POSITIVE_INFINITY;
+    for (const { at } of this.#running) next = Math.min(next, at);
+    if (next < this.#armedFor) this.#arm(next);
+  }
 }

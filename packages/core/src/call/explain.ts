@@ -1,6 +1,7 @@
 // `explain` (PERM-11): what would happen to a call, without running it. The same stages as a real call,
 // up to the decision, on a recorder that keeps nothing.
 
+import { omitUndefined, type JsonValue } from "@soong/schema";
 import {
   createMemoryArtifacts,
   type Fact,
@@ -17,15 +18,21 @@ import {
   type Judgement,
   type UnmatchedRule,
 } from "../permission/index.ts";
-import type { JsonValue } from "@soong/schema";
 import type { Effects, Plan, ToolError } from "../tool/index.ts";
 import { acceptCall, resolveName } from "./accept-call.ts";
-import { Call, type Ending, type ToolCall } from "./call.ts";
-import { hookSubject, reachedGuard, seenInput } from "./hook-view.ts";
-import type { CallHost } from "./host.ts";
-import { callDigest, isFinalDeny, permissionFacts, planAdds } from "./permission-facts.ts";
+import { Call, type AcceptedCall, type Ending, type Judged, type ToolCall } from "./call.ts";
+import { hookSubject, reachedGuard, seenInput } from "./call-hooks.ts";
+import type { CallRun } from "./host.ts";
+import {
+  callDigest,
+  isFinalDeny,
+  isPrivatePreview,
+  isUntoldBeforeYes,
+  mayReadTargets,
+  permissionFacts,
+  planAdds,
+} from "./permission-facts.ts";
 import { planCall, resolveTargets } from "./plan-call.ts";
-import { isPrivatePreview, isUntoldBeforeYes, mayReadTargets } from "./readable-targets.ts";
 
 export type Explanation =
   | {
@@ -59,43 +66,36 @@ export interface ExplainedJudgement extends Pick<Judgement, "decision" | "reason
   stage: "targets" | "plan";
 }
 
-export async function explainCall(host: CallHost, given: ToolCall): Promise<Explanation> {
-  const quiet: CallHost = {
-    ...host,
+export async function explainCall(run: CallRun, given: ToolCall): Promise<Explanation> {
+  const { hooks, policy, redactor } = run;
+  const quiet: CallRun = {
+    ...run,
     recorder: silentRecorder(),
-    artifacts: { ...createMemoryArtifacts(), stat: (id) => host.artifacts.stat(id) },
+    artifacts: { ...createMemoryArtifacts(), stat: (id) => run.artifacts.stat(id) },
     refreshNextTurn() {},
   };
-  const call = new Call(given.id ?? "explained", 0, given, given.id, "", undefined);
-  resolveName(quiet, call);
-  const refused = await acceptCall(quiet, call);
-  if (refused !== undefined) return refusal(host, call.tool_name, refused.ending);
-  const problem = await resolveTargets(quiet, call);
-  if (problem !== undefined) return refusal(host, call.tool_name, problem);
-  if (host.hooks.has("PreToolUse")) call.hookVerdict = reachedGuard(host, call);
-  let facts = permissionFacts(call, host.runContext());
-  let judgement = evaluate(host.policy, facts, host.grants);
-  const judgements = [explained("targets", judgement)];
-  if (!isFinalDeny(call, { facts, judgement })) {
-    const end = (await planCall(quiet, call)) ?? call.planFailure;
+  const call = new Call(quiet, given.id ?? "explained", given) as AcceptedCall;
+  resolveName(call);
+  const problem = (await acceptCall(call))?.ending ?? (await resolveTargets(call));
+  if (problem !== undefined) return explainRefusal(call, problem);
+  if (hooks.has("PreToolUse")) call.hookVerdict = reachedGuard(call);
+  let judged = judge();
+  const judgements = [explainJudgement("targets", judged.judgement)];
+  if (!isFinalDeny(call, judged)) {
+    const end = (await planCall(call)) ?? call.planFailure;
     // Where the real call would put a question first, nothing of its plan is told here either.
-    const isAsked = judgement.decision === "ask" && !mayReadTargets(host, call);
-    if (end !== undefined && (end !== call.planFailure || !isAsked))
-      return {
-        ...refusal(host, call.tool_name, end),
-        judgements: host.redactor.value(judgements),
-      };
-    const isUntold = isUntoldBeforeYes(host, call, { facts, judgement });
-    if (end === undefined && !isUntold && planAdds(call, facts)) {
-      facts = permissionFacts(call, host.runContext());
-      judgement = evaluate(host.policy, facts, host.grants);
-      judgements.push(explained("plan", judgement));
+    const isAsked = judged.judgement.decision === "ask" && !mayReadTargets(call);
+    if (end !== undefined && (end !== call.planFailure || !isAsked)) {
+      return { ...explainRefusal(call, end), judgements: redactor.value(judgements) };
+    }
+    if (end === undefined && !isUntoldBeforeYes(call, judged) && planAdds(call, judged.facts)) {
+      judged = judge();
+      judgements.push(explainJudgement("plan", judged.judgement));
     }
   }
+  const { facts, judgement } = judged;
   const subject = hookSubject(call);
-  const hooks = [...host.hooks.matching("PreToolUse", subject)];
-  if (judgement.decision === "ask")
-    hooks.push(...host.hooks.matching("PermissionRequest", subject));
+  const asked = judgement.decision === "ask" ? hooks.matching("PermissionRequest", subject) : [];
   const explanation: Explanation = {
     outcome: judgement.decision,
     tool_name: call.tool_name,
@@ -103,38 +103,40 @@ export async function explainCall(host: CallHost, given: ToolCall): Promise<Expl
     chain: judgement.chain,
     judgements,
     effects: call.effects,
-    observable_input: seenInput(host, call).redacted,
-    ...(call.plan === undefined ? {} : { plan: withoutPrivate(host, call, call.plan) }),
+    observable_input: seenInput(call).redacted,
+    ...omitUndefined({ plan: call.plan && withoutPrivate(call, call.plan) }),
     scopes: judgement.scopes,
     digest: callDigest(call),
-    hooks: hooks.map(({ id }) => id),
-    unmatched_rules: unmatchedRules(host.policy, facts),
+    hooks: [...hooks.matching("PreToolUse", subject), ...asked].map(({ id }) => id),
+    unmatched_rules: unmatchedRules(policy, facts),
   };
-  return host.redactor.value(explanation);
+  return redactor.value(explanation);
+
+  function judge(): Judged {
+    const facts = permissionFacts(call, run.runContext());
+    return { facts, judgement: evaluate(policy, facts, run.grants) };
+  }
 }
 
 /** What planning saw of a restricted file is for the person who is asked alone (PIPE-9). */
-function withoutPrivate(host: CallHost, call: Call, plan: Plan): Plan {
+function withoutPrivate(call: AcceptedCall, plan: Plan): Plan {
   const { preview, pre_images: _images, destructive: _destructive, ...rest } = plan;
-  return preview !== undefined && isPrivatePreview(host, call, preview) ? rest : plan;
+  return preview !== undefined && isPrivatePreview(call, preview) ? rest : plan;
 }
 
-function explained(
+function explainJudgement(
   stage: ExplainedJudgement["stage"],
   { decision, reason, chain }: Judgement,
 ): ExplainedJudgement {
   return { stage, decision, reason, chain };
 }
 
-function refusal(
-  host: CallHost,
-  tool_name: string,
-  end: Ending,
+function explainRefusal(
+  { run, tool_name }: Call,
+  { status, outcome }: Ending,
 ): Extract<Explanation, { outcome: "refused" }> {
-  const { error } = end.outcome;
-  if (error === undefined) throw new Error(`the refusal of ${tool_name} has no error`);
-  const redacted = host.redactor.value(error);
-  return { outcome: "refused", tool_name, status: end.status, error: redacted };
+  if (outcome.error === undefined) throw new Error(`the refusal of ${tool_name} has no error`);
+  return { outcome: "refused", tool_name, status, error: run.redactor.value(outcome.error) };
 }
 
 /** Explaining leaves no trace: nothing happened. */

@@ -1,338 +1,212 @@
 // The last third of PIPE-1: map result → post-hooks → and, in one entry, the result's nodes and the
 // terminal fact (PIPE-3, RESULT-7, HOOK-6).
 
-import { runHook, type HookOutcome } from "../hook/index.ts";
-import {
-  terminalFactType,
-  type ArtifactRecord,
-  type ConversationNode,
-  type Fact,
-} from "../journal/index.ts";
+import { isPlainRecord, omitUndefined } from "@soong/schema";
+import { terminalFactType, type ConversationNode, type Fact } from "../journal/index.ts";
 import type { RegisteredTool } from "../registry/index.ts";
-import {
-  boundResult,
-  fitsInline,
-  mapResult,
-  viewsOf,
-  type KeepOverflow,
-  type MappingRules,
-} from "../result/index.ts";
-import { isPlainRecord } from "@soong/schema";
+import { boundResult, fitsInline, mapResult, viewsOf, type MappingRules } from "../result/index.ts";
 import {
   isPromise,
   messageOf,
-  toolError,
-  type ContentBlock,
   type ContextNode,
   type ResultMetadata,
   type ToolError,
   type ToolResult,
   type ToolStatus,
 } from "../tool/index.ts";
-import type { Call, Ending, Finished } from "./call.ts";
-import { freezeContext } from "./context.ts";
-import {
-  hookIdentity,
-  hookPorts,
-  hookSubject,
-  matchedPath,
-  seenInput,
-  type HookHost,
-} from "./hook-view.ts";
-import type { AddedNode, CallHost, RunArtifacts, RunBase, RunState } from "./host.ts";
-import { validateOutput } from "./validate-output.ts";
+import { addNativeNames } from "./accept-call.ts";
+import type { AcceptedCall, Call, Ending } from "./call.ts";
+import { hookNode, runPostToolHooks } from "./call-hooks.ts";
+import { freezeContext, writeArtifact } from "./context.ts";
+import { callError } from "./endings.ts";
+import type { AddedNode } from "./host.ts";
+import { validateOutput } from "./validate.ts";
 
-type FinishHost = HookHost & RunArtifacts & RunState & Pick<CallHost, "mappingRules">;
-
-export async function finishCall(host: FinishHost, call: Call, given: Ending): Promise<Finished> {
+/** Sets the result of the call and what it adds to the conversation. */
+export async function finishCall(call: Call, given: Ending): Promise<void> {
+  const { run, tool, tool_call_id, tool_name } = call;
   const end =
-    given.executed && call.tool?.output !== undefined
-      ? await validateOutput(host, call, call.tool.output, given)
+    given.executed && tool?.output !== undefined
+      ? await validateOutput(call, tool.output, given)
       : given;
-  const { outcome, status } = end;
-  const rules = end.executed ? mappingRules(host, call.tool) : kernelRules(host, call.tool);
-  let result = mapResult(
-    {
-      tool_call_id: call.tool_call_id,
-      tool_name: call.tool_name,
-      metadata: metadataOf(host, call, status),
-    },
-    status,
-    outcome,
-    rules,
-  );
+  const { outcome, status, executed } = end;
+  const rules = mappingRules(call, executed);
+  const frame = { tool_call_id, tool_name, metadata: describeExecution(call, status) };
+  let result = mapResult(frame, status, outcome, rules);
   if (!fitsInline(result, outcome, rules.limit)) {
-    const keep: KeepOverflow = (text, about) => keepOverflow(host, call, text, about);
-    result = await boundResult(result, outcome, rules.limit, keep);
+    result = await boundResult(result, outcome, rules.limit, async (text, about) => {
+      const kept = await writeArtifact(call, text, about);
+      run.recorder.record("artifact.created", { ...kept }, call);
+      return kept;
+    });
   }
-  const accepted = call.tool?.source.trusted === false ? withoutAdditions(host, call, end) : end;
-  modifyContext(host, call, accepted);
-  const nodes = pendingNodes(host, call, accepted);
-  const happened = end.executed && !call.effects.repeatable;
-  const finished: Finished = { result, nodes, happened, replaced: undefined };
+  takeAdditions(call, end);
+  call.happened = executed && !call.effects.repeatable;
+  call.result = result;
   const event = result.is_error ? "PostToolUseFailure" : "PostToolUse";
-  const isObserved = end.executed || end.unplannable === true;
-  return isObserved && host.hooks.has(event) ? runPostToolHooks(host, call, finished) : finished;
+  const isObserved = executed || end.unplannable === true;
+  if (isObserved && run.hooks.has(event)) await runPostToolHooks(call as AcceptedCall, result);
 }
 
-type CommitHost = RunBase & Pick<CallHost, "admitContext">;
-
-/** Terminal fact and nodes: together, or neither. Answers with the nodes. */
-export function commitFinished(
-  host: CommitHost,
-  call: Call,
-  finished: Finished,
-): readonly ConversationNode[] {
-  const { result } = finished;
-  const { recorder } = host;
-  const before = factsBeforeTerminal(host, call, result);
-  const rendered =
-    call.tool?.definition.render === undefined
-      ? undefined
-      : host.redactor.text(viewsOf(result, call.tool.definition).person);
-  const level = result.is_error ? "warn" : "info";
+/** Terminal fact and nodes: together, or neither. */
+export function commitCall(call: Call, result: ToolResult): void {
+  const { recorder, redactor } = call.run;
+  const { truncation, redactions: replacements } = result.metadata;
+  const facts: Fact[] = [];
+  if (truncation !== undefined) facts.push(recorder.draft("output.truncated", truncation, call));
+  if (replacements !== undefined) {
+    facts.push(recorder.draft("output.redacted", { replacements }, call));
+  }
+  const { definition } = call.tool ?? {};
   const terminal = {
     result,
     node_id: call.nodeId,
     decision_ref: call.decisionRef,
-    person_view: rendered,
-    ended: finished.ended,
+    person_view:
+      definition?.render === undefined
+        ? undefined
+        : redactor.text(viewsOf(result, definition).person),
+    ended: call.ended,
     cancelled_by: result.error?.code === "sibling_failed" ? call.cancellation?.cause : undefined,
   };
-  const fact = recorder.draft(terminalFactType(result.status), terminal, call, level);
-  const nodes = nodesOf(host, call, finished);
-  recorder.commit(before === undefined ? [fact] : [...before, fact], nodes);
-  return nodes;
-}
-
-function factsBeforeTerminal(
-  host: RunBase,
-  call: Call,
-  { metadata }: ToolResult,
-): Fact[] | undefined {
-  const { truncation, redactions: replacements } = metadata;
-  if (truncation === undefined && replacements === undefined) return undefined;
-  const { recorder } = host;
-  return [
-    ...(truncation === undefined ? [] : [recorder.draft("output.truncated", truncation, call)]),
-    ...(replacements === undefined
-      ? []
-      : [recorder.draft("output.redacted", { replacements }, call)]),
-  ];
+  const level = result.is_error ? "warn" : "info";
+  facts.push(recorder.draft(terminalFactType(result.status), terminal, call, level));
+  const nodes = createNodes(call, result);
+  recorder.commit(facts, nodes);
+  call.nodes = nodes;
 }
 
 /** The result of a call whose attempt was abandoned after it had ended (SCHED-6). */
-export function discardFinished(finished: Finished, message: string): Finished {
-  const { data: _data, ...result } = finished.result;
-  const error = toolError({
-    code: "discarded",
-    error_class: "streaming_fallback_discarded",
-    message,
-    recovery: "none",
-  });
-  return {
-    ...finished,
-    nodes: [],
-    replaced: undefined,
-    happened: false,
-    result: {
-      ...result,
-      status: "discarded",
-      is_error: true,
-      content: [{ type: "text", text: message }],
-      summary: message,
-      error,
-      metadata: { ...result.metadata, discarded_status: result.status },
-    },
+export function discardResult(call: Call, message: string): void {
+  const { data: _data, ...result } = call.result as ToolResult;
+  call.added = [];
+  call.replaced = undefined;
+  call.result = {
+    ...result,
+    status: "discarded",
+    is_error: true,
+    content: [{ type: "text", text: message }],
+    summary: message,
+    error: callError("discarded", message),
+    metadata: { ...result.metadata, discarded_status: result.status },
   };
 }
 
 /** The same for every call of a tool in a run. */
-function mappingRules(host: FinishHost, tool: RegisteredTool | undefined): MappingRules {
-  const known = tool === undefined ? undefined : host.mappingRules.get(tool);
-  if (known !== undefined) return known;
+function mappingRules({ run, tool }: Call, executed: boolean): MappingRules {
+  let rules = tool && run.mappingRules.get(tool);
+  if (rules === undefined) {
+    rules = createRules(run, tool);
+    if (tool !== undefined) run.mappingRules.set(tool, rules);
+  }
+  // What the tool never got to see is the kernel's to say, whatever bound the tool has of its own (RESULT-8).
+  return executed
+    ? rules
+    : { ...rules, limit: { ...rules.limit, maxChars: Number.POSITIVE_INFINITY } };
+}
+
+function createRules(run: Call["run"], tool: RegisteredTool | undefined): MappingRules {
   const { definition, source, output } = tool ?? {};
   const trusted = source?.trusted === true;
-  const rules: MappingRules = {
-    redactor: host.redactor,
+  const { inline_limit_bytes } = run.config.tools;
+  return {
+    redactor: run.redactor,
     redaction: (trusted ? definition?.redaction : undefined) ?? "full",
     sensitive: output?.sensitive ?? [],
     limit:
       trusted && definition?.bounds_itself === true
         ? { maxBytes: Number.POSITIVE_INFINITY, maxChars: Number.POSITIVE_INFINITY }
         : {
-            maxBytes: Math.min(host.config.tools.inline_limit_bytes, host.inlineLimitBytes),
+            maxBytes: Math.min(inline_limit_bytes, run.inlineLimitBytes),
             maxChars: definition?.max_result_chars ?? Number.POSITIVE_INFINITY,
           },
   };
-  if (tool !== undefined) host.mappingRules.set(tool, rules);
-  return rules;
 }
 
-/** What the tool never got to see is the kernel's to say, whatever bound the tool has of its own (RESULT-8). */
-function kernelRules(host: FinishHost, tool: RegisteredTool | undefined): MappingRules {
-  const rules = mappingRules(host, tool);
-  return { ...rules, limit: { ...rules.limit, maxChars: Number.POSITIVE_INFINITY } };
-}
-
-async function keepOverflow(
-  host: RunBase & RunArtifacts,
-  call: Call,
-  text: string,
-  about: { media_type: string; name: string },
-): Promise<ArtifactRecord> {
-  const { session_id, run_id } = host.identity;
-  const own = { session_id, run_id, tool_call_id: call.tool_call_id };
-  const kept = await host.artifacts.write(text, { ...about, ...own });
-  host.recorder.record("artifact.created", { ...kept }, call);
-  return kept;
-}
-
-function metadataOf(host: RunBase, call: Call, status: ToolStatus): ResultMetadata {
-  const { startedAt, nativeId, given, tool } = call;
+function describeExecution(call: Call, status: ToolStatus): ResultMetadata {
+  const { startedAt, run, tool } = call;
   const metadata: ResultMetadata = {
     duration_ms:
-      startedAt === undefined ? 0 : Math.max(0, host.clock.monotonic() - startedAt - call.waitedMs),
+      startedAt === undefined ? 0 : Math.max(0, run.clock.monotonic() - startedAt - call.waitedMs),
     provenance: tool?.provenance ?? NO_PROVENANCE,
   };
-  if (nativeId !== undefined && nativeId !== call.tool_call_id) metadata.native_call_id = nativeId;
-  if (tool !== undefined && given.name !== call.tool_name) metadata.native_name = given.name;
-  if (call.alias !== undefined) metadata.alias = call.alias;
+  addNativeNames(call, metadata);
   if (status === "aborted" || status === "timed_out" || status === "cancelled") {
     if (startedAt !== undefined) metadata.partial = true;
   }
   if (status === "aborted") {
     metadata.aborted = true;
     const { reason, error } = call.cancellation ?? {};
-    metadata.abort_reason = host.redactor.text(reason ?? error?.message ?? "aborted");
+    metadata.abort_reason = run.redactor.text(reason ?? error?.message ?? "aborted");
   }
   return metadata;
 }
 
 /** A source that is not trusted answers calls; it adds nothing to the conversation or the context. */
-function withoutAdditions(host: RunBase, call: Call, end: Ending): Ending {
-  const { context_nodes, modify_context, ...outcome } = end.outcome;
-  if (context_nodes === undefined && modify_context === undefined) return end;
-  const message = `${call.tool_name} is of an external source and may not add to the conversation`;
-  host.recorder.record("error", { code: "context_refused", message }, call, "error");
-  return { ...end, outcome };
+function takeAdditions(call: Call, { outcome }: Ending): void {
+  const { context_nodes: given = [], modify_context: modify } = outcome;
+  const isRefused =
+    call.tool?.source.trusted === false &&
+    (outcome.context_nodes !== undefined || modify !== undefined);
+  if (isRefused) {
+    const message = `${call.tool_name} is of an external source and may not add to the conversation`;
+    recordError(call, "context_refused", message);
+  } else if (modify !== undefined) modifyContext(call, modify);
+  const nodes = isRefused ? [] : given;
+  if (nodes.length === 0 && call.hookContext === undefined) return;
+  const added = nodes.map((node) => contextNode(call, node));
+  for (const [hook, text] of call.hookContext ?? []) added.push(hookNode(call, hook, text));
+  call.added = added;
 }
 
-function pendingNodes(host: RunBase, call: Call, { outcome }: Ending): readonly AddedNode[] {
-  const { context_nodes: given } = outcome;
-  if (given === undefined && call.hookContext === undefined) return NO_NODES;
-  const nodes = (given ?? []).map((node) => contextNode(host, node));
-  for (const [hook, text] of call.hookContext ?? []) nodes.push(hookNode(host, hook, text));
-  return nodes;
-}
-
-async function runPostToolHooks(
-  host: FinishHost,
-  call: Call,
-  finished: Finished,
-): Promise<Finished> {
-  const { result } = finished;
-  const event = result.is_error ? "PostToolUseFailure" : "PostToolUse";
-  const nodes = [...finished.nodes];
-  let replaced: ContentBlock[] | undefined;
-  for (const hook of host.hooks.matching(event, hookSubject(call))) {
-    const input = seenInput(host, call).redacted;
-    const payload = {
-      ...hookIdentity(host, call),
-      input,
-      ...matchedPath(host, call, hook),
-      result,
-    };
-    const outcome: HookOutcome<"PostToolUse" | "PostToolUseFailure"> = await runHook(
-      hook,
-      event,
-      payload,
-      hookPorts(host, call),
-      call,
-    );
-    if (!outcome.ok) continue;
-    const { context, replace } = outcome.answer;
-    if (context !== undefined) nodes.push(hookNode(host, hook.id, context));
-    if (typeof replace === "string")
-      replaced = [{ type: "text", text: host.redactor.text(replace) }];
-    else if (replace !== undefined) replaced = host.redactor.value(replace);
-  }
-  return { ...finished, nodes, replaced };
+function recordError(call: Call, code: string, message: string): void {
+  call.run.recorder.record("error", { code, message }, call, "error");
 }
 
 /** DEF-8. The modifier of a call that ran beside others has no "after" to be applied in. */
-function modifyContext(host: FinishHost, call: Call, end: Ending): void {
-  const { modify_context: modify } = end.outcome;
-  if (modify === undefined) return;
-  const report = (message: string): void => {
-    host.recorder.record("error", { code: "context_modifier_refused", message }, call, "error");
-  };
+function modifyContext(call: Call, modify: NonNullable<Ending["outcome"]["modify_context"]>): void {
+  const { run, tool_name } = call;
+  const report = (message: string): void => recordError(call, "context_modifier_refused", message);
   if (call.effects.concurrency_safe) {
-    report(`${call.tool_name} is concurrency-safe and may not change the run's context`);
+    report(`${tool_name} is concurrency-safe and may not change the run's context`);
     return;
   }
   try {
-    const changed: unknown = modify(host.runContext());
+    const changed: unknown = modify(run.runContext());
     if (isPromise(changed) || !isPlainRecord(changed)) {
-      report(`the context modifier of ${call.tool_name} did not return a plain object`);
+      report(`the context modifier of ${tool_name} did not return a plain object`);
     } else {
-      host.setRunContext(freezeContext(changed));
+      run.setRunContext(freezeContext(changed));
     }
   } catch (error) {
-    report(`the context modifier of ${call.tool_name} failed: ${messageOf(error)}`);
+    report(`the context modifier of ${tool_name} failed: ${messageOf(error)}`);
   }
 }
 
-function contextNode(host: RunBase, node: ContextNode): AddedNode {
-  const content: ContentBlock[] = [{ type: "text", text: host.redactor.text(node.text) }];
-  const { kind, data } = node;
-  return data === undefined
-    ? { kind, content }
-    : { kind, content, data: host.redactor.value(data) };
+function contextNode({ run }: Call, { kind, text, data }: ContextNode): AddedNode {
+  const content: AddedNode["content"] = [{ type: "text", text: run.redactor.text(text) }];
+  return { kind, content, ...omitUndefined({ data: data && run.redactor.value(data) }) };
 }
-
-function hookNode(host: RunBase, hook: string, text: string): AddedNode {
-  return {
-    kind: "hook_context",
-    content: [{ type: "text", text: host.redactor.text(text) }],
-    data: { hook },
-  };
-}
-
-const NO_NODES: readonly AddedNode[] = [];
 
 /** Result first, then what it brings along; the last one has the id the next call links to. */
-function nodesOf(host: CommitHost, call: Call, finished: Finished): ConversationNode[] {
-  const { result, replaced } = finished;
-  const nodes = admitted(host, finished.nodes);
-  const { session_id, run_id, agent_id } = host.identity;
+function createNodes(call: Call, result: ToolResult): ConversationNode[] {
+  const { run, tool_call_id } = call;
+  const { session_id, run_id, agent_id } = run.identity;
   const files_read = result.is_error ? [] : filesRead(call);
-  const chain: ConversationNode[] = [
-    {
-      node_id: nodes.length === 0 ? call.nodeId : host.ids.next("node"),
-      parent_id: call.parentNodeId,
-      session_id,
-      run_id,
-      agent_id,
-      kind: "tool_result",
-      tool_call_id: call.tool_call_id,
-      content: replaced ?? result.content,
-      is_error: result.is_error,
-      ...(files_read.length === 0 ? {} : { data: { files_read } }),
-    },
-  ];
-  nodes.forEach((node, i) => {
-    chain.push({
-      node_id: i === nodes.length - 1 ? call.nodeId : host.ids.next("node"),
-      parent_id: chain[i]?.node_id,
-      session_id,
-      run_id,
-      agent_id,
-      tool_call_id: call.tool_call_id,
-      ...node,
-    });
+  const own: AddedNode & Pick<ConversationNode, "is_error"> = {
+    kind: "tool_result",
+    content: call.replaced ?? result.content,
+    is_error: result.is_error,
+  };
+  if (files_read.length > 0) own.data = { files_read };
+  const nodes = call.added.length === 0 ? [own] : [own, ...admitNodes(call)];
+  let parent_id = call.parentNodeId;
+  return nodes.map((node, i) => {
+    const node_id = i === nodes.length - 1 ? call.nodeId : run.ids.next("node");
+    const placed = { node_id, parent_id, session_id, run_id, agent_id, tool_call_id, ...node };
+    parent_id = node_id;
+    return placed;
   });
-  return chain;
 }
 
 /** Which files the model has read by it: a later request says which it holds (CTX-1). */
@@ -342,10 +216,10 @@ function filesRead({ plan }: Call): string[] {
   );
 }
 
-/** Its answer is about what the conversation has; a node that cannot be asked about is added. */
-function admitted({ admitContext }: CommitHost, nodes: readonly AddedNode[]): readonly AddedNode[] {
-  if (admitContext === undefined || nodes.length === 0) return nodes;
-  return nodes.flatMap((node) => {
+/** The answer is about what the conversation has; a node that cannot be asked about is added. */
+function admitNodes({ run: { admitContext }, added }: Call): readonly AddedNode[] {
+  if (admitContext === undefined) return added;
+  return added.flatMap((node) => {
     try {
       return admitContext(node) ?? [];
     } catch {
@@ -358,28 +232,24 @@ function admitted({ admitContext }: CommitHost, nodes: readonly AddedNode[]): re
 export const NO_PROVENANCE = Object.freeze({ source_kind: "none", source_id: "none" });
 
 /** The result of a call on which Soong itself, or the journal, failed. */
-export function bareResult(call: Call, error: ToolError): ToolResult {
+export function bareResult({ tool_call_id, tool_name, tool }: Call, error: ToolError): ToolResult {
   return {
-    tool_call_id: call.tool_call_id,
-    tool_name: call.tool_name,
+    tool_call_id,
+    tool_name,
     status: "failed",
     is_error: true,
     content: [{ type: "text", text: error.message }],
     summary: error.message,
     artifacts: [],
     error,
-    metadata: { duration_ms: 0, provenance: call.tool?.provenance ?? NO_PROVENANCE },
+    metadata: { duration_ms: 0, provenance: tool?.provenance ?? NO_PROVENANCE },
   };
 }
 
 /** It may have happened, and no record says so: the model must not take it for done and known. */
 export function unrecordedResult(result: ToolResult, thrown: unknown): ToolResult {
-  const error = toolError({
-    code: "journal_unavailable",
-    error_class: "dependency_unavailable",
-    message: `The call ended as ${result.status}, but that could not be recorded: ${messageOf(thrown)}`,
-    recovery: "ask_the_user",
-  });
-  const content: ToolResult["content"] = [{ type: "text", text: error.message }, ...result.content];
-  return { ...result, status: "unknown", is_error: true, content, summary: error.message, error };
+  const message = `The call ended as ${result.status}, but that could not be recorded: ${messageOf(thrown)}`;
+  const error = callError("journal_unavailable", message);
+  const content: ToolResult["content"] = [{ type: "text", text: message }, ...result.content];
+  return { ...result, status: "unknown", is_error: true, content, summary: message, error };
 }

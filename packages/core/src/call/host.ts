@@ -1,4 +1,4 @@
-// What the pipeline needs from the run it works for. Everything outside comes in here.
+// What a call needs from the run it is part of. Everything outside comes in here.
 
 import type { Hooks } from "../hook/index.ts";
 import type {
@@ -23,7 +23,6 @@ import type {
 import type { SourcesOfArtifact } from "./artifact-sources.ts";
 import type { ChildSlots } from "./children.ts";
 import type { KernelConfig } from "./config.ts";
-import type { Deadlines } from "./deadlines.ts";
 import type { PermissionAnswer, PermissionRequest } from "./permission-request.ts";
 
 export interface RunIdentity {
@@ -35,67 +34,57 @@ export interface RunIdentity {
   readonly role: Role;
 }
 
-/** What nearly every stage of a call uses. */
-export interface RunBase {
-  readonly identity: RunIdentity;
+/** What all runs of a session have in common. */
+export interface SharedParts {
   readonly config: KernelConfig;
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly recorder: Recorder;
-  readonly redactor: Redactor;
+  readonly artifacts: ArtifactStore;
+  readonly sourcesOfArtifact: SourcesOfArtifact;
+  readonly grants: Grants;
+  readonly findPath: FindPath | undefined;
+  readonly isDirectory: ((path: string) => boolean) | undefined;
+  readonly ask: AskPermission | undefined;
+  readonly elicit: AskElicitation | undefined;
+  readonly findRequestId: FindRequestId | undefined;
 }
 
-/** The tools of the run, as the model was shown them and as they are registered now. */
-export interface RunTools {
+/** What decides which places a tool may know of. */
+export interface RunAuthority extends Pick<SharedParts, "findPath"> {
+  readonly policy: Policy;
+  readonly hooks: Hooks;
+  readonly roots: Roots;
+}
+
+/** Due at a moment of the clock. */
+export interface Deadline {
+  readonly at: number;
+  expired(): void;
+}
+
+/** A run as its calls see it. */
+export interface CallRun extends SharedParts, RunAuthority {
+  readonly identity: RunIdentity;
+  readonly recorder: Recorder;
+  readonly redactor: Redactor;
+  readonly deadlines: { add(deadline: Deadline): void; remove(deadline: Deadline): void };
+  readonly children: ChildSlots;
+  /** The gateway's own bound on inline results, if it has one (RESULT-6). */
+  readonly inlineLimitBytes: number;
+  /** How results of a tool are mapped, kept from call to call. */
+  readonly mappingRules: Map<RegisteredTool, MappingRules>;
+  readonly admitContext: AdmitContext | undefined;
+  readonly onPersonAsked: OnPersonAsked | undefined;
   surface(): Surface;
   modelTools(): ModelTools;
   /** The tool as registered now. */
   current(name: string): RegisteredTool | undefined;
   /** A definition changed under the model: show the new one next turn (REG-3). */
   refreshNextTurn(name: string): void;
-}
-
-/** What decides about a call. */
-export interface RunAuthority {
-  readonly policy: Policy;
-  readonly grants: Grants;
-  readonly hooks: Hooks;
-  readonly roots: Roots;
-  readonly findPath: FindPath | undefined;
-}
-
-export interface RunArtifacts {
-  readonly artifacts: ArtifactStore;
-  readonly sourcesOfArtifact: SourcesOfArtifact;
-  /** The gateway's own bound on inline results, if it has one (RESULT-6). */
-  readonly inlineLimitBytes: number;
-}
-
-/** Who answers questions of a call. */
-export interface RunPeople {
-  readonly ask: AskPermission | undefined;
-  readonly elicit: AskElicitation | undefined;
-  readonly findRequestId: FindRequestId | undefined;
-  readonly onPersonAsked: OnPersonAsked | undefined;
-}
-
-/** The context of the run (DEF-8). */
-export interface RunState {
+  /** The context of the run (DEF-8). */
   runContext(): RunContext;
   setRunContext(context: RunContext): void;
 }
-
-/** All a turn needs of its run. A stage takes the parts it uses. */
-export interface CallHost
-  extends RunBase, RunTools, RunAuthority, RunArtifacts, RunPeople, RunState {
-  readonly deadlines: Deadlines;
-  readonly children: ChildSlots;
-  readonly isDirectory: ((path: string) => boolean) | undefined;
-  readonly admitContext: AdmitContext | undefined;
-  /** How results of a tool are mapped, kept from call to call. */
-  readonly mappingRules: Map<RegisteredTool, MappingRules>;
-}
-
 /** Called when a call begins to wait for a person, for any reason, and when it no longer does (PIPE-6). */
 export type OnPersonAsked = (call: {
   readonly tool_call_id: string;

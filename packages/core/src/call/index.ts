@@ -6,12 +6,12 @@ export { createArtifactSources, type SourcesOfArtifact } from "./artifact-source
 export type { ToolCall } from "./call.ts";
 export * from "./children.ts";
 export * from "./config.ts";
-export { freezeContext, placesOfReading } from "./context.ts";
-export { Deadlines } from "./deadlines.ts";
+export { artifactRef, freezeContext, placesOfReading } from "./context.ts";
+export { Deadlines } from "./execute.ts";
 export * from "./explain.ts";
 export type * from "./host.ts";
 export { TOOL_REQUESTS } from "./permission-facts.ts";
 export * from "./permission-request.ts";
 export * from "./recover.ts";
 export * from "./search-tools.ts";
-export * from "./turn.ts";
+export { OpenTurn, type Turn } from "./turn.ts";

@@ -2,24 +2,22 @@
 // function (PERM-15). What restricts such a path restricts the call, before any hook or rule sees it. What the input does
 // not call a path is taken for one only where that cannot be mistaken: text that mentions a file is not asked about.
 
-import type { RegisteredTool } from "../registry/index.ts";
 import type { JsonSchema, JsonValue } from "@soong/schema";
+import type { RegisteredTool } from "../registry/index.ts";
 import type { FindPath, Places, Resource, Restriction, Targets } from "../tool/index.ts";
-import { toolOf, type Call } from "./call.ts";
+import type { AcceptedCall } from "./call.ts";
 import { placesOf, placesOfReading } from "./context.ts";
-import type { RunAuthority } from "./host.ts";
 
 /** Adds to the targets what the input names, or leaves them as they are. */
 export async function withInputPaths(
-  host: RunAuthority,
-  call: Call,
+  call: AcceptedCall,
   targets: Targets | undefined,
   findPath: FindPath,
 ): Promise<Targets | undefined> {
-  const places = placesOf(host, toolOf(call));
-  const reading = placesOfReading(host);
+  const places = placesOf(call.run, call.tool);
+  const reading = placesOfReading(call.run);
   const found = new Map<string, Resource>();
-  for (const given of givenPaths(host, call, targets)) {
+  for (const given of givenPaths(call, targets)) {
     // What cannot be looked up, such as a circle of links, cannot be opened by the tool either.
     const looked = await Promise.resolve(given)
       .then((path) => findPath(path, places))
@@ -86,12 +84,8 @@ interface GivenInputPath {
   readonly looksLikePath: boolean;
 }
 
-function givenPaths(
-  { roots, policy }: RunAuthority,
-  call: Call,
-  targets: Targets | undefined,
-): GivenInputPath[] {
-  const tool = toolOf(call);
+function givenPaths(call: AcceptedCall, targets: Targets | undefined): GivenInputPath[] {
+  const { run, tool } = call;
   const texts: InputText[] = [];
   collect(call.input, { schema: tool.input.original, kind: "text", bases: [] }, texts);
   // A server's word about its own input may only tighten (MCP-6): it makes no target that a rule could allow.
@@ -104,8 +98,10 @@ function givenPaths(
   }
   const cwds = commands.map(({ cwd }) => cwd);
   const directories =
-    cwds.length > 0 ? cwds : [roots.project, ...(tool.source.directories ?? [])].filter(isGiven);
-  const home = policy.input.home;
+    cwds.length > 0
+      ? cwds
+      : [run.roots.project, ...(tool.source.directories ?? [])].filter((one) => one !== "");
+  const { home } = run.policy.input;
   const all = trusted.flatMap(spellings).flatMap(({ text, kind, bases }): GivenInputPath[] => {
     const path = pathIn(text, kind, home);
     if (path === undefined) return [];
@@ -141,10 +137,6 @@ function givenPaths(
 
 const MOST_PATHS = 10_000;
 const MOST_PATH_CHARS = 4096;
-
-function isGiven(directory: string): boolean {
-  return directory !== "";
-}
 
 interface InputText {
   readonly text: string;

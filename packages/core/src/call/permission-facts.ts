@@ -1,18 +1,20 @@
-// What a call would touch and how risky it is (PERM-1): facts, apart from any decision about them.
+// What a call would touch and how risky it is (PERM-1): facts, apart from any decision about them. And whether the model may
+// know what planning found out about its targets: it may, if it could read them itself without anybody being asked (PIPE-9).
 
-import { hostOf, type PermissionFacts } from "../permission/index.ts";
-import type { JsonObject, JsonSchema, JsonValue } from "@soong/schema";
+import { asRecord, type JsonObject, type JsonSchema, type JsonValue } from "@soong/schema";
+import { evaluate, hostOf, NO_GRANTS, type PermissionFacts } from "../permission/index.ts";
+import type { RegisteredTool } from "../registry/index.ts";
 import { recordable } from "../result/index.ts";
-import { digestOf, type RunContext } from "../tool/index.ts";
-import { resourcesOf, toolOf, type Call } from "./call.ts";
+import { digestOf, type Preview, type Resource, type RunContext } from "../tool/index.ts";
+import { resourcesOf, type AcceptedCall, type Call, type Judged } from "./call.ts";
+import { placesOf } from "./context.ts";
 import { addedResources } from "./plan-call.ts";
 
 /** Under this name the context of a run has who requested which tools: names of skills, by tool. */
 export const TOOL_REQUESTS = "tool_requests";
 
-export function permissionFacts(call: Call, context: RunContext): PermissionFacts {
-  const tool = toolOf(call);
-  const { effects } = call;
+export function permissionFacts(call: AcceptedCall, context: RunContext): PermissionFacts {
+  const { effects, tool } = call;
   return {
     tool_name: tool.name,
     permission: effects.read_only ? "readonly" : "write",
@@ -32,36 +34,28 @@ export function permissionFacts(call: Call, context: RunContext): PermissionFact
 }
 
 /** A command says of itself why it is not proven to only read (PERM-17). */
-function whyNotReadOnly({ targets, tool }: Call): string | undefined {
-  const { facts } = targets ?? {};
-  if (tool?.source.trusted !== true || typeof facts !== "object" || facts === null)
-    return undefined;
-  const why = Array.isArray(facts) ? undefined : facts["why_not_read_only"];
-  return typeof why === "string" ? why : undefined;
+function whyNotReadOnly({ targets, tool }: AcceptedCall): string | undefined {
+  const { why_not_read_only: why } = asRecord(targets?.facts);
+  return tool.source.trusted && typeof why === "string" ? why : undefined;
 }
 
 function requestsOf(tool_name: string, context: RunContext): readonly string[] | undefined {
-  const requests = context[TOOL_REQUESTS];
-  if (typeof requests !== "object" || requests === null || Array.isArray(requests))
-    return undefined;
+  const requests = asRecord(context[TOOL_REQUESTS]);
   const names = Object.hasOwn(requests, tool_name) ? requests[tool_name] : undefined;
   return Array.isArray(names) ? names.map(String) : undefined;
 }
 
 /** Until there is a plan nothing is held against the call that only the plan can tell. */
-function plannedDestructive({ plan, targets, effects, tool }: Call): boolean | undefined {
+function plannedDestructive({ plan, targets, effects, tool }: AcceptedCall): boolean | undefined {
   if (plan !== undefined) return plan.destructive;
   if (targets?.destructive !== undefined) return targets.destructive;
-  const isPending = tool?.definition.prepare !== undefined && !effects.read_only;
+  const isPending = tool.definition.prepare !== undefined && !effects.read_only;
   return isPending ? false : undefined;
 }
 
 /** A tool without targets names its host in its plan: that it is not known yet is not held against it. */
-export function isFinalDeny(
-  call: Call,
-  { facts, judgement }: NonNullable<Call["judged"]>,
-): boolean {
-  const { definition } = toolOf(call);
+export function isFinalDeny(call: AcceptedCall, { facts, judgement }: Judged): boolean {
+  const { definition } = call.tool;
   const isPlanner = definition.targets === undefined && definition.prepare !== undefined;
   const isPending = call.plan === undefined && isPlanner;
   const isAboutHost = judgement.code === "host_not_allowed" && facts.hosts === "unknown";
@@ -91,8 +85,8 @@ function inputDigest(call: Call): string {
 const NO_HOSTS: readonly string[] = [];
 
 /** From the plan, the server's url, the tool's metadata, or a uri in the input (PERM-10). */
-function hostsOf(call: Call): readonly string[] | "unknown" {
-  const tool = toolOf(call);
+function hostsOf(call: AcceptedCall): readonly string[] | "unknown" {
+  const { tool } = call;
   const isNetwork = tool.tags.includes("network");
   const planned = resourcesOf(call);
   if (!isNetwork && !planned.some(({ kind }) => kind === "host")) return NO_HOSTS;
@@ -115,13 +109,10 @@ const URI_FIELD = /^(?:.*_)?(?:uri|url|href|endpoint)s?$/i;
 
 /** Every address in the input, at any depth: by its field's name or format, or by what it looks like. */
 function urisIn(input: JsonObject, schema: JsonSchema): string[] {
-  const properties = (schema["properties"] ?? {}) as Record<
-    string,
-    { format?: unknown } | undefined
-  >;
+  const properties = asRecord(schema["properties"]);
   const found: string[] = [];
   for (const [field, value] of Object.entries(input)) {
-    const format = Object.hasOwn(properties, field) ? properties[field]?.format : undefined;
+    const { format } = asRecord(Object.hasOwn(properties, field) ? properties[field] : undefined);
     collect(value, format === "uri" || format === "url" || URI_FIELD.test(field), found);
   }
   return found;
@@ -138,4 +129,79 @@ function collect(value: JsonValue, isAddress: boolean, found: string[]): void {
       collect(item, isAddress || URI_FIELD.test(field), found);
     }
   }
+}
+
+/** The tools by which a model reads and lists; rules may speak of them by name. */
+const READERS = ["code.read_file", "code.list_dir", "code.search"];
+
+/** Why a call cannot be planned may be told at once: neither a rule, a guard nor the boundary restricts its targets. */
+export function mayReadTargets(call: AcceptedCall): boolean {
+  const { resources = [] } = call.targets ?? {};
+  const places = resources.flatMap(placesOfResource);
+  // A host cannot be looked at first.
+  const isAll = resources.length > 0 && resources.every(({ kind }) => kind !== "host");
+  return isAll && call.hookVerdict === undefined && mayRead(call, places);
+}
+
+/** What the preview shows is for the eyes of the person who is asked, and for no record, hook or relay. */
+export function isPrivatePreview(call: AcceptedCall, preview: Preview): boolean {
+  if (preview.kind === "command") return false;
+  const places = resourcesOf(call).filter((resource) => resource.kind === "path");
+  return places.length > 0 && !mayRead(call, places);
+}
+
+/** The plan adds nothing to the targets but what it saw there, and a person has to say yes to them in any case. */
+export function isUntoldBeforeYes(call: AcceptedCall, { facts, judgement }: Judged): boolean {
+  return (
+    judgement.decision === "ask" &&
+    call.plan?.preview !== undefined &&
+    call.hookVerdict === facts.hook &&
+    addedResources(call).length === 0 &&
+    isPrivatePreview(call, call.plan.preview)
+  );
+}
+
+type Path = Extract<Resource, { kind: "path" }>;
+
+function placesOfResource(resource: Resource): Path[] {
+  if (resource.kind === "path") return [resource];
+  if (resource.kind === "host") return [];
+  const paths = [resource.cwd, resource.executable];
+  return paths.map((path) => ({ kind: "path", access: "list", path }));
+}
+
+function mayRead(call: AcceptedCall, places: readonly Path[]): boolean {
+  const { run } = call;
+  const readers = READERS.flatMap((name) => run.current(name) ?? []);
+  return [call.tool, ...readers].every((tool) => {
+    const { restrictedBy } = placesOf(run, tool);
+    return (["read", "list"] as const).every((access) => {
+      const isRestricted = places.some(
+        ({ path, ignores_case }) => restrictedBy(path, access, ignores_case) !== undefined,
+      );
+      const facts = readingFacts(call, tool, access, places);
+      return !isRestricted && evaluate(run.policy, facts, NO_GRANTS).decision === "allow";
+    });
+  });
+}
+
+/** The same places, read by this tool: a yes to a change is none to reading, so no grant counts. */
+function readingFacts(
+  call: AcceptedCall,
+  tool: RegisteredTool,
+  access: "read" | "list",
+  places: readonly Path[],
+): PermissionFacts {
+  const { hook: _hook, ...facts } = permissionFacts(call, {});
+  return {
+    ...facts,
+    tool_name: tool.name,
+    tags: tool.tags.filter((tag) => tag !== "write" && tag !== "dangerous"),
+    source_kind: tool.source.kind,
+    source_id: tool.source.id,
+    permission: "readonly",
+    effects: { ...call.effects, read_only: true, destructive: false },
+    resources: places.map((place) => ({ ...place, access })),
+    hosts: [],
+  };
 }

@@ -1,7 +1,7 @@
 // What a person is shown before a call (PERM-6) and may answer (PERM-4).
 
+import { omitUndefined, type JsonObject, type JsonValue } from "@soong/schema";
 import type { ChainEntry, GrantScope, PermissionRule } from "../permission/index.ts";
-import type { JsonObject, JsonValue } from "@soong/schema";
 import type { Permission, Preview, Resource } from "../tool/index.ts";
 
 export interface PermissionRequest {
@@ -74,20 +74,18 @@ export function readPermissionAnswer(given: unknown): PermissionAnswer | string 
   if (answer.reason !== undefined && typeof answer.reason !== "string") {
     return "answered with a reason that is not a text";
   }
-  const { always } = answer;
+  const { decision, always, reason, answered_by, metadata } = answer;
   if (always !== undefined) {
     if (answer.decision === "deny") return "answered deny, and always";
     if (always?.where !== "project" && always?.where !== "everywhere") {
       return 'answered with an always whose where is neither "project" nor "everywhere"';
     }
   }
-  return {
-    decision: answer.decision,
-    ...(always === undefined ? {} : { always }),
-    ...(answer.reason === undefined ? {} : { reason: answer.reason }),
-    ...(typeof answer.answered_by === "string" ? { answered_by: answer.answered_by } : {}),
-    ...(typeof answer.metadata === "object" && answer.metadata !== null
-      ? { metadata: answer.metadata }
-      : {}),
-  };
+  return omitUndefined({
+    decision,
+    always,
+    reason,
+    answered_by: typeof answered_by === "string" ? answered_by : undefined,
+    metadata: typeof metadata === "object" && metadata !== null ? metadata : undefined,
+  });
 }

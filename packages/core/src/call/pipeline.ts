@@ -1,106 +1,198 @@
 // The pipeline of one call, in the order of PIPE-1: targets → pre-hooks → permission → plan → permission for what the
 // plan added → execute. The stages before it are in accept-call.ts, those after it in finish.ts. No call is executed in
-// any other way.
+// any other way, and nothing else judges one: the evaluator decides; where it says ask, a person does (PERM-1…8, HOOK-4).
 
+import { evaluate, type Judgement } from "../permission/index.ts";
 import { toolError } from "../tool/index.ts";
 import { checkDefinitionCurrent } from "./accept-call.ts";
-import { authorizePlan, authorizeTargets } from "./authorize-call.ts";
 import {
-  cancelledEnding,
-  ending,
-  toolOf,
   unlessCancelled,
+  type AcceptedCall,
   type Call,
   type Ending,
+  type Judged,
   type TurnControl,
 } from "./call.ts";
-import { executeCall } from "./execute.ts";
-import { seenInput } from "./hook-view.ts";
-import type { CallHost, RunBase } from "./host.ts";
+import { runLateHooks, runPreToolHooks, seenInput } from "./call-hooks.ts";
+import { endCall, endCancelled, endWith } from "./endings.ts";
+import { Execution } from "./execute.ts";
+import {
+  isFinalDeny,
+  isPrivatePreview,
+  isUntoldBeforeYes,
+  mayReadTargets,
+  permissionFacts,
+  planAdds,
+} from "./permission-facts.ts";
 import { checkProject, namesTargets, planCall, resolveTargets } from "./plan-call.ts";
-import { runLateHooks, runPreToolHooks } from "./pre-tool-hooks.ts";
+import { requestApproval } from "./request-approval.ts";
 
-export async function runCallPipeline(
-  host: CallHost,
-  call: Call,
-  turn: TurnControl,
-): Promise<Ending> {
-  const isHooked = host.hooks.has("PreToolUse");
-  const isPlanned = toolOf(call).definition.prepare !== undefined;
-  let end: Ending | "changed" | undefined = checkProject(host, call);
-  if (namesTargets(host, call)) end ??= await resolveTargets(host, call);
+export async function runCallPipeline(call: AcceptedCall, turn: TurnControl): Promise<Ending> {
+  const isHooked = call.run.hooks.has("PreToolUse");
+  const isPlanned = call.tool.definition.prepare !== undefined;
+  let end: Ending | "changed" | undefined = namesTargets(call)
+    ? await resolveTargets(call)
+    : checkProject(call);
   for (;;) {
-    if (isHooked) end ??= await runPreToolHooks(host, call, turn);
-    end ??= authorizeTargets(host, call);
-    if (isPlanned) end ??= await planCall(host, call);
-    if (isPlanned && isHooked) end ??= await runLateHooks(host, call, turn);
+    if (isHooked) end ??= await runPreToolHooks(call, turn);
+    end ??= authorizeTargets(call);
+    if (isPlanned) end ??= await planCall(call);
+    if (isPlanned && isHooked) end ??= await runLateHooks(call, turn);
     if (end !== "changed") break;
     // A hook that saw the plan changed the input: all hooks and judgements once more.
     end = undefined;
   }
-  if (isPlanned || call.decision !== "allow") end ??= await authorizePlan(host, call, turn);
+  if (isPlanned || call.decision !== "allow") end ??= await authorizePlan(call, turn);
   if (end !== undefined) return end;
-  return call.class === "spawns_agent" ? runChild(host, call, turn) : startCall(host, call, turn);
+  return call.class === "spawns_agent" ? runChild(call, turn) : startCall(call, turn);
 }
 
 /** `tool.started` is on record before anything happens, durably for a call that may leave something behind (PIPE-3). */
-async function startCall(host: CallHost, call: Call, turn: TurnControl): Promise<Ending> {
-  if (call.cancellation !== undefined) return cancelledEnding(call);
+async function startCall(call: AcceptedCall, turn: TurnControl): Promise<Ending> {
+  if (call.cancellation !== undefined) return endCancelled(call);
   // It may have waited long, for an approval or for its slot: what was shown is what runs (REG-3).
-  const changed = checkDefinitionCurrent(host, call);
+  const changed = checkDefinitionCurrent(call);
   if (changed !== undefined) return changed;
-  recordStart(host, call);
+  recordStart(call);
   if (!call.effects.repeatable) {
-    await host.recorder.flush();
-    if (call.cancellation !== undefined) return cancelledEnding(call);
+    await call.run.recorder.flush();
+    if (call.cancellation !== undefined) return endCancelled(call);
   }
-  call.startedAt = host.clock.monotonic();
-  return executeCall(host, call, turn);
+  call.startedAt = call.run.clock.monotonic();
+  return new Execution(call, turn).run();
 }
 
-async function runChild(host: CallHost, call: Call, turn: TurnControl): Promise<Ending> {
-  if (!host.children.grant()) {
-    const limit = host.config.agents.max_children_per_run;
-    return ending(
-      "failed",
-      toolError({
-        code: "child_agent_limit_exceeded",
-        error_class: "capability_gap",
-        message: `This run has started its ${limit} child agents; it may not start another.`,
-        recovery: "use_another_tool",
-      }),
-    );
+function recordStart(call: AcceptedCall): void {
+  const { effects, plan, mutated } = call;
+  const data = {
+    decision: call.decision,
+    decision_ref: call.decisionRef,
+    class: call.class,
+    effects,
+    is_destructive: plan?.destructive ?? effects.destructive,
+    interrupt_behavior: call.tool.effects.interrupt_behavior,
+    digest: plan?.digest,
+    hooks: call.hookResults,
+    // As permission_input: left out where it is the model_input.
+    call_input: mutated ? seenInput(call).redacted : undefined,
+  };
+  call.run.recorder.recordClean("tool.started", data, call);
+  call.started = true;
+}
+
+async function runChild(call: AcceptedCall, turn: TurnControl): Promise<Ending> {
+  const { children, config } = call.run;
+  if (!children.grant()) {
+    const limit = config.agents.max_children_per_run;
+    const message = `This run has started its ${limit} child agents; it may not start another.`;
+    return endCall("failed", "child_agent_limit_exceeded", message);
   }
-  const place = host.children.enter();
+  const place = children.enter();
   const waited = await unlessCancelled(call, place);
   if (waited.cancelled) {
-    host.children.giveBack();
+    children.giveBack();
     void place.then((leave) => leave());
-    return cancelledEnding(call);
+    return endCancelled(call);
   }
   try {
-    const end = await startCall(host, call, turn);
+    const end = await startCall(call, turn);
     // Refused by its own handler: no agent was started.
-    if (end.outcome.error?.details?.["started"] === false) host.children.giveBack();
+    if (end.outcome.error?.details?.["started"] === false) children.giveBack();
     return end;
   } finally {
     waited.value();
   }
 }
 
-function recordStart(host: RunBase, call: Call): void {
+/** The first judgement, on what the input names: a deny ends the call before anything is read. */
+function authorizeTargets(call: AcceptedCall): Ending | undefined {
+  const judged = judgeCall(call, call.plan === undefined ? "targets" : "plan");
+  return isFinalDeny(call, judged) ? denyByPolicy(call, judged.judgement) : undefined;
+}
+
+/** Judges again what the plan added, and asks where a person has to decide. */
+async function authorizePlan(call: AcceptedCall, turn: TurnControl): Promise<Ending | undefined> {
+  const first = call.judged ?? judgeCall(call, "plan");
+  if (call.planFailure !== undefined) return failToPlan(call, turn, call.planFailure, first);
+  const adds = planAdds(call, first.facts);
+  if (adds && isUntoldBeforeYes(call, first)) return askThenJudge(call, turn);
+  const { judgement } = adds ? judgeCall(call, "plan") : first;
+  if (judgement.decision === "allow") return undefined;
+  if (judgement.decision === "deny") return denyByPolicy(call, judgement);
+  return requestApproval(call, turn);
+}
+
+/** A judgement of the plan would say whether a restricted file is there, so the question is put first (PIPE-9). */
+async function askThenJudge(call: AcceptedCall, turn: TurnControl): Promise<Ending | undefined> {
+  const refused = await requestApproval(call, turn);
+  if (refused !== undefined) return refused;
+  const { decision, decisionRef } = call;
+  const { judgement } = judgeCall(call, "plan");
+  if (judgement.decision === "deny") return denyByPolicy(call, judgement);
+  // Whoever said yes was shown the plan: it is still their answer that the call runs by.
+  call.decision = decision;
+  call.decisionRef = decisionRef;
+  return undefined;
+}
+
+function judgeCall(call: AcceptedCall, stage: "targets" | "plan"): Judged {
+  const { run, mutated } = call;
+  const facts = permissionFacts(call, run.runContext());
+  const judgement = evaluate(run.policy, facts, run.grants);
+  const { decision, reason, chain, grant_id } = judgement;
+  const { permission, effects, resources, hosts, planned_destructive } = facts;
   const data = {
-    decision: call.decision,
-    decision_ref: call.decisionRef,
-    class: call.class,
-    effects: call.effects,
-    is_destructive: call.plan?.destructive ?? call.effects.destructive,
-    interrupt_behavior: toolOf(call).effects.interrupt_behavior,
+    decision,
+    reason,
+    chain,
+    permission,
+    effects,
+    resources,
+    hosts,
+    planned_destructive,
+    // Left out where nothing changed it: then it is the model_input of the request (SCHEMA-6).
+    permission_input: mutated ? seenInput(call).redacted : undefined,
+    grant_id,
     digest: call.plan?.digest,
-    hooks: call.hookResults,
-    // As permission_input: left out where it is the model_input.
-    call_input: call.mutated ? seenInput(host, call).redacted : undefined,
+    // Left out for a tool that plans nothing: it is judged once.
+    stage: call.tool.definition.prepare === undefined ? undefined : stage,
   };
-  host.recorder.recordClean("tool.started", data, call);
-  call.started = true;
+  // Without targets there is nothing in it but the words of rules and our own.
+  const isOurs =
+    !mutated && resources.length === 0 && hosts.length === 0 && facts.hook === undefined;
+  const record = isOurs ? "recordClean" : "record";
+  const fact = run.recorder[record]("permission.evaluated", data, call);
+  call.decision = decision;
+  call.decisionRef = fact.id;
+  return (call.judged = { facts, judgement });
+}
+
+function denyByPolicy({ tool_name }: Call, { reason, code = "policy_denied" }: Judgement): Ending {
+  return endCall("denied", "policy_denied", `${tool_name} is denied: ${reason}`, { code });
+}
+
+/**
+ * A call that cannot be planned has passed hooks and the first judgement. Where that let it through, or where the
+ * model may read the targets anyway, it is told why; else a person has to say yes first (PIPE-9).
+ */
+async function failToPlan(
+  call: AcceptedCall,
+  turn: TurnControl,
+  failure: Ending,
+  { judgement }: Judged,
+): Promise<Ending> {
+  if (judgement.decision === "deny") return denyByPolicy(call, judgement);
+  // A yes to a change is none to reading what is there.
+  const isWithheld = !call.effects.read_only && isPrivatePreview(call, { kind: "text", text: "" });
+  const told = isWithheld ? withhold(call, failure) : failure;
+  if (judgement.decision === "allow" || mayReadTargets(call)) return told;
+  return (await requestApproval(call, turn)) ?? told;
+}
+
+/** The same failure without what it would say of a restricted file. */
+function withhold({ tool_name }: Call, { status, outcome }: Ending): Ending {
+  const { code = "prepare_failed", error_class = "execution_failed" } = outcome.error ?? {};
+  const message = `${tool_name} could not be carried out as given (${code}); nothing was done. Why is not reported, because it would show what is in a restricted file. Ask the user.`;
+  const error = toolError({ code, error_class, message, recovery: "ask_the_user" });
+  return { ...endWith(status, error), unplannable: true };
 }

@@ -1,6 +1,7 @@
 // What a crash left open, closed (STORE-3, RESULT-1): every call without an end gets its one result, every
 // run without an end ends. Runs nothing and asks nobody; whoever keeps the journal commits the entry.
 
+import { omitUndefined } from "@soong/schema";
 import {
   terminalFactType,
   type ConversationNode,
@@ -10,14 +11,10 @@ import {
   type TerminalFactType,
 } from "../journal/index.ts";
 import { readCallClass } from "../schedule/index.ts";
-import {
-  toolError,
-  type ArtifactRef,
-  type ContentBlock,
-  type ResultMetadata,
-  type ToolError,
-  type ToolResult,
-} from "../tool/index.ts";
+import type { ArtifactRef, ToolError, ToolResult } from "../tool/index.ts";
+import { artifactRef } from "./context.ts";
+import { callError, type CallErrorCode } from "./endings.ts";
+import { artifactBlock } from "./execute.ts";
 import { NO_PROVENANCE } from "./finish.ts";
 
 /** A call that was asked for and has no terminal fact. */
@@ -48,7 +45,7 @@ export interface LostSession {
 }
 
 /** The error code of calls and runs that a crash left without an end. */
-export const RUNTIME_RESTARTED = "runtime_restarted";
+export const RUNTIME_RESTARTED = "runtime_restarted" satisfies CallErrorCode;
 
 /** Undefined when nothing was lost. */
 export function recoveryEntry(session: LostSession): JournalEntry | undefined {
@@ -108,38 +105,39 @@ function terminalOf(
   node: ConversationNode | undefined,
 ): Said {
   const decision_ref = started?.data.decision_ref;
-  const data = {
-    result,
-    ...(node === undefined ? {} : { node_id: node.node_id }),
-    ...(decision_ref === undefined ? {} : { decision_ref }),
-  };
+  const data = { result, ...omitUndefined({ node_id: node?.node_id, decision_ref }) };
   return { type: terminalFactType(result.status), level: "warn", data };
 }
 
 function lostResult({ requested, started, artifacts }: LostCall): ToolResult {
-  const { tool_call_id = "", tool_name = "" } = requested;
+  const { tool_call_id = "", tool_name = "", data } = requested;
+  const { native_call_id, native_name, alias } = data;
   const name = tool_name === "" ? "The tool" : tool_name;
   const error = started === undefined ? notStarted(name) : notEnded(name, started);
   const kept = artifacts.length === 0 ? "" : " What it had kept by then is attached.";
-  const refs = artifacts.map(refOf);
+  const refs = artifacts.map(artifactRef);
   return {
     tool_call_id,
     tool_name,
     status: started === undefined ? "skipped" : "unknown",
     is_error: true,
-    content: [{ type: "text", text: error.message + kept }, ...refs.map(blockOf)],
+    content: [{ type: "text", text: error.message + kept }, ...refs.map(artifactBlock)],
     summary: error.message,
     artifacts: refs,
     error,
-    metadata: metadataOf(requested),
+    // How long it took, and whose the tool was, nobody knows any more.
+    metadata: {
+      duration_ms: 0,
+      provenance: NO_PROVENANCE,
+      ...omitUndefined({ native_call_id, native_name, alias }),
+    },
   };
 }
 
 function notStarted(name: string): ToolError {
-  return toolError({
-    code: RUNTIME_RESTARTED,
+  const message = `${name} was not started: the runtime was stopped before its turn. Nothing happened.`;
+  return callError(RUNTIME_RESTARTED, message, {
     error_class: "canceled",
-    message: `${name} was not started: the runtime was stopped before its turn. Nothing happened.`,
     retryable: true,
     recovery: "retry",
   });
@@ -147,43 +145,18 @@ function notStarted(name: string): ToolError {
 
 function notEnded(name: string, started: Fact<"tool.started">): ToolError {
   const isRead = onlyReads(started);
-  const message = `The runtime was stopped while ${name} was running.`;
-  return toolError({
-    code: RUNTIME_RESTARTED,
-    error_class: "execution_failed",
-    message: isRead
-      ? `${message} Its result is lost; it only reads, so it can be called again.`
-      : `${message} It may or may not have happened: find out before doing it again.`,
-    retryable: isRead,
-    recovery: isRead ? "retry" : "ask_the_user",
-  });
+  const advice = isRead
+    ? "Its result is lost; it only reads, so it can be called again."
+    : "It may or may not have happened: find out before doing it again.";
+  const message = `The runtime was stopped while ${name} was running. ${advice}`;
+  const recovery = isRead ? "retry" : "ask_the_user";
+  return callError(RUNTIME_RESTARTED, message, { retryable: isRead, recovery });
 }
 
 /** Whatever does not say so may have changed something. Earlier records say only what it does outside. */
 function onlyReads({ data: { effects, class: kind } }: Fact<"tool.started">): boolean {
   const startsAgent = kind !== undefined && readCallClass(kind) === "spawns_agent";
   return effects?.repeatable ?? (effects?.read_only === true && !startsAgent);
-}
-
-/** As `tool.requested` has them: how long it took, and whose the tool was, nobody knows any more. */
-function metadataOf({ data }: Fact<"tool.requested">): ResultMetadata {
-  const { native_call_id, native_name, alias } = data;
-  return {
-    duration_ms: 0,
-    provenance: NO_PROVENANCE,
-    ...(native_call_id === undefined ? {} : { native_call_id }),
-    ...(native_name === undefined ? {} : { native_name }),
-    ...(alias === undefined ? {} : { alias }),
-  };
-}
-
-/** A record has more fields, which are no business of the model's. */
-function refOf({ artifact_id, media_type, size, sha256, name }: ArtifactRef): ArtifactRef {
-  return { artifact_id, media_type, size, sha256, ...(name === undefined ? {} : { name }) };
-}
-
-function blockOf({ sha256: _hash, ...ref }: ArtifactRef): ContentBlock {
-  return { type: "artifact_ref", ...ref };
 }
 
 /** Where its result was to hang, as `tool.requested` says. */
@@ -193,17 +166,17 @@ function nodeOf(
 ): ConversationNode | undefined {
   const { node_id, parent_node_id } = data;
   if (node_id === undefined || run_id === undefined || agent_id === undefined) return undefined;
-  return {
+  return omitUndefined({
     node_id,
-    ...(parent_node_id === undefined ? {} : { parent_id: parent_node_id }),
+    parent_id: parent_node_id,
     session_id,
     run_id,
     agent_id,
-    kind: "tool_result",
-    ...(tool_call_id === undefined ? {} : { tool_call_id }),
+    kind: "tool_result" as const,
+    tool_call_id,
     content: result.content,
     is_error: true,
-  };
+  });
 }
 
 function withoutCall({ tool_call_id: _id, tool_name: _name, ...fact }: Fact): Fact {

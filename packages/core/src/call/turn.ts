@@ -6,40 +6,30 @@ import { Schedule, type ScheduleAction, type ScheduleEvent } from "../schedule/i
 import {
   isHandlerErrorStatus,
   messageOf,
-  toolError,
   type RunContext,
   type ToolResult,
 } from "../tool/index.ts";
-import { acceptCall, placeOf, resolveName, type Refusal } from "./accept-call.ts";
+import { acceptCall, placeInTree, resolveName, type Refusal } from "./accept-call.ts";
 import {
   Call,
-  cancelledEnding,
-  ending,
-  toolOf,
   unlessCancelled,
+  type AcceptedCall,
   type Ending,
-  type Finished,
   type ToolCall,
   type TurnControl,
 } from "./call.ts";
-import { Delivery } from "./delivery.ts";
 import {
-  bareResult,
-  commitFinished,
-  discardFinished,
-  finishCall,
-  unrecordedResult,
-} from "./finish.ts";
-import {
-  cancelled,
+  callError,
   discardText,
+  endCall,
+  endCancelled,
   endsRunning,
+  endWith,
   haltCancellation,
-  siblingFailed,
-  skippedBecause,
   type Halt,
-} from "./halt.ts";
-import type { CallHost } from "./host.ts";
+} from "./endings.ts";
+import { bareResult, commitCall, discardResult, finishCall, unrecordedResult } from "./finish.ts";
+import type { CallRun } from "./host.ts";
 import { runCallPipeline } from "./pipeline.ts";
 
 export interface Turn {
@@ -75,33 +65,34 @@ export interface TurnOptions {
   readonly onSettled?: (turn: Turn) => void;
 }
 
-export function createTurn(host: CallHost, options: TurnOptions): Turn {
-  return new OpenTurn(host, options);
-}
-
-class OpenTurn implements Turn, TurnControl {
+export class OpenTurn implements Turn, TurnControl {
   stopped: Turn["stopped"] = undefined;
   lastNodeId: string | undefined;
-  readonly #host: CallHost;
-  readonly #usedIds: Set<string>;
+  readonly #run: CallRun;
+  readonly #options: TurnOptions;
   readonly #schedule: Schedule;
   readonly #calls: Call[] = [];
   readonly #byId = new Map<string, Call>();
-  readonly #delivery: Delivery;
   readonly #contextAtStart: RunContext;
   #halt: Halt | undefined = undefined;
+  #streamEnded = false;
   /** Something was changed for good: then an abandoned attempt keeps its context, too. */
   #happened = false;
+  /** How many calls ended while their attempt could still be abandoned. */
   #parkedCount = 0;
+  #delivered = 0;
+  #yielded = 0;
+  /** Readers that wait for the next result, and those that wait for all of them. */
+  #waiting: (() => void)[] = [];
+  readonly #waitingForAll: (() => void)[] = [];
 
-  constructor(host: CallHost, { parentNodeId, usedIds, onSettled }: TurnOptions) {
-    const { max_concurrency: maxParallel, early_start: early } = host.config.tools;
-    this.lastNodeId = parentNodeId;
-    this.#host = host;
-    this.#usedIds = usedIds;
+  constructor(run: CallRun, options: TurnOptions) {
+    const { max_concurrency: maxParallel, early_start: early } = run.config.tools;
+    this.lastNodeId = options.parentNodeId;
+    this.#run = run;
+    this.#options = options;
     this.#schedule = new Schedule({ maxParallel, early });
-    this.#delivery = new Delivery(host.recorder, this.#calls, () => onSettled?.(this));
-    this.#contextAtStart = host.runContext();
+    this.#contextAtStart = run.runContext();
   }
 
   get aborted(): boolean {
@@ -114,16 +105,16 @@ class OpenTurn implements Turn, TurnControl {
 
   push(given: ToolCall): string {
     const call = this.#createCall(given);
-    resolveName(this.#host, call);
+    resolveName(call);
     this.#step({ type: "arrived", id: call.tool_call_id });
     void this.#runCall(call);
     return call.tool_call_id;
   }
 
   end(): void {
-    if (this.#delivery.streamEnded) return;
-    this.#delivery.endStream();
-    for (const call of this.#calls) if (call.parked !== undefined) this.#deliver(call, call.parked);
+    if (this.#streamEnded) return;
+    this.#endStream();
+    for (const call of this.#calls) if (isParked(call)) this.#deliver(call);
     this.#step({ type: "stream_ended" });
   }
 
@@ -139,53 +130,45 @@ class OpenTurn implements Turn, TurnControl {
     this.#haltWith({ kind: "interrupt", reason });
   }
 
-  results(): AsyncIterableIterator<ToolResult> {
-    return this.#delivery.results();
-  }
-
-  settled(): Promise<ToolResult[]> {
-    return this.#delivery.settled();
-  }
-
   // ── one call ────────────────────────────────────────────────────────────────────────────────────
 
   #createCall(given: ToolCall): Call {
-    const nativeId = typeof given.id === "string" && given.id !== "" ? given.id : undefined;
-    const isNew = nativeId !== undefined && !this.#usedIds.has(nativeId);
-    const id = isNew ? nativeId : this.#newId();
-    this.#usedIds.add(id);
-    const nodeId = this.#host.ids.next("node");
-    const call = new Call(id, this.#calls.length, given, nativeId, nodeId, this.lastNodeId);
+    const { usedIds } = this.#options;
+    const { ids } = this.#run;
+    let id = typeof given.id === "string" ? given.id : "";
+    if (id === "" || usedIds.has(id)) {
+      id = ids.next("call");
+      // A model may have sent, as its own, the very id that comes next.
+      for (let i = 2; usedIds.has(id); i += 1) id = `${ids.next("call")}.${i}`;
+    }
+    usedIds.add(id);
+    const nodeId = ids.next("node");
+    const call = new Call(this.#run, id, given, this.#calls.length, nodeId, this.lastNodeId);
     this.lastNodeId = nodeId;
     this.#calls.push(call);
     this.#byId.set(id, call);
     return call;
   }
 
-  /** A model may have sent, as its own, the very id that comes next. */
-  #newId(): string {
-    let id = this.#host.ids.next("call");
-    for (let i = 2; this.#usedIds.has(id); i += 1) id = `${this.#host.ids.next("call")}.${i}`;
-    return id;
-  }
-
   /** From its acceptance to its result. Never rejects: a failure of ours, or of the journal, is a result too. */
   async #runCall(call: Call): Promise<void> {
     try {
-      let refused = this.#refuseLate(call) ?? (await acceptCall(this.#host, call));
+      let refused = this.#refuseLate(call) ?? (await acceptCall(call));
       if (refused === undefined && call.cancellation === undefined) {
         this.#queue(call);
         if (call.phase === "queued" && call.cancellation === undefined) await untilStarted(call);
       }
       if (refused === undefined && call.cancellation !== undefined && call.phase !== "running") {
-        refused = { ending: cancelledEnding(call), stops: false };
+        refused = { ending: endCancelled(call), stops: false };
       }
-      const end = refused?.ending ?? (await runCallPipeline(this.#host, call, this));
-      const finished = await finishCall(this.#host, call, end);
+      const end = refused?.ending ?? (await runCallPipeline(call as AcceptedCall, this));
+      await finishCall(call, end);
+      const { tool_call_id: id } = call;
       this.#conclude(
         call,
-        finished,
-        refused === undefined ? endedEvent(call, end) : refusedEvent(call, refused),
+        refused === undefined
+          ? endedEvent(call, end)
+          : { type: "refused", id, stops: refused.stops },
       );
     } catch (error) {
       this.#fail(call, error);
@@ -194,26 +177,23 @@ class OpenTurn implements Turn, TurnControl {
 
   /** A call that is pushed after the end is never accepted; its request is a fact all the same. */
   #refuseLate(call: Call): Refusal | undefined {
-    if (this.#halt === undefined && !this.#delivery.streamEnded) return undefined;
-    const { status, error } =
-      this.#halt === undefined
-        ? cancelled("aborted", "turn_ended", "the turn has ended already")
-        : haltCancellation(this.#halt, "queued");
-    this.#recordUnheard(call);
-    return { ending: ending(status, error), stops: false };
-  }
-
-  #recordUnheard(call: Call): void {
+    if (this.#halt === undefined && !this.#streamEnded) return undefined;
     try {
-      const data = { index: call.index, heard: false, ...placeOf(call) };
-      this.#host.recorder.recordClean("tool.requested", data, call);
+      const data = { index: call.index, heard: false, ...placeInTree(call) };
+      this.#run.recorder.recordClean("tool.requested", data, call);
     } catch {
       // The result says what is wrong with the journal.
     }
+    if (this.#halt === undefined) {
+      const ending = endCall("aborted", "turn_ended", "the turn has ended already");
+      return { ending, stops: false };
+    }
+    const { status, error } = haltCancellation(this.#halt, "queued");
+    return { ending: endWith(status, error), stops: false };
   }
 
   #queue(call: Call): void {
-    const { recorder } = this.#host;
+    const { recorder } = this.#run;
     const { tool_call_id: id, class: kind, effects } = call;
     call.phase = "queued";
     recorder.commit([
@@ -223,59 +203,119 @@ class OpenTurn implements Turn, TurnControl {
     this.#step({ type: "classified", id, class: kind, repeatable: effects.repeatable });
   }
 
-  #conclude(call: Call, finished: Finished, event: ScheduleEvent): void {
+  #conclude(call: Call, event: ScheduleEvent): void {
     if (call.phase === "ended") return;
     call.phase = "ended";
     // While the attempt can still be abandoned, a call that changed nothing has not ended for good.
-    const isProvisional =
-      !this.#delivery.streamEnded && this.#halt === undefined && !finished.happened;
-    if (isProvisional) {
-      const ended = { after: this.#host.recorder.lastSeq, nth: (this.#parkedCount += 1) };
-      call.parked = { ...finished, ended };
+    if (!this.#streamEnded && this.#halt === undefined && !call.happened) {
+      call.ended = { after: this.#run.recorder.lastSeq, nth: (this.#parkedCount += 1) };
     } else {
-      this.#deliver(call, this.#discardIfAbandoned(finished));
+      this.#deliver(call);
     }
     this.#step(event);
   }
 
-  /** A call that ends after its attempt was abandoned, and changed nothing, ends as part of that attempt. */
-  #discardIfAbandoned(finished: Finished): Finished {
+  #deliver(call: Call): void {
     const halt = this.#halt;
-    if (halt?.kind !== "discard" || finished.happened) return finished;
-    if (finished.result.status === "discarded") return finished;
-    return discardFinished(finished, discardText(halt));
-  }
-
-  #deliver(call: Call, finished: Finished): void {
-    this.#happened ||= finished.happened;
-    let { result } = finished;
+    // A call that ends after its attempt was abandoned, and changed nothing, ends as part of that attempt.
+    const isAbandoned = halt?.kind === "discard" && !call.happened;
+    if (isAbandoned && call.result?.status !== "discarded") discardResult(call, discardText(halt));
+    this.#happened ||= call.happened;
+    const result = call.result as ToolResult;
     try {
-      call.nodes = commitFinished(this.#host, call, finished);
+      commitCall(call, result);
     } catch (error) {
-      result = unrecordedResult(result, error);
+      call.result = unrecordedResult(result, error);
     }
-    call.parked = undefined;
-    call.result = result;
-    this.#delivery.deliver();
+    call.delivered = true;
+    this.#delivered += 1;
+    this.#announce();
   }
 
   #fail(call: Call, thrown: unknown): void {
-    if (call.result !== undefined) return;
-    const isJournal = thrown instanceof JournalFailure;
-    const error = toolError({
-      code: isJournal ? "journal_unavailable" : "internal_error",
-      error_class: isJournal ? "dependency_unavailable" : "execution_failed",
-      message: isJournal
-        ? messageOf(thrown)
-        : `Soong itself failed on this call: ${messageOf(thrown)}`,
-      recovery: "ask_the_user",
-    });
+    if (call.delivered) return;
+    const message = messageOf(thrown);
+    const error =
+      thrown instanceof JournalFailure
+        ? callError("journal_unavailable", message)
+        : callError("internal_error", `Soong itself failed on this call: ${message}`);
     // Its handler may still be at work: it is cancelled, and its deadline removed.
     if (call.phase === "running") call.cancel({ status: "aborted", error });
     call.phase = "ended";
-    const result = bareResult(call, error);
-    this.#deliver(call, { result, nodes: [], replaced: undefined, happened: true });
+    call.result = bareResult(call, error);
+    call.added = [];
+    call.replaced = undefined;
+    call.happened = true;
+    this.#deliver(call);
     this.#step({ type: "ended", id: call.tool_call_id, failed: true });
+  }
+
+  // ── results, in call order (SCHED-7) ────────────────────────────────────────────────────────────
+
+  async settled(): Promise<ToolResult[]> {
+    if (!this.#isSettled) await waitOn(this.#waitingForAll);
+    await this.#flush();
+    this.#recordYields(this.#calls.slice(this.#yielded));
+    return this.#calls.map(({ result }) => result as ToolResult);
+  }
+
+  async *results(): AsyncGenerator<ToolResult, undefined> {
+    for (let i = 0; ;) {
+      const next = this.#calls[i];
+      if (next?.delivered === true) {
+        await this.#flush();
+        if (i === this.#yielded) this.#recordYields([next]);
+        yield next.result as ToolResult;
+        i += 1;
+      } else if (next === undefined && this.#streamEnded) {
+        return undefined;
+      } else {
+        await waitOn(this.#waiting);
+      }
+    }
+  }
+
+  get #isSettled(): boolean {
+    return this.#streamEnded && this.#delivered === this.#calls.length;
+  }
+
+  #endStream(): void {
+    this.#streamEnded = true;
+    this.#announce();
+  }
+
+  #announce(): void {
+    if (this.#isSettled) {
+      this.#options.onSettled?.(this);
+      for (const wake of this.#waitingForAll) wake();
+    }
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+
+  /** What the model is told must be on record first. */
+  async #flush(): Promise<void> {
+    try {
+      await this.#run.recorder.flush();
+    } catch {
+      // Every later call and record says so; the results stay what they are.
+    }
+  }
+
+  /** In call order, each once, however many read. */
+  #recordYields(calls: readonly Call[]): void {
+    if (calls.length === 0) return;
+    this.#yielded += calls.length;
+    const { recorder } = this.#run;
+    try {
+      recorder.commit(
+        calls.map((call) => recorder.draft("tool.yielded", { status: call.result?.status }, call)),
+      );
+    } catch {
+      // As above.
+    }
   }
 
   // ── the scheduler's side ────────────────────────────────────────────────────────────────────────
@@ -299,10 +339,17 @@ class OpenTurn implements Turn, TurnControl {
         call.resume?.();
         call.resume = undefined;
         return;
-      case "skip":
-        return call.cancel(skippedBecause(this.#describe(action.cause)));
-      case "cancel":
-        return call.cancel(siblingFailed(action.cause, this.#describe(action.cause)));
+      case "skip": {
+        const message = `Not run, because ${this.#describe(action.cause)} did not succeed and this call came after it.`;
+        const error = callError("skipped_after_failure", message);
+        return call.cancel({ status: "skipped", error });
+      }
+      case "cancel": {
+        const { cause } = action;
+        const message = `Cancelled, because ${this.#describe(cause)}, which ran beside it, failed.`;
+        const error = callError("sibling_failed", message);
+        return call.cancel({ status: "cancelled", error, cause });
+      }
       case "drop":
         if (this.#halt !== undefined) call.cancel(haltCancellation(this.#halt, "queued"));
         return;
@@ -329,8 +376,8 @@ class OpenTurn implements Turn, TurnControl {
   async waitForPerson<T>(call: Call, answer: Promise<T>): Promise<T> {
     call.waits += 1;
     if (call.waits === 1) {
-      call.waitsSince = this.#host.clock.monotonic();
-      this.#host.onPersonAsked?.({ tool_call_id: call.tool_call_id, waits: true });
+      call.waitsSince = this.#run.clock.monotonic();
+      this.#run.onPersonAsked?.({ tool_call_id: call.tool_call_id, waits: true });
       this.#recordWaiting(call, true);
       this.#step({ type: "asking", id: call.tool_call_id });
     }
@@ -344,9 +391,9 @@ class OpenTurn implements Turn, TurnControl {
 
   async #continueAnswered(call: Call): Promise<void> {
     const { tool_call_id: id, startedAt } = call;
-    this.#host.onPersonAsked?.({ tool_call_id: id, waits: false });
+    this.#run.onPersonAsked?.({ tool_call_id: id, waits: false });
     // Only time after the start is part of a duration, so only that is taken off it.
-    if (startedAt !== undefined) call.waitedMs += this.#host.clock.monotonic() - call.waitsSince;
+    if (startedAt !== undefined) call.waitedMs += this.#run.clock.monotonic() - call.waitsSince;
     if (call.phase === "ended" || call.cancellation !== undefined) return;
     this.#recordWaiting(call, false);
     const resumed = this.#resumed(call, { type: "answered", id });
@@ -356,7 +403,7 @@ class OpenTurn implements Turn, TurnControl {
 
   /** Before its start, it waits for a permission, which has facts of its own. */
   #recordWaiting(call: Call, waits: boolean): void {
-    if (call.started) this.#host.recorder.recordClean("tool.waiting", { waits }, call);
+    if (call.started) this.#run.recorder.recordClean("tool.waiting", { waits }, call);
   }
 
   /** Settles when the scheduler, told of the event, lets the call continue. */
@@ -371,8 +418,8 @@ class OpenTurn implements Turn, TurnControl {
 
   #endWith(halt: Halt): Promise<ToolResult[]> {
     this.#haltWith(halt);
-    this.#delivery.endStream();
-    return this.#delivery.settled();
+    this.#endStream();
+    return this.settled();
   }
 
   #haltWith(next: Halt): void {
@@ -382,7 +429,7 @@ class OpenTurn implements Turn, TurnControl {
     this.#halt = next;
     this.#recordHalt(next);
     for (const call of this.#calls) {
-      if (call.parked !== undefined) this.#deliver(call, this.#discardIfAbandoned(call.parked));
+      if (isParked(call)) this.#deliver(call);
       else if (call.phase === "arrived") call.cancel(haltCancellation(next, "queued"));
     }
     // Cancelled before the scheduler is told: no call that is to end may be resumed by it.
@@ -392,16 +439,16 @@ class OpenTurn implements Turn, TurnControl {
     }
     this.#step({ type: "halted" });
     if (next.kind === "discard" && !this.#happened) {
-      this.#host.setRunContext(this.#contextAtStart);
+      this.#run.setRunContext(this.#contextAtStart);
     }
   }
 
   /** Where it ends a call, or keeps one from starting. */
   #recordHalt({ kind, reason }: Halt): void {
-    if (this.#calls.every(({ result }) => result !== undefined)) return;
+    if (this.#calls.every(({ delivered }) => delivered)) return;
     try {
       const first_call_id = this.#calls[0]?.tool_call_id;
-      this.#host.recorder.record("turn.halted", { kind, reason, first_call_id });
+      this.#run.recorder.record("turn.halted", { kind, reason, first_call_id });
     } catch {
       // The calls end all the same, and say what is wrong with the journal.
     }
@@ -416,8 +463,16 @@ function untilStarted(call: Call): Promise<void> {
   });
 }
 
-function refusedEvent({ tool_call_id: id }: Call, { stops }: Refusal): ScheduleEvent {
-  return { type: "refused", id, stops };
+/** Ended, but its attempt may still be abandoned. */
+function isParked({ phase, delivered, ended }: Call): boolean {
+  return phase === "ended" && !delivered && ended !== undefined;
+}
+
+/** Settles when the owner of the list wakes those on it. */
+function waitOn(list: (() => void)[]): Promise<void> {
+  return new Promise((resolve) => {
+    list.push(resolve);
+  });
 }
 
 function endedEvent(call: Call, { status, executed }: Ending): ScheduleEvent {
@@ -426,6 +481,6 @@ function endedEvent(call: Call, { status, executed }: Ending): ScheduleEvent {
     executed &&
     isHandlerErrorStatus(status) &&
     call.class !== "spawns_agent" &&
-    toolOf(call).definition.on_sibling_failure === "cancel_siblings";
+    call.tool?.definition.on_sibling_failure === "cancel_siblings";
   return { type: "ended", id: call.tool_call_id, failed, cancelsSiblings };
 }
