@@ -129,13 +129,10 @@ export async function holdSession(
       refuseClosed();
       if (title !== undefined) row.title = asColumn(title);
       if (project !== undefined) row.project = asColumn(project);
-      parts.transaction(() =>
-        place.query(
-          "UPDATE sessions SET title = ?, project = ? WHERE session_no = ?",
-          row.title,
-          row.project,
-          row.session_no,
-        ),
+      parts.transaction(
+        () =>
+          place.query`UPDATE sessions SET title = ${row.title}, project = ${row.project}
+          WHERE session_no = ${row.session_no}`,
       );
     },
     close,
@@ -168,8 +165,8 @@ export async function holdSession(
     committer.commit();
     committer.check();
     folderQueue.write();
-    parts.transaction(() =>
-      place.query("UPDATE sessions SET holder = NULL WHERE session_no = ?", row.session_no),
+    parts.transaction(
+      () => place.query`UPDATE sessions SET holder = NULL WHERE session_no = ${row.session_no}`,
     );
     letGo();
   }
@@ -196,14 +193,9 @@ export async function holdSession(
     const firstPending = pending[0]?.fact.seq ?? row.last_seq + 1;
     const facts: Fact[] = [];
     if (after + 1 < firstPending) {
-      const rows = place.query(
-        `SELECT place - ? AS seq, line FROM facts WHERE place > ? AND place < ?
-         ORDER BY place LIMIT ?`,
-        base,
-        base + after,
-        base + firstPending,
-        limit,
-      ) as { seq: number; line: string }[];
+      const rows = place.query<{ seq: number; line: string }>`SELECT place - ${base} AS seq, line
+        FROM facts WHERE place > ${base + after} AND place < ${base + firstPending}
+         ORDER BY place LIMIT ${limit}`;
       for (const one of rows) facts.push(factOf(one, place));
     }
     const from = Math.max(0, after + 1 - firstPending);
@@ -214,12 +206,9 @@ export async function holdSession(
   }
 
   function runsSince(seq: number): string[] {
-    const rows = place.query(
-      `SELECT run_id FROM runs WHERE session_no = ? AND (last_seq > ? OR ended_at IS NULL)
-       ORDER BY run_index`,
-      row.session_no,
-      seq,
-    ) as Pick<RunRow, "run_id">[];
+    const rows = place.query<Pick<RunRow, "run_id">>`SELECT run_id FROM runs
+      WHERE session_no = ${row.session_no} AND (last_seq > ${seq} OR ended_at IS NULL)
+       ORDER BY run_index`;
     return rows.map(({ run_id }) => run_id);
   }
 
@@ -237,16 +226,11 @@ export function committedFacts(
   after: number,
 ): readonly CommittedFact[] {
   const base = placeOfSession(place.session_no);
-  const rows = place.query(
-    `SELECT facts.place - ? AS seq, facts.line FROM runs JOIN facts
-       ON facts.run_index = runs.run_index AND facts.place > ? AND facts.place < ?
-     WHERE runs.session_no = ? AND runs.run_id = ? ORDER BY facts.place LIMIT ?`,
-    base,
-    base + after,
-    base + 2 ** 32,
-    place.session_no,
-    run_id,
-    PAGE,
-  ) as { seq: number; line: string }[];
+  const rows = place.query<{
+    seq: number;
+    line: string;
+  }>`SELECT facts.place - ${base} AS seq, facts.line FROM runs JOIN facts
+       ON facts.run_index = runs.run_index AND facts.place > ${base + after} AND facts.place < ${base + 2 ** 32}
+     WHERE runs.session_no = ${place.session_no} AND runs.run_id = ${run_id} ORDER BY facts.place LIMIT ${PAGE}`;
   return rows.map((row) => ({ fact: factOf(row, place), line: row.line }));
 }

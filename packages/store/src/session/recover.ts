@@ -51,7 +51,7 @@ export function findLost(place: SessionPlace, session: SessionRow, time: string)
   };
 
   function runRows(run_id: string): RunRow[] {
-    return query("SELECT * FROM runs WHERE session_no = ? AND run_id = ?", no, run_id) as RunRow[];
+    return query<RunRow>`SELECT * FROM runs WHERE session_no = ${no} AND run_id = ${run_id}`;
   }
 
   function lostCall(call: CallRow): LostCall {
@@ -70,25 +70,16 @@ export function findLost(place: SessionPlace, session: SessionRow, time: string)
   }
 
   function fact(seq: number): Fact {
-    const rows = query(
-      "SELECT place - ? AS seq, line FROM facts WHERE place = ?",
-      base,
-      base + seq,
-    );
+    const rows = query`SELECT place - ${base} AS seq, line FROM facts WHERE place = ${base + seq}`;
     return factOf((rows[0] ?? { seq, line: "" }) as { seq: number; line: string }, place);
   }
 
   /** Since it started: what was kept of its arguments before that is no part of its result. */
   function artifactsOf({ started_seq, run_id, tool_call_id }: CallRow): ArtifactRef[] {
     if (started_seq === null) return [];
-    const rows = query(
-      `SELECT place - ? AS seq, line FROM facts WHERE place BETWEEN ? AND ?
-         AND type = 'artifact.created' AND tool_call_id = ? ORDER BY place`,
-      base,
-      base + started_seq,
-      base + session.last_seq,
-      tool_call_id,
-    ) as { seq: number; line: string }[];
+    const rows = query<{ seq: number; line: string }>`SELECT place - ${base} AS seq, line FROM facts
+      WHERE place BETWEEN ${base + started_seq} AND ${base + session.last_seq}
+         AND type = 'artifact.created' AND tool_call_id = ${tool_call_id} ORDER BY place`;
     return rows
       .map((row) => factOf(row, place))
       .filter((fact) => fact.type === "artifact.created")

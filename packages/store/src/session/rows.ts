@@ -3,7 +3,7 @@
 
 import { StoreError } from "../contract/store-error.ts";
 import type { RunRecord, AgentRecord, CallRecord, SessionRecord } from "../contract/store.ts";
-import { fromColumn } from "../sqlite/sqlite-error.ts";
+import { fromColumn, omitNulls } from "../sqlite/sqlite-error.ts";
 import type { ArtifactRecord } from "@soong/core";
 
 /** Where the facts of a session begin; seq is what is added. More than two million sessions fit. */
@@ -100,40 +100,20 @@ export function openStateOf(row: Pick<SessionRow, "session_id" | "open_state">):
 // What a reader gets of sessions, runs, agents and calls: the rows of the tables as records.
 
 export function sessionRecord(row: SessionRow): SessionRecord {
-  const { session_id, created_at, updated_at, title, project, last_seq, head_hash } = row;
-  return {
-    session_id,
-    created_at,
-    updated_at,
-    ...(title === null ? {} : { title: fromColumn(title) }),
-    ...(project === null ? {} : { project: fromColumn(project) }),
-    last_seq,
-    head_hash,
-  };
+  const { session_id, created_at, updated_at, last_seq, head_hash } = row;
+  const [title, project] = [fromColumn(row.title), fromColumn(row.project)];
+  return omitNulls({ session_id, created_at, updated_at, title, project, last_seq, head_hash });
 }
 
 export function runRecord(row: RunRow, session_id: string): RunRecord {
   const { run_id, agent_id, parent_run_id, role, status, started_at, ended_at } = row;
-  return {
-    run_id,
-    session_id,
-    agent_id,
-    ...(parent_run_id === null ? {} : { parent_run_id }),
-    ...(role === null ? {} : { role }),
-    status,
-    started_at,
-    ...(ended_at === null ? {} : { ended_at }),
-    first_seq: row.first_seq,
-    last_seq: row.last_seq,
-  };
+  const { first_seq, last_seq } = row;
+  const run = { run_id, session_id, agent_id, parent_run_id, role, status, started_at, ended_at };
+  return omitNulls({ ...run, first_seq, last_seq });
 }
 
 export function agentRecord({ agent_id, parent_agent_id, active_node_id }: AgentRow): AgentRecord {
-  return {
-    agent_id,
-    ...(parent_agent_id === null ? {} : { parent_agent_id }),
-    ...(active_node_id === null ? {} : { active_node_id }),
-  };
+  return omitNulls({ agent_id, parent_agent_id, active_node_id });
 }
 
 /** Else in the order they came: a child may have appeared before its parent. */
@@ -153,16 +133,10 @@ export function parentsFirst(agents: readonly AgentRecord[]): AgentRecord[] {
 }
 
 export function callRecord(row: CallRow): CallRecord {
-  const { run_id, tool_call_id, tool_name, requested_seq, started_seq, ended_seq, status } = row;
-  return {
-    run_id,
-    tool_call_id: fromColumn(tool_call_id),
-    tool_name: fromColumn(tool_name),
-    requested_seq,
-    ...(started_seq === null ? {} : { started_seq }),
-    ...(ended_seq === null ? {} : { ended_seq }),
-    ...(status === null ? {} : { status }),
-  };
+  const { run_id, requested_seq, started_seq, ended_seq, status } = row;
+  const [tool_call_id, tool_name] = [fromColumn(row.tool_call_id), fromColumn(row.tool_name)];
+  const call = { run_id, tool_call_id, tool_name, requested_seq, started_seq, ended_seq, status };
+  return omitNulls(call);
 }
 
 export interface WriteStatements {

@@ -5,7 +5,7 @@ import { readSessionArtifact } from "../artifacts/session-artifacts.ts";
 import { StoreError } from "../contract/store-error.ts";
 import type { FactPage, SessionReader } from "../contract/store.ts";
 import { asColumn } from "../sqlite/sqlite-error.ts";
-import type { SqlValue } from "../sqlite/driver.ts";
+
 import {
   agentRecord,
   callRecord,
@@ -20,9 +20,7 @@ import {
   type RunRow,
   type SessionRow,
 } from "./rows.ts";
-
-/** Runs a query, with the store's errors instead of the database's. */
-export type Query = (sql: string, ...values: SqlValue[]) => object[];
+import { type Query, raw } from "../sqlite/query.ts";
 
 export interface SessionPlace {
   readonly query: Query;
@@ -48,7 +46,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
     async agents() {
       const [{ active }, rows] = together(() => [
         openState(),
-        query("SELECT * FROM agents WHERE session_no = ? ORDER BY agent_index", no) as AgentRow[],
+        query<AgentRow>`SELECT * FROM agents WHERE session_no = ${no} ORDER BY agent_index`,
       ]);
       const moving = new Map(active);
       return parentsFirst(
@@ -60,7 +58,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
     async runs() {
       const [{ runs: moving }, rows] = together(() => [
         openState(),
-        query("SELECT * FROM runs WHERE session_no = ? ORDER BY run_index", no) as RunRow[],
+        query<RunRow>`SELECT * FROM runs WHERE session_no = ${no} ORDER BY run_index`,
       ]);
       const lastSeqs = new Map(moving.map(([run_id, last_seq]) => [run_id, last_seq]));
       return rows.map((row) =>
@@ -75,25 +73,15 @@ export function sessionReader(place: SessionPlace): SessionReader {
         .map(callRecord);
     },
     async node(node_id) {
-      const [row] = query(
-        "SELECT text FROM nodes WHERE session_no = ? AND node_id = ?",
-        no,
-        node_id,
-      );
+      const [row] = query`SELECT text FROM nodes WHERE session_no = ${no} AND node_id = ${node_id}`;
       return row && nodeOf(row);
     },
     async children(node_id) {
       const rows =
         node_id === undefined
-          ? query(
-              "SELECT text FROM nodes WHERE session_no = ? AND parent_id IS NULL ORDER BY seq, rowid",
-              no,
-            )
-          : query(
-              "SELECT text FROM nodes WHERE session_no = ? AND parent_id = ? ORDER BY seq, rowid",
-              no,
-              node_id,
-            );
+          ? query`SELECT text FROM nodes WHERE session_no = ${no} AND parent_id IS NULL ORDER BY seq, rowid`
+          : query`SELECT text FROM nodes WHERE session_no = ${no} AND parent_id = ${node_id}
+            ORDER BY seq, rowid`;
       return rows.map(nodeOf);
     },
     path: async (node_id) => path(node_id),
@@ -102,10 +90,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
       return active === undefined ? [] : path(active);
     },
     async artifacts() {
-      const rows = query(
-        "SELECT record FROM artifacts WHERE session_no = ? ORDER BY created_at, rowid",
-        no,
-      );
+      const rows = query`SELECT record FROM artifacts WHERE session_no = ${no} ORDER BY created_at, rowid`;
       return (rows as { record: string }[]).map(
         ({ record }) => JSON.parse(record) as ArtifactRecord,
       );
@@ -115,7 +100,7 @@ export function sessionReader(place: SessionPlace): SessionReader {
   };
 
   function sessionRow(): SessionRow {
-    const [row] = query("SELECT * FROM sessions WHERE session_no = ?", no) as SessionRow[];
+    const [row] = query<SessionRow>`SELECT * FROM sessions WHERE session_no = ${no}`;
     if (row === undefined) {
       throw new StoreError("session_removed", `Session ${session_id} was removed.`);
     }
@@ -124,11 +109,11 @@ export function sessionReader(place: SessionPlace): SessionReader {
 
   /** Several queries of one moment: a commit in between must not make them contradict each other. */
   function together<T>(work: () => T): T {
-    query("BEGIN");
+    query`BEGIN`;
     try {
       return work();
     } finally {
-      query("COMMIT");
+      query`COMMIT`;
     }
   }
 
@@ -139,31 +124,19 @@ export function sessionReader(place: SessionPlace): SessionReader {
   function activeNode(agent_id: string): string | undefined {
     const moving = openState().active.find(([id]) => id === agent_id);
     if (moving !== undefined) return moving[1];
-    const [row] = query(
-      "SELECT active_node_id FROM agents WHERE session_no = ? AND agent_id = ?",
-      no,
-      agent_id,
-    ) as Pick<AgentRow, "active_node_id">[];
+    const [row] = query<Pick<AgentRow, "active_node_id">>`SELECT active_node_id FROM agents
+      WHERE session_no = ${no} AND agent_id = ${agent_id}`;
     return row?.active_node_id ?? undefined;
   }
 
   function endedCalls(run_id: string | undefined): CallRow[] {
     if (run_id === undefined) {
-      return query("SELECT * FROM calls WHERE session_no = ?", no) as CallRow[];
+      return query<CallRow>`SELECT * FROM calls WHERE session_no = ${no}`;
     }
-    const [run] = query(
-      "SELECT * FROM runs WHERE session_no = ? AND run_id = ?",
-      no,
-      run_id,
-    ) as RunRow[];
+    const [run] = query<RunRow>`SELECT * FROM runs WHERE session_no = ${no} AND run_id = ${run_id}`;
     if (run === undefined) return [];
-    return query(
-      "SELECT * FROM calls WHERE session_no = ? AND requested_seq BETWEEN ? AND ? AND run_id = ?",
-      no,
-      run.first_seq,
-      lastOf(run),
-      run_id,
-    ) as CallRow[];
+    return query<CallRow>`SELECT * FROM calls
+      WHERE session_no = ${no} AND requested_seq BETWEEN ${run.first_seq} AND ${lastOf(run)} AND run_id = ${run_id}`;
   }
 
   /** Of a run under way the row does not know. */
@@ -174,56 +147,42 @@ export function sessionReader(place: SessionPlace): SessionReader {
   function facts(page: FactPage): Fact[] {
     const limit = asCount(page.limit ?? DEFAULT_LIMIT);
     const base = placeOfSession(no);
-    const where: string[] = [];
-    const values: SqlValue[] = [];
-    const only = (condition: string, value: SqlValue): void => {
-      where.push(condition);
-      values.push(value);
-    };
+    let run_index: number | null = null;
     let from = 1;
     let to = MOST_FACTS;
     if (page.run_id !== undefined) {
-      const [run] = query(
-        "SELECT * FROM runs WHERE session_no = ? AND run_id = ?",
-        no,
-        page.run_id,
-      ) as RunRow[];
+      const [run] =
+        query<RunRow>`SELECT * FROM runs WHERE session_no = ${no} AND run_id = ${page.run_id}`;
       if (run === undefined) return [];
       from = run.first_seq;
       to = lastOf(run);
-      only("run_index = ?", run.run_index);
+      run_index = run.run_index;
     }
-    if (page.tool_call_id !== undefined) only("tool_call_id = ?", asColumn(page.tool_call_id));
+    const call = asColumn(page.tool_call_id);
     if (page.after !== undefined) from = Math.max(from, asCount(page.after) + 1);
     if (page.before !== undefined) to = Math.min(to, asCount(page.before) - 1);
-    only("place >= ?", base + Math.min(from, MOST_FACTS));
-    only("place <= ?", base + to);
     const backwards = page.before !== undefined && page.after === undefined;
-    const rows = query(
-      `SELECT place - ? AS seq, line FROM facts WHERE ${where.join(" AND ")}
-       ORDER BY place ${backwards ? "DESC" : "ASC"} LIMIT ?`,
-      base,
-      ...values,
-      limit,
-    ) as { seq: number; line: string }[];
+    const rows = query<{ seq: number; line: string }>`
+      SELECT place - ${base} AS seq, line FROM facts
+      WHERE place BETWEEN ${base + Math.min(from, MOST_FACTS)} AND ${base + to}
+        AND (${run_index} IS NULL OR run_index = ${run_index}) AND (${call} IS NULL OR tool_call_id = ${call})
+      ORDER BY place ${raw(backwards ? "DESC" : "ASC")} LIMIT ${limit}`;
     if (backwards) rows.reverse();
     return rows.map((row) => factOf(row, place));
   }
 
   function path(node_id: string): ConversationNode[] {
-    const rows = query(
-      `WITH RECURSIVE climb (node_id, parent_id) AS (
-         SELECT node_id, parent_id FROM nodes WHERE session_no = ? AND node_id = ?
+    const rows = query<{
+      node_id: string;
+      parent_id: string | null;
+      text: string;
+    }>`WITH RECURSIVE climb (node_id, parent_id) AS (
+         SELECT node_id, parent_id FROM nodes WHERE session_no = ${no} AND node_id = ${node_id}
          UNION
          SELECT nodes.node_id, nodes.parent_id
-         FROM climb JOIN nodes ON nodes.session_no = ? AND nodes.node_id = climb.parent_id
+         FROM climb JOIN nodes ON nodes.session_no = ${no} AND nodes.node_id = climb.parent_id
        ) SELECT nodes.node_id, nodes.parent_id, text
-         FROM climb JOIN nodes ON nodes.session_no = ? AND nodes.node_id = climb.node_id`,
-      no,
-      node_id,
-      no,
-      no,
-    ) as { node_id: string; parent_id: string | null; text: string }[];
+         FROM climb JOIN nodes ON nodes.session_no = ${no} AND nodes.node_id = climb.node_id`;
     const byId = new Map(rows.map((row) => [row.node_id, row]));
     const upwards: ConversationNode[] = [];
     // Each once: a ring of parents ends where it began.
@@ -238,11 +197,8 @@ export function sessionReader(place: SessionPlace): SessionReader {
   }
 
   function findArtifact(artifact_id: string): ArtifactRecord | undefined {
-    const [row] = query(
-      "SELECT record FROM artifacts WHERE session_no = ? AND artifact_id = ?",
-      no,
-      artifact_id,
-    ) as { record: string }[];
+    const [row] = query<{ record: string }>`SELECT record FROM artifacts
+      WHERE session_no = ${no} AND artifact_id = ${artifact_id}`;
     return row && (JSON.parse(row.record) as ArtifactRecord);
   }
 }

@@ -249,7 +249,7 @@ export function createSessionWriter(options: SessionWriterOptions): SessionWrite
       seq: fact.seq,
       type: fact.type,
       run_index: run?.run_index ?? null,
-      tool_call_id: fact.tool_call_id === undefined ? null : asColumn(fact.tool_call_id),
+      tool_call_id: asColumn(fact.tool_call_id),
       line,
     };
   }

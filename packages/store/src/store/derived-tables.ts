@@ -79,9 +79,9 @@ function heldTables(place: SessionPlace, session: SessionRow, rows: RowsOfFacts)
     .map(recordIn)
     .filter(({ artifact_id }) => rows.artifacts.has(artifact_id));
   return tablesOf(
-    query("SELECT * FROM runs WHERE session_no = ? ORDER BY run_index", no) as RunRow[],
-    query("SELECT * FROM agents WHERE session_no = ? ORDER BY agent_index", no) as AgentRow[],
-    query("SELECT * FROM calls WHERE session_no = ?", no) as CallRow[],
+    query<RunRow>`SELECT * FROM runs WHERE session_no = ${no} ORDER BY run_index`,
+    query<AgentRow>`SELECT * FROM agents WHERE session_no = ${no} ORDER BY agent_index`,
+    query<CallRow>`SELECT * FROM calls WHERE session_no = ${no}`,
     openStateOf(session),
     records,
   );
@@ -98,7 +98,7 @@ export interface HeldArtifact {
 }
 
 export function heldArtifacts({ query, session_no }: SessionPlace): HeldArtifact[] {
-  return query("SELECT * FROM artifacts WHERE session_no = ?", session_no) as HeldArtifact[];
+  return query<HeldArtifact>`SELECT * FROM artifacts WHERE session_no = ${session_no}`;
 }
 
 /** Throws where it is not JSON. */

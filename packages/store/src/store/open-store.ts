@@ -7,10 +7,10 @@ import { randomIds, systemClock, type Clock, type IdSource } from "@soong/core";
 
 import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
 import type { Store } from "../contract/store.ts";
-import type { Query } from "../session/session-reader.ts";
-import { asStoreError, isPlain } from "../sqlite/sqlite-error.ts";
+import { createQuery } from "../sqlite/query.ts";
+import { asStoreError } from "../sqlite/sqlite-error.ts";
 import { openDatabase } from "../sqlite/open-database.ts";
-import type { Statement } from "../sqlite/driver.ts";
+
 import { createQuestionTable } from "./question-table.ts";
 import { createTaskTables } from "../tasks/task-tables.ts";
 import { storeTables } from "./store-tables.ts";
@@ -41,9 +41,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const busyTimeoutMs = options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS;
   const opened = await openDatabase({ directory, readOnly, busyTimeoutMs, at });
   const { database, path } = opened;
-  /** By their text, of which there are a few dozen. */
-  const statements = new Map<string, Statement>();
-  let isOpen = true;
+  const { query, refuseClosed, close: closeDatabase } = createQuery(database, path);
   let closing: Promise<void> | undefined;
   const tables = storeTables(query, home, path);
   const tasks = createTaskTables({
@@ -95,32 +93,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     try {
       await writer?.close();
     } finally {
-      isOpen = false;
-      // A connection is only gone when its statements are.
-      statements.clear();
-      database.close();
-    }
-  }
-
-  function refuseClosed(): void {
-    if (!isOpen)
-      throw new StoreError("store_closed", `The store ${path} is closed; open it again.`);
-  }
-
-  function query(...[sql, ...values]: Parameters<Query>): object[] {
-    refuseClosed();
-    // SQLite would look for another text; and nothing is ever kept under one that it cannot hold.
-    const isLookup = /^\s*(SELECT|WITH)\b/.test(sql);
-    if (isLookup && values.some((value) => typeof value === "string" && !isPlain(value))) return [];
-    try {
-      let statement = statements.get(sql);
-      if (statement === undefined) {
-        statement = database.prepare(sql);
-        statements.set(sql, statement);
-      }
-      return statement.all(...values) as object[];
-    } catch (error) {
-      throw asStoreError(error, path);
+      closeDatabase();
     }
   }
 }

@@ -1,5 +1,6 @@
 // Makes the tables that follow from a session's facts again, in one transaction of the holder of the session.
 
+import { raw } from "../sqlite/query.ts";
 import { StoreError } from "../contract/store-error.ts";
 import { placeOfSession, type WriteStatements } from "../session/rows.ts";
 import type { SessionPlace } from "../session/session-reader.ts";
@@ -25,7 +26,7 @@ export function rebuildTables(
     );
   }
   for (const table of ["runs", "agents", "calls"]) {
-    query(`DELETE FROM ${table} WHERE session_no = ?`, no);
+    query`DELETE FROM ${raw(table)} WHERE session_no = ${no}`;
   }
   const { rows } = walk;
   for (const run of rows.runs) statements.run(no, run);
@@ -33,21 +34,12 @@ export function rebuildTables(
   for (const call of rows.calls) statements.call(no, call);
   fileFacts();
   for (const { node_id, parent_id, seq } of walk.misplacedNodes) {
-    query(
-      "UPDATE nodes SET parent_id = ?, seq = ? WHERE session_no = ? AND node_id = ?",
-      parent_id,
-      seq,
-      no,
-      node_id,
-    );
+    query`UPDATE nodes SET parent_id = ${parent_id}, seq = ${seq}
+      WHERE session_no = ${no} AND node_id = ${node_id}`;
   }
   const artifactBytes = keepArtifacts();
-  query(
-    "UPDATE sessions SET open_state = ?, bytes = ? WHERE session_no = ?",
-    JSON.stringify(rows.openState()),
-    walk.bytes + artifactBytes,
-    no,
-  );
+  query`UPDATE sessions
+    SET open_state = ${JSON.stringify(rows.openState())}, bytes = ${walk.bytes + artifactBytes} WHERE session_no = ${no}`;
 
   /** Looked at again: a run may have another number now. */
   function fileFacts(): void {
@@ -55,13 +47,8 @@ export function rebuildTables(
     const filed = walkFacts(place);
     while (filed.next(session.last_seq) === "more");
     for (const { seq, fact } of filed.misfiledFacts) {
-      query(
-        "UPDATE facts SET type = ?, run_index = ?, tool_call_id = ? WHERE place = ?",
-        fact.type,
-        fact.run_id === undefined ? null : (rows.runOf(fact.run_id)?.run_index ?? null),
-        fact.tool_call_id === undefined ? null : asColumn(fact.tool_call_id),
-        base + seq,
-      );
+      query`UPDATE facts
+        SET type = ${fact.type}, run_index = ${fact.run_id === undefined ? null : (rows.runOf(fact.run_id)?.run_index ?? null)}, tool_call_id = ${asColumn(fact.tool_call_id)} WHERE place = ${base + seq}`;
     }
   }
 
@@ -69,30 +56,21 @@ export function rebuildTables(
   function keepArtifacts(): number {
     for (const held of heldArtifacts(place)) if (isMisfiled(held)) fileArtifact(held);
     for (const record of rows.artifacts.values()) {
-      const [held] = query(
-        "SELECT record FROM artifacts WHERE session_no = ? AND artifact_id = ?",
-        no,
-        record.artifact_id,
-      ) as { record: string }[];
+      const [held] = query<{ record: string }>`SELECT record FROM artifacts
+        WHERE session_no = ${no} AND artifact_id = ${record.artifact_id}`;
       if (held !== undefined && isSame(held.record, record)) continue;
-      query(
-        "DELETE FROM artifacts WHERE session_no = ? AND artifact_id = ?",
-        no,
-        record.artifact_id,
-      );
+      query`DELETE FROM artifacts WHERE session_no = ${no} AND artifact_id = ${record.artifact_id}`;
       statements.artifact(no, record);
     }
-    const [sum] = query(
-      "SELECT coalesce(sum(size), 0) AS bytes FROM artifacts WHERE session_no = ?",
-      no,
-    ) as { bytes: number }[];
+    const [sum] = query<{ bytes: number }>`SELECT coalesce(sum(size), 0) AS bytes FROM artifacts
+      WHERE session_no = ${no}`;
     return sum?.bytes ?? 0;
   }
 
   function fileArtifact(held: HeldArtifact): void {
     const record = recordIn(held);
     for (const artifact_id of [held.artifact_id, record.artifact_id]) {
-      query("DELETE FROM artifacts WHERE session_no = ? AND artifact_id = ?", no, artifact_id);
+      query`DELETE FROM artifacts WHERE session_no = ${no} AND artifact_id = ${artifact_id}`;
     }
     statements.artifact(no, record);
   }

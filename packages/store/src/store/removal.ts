@@ -1,6 +1,7 @@
 // Removing sessions (ART-4): rows and tombstone change in one transaction, files go afterwards. What a
 // crash leaves of the files is written down in the same transaction and goes the next time.
 
+import { raw } from "../sqlite/query.ts";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { omitUndefined } from "@soong/schema";
@@ -8,7 +9,7 @@ import { StoreError, type AtCrashPoint } from "../contract/store-error.ts";
 import type { Retention, RetentionReport, Tombstone } from "../contract/store.ts";
 import type { RunFolders } from "../folder/run-folders.ts";
 import { placeOfSession, type SessionRow } from "../session/rows.ts";
-import type { Query } from "../session/session-reader.ts";
+import type { Query } from "../sqlite/query.ts";
 import { asColumn } from "../sqlite/sqlite-error.ts";
 
 import { sessionName } from "./store-tables.ts";
@@ -33,6 +34,8 @@ export interface RemovalParts {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** Behind every time in letters. */
+const LAST_TIME = "~";
 const TABLES = [
   "nodes",
   "calls",
@@ -64,13 +67,13 @@ export function createRemoval(parts: RemovalParts): Removal {
       if (max_age_days !== undefined) {
         // Not before the epoch: so far back a Date cannot go.
         const before = new Date(Math.max(0, now - max_age_days * DAY_MS)).toISOString();
-        for (const row of oldest("WHERE updated_at < ?", before)) {
+        for (const row of oldest(before)) {
           await removeOrNote(row, `older than ${max_age_days} days`);
         }
       }
       let bytes = sumOfBytes();
       if (max_bytes !== undefined) {
-        for (const row of oldest("")) {
+        for (const row of oldest()) {
           if (bytes <= max_bytes) break;
           if (await removeOrNote(row, `more than ${max_bytes} bytes in all`)) bytes -= row.bytes;
         }
@@ -91,7 +94,7 @@ export function createRemoval(parts: RemovalParts): Removal {
       }
     },
     async finishOthers() {
-      const rows = query("SELECT DISTINCT session_id FROM leavings") as { session_id: string }[];
+      const rows = query<{ session_id: string }>`SELECT DISTINCT session_id FROM leavings`;
       for (const { session_id } of rows) {
         try {
           await removeFiles(session_id);
@@ -129,36 +132,24 @@ export function createRemoval(parts: RemovalParts): Removal {
     lastUse: string | undefined,
   ): Tombstone | undefined {
     // Read under the lock of the session: no one adds to it any more.
-    const [row] = query("SELECT * FROM sessions WHERE session_no = ?", session_no) as SessionRow[];
+    const [row] = query<SessionRow>`SELECT * FROM sessions WHERE session_no = ${session_no}`;
     if (row === undefined) throw new StoreError("session_removed", "It was removed just now.");
     if (lastUse !== undefined && row.updated_at !== lastUse) return undefined;
     const { session_id, created_at, last_seq, head_hash } = row;
     const removed_at = new Date(clock.now()).toISOString();
-    query(
-      "INSERT INTO tombstones (session_id, created_at, removed_at, reason, last_seq, head_hash) VALUES (?, ?, ?, ?, ?, ?)",
-      session_id,
-      created_at,
-      removed_at,
-      reason === undefined ? null : asColumn(reason),
-      last_seq,
-      head_hash,
-    );
+    query`INSERT INTO tombstones (session_id, created_at, removed_at, reason, last_seq, head_hash)
+      VALUES (${session_id}, ${created_at}, ${removed_at}, ${asColumn(reason)}, ${last_seq}, ${head_hash})`;
     // The one without a run is for the artifacts and the lock.
-    query("INSERT INTO leavings (session_id, run_id) VALUES (?, '')", session_id);
-    query(
-      "INSERT OR IGNORE INTO leavings (session_id, run_id) SELECT ?, run_id FROM runs WHERE session_no = ?",
-      session_id,
-      session_no,
-    );
+    query`INSERT INTO leavings (session_id, run_id) VALUES (${session_id}, '')`;
+    query`INSERT OR IGNORE INTO leavings (session_id, run_id) SELECT ${session_id}, run_id FROM runs
+      WHERE session_no = ${session_no}`;
     const first = placeOfSession(session_no);
-    query("DELETE FROM facts WHERE place >= ? AND place < ?", first, first + 2 ** 32);
+    query`DELETE FROM facts WHERE place >= ${first} AND place < ${first + 2 ** 32}`;
     for (const table of TABLES_OF_TASKS) {
-      query(
-        `DELETE FROM ${table} WHERE task_no IN (SELECT task_no FROM tasks WHERE session_no = ?)`,
-        session_no,
-      );
+      query`DELETE FROM ${raw(table)} WHERE task_no IN (SELECT task_no FROM tasks
+        WHERE session_no = ${session_no})`;
     }
-    for (const table of TABLES) query(`DELETE FROM ${table} WHERE session_no = ?`, session_no);
+    for (const table of TABLES) query`DELETE FROM ${raw(table)} WHERE session_no = ${session_no}`;
     return {
       session_id,
       created_at,
@@ -171,15 +162,13 @@ export function createRemoval(parts: RemovalParts): Removal {
 
   async function removeFiles(session_id: string): Promise<void> {
     const name = sessionName(session_id);
-    const runs = query(
-      "SELECT run_id FROM leavings WHERE session_id = ? AND run_id <> ''",
-      session_id,
-    ) as { run_id: string }[];
+    const runs = query<{ run_id: string }>`SELECT run_id FROM leavings
+      WHERE session_id = ${session_id} AND run_id <> ''`;
     for (const { run_id } of runs) folders.remove(run_id);
     at?.("remove.files");
     await rm(join(home, "artifacts", name), { recursive: true, force: true });
-    query("DELETE FROM leavings WHERE session_id = ?", session_id);
-    query("PRAGMA incremental_vacuum");
+    query`DELETE FROM leavings WHERE session_id = ${session_id}`;
+    query`PRAGMA incremental_vacuum`;
     at?.("remove.after");
   }
 
@@ -194,24 +183,21 @@ export function createRemoval(parts: RemovalParts): Removal {
   }
 
   function isThere(session_no: number): boolean {
-    return query("SELECT 1 FROM sessions WHERE session_no = ?", session_no).length > 0;
+    return query`SELECT 1 FROM sessions WHERE session_no = ${session_no}`.length > 0;
   }
 
   function lockPath(session_id: string): string {
     return join(home, "store", "locks", sessionName(session_id));
   }
 
-  function oldest(where: string, ...values: string[]): SessionRow[] {
-    return query(
-      `SELECT * FROM sessions ${where} ORDER BY updated_at, session_id`,
-      ...values,
-    ) as SessionRow[];
+  function oldest(before = LAST_TIME): SessionRow[] {
+    return query`SELECT * FROM sessions WHERE updated_at < ${before} ORDER BY updated_at, session_id`;
   }
 
   function sumOfBytes(): number {
-    const [row] = query("SELECT coalesce(sum(bytes), 0) AS bytes FROM sessions") as {
+    const [row] = query<{
       bytes: number;
-    }[];
+    }>`SELECT coalesce(sum(bytes), 0) AS bytes FROM sessions`;
     return row?.bytes ?? 0;
   }
 }

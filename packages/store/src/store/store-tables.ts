@@ -5,12 +5,7 @@ import { join } from "node:path";
 import type { ConversationNode } from "@soong/core";
 import type { SessionPage, Store, Tombstone } from "../contract/store.ts";
 import { StoreError } from "../contract/store-error.ts";
-import {
-  asCount,
-  type Query,
-  type SessionPlace,
-  sessionReader,
-} from "../session/session-reader.ts";
+import { asCount, type SessionPlace, sessionReader } from "../session/session-reader.ts";
 import {
   openStateOf,
   runRecord,
@@ -18,9 +13,10 @@ import {
   sessionRecord,
   type SessionRow,
 } from "../session/rows.ts";
-import { fromColumn } from "../sqlite/sqlite-error.ts";
+import { fromColumn, omitNulls } from "../sqlite/sqlite-error.ts";
 import { verifySession } from "./verify-session.ts";
 import { createHash } from "node:crypto";
+import type { Query } from "../sqlite/query.ts";
 
 export interface StoreTables extends Pick<
   Store,
@@ -54,14 +50,12 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
       return sessionRows(page).map(sessionRecord);
     },
     async searchNodes(text, { limit = DEFAULT_PAGE, before = Number.MAX_SAFE_INTEGER } = {}) {
-      const rows = query(
-        `SELECT nodes.rowid AS position, session_id, text FROM nodes JOIN sessions USING (session_no)
-         WHERE nodes.rowid < ? AND instr(lower(text), lower(?)) > 0 ORDER BY nodes.rowid DESC LIMIT ?`,
-        before,
-        // As it is within a text of JSON.
-        JSON.stringify(text).slice(1, -1),
-        asCount(limit),
-      ) as { position: number; session_id: string; text: string }[];
+      const rows = query<{
+        position: number;
+        session_id: string;
+        text: string;
+      }>`SELECT nodes.rowid AS position, session_id, text FROM nodes JOIN sessions USING (session_no)
+         WHERE nodes.rowid < ${before} AND instr(lower(text), lower(${JSON.stringify(text).slice(1, -1)})) > 0 ORDER BY nodes.rowid DESC LIMIT ${asCount(limit)}`;
       return rows.map(({ position, session_id, text: node }) => ({
         session_id,
         node: JSON.parse(node) as ConversationNode,
@@ -69,14 +63,13 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
       }));
     },
     async unfinishedRemovals() {
-      const rows = query("SELECT DISTINCT session_id FROM leavings ORDER BY session_id");
+      const rows = query`SELECT DISTINCT session_id FROM leavings ORDER BY session_id`;
       return (rows as { session_id: string }[]).map(({ session_id }) => session_id);
     },
     async findRun(run_id) {
-      const [found] = query(
-        "SELECT runs.*, session_id, open_state FROM runs JOIN sessions USING (session_no) WHERE run_id = ?",
-        run_id,
-      ) as (RunRow & Pick<SessionRow, "session_id" | "open_state">)[];
+      const [found] = query<
+        RunRow & Pick<SessionRow, "session_id" | "open_state">
+      >`SELECT runs.*, session_id, open_state FROM runs JOIN sessions USING (session_no) WHERE run_id = ${run_id}`;
       if (found === undefined) return undefined;
       const [, last_seq = found.last_seq] =
         openStateOf(found).runs.find(([id]) => id === run_id) ?? [];
@@ -89,13 +82,13 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
       return verifySession(placeOf(known), known, options);
     },
     async tombstones() {
-      const rows = query("SELECT * FROM tombstones ORDER BY removed_at, rowid");
+      const rows = query`SELECT * FROM tombstones ORDER BY removed_at, rowid`;
       return (rows as TombstoneRow[]).map(tombstoneRecord);
     },
   };
 
   function row(session_id: string): SessionRow | undefined {
-    const rows = query("SELECT * FROM sessions WHERE session_id = ?", session_id) as SessionRow[];
+    const rows = query<SessionRow>`SELECT * FROM sessions WHERE session_id = ${session_id}`;
     return rows[0];
   }
 
@@ -114,10 +107,7 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
   }
 
   function tombstone(session_id: string): Tombstone | undefined {
-    const [found] = query(
-      "SELECT * FROM tombstones WHERE session_id = ?",
-      session_id,
-    ) as TombstoneRow[];
+    const [found] = query<TombstoneRow>`SELECT * FROM tombstones WHERE session_id = ${session_id}`;
     return found && tombstoneRecord(found);
   }
 
@@ -133,33 +123,21 @@ export function storeTables(query: Query, home: string, path: string): StoreTabl
   function sessionRows({ limit = DEFAULT_PAGE, after }: SessionPage): SessionRow[] {
     const most = asCount(limit);
     if (after === undefined) {
-      return query(
-        "SELECT * FROM sessions ORDER BY updated_at DESC, session_id DESC LIMIT ?",
-        most,
-      ) as SessionRow[];
+      return query<SessionRow>`SELECT * FROM sessions
+        ORDER BY updated_at DESC, session_id DESC LIMIT ${most}`;
     }
-    return query(
-      `SELECT * FROM sessions WHERE (updated_at, session_id) < (?, ?)
-       ORDER BY updated_at DESC, session_id DESC LIMIT ?`,
-      after.updated_at,
-      after.session_id,
-      most,
-    ) as SessionRow[];
+    return query<SessionRow>`SELECT * FROM sessions
+      WHERE (updated_at, session_id) < (${after.updated_at}, ${after.session_id})
+       ORDER BY updated_at DESC, session_id DESC LIMIT ${most}`;
   }
 }
 
 type TombstoneRow = Omit<Tombstone, "reason"> & { reason: string | null };
 
 function tombstoneRecord(row: TombstoneRow): Tombstone {
-  const { session_id, created_at, removed_at, reason, last_seq, head_hash } = row;
-  return {
-    session_id,
-    created_at,
-    removed_at,
-    ...(reason === null ? {} : { reason: fromColumn(reason) }),
-    last_seq,
-    head_hash,
-  };
+  const { session_id, created_at, removed_at, last_seq, head_hash } = row;
+  const reason = fromColumn(row.reason);
+  return omitNulls({ session_id, created_at, removed_at, reason, last_seq, head_hash });
 }
 
 function verifyRemoved(

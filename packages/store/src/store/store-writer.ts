@@ -10,7 +10,7 @@ import { committedFacts, holdSession, type SessionInHand } from "../session/open
 import { createCommitter } from "../session/committer.ts";
 import { NOTHING_OPEN, type SessionRow } from "../session/rows.ts";
 import { writeStatements } from "../session/statements.ts";
-import type { Query } from "../session/session-reader.ts";
+import type { Query } from "../sqlite/query.ts";
 import { asColumn, asStoreError, isPlain } from "../sqlite/sqlite-error.ts";
 
 import { type OpenedDatabase, takeLock, type SessionLock } from "../sqlite/open-database.ts";
@@ -84,10 +84,8 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
       }
     },
     async rebuildRunFolder(run_id) {
-      const [row] = query(
-        "SELECT sessions.* FROM runs JOIN sessions USING (session_no) WHERE run_id = ?",
-        run_id,
-      ) as SessionRow[];
+      const [row] = query<SessionRow>`SELECT sessions.* FROM runs JOIN sessions USING (session_no)
+        WHERE run_id = ${run_id}`;
       if (row === undefined) throw new StoreError("run_unknown", `No session has a run ${run_id}.`);
       const place = tables.placeOf(row);
       folderQueue.write();
@@ -130,18 +128,9 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
       if (tables.row(session_id) !== undefined || tables.tombstone(session_id) !== undefined) {
         throw new StoreError("session_exists", `There is a session ${session_id}, or there was.`);
       }
-      query(
-        `INSERT INTO sessions (session_id, created_at, updated_at, title, project, last_seq, head_hash,
+      query`INSERT INTO sessions (session_id, created_at, updated_at, title, project, last_seq, head_hash,
            bytes, open_state)
-         VALUES (?, ?, ?, ?, ?, 0, ?, 0, ?)`,
-        session_id,
-        now,
-        now,
-        title === undefined ? null : asColumn(title),
-        project === undefined ? null : asColumn(project),
-        FIRST_PREV_HASH,
-        JSON.stringify(NOTHING_OPEN),
-      );
+         VALUES (${session_id}, ${now}, ${now}, ${asColumn(title)}, ${asColumn(project)}, 0, ${FIRST_PREV_HASH}, 0, ${JSON.stringify(NOTHING_OPEN)})`;
     });
     return openSession(session_id);
   }
@@ -175,12 +164,9 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
         seq: before?.seq ?? row.last_seq,
       };
       const { session_no } = row;
-      transaction(() =>
-        query(
-          "UPDATE sessions SET holder = ? WHERE session_no = ?",
-          JSON.stringify(here),
-          session_no,
-        ),
+      transaction(
+        () =>
+          query`UPDATE sessions SET holder = ${JSON.stringify(here)} WHERE session_no = ${session_no}`,
       );
       at?.("session.held");
       const inHand: SessionInHand = await holdSession(
@@ -249,11 +235,11 @@ export async function createStoreWriter(parts: StoreWriterParts): Promise<StoreW
     }
     try {
       const done = work();
-      query("COMMIT");
+      query`COMMIT`;
       return done;
     } catch (error) {
       try {
-        query("ROLLBACK");
+        query`ROLLBACK`;
       } catch {
         // SQLite has done so already.
       }

@@ -43,9 +43,9 @@ export async function verifySession(
 
   /** All of one moment: who holds the session may have added facts since the walk began, with all that follows from them. */
   function endOfWalk(): ChainProblem | undefined {
-    query("BEGIN");
+    query`BEGIN`;
     try {
-      const [now = row] = query("SELECT * FROM sessions WHERE session_no = ?", no) as SessionRow[];
+      const [now = row] = query<SessionRow>`SELECT * FROM sessions WHERE session_no = ${no}`;
       ({ last_seq, head_hash } = now);
       hasHead ||= options.head === head_hash;
       for (let step = walk.next(last_seq); step !== "done"; step = walk.next(last_seq)) {
@@ -53,17 +53,13 @@ export async function verifySession(
       }
       return check.end(now) ?? beyond() ?? additions() ?? findDerivedProblem(place, now, walk);
     } finally {
-      query("COMMIT");
+      query`COMMIT`;
     }
   }
 
   function beyond(): ChainProblem | undefined {
-    const [found] = query(
-      "SELECT max(place) - ? AS seq FROM facts WHERE place > ? AND place < ?",
-      base,
-      base,
-      base + 2 ** 32,
-    ) as { seq: number | null }[];
+    const [found] = query<{ seq: number | null }>`SELECT max(place) - ${base} AS seq FROM facts
+      WHERE place > ${base} AND place < ${base + 2 ** 32}`;
     const there = found?.seq ?? 0;
     if (there <= last_seq) return undefined;
     const message = `The journal continues to fact ${there}, after its head, which is fact ${last_seq}: facts were added by someone else, or the head was changed.`;
@@ -72,9 +68,9 @@ export async function verifySession(
 
   /** Nodes that no fact names were put there by someone else. */
   function additions(): ChainProblem | undefined {
-    const [count] = query("SELECT count(*) AS there FROM nodes WHERE session_no = ?", no) as {
+    const [count] = query<{
       there: number;
-    }[];
+    }>`SELECT count(*) AS there FROM nodes WHERE session_no = ${no}`;
     if (count?.there === walk.nodes) return undefined;
     const message = `The conversation has ${count?.there} nodes, and the facts name ${walk.nodes}.`;
     return { seq: last_seq, kind: "node_edited", message };
@@ -82,9 +78,9 @@ export async function verifySession(
 
   async function artifactProblem(): Promise<ChainProblem | undefined> {
     if (options.artifacts !== true) return undefined;
-    const rows = query("SELECT record FROM artifacts WHERE session_no = ?", no) as {
+    const rows = query<{
       record: string;
-    }[];
+    }>`SELECT record FROM artifacts WHERE session_no = ${no}`;
     for (const { record } of rows) {
       const { artifact_id, sha256, tool_call_id } = JSON.parse(record) as ArtifactRecord;
       const found = await hashFile(join(place.artifactDirectory, artifact_id));
@@ -98,14 +94,9 @@ export async function verifySession(
   }
 
   function factOfArtifact(artifact_id: string): number {
-    const [fact] = query(
-      `SELECT place - ? AS seq FROM facts WHERE place > ? AND place <= ?
-         AND type = 'artifact.created' AND instr(line, ?) > 0 LIMIT 1`,
-      base,
-      base,
-      base + last_seq,
-      JSON.stringify(artifact_id),
-    ) as { seq: number }[];
+    const [fact] = query<{ seq: number }>`SELECT place - ${base} AS seq FROM facts
+      WHERE place > ${base} AND place <= ${base + last_seq}
+         AND type = 'artifact.created' AND instr(line, ${JSON.stringify(artifact_id)}) > 0 LIMIT 1`;
     return fact?.seq ?? last_seq;
   }
 }

@@ -63,16 +63,10 @@ export function walkFacts(place: SessionPlace, taken: () => void = () => {}): Fa
       return bytes;
     },
     next(lastSeq) {
-      const page = query(
-        `SELECT place - ? AS seq, type, run_id, tool_call_id, line FROM facts
-           LEFT JOIN runs ON runs.session_no = ? AND runs.run_index = facts.run_index
-         WHERE place > ? AND place <= ? ORDER BY place LIMIT ?`,
-        base,
-        no,
-        base + after,
-        base + lastSeq,
-        PAGE,
-      ) as StoredFact[];
+      const page = query<StoredFact>`SELECT place - ${base} AS seq, type, run_id, tool_call_id, line
+        FROM facts
+           LEFT JOIN runs ON runs.session_no = ${no} AND runs.run_index = facts.run_index
+         WHERE place > ${base + after} AND place <= ${base + lastSeq} ORDER BY place LIMIT ${PAGE}`;
       for (const stored of page) {
         const problem = take(stored);
         if (problem !== undefined) return problem;
@@ -105,11 +99,8 @@ export function walkFacts(place: SessionPlace, taken: () => void = () => {}): Fa
   function nodesOf(fact: Fact | undefined): NodeRow[] {
     return (fact?.nodes ?? []).flatMap(({ node_id }) => {
       nodes += 1;
-      return query(
-        "SELECT node_id, parent_id, seq, text FROM nodes WHERE session_no = ? AND node_id = ?",
-        no,
-        node_id,
-      ) as NodeRow[];
+      return query<NodeRow>`SELECT node_id, parent_id, seq, text FROM nodes
+        WHERE session_no = ${no} AND node_id = ${node_id}`;
     });
   }
 

@@ -1,5 +1,6 @@
 // Tasks on SQLite: a change is one transaction, begun for writing, so that no one else changes what it has read.
 
+import { raw } from "../sqlite/query.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import type {
   TaskStorage,
@@ -14,8 +15,8 @@ import type {
 } from "@soong/tasks";
 import type { JsonObject } from "@soong/core";
 import { StoreError } from "../contract/store-error.ts";
-import type { Query } from "../session/session-reader.ts";
-import { asColumn, fromColumn } from "../sqlite/sqlite-error.ts";
+import type { Query } from "../sqlite/query.ts";
+import { asColumn, fromColumn, omitNulls } from "../sqlite/sqlite-error.ts";
 
 interface TaskTablesParts {
   readonly query: Query;
@@ -42,11 +43,11 @@ export function createTaskTables(parts: TaskTablesParts): TaskStorage {
         }),
       ),
     async read(selection) {
-      query("BEGIN");
+      query`BEGIN`;
       try {
         return findRows(query, selection);
       } finally {
-        query("COMMIT");
+        query`COMMIT`;
       }
     },
     list: async (page) => listTasks(query, page),
@@ -69,20 +70,20 @@ export function createTaskTables(parts: TaskTablesParts): TaskStorage {
 
 // Finding what a selection asks for, each part by an index of its own.
 
-const TASK = "SELECT tasks.*, session_id FROM tasks JOIN sessions USING (session_no)";
+const TASK = raw("SELECT tasks.*, session_id FROM tasks JOIN sessions USING (session_no)");
 
-const STEP = `SELECT steps.*, task_id, depends_on, definitions.content
+const STEP = raw(`SELECT steps.*, task_id, depends_on, definitions.content
   FROM task_steps AS steps
   JOIN task_step_definitions AS definitions USING (task_no, step_id)
-  JOIN tasks USING (task_no)`;
+  JOIN tasks USING (task_no)`);
 
 function findRows(query: Query, selection: TaskSelection): FoundRows {
   const { task_id, tasks_of_session, claims_of } = selection;
-  const [task] = query(`${TASK} WHERE task_id = ?`, asColumn(task_id)) as TaskRow[];
+  const [task] = query<TaskRow>`${TASK} WHERE task_id = ${asColumn(task_id)}`;
   const found = new Map<string, StepRow>();
   if (task !== undefined) for (const row of stepsOf(query, task.task_no, selection)) add(row);
   if (claims_of !== undefined) {
-    for (const row of query(`${STEP} WHERE run_id = ?`, asColumn(claims_of)) as StepRow[]) add(row);
+    for (const row of query<StepRow>`${STEP} WHERE run_id = ${asColumn(claims_of)}`) add(row);
   }
   const steps = [...found.values()].toSorted((a, b) => a.position - b.position);
   return {
@@ -100,47 +101,37 @@ function findRows(query: Query, selection: TaskSelection): FoundRows {
 }
 
 function listTasks(query: Query, page: TaskPage): StoredTask[] {
-  const { session_id, statuses, limit, after } = page;
-  const rows = query(
-    `${TASK} WHERE (? IS NULL OR session_id = ?)
-       AND (? IS NULL OR status IN (SELECT value FROM json_each(?)))
-       AND (? IS NULL OR task_no < (SELECT task_no FROM tasks WHERE task_id = ?))
-     ORDER BY task_no DESC LIMIT ?`,
-    ...twice(session_id),
-    ...twice(statuses === undefined ? undefined : JSON.stringify(statuses)),
-    ...twice(after === undefined ? undefined : asColumn(after)),
-    asLimit(limit),
-  );
-  return (rows as TaskRow[]).map(storedTask);
+  const { session_id = null, limit } = page;
+  const statuses = page.statuses === undefined ? null : JSON.stringify(page.statuses);
+  const after = asColumn(page.after);
+  const rows = query<TaskRow>`${TASK} WHERE (${session_id} IS NULL OR session_id = ${session_id})
+      AND (${statuses} IS NULL OR status IN (SELECT value FROM json_each(${statuses})))
+      AND (${after} IS NULL OR task_no < (SELECT task_no FROM tasks WHERE task_id = ${after}))
+    ORDER BY task_no DESC LIMIT ${asLimit(limit)}`;
+  return rows.map(storedTask);
 }
 
 function stepsOf(query: Query, task_no: number, selection: TaskSelection): StepRow[] {
   const { steps = [], with_dependents, with_status = [], leases_until } = selection;
-  if (steps === "all") {
-    return query(`${STEP} WHERE steps.task_no = ?`, task_no) as StepRow[];
-  }
+  if (steps === "all") return query`${STEP} WHERE steps.task_no = ${task_no}`;
   const rows = with_status.flatMap((page) => pageOf(query, task_no, page));
   for (const id of steps) {
     const step_id = asColumn(id);
-    rows.push(...ask(`${STEP} WHERE steps.task_no = ? AND steps.step_id = ?`, step_id));
+    rows.push(
+      ...query<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND steps.step_id = ${step_id}`,
+    );
     if (with_dependents !== true) continue;
     rows.push(
-      ...ask(
-        `${STEP} WHERE steps.task_no = ? AND steps.step_id IN
-           (SELECT step_id FROM task_dependencies WHERE task_no = tasks.task_no AND depends_on = ?)`,
-        step_id,
-      ),
+      ...query<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND steps.step_id IN
+        (SELECT step_id FROM task_dependencies WHERE task_no = tasks.task_no AND depends_on = ${step_id})`,
     );
   }
   if (leases_until !== undefined) {
-    const lapsed = `${STEP} WHERE steps.task_no = ? AND lease_expires_at <= ?`;
-    rows.push(...ask(lapsed, leases_until));
+    rows.push(
+      ...query<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND lease_expires_at <= ${leases_until}`,
+    );
   }
   return rows;
-
-  function ask(sql: string, value: string | number): StepRow[] {
-    return query(sql, task_no, value) as StepRow[];
-  }
 }
 
 function pageOf(
@@ -150,37 +141,31 @@ function pageOf(
 ): StepRow[] {
   const most = asLimit(limit);
   if (statuses === undefined) {
-    const inOrder = `${STEP} WHERE steps.task_no = ? AND position > ? ORDER BY position LIMIT ?`;
-    return query(inOrder, task_no, after_position, most) as StepRow[];
+    return query`${STEP} WHERE steps.task_no = ${task_no} AND position > ${after_position}
+      ORDER BY position LIMIT ${most}`;
   }
   // One status after the other: each is a walk along the index.
-  const ofStatus = `${STEP} WHERE steps.task_no = ? AND steps.status = ? AND position > ?
-    ORDER BY position LIMIT ?`;
   return [...new Set(statuses)]
-    .flatMap((status) => query(ofStatus, task_no, status, after_position, most) as StepRow[])
+    .flatMap(
+      (status) =>
+        query<StepRow>`${STEP} WHERE steps.task_no = ${task_no} AND steps.status = ${status}
+          AND position > ${after_position} ORDER BY position LIMIT ${most}`,
+    )
     .toSorted((a, b) => a.position - b.position)
     .slice(0, most);
 }
 
 function countsOf(query: Query, task_no: number | undefined): Record<string, number> {
   if (task_no === undefined) return {};
-  const rows = query(
-    "SELECT status, count(*) AS count FROM task_steps WHERE task_no = ? GROUP BY status",
-    task_no,
-  ) as { status: string; count: number }[];
+  const rows = query<{ status: string; count: number }>`SELECT status, count(*) AS count
+    FROM task_steps WHERE task_no = ${task_no} GROUP BY status`;
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 }
 
 function countOfSession(query: Query, session_id: string): number {
-  const [row] = query(
-    "SELECT count(*) AS count FROM tasks JOIN sessions USING (session_no) WHERE session_id = ?",
-    session_id,
-  ) as { count: number }[];
+  const [row] = query<{ count: number }>`SELECT count(*) AS count
+    FROM tasks JOIN sessions USING (session_no) WHERE session_id = ${session_id}`;
   return row?.count ?? 0;
-}
-
-function twice(value: string | undefined): [string | null, string | null] {
-  return [value ?? null, value ?? null];
 }
 
 /** SQLite takes a negative limit for none at all. */
@@ -209,8 +194,7 @@ function writeRows(
   function numberOf(id: string): number {
     let task_no = numbers.get(id);
     if (task_no === undefined) {
-      const sql = "SELECT task_no FROM tasks WHERE task_id = ?";
-      const [row] = query(sql, asColumn(id)) as { task_no: number }[];
+      const [row] = query<TaskRow>`SELECT task_no FROM tasks WHERE task_id = ${asColumn(id)}`;
       if (row === undefined) throw refused(`There is no task ${id} to write a step of.`);
       task_no = row.task_no;
       numbers.set(id, task_no);
@@ -222,24 +206,11 @@ function writeRows(
 function writeTask(query: Query, task: StoredTask, sessionNumber: SessionNumber): void {
   const task_id = asColumn(task.task_id);
   const content = JSON.stringify(task.content);
-  const known = query(
-    "UPDATE tasks SET status = ?, updated_at = ?, content = ? WHERE task_id = ? RETURNING task_no",
-    task.status,
-    task.updated_at,
-    content,
-    task_id,
-  );
+  const known = query`UPDATE tasks
+    SET status = ${task.status}, updated_at = ${task.updated_at}, content = ${content} WHERE task_id = ${task_id} RETURNING task_no`;
   if (known.length > 0) return;
-  query(
-    `INSERT INTO tasks (task_id, session_no, status, created_at, updated_at, content)
-     VALUES (?, ?, ?, ?, ?, ?)`,
-    task_id,
-    sessionNumber(task.session_id),
-    task.status,
-    task.created_at,
-    task.updated_at,
-    content,
-  );
+  query`INSERT INTO tasks (task_id, session_no, status, created_at, updated_at, content)
+     VALUES (${task_id}, ${sessionNumber(task.session_id)}, ${task.status}, ${task.created_at}, ${task.updated_at}, ${content})`;
 }
 
 function writeStep(query: Query, task_no: number, step: StepWrite): void {
@@ -247,72 +218,44 @@ function writeStep(query: Query, task_no: number, step: StepWrite): void {
   const { position, status, open_dependencies, run_id, lease_expires_at, definition } = step;
   if (definition !== undefined) {
     removeDependencies(query, task_no, step_id);
-    query(
-      `INSERT OR REPLACE INTO task_step_definitions (task_no, step_id, depends_on, content)
-       VALUES (?, ?, ?, ?)`,
-      task_no,
-      step_id,
-      JSON.stringify(definition.depends_on),
-      JSON.stringify(definition.content),
-    );
+    query`INSERT OR REPLACE INTO task_step_definitions (task_no, step_id, depends_on, content)
+       VALUES (${task_no}, ${step_id}, ${JSON.stringify(definition.depends_on)}, ${JSON.stringify(definition.content)})`;
     for (const id of definition.depends_on) {
-      query(
-        "INSERT OR IGNORE INTO task_dependencies (task_no, depends_on, step_id) VALUES (?, ?, ?)",
-        task_no,
-        asColumn(id),
-        step_id,
-      );
+      query`INSERT OR IGNORE INTO task_dependencies (task_no, depends_on, step_id)
+        VALUES (${task_no}, ${asColumn(id)}, ${step_id})`;
     }
   }
-  const values = [
-    position,
-    status,
-    open_dependencies,
-    run_id === undefined ? null : asColumn(run_id),
-    lease_expires_at ?? null,
-    JSON.stringify(step.state),
-    task_no,
-    step_id,
-  ] as const;
-  const known = query(
-    `UPDATE task_steps SET position = ?, status = ?, open_dependencies = ?, run_id = ?,
-       lease_expires_at = ?, state = ? WHERE task_no = ? AND step_id = ? RETURNING 1`,
-    ...values,
-  );
+  const claim = asColumn(run_id);
+  const lease = lease_expires_at ?? null;
+  const state = JSON.stringify(step.state);
+  const known = query`UPDATE task_steps SET position = ${position}, status = ${status},
+      open_dependencies = ${open_dependencies}, run_id = ${claim}, lease_expires_at = ${lease}, state = ${state}
+    WHERE task_no = ${task_no} AND step_id = ${step_id} RETURNING 1`;
   if (known.length > 0) return;
   if (definition === undefined) {
     throw refused(`Step ${step.step_id} of task ${step.task_id} is new and has no definition.`);
   }
-  query(
-    `INSERT INTO task_steps (position, status, open_dependencies, run_id, lease_expires_at, state,
-       task_no, step_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...values,
-  );
+  query`INSERT INTO task_steps (position, status, open_dependencies, run_id, lease_expires_at, state,
+      task_no, step_id)
+    VALUES (${position}, ${status}, ${open_dependencies}, ${claim}, ${lease}, ${state}, ${task_no}, ${step_id})`;
 }
 
 function removeStep(query: Query, task_no: number, id: string): void {
   const step_id = asColumn(id);
   removeDependencies(query, task_no, step_id);
   for (const table of ["task_step_definitions", "task_steps"]) {
-    query(`DELETE FROM ${table} WHERE task_no = ? AND step_id = ?`, task_no, step_id);
+    query`DELETE FROM ${raw(table)} WHERE task_no = ${task_no} AND step_id = ${step_id}`;
   }
 }
 
 /** By what it depends on, which is how they are found: there may be thousands of the task. */
 function removeDependencies(query: Query, task_no: number, step_id: string): void {
-  const [row] = query(
-    "SELECT depends_on FROM task_step_definitions WHERE task_no = ? AND step_id = ?",
-    task_no,
-    step_id,
-  ) as { depends_on: string }[];
+  const [row] = query<{ depends_on: string }>`SELECT depends_on FROM task_step_definitions
+    WHERE task_no = ${task_no} AND step_id = ${step_id}`;
   if (row === undefined) return;
   for (const id of JSON.parse(row.depends_on) as string[]) {
-    query(
-      "DELETE FROM task_dependencies WHERE task_no = ? AND depends_on = ? AND step_id = ?",
-      task_no,
-      asColumn(id),
-      step_id,
-    );
+    query`DELETE FROM task_dependencies
+      WHERE task_no = ${task_no} AND depends_on = ${asColumn(id)} AND step_id = ${step_id}`;
   }
 }
 
@@ -347,30 +290,25 @@ interface StepRow {
 }
 
 function storedTask(row: TaskRow): StoredTask {
-  return {
-    task_id: fromColumn(row.task_id),
-    session_id: row.session_id,
-    status: row.status,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-    content: JSON.parse(row.content) as JsonObject,
-  };
+  const { session_id, status, created_at, updated_at } = row;
+  const content = JSON.parse(row.content) as JsonObject;
+  return { task_id: fromColumn(row.task_id), session_id, status, created_at, updated_at, content };
 }
 
 function storedStep(row: StepRow): StoredStep {
-  const { position, status, open_dependencies, run_id, lease_expires_at } = row;
-  return {
+  const { position, status, open_dependencies, lease_expires_at } = row;
+  return omitNulls({
     task_id: fromColumn(row.task_id),
     step_id: fromColumn(row.step_id),
     position,
     status,
     open_dependencies,
-    ...(run_id === null ? {} : { run_id: fromColumn(run_id) }),
-    ...(lease_expires_at === null ? {} : { lease_expires_at }),
+    run_id: fromColumn(row.run_id),
+    lease_expires_at,
     state: JSON.parse(row.state) as JsonObject,
     definition: {
       depends_on: JSON.parse(row.depends_on) as string[],
       content: JSON.parse(row.content) as JsonObject,
     },
-  };
+  });
 }
