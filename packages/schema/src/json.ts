@@ -113,3 +113,19 @@ export function sameJson(a: unknown, b: unknown, budget: Budget = { left: Infini
   if (keys.length !== Object.keys(b).length) return false;
   return keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key], budget));
 }
+
+/** A JSON pointer one step further. */
+export function childPointer(pointer: string, token: string): string {
+  return token.includes("~") || token.includes("/")
+    ? `${pointer}/${token.replaceAll("~", "~0").replaceAll("/", "~1")}`
+    : `${pointer}/${token}`;
+}
+
+/** The unescaped tokens of a pointer. */
+export function pointerTokens(pointer: string): string[] {
+  if (pointer === "") return [];
+  const tokens = pointer.slice(1).split("/");
+  return pointer.includes("~")
+    ? tokens.map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"))
+    : tokens;
+}

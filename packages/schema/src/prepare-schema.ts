@@ -3,10 +3,10 @@
 // many times. What is not here (ids, anchors, unknown keywords) can therefore not surprise the validator.
 
 import { modernNode } from "./dialects.ts";
-import { isRecord, type JsonSchema, type SchemaNode } from "./json.ts";
-import { baseWithin, childPointer, openReferences, type Target } from "./references.ts";
+import { asRecord, childPointer, isRecord, type JsonSchema, type SchemaNode } from "./json.ts";
+import { baseWithin, openReferences, type Target } from "./references.ts";
 import { createRegex, type LinearRegex } from "./regex.ts";
-import { forEachSchema, VOCABULARY, type SchemaProblem } from "./vocabulary.ts";
+import { forEachSchema, mapSchemas, VOCABULARY, type SchemaProblem } from "./vocabulary.ts";
 
 /** Holds the static size of a schema: what one more application of it costs. */
 export const COST_KEYWORD = "soong:cost";
@@ -52,15 +52,14 @@ export function prepareSchema(
     const result: Record<string, unknown> = {};
     let cost = 1;
 
-    const child = (name: string, key: string | undefined, held: unknown): unknown => {
-      const at = childPointer(place.pointer, name);
+    const child = (name: string, held: SchemaNode, keys: string[]): unknown => {
+      let schema = held;
       let next = {
-        pointer: key === undefined ? at : childPointer(at, key),
+        pointer: [name, ...keys].reduce(childPointer, place.pointer),
         base,
         depth: place.depth + 1,
         within: place.within,
       };
-      let schema = held as SchemaNode;
       const alternative = UNIONS.has(name) ? onlyReference(schema) : undefined;
       const target = alternative && references.locate(alternative, base);
       if (target && nodes < MAX_INLINED && !place.within.includes(target.pointer)) {
@@ -68,8 +67,9 @@ export function prepareSchema(
         next = { ...next, ...target, within: [...place.within, target.pointer] };
       }
       const inner = convert(schema, next);
-      if (!REPEATED.has(name)) cost += inner.cost;
-      return REPEATED.has(name) ? metered(inner) : inner.node;
+      if (REPEATED.has(name)) return metered(inner);
+      cost += inner.cost;
+      return inner.node;
     };
 
     for (const name of Object.keys(node)) {
@@ -79,7 +79,12 @@ export function prepareSchema(
       if (entry.standing === "note" || entry.standing === "stripped") continue;
       if (!entry.accepts(held)) {
         failure ??= `${childPointer(place.pointer, name)} must be ${entry.expected}`;
-      } else if (name === "$ref") {
+        continue;
+      }
+      if (FIELD_NAMES.has(name)) {
+        usesInheritedNames ||= namesIn(held).some((key) => key in Object.prototype);
+      }
+      if (name === "$ref") {
         const target = references.locate(held as string, base);
         if (target) result.$ref = referTo(target);
         else failure ??= `${String(held)} is not a place in it, and nothing is fetched`;
@@ -88,23 +93,8 @@ export function prepareSchema(
         // The validator takes no empty enum; no value is in it.
         if ((held as unknown[]).length > 0) result.enum = held;
         else result.not = {};
-      } else if (entry.holds === "schema") {
-        result[name] = child(name, undefined, held);
-      } else if (entry.holds === "schema list") {
-        result[name] = (held as unknown[]).map((one, index) => child(name, String(index), one));
-      } else if (entry.holds === "schema map") {
-        const map: Record<string, unknown> = {};
-        for (const [key, one] of Object.entries(held as object)) {
-          if (key !== "__proto__") map[key] = child(name, key, one);
-          usesInheritedNames ||= name !== "patternProperties" && key in Object.prototype;
-        }
-        result[name] = map;
-      } else {
-        if (name === "required" || name === "dependentRequired") {
-          usesInheritedNames ||= namesIn(held).some((key) => key in Object.prototype);
-        }
-        result[name] = name === "required" ? [...new Set(held as string[])] : held;
-      }
+      } else if (name === "required") result.required = [...new Set(held as string[])];
+      else result[name] = mapSchemas(entry, held, (one, ...keys) => child(name, one, keys));
     }
     return { node: result, cost };
   };
@@ -130,18 +120,15 @@ export function prepareSchema(
 export function unenforcedPatterns(schema: JsonSchema): SchemaProblem[] {
   const patterns = openPatterns();
   const problems: SchemaProblem[] = [];
-  forEachSchema(schema, (node, pointer) => {
-    if (typeof node.pattern === "string") {
-      const message = patterns.refusal(node.pattern);
-      const at = childPointer(pointer, "pattern");
-      if (message) problems.push({ pointer: at, keyword: "pattern", message });
-    }
-    if (!isRecord(node.patternProperties)) return;
+  const check = (source: unknown, keyword: string, pointer: string): void => {
+    const message = typeof source === "string" ? patterns.refusal(source) : undefined;
+    if (message !== undefined) problems.push({ pointer, keyword, message });
+  };
+  forEachSchema(schema, ({ pattern, patternProperties }, pointer) => {
+    check(pattern, "pattern", childPointer(pointer, "pattern"));
     const at = childPointer(pointer, "patternProperties");
-    for (const source of Object.keys(node.patternProperties)) {
-      const message = patterns.refusal(source);
-      const where = childPointer(at, source);
-      if (message) problems.push({ pointer: where, keyword: "patternProperties", message });
+    for (const source of Object.keys(asRecord(patternProperties))) {
+      check(source, "patternProperties", childPointer(at, source));
     }
   });
   return problems;
@@ -195,6 +182,14 @@ const REPEATED: ReadonlySet<string> = new Set([
   "unevaluatedProperties",
 ]);
 
+/** Whose values or keys are names of fields. */
+const FIELD_NAMES: ReadonlySet<string> = new Set([
+  "required",
+  "dependentRequired",
+  "properties",
+  "dependentSchemas",
+]);
+
 /** Known, but saying nothing about which values are valid. */
 const IGNORED: ReadonlySet<string> = new Set([
   "nullable",
@@ -242,5 +237,7 @@ function enforceable(node: JsonSchema, patterns: Patterns): JsonSchema {
 
 function namesIn(held: unknown): string[] {
   if (Array.isArray(held)) return held as string[];
-  return Object.entries(held as Record<string, string[]>).flatMap(([key, list]) => [key, ...list]);
+  return Object.entries(held as object).flatMap(([key, value]) =>
+    Array.isArray(value) ? [key, ...(value as string[])] : [key],
+  );
 }

@@ -2,9 +2,15 @@
 // that can be wrong with it comes out as problems with pointers; nothing here throws.
 
 import { modernNode } from "./dialects.ts";
-import { isPlainRecord, type JsonObject, type JsonSchema, type JsonValue } from "./json.ts";
+import {
+  childPointer,
+  isPlainRecord,
+  type JsonObject,
+  type JsonSchema,
+  type JsonValue,
+} from "./json.ts";
 import { copyPlainSchema } from "./plain-schema.ts";
-import { childPointer, baseWithin, openReferences } from "./references.ts";
+import { baseWithin, openReferences } from "./references.ts";
 import { createRegex } from "./regex.ts";
 import type { StandardResult, StandardSchemaLike } from "./standard-schema.ts";
 import { childSchemas, VOCABULARY, type SchemaProblem } from "./vocabulary.ts";

@@ -3,10 +3,10 @@
 // the call is checked against the original. Pure, total and bounded.
 
 import { modernNode } from "./dialects.ts";
-import { isRecord, sameJson, type JsonSchema, type SchemaNode } from "./json.ts";
+import { childPointer, isRecord, sameJson, type JsonSchema, type SchemaNode } from "./json.ts";
 import { lowerSchema } from "./lower-schema.ts";
 import { openPatterns, type Patterns } from "./prepare-schema.ts";
-import { childPointer, openReferences, type References } from "./references.ts";
+import { openReferences, type References } from "./references.ts";
 import { keywordsOf, VOCABULARY } from "./vocabulary.ts";
 
 /** What a model takes. */

@@ -1,9 +1,8 @@
 // A schema with parts that are none (MCP-10): what cannot be read is left out, place by place, so that a server's
 // tool is not lost for it. Only for schemas that are not ours to refuse.
 
-import { isRecord, isSchemaNode, type JsonObject } from "./json.ts";
+import { pointerTokens, isRecord, isSchemaNode, type JsonObject } from "./json.ts";
 import { readSchema } from "./read-schema.ts";
-import { pointerTokens } from "./references.ts";
 import { VOCABULARY } from "./vocabulary.ts";
 
 export interface RepairedSchema {

@@ -2,9 +2,9 @@
 // `format: "password"`. Ask the original schema: lowering strips the marks, models need not see them.
 
 import { modernNode } from "./dialects.ts";
-import { isRecord, type JsonSchema, type SchemaNode } from "./json.ts";
+import { pointerTokens, isRecord, type JsonSchema, type SchemaNode } from "./json.ts";
 import { isPlainSchema } from "./plain-schema.ts";
-import { baseWithin, openReferences, pointerTokens, type Target } from "./references.ts";
+import { baseWithin, openReferences, type Target } from "./references.ts";
 import { childSchemas, forEachSchema } from "./vocabulary.ts";
 
 /** "*" is any item or field. */

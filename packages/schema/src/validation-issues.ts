@@ -9,9 +9,8 @@ import {
   listValues,
   quoteValue,
 } from "./describe-schema.ts";
-import { asRecord, isRecord, type JsonSchema } from "./json.ts";
+import { pointerTokens, asRecord, isRecord, type JsonSchema } from "./json.ts";
 import { nearestName } from "./nearest-name.ts";
-import { pointerTokens } from "./references.ts";
 import { isSensitive, type SensitivePath } from "./sensitive-paths.ts";
 import { shorten } from "./text.ts";
 import { settleUnions, UNION } from "./union-issues.ts";

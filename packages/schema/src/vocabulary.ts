@@ -1,8 +1,14 @@
 // Every keyword we know: what it holds, which type it speaks about, where it stands towards the core
 // subset (SCHEMA-1), and what its value must look like. The rest of the module asks this table.
 
-import { isRecord, isSchemaNode, type JsonSchema, type JsonType, type SchemaNode } from "./json.ts";
-import { childPointer } from "./references.ts";
+import {
+  childPointer,
+  isRecord,
+  isSchemaNode,
+  type JsonSchema,
+  type JsonType,
+  type SchemaNode,
+} from "./json.ts";
 
 /** RFC 6901 pointer into the schema, the keyword it points at, and what is wrong in words. */
 export type SchemaProblem = { pointer: string; keyword: string; message: string };
@@ -150,6 +156,22 @@ export function childSchemas(
     }
   }
   return children;
+}
+
+/** What a keyword holds, with every schema in it changed; the same value where none changes. */
+export function mapSchemas(
+  { holds }: Keyword,
+  held: unknown,
+  change: (node: SchemaNode, ...key: string[]) => unknown,
+): unknown {
+  if (holds === "value") return held;
+  if (holds === "schema") return change(held as SchemaNode);
+  const nodes = held as Readonly<Record<string, SchemaNode>>;
+  const entries = Object.keys(nodes)
+    .filter((key) => key !== "__proto__")
+    .map((key) => [key, change(nodes[key] as SchemaNode, key)] as const);
+  if (entries.every(([key, node]) => node === nodes[key])) return held;
+  return Array.isArray(held) ? entries.map(([, node]) => node) : Object.fromEntries(entries);
 }
 
 /** Visits every schema node below and including the root once; safe for any object graph. */
