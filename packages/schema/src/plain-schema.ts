@@ -23,9 +23,12 @@ const MAX_FIELDS = 200;
 /** Far below what a schema may have in all, so that none that is too large is taken. */
 const MAX_TEXT = 20_000;
 
-const TYPES: ReadonlySet<unknown> = new Set(
-  "object string number integer boolean array".split(" "),
-);
+const words = (text: string): ReadonlySet<unknown> => new Set(text.split(" "));
+const TYPES = words("object string number integer boolean array");
+const TEXTS = words("type title description format default");
+const COUNTS = words("minLength maxLength minItems maxItems");
+const NUMBERS = words("minimum maximum default");
+const FLAGS = words("uniqueItems additionalProperties default");
 
 function copyNode(given: unknown, depth: number): JsonSchema | undefined {
   if (!isOrdinaryRecord(given) || depth > MAX_DEPTH || !TYPES.has(given.type)) return undefined;
@@ -33,51 +36,19 @@ function copyNode(given: unknown, depth: number): JsonSchema | undefined {
   for (const name of Object.keys(given)) {
     const held = given[name];
     let taken: unknown;
-    switch (name) {
-      case "type":
-        taken = held;
-        break;
-      case "title":
-      case "description":
-        if (typeof held === "string" && held !== "" && held.length <= MAX_TEXT) taken = held;
-        break;
-      case "format":
-        if (typeof held === "string" && held !== "password" && held.length <= MAX_TEXT)
-          taken = held;
-        break;
-      case "default":
-        if (typeof held === "string" ? held.length <= MAX_TEXT : typeof held === "boolean")
-          taken = held;
-        else if (typeof held === "number" && Number.isFinite(held)) taken = held;
-        break;
-      case "enum":
-        if (given.type === "string") taken = copyNames(held);
-        break;
-      case "required":
-        taken = copyNames(held);
-        break;
-      case "minimum":
-      case "maximum":
-        if (typeof held === "number" && Number.isFinite(held)) taken = held;
-        break;
-      case "minLength":
-      case "maxLength":
-      case "minItems":
-      case "maxItems":
-        if (Number.isSafeInteger(held) && (held as number) >= 0) taken = held;
-        break;
-      case "uniqueItems":
-        if (typeof held === "boolean") taken = held;
-        break;
-      case "additionalProperties":
-        taken = typeof held === "boolean" ? held : copyNode(held, depth + 1);
-        break;
-      case "items":
-        taken = copyNode(held, depth + 1);
-        break;
-      case "properties":
-        taken = copyFields(held, depth + 1);
-        break;
+    if (typeof held === "string") {
+      const isSaid = held !== "" || name === "default" || name === "format";
+      const isMark = name === "format" && held === "password";
+      if (TEXTS.has(name) && isSaid && !isMark && held.length <= MAX_TEXT) taken = held;
+    } else if (typeof held === "number") {
+      const isCount = COUNTS.has(name) && Number.isSafeInteger(held) && held >= 0;
+      if (isCount || (NUMBERS.has(name) && Number.isFinite(held))) taken = held;
+    } else if (typeof held === "boolean") {
+      if (FLAGS.has(name)) taken = held;
+    } else if (name === "properties") taken = copyFields(held, depth + 1);
+    else if (name === "items" || name === "additionalProperties") taken = copyNode(held, depth + 1);
+    else if (name === "required" || (name === "enum" && given.type === "string")) {
+      taken = copyNames(held);
     }
     if (taken === undefined) return undefined;
     copy[name] = taken;
