@@ -2,7 +2,8 @@
 // memory of the files each run has read.
 
 import type { AnyTool } from "@soong/core";
-import { editFileTool, writeFileTool } from "./change/index.ts";
+import { editFileTool } from "./change/edit-file.ts";
+import { writeFileTool } from "./change/write-file.ts";
 import { runCommandTool, type RunCommandOptions } from "./command/index.ts";
 import { createFilesRead, readFileTool } from "./file/index.ts";
 import { listDirTool, searchTool } from "./search/index.ts";

@@ -5,12 +5,11 @@ import {
   type ContentBlock,
   type InferOutput,
   type JsonObject,
-  ToolFailure,
   defineTool,
 } from "@soong/core";
-import { diffOf, planEdits, planPatch, type PlannedText } from "../edit/index.ts";
-import { commitChange, renderChange, type ChangeToolOptions } from "./commit-change.ts";
-import { planChange, targetsOfChange, type KeptChanges, type Planner } from "./planned-change.ts";
+import { invalidArguments } from "@soong/core/internal";
+import { diffOf, planEdits, planPatch } from "../edit/index.ts";
+import { changesFile, type ChangeToolOptions } from "./change-file.ts";
 
 const INPUT = {
   type: "object",
@@ -59,7 +58,6 @@ const INPUT = {
 type EditFileInput = InferOutput<typeof INPUT>;
 
 export function editFileTool(options: ChangeToolOptions = {}): AnyTool {
-  const kept: KeptChanges = new Map();
   return defineTool({
     name: "code.edit_file",
     title: "Edit a file",
@@ -67,70 +65,37 @@ export function editFileTool(options: ChangeToolOptions = {}): AnyTool {
       "Change parts of a file. Give edits (each old text must occur exactly once, copied from the file without line numbers; " +
       "all of them apply to the file as it is now, or none does) or a unified_diff of this one file. Everything else in the file stays as it is.",
     input_schema: INPUT,
-    permission: "write",
-    tags: ["code", "write", "filesystem", "artifact"],
-    concurrency_safe: false,
-    open_world: false,
-    validate(input) {
-      const { edits, unified_diff } = input;
-      if (edits !== undefined && unified_diff !== undefined) {
-        return "Both edits and unified_diff are given; give exactly one of them.";
-      }
-      if (edits === undefined && unified_diff === undefined) {
-        return "Neither edits nor unified_diff is given; give exactly one of them.";
-      }
-      return undefined;
+    validate({ edits, unified_diff }) {
+      if ((edits === undefined) !== (unified_diff === undefined)) return undefined;
+      return edits === undefined
+        ? "Neither edits nor unified_diff is given; give exactly one of them."
+        : "Both edits and unified_diff are given; give exactly one of them.";
     },
-    targets: (input, context) => targetsOfChange(input.path, context),
-    prepare: (input, context) => planChange(plannerFor(input), context, kept),
-    handler: (input, context) =>
-      commitChange(plannerFor(input), context, {
-        ...options,
-        kept,
-        createDirs: true,
-        wording: { done: "Edited", created: "Created" },
-      }),
-    render: renderChange,
+    ...changesFile<EditFileInput>(options, {
+      createDirs: () => true,
+      done: "Edited",
+      created: "Created",
+      plan(input, before, { name, path }) {
+        const { edits, unified_diff = "", create_if_missing: create = false } = input;
+        // Models leave the last line end of a diff out; what is meant is plain.
+        const patch = unified_diff.replace(/(?<=[^\n])$/, "\n");
+        const planned =
+          edits === undefined
+            ? planPatch(before?.bytes, patch, {
+                path: name,
+                otherPaths: [path, input.path],
+                create,
+              })
+            : planEdits(before?.bytes, edits, { create });
+        if (!planned.ok) {
+          const { code, message, details } = planned.error;
+          throw invalidArguments(code, `${name}: ${message}`, details, nearPlaces(details));
+        }
+        const diff = diffOf(name, before?.bytes, planned.spans);
+        return { after: planned.after, diff, destructive: false };
+      },
+    }),
   });
-}
-
-function plannerFor(input: EditFileInput): Planner {
-  const create = input.create_if_missing ?? false;
-  return (before, { name, path }) => {
-    const planned =
-      input.edits === undefined
-        ? planPatch(before?.bytes, ended(input.unified_diff ?? ""), {
-            path: name,
-            otherPaths: [path, input.path],
-            create,
-          })
-        : planEdits(before?.bytes, input.edits, { create });
-    if (!planned.ok) throw refused(name, planned.error);
-    return {
-      after: planned.after,
-      diff: diffOf(name, before?.bytes, planned.spans),
-      destructive: false,
-    };
-  };
-}
-
-/** Models leave the last line end of a diff out; what is meant is plain. */
-function ended(unifiedDiff: string): string {
-  return unifiedDiff === "" || unifiedDiff.endsWith("\n") ? unifiedDiff : `${unifiedDiff}\n`;
-}
-
-function refused(name: string, error: Extract<PlannedText, { ok: false }>["error"]): ToolFailure {
-  const { code, message, details } = error;
-  return new ToolFailure(
-    {
-      code,
-      error_class: "invalid_arguments",
-      message: `${name}: ${message}`,
-      recovery: "change_arguments",
-      details,
-    },
-    placesIn(details),
-  );
 }
 
 interface NearPlace {
@@ -141,15 +106,11 @@ interface NearPlace {
 }
 
 /** The text of the file where a miss came close, for the model to copy from (EDIT-5). */
-function placesIn(details: JsonObject | undefined): ContentBlock[] {
+function nearPlaces(details: JsonObject | undefined): ContentBlock[] {
   const near = (details?.["closest"] ?? details?.["nearest"] ?? []) as readonly NearPlace[];
-  return near.flatMap(({ line, start_line = line, end_line = start_line, text }) =>
-    text === undefined || start_line === undefined
-      ? []
-      : { type: "text", text: `${linesWord(start_line, end_line)} of the file:\n${text}` },
-  );
-}
-
-function linesWord(first: number, last: number | undefined): string {
-  return last === undefined || last === first ? `Line ${first}` : `Lines ${first} to ${last}`;
+  return near.flatMap(({ line, start_line: first = line, end_line: last = first, text }) => {
+    if (text === undefined || first === undefined) return [];
+    const lines = last === first ? `Line ${first}` : `Lines ${first} to ${last}`;
+    return { type: "text", text: `${lines} of the file:\n${text}` };
+  });
 }

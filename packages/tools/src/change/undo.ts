@@ -1,17 +1,11 @@
 // The way back (CODE-6): a written or edited file as it was before, if it is still as the call left it.
 
+import { readFile } from "node:fs/promises";
 import { ToolFailure, type ArtifactStore, type ToolResult } from "@soong/core";
 import { defaultLockDirectory } from "@soong/platform";
+import { wholeFileDiff } from "../edit/index.ts";
 import { commitFile, removeFile } from "../path/index.ts";
-import { sha256Of } from "./planned-change.ts";
-
-/** Kept in the metadata of the result of a change. */
-export interface Undo {
-  readonly path: string;
-  /** The artifact with the bytes of before; null when there was no file. */
-  readonly pre_image: string | null;
-  readonly after_sha256: string;
-}
+import { sha256Of, type Undo } from "./change-file.ts";
 
 /** What a result says about taking it back; undefined for one that changed no file. */
 export function undoOf(result: ToolResult): Undo | undefined {
@@ -43,4 +37,17 @@ export async function undoChange(
   }
   await commitFile({ path, bytes, expected: after_sha256, createDirs: false, lockDirectory });
   return { path, restored: "content" };
+}
+
+/**
+ * What taking a change back would do to the file, as a diff, before anybody says yes to it. Undefined where the file or what it was before cannot be read.
+ */
+export async function undoDiff(
+  { path, pre_image }: Undo,
+  { artifacts }: { readonly artifacts: Pick<ArtifactStore, "read"> },
+): Promise<string | undefined> {
+  const now = await readFile(path).catch(() => undefined);
+  if (now === undefined) return undefined;
+  const before = pre_image === null ? new Uint8Array() : await artifacts.read(pre_image);
+  return before === undefined ? undefined : wholeFileDiff(path, now, before);
 }

@@ -2,15 +2,12 @@
 // boundary. A project's is somebody else's file: it may not lead out of the project, nor to what is sensitive, and
 // whatever stands there instead of a text is passed over, with the reason.
 
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { compileSensitivePaths, messageOf, type Places } from "@soong/core";
 import { isWithin } from "@soong/core/internal";
+import { readFully } from "@soong/platform";
 import { judgedPath, openRegularFile, resolvePath, type VerifiedFile } from "../path/index.ts";
-import {
-  INSTRUCTION_FILES,
-  INSTRUCTION_LIMIT_BYTES,
-  readInstructionText,
-} from "./instruction-text.ts";
+import { cutToBytes, decodeText, detectFormat } from "../text/index.ts";
 
 export interface InstructionFilesOptions {
   /** The project's directory; its file is looked for there, and in no directory above. */
@@ -24,12 +21,18 @@ export interface InstructionFilesOptions {
   readonly home?: string;
 }
 
-export interface InstructionFile {
+export interface InstructionText {
+  /** In UTF-8 no longer than the limit. */
+  readonly text: string;
+  /** Of the file. */
+  readonly bytes: number;
+  /** The text is not all of it. */
+  readonly cut: boolean;
+}
+
+export interface InstructionFile extends InstructionText {
   readonly origin: "user" | "project";
   readonly path: string;
-  readonly text: string;
-  readonly bytes: number;
-  readonly cut: boolean;
 }
 
 export interface SkippedInstructionFile {
@@ -62,14 +65,15 @@ export function instructionFiles(options: InstructionFilesOptions): LoadInstruct
   });
 
   return async (redact, places) => {
-    const found = [
-      ...(user === undefined ? [] : [await look("user", user, redact, places)]),
-      ...(project === undefined ? [] : [await look("project", project, redact, places)]),
-    ];
-    return {
-      files: found.flatMap((one) => (one !== undefined && "text" in one ? [one] : [])),
-      skipped: found.flatMap((one) => (one !== undefined && "why" in one ? [one] : [])),
-    };
+    const files: InstructionFile[] = [];
+    const skipped: SkippedInstructionFile[] = [];
+    for (const [origin, directory] of [["user", user] as const, ["project", project] as const]) {
+      if (directory === undefined) continue;
+      const found = await look(origin, directory, redact, places);
+      if (found !== undefined && "text" in found) files.push(found);
+      else if (found !== undefined) skipped.push(found);
+    }
+    return { files, skipped };
   };
 
   async function look(
@@ -80,35 +84,23 @@ export function instructionFiles(options: InstructionFilesOptions): LoadInstruct
   ): Promise<InstructionFile | SkippedInstructionFile | undefined> {
     for (const name of INSTRUCTION_FILES) {
       const path = join(directory, name);
+      let file: VerifiedFile | undefined;
       try {
         const canonical = await resolvePath(directory, name);
         const refused =
           (origin === "project" ? await outOfBounds(directory, canonical) : undefined) ??
           (places === undefined ? undefined : await restrictionAt(directory, name, places));
         if (refused !== undefined) return { origin, path, why: refused };
-        const read = await readFrom(canonical, redact);
-        if (read === undefined) continue;
-        return typeof read === "string"
-          ? { origin, path: canonical, why: read }
-          : { origin, path: canonical, ...read };
+        file = await openRegularFile(canonical);
+        const read = await readInstructionText(file, limitBytes, redact);
+        return { origin, path: canonical, ...(typeof read === "string" ? { why: read } : read) };
       } catch (error) {
-        return { origin, path, why: messageOf(error) };
+        if (!isNotFound(error)) return { origin, path, why: messageOf(error) };
+      } finally {
+        await file?.close();
       }
     }
     return undefined;
-  }
-
-  async function readFrom(path: string, redact: (text: string) => string) {
-    let file: VerifiedFile | undefined;
-    try {
-      file = await openRegularFile(path);
-      return await readInstructionText(file, limitBytes, redact);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    } finally {
-      await file?.close();
-    }
   }
 
   async function outOfBounds(directory: string, path: string): Promise<string | undefined> {
@@ -138,3 +130,37 @@ async function restrictionAt(
 function isNotFound(error: unknown): boolean {
   return (error as { error?: { code?: unknown } } | null)?.error?.code === "file_not_found";
 }
+
+/** In this order: the second is looked at where the first is not there. */
+export const INSTRUCTION_FILES = ["AGENTS.md", "CLAUDE.md"] as const;
+
+export const INSTRUCTION_LIMIT_BYTES = 32 * 1024;
+
+export function isInstructionFile(path: string): boolean {
+  return (INSTRUCTION_FILES as readonly string[]).includes(basename(path));
+}
+
+/**
+ * As much of an open file as a system block may hold. Whoever reads one for the model and whoever loads one for a
+ * session read it here, alike. Why there is nothing to register, in words, where there is not.
+ */
+export async function readInstructionText(
+  { handle, size }: VerifiedFile,
+  limitBytes: number,
+  redact: (text: string) => string,
+): Promise<InstructionText | "it is empty" | "it is no text"> {
+  // A secret across the cut is only recognised whole.
+  const room = Buffer.alloc(Math.min(size, limitBytes + LONGEST_SECRET_BYTES));
+  const bytes = await readFully(handle, room, 0);
+  const isWhole = bytes.length >= size;
+  const format = detectFormat(bytes, isWhole);
+  if (format.encoding === "binary") return "it is no text";
+  const decoded = decodeText(bytes, format);
+  // The character the last byte belongs to may not be all there.
+  const clean = redact(isWhole ? decoded : decoded.replace(/\ufffd$/, ""));
+  if (clean.trim() === "") return "it is empty";
+  const text = cutToBytes(clean, limitBytes);
+  return { text, bytes: size, cut: !isWhole || text.length < clean.length };
+}
+
+const LONGEST_SECRET_BYTES = 8 * 1024;

@@ -2,6 +2,7 @@
 // the same for any size, and one chunk is read while the other is looked at.
 
 import type { FileHandle } from "node:fs/promises";
+import { readFully } from "@soong/platform";
 
 /** Even, so that no UTF-16 unit is cut. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -43,20 +44,4 @@ export async function* readChunks(
     // The file may be closed after this, so nothing may still be reading from it.
     await Promise.allSettled(reads);
   }
-}
-
-/** As much of `buffer` as there are bytes from `position` on. */
-async function readFully(handle: FileHandle, buffer: Buffer, position: number): Promise<Buffer> {
-  let filled = 0;
-  while (filled < buffer.length) {
-    const { bytesRead } = await handle.read(
-      buffer,
-      filled,
-      buffer.length - filled,
-      position + filled,
-    );
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return buffer.subarray(0, filled);
 }

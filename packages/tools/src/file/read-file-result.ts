@@ -1,7 +1,8 @@
 // How a read is told. The model gets the text by itself, exactly, and a second block only where there is
 // something to say; programs get the same as data.
 
-import { ToolFailure, toolResult, type HandlerResult, type Roots } from "@soong/core";
+import { toolResult, type HandlerResult, type Roots, type ToolFailure } from "@soong/core";
+import { invalidArguments } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
 import { shownPath } from "../path/index.ts";
 import type { TextFormat } from "../text/index.ts";
@@ -88,37 +89,21 @@ interface BinaryAsRead extends FileAsRead {
   sha256?: string;
 }
 
-export function binaryResult(file: BinaryAsRead): HandlerResult {
+/** `shown`: the bytes of an image that the model is to see. */
+export function binaryResult(file: BinaryAsRead, shown?: Buffer): HandlerResult {
+  const { path, size, media_type, sha256 } = file;
+  const kind = `${nameOf(file)} is no text but ${media_type}, ${size} bytes`;
   return toolResult({
-    content: [{ type: "text", text: `${kindOf(file)}. Its content is not shown.` }],
-    summary: kindOf(file),
-    data: binaryData(file),
+    content:
+      shown === undefined
+        ? [{ type: "text", text: `${kind}. Its content is not shown.` }]
+        : [
+            { type: "image", media_type, data: shown.toString("base64") },
+            { type: "text", text: `${kind}.` },
+          ],
+    summary: kind,
+    data: { path, encoding: "binary", media_type, size, ...omitUndefined({ sha256 }) },
   });
-}
-
-export function imageResult(file: BinaryAsRead, bytes: Buffer): HandlerResult {
-  return toolResult({
-    content: [
-      { type: "image", media_type: file.media_type, data: bytes.toString("base64") },
-      { type: "text", text: `${kindOf(file)}.` },
-    ],
-    summary: kindOf(file),
-    data: binaryData(file),
-  });
-}
-
-function kindOf(file: BinaryAsRead): string {
-  return `${nameOf(file)} is no text but ${file.media_type}, ${file.size} bytes`;
-}
-
-function binaryData({ path, size, media_type, sha256 }: BinaryAsRead) {
-  return {
-    path,
-    encoding: "binary",
-    media_type,
-    size,
-    ...omitUndefined({ sha256 }),
-  };
 }
 
 function noteOf(file: TextAsRead, read: LinesRead, endLine: number): string {
@@ -159,13 +144,11 @@ function linesNamed(first: number, last: number): string {
 
 function pastTheEnd(file: FileAsRead & { startLine: number }, totalLines: number): ToolFailure {
   const has = totalLines === 1 ? "1 line" : `${totalLines} lines`;
-  return new ToolFailure({
-    code: "start_line_past_end",
-    error_class: "invalid_arguments",
-    message: `start_line ${file.startLine} is past the end: ${nameOf(file)} has ${has}. Give a smaller start_line.`,
-    recovery: "change_arguments",
-    details: { path: file.path, total_lines: totalLines },
-  });
+  return invalidArguments(
+    "start_line_past_end",
+    `start_line ${file.startLine} is past the end: ${nameOf(file)} has ${has}. Give a smaller start_line.`,
+    { path: file.path, total_lines: totalLines },
+  );
 }
 
 function nameOf({ path, roots }: FileAsRead): string {

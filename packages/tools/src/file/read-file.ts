@@ -6,25 +6,30 @@ import {
   type AnyTool,
   type HandlerResult,
   type InferOutput,
-  type PreparedPlan,
   type ToolContext,
   defineTool,
   toolResult,
 } from "@soong/core";
 import { isWithin } from "@soong/core/internal";
-import { openRegularFile, type VerifiedFile } from "../path/index.ts";
+import {
+  openRegularFile,
+  plannedPath,
+  targetPath,
+  type JudgedPath,
+  type VerifiedFile,
+} from "../path/index.ts";
 import { detectFormat, type TextFormat } from "../text/index.ts";
 import type { FilesRead } from "./files-read.ts";
 import {
   INSTRUCTION_LIMIT_BYTES,
   isInstructionFile,
   readInstructionText,
-} from "./instruction-text.ts";
+} from "./instruction-files.ts";
 import { createLineReader, MAX_LINE_BYTES, type LineReader } from "./line-reader.ts";
 import { isShownImage, mediaTypeOf } from "./media-type.ts";
 import { readChunks } from "./read-chunks.ts";
-import { refuseMissing, targetsOfRead } from "./read-file-plan.ts";
-import { binaryResult, emptyResult, imageResult, linesResult } from "./read-file-result.ts";
+import { refuseMissing } from "./missing-file.ts";
+import { binaryResult, emptyResult, linesResult } from "./read-file-result.ts";
 
 export interface ReadFileOptions {
   /** Told of every file that was read, so that a later change of it can be noticed (CODE-5). */
@@ -81,7 +86,7 @@ export function readFileTool(options: ReadFileOptions = {}): AnyTool {
     open_world: false,
     bounds_itself: true,
     redaction: "known_values",
-    targets: (input, context) => targetsOfRead(input.path, context),
+    targets: (input, context) => targetPath("read", input.path, context),
     handler: (input, context) => readFile(input, context, options),
   });
 }
@@ -91,7 +96,7 @@ async function readFile(
   context: ToolContext,
   { filesRead, instructionLimitBytes = INSTRUCTION_LIMIT_BYTES }: ReadFileOptions,
 ): Promise<HandlerResult> {
-  const planned = plannedFile(context.plan);
+  const planned = plannedPath(context.plan?.resources);
   await refuseMissing(input.path, planned.path, context);
   const file = await openRegularFile(planned.path);
   try {
@@ -106,16 +111,8 @@ async function readFile(
   }
 }
 
-function plannedFile(plan: PreparedPlan | undefined): PlannedFile {
-  const [resource] = plan?.resources ?? [];
-  if (resource?.kind !== "path") throw new Error("a file is read only as it was planned");
-  return resource;
-}
-
-type PlannedFile = Extract<PreparedPlan["resources"][number], { kind: "path" }>;
-
 /** By the name it was asked for or the one it has. What a person let be read once is not repeated ever after. */
-function isOfTheProject(given: string, planned: PlannedFile, { roots }: ToolContext): boolean {
+function isOfTheProject(given: string, planned: JudgedPath, { roots }: ToolContext): boolean {
   const { path, sensitive } = planned;
   if (!isInstructionFile(given) && !isInstructionFile(path)) return false;
   return sensitive !== true && isWithin(roots.project, path);
@@ -197,5 +194,5 @@ async function readBinary(
     if (isShown) kept.push(Buffer.from(chunk));
   }
   const hashed = { ...about, sha256: hash.digest("hex") };
-  return isShown ? imageResult(hashed, Buffer.concat(kept)) : binaryResult(hashed);
+  return binaryResult(hashed, isShown ? Buffer.concat(kept) : undefined);
 }

@@ -7,7 +7,7 @@ export { isCaseInsensitive } from "./case-insensitive.ts";
 export { commitFile, removeFile } from "./commit-file.ts";
 export type { CommittedFile, FileCommit, FileRemoval } from "./commit-file.ts";
 export { ranByGit } from "./git-directory.ts";
-export { judgedPath, shownPath } from "./judged-path.ts";
+export { judgedPath, plannedPath, shownPath, targetPath } from "./judged-path.ts";
 export type { JudgedPath } from "./judged-path.ts";
 export { openDirectory } from "./open-directory.ts";
 export type { VerifiedDirectory } from "./open-directory.ts";

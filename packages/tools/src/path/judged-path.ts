@@ -3,7 +3,7 @@
 
 import { lstat } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
-import type { Places, RestrictedAccess, Resource } from "@soong/core";
+import type { Places, RestrictedAccess, Resource, Targets } from "@soong/core";
 import { isWithin } from "@soong/core/internal";
 import { omitUndefined } from "@soong/schema";
 import { isCaseInsensitive } from "./case-insensitive.ts";
@@ -54,7 +54,19 @@ export async function judgedPath(
   };
 }
 
+/** The targets of a call that names one path. */
+export async function targetPath(...judged: Parameters<typeof judgedPath>): Promise<Targets> {
+  return { resources: [await judgedPath(...judged)] };
+}
+
 /** A path as people write it: relative inside the project, absolute elsewhere. */
 export function shownPath(project: string, path: string): string {
   return path !== project && isWithin(project, path) ? relative(project, path) : path;
+}
+
+/** The path that a call was judged by, from its plan. */
+export function plannedPath(resources: readonly Resource[] | undefined): JudgedPath {
+  const [target] = resources ?? [];
+  if (target?.kind !== "path") throw new Error("a path is touched only as it was planned");
+  return target;
 }

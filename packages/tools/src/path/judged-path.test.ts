@@ -5,7 +5,7 @@ import { compilePolicy } from "@soong/core";
 import { READING_SUBJECT, restrictionOf } from "@soong/core/internal";
 import { verifies } from "#laws";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { targetsOfRead } from "./read-file-plan.ts";
+import { targetPath } from "./judged-path.ts";
 
 let project: string;
 
@@ -23,7 +23,8 @@ function plan(path: string, ignoresCase: boolean, denied = "none") {
   const roots = { project, write: [] };
   const compiled = compilePolicy({ roots, rules: [{ path: denied, decision: "deny" }] });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
-  return targetsOfRead(
+  return targetPath(
+    "read",
     path,
     {
       roots,
