@@ -18,5 +18,4 @@ export {
   secretVariables,
   type KnownSecret,
 } from "./redact/known-secret.ts";
-export type { SensitivePaths } from "./redact/redact-value.ts";
 export * from "./redact/redactor.ts";

@@ -1,6 +1,6 @@
 // A text with its escapes of JSON, URLs and forms read, and the way from a place in it to the same place in the source.
 
-import { lastBefore } from "./span.ts";
+import { lastBefore, matchAt } from "./spans.ts";
 
 export interface Respelled {
   readonly text: string;
@@ -155,9 +155,4 @@ function readByte(text: string, at: number): { byte: number; end: number } | und
   const match = matchAt(PERCENT_BYTE, text, at);
   if (match === null) return undefined;
   return { byte: Number.parseInt(match[1] as string, 16), end: at + match[0].length };
-}
-
-function matchAt(sticky: RegExp, text: string, at: number): RegExpExecArray | null {
-  sticky.lastIndex = at;
-  return sticky.exec(text);
 }

@@ -5,8 +5,7 @@ import { utf8Bytes } from "../../tool/index.ts";
 import { respell } from "./escapes.ts";
 import { MIN_LENGTH, type KnownSecret } from "./known-secret.ts";
 import { findKeys, findUrlPasswords, LEADS, SHORTEST_KEY } from "./recognised-secrets.ts";
-import { createScan, type Needle } from "./scan.ts";
-import type { Span } from "./span.ts";
+import { createScan, type Needle, type Span } from "./spans.ts";
 
 /** `known_values` leaves look-alikes of keys alone, so that what was read can still be edited. */
 export type RedactionScope = "full" | "known_values";

@@ -2,52 +2,30 @@
 // of them ever taken for a secret itself.
 
 import { sha256Hex } from "../../tool/index.ts";
-import { lastBefore, type Span } from "./span.ts";
+import { lastBefore, type Span } from "./spans.ts";
 
-export interface Placeholders {
-  of(span: Span, covered: string): string;
-  /** Without the spans that are nothing but (part of) a placeholder given out before. */
-  withoutOwn(spans: readonly Span[], text: string): readonly Span[];
-}
-
-/** `secrets`: as they are by now. */
-export function createPlaceholders(
-  secrets: () => readonly { readonly value: string }[],
-): Placeholders {
-  const given = new Set([SENSITIVE, TOO_DEEP]);
+export class Placeholders {
+  /** As they are by now. */
+  readonly #secrets: () => readonly { readonly value: string }[];
+  readonly #given = new Set([SENSITIVE, TOO_DEEP]);
   /** By hash: the run keeps no copy of what it found. */
-  const numbered = new Map<string, string>();
-  const counts = new Map<string, number>();
-  return { of, withoutOwn };
+  readonly #numbered = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
 
-  function of({ label, known }: Span, covered: string): string {
-    const placeholder = known ? named(label) : numberedOf(label, covered);
-    given.add(placeholder);
+  constructor(secrets: () => readonly { readonly value: string }[]) {
+    this.#secrets = secrets;
+  }
+
+  /** What stands for this text. */
+  replace({ label, known }: Span, covered: string): string {
+    const placeholder = known ? this.#write(label) : this.#number(label, covered);
+    this.#given.add(placeholder);
     return placeholder;
   }
 
-  function numberedOf(label: string, covered: string): string {
-    const digest = sha256Hex(covered);
-    const before = numbered.get(digest);
-    if (before !== undefined) return before;
-    if (numbered.size >= MAX_NUMBERED) return named(label);
-    const number = (counts.get(label) ?? 0) + 1;
-    counts.set(label, number);
-    const placeholder = named(`${label}#${number}`);
-    numbered.set(digest, placeholder);
-    return placeholder;
-  }
-
-  function named(label: string): string {
-    const placeholder = `${OPENING}${label}]`;
-    // One secret may be called what another one is.
-    return secrets().some(({ value }) => placeholder.includes(value))
-      ? `${OPENING}x]`
-      : placeholder;
-  }
-
-  function withoutOwn(spans: readonly Span[], text: string): readonly Span[] {
-    const own = placeholdersIn(text).filter(({ placeholder }) => given.has(placeholder));
+  /** Without the spans that are nothing but (part of) a placeholder given out before. */
+  withoutOwn(spans: readonly Span[], text: string): readonly Span[] {
+    const own = placeholdersIn(text).filter(({ placeholder }) => this.#given.has(placeholder));
     if (own.length === 0) return spans;
     return spans.filter((span) => {
       const last = lastBefore(own, span.end);
@@ -55,6 +33,25 @@ export function createPlaceholders(
       // A key's format never reaches into a placeholder; a known value only hides inside one.
       return span.known ? span.start < last.start || span.end > last.end : span.start >= last.end;
     });
+  }
+
+  #number(label: string, covered: string): string {
+    const digest = sha256Hex(covered);
+    let placeholder = this.#numbered.get(digest);
+    if (placeholder !== undefined) return placeholder;
+    if (this.#numbered.size >= MAX_NUMBERED) return this.#write(label);
+    const number = (this.#counts.get(label) ?? 0) + 1;
+    this.#counts.set(label, number);
+    placeholder = this.#write(`${label}#${number}`);
+    this.#numbered.set(digest, placeholder);
+    return placeholder;
+  }
+
+  #write(label: string): string {
+    const placeholder = `${OPENING}${label}]`;
+    // One secret may be called what another one is.
+    const isSecret = this.#secrets().some(({ value }) => placeholder.includes(value));
+    return isSecret ? `${OPENING}x]` : placeholder;
   }
 }
 

@@ -1,8 +1,7 @@
 // Secrets that nobody named, recognised by their own form or by the words before them: the keys of services, private keys,
 // credentials in headers, connection strings and URLs. A new format is one more line in a table.
 
-import { PAIRS, pairAt, type Needle } from "./scan.ts";
-import type { Span } from "./span.ts";
+import { matchAt, PAIRS, pairAt, type Needle, type Span } from "./spans.ts";
 
 /**
  * Adds what it finds to the spans. Looks back from where the shortest key would end, so that most
@@ -190,8 +189,3 @@ export function findUrlPasswords(text: string, spans: Span[]): void {
 
 const USER_INFO =
   /:\/\/[^\s/?#@:"'`<>\\]{0,256}:(?![${<]|\[redacted:|\*+@|%[a-z]@)([^\s/?#@"'`<>\\]{1,1024})@/y;
-
-function matchAt(sticky: RegExp, text: string, at: number): RegExpExecArray | null {
-  sticky.lastIndex = at;
-  return sticky.exec(text);
-}

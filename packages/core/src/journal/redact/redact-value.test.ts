@@ -28,6 +28,64 @@ describe("values", () => {
     );
   });
 
+  test("are looked at as closely as each text in them", () => {
+    verifies("REDACT-1");
+    const key = `sk-ant-${"a1".repeat(15)}`;
+    const secrets = ["Xsecret", "two words", 'q"uote', "back\\slash", "new\nline", "86753099"].map(
+      (value, i) => ({ name: `S${i}`, value }),
+    );
+    const announced = `Authorization:\n\tBearer ${"b2".repeat(10)}`;
+    const url = "https://u:pass@host";
+    const pieces = [
+      ...secrets.map(({ value }) => value),
+      key,
+      announced,
+      url,
+      "two+words",
+      "%58secret",
+    ];
+    const noise = [
+      "\n",
+      "\t",
+      '"',
+      "\\",
+      "\\n",
+      "\\u0058",
+      "\u0007",
+      "\ud800",
+      "n",
+      ".",
+      " ",
+      "é",
+      "{",
+      "[",
+    ];
+    const text = fc
+      .array(fc.constantFrom(...pieces, ...noise), { maxLength: 4 })
+      .map((parts) => parts.join(""));
+    const value = fc.array(fc.dictionary(text, fc.oneof(text, fc.array(text), fc.integer())));
+    const redactor = createRedactor({ secrets });
+    fc.assert(
+      fc.property(
+        value,
+        fc.constantFrom("full" as const, "known_values" as const),
+        (list, scope) => {
+          const texts: string[] = [];
+          JSON.stringify(list, (name, item: unknown) => {
+            texts.push(name, ...(typeof item === "string" ? [item] : []));
+            return item;
+          });
+          const isFound = texts.some((one) => redactor.finds(one, scope));
+          const redacted = redactor.value(list, { scope });
+          expect(redacted === list).toBe(!isFound);
+          const seen = redactor.reversible(list);
+          expect(seen.restore(seen.redacted)).toEqual(list);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
   test("lose secrets in keys too, and no entry with them", () => {
     verifies("REDACT-1");
     const redactor = createRedactor({ secrets: [{ name: "X", value: "Xsecret" }] });

@@ -1,91 +1,19 @@
 // What may never be written down or sent on (REDACT-1, REDACT-2): known secret values in whatever
 // spelling, recognised key formats, and fields a schema calls sensitive. Pure; one redactor per run.
 
-import type { JsonValue } from "@soong/schema";
+import { isRecord, nestsDeeper, type JsonValue } from "@soong/schema";
 import { createFinder, type RedactionScope } from "./find-secrets.ts";
 import { MIN_LENGTH, worthHiding, type KnownSecret } from "./known-secret.ts";
-import { createPlaceholders } from "./placeholders.ts";
-import { createValueRedactor, type SensitivePaths } from "./redact-value.ts";
-import { createTrail, type Trail } from "./restore-trail.ts";
-import { joinSpans, type Span } from "./span.ts";
-
-/** Placeholders are stable as long as the redactor lives: same secret, same placeholder. */
-export function createRedactor(options: RedactorOptions = {}): Redactor {
-  const { secrets: given = [] } = options;
-  let latest = whatIsKnown(given);
-  const placeholders = createPlaceholders(() => latest.secrets);
-  let count = 0;
-  const redactValue = createValueRedactor({
-    isClean,
-    redactText,
-    mayBeNumber() {
-      if (latest.read !== given.length) latest = whatIsKnown(given);
-      return latest.mayBeNumber;
-    },
-    onHidden: () => {
-      count += 1;
-    },
-  });
-
-  return {
-    text: (text, scope = "full") => redactText(text, scope),
-    value: (value, { scope = "full", sensitive = [] } = {}) =>
-      redactValue(value as JsonValue, scope, sensitive) as typeof value,
-    finds: (text, scope = "full") => !isClean(text, scope),
-    get count() {
-      return count;
-    },
-    reversible(value, sensitive = []) {
-      const trail = createTrail();
-      const redacted = redactValue(value, "full", sensitive, trail);
-      return { redacted, restore: (changed) => trail.restore(changed, redacted, value) };
-    },
-  };
-
-  function redactText(text: string, scope: RedactionScope, trail?: Trail): string {
-    trail?.noteLiterals(text);
-    let current = text;
-    // Again, because a boundary may appear where a value has gone; each round leaves less to find.
-    for (let spans = spansIn(current, scope); spans.length > 0; spans = spansIn(current, scope)) {
-      let redacted = "";
-      let at = 0;
-      for (const span of spans) {
-        const covered = current.slice(span.start, span.end);
-        const placeholder = placeholders.of(span, covered);
-        trail?.noteMade(placeholder, covered);
-        redacted += current.slice(at, span.start) + placeholder;
-        at = span.end;
-      }
-      current = redacted + current.slice(at);
-      count += spans.length;
-    }
-    return current;
-  }
-
-  function isClean(text: string, scope: RedactionScope): boolean {
-    return text.length < MIN_LENGTH || spansIn(text, scope).length === 0;
-  }
-
-  function spansIn(text: string, scope: RedactionScope): readonly Span[] {
-    if (text.length < MIN_LENGTH) return NOTHING;
-    if (latest.read !== given.length) latest = whatIsKnown(given);
-    const spans = latest.find(text, scope);
-    return spans.length === 0 ? spans : joinSpans(placeholders.withoutOwn(spans, text));
-  }
-}
-
-function whatIsKnown(given: readonly KnownSecret[]) {
-  const secrets = worthHiding(given);
-  return {
-    /** How many had been given by then. */
-    read: given.length,
-    secrets,
-    find: createFinder(secrets),
-    mayBeNumber: secrets.some(({ value }) => Number.isFinite(Number(value))),
-  };
-}
-
-const NOTHING: readonly Span[] = [];
+import {
+  MAX_DEPTH,
+  OPENING,
+  PLACEHOLDER,
+  Placeholders,
+  placeholdersIn,
+  SENSITIVE,
+  TOO_DEEP,
+} from "./placeholders.ts";
+import { joinSpans, type Span } from "./spans.ts";
 
 export interface RedactorOptions {
   /**
@@ -94,6 +22,9 @@ export interface RedactorOptions {
    */
   secrets?: readonly KnownSecret[];
 }
+
+/** Where sensitive fields are; `*` stands for any key or index. */
+export type SensitivePaths = readonly (readonly string[])[];
 
 export interface Redactor {
   /** The same string when nothing was found. */
@@ -113,4 +44,242 @@ export interface Redactor {
     value: JsonValue,
     sensitive?: SensitivePaths,
   ): { redacted: JsonValue; restore: (value: JsonValue) => JsonValue };
+}
+
+/** Placeholders are stable as long as the redactor lives: same secret, same placeholder. */
+export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor {
+  return new RunRedactor(secrets);
+}
+
+type JsonRecord = { readonly [key: string]: JsonValue };
+
+class RunRedactor implements Redactor {
+  count = 0;
+  readonly #given: readonly KnownSecret[];
+  readonly #placeholders = new Placeholders(() => this.#known.secrets);
+  /** As of the last look at the list, which may grow. */
+  #latest: ReturnType<typeof readKnown>;
+
+  constructor(secrets: readonly KnownSecret[]) {
+    this.#given = secrets;
+    this.#latest = readKnown(secrets);
+  }
+
+  text(text: string, scope: RedactionScope = "full"): string {
+    return this.#redactText(text, scope);
+  }
+
+  value<T>(value: T, { scope = "full", sensitive = [] }: Parameters<Redactor["value"]>[1] = {}): T {
+    return this.#redactValue(value as JsonValue, scope, sensitive) as T;
+  }
+
+  finds(text: string, scope: RedactionScope = "full"): boolean {
+    return this.#spansIn(text, scope).length > 0;
+  }
+
+  reversible(value: JsonValue, sensitive: SensitivePaths = []): ReturnType<Redactor["reversible"]> {
+    const trail = new Trail();
+    const redacted = this.#redactValue(value, "full", sensitive, trail);
+    return { redacted, restore: (changed) => trail.restore(changed, redacted, value) };
+  }
+
+  get #known(): ReturnType<typeof readKnown> {
+    if (this.#latest.read !== this.#given.length) this.#latest = readKnown(this.#given);
+    return this.#latest;
+  }
+
+  #spansIn(text: string, scope: RedactionScope): readonly Span[] {
+    if (text.length < MIN_LENGTH) return NO_SPANS;
+    const spans = this.#known.find(text, scope);
+    return spans.length === 0 ? spans : joinSpans(this.#placeholders.withoutOwn(spans, text));
+  }
+
+  #redactText(text: string, scope: RedactionScope, trail?: Trail): string {
+    trail?.noteLiterals(text);
+    let current = text;
+    // Again, because a boundary may appear where a value has gone; each round leaves less to find.
+    for (;;) {
+      const spans = this.#spansIn(current, scope);
+      if (spans.length === 0) return current;
+      let redacted = "";
+      let at = 0;
+      for (const span of spans) {
+        const covered = current.slice(span.start, span.end);
+        const placeholder = this.#placeholders.replace(span, covered);
+        trail?.noteMade(placeholder, covered);
+        redacted += current.slice(at, span.start) + placeholder;
+        at = span.end;
+      }
+      current = redacted + current.slice(at);
+      this.count += spans.length;
+    }
+  }
+
+  #redactValue(
+    value: JsonValue,
+    scope: RedactionScope,
+    sensitive: SensitivePaths,
+    trail?: Trail,
+  ): JsonValue {
+    if (sensitive.length === 0 && this.#isCleanValue(value, scope)) return value;
+    const walk = (node: JsonValue, paths: SensitivePaths, depth: number): JsonValue => {
+      if (paths.some(({ length }) => length === depth) && node !== undefined) {
+        return hide(node, SENSITIVE);
+      }
+      if (typeof node === "string") return this.#redactText(node, scope, trail);
+      if (typeof node === "number") return redactNumber(node);
+      if (typeof node !== "object" || node === null) return node;
+      if (depth === MAX_DEPTH) return hide(node, TOO_DEEP);
+      const walkItem = (item: JsonValue, key: string): JsonValue => {
+        const below = paths.filter((path) => path[depth] === key || path[depth] === "*");
+        return walk(item, below, depth + 1);
+      };
+      if (Array.isArray(node)) {
+        const copy = node.map((item, i) => walkItem(item, String(i)));
+        return copy.every((item, i) => Object.is(item, node[i])) ? node : copy;
+      }
+      const renamed = new Map<string, string>();
+      const entries = Object.entries(node).map(([key, item]): [string, JsonValue] => {
+        const clean = walkItem(item, key);
+        const cleanKey = this.#redactText(key, scope, trail);
+        if (cleanKey === key) return [key, clean];
+        const free = freeKey(cleanKey, node, renamed);
+        renamed.set(free, key);
+        return [free, clean];
+      });
+      const isSame =
+        renamed.size === 0 && entries.every(([key, item]) => Object.is(item, node[key]));
+      if (isSame) return node;
+      // Unlike assignment, this takes a key such as __proto__ for a key.
+      const copy = Object.fromEntries(entries);
+      trail?.renamed.set(copy, renamed);
+      return copy;
+    };
+    const redactNumber = (node: number): JsonValue => {
+      const text = String(node);
+      const clean = this.#known.mayBeNumber ? this.#redactText(text, scope) : text;
+      if (clean === text) return node;
+      trail?.noteMade(clean, node);
+      return clean;
+    };
+    const hide = (node: JsonValue, placeholder: string): string => {
+      if (node === placeholder) {
+        trail?.noteLiterals(placeholder);
+      } else {
+        this.count += 1;
+        trail?.noteMade(placeholder, node);
+      }
+      return placeholder;
+    };
+    return walk(value, sensitive, 0);
+  }
+
+  /**
+   * Nearly every value is clean, and one look at its JSON text says so. Without escapes the text has every key and value
+   * as it is, between marks that are part of no secret; what can only be told value by value counts as not clean.
+   */
+  #isCleanValue(value: JsonValue, scope: RedactionScope): boolean {
+    if (typeof value === "string") return this.#spansIn(value, scope).length === 0;
+    const text = readableJson(value);
+    if (text === undefined || nestsDeeper(text, MAX_DEPTH)) return false;
+    return text.length < MIN_LENGTH || this.#known.find(text, scope).length === 0;
+  }
+}
+
+/** Undefined where the text shows values otherwise than they are. */
+function readableJson(value: JsonValue): string | undefined {
+  try {
+    const text = JSON.stringify(value) ?? "";
+    if (!text.includes("\\")) return text;
+    const unescaped = text.replaceAll("\\n", "\n").replaceAll('\\"', '"');
+    return unescaped.includes("\\") ? undefined : unescaped;
+  } catch {
+    return undefined;
+  }
+}
+
+function readKnown(given: readonly KnownSecret[]) {
+  const secrets = worthHiding(given);
+  return {
+    /** How many had been given by then. */
+    read: given.length,
+    secrets,
+    find: createFinder(secrets),
+    /** Whether any of them could stand somewhere as a number. */
+    mayBeNumber: secrets.some(({ value }) => Number.isFinite(Number(value))),
+  };
+}
+
+const NO_SPANS: readonly Span[] = [];
+
+/** Two keys may get one placeholder; neither entry may be lost for it. */
+function freeKey(key: string, node: object, renamed: ReadonlyMap<string, string>): string {
+  let free = key;
+  for (let n = renamed.size; Object.hasOwn(node, free) || renamed.has(free); n += 1) {
+    free = `${key}~${n}`;
+  }
+  return free;
+}
+
+/**
+ * The way back from one reversible copy: what its placeholders were made of, and which of them cannot be told from text
+ * that stood there before.
+ */
+class Trail {
+  /** The original names of keys, by the copy that has others. */
+  readonly renamed = new Map<object, ReadonlyMap<string, string>>();
+  readonly #made = new Map<string, JsonValue>();
+  /** Stood in the original, or stands for more than one thing: no telling what it would become. */
+  readonly #unsure = new Set<string>();
+
+  noteLiterals(text: string): void {
+    for (const { placeholder } of placeholdersIn(text)) this.#unsure.add(placeholder);
+  }
+
+  noteMade(placeholder: string, from: JsonValue): void {
+    const isAmbiguous = this.#made.has(placeholder) && this.#made.get(placeholder) !== from;
+    if (isAmbiguous) this.#unsure.add(placeholder);
+    this.#made.set(placeholder, from);
+  }
+
+  restore(
+    value: JsonValue,
+    redacted: JsonValue | undefined,
+    original: JsonValue | undefined,
+    depth = 0,
+  ): JsonValue {
+    if (this.#made.size === 0) return value;
+    if (value === redacted) return original as JsonValue;
+    if (typeof value === "string") return this.#readMade(value) ?? this.#restorePieces(value);
+    if (typeof value !== "object" || value === null || depth === MAX_DEPTH) return value;
+    if (Array.isArray(value)) {
+      const were = Array.isArray(redacted) ? redacted : [];
+      const are = Array.isArray(original) ? original : [];
+      return value.map((item, i) => this.restore(item, were[i], are[i], depth + 1));
+    }
+    const were: JsonRecord = isRecord(redacted) ? redacted : {};
+    const are: JsonRecord = isRecord(original) ? original : {};
+    const keys = this.renamed.get(were);
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => {
+        const originalKey = keys?.get(key) ?? key;
+        const name = originalKey === key ? this.#restorePieces(key) : originalKey;
+        const was = Object.hasOwn(were, key) ? were[key] : undefined;
+        const is = Object.hasOwn(are, originalKey) ? are[originalKey] : undefined;
+        return [name, this.restore(item, was, is, depth + 1)];
+      }),
+    );
+  }
+
+  #restorePieces(text: string): string {
+    if (!text.includes(OPENING)) return text;
+    return text.replace(PLACEHOLDER, (placeholder) => {
+      const from = this.#readMade(placeholder);
+      return typeof from === "string" ? from : placeholder;
+    });
+  }
+
+  #readMade(placeholder: string): JsonValue | undefined {
+    return this.#unsure.has(placeholder) ? undefined : this.#made.get(placeholder);
+  }
 }

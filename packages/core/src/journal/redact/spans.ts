@@ -1,7 +1,48 @@
-// Looking for many texts in one pass over another. Every place is reported, overlapping ones too; what a
-// hit means is for the needle to say.
+// Stretches of a text that must go, and looking for many texts in one pass over another. Every place is reported,
+// overlapping ones too; what a hit means is for the needle to say.
 
-import type { Span } from "./span.ts";
+/** One stretch of a text that must go. */
+export interface Span {
+  start: number;
+  end: number;
+  label: string;
+  /** Named by config; otherwise it only looks like a key. */
+  known: boolean;
+}
+
+/** Overlapping spans as one, so that no piece of either is left; the best known and longest names it. */
+export function joinSpans(spans: readonly Span[]): Span[] {
+  const result: Span[] = [];
+  for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = result.at(-1);
+    if (last === undefined || span.start >= last.end) {
+      result.push({ ...span });
+      continue;
+    }
+    const longer = span.end - span.start > last.end - last.start;
+    if (span.known === last.known ? longer : span.known) {
+      last.label = span.label;
+      last.known = span.known;
+    }
+    last.end = Math.max(last.end, span.end);
+  }
+  return result;
+}
+
+/** The last of these, which are in order, that begins before `position`. */
+export function lastBefore<T extends { readonly start: number }>(
+  sorted: readonly T[],
+  position: number,
+): T | undefined {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] as T).start < position) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low - 1];
+}
 
 /** A text to look for, and what it means to have found it. */
 export interface Needle {
@@ -62,4 +103,10 @@ export const PAIRS = 4096;
 /** Of the character at this place and the one before it. */
 export function pairAt(text: string, at: number): number {
   return ((text.charCodeAt(at - 1) << 5) ^ text.charCodeAt(at)) & (PAIRS - 1);
+}
+
+/** The match of a sticky pattern at just this place. */
+export function matchAt(sticky: RegExp, text: string, at: number): RegExpExecArray | null {
+  sticky.lastIndex = at;
+  return sticky.exec(text);
 }
