@@ -7,7 +7,7 @@ import {
   readPermissionAnswer,
 } from "@soong/core";
 import { isJsonObject } from "@soong/schema";
-import type { Outcome, Question } from "./first-answer.ts";
+import type { Outcome, Question } from "./approval-broker.ts";
 import { readElicitationAnswer } from "./stored-questions.ts";
 import type { Challenge, Peer } from "./peer.ts";
 import {
@@ -41,22 +41,17 @@ export function answerRequest(
   method: string,
   params: Params,
 ): object | Promise<object> {
-  const answer = METHODS.get(method);
-  if (answer !== undefined) return answer(client, params);
-  throw new ControlError(
-    "unknown_method",
-    `There is no such method. There are ${[...METHODS.keys()].join(", ")}.`,
-  );
+  if (Object.hasOwn(METHODS, method)) return METHODS[method as ControlMethod](client, params);
+  const known = Object.keys(METHODS).join(", ");
+  throw new ControlError("unknown_method", `There is no such method. There are ${known}.`);
 }
 
-type Methods = {
+const METHODS: {
   readonly [M in ControlMethod]: (
     client: Client,
     params: Params,
   ) => ControlMethods[M]["result"] | Promise<ControlMethods[M]["result"]>;
-};
-
-const BY_NAME: Methods = {
+} = {
   hello: ({ subject }) => subject.hello(),
   identify,
   "grants.list": ({ subject }) => ({ grants: subject.grants() }),
@@ -91,9 +86,6 @@ const BY_NAME: Methods = {
   },
 };
 
-const METHODS: ReadonlyMap<string, (client: Client, params: Params) => object | Promise<object>> =
-  new Map(Object.entries(BY_NAME));
-
 const KINDS: readonly unknown[] = ["permission", "elicitation"] satisfies ListedQuestion["kind"][];
 
 /** Told of every question, also of those that are open; it answers with `questions.answer`. */
@@ -109,9 +101,9 @@ function attend(client: Client, params: Params): Record<string, never> {
   const stop = client.subject.broker.addResponder({
     ask: async (question, settled) =>
       kinds.includes("permission") ? shown(listed("permission", question), settled) : undefined,
-    ...(kinds.includes("elicitation")
-      ? { elicit: (question, settled) => shown(listed("elicitation", question), settled) }
-      : {}),
+    ...(kinds.includes("elicitation") && {
+      elicit: (question, settled) => shown(listed("elicitation", question), settled),
+    }),
   });
   client.attending = {
     name,
@@ -179,8 +171,9 @@ async function answerQuestion(client: Client, params: Params): Promise<Record<st
   const reason = optionalText(params, "reason");
   const { decision, action, content, always } = params;
   let isTaken: boolean;
-  const answer =
-    action === undefined ? readPermissionAnswer({ decision, reason, ...whereOf(always) }) : "";
+  // The rule is the one that was shown: from here it cannot be another.
+  const where = isJsonObject(always) && { always: { where: always["where"] } };
+  const answer = action === undefined ? readPermissionAnswer({ decision, reason, ...where }) : "";
   const given = readElicitationAnswer({ action, content });
   if (typeof answer === "object") {
     const answered_by = responderOf(client, params);
@@ -252,13 +245,7 @@ function settledQuestion(
   const { answer } = outcome;
   if ("action" in answer) return { question_id, outcome: "answered", action: answer.action };
   const { decision, answered_by } = answer;
-  const by = answered_by === undefined ? {} : { answered_by };
-  return { question_id, outcome: "answered", decision, ...by };
-}
-
-/** The rule is the one that was shown: from here it cannot be another. */
-function whereOf(always: unknown): object {
-  return isJsonObject(always) ? { always: { where: always["where"] } } : {};
+  return { question_id, outcome: "answered", decision, answered_by };
 }
 
 const MAX_NAME_CHARS = 80;

@@ -1,11 +1,19 @@
-// The other end of a socket: what a second terminal, `grants` and a program say to a live runtime, and hear.
+// The other end of a socket: what a second terminal, `grants` and a program say to a live runtime, and hear; and which
+// runtimes of a home are live.
 
 import { once } from "node:events";
-import { closeSync, lstatSync, openSync } from "node:fs";
+import { closeSync, lstatSync, openSync, readdirSync, rmSync } from "node:fs";
 import { connect as openConnection, type Socket } from "node:net";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createLineReader, inTime } from "@soong/platform";
-import { ControlUnavailable, findControlDirectory, isOwn } from "./control-directory.ts";
+import {
+  ControlUnavailable,
+  controlPath,
+  findControlDirectory,
+  isOwn,
+  SOCKET_ENDING,
+  UNREADY_BEGINNING,
+} from "./control-directory.ts";
 import {
   CONTROL_PROTOCOL,
   ControlError,
@@ -14,6 +22,7 @@ import {
   type ControlHello,
   type ControlMethod,
   type ControlMethods,
+  type RequestId,
 } from "./protocol.ts";
 
 export interface ControlClient {
@@ -45,10 +54,10 @@ const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 export async function connect(path: string, options: ConnectOptions = {}): Promise<ControlClient> {
   const socket = await reach(path);
   const lines = createLineReader(MAX_ANSWER_BYTES);
-  const asked = new Map<number, Asked>();
-  let count = 0;
+  const asked = new Map<RequestId, Asked>();
   let identifying: Promise<void> | undefined;
   let isIdentified = false;
+  let count = 0;
   let greeted: (hello: ControlHello) => void = () => {};
   let refused: (error: Error) => void = () => {};
   const greeting = new Promise<ControlHello>((resolve, reject) => {
@@ -131,29 +140,18 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
 
   function heard(record: ControlAnswer | ControlEvent): void {
     if ("event" in record) {
-      if (record.event === "hello") welcome(record.data);
-      else options.onEvent?.(record);
+      if (record.event !== "hello") options.onEvent?.(record);
+      else if (record.data.protocol === CONTROL_PROTOCOL) greeted(record.data);
+      else {
+        const message = `This runtime speaks ${record.data.protocol}, and this program ${CONTROL_PROTOCOL}; use the program it was started with.`;
+        refused(new ControlError("unreachable", message));
+      }
       return;
     }
-    if ("error" in record) {
-      const error = new ControlError(record.error.code, record.error.message);
-      if (record.id === null) refused(error);
-      else take(record.id)?.reject(error);
-    } else take(record.id)?.resolve(record.result);
-  }
-
-  function welcome(data: ControlHello): void {
-    if (data.protocol === CONTROL_PROTOCOL) greeted(data);
-    else {
-      const message = `This runtime speaks ${data.protocol}, and this program ${CONTROL_PROTOCOL}; use the program it was started with.`;
-      refused(new ControlError("unreachable", message));
-    }
-  }
-
-  function take(id: string | number): Asked | undefined {
-    const one = asked.get(Number(id));
-    asked.delete(Number(id));
-    return one;
+    const one = record.id === null ? { reject: refused, resolve: () => {} } : asked.get(record.id);
+    if (record.id !== null) asked.delete(record.id);
+    if ("result" in record) one?.resolve(record.result);
+    else one?.reject(new ControlError(record.error.code, record.error.message));
   }
 }
 
@@ -179,5 +177,56 @@ async function reach(path: string): Promise<Socket> {
     return socket;
   } finally {
     directory.close();
+  }
+}
+
+export interface LiveRuntime {
+  readonly path: string;
+  readonly hello: ControlHello;
+}
+
+export interface LiveRuntimes {
+  readonly live: readonly LiveRuntime[];
+  /** What is there and does not answer, each as a sentence. */
+  readonly problems: readonly string[];
+}
+
+/** A socket that was made longer ago than this and does not listen yet never will. */
+const UNREADY_MS = 60_000;
+
+export async function listLive(home: string): Promise<LiveRuntimes> {
+  const path = controlPath(home);
+  const directory = findControlDirectory(path);
+  if (directory === undefined) return { live: [], problems: [] };
+  directory.close();
+  const found = await Promise.all(
+    readdirSync(path)
+      .toSorted()
+      .map((name) => lookAt(join(path, name), name)),
+  );
+  return {
+    live: found.flatMap((one) => (typeof one === "object" ? [one] : [])),
+    problems: found.flatMap((one) => (typeof one === "string" ? [one] : [])),
+  };
+}
+
+/** Undefined: nothing is there, or not any more. */
+async function lookAt(path: string, name: string): Promise<LiveRuntime | string | undefined> {
+  const isUnready = name.startsWith(UNREADY_BEGINNING);
+  if (!isUnready && !name.endsWith(SOCKET_ENDING)) return undefined;
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  if (isUnready && Date.now() - stats.mtimeMs < UNREADY_MS) return undefined;
+  try {
+    const client = await connect(path);
+    client.close();
+    return { path, hello: client.hello };
+  } catch (error) {
+    const { name: kind, code, message } = error as NodeJS.ErrnoException;
+    // Its process is gone. Names are used once, so no one else can have it by now.
+    if (code === "ECONNREFUSED") rmSync(path, { force: true });
+    if (code === "ECONNREFUSED" || code === "ENOENT") return undefined;
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+    return kind === "Error" ? `${path} cannot be reached: ${message}.` : message;
   }
 }

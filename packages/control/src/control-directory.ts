@@ -29,6 +29,9 @@ export class ControlUnavailable extends SoongError {
   }
 }
 
+export const SOCKET_ENDING = ".sock";
+export const UNREADY_BEGINNING = ".new-";
+
 export function controlPath(home: string): string {
   return join(home, "control");
 }

@@ -1,7 +1,6 @@
 // Each function loads its code at the first call: most commands look at no other runtime, and most runtimes serve no client.
 
-import type { ControlClient, ConnectOptions } from "./connect.ts";
-import type { LiveRuntimes } from "./list-live-runtimes.ts";
+import type { ConnectOptions, ControlClient, LiveRuntimes } from "./connect.ts";
 import type { ControlServer } from "./listen.ts";
 import type { ControlSubject } from "./watch-session.ts";
 
@@ -17,7 +16,7 @@ export async function serveControl(
 
 /** Also clears away what killed runtimes have left. */
 export async function listLiveRuntimes(home: string): Promise<LiveRuntimes> {
-  const { listLive } = await import("./list-live-runtimes.ts");
+  const { listLive } = await import("./connect.ts");
   return listLive(home);
 }
 

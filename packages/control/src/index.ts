@@ -7,9 +7,8 @@ export {
   listLiveRuntimes,
   serveControl,
 } from "./control.ts";
-export type { ConnectOptions, ControlClient } from "./connect.ts";
+export type { ConnectOptions, ControlClient, LiveRuntime, LiveRuntimes } from "./connect.ts";
 export type { ControlServer } from "./listen.ts";
-export type { LiveRuntime, LiveRuntimes } from "./list-live-runtimes.ts";
 export type {
   ControlEvent,
   ControlHello,

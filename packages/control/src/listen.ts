@@ -7,7 +7,7 @@ import { createServer, type Socket } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { inTime } from "@soong/platform";
-import { makeControlDirectory } from "./control-directory.ts";
+import { makeControlDirectory, SOCKET_ENDING, UNREADY_BEGINNING } from "./control-directory.ts";
 import type { ControlSubject } from "./watch-session.ts";
 import type { ControlAnswer } from "./protocol.ts";
 
@@ -26,7 +26,7 @@ export async function listen(home: string, subject: ControlSubject): Promise<Con
   const directory = makeControlDirectory(home);
   const id = randomBytes(4).toString("hex");
   // Bound under a name that no one takes for a runtime: between bind and listen, it would be refused.
-  const unready = unreadyName(id);
+  const unready = `${UNREADY_BEGINNING}${id}`;
   const path = join(directory.path, `${process.pid}-${id}${SOCKET_ENDING}`);
   const sockets = new Set<Socket>();
   const clients = new Map<Socket, () => Promise<void>>();
@@ -47,7 +47,9 @@ export async function listen(home: string, subject: ControlSubject): Promise<Con
     async close() {
       rmSync(path, { force: true });
       stop();
-      await farewell();
+      // For the slowest, but not for long.
+      const farewells = Promise.all([...clients.values()].map((finish) => finish()));
+      await inTime(farewells, { ms: FAREWELL_MS });
       for (const socket of sockets) socket.destroy();
     },
   };
@@ -78,17 +80,4 @@ export async function listen(home: string, subject: ControlSubject): Promise<Con
       if (clients.has(socket)) clients.set(socket, serveClient(socket, subject, directory.path));
     });
   }
-
-  /** Waits for the slowest, but not for long. */
-  async function farewell(): Promise<void> {
-    await inTime(Promise.all([...clients.values()].map((finish) => finish())), { ms: FAREWELL_MS });
-  }
 }
-
-export const SOCKET_ENDING = ".sock";
-
-function unreadyName(id: string): string {
-  return `${UNREADY_BEGINNING}${id}`;
-}
-
-export const UNREADY_BEGINNING = ".new-";

@@ -3,7 +3,8 @@
 
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { isRecord } from "@soong/schema";
+import { messageOf } from "@soong/core";
+import { asRecord, isRecord } from "@soong/schema";
 import { createLineReader, LineTooLong } from "@soong/platform";
 import { answerRequest, type Client } from "./answer-request.ts";
 import { createChallenge, type Challenge } from "./peer.ts";
@@ -82,17 +83,23 @@ export function serveClient(
 
   async function answer(line: string): Promise<void> {
     if (line.trim() === "") return;
+    // Also of a request that says nothing else right: whoever sent it waits for the answer to it.
     let id: RequestId | null = null;
     try {
       const given = readLine(line);
-      id = idOf(given);
-      const request = readRequest(given);
-      const result = await answerRequest(client, request.method, request.params);
-      send({ id: request.id, result });
+      id = readId(given);
+      const { method, params = {} } = given;
+      if (id === null || typeof method !== "string" || !isRecord(params)) {
+        throw new ControlError(
+          "bad_request",
+          "A request is an object with an id (a number or a short text), a method (a text) and params (an object).",
+        );
+      }
+      send({ id, result: await answerRequest(client, method, params) });
     } catch (error) {
       if (error instanceof ControlError && error.code !== "unreachable") {
         refuse(id, error.code, error.message);
-      } else refuse(id, "failed", error instanceof Error ? error.message : String(error));
+      } else refuse(id, "failed", messageOf(error));
     }
     await drained();
   }
@@ -133,35 +140,16 @@ export function serveClient(
 }
 
 function readLine(line: string): Readonly<Record<string, unknown>> {
-  let given: unknown;
   try {
-    given = JSON.parse(line);
+    return asRecord(JSON.parse(line));
   } catch {
     throw new ControlError("bad_request", "A line is one request in JSON; this one is not JSON.");
   }
-  return isRecord(given) ? given : {};
-}
-
-/** Also of a request that says nothing else right: whoever sent it waits for the answer to it. */
-function idOf({ id }: Readonly<Record<string, unknown>>): RequestId | null {
-  const isId = typeof id === "number" || (typeof id === "string" && id.length <= MAX_ID_CHARS);
-  return isId ? id : null;
-}
-
-function readRequest(given: Readonly<Record<string, unknown>>): {
-  readonly id: RequestId;
-  readonly method: string;
-  readonly params: Readonly<Record<string, unknown>>;
-} {
-  const id = idOf(given);
-  const { method, params = {} } = given;
-  if (id === null || typeof method !== "string" || !isRecord(params)) {
-    throw new ControlError(
-      "bad_request",
-      "A request is an object with an id (a number or a short text), a method (a text) and params (an object).",
-    );
-  }
-  return { id, method, params };
 }
 
 const MAX_ID_CHARS = 200;
+
+function readId({ id }: Readonly<Record<string, unknown>>): RequestId | null {
+  const isId = typeof id === "number" || (typeof id === "string" && id.length <= MAX_ID_CHARS);
+  return isId ? id : null;
+}

@@ -14,8 +14,7 @@ import {
 } from "@soong/core";
 import { asJson, asRecord, isJsonObject } from "@soong/schema";
 import type { NewQuestion, QuestionRecord, QuestionStorage } from "@soong/store";
-import type { SharedQuestion } from "./first-answer.ts";
-import type { ApprovalBroker } from "./approval-broker.ts";
+import type { ApprovalBroker, SharedQuestion } from "./approval-broker.ts";
 
 export interface StoredQuestions {
   readonly findRequestId: FindRequestId;
@@ -63,63 +62,42 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
       const kept = await findLeft(permissionAbout(request));
       return kept?.question_id;
     },
-    async ask(request, { signal, recorded }) {
-      const about = permissionAbout(request);
-      const kept = await findLeft(about);
-      const given = kept?.answer === undefined ? undefined : readPermissionAnswer(kept.answer);
-      if (kept !== undefined && typeof given === "object") {
-        await storage.settle(session_id, kept.question_id, "used");
-        return given;
-      }
-      const put = (shared?: SharedQuestion<PermissionAnswer>): Promise<PermissionAnswer> =>
-        broker.ask(request, { signal }, shared);
-      // No one is there: it is not put, so there is nothing to keep.
-      if (broker.responders() === 0) return put();
-      const { preview: _preview, ...withoutPreview } = request;
-      const question: NewQuestion = {
-        ...about,
-        question_id: request.request_id,
-        run_id: request.run_id,
-        tool_call_id: request.tool_call_id,
-        asked_at: new Date().toISOString(),
-        request: keptRequest(recorded ?? withoutPreview, request),
-      };
-      return whileOpen<PermissionAnswer>(question, put, {
-        read: (answer) => {
-          const read = readPermissionAnswer(answer);
-          if (typeof read === "string") throw new Error(`the question was ${read}`);
-          return read;
+    ask: (request, { signal, recorded }) =>
+      askOnce<PermissionAnswer>(permissionAbout(request), {
+        read: readPermissionAnswer,
+        refuse: (why) => {
+          throw new Error(`the question was ${why}`);
+        },
+        put: (shared) => broker.ask(request, { signal }, shared),
+        // No one is there: it is not put, so there is nothing to keep.
+        isKept: () => broker.responders() > 0,
+        describe: () => {
+          const { request_id: question_id, run_id, tool_call_id } = request;
+          const { preview: _preview, ...withoutPreview } = request;
+          const kept = keptRequest(recorded ?? withoutPreview, request);
+          return { question_id, run_id, tool_call_id, request: kept };
         },
         answeredBy: ({ answered_by = "someone" }) => answered_by,
-        settle: (id, answer) => broker.answer(id, answer),
-      });
-    },
-    async elicit(request, { signal }) {
+        settle: (question_id, answer) => broker.answer(question_id, answer),
+      }),
+    elicit(request, { signal }) {
       const { tool_name, tool_call_id, ...asked } = request;
       const digest = createHash("sha256").update(JSON.stringify(asked)).digest("hex");
       const about = { session_id, agent_id: "", kind: "elicitation", tool_name, digest } as const;
-      const kept = await findLeft(about);
-      const given = readElicitationAnswer(kept?.answer);
-      if (kept !== undefined && given !== undefined) {
-        await storage.settle(session_id, kept.question_id, "used");
-        return given;
-      }
-      const put = (shared?: SharedQuestion<ElicitationAnswer>): Promise<ElicitationAnswer> =>
-        broker.elicit(request, { signal }, shared);
-      // An address is good for one time: no one could use it later.
-      if (broker.elicitationResponders() === 0 || request.mode !== "form") return put();
-      const question: NewQuestion = {
-        ...about,
-        question_id: kept?.question_id ?? `ask_${randomUUID()}`,
-        run_id: "",
-        tool_call_id,
-        asked_at: new Date().toISOString(),
-        request: { request: options.redact({ ...request }), shows_all: true },
-      };
-      return whileOpen<ElicitationAnswer>(question, put, {
-        read: (answer) => readElicitationAnswer(answer) ?? { action: "decline" },
+      return askOnce<ElicitationAnswer>(about, {
+        read: (answer) => readElicitationAnswer(answer) ?? "not answered",
+        refuse: () => ({ action: "decline" }),
+        put: (shared) => broker.elicit(request, { signal }, shared),
+        // An address is good for one time: no one could use it later.
+        isKept: () => broker.elicitationResponders() > 0 && request.mode === "form",
+        describe: (left) => ({
+          question_id: left?.question_id ?? `ask_${randomUUID()}`,
+          run_id: "",
+          tool_call_id,
+          request: { request: options.redact({ ...request }), shows_all: true },
+        }),
         answeredBy: () => "someone",
-        settle: (id, answer) => broker.answerElicitation(id, answer),
+        settle: (question_id, answer) => broker.answerElicitation(question_id, answer),
       });
     },
     async answered(question_id) {
@@ -134,30 +112,44 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
     return { session_id, agent_id, kind: "permission", tool_name, digest } as const;
   }
 
-  async function findLeft(
-    about: Parameters<QuestionStorage["find"]>[0],
-  ): Promise<QuestionRecord | undefined> {
+  async function findLeft(about: QuestionKey): Promise<QuestionRecord | undefined> {
     const kept = await storage.find(about);
     return kept === undefined || openHere.has(kept.question_id) ? undefined : kept;
   }
 
-  /** Open in the store for as long as it is at the broker; whoever answers first, here or in another process, has answered. */
-  async function whileOpen<Answer extends PermissionAnswer | ElicitationAnswer>(
-    question: NewQuestion,
-    put: (shared: SharedQuestion<Answer>) => Promise<Answer>,
-    how: AnswerKind<Answer>,
+  /**
+   * An answer that was given meanwhile is used. Else it is open in the store for as long as it is at the broker; whoever
+   * answers first, here or in another process, has answered.
+   */
+  async function askOnce<Answer extends PermissionAnswer | ElicitationAnswer>(
+    about: QuestionKey,
+    how: AskedKind<Answer>,
   ): Promise<Answer> {
+    const left = await findLeft(about);
+    const given = left?.answer && how.read(left.answer);
+    if (left !== undefined && typeof given === "object") {
+      await storage.settle(session_id, left.question_id, "used");
+      return given;
+    }
+    if (!how.isKept()) return how.put();
+    const asked_at = new Date().toISOString();
+    const question: NewQuestion = { ...about, ...how.describe(left), asked_at };
     const { question_id } = question;
     openHere.add(question_id);
     let polling: NodeJS.Timeout | undefined;
     try {
       await storage.ask(question);
       polling = setInterval(() => void listen(), pollMs).unref();
-      return await put({ question_id, claim });
+      return await how.put({ question_id, claim });
     } finally {
       clearInterval(polling);
       await storage.settle(session_id, question_id, "withdrawn").catch(() => {});
       openHere.delete(question_id);
+    }
+
+    function readFirst(answer: JsonObject): Answer {
+      const read = how.read(answer);
+      return typeof read === "string" ? how.refuse(read) : read;
     }
 
     async function claim(answer: Answer): Promise<Answer> {
@@ -169,7 +161,7 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
       });
       if (taken) return answer;
       if (kept?.answer === undefined) throw new Error("the question is not open any more");
-      const first = how.read(kept.answer);
+      const first = readFirst(kept.answer);
       await storage.settle(session_id, question_id, "used");
       return first;
     }
@@ -180,7 +172,7 @@ export function storeQuestions(options: StoreQuestionsOptions): StoredQuestions 
         const kept = await storage.get(session_id, question_id);
         if (kept?.state !== "answered" || kept.answer === undefined) return;
         clearInterval(polling);
-        await how.settle(question_id, how.read(kept.answer));
+        await how.settle(question_id, readFirst(kept.answer));
       } catch {
         // The store cannot be read now: asked again a moment later, and whoever answers here is told.
       }
@@ -201,8 +193,19 @@ export function describeAnswer({ decision, action }: JsonObject): string {
   return typeof said === "string" ? said : "an answer";
 }
 
-interface AnswerKind<Answer> {
-  read(answer: JsonObject): Answer;
+type QuestionKey = Parameters<QuestionStorage["find"]>[0];
+
+/** How questions of one kind are put, kept and answered. */
+interface AskedKind<Answer> {
+  /** Text says why it is no answer. */
+  read(answer: JsonObject): Answer | string;
+  /** What that amounts to, of an answer that came first. */
+  refuse(why: string): Answer;
+  put(shared?: SharedQuestion<Answer>): Promise<Answer>;
+  isKept(): boolean;
+  describe(
+    left: QuestionRecord | undefined,
+  ): Pick<NewQuestion, "question_id" | "run_id" | "tool_call_id" | "request">;
   answeredBy(answer: Answer): string;
   settle(question_id: string, answer: Answer): Promise<boolean>;
 }

@@ -57,8 +57,7 @@ export function watchSession(session: Session, options: WatchOptions): WatchedSe
   session.onRun((run) => {
     const { run_id, agent_id, parent_run_id, role } = run.identity;
     const started_at = new Date().toISOString();
-    const parent = parent_run_id === undefined ? {} : { parent_run_id };
-    underWay.set(run_id, { run, listed: { run_id, agent_id, ...parent, role, started_at } });
+    underWay.set(run_id, { run, listed: { run_id, agent_id, parent_run_id, role, started_at } });
     return () => underWay.delete(run_id);
   });
 
@@ -78,7 +77,7 @@ export function watchSession(session: Session, options: WatchOptions): WatchedSe
       grants: () => session.grants().map(listedGrant),
       revokeGrant(grant_id) {
         const revoked = session.revokeGrant(grant_id);
-        return revoked === undefined ? undefined : listedGrant(revoked);
+        return revoked && listedGrant(revoked);
       },
       facts: (live) => session.facts(live),
       abort,
