@@ -7,11 +7,15 @@ import type { Clock } from "@soong/core";
 import type { McpOAuthSettings, McpSecret } from "../settings/index.ts";
 import { findIssuer } from "./find-issuer.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
-import { McpLoginFailure } from "./login-failure.ts";
-import type { McpLogins, SaveLogin } from "./logins.ts";
-import { serverLine } from "./server-line.ts";
-import { secretsOfLogin, type StoredLogin, type StoredTokens } from "./stored-login.ts";
-import { scopesOf, tokensForRefresh } from "./token-request.ts";
+import { McpLoginFailure, serverLine } from "./login-failure.ts";
+import {
+  secretsOfLogin,
+  type McpLogins,
+  type SaveLogin,
+  type StoredLogin,
+  type StoredTokens,
+} from "./logins.ts";
+import { requestTokens, scopesOf } from "./token-request.ts";
 
 export interface AccessTokens extends Required<AuthProvider> {
   /** Notes which token an answer was given to; to be called with every answer. */
@@ -28,21 +32,20 @@ export interface Refusal {
   readonly isOver: boolean;
 }
 
-export interface AccessTokenParts {
+/** Renewed so long before its end that it does not end on its way. */
+const MARGIN_MS = 30_000;
+/** For all requests a renewal takes. Less than a lock may be held. */
+const REFRESH_MS = 60_000;
+const MAX_SCOPES = 100;
+
+export function createAccessTokens(parts: {
   readonly server_id: string;
   readonly serverUrl: string;
   readonly settings: McpOAuthSettings;
   readonly logins: McpLogins;
   readonly clock: Clock;
   readonly onSecret: ((secret: McpSecret) => void) | undefined;
-}
-
-/** Renewed so long before its end that it does not end on its way. */
-const MARGIN_MS = 30_000;
-/** For all requests a renewal takes. Less than a lock may be held. */
-const REFRESH_MS = 60_000;
-
-export function createAccessTokens(parts: AccessTokenParts): AccessTokens {
+}): AccessTokens {
   const { server_id, serverUrl, settings, logins, clock } = parts;
   const secrets = new Set<string>();
   const sentWith = new WeakMap<Response, string | undefined>();
@@ -106,9 +109,7 @@ export function createAccessTokens(parts: AccessTokenParts): AccessTokens {
     await logins.change(server_id, async (login, save) => {
       learn(login);
       const tokens = known?.tokens;
-      if (known === undefined || tokens === undefined) {
-        throw refuse("it wants a login");
-      }
+      if (known === undefined || tokens === undefined) throw refuse("it wants a login");
       if (tokens.access_token !== used) return;
       if (tokens.refresh_token === undefined) {
         throw refuse("its login is over, or is not accepted any more");
@@ -133,10 +134,7 @@ export function createAccessTokens(parts: AccessTokenParts): AccessTokens {
       }
       const { client, scopes } = tokens;
       const question = { issuer, client, settings, scopes, fetch, now: clock.now() };
-      const next: StoredLogin = {
-        ...login,
-        tokens: await tokensForRefresh(question, refreshToken),
-      };
+      const next = { ...login, tokens: await requestTokens(question, { refreshToken }) };
       // Reported before it is written: from here on it may turn up anywhere.
       learn(next);
       await save(next);
@@ -163,16 +161,12 @@ export function createAccessTokens(parts: AccessTokenParts): AccessTokens {
         refusal = { message, isOver: false };
         return;
       }
-      const next = {
-        ...known,
-        wanted_scopes: [...new Set([...known.wanted_scopes, ...missing])].slice(0, MAX_SCOPES),
-      };
+      const wanted_scopes = [...new Set([...known.wanted_scopes, ...missing])].slice(0, MAX_SCOPES);
+      const next = { ...known, wanted_scopes };
       learn(next);
       await save(next);
-      refuse(
-        `it wants a login that allows more (${serverLine(missing.join(" "), [], 200)})`,
-        false,
-      );
+      const more = serverLine(missing.join(" "), [], 200);
+      refuse(`it wants a login that allows more (${more})`, false);
     });
   }
 
@@ -184,14 +178,10 @@ export function createAccessTokens(parts: AccessTokenParts): AccessTokens {
   }
 
   function unrenewed(error: unknown): McpLoginFailure {
-    const { reason, message } =
-      error instanceof McpLoginFailure
-        ? error
-        : new McpLoginFailure("unreachable", "an unknown error");
-    const said = `its login could not be renewed: ${message}. Try again, or log in: soong mcp login ${server_id}`;
-    refusal = { message: said, isOver: true };
-    return new McpLoginFailure(reason, said);
+    const isKnown = error instanceof McpLoginFailure;
+    const why = isKnown ? error.message : "an unknown error";
+    const message = `its login could not be renewed: ${why}. Try again, or log in: soong mcp login ${server_id}`;
+    refusal = { message, isOver: true };
+    return new McpLoginFailure(isKnown ? error.reason : "unreachable", message);
   }
 }
-
-const MAX_SCOPES = 100;

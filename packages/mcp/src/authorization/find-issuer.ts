@@ -12,8 +12,7 @@ import {
   type OAuthProtectedResourceMetadata,
 } from "@modelcontextprotocol/client";
 import { addressProblem } from "./guarded-fetch.ts";
-import { McpLoginFailure } from "./login-failure.ts";
-import { serverLine } from "./server-line.ts";
+import { McpLoginFailure, serverLine } from "./login-failure.ts";
 
 export interface Issuer {
   readonly issuer: string;
@@ -68,7 +67,7 @@ async function resourceMetadata({
   try {
     return await discoverOAuthProtectedResourceMetadata(
       serverUrl,
-      resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl },
+      { resourceMetadataUrl },
       async (url, init) => {
         const response = await fetch(url, init);
         isThere ||= response.ok;
@@ -116,13 +115,8 @@ async function issuerMetadata(
 
 function checkEndpoints(metadata: AuthorizationServerMetadata, serverUrl: string): void {
   const { authorization_endpoint, token_endpoint, registration_endpoint } = metadata;
-  const revocation = revocationEndpoint(metadata);
-  for (const address of [
-    authorization_endpoint,
-    token_endpoint,
-    registration_endpoint,
-    revocation,
-  ]) {
+  const endpoints = [authorization_endpoint, token_endpoint, registration_endpoint];
+  for (const address of [...endpoints, revocationEndpoint(metadata)]) {
     const problem = typeof address === "string" ? addressProblem(address, serverUrl) : undefined;
     if (problem !== undefined) {
       const shown = serverLine(String(address), [], 200);

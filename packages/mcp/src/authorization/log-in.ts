@@ -1,5 +1,6 @@
 // A login: the user says yes in a browser, and comes back to an address of this machine (MCP-8). Nothing is
-// opened here: the address to go to is handed to the caller.
+// opened here: the address to go to is handed to the caller. And its end: the file is gone at once; the tokens are taken
+// back where the issuer offers that.
 
 import { randomBytes } from "node:crypto";
 import {
@@ -10,21 +11,13 @@ import {
   type FetchLike,
 } from "@modelcontextprotocol/client";
 import { systemClock, type Clock } from "@soong/core";
-import type { McpSecret, McpServerEntry } from "../settings/index.ts";
-import { chooseClient } from "./choose-client.ts";
-import { findIssuer, type Issuer } from "./find-issuer.ts";
+import type { McpOAuthSettings, McpSecret, McpServerEntry } from "../settings/index.ts";
+import { findIssuer, revocationEndpoint, type Issuer } from "./find-issuer.ts";
 import { addressProblem, guardedFetch } from "./guarded-fetch.ts";
-import { McpLoginFailure } from "./login-failure.ts";
-import type { McpLogins } from "./logins.ts";
-import { serverLine } from "./server-line.ts";
+import { McpLoginFailure, serverLine } from "./login-failure.ts";
+import { secretsOfLogin, type McpLogins, type StoredLogin, type StoredTokens } from "./logins.ts";
 import { openRedirectListener } from "./redirect-listener.ts";
-import {
-  secretsOfLogin,
-  type StoredClient,
-  type StoredLogin,
-  type StoredTokens,
-} from "./stored-login.ts";
-import { scopesOf, tokensForCode } from "./token-request.ts";
+import { chooseClient, requestTokens, scopesOf, withSecret } from "./token-request.ts";
 
 export interface McpLoginOptions {
   readonly logins: McpLogins;
@@ -48,15 +41,6 @@ export interface McpLoginReport {
   readonly renewable: boolean;
 }
 
-interface Flow {
-  readonly entry: McpServerEntry;
-  readonly serverUrl: string;
-  readonly options: McpLoginOptions;
-  readonly fetch: FetchLike;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
 const TIMEOUT_MS = 300_000;
 
 /** Rejects with an McpLoginFailure; what was kept before is then still there. */
@@ -69,11 +53,8 @@ export async function logInToServer(
     throw named(entry, "not_offered", "it is a program: there is nothing to log in to");
   }
   if (missing_variables.length > 0) {
-    throw named(
-      entry,
-      "not_offered",
-      `not set in the environment: ${missing_variables.join(", ")}`,
-    );
+    const missing = missing_variables.join(", ");
+    throw named(entry, "not_offered", `not set in the environment: ${missing}`);
   }
   const { clock = systemClock(), timeoutMs = TIMEOUT_MS } = options;
   const over = new AbortController();
@@ -84,17 +65,15 @@ export async function logInToServer(
   options.signal?.addEventListener("abort", onAbort, { once: true });
   if (options.signal?.aborted === true) onAbort();
   try {
-    const { url: serverUrl } = transport;
-    const { signal } = over;
-    const fetch = guardedFetch(serverUrl, signal);
-    const tokens = await flow({ entry, serverUrl, options, fetch, clock, signal });
-    return {
-      server_id,
-      issuer: tokens.client.issuer,
-      scopes: tokens.scopes,
-      expires_at: tokens.expires_at,
-      renewable: tokens.refresh_token !== undefined,
-    };
+    const { url, oauth } = transport;
+    const login = await obtainLogin({ server_id, url, oauth }, options, clock, over.signal);
+    for (const value of secretsOfLogin(login)) {
+      options.onSecret?.({ name: `login of ${server_id}`, value });
+    }
+    await options.logins.change(server_id, (_before, save) => save(login));
+    const { client, scopes, expires_at, refresh_token } = login.tokens;
+    const renewable = refresh_token !== undefined;
+    return { server_id, issuer: client.issuer, scopes, expires_at, renewable };
   } catch (error) {
     const why = over.signal.aborted ? (over.signal.reason as unknown) : error;
     if (why instanceof McpLoginFailure) throw named(entry, why.reason, why.message);
@@ -106,11 +85,15 @@ export async function logInToServer(
   }
 }
 
-async function flow(given: Flow): Promise<StoredTokens> {
-  const { entry, serverUrl, options, fetch, clock, signal } = given;
-  const { logins } = options;
-  const settings = (entry.transport.kind === "http" ? entry.transport.oauth : undefined) ?? {};
-  const stored = await logins.read(entry.server_id);
+async function obtainLogin(
+  about: { server_id: string; url: string; oauth: McpOAuthSettings | undefined },
+  { logins, show }: McpLoginOptions,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<StoredLogin & { tokens: StoredTokens }> {
+  const { server_id, url: serverUrl, oauth: settings = {} } = about;
+  const fetch = guardedFetch(serverUrl, signal);
+  const stored = await logins.read(server_id);
   // What was kept for another address says nothing about this one.
   const before = stored?.server_url === serverUrl ? stored : undefined;
   const challenge = await askForChallenge(serverUrl, fetch);
@@ -125,16 +108,8 @@ async function flow(given: Flow): Promise<StoredTokens> {
   });
   try {
     const { redirectUri } = listener;
-    const now = () => clock.now();
-    const client = await chooseClient({
-      issuer,
-      settings,
-      known,
-      redirectUri,
-      scope,
-      fetch,
-      now: now(),
-    });
+    const common = { issuer, settings, fetch };
+    const client = await chooseClient({ ...common, known, redirectUri, scope, now: clock.now() });
     const state = randomBytes(32).toString("base64url");
     const { authorizationUrl, codeVerifier } = await startAuthorization(issuer.issuer, {
       metadata: issuer.metadata,
@@ -150,12 +125,18 @@ async function flow(given: Flow): Promise<StoredTokens> {
     }
     const answered = listener.answer(state, signal);
     answered.catch(() => {});
-    await options.show(authorizationUrl.href);
-    const { code, iss } = readAnswer(await answered, issuer);
-    const question = { issuer, client, settings, scopes, fetch, now: now() };
-    const tokens = await tokensForCode(question, { code, iss, codeVerifier });
-    await keep(given, { client, tokens, scopes, resourceMetadataUrl });
-    return tokens;
+    await show(authorizationUrl.href);
+    const grant = { ...readAnswer(await answered, issuer), codeVerifier };
+    const question = { ...common, client, scopes, now: clock.now() };
+    return {
+      version: 1,
+      server_url: serverUrl,
+      resource_metadata_url: resourceMetadataUrl,
+      requested_scopes: scopes,
+      wanted_scopes: [],
+      client,
+      tokens: await requestTokens(question, grant),
+    };
   } finally {
     listener.close();
   }
@@ -165,7 +146,7 @@ async function flow(given: Flow): Promise<StoredTokens> {
 async function askForChallenge(
   serverUrl: string,
   fetch: FetchLike,
-): Promise<{ resourceMetadataUrl: string | undefined; scopes: readonly string[] | undefined }> {
+): Promise<{ resourceMetadataUrl?: string; scopes?: readonly string[] }> {
   const response = await fetch(serverUrl, {
     method: "POST",
     headers: {
@@ -174,7 +155,7 @@ async function askForChallenge(
     },
     body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "ping" }),
   });
-  if (response.status !== 401) return { resourceMetadataUrl: undefined, scopes: undefined };
+  if (response.status !== 401) return {};
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
   return {
     resourceMetadataUrl: resourceMetadataUrl?.href,
@@ -225,35 +206,52 @@ function readAnswer(
   throw new McpLoginFailure("refused", `the login was refused (${said})`);
 }
 
-async function keep(
-  { entry, serverUrl, options }: Flow,
-  made: {
-    client: StoredClient;
-    tokens: StoredTokens;
-    scopes: readonly string[];
-    resourceMetadataUrl: string | undefined;
-  },
-): Promise<void> {
-  const { client, tokens, scopes, resourceMetadataUrl } = made;
-  const login: StoredLogin = {
-    version: 1,
-    server_url: serverUrl,
-    resource_metadata_url: resourceMetadataUrl,
-    requested_scopes: scopes,
-    wanted_scopes: [],
-    client,
-    tokens,
-  };
-  for (const value of secretsOfLogin(login)) {
-    options.onSecret?.({ name: `login of ${entry.server_id}`, value });
-  }
-  await options.logins.change(entry.server_id, (_before, save) => save(login));
-}
-
 function named(
   { server_id }: McpServerEntry,
   reason: McpLoginFailure["reason"],
   why: string,
 ): McpLoginFailure {
   return new McpLoginFailure(reason, `No login to the MCP server "${server_id}": ${why}.`);
+}
+
+const REVOKE_MS = 10_000;
+
+/** Whether there was a login. */
+export async function logOutOfServer(
+  { server_id, transport }: McpServerEntry,
+  { logins }: { readonly logins: McpLogins },
+): Promise<boolean> {
+  // What cannot be read can still be removed.
+  const login = await logins.read(server_id).catch(() => undefined);
+  const wasThere = await logins.remove(server_id);
+  const settings = (transport.kind === "http" ? transport.oauth : undefined) ?? {};
+  if (wasThere && login !== undefined) await takeBack(login, settings).catch(() => {});
+  return wasThere;
+}
+
+/** Best done, never needed: no one has the tokens any more. */
+async function takeBack(
+  { server_url, resource_metadata_url, tokens }: StoredLogin,
+  settings: McpOAuthSettings,
+): Promise<void> {
+  if (tokens === undefined) return;
+  const fetch = guardedFetch(server_url, AbortSignal.timeout(REVOKE_MS));
+  const { issuer, metadata } = await findIssuer({
+    serverUrl: server_url,
+    resourceMetadataUrl: resource_metadata_url,
+    fetch,
+  });
+  const endpoint = revocationEndpoint(metadata);
+  // A token is shown to no one but the one who issued it.
+  if (endpoint === undefined || issuer !== tokens.client.issuer) return;
+  const { client_id, client_secret } = withSecret(tokens.client, settings);
+  const basic = Buffer.from(`${client_id}:${client_secret ?? ""}`).toString("base64");
+  for (const token of [tokens.refresh_token, tokens.access_token]) {
+    if (token === undefined) continue;
+    await fetch(endpoint, {
+      method: "POST",
+      headers: client_secret === undefined ? {} : { authorization: `Basic ${basic}` },
+      body: new URLSearchParams({ token, ...(client_secret === undefined ? { client_id } : {}) }),
+    });
+  }
 }

@@ -1,6 +1,7 @@
-// Why a login did not come about, in words for users.
+// Why a login did not come about, in words for users; and words of a server in a message of ours.
 
 import { SoongError } from "@soong/core";
+import { oneLine } from "@soong/schema";
 
 export type McpLoginFailureReason =
   /** The server wants no login, or none that we know. */
@@ -21,4 +22,17 @@ export type McpLoginFailureReason =
 export class McpLoginFailure extends SoongError<McpLoginFailureReason> {
   override readonly name = "McpLoginFailure";
   readonly reason = this.code;
+}
+
+const LONGEST = 500;
+/** Shorter values are words like "true"; to hide them would hide the message. */
+const SHORTEST_SECRET = 6;
+
+/** One line, bounded, without what a terminal would obey, and without the secrets the server was given. */
+export function serverLine(text: string, secrets: readonly string[] = [], most = LONGEST): string {
+  let line = text;
+  for (const secret of secrets) {
+    if (secret.length >= SHORTEST_SECRET) line = line.replaceAll(secret, "[redacted]");
+  }
+  return oneLine(line, most);
 }

@@ -1,13 +1,113 @@
 // The logins of the user: one file for each server, mode 0600, in a folder of the home (MCP-8). Changed by one
-// process at a time, because a refresh token is good for one use.
+// process at a time, because a refresh token is good for one use. The token belongs to one server at one address, and to
+// the authorization server that issued it; the client it was issued to is kept with it.
 
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "@soong/core";
-import { readJsonFile, withFileLock, writeWholeFile } from "@soong/platform";
+import {
+  checkValue,
+  readJsonFile,
+  shape,
+  withFileLock,
+  writeWholeFile,
+  type Shape,
+} from "@soong/platform";
 import type { McpSecret, McpServerEntry } from "../settings/index.ts";
 import { McpLoginFailure } from "./login-failure.ts";
-import { readStoredLogin, secretsOfLogin, type StoredLogin } from "./stored-login.ts";
+
+export interface StoredLogin {
+  readonly version: 1;
+  /** The only address the token is sent to. */
+  readonly server_url: string;
+  /** Where the server says who issues its tokens, if it named a place. */
+  readonly resource_metadata_url?: string;
+  /** Asked for at the last login. */
+  readonly requested_scopes: readonly string[];
+  /** Asked for by the server since: they need another login. */
+  readonly wanted_scopes: readonly string[];
+  /** For the next login. */
+  readonly client?: StoredClient;
+  readonly tokens?: StoredTokens;
+}
+
+export interface StoredClient {
+  readonly issuer: string;
+  readonly client_id: string;
+  /** By us, with this issuer; else it is in the entry, and so is its secret. */
+  readonly registered: boolean;
+  readonly client_secret?: string;
+  readonly token_endpoint_auth_method?: string;
+  /** Milliseconds since 1970. */
+  readonly secret_expires_at?: number;
+  readonly redirect_uri: string;
+}
+
+export interface StoredTokens {
+  readonly client: StoredClient;
+  readonly access_token: string;
+  readonly refresh_token?: string;
+  /** As granted; the requested ones where the issuer did not say. */
+  readonly scopes: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly expires_at?: number;
+}
+
+const { anyText: text, optional, object } = shape;
+const texts = shape.list(text);
+const version: Shape<1> = (value, place) => {
+  if (value !== 1) place.report("is not 1");
+};
+const time: Shape<number> = (value, place) => {
+  if (typeof value !== "number") place.report("is not a number");
+};
+
+const CLIENT = object(
+  {
+    issuer: text,
+    client_id: text,
+    registered: shape.flag,
+    client_secret: optional(text),
+    token_endpoint_auth_method: optional(text),
+    secret_expires_at: optional(time),
+    redirect_uri: text,
+  },
+  { mayHaveOthers: true },
+);
+
+const TOKENS = object(
+  {
+    client: CLIENT,
+    access_token: text,
+    refresh_token: optional(text),
+    scopes: texts,
+    expires_at: optional(time),
+  },
+  { mayHaveOthers: true },
+);
+
+const LOGIN: Shape<StoredLogin> = object(
+  {
+    version,
+    server_url: text,
+    resource_metadata_url: optional(text),
+    requested_scopes: texts,
+    wanted_scopes: texts,
+    client: optional(CLIENT),
+    tokens: optional(TOKENS),
+  },
+  { mayHaveOthers: true },
+);
+
+export function secretsOfLogin({ client, tokens }: StoredLogin): readonly string[] {
+  const values = [
+    tokens?.access_token,
+    tokens?.refresh_token,
+    tokens?.client.client_secret,
+    client?.client_secret,
+  ];
+  return [...new Set(values.filter((value) => value !== undefined))];
+}
 
 export interface McpLogins {
   read(server_id: string): Promise<StoredLogin | undefined>;
@@ -56,12 +156,10 @@ export function openMcpLogins(folder: string): McpLogins {
     } catch (error) {
       throw notStored(error);
     }
-    if (given === undefined) return undefined;
-    const login = readStoredLogin(given);
-    if (login === undefined) {
+    if (given !== undefined && checkValue(given, LOGIN).length > 0) {
       throw new McpLoginFailure("not_stored", `${path} is not a login of this version. ${about}`);
     }
-    return login;
+    return given as StoredLogin | undefined;
   }
 
   return {

@@ -1,10 +1,11 @@
 // The text of mcp.json: `{"mcpServers": {"<id>": {…}}}`, the form every host of this ecosystem reads. All
 // problems are reported at once, in the order of the file.
 
-import { isRecord, nearestName } from "@soong/schema";
-import { checkDocument, parseDocument, type Place } from "@soong/platform";
-import { createFiller, secretsInText, type Environment } from "./fill-variables.ts";
-import { readEntry } from "./read-entry.ts";
+import { isRecord, nearestName, omitUndefined } from "@soong/schema";
+import { checkDocument, parseDocument, shape, type Place } from "@soong/platform";
+import { createFiller, secretsInText, type Environment, type Filler } from "./fill-variables.ts";
+import { anyLine, ENTRY, lines, readKeys, readValue, type GivenValue } from "./read-keys.ts";
+import { readTransport } from "./read-transport.ts";
 import type {
   McpEntryDefaults,
   McpSecret,
@@ -20,6 +21,11 @@ const LONGEST_ID = 64;
 /** No list of servers is larger; what is was not written by a user. */
 const MAX_CHARS = 1_000_000;
 
+const CALL_TIMEOUT_MS = 100_000;
+const CONNECT_TIMEOUT_MS = 30_000;
+/** What a timer of the platform holds. */
+const milliseconds = shape.wholeNumber(1, 2 ** 31 - 1, "whole milliseconds");
+
 /** `file` is the name problems go by; `environment` is where `${NAME}` is looked up. */
 export function parseMcpSettings(
   text: string,
@@ -27,12 +33,11 @@ export function parseMcpSettings(
   environment: Environment = process.env,
   defaults: McpEntryDefaults = {},
 ): ParsedMcpSettings {
-  if (text.length > MAX_CHARS) {
-    const message = `is too large: at most ${MAX_CHARS} characters are read`;
-    const problems = [{ file, line: 1, column: 1, message }];
-    return { ok: false, problems, secrets: secretsInText(text, environment), warnings: [] };
-  }
-  const parsed = parseDocument(text, file, "jsonc");
+  const message = `is too large: at most ${MAX_CHARS} characters are read`;
+  const parsed =
+    text.length > MAX_CHARS
+      ? ({ ok: false, problems: [{ file, line: 1, column: 1, message }] } as const)
+      : parseDocument(text, file, "jsonc");
   if (!parsed.ok) {
     return { ...parsed, secrets: secretsInText(text, environment), warnings: [] };
   }
@@ -45,11 +50,13 @@ export function parseMcpSettings(
       const problem = serverIdProblem(id) ?? sameFilesProblem(id, ids);
       ids.push(id);
       if (problem !== undefined) place.reportKey(problem);
-      const origin = { file, line: document.positionOf(place.path, "key").line };
       const filler = createFiller(environment);
-      const entry = readEntry({ id, value: written, place, origin, defaults }, filler);
+      const entry = readEntry({ value: written, place }, filler, defaults);
       secrets.push(...filler.secrets);
-      if (entry !== undefined) servers.push(entry);
+      if (entry === undefined) continue;
+      const { line } = document.positionOf(place.path, "key");
+      const missing_variables = filler.missing;
+      servers.push({ server_id: id, ...entry, missing_variables, place: { file, line } });
     }
   });
   const { warnings } = checked;
@@ -91,4 +98,55 @@ function sameFilesProblem(id: string, others: readonly string[]): string | undef
   const other = others.find((one) => one !== id && one.toLowerCase() === id.toLowerCase());
   if (other === undefined) return undefined;
   return `"${id}" differs from "${other}" by nothing but capital letters. Give one of them another id.`;
+}
+
+/** One server, with its defaults. Undefined where something was refused that it cannot be without. */
+function readEntry(
+  { value: written, place }: GivenValue,
+  filler: Filler,
+  defaults: McpEntryDefaults,
+): Omit<McpServerEntry, "server_id" | "missing_variables" | "place"> | undefined {
+  if (!isRecord(written)) {
+    place.report("A server must be an object.");
+    return undefined;
+  }
+  const given = readKeys(written, place, ENTRY);
+  const transport = readTransport(given, place, filler);
+  const isEnabled = readValue(given.get("enabled"), shape.flag);
+  const isDisabled = readValue(given.get("disabled"), shape.flag);
+  const network = readValue(given.get("network"), shape.flag) ?? true;
+  const hosts = readValue(given.get("hosts"), lines) ?? [];
+  const description = readValue(given.get("description"), anyLine);
+  const parallel = readNames(given.get("concurrency_safe"));
+  if (!network && transport?.kind === "http") {
+    const message = 'A server with "url" is reached over the network: this cannot be false.';
+    given.get("network")?.place.report(message);
+  } else if (!network && hosts.length > 0) {
+    given.get("network")?.place.report('"hosts" is given, so "network" cannot be false.');
+  }
+  const entry = {
+    disabled: isDisabled === true || isEnabled === false,
+    disabled_tools: readValue(given.get("disabled_tools"), lines) ?? [],
+    readonly_tools: readNames(given.get("readonly")) ?? [],
+    ...omitUndefined({ concurrency_safe: parallel === "all" ? undefined : parallel }),
+    tags: readValue(given.get("tags"), lines) ?? [],
+    network,
+    hosts,
+    ...omitUndefined({ description }),
+    timeout_ms:
+      readValue(given.get("timeout_ms"), milliseconds) ?? defaults.timeout_ms ?? CALL_TIMEOUT_MS,
+    connect_timeout_ms:
+      readValue(given.get("connect_timeout_ms"), milliseconds) ??
+      defaults.connect_timeout_ms ??
+      CONNECT_TIMEOUT_MS,
+  };
+  return transport && { transport, ...entry };
+}
+
+/** `true` and `"all"` are every tool, `false` is none. */
+function readNames(given: GivenValue | undefined): readonly string[] | "all" | undefined {
+  if (given === undefined) return undefined;
+  if (Array.isArray(given.value)) return readValue(given, lines);
+  if (given.value === "all") return "all";
+  return readValue(given, shape.flag) === true ? "all" : [];
 }

@@ -2,92 +2,78 @@
 
 import { isAbsolute } from "node:path";
 import { isSecretName } from "@soong/core/internal";
-import { isRecord, omitUndefined } from "@soong/schema";
 import type { Place } from "@soong/platform";
+import { isRecord, omitUndefined } from "@soong/schema";
 import { holdsVariable, type Filler } from "./fill-variables.ts";
+import { anyLine, lines, readValue, type EntryKey, type GivenValue } from "./read-keys.ts";
 import { readOAuth } from "./read-oauth.ts";
 import type { McpTransport } from "./server-entry.ts";
-import {
-  anyLine,
-  lines,
-  readValue,
-  type GivenValue,
-  type TransportInput,
-} from "./transport-input.ts";
+
+type Given = ReadonlyMap<EntryKey, GivenValue>;
 
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 /** What no header may be set to by hand: the protocol sets them. */
-const OWN_HEADERS: ReadonlySet<string> = new Set([
-  "accept",
-  "content-type",
-  "content-length",
-  "host",
-  "connection",
-  "transfer-encoding",
-  "mcp-session-id",
-  "mcp-protocol-version",
-  "last-event-id",
-]);
-const STDIO_LACKS = ["headers", "oauth"] as const;
-const HTTP_LACKS = ["args", "env", "cwd"] as const;
-const PLAIN_HEADERS: ReadonlySet<string> = new Set(["user-agent", "accept-language", "origin"]);
+const OWN_HEADERS =
+  /^(?:accept|content-type|content-length|host|connection|transfer-encoding|mcp-session-id|mcp-protocol-version|last-event-id)$/i;
+const PLAIN_HEADERS = /^(?:user-agent|accept-language|origin)$/i;
 
-export function readTransport(input: TransportInput): McpTransport | undefined {
-  const { given, place } = input;
-  const kind = declaredKind(given.get("type"));
-  if (kind === "refused") return undefined;
+const KINDS: Readonly<Record<string, McpTransport["kind"]>> = {
+  stdio: "stdio",
+  http: "http",
+  "streamable-http": "http",
+  streamable_http: "http",
+  streamablehttp: "http",
+};
+
+/** What is needed for each, and what means nothing there. */
+const NEEDS = { stdio: "command", http: "url" } as const;
+const LACKS = { stdio: ["headers", "oauth"], http: ["args", "env", "cwd"] } as const;
+
+/** `place` is that of the entry as a whole. */
+export function readTransport(
+  given: Given,
+  place: Place,
+  filler: Filler,
+): McpTransport | undefined {
+  const type = given.get("type");
+  const declared = type && readKind(type);
+  if (type !== undefined && declared === undefined) return undefined;
   const command = given.get("command");
   const url = given.get("url");
   if (command !== undefined && url !== undefined) {
     place.reportKey('Both "command" and "url" are here; a server has one of them.');
     return undefined;
   }
-  if (command === undefined && url === undefined) {
+  const needed = command ?? url;
+  if (needed === undefined) {
     place.reportKey('"command" (a program to start) or "url" (an address) is missing.');
     return undefined;
   }
-  const actual = command === undefined ? "http" : "stdio";
-  if (kind !== undefined && kind !== actual) {
-    const wanted = kind === "http" ? "url" : "command";
-    given.get("type")?.place.report(`This type of server needs "${wanted}".`);
+  const kind = command === undefined ? "http" : "stdio";
+  if (declared !== undefined && declared !== kind) {
+    type?.place.report(`This type of server needs "${NEEDS[declared]}".`);
     return undefined;
   }
-  for (const name of actual === "stdio" ? STDIO_LACKS : HTTP_LACKS) {
-    const has = actual === "http" ? "url" : "command";
-    given.get(name)?.place.report(`"${name}" means nothing for a server with "${has}".`);
+  for (const name of LACKS[kind]) {
+    given.get(name)?.place.report(`"${name}" means nothing for a server with "${NEEDS[kind]}".`);
   }
-  if (command !== undefined) return readStdio(input, command);
-  return url === undefined ? undefined : readHttp(input, url);
+  return kind === "stdio" ? readStdio(given, needed, filler) : readHttp(given, needed, filler);
 }
 
-function declaredKind(given: GivenValue | undefined): "stdio" | "http" | "refused" | undefined {
-  if (given === undefined) return undefined;
-  switch (readValue(given, anyLine)?.toLowerCase()) {
-    case undefined:
-      return "refused";
-    case "stdio":
-      return "stdio";
-    case "http":
-    case "streamable-http":
-    case "streamable_http":
-    case "streamablehttp":
-      return "http";
-    case "sse":
-      given.place.report(
-        'The "sse" transport is not supported; it was replaced in 2025. Most servers offer "http" under another address.',
-      );
-      return "refused";
-    default:
-      given.place.report('The type must be "stdio" or "http".');
-      return "refused";
-  }
+function readKind(given: GivenValue): McpTransport["kind"] | undefined {
+  const type = readValue(given, anyLine)?.toLowerCase();
+  if (type === undefined) return undefined;
+  if (Object.hasOwn(KINDS, type)) return KINDS[type];
+  given.place.report(
+    type === "sse"
+      ? 'The "sse" transport is not supported; it was replaced in 2025. Most servers offer "http" under another address.'
+      : 'The type must be "stdio" or "http".',
+  );
+  return undefined;
 }
 
-function readStdio(
-  { given, filler }: TransportInput,
-  written: GivenValue,
-): McpTransport | undefined {
+function readStdio(given: Given, written: GivenValue, filler: Filler): McpTransport | undefined {
   const command = readValue(written, anyLine);
   const cwd = readCwd(given.get("cwd"));
   const args = given.has("args") ? readValue(given.get("args"), lines) : [];
@@ -155,49 +141,48 @@ function readPairs(given: GivenValue | undefined): readonly Pair[] | undefined {
   });
 }
 
-function readHttp(input: TransportInput, address: GivenValue): McpTransport | undefined {
-  const { given, filler } = input;
+function readHttp(given: Given, address: GivenValue, filler: Filler): McpTransport | undefined {
   const written = readValue(address, anyLine);
   const pairs = readPairs(given.get("headers"));
   if (written === undefined || pairs === undefined) return undefined;
   const url = filler.fill(written, "");
-  const problem = urlProblem(url, holdsVariable(url));
+  const problem = urlProblem(url);
   if (problem !== undefined) {
     address.place.report(problem);
     return undefined;
   }
-  hideQuerySecrets(url, filler);
-  const headers: [string, string][] = [];
+  // Some servers want their key in the address.
+  for (const [name, value] of URL.canParse(url) ? new URL(url).searchParams : []) {
+    if (isSecretName(name)) filler.hide(value, name);
+  }
+  const headers = new Map<string, string>();
   for (const pair of pairs) {
     const { name, value, place } = pair;
-    const lower = name.toLowerCase();
-    const isSecret = !PLAIN_HEADERS.has(lower);
     const filled = filler.fill(value, "");
-    if (isSecret) hideHeader(filled, name, filler);
-    if (!HEADER_NAME.test(name)) {
-      place.report(`"${name}" cannot be the name of a header.`);
-    } else if (OWN_HEADERS.has(lower)) {
-      place.report(`"${name}" is set by the protocol and cannot be chosen.`);
-    } else if (/[^\t\x20-\x7e\x80-\xff]/.test(filled)) {
-      place.report("This holds a character that no header can carry.");
-    } else if (headers.some(([other]) => other.toLowerCase() === lower)) {
-      place.report(`The header "${name}" is here twice.`);
-    }
+    if (!PLAIN_HEADERS.test(name)) hideHeader(filled, name, filler);
+    const isTaken = [...headers.keys()].some((one) => one.toLowerCase() === name.toLowerCase());
+    const wrong = headerProblem(name, filled, isTaken);
+    if (wrong !== undefined) place.report(wrong);
     warnOfLiteral(pair);
-    headers.push([name, filled]);
+    headers.set(name, filled);
   }
-  const oauth = readOAuth(input);
-  return {
-    kind: "http",
-    url,
-    headers: Object.fromEntries(headers),
-    ...omitUndefined({ oauth }),
-  };
+  const login = given.get("oauth");
+  const oauth = login && readOAuth(login, filler);
+  return { kind: "http", url, headers: Object.fromEntries(headers), ...omitUndefined({ oauth }) };
 }
 
-function urlProblem(url: string, isIncomplete: boolean): string | undefined {
+function headerProblem(name: string, value: string, isTaken: boolean): string | undefined {
+  if (!HEADER_NAME.test(name)) return `"${name}" cannot be the name of a header.`;
+  if (OWN_HEADERS.test(name)) return `"${name}" is set by the protocol and cannot be chosen.`;
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) {
+    return "This holds a character that no header can carry.";
+  }
+  return isTaken ? `The header "${name}" is here twice.` : undefined;
+}
+
+function urlProblem(url: string): string | undefined {
   // With a variable that is not set the server is not contacted anyway, and the message says so.
-  if (isIncomplete) return undefined;
+  if (holdsVariable(url)) return undefined;
   if (!URL.canParse(url)) return 'This must be an address, such as "https://example.com/mcp".';
   const { protocol, username, password, hash } = new URL(url);
   if (protocol !== "https:" && protocol !== "http:") return "The address must begin with https://.";
@@ -205,14 +190,6 @@ function urlProblem(url: string, isIncomplete: boolean): string | undefined {
     return "The address must not contain a user or password; put them into headers.";
   }
   return hash === "" ? undefined : 'The address must not have a part after "#".';
-}
-
-/** Some servers want their key in the address. */
-function hideQuerySecrets(url: string, filler: Filler): void {
-  if (!URL.canParse(url)) return;
-  for (const [name, value] of new URL(url).searchParams) {
-    if (isSecretName(name)) filler.hide(value, name);
-  }
 }
 
 /** Of "Bearer x" also the x alone: it appears without its scheme in errors and logs. */
@@ -224,10 +201,6 @@ function hideHeader(value: string, name: string, filler: Filler): void {
 
 function warnOfLiteral({ name, value, place }: Pair): void {
   if (!isSecretName(name) || value === "" || holdsVariable(value)) return;
-  const variable = environmentName(name);
+  const variable = name.toUpperCase().replace(/[^A-Z0-9]/g, "_");
   place.warn(`This looks like a secret. Put it into the environment and write "\${${variable}}".`);
-}
-
-function environmentName(name: string): string {
-  return name.toUpperCase().replace(/[^A-Z0-9]/g, "_");
 }

@@ -67,18 +67,15 @@ export interface McpSecret {
   readonly value: string;
 }
 
-export type ParsedMcpSettings =
+export type ParsedMcpSettings = {
+  /** Of a file with a mistake in it all that may be one: it holds the same values. */
+  readonly secrets: readonly McpSecret[];
+  readonly warnings: readonly Problem[];
+} & (
   | {
       readonly ok: true;
       /** Disabled ones too. In the order of the file. */
       readonly servers: readonly McpServerEntry[];
-      readonly secrets: readonly McpSecret[];
-      readonly warnings: readonly Problem[];
     }
-  | {
-      readonly ok: false;
-      readonly problems: readonly Problem[];
-      /** All that may be one: a file with a mistake in it holds the same values. */
-      readonly secrets: readonly McpSecret[];
-      readonly warnings: readonly Problem[];
-    };
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+);
