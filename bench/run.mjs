@@ -1,4 +1,4 @@
-// npm run bench [filter…] [--quick] [--json]: sets up what is missing, measures, prints ratios.
+// npm run bench [filter…] [--quick] [--json] [--gate]: sets up what is missing, measures, prints ratios.
 // Progress goes to stderr; the tables, or one JSON document, to stdout and to bench/results/.
 
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -6,6 +6,7 @@ import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { benchmarks } from "./benchmarks/index.mjs";
+import { holdAgainstAims } from "./gate.mjs";
 import { runReport, runRounds } from "./rounds.mjs";
 import { buildPackages, installPeer } from "./setup.mjs";
 import { subjects } from "./subjects/index.mjs";
@@ -13,7 +14,7 @@ import { notesOf, reportOf, rowsOf, tableOf } from "./table.mjs";
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: "boolean" }, json: { type: "boolean" } },
+  options: { quick: { type: "boolean" }, json: { type: "boolean" }, gate: { type: "boolean" } },
 });
 const quick = flags.quick ?? false;
 const started = performance.now();
@@ -59,6 +60,11 @@ const folder = fileURLToPath(new URL("./results/", import.meta.url));
 mkdirSync(folder, { recursive: true });
 writeFileSync(`${folder}latest.json`, `${document}\n`);
 if (flags.json) process.stdout.write(`${document}\n`);
+if (flags.gate) {
+  const { lines, missed } = holdAgainstAims(results);
+  print(["Aims", "", ...lines].join("\n"));
+  if (missed > 0) process.exitCode = 1;
+}
 say("done");
 
 /** @returns {Promise<Map<string, string>>} subjects that cannot be measured, and why */

@@ -24,7 +24,7 @@ export function rowsOf(benchmark, outcomes) {
       outcomes.map(({ subject, rounds }) => [subject, rounds.map((round) => round[metric.id])]),
     );
     const floor = series.get(benchmark.floor ?? "");
-    const soong = series.get("soong");
+    const soong = series.get(benchmark.ours ?? "soong");
     const isRatio = metric.unit === "×";
     return [...series].flatMap(([subject, values]) => {
       const summary = summarise(values);

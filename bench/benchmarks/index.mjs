@@ -10,6 +10,7 @@ import { inspector } from "./inspector.mjs";
 import { listDir } from "./list-dir.mjs";
 import { loopStream } from "./loop-stream.mjs";
 import { loopTurns } from "./loop-turns.mjs";
+import { loopCall, loopRun, loopSession } from "./loops.mjs";
 import { mcpCall } from "./mcp-call.mjs";
 import { mcpStart } from "./mcp-start.mjs";
 import { parallel } from "./parallel.mjs";
@@ -33,6 +34,7 @@ import { tasks } from "./tasks.mjs";
  * @property {string} title
  * @property {string[]} subjects  ids, in the order of their rows
  * @property {string[]} [slow]  the ones a quick run leaves out
+ * @property {string} [ours]  the subject the others are compared with; left out: soong
  * @property {string} [floor]  the subject whose figure the others are divided by
  * @property {{ full: number, quick: number }} rounds
  * @property {Metric[]} metrics
@@ -58,6 +60,9 @@ export const benchmarks = [
   call,
   parallel,
   session,
+  loopCall,
+  loopRun,
+  loopSession,
   catalog,
   flat,
   search,

@@ -45,6 +45,10 @@ export const subjects = {
     title: "Soong",
     load: async () => (await import("./soong.mjs")).soong,
   },
+  "soong-loop": {
+    title: "Soong loop",
+    load: async () => (await import("./soong-loop.mjs")).soongLoop,
+  },
   pi: fromPeer("pi", "pi", "pi agent loop"),
   "openai-invoke": fromPeer("openai-agents", "openaiInvoke", "OpenAI Agents tool.invoke"),
   mcp: fromPeer("mcp", "mcp", "MCP SDK in memory"),

@@ -33,7 +33,7 @@ export const soong = {
 };
 
 /** @param {ToolSpec} spec */
-function toSoong(spec) {
+export function toSoong(spec) {
   return defineTool({
     name: spec.name,
     description: spec.description,
