@@ -10,7 +10,7 @@ export type { ChainEntry, Decision, Judgement, Mode, PolicyLayer, RuleOrigin } f
 export { compileRecordedPolicy, describePolicy } from "./describe-policy.ts";
 export { evaluate } from "./evaluate.ts";
 export type { PermissionFacts, ToolFacts } from "./facts.ts";
-export type { PolicyProblem } from "./field-problems.ts";
+export type { PolicyProblem } from "./policy-problems.ts";
 export { compileGlob, globProblem, literalPrefix } from "./glob.ts";
 export type { GrantScope } from "./grant-scope.ts";
 export { describeScopes, scopeKey } from "./grant-scope.ts";

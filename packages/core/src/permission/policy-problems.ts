@@ -1,135 +1,228 @@
-// What can be wrong with a policy as a whole: every finding at once, each with its field (CONF-2).
+// What can be wrong with a policy as it was written (CONF-2, CONF-4): every problem at once, each with its field and words that
+// follow the field's name. A rule that could never match is an error, because a deny that silently matches nothing is the
+// worst way to be wrong.
 
-import { isRecord } from "@soong/schema";
-import {
-  type PolicyProblem,
-  kindOf,
-  oneOfProblem,
-  textProblem,
-  unknownKeys,
-} from "./field-problems.ts";
+import { isRecord, nearestName } from "@soong/schema";
 import { hostPatternProblem } from "./host.ts";
+import { pathPatternProblem } from "./path-pattern.ts";
 import { pathProblem } from "./path.ts";
-import { ruleProblems, toolPatternProblem } from "./rule-problems.ts";
 import { sensitivePatternProblem } from "./sensitive-paths.ts";
+
+export interface PolicyProblem {
+  /** Where, such as `rules[2].decision`. */
+  field: string;
+  message: string;
+}
 
 export function policyProblems(
   input: unknown,
   isPolicy: (value: unknown) => boolean,
 ): PolicyProblem[] {
   if (!isRecord(input)) return [{ field: "", message: "is not a policy: an object" }];
-  const problems = unknownKeys(input, KEYS, "", "a policy");
-  const check = (field: string, value: unknown, problemOf: (value: unknown) => Problem): void => {
-    const problem = value === undefined ? undefined : problemOf(value);
-    if (problem !== undefined) problems.push({ field, message: problem });
-  };
-  const checkList = (
-    field: string,
-    value: unknown,
-    problemOf: (item: unknown) => Problem,
-  ): void => {
-    check(field, value, (list) =>
-      Array.isArray(list) ? undefined : `is ${kindOf(list)}, not a list`,
-    );
-    if (!Array.isArray(value)) return;
-    for (const [index, item] of value.entries()) {
-      check(`${field}[${index}]`, item ?? null, problemOf);
-    }
-  };
-
-  check("mode", input.mode, (mode) => oneOfProblem(mode, ["normal", "plan", "orchestrator"]));
-  check("destructive", input.destructive, (value) => oneOfProblem(value, ["ask", "deny"]));
-  check("case_insensitive_paths", input.case_insensitive_paths, (value) =>
-    typeof value === "boolean" ? undefined : `is ${kindOf(value)}, not true or false`,
-  );
-  check("home", input.home, pathProblem);
-  check("tmp_dir", input.tmp_dir, pathProblem);
-  check("links", input.links, (value) =>
-    isRecord(value)
-      ? Object.entries(value)
-          .flat()
-          .map(pathProblem)
-          .find((problem) => problem !== undefined)
-      : `is ${kindOf(value)}, not an object of paths`,
-  );
-  check("ceiling", input.ceiling, (value) =>
-    isPolicy(value) ? undefined : "is not a compiled policy",
-  );
-  checkList("protected_roots", input.protected_roots, pathProblem);
-  checkList("readonly_mcp", input.readonly_mcp, toolPatternProblem);
-  problems.push(...networkProblems(input.network));
-
-  const roots = input.roots;
-  check("roots", roots, (value) =>
-    isRecord(value) ? undefined : `is ${kindOf(value)}, not an object`,
-  );
-  if (isRecord(roots)) {
-    problems.push(...unknownKeys(roots, ["project", "write"], "roots", "roots"));
-    check("roots.project", roots.project ?? null, pathProblem);
-    checkList("roots.write", roots.write ?? null, pathProblem);
-  }
-
+  const { roots, home } = input;
+  const project = isRecord(roots) ? roots.project : undefined;
   const places = {
-    ...(isRecord(roots) && pathProblem(roots.project) === undefined
-      ? { project: roots.project as string }
-      : {}),
-    ...(pathProblem(input.home) === undefined ? { home: input.home as string } : {}),
+    ...(pathProblem(project) === undefined ? { project: project as string } : {}),
+    ...(pathProblem(home) === undefined ? { home: home as string } : {}),
   };
-  checkList("sensitive_paths", input.sensitive_paths, (item) =>
-    textProblem(item, (pattern) => sensitivePatternProblem(pattern, places)),
-  );
-  check("rules", input.rules, (list) =>
-    Array.isArray(list) ? undefined : `is ${kindOf(list)}, not a list`,
-  );
-  if (Array.isArray(input.rules)) {
-    problems.push(
-      ...input.rules.flatMap((rule, index) => ruleProblems(rule, `rules[${index}]`, places)),
-    );
-  }
-  return problems;
+  const checkPolicy = record("a policy", {
+    mode: oneOf("normal", "plan", "orchestrator"),
+    destructive: oneOf("ask", "deny"),
+    network: checkNetwork,
+    roots: record("roots", { project: one(pathProblem), write: PATHS }, ["project", "write"]),
+    protected_roots: PATHS,
+    sensitive_paths: list(text((pattern) => sensitivePatternProblem(pattern, places))),
+    home: one(pathProblem),
+    case_insensitive_paths: BOOLEAN,
+    readonly_mcp: list(TOOL_PATTERN),
+    links: one((value) =>
+      isRecord(value)
+        ? Object.entries(value)
+            .flat()
+            .map(pathProblem)
+            .find((problem) => problem !== undefined)
+        : `is ${kindOf(value)}, not an object of paths`,
+    ),
+    tmp_dir: one(pathProblem),
+    ceiling: one((value) => (isPolicy(value) ? undefined : "is not a compiled policy")),
+    rules: list(checkRule(places)),
+  });
+  return checkPolicy(input, "");
 }
 
-type Problem = string | undefined;
+type Check = (value: unknown, field: string) => PolicyProblem[];
+/** Words that follow the name of a field; undefined where nothing is wrong. */
+type ProblemOf<T = unknown> = (value: T) => string | undefined;
 
-const KEYS = [
-  "rules",
-  "mode",
-  "destructive",
-  "network",
-  "roots",
-  "protected_roots",
-  "sensitive_paths",
-  "home",
-  "case_insensitive_paths",
-  "readonly_mcp",
-  "links",
-  "tmp_dir",
-  "ceiling",
-] as const;
+function one(problemOf: ProblemOf): Check {
+  return (value, field) => {
+    const message = problemOf(value);
+    return message === undefined ? [] : [{ field, message }];
+  };
+}
 
-function networkProblems(network: unknown): PolicyProblem[] {
-  if (network === undefined) return [];
-  if (!isRecord(network)) {
-    return [{ field: "network", message: `is ${kindOf(network)}, not an object with a mode` }];
+function text(problemOf: ProblemOf<string> = () => undefined): Check {
+  return one((value) => {
+    if (typeof value !== "string") return `is ${kindOf(value)}, not text`;
+    return value === "" ? "is empty" : problemOf(value);
+  });
+}
+
+const BOOLEAN = one((value) =>
+  typeof value === "boolean" ? undefined : `is ${kindOf(value)}, not true or false`,
+);
+
+function oneOf(...valid: string[]): Check {
+  return one((value) => {
+    if (typeof value === "string" && valid.includes(value)) return undefined;
+    const choices = valid.map((name) => `"${name}"`).join(", ");
+    if (value === undefined) return `is missing; it is one of ${choices}`;
+    const near = typeof value === "string" ? nearestName(value, valid) : undefined;
+    const hint = near === undefined ? `it is one of ${choices}` : `did you mean "${near}"?`;
+    return `is ${typeof value === "string" ? JSON.stringify(value) : kindOf(value)}; ${hint}`;
+  });
+}
+
+function list(item: Check): Check {
+  return (value, field) =>
+    Array.isArray(value)
+      ? value.flatMap((one, index) => item(one ?? null, `${field}[${index}]`))
+      : [{ field, message: `is ${kindOf(value)}, not a list` }];
+}
+
+/** What is required is checked first, and where it is missing, too. */
+function record(
+  what: string,
+  fields: Readonly<Record<string, Check>>,
+  required: readonly string[] = [],
+  expected = "an object",
+): Check {
+  const valid = Object.keys(fields);
+  return (value, field) => {
+    if (!isRecord(value)) return [{ field, message: `is ${kindOf(value)}, not ${expected}` }];
+    const at = (key: string): string => (field === "" ? key : `${field}.${key}`);
+    const unknown = Object.keys(value).filter((key) => !valid.includes(key));
+    return [
+      ...unknown.map((key) => {
+        const near = nearestName(key, valid);
+        const hint =
+          near === undefined ? `valid are ${valid.join(", ")}` : `did you mean "${near}"?`;
+        return { field: at(key), message: `is not a key of ${what}; ${hint}` };
+      }),
+      ...[...new Set([...required, ...valid])].flatMap((key) =>
+        value[key] === undefined && !required.includes(key)
+          ? []
+          : (fields[key]?.(value[key], at(key)) ?? []),
+      ),
+    ];
+  };
+}
+
+const PATHS = list(one(pathProblem));
+
+const TOOL_PATTERN = text((pattern) => {
+  if (/[\s\p{C}]/u.test(pattern)) return "contains white space or a control character";
+  if (pattern.includes(".") || pattern.includes("*")) return undefined;
+  return 'has no dot; canonical names are dotted, such as "code.read_file" or "code.*"';
+});
+
+const CONDITIONS = ["tool", "tags", "path", "argv", "host"];
+
+function checkRule(places: { project?: string; home?: string }): Check {
+  return (rule, field) => {
+    if (!isRecord(rule)) return [{ field, message: "is not a rule: an object with a decision" }];
+    const problems = record(
+      "a rule",
+      {
+        tool: TOOL_PATTERN,
+        tags: one(wordsProblem),
+        path: text((pattern) => pathPatternProblem(pattern, places)),
+        argv: one(argvProblem),
+        host: text(hostPatternProblem),
+        exact_argv: one((value) => flagProblem(value, exactArgvProblem(rule))),
+        project: text((path) => (path.startsWith("/") ? undefined : "is not an absolute path")),
+        decision: oneOf("allow", "ask", "deny"),
+        reason: text(),
+        every_time: one((value) =>
+          flagProblem(
+            value,
+            rule.decision === "ask" ? undefined : 'belongs to a rule with decision = "ask" only',
+          ),
+        ),
+        origin: record("an origin", {
+          file: text(),
+          line: one((line) => (Number.isSafeInteger(line) ? undefined : "is not a line number")),
+          flag: text(),
+          code: text(),
+        }),
+      },
+      ["decision"],
+    )(rule, field);
+    if (CONDITIONS.some((key) => rule[key] !== undefined)) return problems;
+    return [
+      ...problems,
+      { field, message: 'has no condition; write tool = "*" to mean every call' },
+    ];
+  };
+}
+
+function wordsProblem(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return `is ${kindOf(value)}, not a list`;
+  if (value.length === 0) return "is empty; leave it out to match everything";
+  const bad = value.findIndex((item) => typeof item !== "string" || item === "");
+  return bad === -1 ? undefined : `has an item (number ${bad + 1}) that is not text`;
+}
+
+function argvProblem(value: unknown): string | undefined {
+  const problem = wordsProblem(value);
+  if (problem !== undefined) return problem;
+  const items = value as readonly string[];
+  if (items.slice(0, -1).includes("**")) return 'has "**" before its end';
+  const starred = items.find((item) => item.includes("*") && item !== "*" && item !== "**");
+  if (starred !== undefined) {
+    return `has the item ${JSON.stringify(starred)}; "*" stands for one whole item only`;
   }
-  const problems = unknownKeys(network, ["mode", "hosts"], "network", "network");
-  const mode = oneOfProblem(network.mode, ["off", "ask", "hosts", "default"]);
-  if (mode !== undefined) problems.push({ field: "network.mode", message: mode });
-  const hosts = network.hosts ?? [];
-  if (!Array.isArray(hosts)) {
-    return [...problems, { field: "network.hosts", message: `is ${kindOf(hosts)}, not a list` }];
-  }
-  for (const [index, host] of hosts.entries()) {
-    const problem = textProblem(host, hostPatternProblem);
-    if (problem !== undefined)
-      problems.push({ field: `network.hosts[${index}]`, message: problem });
-  }
-  if (network.mode === "hosts" && hosts.length === 0) {
-    problems.push({ field: "network.hosts", message: 'is empty; mode "off" is how to allow none' });
-  }
-  if ((network.mode === "off" || network.mode === "ask") && hosts.length > 0) {
-    const message = `has no effect with mode "${network.mode}"; use mode "hosts" or leave it out`;
-    problems.push({ field: "network.hosts", message });
-  }
-  return problems;
+  const [program = ""] = items;
+  return program.includes("/") && !program.startsWith("/")
+    ? `begins with ${JSON.stringify(program)}; name the program by a bare word or its absolute path`
+    : undefined;
+}
+
+function exactArgvProblem({ argv }: Readonly<Record<string, unknown>>): string | undefined {
+  if (!Array.isArray(argv)) return "belongs to a rule with an argv";
+  return argv.at(-1) === "**" ? 'contradicts the "**" at the end of its argv' : undefined;
+}
+
+/** `problem`: what is wrong if it is set. */
+function flagProblem(value: unknown, problem: string | undefined): string | undefined {
+  if (typeof value !== "boolean") return `is ${kindOf(value)}, not true or false`;
+  return value ? problem : undefined;
+}
+
+function checkNetwork(network: unknown, field: string): PolicyProblem[] {
+  const problems = record(
+    "network",
+    {
+      mode: oneOf("off", "ask", "hosts", "default"),
+      hosts: list(text(hostPatternProblem)),
+    },
+    ["mode"],
+    "an object with a mode",
+  )(network, field);
+  const { mode, hosts = [] } = isRecord(network) ? network : {};
+  if (!Array.isArray(hosts)) return problems;
+  const isEmpty = mode === "hosts" && hosts.length === 0;
+  const isIdle = (mode === "off" || mode === "ask") && hosts.length > 0;
+  if (!isEmpty && !isIdle) return problems;
+  const message = isEmpty
+    ? 'is empty; mode "off" is how to allow none'
+    : `has no effect with mode "${mode}"; use mode "hosts" or leave it out`;
+  return [...problems, { field: `${field}.hosts`, message }];
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "missing";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

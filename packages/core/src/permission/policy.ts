@@ -6,7 +6,7 @@ import { type NamePattern, type Roots, isExactName, matchesName } from "../tool/
 import { type Boundary, compileBoundary } from "./boundary.ts";
 import type { Mode } from "./decision.ts";
 import type { ToolFacts } from "./facts.ts";
-import type { PolicyProblem } from "./field-problems.ts";
+import type { PolicyProblem } from "./policy-problems.ts";
 import { linkedPrefix, pathPatternProblem } from "./path-pattern.ts";
 import { linkedSensitivePrefixes, sensitivePatternProblem } from "./sensitive-paths.ts";
 import { policyProblems } from "./policy-problems.ts";

@@ -24,40 +24,42 @@ export interface SensitivePaths {
 
 /** Check `extra` with `sensitivePatternProblem` first. */
 export function compileSensitivePaths(options: SensitivePathOptions): SensitivePaths {
-  const fold = options.caseInsensitive === true ? foldCase : composed;
+  const { caseInsensitive = false, extra = [] } = options;
+  const fold = caseInsensitive ? foldCase : composed;
   const home = options.home === undefined ? undefined : fold(options.home);
-  const underHome = UNDER_HOME.map((pattern) => ({ pattern: `~/${pattern}`, path: fold(pattern) }));
-  const names = new Set(NAMES);
-  const extensions = new Set(EXTENSIONS);
-  const globsOf = (pattern: string): string[] =>
-    anchored(pattern, options).flatMap((glob) => [glob, ...throughLinks(glob, options)]);
-  const extra = (options.extra ?? []).flatMap(globsOf);
-  const globs = [...SYSTEM, ...(options.extra ?? [])].flatMap((pattern) =>
-    globsOf(pattern).map((glob) => ({ pattern, matches: compileGlob(fold(glob)) })),
+  const underHome = caseInsensitive ? UNDER_HOME_FOLDED : UNDER_HOME;
+  const own = extra.flatMap((pattern) =>
+    anchored(pattern, options)
+      .flatMap((glob) => [glob, ...throughLinks(glob, options)])
+      .map((glob) => ({ pattern, glob, matches: compileGlob(fold(glob)) })),
   );
 
-  return Object.assign(sensitiveBy, { globs: extra });
+  return Object.assign(sensitiveBy, { globs: own.map(({ glob }) => glob) });
 
   function sensitiveBy(given: string): string | undefined {
     const path = fold(given);
     const name = baseName(path);
-    if (names.has(name)) return name;
+    if (NAMES.has(name)) return name;
     const dot = name.lastIndexOf(".");
-    if (dot !== -1 && extensions.has(name.slice(dot))) return `*${name.slice(dot)}`;
+    if (dot !== -1 && EXTENSIONS.has(name.slice(dot))) return `*${name.slice(dot)}`;
     if (name.startsWith(".env.")) return ".env.*";
     if (name.includes(".tfstate.")) return "*.tfstate.*";
     if (name.endsWith(".json")) {
       const key = KEY_FILES.find((begin) => name.startsWith(begin));
       if (key !== undefined) return `${key}*.json`;
     }
-    if (name.startsWith("id_") && isKeyName(name, dot)) return "id_*";
+    // `id_work` and `id_rsa.bak` are keys; `id_map.ts` is source code.
+    if (name.startsWith("id_") && (dot === -1 || KEY_TYPE.test(name))) return "id_*";
     if (path.includes("/.")) {
       for (const rest of pathsBelowAHome(path, home)) {
-        const hit = underHome.find((entry) => isWithin(entry.path, rest));
-        if (hit !== undefined) return hit.pattern;
+        const hit = underHome.findIndex((entry) => isWithin(entry, rest));
+        if (hit !== -1) return `~/${UNDER_HOME[hit]}`;
       }
     }
-    return globs.find((glob) => glob.matches(path))?.pattern;
+    const inSystem = SYSTEM_PLACE.test(path)
+      ? systemGlobs(caseInsensitive).find(({ matches }) => matches(path))
+      : undefined;
+    return (inSystem ?? own.find(({ matches }) => matches(path)))?.pattern;
   }
 }
 
@@ -91,178 +93,79 @@ export function builtInSensitivePaths(): string[] {
     "*.tfstate.*",
     "id_*",
     ...KEY_FILES.map((begin) => `${begin}*.json`),
-    ...EXTENSIONS.map((extension) => `*${extension}`),
+    ...[...EXTENSIONS].map((extension) => `*${extension}`),
     ...UNDER_HOME.map((path) => `~/${path}`),
     ...SYSTEM,
   ];
 }
 
-const NAMES: readonly string[] = [
-  ".env",
-  ".envrc",
-  ".netrc",
-  "_netrc",
-  ".npmrc",
-  ".pypirc",
-  ".pgpass",
-  ".my.cnf",
-  ".htpasswd",
-  ".git-credentials",
-  ".dockercfg",
-  ".vault-token",
-  ".terraformrc",
-  "credentials.tfrc.json",
-  "kubeconfig",
-  ".s3cfg",
-  ".boto",
-  ".bash_history",
-  ".zsh_history",
-  ".sh_history",
-  ".ash_history",
-  ".ksh_history",
-  "fish_history",
-  ".python_history",
-  ".node_repl_history",
-  ".irb_history",
-  ".psql_history",
-  ".mysql_history",
-  ".sqlite_history",
-  ".rediscli_history",
-  "application_default_credentials.json",
-];
+const NAMES: ReadonlySet<string> = new Set(
+  `.env .envrc .netrc _netrc .npmrc .pypirc .pgpass .my.cnf .htpasswd .git-credentials .dockercfg
+  .vault-token .terraformrc credentials.tfrc.json kubeconfig .s3cfg .boto .bash_history
+  .zsh_history .sh_history .ash_history .ksh_history fish_history .python_history
+  .node_repl_history .irb_history .psql_history .mysql_history .sqlite_history .rediscli_history
+  application_default_credentials.json`.split(/\s+/),
+);
 
-const EXTENSIONS: readonly string[] = [
-  ".pem",
-  ".key",
-  ".p12",
-  ".pfx",
-  ".jks",
-  ".keystore",
-  ".kdbx",
-  ".ppk",
-  ".tfstate",
-];
+const EXTENSIONS: ReadonlySet<string> = new Set(
+  ".pem .key .p12 .pfx .jks .keystore .kdbx .ppk .tfstate".split(" "),
+);
 
 /** JSON files that begin like this are keys of a service: `service-account-prod.json`. */
 const KEY_FILES: readonly string[] = ["service-account", "service_account", "client_secret"];
 
 /** Directories with all that is in them, and single files. All of them begin with a dot. */
-const UNDER_HOME: readonly string[] = [
-  ".ssh",
-  ".gnupg",
-  ".aws",
-  ".azure",
-  ".kube",
-  ".password-store",
-  ".docker/config.json",
-  ".cargo/credentials",
-  ".cargo/credentials.toml",
-  ".gem/credentials",
-  ".config/gcloud",
-  ".config/gh",
-  ".config/git/credentials",
-  ".config/op",
-  ".local/share/keyrings",
-  // Other agents.
-  ".soong-agent",
-  ".codex/auth.json",
-  ".claude/.credentials.json",
-  ".claude.json",
-  ".gemini/oauth_creds.json",
-  ".local/share/opencode/auth.json",
-  ".config/github-copilot",
-  ".cursor/mcp.json",
-  ".pi/agent/auth.json",
-  ".config/goose/secrets.yaml",
-  ".mcp-auth",
-  // Further tools that keep tokens and passwords.
-  ".config/glab-cli",
-  ".config/hub",
-  ".config/doctl",
-  ".config/hcloud",
-  ".config/rclone",
-  ".config/containers/auth.json",
-  ".config/composer/auth.json",
-  ".composer/auth.json",
-  ".config/stripe",
-  ".config/sops",
-  ".config/heroku",
-  ".config/netlify",
-  ".config/ngrok",
-  ".config/linode-cli",
-  ".config/.wrangler",
-  ".config/configstore",
-  ".local/share/com.vercel.cli",
-  ".fly",
-  ".ngrok2",
-  ".oci",
-  ".supabase/access-token",
-  ".databrickscfg",
-  ".snowflake",
-  ".dbt/profiles.yml",
-  ".kaggle",
-  ".subversion/auth",
-  ".config/google-chrome",
-  ".config/chromium",
-  ".config/BraveSoftware",
-  ".config/microsoft-edge",
-  ".config/nushell/history.txt",
-  ".mozilla",
-  ".thunderbird",
-  ".yarnrc.yml",
-  ".bundle/config",
-  ".nuget/NuGet/NuGet.Config",
-  ".m2/settings.xml",
-  ".gradle/gradle.properties",
-  ".pulumi/credentials.json",
-  ".huggingface/token",
-  ".cache/huggingface/token",
-];
+const UNDER_HOME =
+  `.ssh .gnupg .aws .azure .kube .password-store .docker/config.json .cargo/credentials
+  .cargo/credentials.toml .gem/credentials .config/gcloud .config/gh .config/git/credentials
+  .config/op .local/share/keyrings .soong-agent .codex/auth.json .claude/.credentials.json
+  .claude.json .gemini/oauth_creds.json .local/share/opencode/auth.json .config/github-copilot
+  .cursor/mcp.json .pi/agent/auth.json .config/goose/secrets.yaml .mcp-auth .config/glab-cli
+  .config/hub .config/doctl .config/hcloud .config/rclone .config/containers/auth.json
+  .config/composer/auth.json .composer/auth.json .config/stripe .config/sops .config/heroku
+  .config/netlify .config/ngrok .config/linode-cli .config/.wrangler .config/configstore
+  .local/share/com.vercel.cli .fly .ngrok2 .oci .supabase/access-token .databrickscfg .snowflake
+  .dbt/profiles.yml .kaggle .subversion/auth .config/google-chrome .config/chromium
+  .config/BraveSoftware .config/microsoft-edge .config/nushell/history.txt .mozilla .thunderbird
+  .yarnrc.yml .bundle/config .nuget/NuGet/NuGet.Config .m2/settings.xml .gradle/gradle.properties
+  .pulumi/credentials.json .huggingface/token .cache/huggingface/token`.split(/\s+/);
 
-const SYSTEM: readonly string[] = [
-  // The address of a remote may hold a password.
-  "/**/.git/config",
-  "/**/.git/modules/**/config",
-  "/etc/shadow",
-  "/etc/gshadow",
-  "/etc/ssl/private/**",
-  "/proc/*/environ",
-  "/proc/*/task/*/environ",
-  "/proc/*/mem",
-  "/Users/*/Library/Keychains/**",
-];
+const UNDER_HOME_FOLDED = UNDER_HOME.map((path) => path.toLowerCase());
 
-const KEY_TYPES = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"] as const;
+/** The address of a remote may hold a password. */
+const SYSTEM =
+  `/**/.git/config /**/.git/modules/**/config /etc/shadow /etc/gshadow /etc/ssl/private/**
+  /proc/*/environ /proc/*/task/*/environ /proc/*/mem /Users/*/Library/Keychains/**`.split(/\s+/);
 
-/** `id_work` and `id_rsa.bak` are keys; `id_map.ts` is somebody's source. */
-function isKeyName(name: string, dot: number): boolean {
-  return dot === -1 || KEY_TYPES.some((type) => name.startsWith(type));
+/** Where all of these are: few paths are, so the patterns are compiled when one is. */
+const SYSTEM_PLACE = /\/\.git\/|^\/(?:etc|proc|users)\//i;
+
+type CompiledPattern = { readonly pattern: string; matches(path: string): boolean };
+const compiledSystem = new Map<boolean, readonly CompiledPattern[]>();
+
+function systemGlobs(caseInsensitive: boolean): readonly CompiledPattern[] {
+  const known = compiledSystem.get(caseInsensitive);
+  if (known !== undefined) return known;
+  const fold = caseInsensitive ? foldCase : composed;
+  const compiled = SYSTEM.flatMap((pattern) =>
+    anchored(pattern, {}).map((glob) => ({ pattern, matches: compileGlob(fold(glob)) })),
+  );
+  compiledSystem.set(caseInsensitive, compiled);
+  return compiled;
 }
 
+const KEY_TYPE = /^id_(?:rsa|dsa|ecdsa|ed25519|xmss)/;
+
 /**
- * What is left of a path below each home directory it may be in. Other people's homes count, too; when
+ * What is left of a path below each home directory it may be in. Homes of other users count, too; when
  * our own is not known, every directory might be one.
  */
 function pathsBelowAHome(path: string, home: string | undefined): string[] {
-  const rests: string[] = [];
-  if (home !== undefined && isWithin(home, path)) {
-    rests.push(path.slice(home === "/" ? 1 : home.length + 1));
-  }
-  if (home === undefined) {
-    for (let at = path.indexOf("/"); at !== -1; at = path.indexOf("/", at + 1)) {
-      rests.push(path.slice(at + 1));
-    }
-  } else if (path.startsWith("/root/")) rests.push(path.slice(6));
-  else if (path.startsWith("/home/")) rests.push(afterSegment(path, 6));
-  else if (path.startsWith("/Users/") || path.startsWith("/users/")) {
-    rests.push(afterSegment(path, 7));
-  }
-  return rests;
-}
-
-function afterSegment(path: string, start: number): string {
-  const slash = path.indexOf("/", start);
-  return slash === -1 ? "" : path.slice(slash + 1);
+  const names = path.split("/");
+  if (home === undefined) return names.map((_, index) => names.slice(index + 1).join("/"));
+  const own = isWithin(home, path) ? [path.slice(home === "/" ? 1 : home.length + 1)] : [];
+  const [, other] = /^\/(?:root|(?:home|[Uu]sers)\/[^/]*)\/(.*)$/s.exec(path) ?? [];
+  return other === undefined ? own : [...own, other];
 }
 
 function isRelative(pattern: string): boolean {
