@@ -1,39 +1,32 @@
 // What a git command runs besides git (PERM-16): by its global options, by an alias, by an option of its
 // subcommand. Hooks and the config of the repository are not looked at: they are not in the arguments.
 
-import { readGitConfigArguments } from "./git-config-arguments.ts";
 import type { InnerCommands, KnownCommand } from "./known-command.ts";
-import { indexes, mergeInner, NOT_UNDERSTOOD, RUNS_NOTHING } from "./known-command.ts";
-import type { RunningOption } from "./options-that-run.ts";
-import { runByOptions } from "./options-that-run.ts";
+import { indexes, mergeInner, NOT_UNDERSTOOD, runs, RUNS_NOTHING } from "./known-command.ts";
+import { optionTable, readArguments } from "./options.ts";
 import { readShellScript } from "./shell-script.ts";
+import { runByOptions } from "./wrappers.ts";
 
 export function runByGit(command: KnownCommand): InnerCommands {
   const { words, open } = command;
-  const found: InnerCommands[] = [];
   const aliases = new Map<string, string>();
-  let at = 1;
-  for (; at < words.length; at += 1) {
-    const word = words[at] ?? "";
-    if (!word.startsWith("-")) break;
-    const [name = "", attached] = word.startsWith("--") ? word.split(/=(.*)/s) : [word];
-    if (FLAGS.has(word)) continue;
-    if (word === "--exec-path") continue;
-    const takesNext = WITH_VALUE.has(name) && attached === undefined;
-    if (!takesNext && !(WITH_VALUE.has(name) || name === "--exec-path")) return NOT_UNDERSTOOD;
-    const value = attached ?? words[at + 1] ?? "";
-    const told = takesNext ? [at, at + 1] : [at];
-    if (name === "-c") found.push(setting(value, aliases, told));
-    else if (name !== "-C" || leadsElsewhere(value)) {
-      found.push({ commands: [], opaque: !NAMES_ONLY.has(name), told, by_nature: false });
-    }
-    if (takesNext) at += 1;
-  }
+  const read = readArguments(optionTable(GLOBAL), words, { from: 1, stops: true, names: "exact" });
+  if (typeof read === "string" || words[read.at - 1] === "--" || words[read.at] === "-")
+    return NOT_UNDERSTOOD;
+  const found = read.options.flatMap(({ name, kind, value, at, end }) => {
+    const told = indexes(at, end + 1);
+    if (name === "-c") return [setting(value ?? "", aliases, told)];
+    if (kind === "" || value === undefined || (name === "-C" && !leadsElsewhere(value))) return [];
+    return [runs([], told, { opaque: kind !== "name" })];
+  });
+  const { at } = read;
   const subcommand = words[at];
   if (subcommand === undefined) {
     return mergeInner([...found, open ? NOT_UNDERSTOOD : RUNS_NOTHING]);
   }
-  const alias = isOwnSubcommand(subcommand) ? undefined : aliases.get(subcommand.toLowerCase());
+  const isOwn = PLAIN_SUBCOMMANDS.has(subcommand) || Object.hasOwn(THAT_RUN, subcommand);
+  // An alias of such a name is never used.
+  const alias = isOwn ? undefined : aliases.get(subcommand.toLowerCase());
   if (alias !== undefined) return mergeInner([...found, runByAlias(alias, command, at)]);
   const own = runBySubcommand(command, at);
   if (at === 1) return mergeInner([...found, own]);
@@ -42,26 +35,15 @@ export function runByGit(command: KnownCommand): InnerCommands {
   return mergeInner([...found, { ...own, commands: [plain] }]);
 }
 
-const FLAGS: ReadonlySet<string> = new Set(
-  `-p --paginate -P --no-pager --bare --no-replace-objects --no-lazy-fetch --no-optional-locks --no-advice
-  --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --html-path --man-path
-  --info-path --version -v --help -h`.split(/\s+/),
-);
-
-const WITH_VALUE: ReadonlySet<string> = new Set(
-  "-C -c --config-env --git-dir --work-tree --namespace --attr-source --super-prefix --list-cmds".split(
-    " ",
-  ),
-);
-
-/** They choose names inside the repository, not another one. */
-const NAMES_ONLY: ReadonlySet<string> = new Set(["--namespace", "--attr-source", "--list-cmds"]);
+/** Names are those inside the repository; anything else may choose another one, with another config. */
+const GLOBAL = `-pPvh -C=directory -c=setting --namespace|--attr-source|--list-cmds=name @detached
+  --config-env|--git-dir|--work-tree|--super-prefix=directory --exec-path?directory --paginate --no-pager --bare --no-replace-objects
+  --no-lazy-fetch --no-optional-locks --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs
+  --html-path --man-path --info-path --version --help`;
 
 /** Another repository has another config, which may name any program. */
 function leadsElsewhere(directory: string): boolean {
-  return (
-    directory.startsWith("/") || directory.startsWith("~") || directory.split("/").includes("..")
-  );
+  return /^[/~]/.test(directory) || directory.split("/").includes("..");
 }
 
 /** `-c key=value` */
@@ -75,12 +57,15 @@ function setting(
   if (isHarmlessGitKey(name)) return RUNS_NOTHING;
   if (name.startsWith("alias.")) {
     aliases.set(name.slice("alias.".length), value);
-    return { commands: [], opaque: false, told, by_nature: false };
+    return runs([], told);
   }
   // Most keys that are not harmless name a program; what it is started with, git knows.
   const script = readShellScript(value.replace(/^!/, ""));
-  const commands = script.commands.map((one) => ({ words: one.words, open: true }));
-  return { commands, opaque: true, told, by_nature: false };
+  return runs(
+    script.commands.map((one) => ({ words: one.words, open: true })),
+    told,
+    { opaque: true },
+  );
 }
 
 /** A key that names no program and no file, whatever its value. */
@@ -96,36 +81,26 @@ function runByAlias(alias: string, { words, open }: KnownCommand, at: number): I
   if (alias.startsWith("!")) {
     const script = readShellScript(alias.slice(1));
     const commands = script.commands.map((one) => ({ words: one.words, open: true }));
-    return { commands, opaque: script.opaque || open, told, by_nature: false };
+    return runs(commands, told, { opaque: script.opaque || open });
   }
   const { commands, opaque } = readShellScript(`git ${alias}`);
   const [one] = commands;
   if (opaque || open || one === undefined || commands.length > 1) return NOT_UNDERSTOOD;
-  const full = { words: [...one.words, ...words.slice(at + 1)], open: one.open };
-  return { commands: [full], opaque: false, told, by_nature: false };
+  return runs([{ words: [...one.words, ...words.slice(at + 1)], open: one.open }], told);
 }
 
 function runBySubcommand(command: KnownCommand, at: number): InnerCommands {
   const { words, open } = command;
   const name = words[at] ?? "";
-  if (Object.hasOwn(SUBCOMMANDS_THAT_RUN, name)) {
-    return SUBCOMMANDS_THAT_RUN[name]?.(command, at) ?? NOT_UNDERSTOOD;
-  }
+  if (Object.hasOwn(THAT_RUN, name)) return THAT_RUN[name]?.(command, at) ?? NOT_UNDERSTOOD;
   // Anything else is an alias, or a program `git-…` found on the PATH.
-  if (!PLAIN_SUBCOMMANDS.has(name)) {
-    return { commands: [], opaque: true, told: [at], by_nature: false };
-  }
+  if (!PLAIN_SUBCOMMANDS.has(name)) return runs([], [at], { opaque: true });
   const options = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
   const byOptions = runByOptions(command, at + 1, options ?? EVERYWHERE);
   // `ext::sh -c …` as a remote is a command.
   const remotes = indexes(at + 1, words.length).filter((index) => words[index]?.includes("ext::"));
   if (remotes.length === 0) return open ? { ...byOptions, opaque: true } : byOptions;
-  return mergeInner([byOptions, { commands: [], opaque: true, told: remotes, by_nature: false }]);
-}
-
-/** An alias of such a name is never used. */
-function isOwnSubcommand(name: string): boolean {
-  return PLAIN_SUBCOMMANDS.has(name) || Object.hasOwn(SUBCOMMANDS_THAT_RUN, name);
+  return mergeInner([byOptions, runs([], remotes, { opaque: true })]);
 }
 
 const PLAIN_SUBCOMMANDS: ReadonlySet<string> = new Set(
@@ -140,57 +115,38 @@ const PLAIN_SUBCOMMANDS: ReadonlySet<string> = new Set(
   verify-commit verify-pack verify-tag version worktree write-tree`.split(/\s+/),
 );
 
-const script = (long: string, short?: string): RunningOption => ({
-  long,
-  value: "script",
-  ...(short === undefined ? {} : { short }),
-});
-const flag = (long: string): RunningOption => ({ long, value: "none" });
-
 /** A config of the repository's, asked for by name. */
-const EVERYWHERE = [flag("ext-diff")];
-const REMOTE = [script("upload-pack"), script("receive-pack"), script("exec")];
+const EVERYWHERE = "--ext-diff";
+const REMOTE = "--upload-pack|--receive-pack|--exec=script";
 /** A strategy of another name is a program `git-merge-…`. */
-const STRATEGY: RunningOption = { long: "strategy", short: "s", value: "unknown" };
+const STRATEGY = "-s|--strategy=unknown";
 
-const OPTIONS: Readonly<Record<string, readonly RunningOption[]>> = {
-  rebase: [script("exec", "x"), STRATEGY],
-  merge: [STRATEGY],
-  "cherry-pick": [{ long: "strategy", value: "unknown" }],
-  revert: [{ long: "strategy", value: "unknown" }],
+const OPTIONS: Readonly<Record<string, string>> = {
+  rebase: `-x|--exec=script ${STRATEGY}`,
+  merge: STRATEGY,
+  "cherry-pick": "--strategy=unknown",
+  revert: "--strategy=unknown",
   fetch: REMOTE,
-  pull: [...REMOTE, STRATEGY],
+  pull: `${REMOTE} ${STRATEGY}`,
   push: REMOTE,
   "ls-remote": REMOTE,
   archive: REMOTE,
-  clone: [
-    ...REMOTE,
-    { short: "u", value: "script" },
-    { long: "config", short: "c", value: "unknown" },
-    { long: "template", value: "unknown" },
-  ],
-  init: [{ long: "template", value: "unknown" }],
-  "init-db": [{ long: "template", value: "unknown" }],
-  grep: [script("open-files-in-pager", "O"), ...EVERYWHERE],
+  clone: `${REMOTE} -u=script -c|--config=unknown --template=unknown`,
+  init: "--template=unknown",
+  "init-db": "--template=unknown",
+  grep: `-O|--open-files-in-pager=script ${EVERYWHERE}`,
 };
 
 /** Of `git bisect`: the others show something with a program, or take one. */
 const KEEPS_TO_ITSELF = /^(?:start|good|bad|new|old|skip|reset|log|terms|next)$/;
 
-type Subcommand = (command: KnownCommand, at: number) => InnerCommands;
-
-const SUBCOMMANDS_THAT_RUN: Readonly<Record<string, Subcommand>> = {
+const THAT_RUN: Readonly<Record<string, (command: KnownCommand, at: number) => InnerCommands>> = {
   bisect({ words, open }, at) {
-    if (words[at + 1] === undefined) return open ? NOT_UNDERSTOOD : RUNS_NOTHING;
-    if (KEEPS_TO_ITSELF.test(words[at + 1] ?? "")) return RUNS_NOTHING;
-    if (words[at + 1] !== "run") return NOT_UNDERSTOOD;
-    const told = indexes(at + 1, words.length);
-    return {
-      commands: [{ words: words.slice(at + 2), open }],
-      opaque: false,
-      told,
-      by_nature: false,
-    };
+    const action = words[at + 1];
+    if (action === undefined) return open ? NOT_UNDERSTOOD : RUNS_NOTHING;
+    if (KEEPS_TO_ITSELF.test(action)) return RUNS_NOTHING;
+    if (action !== "run") return NOT_UNDERSTOOD;
+    return runs([{ words: words.slice(at + 2), open }], indexes(at + 1, words.length));
   },
   submodule({ words, open }, at) {
     const place = words.indexOf("foreach", at + 1);
@@ -199,18 +155,70 @@ const SUBCOMMANDS_THAT_RUN: Readonly<Record<string, Subcommand>> = {
       .slice(place + 1)
       .filter((word) => !/^(?:--recursive|--quiet|-q)$/.test(word));
     const { commands, opaque } = readShellScript(rest.join(" "));
-    const told = indexes(place, words.length);
-    return { commands, opaque: opaque || open, told, by_nature: false };
+    return runs(commands, indexes(place, words.length), { opaque: opaque || open });
   },
   difftool(command, at) {
-    const found = runByOptions(command, at + 1, [script("extcmd", "x")]);
-    const told = indexes(at, command.words.length);
-    return { ...found, opaque: true, told, by_nature: false };
+    const { commands } = runByOptions(command, at + 1, "-x|--extcmd=script");
+    return runs(commands, indexes(at, command.words.length), { opaque: true });
   },
   config({ words, open }, at) {
     const use = readGitConfigArguments(words.slice(at + 1));
     const isHarmless = use.kind === "reads" || (use.key !== undefined && isHarmlessGitKey(use.key));
     if (isHarmless && !open) return RUNS_NOTHING;
-    return { commands: [], opaque: true, told: indexes(at, words.length), by_nature: false };
+    return runs([], indexes(at, words.length), { opaque: true });
   },
 };
+
+export type GitConfigUse =
+  | { readonly kind: "reads" }
+  | {
+      readonly kind: "writes";
+      /** In lower case; undefined where it may be any. */
+      readonly key: string | undefined;
+      /** The file that an option names. */
+      readonly file: string | undefined;
+      /** That of the user or the machine, not of the repository. */
+      readonly isGlobal: boolean;
+    };
+
+/**
+ * What `git config` does with its arguments, those behind `config`. As git reads them: options end at the first operand, and may be
+ * shortened. What is not understood writes any key.
+ */
+export function readGitConfigArguments(args: readonly string[]): GitConfigUse {
+  const [first = ""] = args;
+  const action = Object.hasOwn(CONFIG_ACTIONS, first) ? CONFIG_ACTIONS[first] : undefined;
+  const from = action === undefined ? 0 : 1;
+  const read = readArguments(optionTable(CONFIG), args, { from, stops: true });
+  if (typeof read === "string") {
+    return { kind: "writes", key: undefined, file: undefined, isGlobal: false };
+  }
+  const { options, at } = read;
+  const kinds = new Set([action, ...options.map(({ kind }) => kind)]);
+  const operands = args.slice(at);
+  const isRead = kinds.has("reads") || operands.length < 2;
+  if (!kinds.has("any") && !kinds.has("writes") && isRead) return { kind: "reads" };
+  return {
+    kind: "writes",
+    key: kinds.has("any") ? undefined : operands[0]?.toLowerCase(),
+    file: options.findLast(({ kind }) => kind === "file")?.value,
+    isGlobal: options.some(({ name }) => name === "--global" || name === "--system"),
+  };
+}
+
+/** `any`: it writes more than one key, or a key that its arguments do not name. */
+const CONFIG_ACTIONS: Readonly<Record<string, string>> = {
+  get: "reads",
+  list: "reads",
+  set: "writes",
+  unset: "writes",
+  "rename-section": "any",
+  "remove-section": "any",
+  edit: "any",
+};
+
+const CONFIG = `--get|--get-all|--get-regexp|--get-urlmatch|--get-color|--get-colorbool|-l|--list!reads
+  --replace-all|--add|--unset|--unset-all!writes --rename-section|--remove-section|-e|--edit!any -f|--file=file
+  --blob|-t|--type|--default|--comment|--value|--url=value --global|--system|--local|--worktree|--bool|--int!flag
+  --bool-or-int|--bool-or-str|--path|--expiry-date|-z|--null|--name-only|--includes|--show-origin|--show-scope!flag
+  --fixed-value|--all|--regexp|--show-names|--append!flag`;

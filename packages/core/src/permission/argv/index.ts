@@ -1,8 +1,15 @@
-// What a command runs: the commands inside its arguments, and which programs run nothing else.
+// What a command runs: the commands inside its arguments, and which programs run nothing else; and how options are read.
 
 export { innerCommands, isSimpleSedScript } from "./inner-commands.ts";
 export type { InnerCommands, KnownCommand } from "./known-command.ts";
 export { isOfTheSystem, isPlainCommand, isReadingProgram } from "./plain-programs.ts";
-export { isHarmlessGitKey } from "./git-commands.ts";
-export { readGitConfigArguments } from "./git-config-arguments.ts";
+export { isHarmlessGitKey, readGitConfigArguments } from "./git-commands.ts";
 export { mergeInner, NOT_UNDERSTOOD } from "./known-command.ts";
+export {
+  optionTable,
+  possibleOptions,
+  readArguments,
+  type FoundOption,
+  type OptionTable,
+  type ReadArguments,
+} from "./options.ts";

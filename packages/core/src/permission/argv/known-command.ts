@@ -29,20 +29,21 @@ export interface InnerCommands {
   readonly by_nature: boolean;
 }
 
-export const RUNS_NOTHING: InnerCommands = Object.freeze({
-  commands: [],
-  opaque: false,
-  told: [],
-  by_nature: false,
-});
+export function runs(
+  commands: readonly KnownCommand[],
+  told: InnerCommands["told"],
+  { opaque = false, by_nature = false } = {},
+): InnerCommands {
+  return { commands, opaque, told, by_nature };
+}
+
+export const RUNS_NOTHING: InnerCommands = Object.freeze(runs([], []));
 
 /** An option or operand that could not be read: anything may follow from it. */
-export const NOT_UNDERSTOOD: InnerCommands = Object.freeze({
-  commands: [],
-  opaque: true,
-  told: "all",
-  by_nature: false,
-});
+export const NOT_UNDERSTOOD: InnerCommands = Object.freeze(runs([], "all", { opaque: true }));
+
+/** Nothing is known of the program. Whoever allows it by its name allows what it does. */
+export const ANYTHING: InnerCommands = Object.freeze({ ...NOT_UNDERSTOOD, by_nature: true });
 
 export function mergeInner(all: readonly InnerCommands[]): InnerCommands {
   const told = all.map((one) => one.told);
@@ -69,7 +70,7 @@ export function isHarmlessAssignment(word: string): boolean {
   );
 }
 
-/** The name in `NAME=value`. */
-export function assignedName(word: string): string | undefined {
-  return /^([A-Za-z_][A-Za-z0-9_]*)\+?=/.exec(word)?.[1];
+/** `NAME=value` */
+export function isAssignment(word: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]*\+?=/.test(word);
 }

@@ -3,7 +3,7 @@
 // variable, a pattern) ends what is known of its command; whatever else is not understood is opaque.
 
 import type { KnownCommand, ShellWord } from "./known-command.ts";
-import { assignedName, isHarmlessAssignment } from "./known-command.ts";
+import { isAssignment, isHarmlessAssignment } from "./known-command.ts";
 
 export interface ScriptCommands {
   readonly commands: readonly KnownCommand[];
@@ -275,7 +275,7 @@ class ScriptReader implements ScriptCommands {
   /** Only a name that is written as such is set; `"LANG=x/y"` is a program. */
   #noteAssignment(): void {
     const word = this.#current();
-    if (isLiteral(word) && assignedName(`${word.text}=`) !== undefined) word.isAssignment = true;
+    if (isLiteral(word) && isAssignment(`${word.text}=`)) word.isAssignment = true;
   }
 
   #addText(text: string): void {

@@ -1,113 +1,73 @@
-// Programs that run the command given in their arguments, and how their own options are told from it.
-// An option that is not listed makes the whole command opaque.
+// Programs that run the command given in their arguments, and how their own options are told from it. An option that is not
+// listed makes the whole command opaque. Programs that do work of their own and run another one when an option says so are
+// in a second table: `tar --to-command`, `sort --compress-program`.
 
 import type { InnerCommands, KnownCommand } from "./known-command.ts";
 import {
-  assignedName,
   indexes,
+  isAssignment,
   isHarmlessAssignment,
   NOT_UNDERSTOOD,
+  runs,
   RUNS_NOTHING,
 } from "./known-command.ts";
-import { readShellScript } from "./shell-script.ts";
+import { optionTable, possibleOptions, readArguments } from "./options.ts";
+import { readShellScript, type ScriptCommands } from "./shell-script.ts";
 
-export interface Wrapper {
-  /** Letters: without a value; with one; with one that is always attached. */
-  readonly flags?: string;
-  readonly values?: string;
-  readonly attached?: string;
-  /** The same as words, separated by spaces. `--word=value` is taken for any of them. */
-  readonly long?: string;
-  readonly longValues?: string;
-  /** Options whose value is a script: letters and words. */
-  readonly scripts?: string;
-  /** Options that hand the rest to a shell. */
-  readonly shell?: string;
-  /** Options whose value is a text that stands for arguments of the command. */
-  readonly replaces?: string;
-  /** `-5` is an option. */
-  readonly numeric?: boolean;
-  /** How many words stand before the command. */
-  readonly operands?: number;
-  /** `NAME=value` before the command sets variables. */
-  readonly assignments?: boolean;
-  /** The words of the command are put together and read by a shell. */
-  readonly joins?: boolean;
-  /** Further arguments are added to the command. */
-  readonly appends?: boolean;
-  /** Without a command it starts a shell. */
-  readonly alone?: "shell";
-  /** More is run than the command: packages, servers. */
-  readonly opaque?: boolean;
-}
-
-export function runByWrapper(command: KnownCommand, wrapper: Wrapper): InnerCommands {
-  const { words, open } = command;
-  const read = readOptions(words, wrapper);
-  if (read === undefined) return NOT_UNDERSTOOD;
-  let { at } = read;
-  let opaque = wrapper.opaque === true || read.scripts.some((script) => script.opaque);
-  const commands = read.scripts.flatMap((script) => script.commands);
-  const told = [...read.told];
-  at += wrapper.operands ?? 0;
+export function runByWrapper({ words, open }: KnownCommand, row: string): InnerCommands {
+  const table = optionTable(row);
+  const { marks } = table;
+  const read = readArguments(table, words, { from: 1, stops: true });
+  if (typeof read === "string") return NOT_UNDERSTOOD;
+  const byKind = (kind: string) => read.options.filter((option) => option.kind === kind);
+  const scripts = byKind("script").map(({ value = "" }) =>
+    marks.has("assignments") ? splitByEnv(value) : readShellScript(value),
+  );
+  const usesShell = byKind("shell").length > 0;
+  let opaque = marks.has("opaque") || scripts.some((script) => script.opaque);
+  const commands = scripts.flatMap((script) => script.commands);
+  const told = byKind("script").map(({ end }) => end);
+  const operands = Number(marks.get("operands") ?? 0);
+  let at = read.at + operands;
   // `flock file -c script`
-  if (
-    wrapper.scripts?.includes("c") === true &&
-    (wrapper.operands ?? 0) > 0 &&
-    words[at] === "-c"
-  ) {
+  if (operands > 0 && words[at] === "-c" && table.options.get("-c")?.kind === "script") {
     const script = readShellScript(words[at + 1] ?? "");
-    return {
-      commands: script.commands,
-      opaque: script.opaque || open,
-      told: indexes(at, words.length),
-      by_nature: false,
-    };
+    return runs(script.commands, indexes(at, words.length), { opaque: script.opaque || open });
   }
-  for (; wrapper.assignments === true; at += 1) {
-    const word = words[at] ?? "";
-    if (assignedName(word) === undefined) break;
+  for (; marks.has("assignments") && isAssignment(words[at] ?? ""); at += 1) {
     told.push(at);
-    if (!isHarmlessAssignment(word)) opaque = true;
+    if (!isHarmlessAssignment(words[at] ?? "")) opaque = true;
   }
   const rest = words.slice(at);
   told.push(...indexes(at, words.length));
   if (rest.length === 0) {
-    const startsShell = read.usesShell || (wrapper.alone === "shell" && read.scripts.length === 0);
+    const startsShell = usesShell || (marks.has("shell") && scripts.length === 0);
     if (!opaque && !open && !startsShell && told.length === 0) return RUNS_NOTHING;
-    return { commands, opaque: opaque || open || startsShell, told, by_nature: false };
+    return runs(commands, told, { opaque: opaque || open || startsShell });
   }
-  if (read.scripts.length > 0) {
+  if (scripts.length > 0) {
     // `env -S git push`: the rest belongs to the script, which is split by rules of its own.
     opaque = true;
     commands.push({ words: [...(commands.pop()?.words ?? []), ...rest], open: true });
-  } else if (wrapper.joins === true || read.usesShell) {
+  } else if (marks.has("joins") || usesShell) {
     const script = readShellScript(rest.join(" "));
     commands.push(...script.commands);
     opaque ||= script.opaque || open;
   } else {
-    const { replaced } = read;
-    const known = rest.findIndex((word) => replaced !== undefined && word.includes(replaced));
+    // A text that stands for arguments of the command.
+    const replaced = byKind("replaced").at(-1);
+    const known = rest.findIndex(
+      (word) => replaced !== undefined && word.includes(replaced.value || "{}"),
+    );
     const isCut = known !== -1;
-    commands.push({
-      words: isCut ? rest.slice(0, known) : rest,
-      open: open || isCut || wrapper.appends === true,
-    });
+    const isOpen = open || isCut || marks.has("appends");
+    commands.push({ words: isCut ? rest.slice(0, known) : rest, open: isOpen });
   }
-  return { commands, opaque, told, by_nature: false };
-}
-
-interface ReadOptions {
-  readonly at: number;
-  readonly scripts: readonly ReturnType<typeof readShellScript>[];
-  /** The words that hold scripts. */
-  readonly told: readonly number[];
-  readonly usesShell: boolean;
-  readonly replaced: string | undefined;
+  return runs(commands, told, { opaque });
 }
 
 /** `env -S "-C src make"`: the words may begin with options of its own. */
-function splitByEnv(value = ""): ReturnType<typeof readShellScript> {
+function splitByEnv(value: string): ScriptCommands {
   const { commands, opaque } = readShellScript(value.replaceAll(/\\[_fnrtv]/g, " "));
   const isOwn = ({ words }: KnownCommand): boolean => words[0]?.startsWith("-") === true;
   return {
@@ -118,247 +78,116 @@ function splitByEnv(value = ""): ReturnType<typeof readShellScript> {
   };
 }
 
-/** Where the options end; undefined when one of them is not known. */
-function readOptions(words: readonly string[], wrapper: Wrapper): ReadOptions | undefined {
-  const scripts: ReturnType<typeof readShellScript>[] = [];
-  const told: number[] = [];
-  let usesShell = false;
-  let replaced: string | undefined;
-  const note = (name: string, value: string | undefined, at: number): void => {
-    if (hasWord(wrapper.scripts, name)) {
-      scripts.push(wrapper.assignments === true ? splitByEnv(value) : readShellScript(value ?? ""));
-      told.push(at);
-    }
-    if (hasWord(wrapper.shell, name)) usesShell = true;
-    if (hasWord(wrapper.replaces, name))
-      replaced = value === undefined || value === "" ? "{}" : value;
-  };
-  let at = 1;
-  for (; at < words.length; at += 1) {
-    const word = words[at] ?? "";
-    if (word === "--") {
-      at += 1;
-      break;
-    }
-    // To `env` a lone dash says that the environment is empty.
-    if (word === "-" && wrapper.assignments === true) continue;
-    if (!word.startsWith("-") || word === "-") break;
-    if (wrapper.numeric === true && /^-[-+]?\d+$/.test(word)) continue;
-    const found = word.startsWith("--")
-      ? readLong(word, words[at + 1], wrapper)
-      : readShort(word, words[at + 1], wrapper);
-    if (found === undefined) return undefined;
-    for (const { name, value } of found.options) note(name, value, found.tookNext ? at + 1 : at);
-    if (found.tookNext) at += 1;
-  }
-  return { at, scripts, told, usesShell, replaced };
-}
+const PACKAGE_RUNNER =
+  "-yq -p|--package=value --yes|--no|--quiet|--silent|--ignore-existing?value -c|--call=script @opaque";
 
-interface FoundOptions {
-  readonly options: readonly { readonly name: string; readonly value: string | undefined }[];
-  readonly tookNext: boolean;
-}
-
-function readLong(
-  word: string,
-  next: string | undefined,
-  wrapper: Wrapper,
-): FoundOptions | undefined {
-  const [, given = "", value] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
-  const candidates = (list: string | undefined): string[] =>
-    wordsOf(list).filter((name) => name.length > 1 && name.startsWith(given));
-  const withValue = [...candidates(wrapper.longValues), ...candidates(wrapper.scripts)];
-  const without = [...candidates(wrapper.long), ...candidates(wrapper.shell)];
-  const all = [...withValue, ...without];
-  const name = all.includes(given) ? given : all[0];
-  if (name === undefined || given === "") return undefined;
-  // A beginning that could be either cannot be read.
-  if (name !== given && withValue.length > 0 && without.length > 0) return undefined;
-  if (value !== undefined) return { options: [{ name, value }], tookNext: false };
-  const tookNext = withValue.includes(name);
-  return { options: [{ name, value: tookNext ? next : undefined }], tookNext };
-}
-
-function readShort(
-  word: string,
-  next: string | undefined,
-  wrapper: Wrapper,
-): FoundOptions | undefined {
-  const options: { name: string; value: string | undefined }[] = [];
-  for (let at = 1; at < word.length; at += 1) {
-    const letter = word.charAt(at);
-    const rest = word.slice(at + 1);
-    if (wrapper.attached?.includes(letter) === true) {
-      return { options: [...options, { name: letter, value: rest }], tookNext: false };
-    }
-    if (wrapper.values?.includes(letter) === true || hasWord(wrapper.scripts, letter)) {
-      const value = rest === "" ? next : rest;
-      return { options: [...options, { name: letter, value }], tookNext: rest === "" };
-    }
-    const isFlag = wrapper.flags?.includes(letter) === true || hasWord(wrapper.shell, letter);
-    if (!isFlag) return undefined;
-    options.push({ name: letter, value: undefined });
-  }
-  return { options, tookNext: false };
-}
-
-function wordsOf(list: string | undefined): string[] {
-  return list === undefined ? [] : list.split(/\s+/);
-}
-
-function hasWord(list: string | undefined, word: string): boolean {
-  return wordsOf(list).includes(word);
-}
-
-const PACKAGE_RUNNER: Wrapper = {
-  flags: "yq",
-  values: "p",
-  long: "yes no quiet silent ignore-existing",
-  longValues: "package",
-  scripts: "c call",
-  opaque: true,
-};
-
-export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
-  env: {
-    flags: "i0v",
-    values: "uC",
-    long: "ignore-environment null debug block-signal default-signal ignore-signal list-signal-handling",
-    longValues: "unset chdir",
-    scripts: "S split-string",
-    assignments: true,
-  },
-  timeout: {
-    flags: "vfp",
-    values: "ks",
-    long: "verbose foreground preserve-status",
-    longValues: "kill-after signal",
-    operands: 1,
-  },
-  nohup: {},
-  setsid: { flags: "cfw", long: "ctty fork wait" },
-  nice: { values: "n", longValues: "adjustment", numeric: true },
-  ionice: { flags: "t", values: "cn", long: "ignore", longValues: "class classdata" },
-  chrt: {
-    flags: "abdefimorRv",
-    values: "TPD",
-    long: "batch deadline fifo idle other rr all-tasks reset-on-fork verbose",
-    operands: 1,
-  },
-  taskset: { flags: "ac", long: "all-tasks cpu-list", operands: 1 },
-  stdbuf: { values: "ioe", longValues: "input output error" },
-  time: {
-    flags: "apqvV",
-    values: "fo",
-    long: "append portability quiet verbose",
-    longValues: "format output",
-  },
-  sudo: {
-    flags: "AbBEHkKnNPSv",
-    values: "CDghpRrTtuU",
-    long: "askpass background bell preserve-env set-home non-interactive preserve-groups stdin reset-timestamp",
-    longValues:
-      "close-from chdir group host prompt chroot role type command-timeout user other-user",
-    shell: "s i shell login",
-    assignments: true,
-  },
-  doas: { flags: "nL", values: "uC", shell: "s" },
-  pkexec: { longValues: "user", long: "disable-internal-agent keep-cwd" },
-  chroot: { long: "skip-chdir", longValues: "userspec groups", operands: 1, alone: "shell" },
-  unshare: {
-    flags: "muinpUCTfrc",
-    values: "SGRwl",
-    long: `mount uts ipc net pid user cgroup time fork map-root-user map-current-user map-auto keep-caps
-      kill-child mount-proc`,
-    longValues: `map-user map-group map-users map-groups propagation setgroups setuid setgid root wd
-      monotonic boottime`,
-    alone: "shell",
-  },
-  nsenter: {
-    flags: "aFZe",
-    values: "tSGN",
-    attached: "muinpCUTrwW",
-    long: "all no-fork follow-context preserve-credentials mount uts ipc net pid cgroup user time root wd wdns",
-    longValues: "target setuid setgid",
-    alone: "shell",
-  },
-  setpriv: {
-    long: "clear-groups keep-groups init-groups no-new-privs reset-env list-caps",
-    longValues:
-      "reuid regid ruid euid rgid egid groups inh-caps ambient-caps bounding-set securebits pdeathsig",
-  },
-  prlimit: {
-    attached: "cdefilmnqrstuvxy",
-    long: `core data nice fsize sigpending memlock rss nofile msgqueue rtprio rttime stack cpu nproc as
-      locks noheadings raw verbose`,
-  },
-  strace: {
-    flags: "cCdDfFhiknqrtTvVwxyYzZ",
-    values: "abeEIOpPsSuUX",
-    long: "follow-forks",
-  },
-  ltrace: { flags: "cCfhiLrStTVb", values: "aAeFlnopsuwx" },
-  watch: {
-    flags: "bcdegptwCr",
-    values: "nq",
-    long: "beep color differences errexit chgexit no-title precise no-wrap",
-    longValues: "interval equexit",
-    joins: true,
-  },
-  script: {
-    flags: "aefqV",
-    values: "EIOBTmo",
-    long: "append return flush force quiet",
-    longValues: "echo log-in log-out log-io log-timing logging-format output-limit",
-    scripts: "c command",
-    operands: 1,
-    alone: "shell",
-  },
-  flock: {
-    flags: "esxnuoFv",
-    values: "wE",
-    long: "exclusive shared nonblock unlock close no-fork verbose",
-    longValues: "timeout wait conflict-exit-code",
-    scripts: "c command",
-    operands: 1,
-  },
-  xargs: {
-    flags: "0oprtx",
-    values: "adEILnPs",
-    attached: "eil",
-    long: "null open-tty interactive no-run-if-empty verbose exit eof replace max-lines",
-    longValues: "arg-file delimiter max-args max-procs max-chars process-slot-var",
-    replaces: "I i replace",
-    appends: true,
-  },
-  parallel: {
-    flags: "0kqtXmvu",
-    values: "jnNLSaC",
-    long: "keep-order null verbose dry-run bar",
-    longValues: "jobs max-args arg-file joblog timeout retries delay halt",
-    joins: true,
-    appends: true,
-    opaque: true,
-  },
-  numactl: {
-    attached: "NmiplC",
-    long: "all localalloc",
-    longValues: "cpunodebind membind interleave preferred physcpubind",
-  },
-  caffeinate: { flags: "disum", values: "tw" },
-  unbuffer: { flags: "p" },
-  fakeroot: { values: "lsib", flags: "u" },
-  "dbus-run-session": {},
-  catchsegv: {},
-  command: { flags: "p" },
-  exec: { flags: "cl", values: "a" },
-  builtin: {},
+/**
+ * `@operands`: so many words before the command. `@assignments`: variables before it. `@joins`: its words are put together and
+ * read by a shell. `@appends`: further arguments are added. `@shell`: without a command it starts a shell. `@opaque`: more is run
+ * than the command.
+ */
+export const WRAPPERS: Readonly<Record<string, string>> = {
+  env: `-i0v -uC|--unset|--chdir=value -S|--split-string=script @assignments --ignore-environment|--null|--debug|--block-signal?value
+    --default-signal|--ignore-signal|--list-signal-handling?value`,
+  timeout: `-vfp --verbose|--foreground|--preserve-status?value -ks|--kill-after|--signal=value @operands=1`,
+  nohup: "",
+  setsid: "-cfw --ctty|--fork|--wait?value",
+  nice: "-n|--adjustment=value @numeric=signed",
+  ionice: "-t --ignore?value -cn|--class|--classdata=value",
+  chrt: `-abdefimorRv -TPD=value @operands=1 --batch|--deadline|--fifo|--idle|--other|--rr|--all-tasks|--reset-on-fork?value
+    --verbose?value`,
+  taskset: "-ac --all-tasks|--cpu-list?value @operands=1",
+  stdbuf: "-ioe|--input|--output|--error=value",
+  time: "-apqvV --append|--portability|--quiet|--verbose?value -fo|--format|--output=value",
+  sudo: `-AbBEHkKnNPSv -CDghpRrTtuU=value -si|--shell|--login!shell @assignments --askpass|--background|--bell|--preserve-env?value
+    --set-home|--non-interactive|--preserve-groups|--stdin|--reset-timestamp?value --close-from|--chdir|--group|--host=value
+    --prompt|--chroot|--role|--type|--command-timeout|--user|--other-user=value`,
+  doas: "-nL -uC=value -s!shell",
+  pkexec: "--user=value --disable-internal-agent|--keep-cwd?value",
+  chroot: "--skip-chdir?value --userspec|--groups=value @operands=1 @shell",
+  unshare: `-muinpUCTfrc -SGRwl=value @shell --mount|--uts|--ipc|--net|--pid|--user|--cgroup|--time|--fork|--map-root-user?value
+    --map-current-user|--map-auto|--keep-caps|--kill-child|--mount-proc?value --map-user|--map-group|--map-users=value
+    --map-groups|--propagation|--setgroups|--setuid|--setgid|--root|--wd|--monotonic|--boottime=value`,
+  nsenter: `-aFZe -tSGN=value -muinpCUTrwW?value @shell --all|--no-fork|--follow-context|--preserve-credentials|--mount|--uts?value
+    --ipc|--net|--pid|--cgroup|--user|--time|--root|--wd|--wdns?value --target|--setuid|--setgid=value`,
+  setpriv: `--clear-groups|--keep-groups|--init-groups|--no-new-privs|--reset-env|--list-caps?value --reuid|--regid|--ruid=value
+    --euid|--rgid|--egid|--groups|--inh-caps|--ambient-caps|--bounding-set|--securebits|--pdeathsig=value`,
+  prlimit: `-cdefilmnqrstuvxy?value --core|--data|--nice|--fsize|--sigpending|--memlock|--rss|--nofile|--msgqueue|--rtprio?value
+    --rttime|--stack|--cpu|--nproc|--as|--locks|--noheadings|--raw|--verbose?value`,
+  strace: "-cCdDfFhiknqrtTvVwxyYzZ -abeEIOpPsSuUX=value --follow-forks?value",
+  ltrace: "-cCfhiLrStTVb -aAeFlnopsuwx=value",
+  watch: `-bcdegptwCr -nq|--interval|--equexit=value @joins --beep|--color|--differences|--errexit|--chgexit|--no-title?value
+    --precise|--no-wrap?value`,
+  script: `-aefqV -EIOBTmo=value -c|--command=script @operands=1 @shell --append|--return|--flush|--force|--quiet?value
+    --echo|--log-in|--log-out|--log-io|--log-timing|--logging-format|--output-limit=value`,
+  flock: `-esxnuoFv -wE=value -c|--command=script @operands=1 --timeout|--wait|--conflict-exit-code=value
+    --exclusive|--shared|--nonblock|--unlock|--close|--no-fork|--verbose?value`,
+  xargs: `-0oprtx -adELnPs=value -I=replaced -i|--replace?replaced -el?value @appends --null|--open-tty|--interactive?value
+    --no-run-if-empty|--verbose|--exit|--eof|--max-lines?value --arg-file|--delimiter|--max-args|--max-procs|--max-chars=value
+    --process-slot-var=value`,
+  parallel: `-0kqtXmvu -jnNLSaC=value @joins @appends @opaque --keep-order|--null|--verbose|--dry-run|--bar?value
+    --jobs|--max-args|--arg-file|--joblog|--timeout|--retries|--delay|--halt=value`,
+  numactl: `-NmiplC?value --all|--localalloc?value --cpunodebind|--membind|--interleave|--preferred|--physcpubind=value`,
+  caffeinate: "-disum -tw=value",
+  unbuffer: "-p",
+  fakeroot: "-u -lsib=value",
+  "dbus-run-session": "",
+  catchsegv: "",
+  command: "-p",
+  exec: "-cl -a=value",
+  builtin: "",
   npx: PACKAGE_RUNNER,
   bunx: PACKAGE_RUNNER,
   pnpx: PACKAGE_RUNNER,
-  uvx: { opaque: true },
-  "ld.so": {
-    long: "list verify inhibit-cache",
-    longValues: "library-path inhibit-rpath audit preload argv0 glibc-hwcaps-prepend",
-  },
+  uvx: "@opaque",
+  "ld.so": `--list|--verify|--inhibit-cache?value
+    --library-path|--inhibit-rpath|--audit|--preload|--argv0|--glibc-hwcaps-prepend=value`,
+};
+
+/**
+ * What the options of `command` from the word `from` on run. Kinds: `script`, a shell script or list of words, `exec`, one behind
+ * `exec=`; with any other it is not known what runs.
+ */
+export function runByOptions(
+  { words, open }: KnownCommand,
+  from: number,
+  row: string,
+): InnerCommands {
+  const commands: KnownCommand[] = [];
+  const told: number[] = [];
+  let opaque = open;
+  // Behind `--`, too: it may be the value of the option before it.
+  for (const at of indexes(from, words.length)) {
+    for (const option of possibleOptions(optionTable(row), words[at] ?? "")) {
+      const { attached, kind, value: takes, isDoubtful } = option;
+      const takesNext = attached === undefined && takes === "next";
+      const value = attached ?? (takesNext ? words[at + 1] : undefined) ?? "";
+      if (kind === "exec" && !value.startsWith("exec=")) continue;
+      told.push(at, ...(takesNext ? [at + 1] : []));
+      const isScript = kind === "script" || kind === "exec";
+      if (isDoubtful || !isScript) opaque = true;
+      if (!isScript) continue;
+      const script = readShellScript(kind === "exec" ? value.slice("exec=".length) : value);
+      commands.push(...script.commands);
+      opaque ||= script.opaque || script.commands.length === 0;
+    }
+  }
+  if (told.length === 0) return open ? { ...RUNS_NOTHING, opaque } : RUNS_NOTHING;
+  // What it runs is given further arguments.
+  return runs(
+    commands.map((one) => ({ words: one.words, open: true })),
+    told,
+    { opaque },
+  );
+}
+
+export const OPTIONS_THAT_RUN: Readonly<Record<string, string>> = {
+  tar: `--to-command|--new-volume-script|--rsh-command|--rmt-command=script --checkpoint-action=exec
+    -I|--use-compress-program=script -F|--info-script=script`,
+  split: "--filter=script",
+  sort: "--compress-program=script",
+  rsync: "-e|--rsh=script --rsync-path=script",
+  rg: "--pre|--hostname-bin=script",
+  zip: "--unzip-command=script -T=unknown",
+  install: "--strip-program=script",
 };
