@@ -23,7 +23,7 @@ export type { CompiledPolicy, NetworkPolicy, Policy, PolicyInput } from "./polic
 export { compilePolicy, isMarkedReadonly, linkedPaths } from "./policy.ts";
 export type { PathPattern, PatternPlaces } from "./path-pattern.ts";
 export { compilePathPattern, linkedPrefix, pathPatternProblem } from "./path-pattern.ts";
-export type { KnownCommand } from "./argv/index.ts";
+export type { FoundOption, KnownCommand, OptionTable, ReadArguments } from "./argv/index.ts";
 export {
   innerCommands,
   isHarmlessGitKey,
@@ -32,6 +32,10 @@ export {
   isPlainCommand,
   isReadingProgram,
   isSimpleSedScript,
+  hasOption,
+  optionTable,
+  optionValues,
+  readArguments,
 } from "./argv/index.ts";
 export { quote } from "./quote.ts";
 export type { PermissionRule } from "./permission-rule.ts";

@@ -1,8 +1,46 @@
-// Reads the arguments of a command the way the command itself would, and says whether every single one is
-// among those a row of the table allows (CMD-4), or why not. Pure: what a path or a revision may be, `fits` decides.
+// Whether every single argument of a command is among those that its row allows (CMD-4), or why not. Pure: what a path or a
+// revision may be, `fits` decides.
 
-import type { ArgumentKind, ReadOnlyRule } from "./read-only-rule.ts";
+import {
+  hasOption,
+  readArguments,
+  type FoundOption,
+  type OptionTable,
+  type ReadArguments,
+} from "@soong/core/internal";
 
+/** What an argument has to be, and how that is said of one that is not. */
+const KINDS = {
+  /** Anything: the program only prints it, compares with it or counts by it. */
+  text: "text",
+  /** Digits, perhaps with a sign and a unit. */
+  number: "a number",
+  /** A keyword such as `time` or `iso-8601`. */
+  word: "a plain word",
+  /** Contents are read: a regular file (or nothing) inside the roots that is not sensitive. */
+  file: "an ordinary file inside the project",
+  /** A file, or a directory all files of which may be read: those that are sensitive are looked for (walked-trees.ts). */
+  tree: "an ordinary file or directory inside the project",
+  /** Looked at from outside: anything inside the roots that is not sensitive. */
+  path: "an ordinary path inside the project",
+  /** What `date` prints; without the plus sign it would set the clock. */
+  date_format: "a format that begins with +",
+  /** A revision or a path of this repository, which git itself may not tell apart. */
+  revision: "a plain revision or path of this repository",
+  /** Nothing else is sure to be a commit. */
+  head_revision: "a commit reached from HEAD",
+  /** Fields of a commit or a ref, none of which starts another program. */
+  git_format: "a format of plain fields",
+  /** No commands, pipes, other files or variables. */
+  awk_program: "an awk program that plainly reads its files and nothing else",
+  jq_filter: "a jq filter that plainly reads its files and nothing else",
+  sed_script: "a sed script of one plain command that prints or replaces",
+  plain_variable: "a variable that is known to hold no secret",
+  /** Not a command to the pager, which begins with a plus sign. */
+  pager_file: "an ordinary file inside the project",
+} as const;
+
+export type ArgumentKind = keyof typeof KINDS;
 export type ArgumentCheck = (kind: ArgumentKind, value: string) => boolean;
 
 /** A clause that says why the arguments are not known to be harmless. */
@@ -10,244 +48,115 @@ export type Unproven = string;
 
 /** The options and operands that were found, or why one of them is not allowed. */
 export function matchArguments(
-  rule: ReadOnlyRule,
+  table: OptionTable,
   given: readonly string[],
   fits: ArgumentCheck,
-): MatchedArguments | Unproven {
-  const read = rule.expression === true ? readExpression(rule, given) : readOptions(rule, given);
-  if (typeof read === "string") return read;
-  const { options, operands } = read;
-  if (rule.needs !== undefined && !hasOneOf(options, rule.needs)) {
-    return `it is proven only with ${oneOf(rule.needs)}`;
+): ReadArguments | Unproven {
+  const { marks } = table;
+  const read = marks.has("expression")
+    ? readExpression(table, given)
+    : readArguments(table, given, { names: "exact" });
+  if (typeof read === "string") {
+    return `the option ${JSON.stringify(read)} is not known to be harmless`;
   }
-  const needed = operands.length > 0 ? rule.operandsNeed : undefined;
-  if (needed !== undefined && !hasOneOf(options, needed)) {
+  const { options, operands } = read;
+  const isMixed = marks.has("mixed") || marks.has("expression");
+  const behind = isMixed ? undefined : optionBehindOperand(read, given);
+  if (behind !== undefined) return `the option ${JSON.stringify(behind)} stands behind an argument`;
+  const needs = marks.get("needs");
+  if (needs !== undefined && !hasFound(options, needs)) {
+    return `it is proven only with ${oneOf(needs)}`;
+  }
+  const needed = operands.length > 0 ? marks.get("operandsNeed") : undefined;
+  if (needed !== undefined && !hasFound(options, needed)) {
     return `${JSON.stringify(operands[0])} is only harmless with ${oneOf(needed)}`;
   }
-  if (rule.needsOperand === true && operands.length === 0) return "it would show everything";
-  const excess = operands[rule.mostOperands ?? operands.length];
+  if (marks.has("needsOperand") && operands.length === 0) return "it would show everything";
+  const excess = operands[Number(marks.get("most") ?? operands.length)];
   if (excess !== undefined) return `${JSON.stringify(excess)} may be written to`;
   for (const { name, kind, value } of options) {
-    if (value !== undefined && !fits(kind, value)) {
-      return `the value ${JSON.stringify(value)} of ${name} is not ${KINDS[kind]}`;
+    if (value !== undefined && !fits(kind as ArgumentKind, value)) {
+      return `the value ${JSON.stringify(value)} of ${name} is not ${KINDS[kind as ArgumentKind]}`;
     }
   }
-  const kinds = operandKinds(rule, options);
+  const [first, rest] = operandKinds(table, options);
   for (const [index, operand] of operands.entries()) {
-    const kind = index === 0 ? kinds.first : kinds.rest;
+    const kind = index === 0 ? first : rest;
     if (kind === undefined) return `it takes no argument ${JSON.stringify(operand)}`;
     if (!fits(kind, operand)) return `${JSON.stringify(operand)} is not ${KINDS[kind]}`;
   }
   return read;
 }
 
-const KINDS: Readonly<Record<ArgumentKind, string>> = {
-  text: "text",
-  number: "a number",
-  word: "a plain word",
-  file: "an ordinary file inside the project",
-  tree: "an ordinary file or directory inside the project",
-  path: "an ordinary path inside the project",
-  date_format: "a format that begins with +",
-  revision: "a plain revision or path of this repository",
-  head_revision: "a commit reached from HEAD",
-  git_format: "a format of plain fields",
-  awk_program: "an awk program that plainly reads its files and nothing else",
-  jq_filter: "a jq filter that plainly reads its files and nothing else",
-  sed_script: "a sed script of one plain command that prints or replaces",
-  plain_variable: "a variable that is known to hold no secret",
-  pager_file: "an ordinary file inside the project",
-};
-
-function oneOf(words: string): string {
-  const options = [...wordsOf(words)];
-  return options.length === 1 ? options.join("") : `one of ${options.join(" ")}`;
+function oneOf(list: string): string {
+  const options = list.split("|");
+  return options.length === 1 ? list : `one of ${options.join(" ")}`;
 }
 
-function unknownOption(argument: string): Unproven {
-  return `the option ${JSON.stringify(argument)} is not known to be harmless`;
-}
-
-export interface MatchedArguments {
-  readonly options: readonly FoundOption[];
-  readonly operands: readonly string[];
-}
-
-export interface FoundOption {
-  readonly name: string;
-  readonly kind: ArgumentKind;
-  readonly value?: string;
-}
-
-export function hasOneOf(options: readonly FoundOption[], names: string): boolean {
-  const wanted = wordsOf(names);
-  return options.some(({ name }) => wanted.has(name));
-}
-
-interface OptionKinds {
-  readonly flags: ReadonlySet<string>;
-  readonly values: ReadonlyMap<string, ArgumentKind>;
-  readonly optional: ReadonlyMap<string, ArgumentKind>;
-}
-
-/** One dash and letters, two dashes and a word, `--` before operands only: as getopt has it. */
-function readOptions(rule: ReadOnlyRule, given: readonly string[]): MatchedArguments | Unproven {
-  const kinds = optionKinds(rule);
-  const options: FoundOption[] = [];
-  const operands: string[] = [];
-  for (let at = 0; at < given.length; at += 1) {
-    const argument = given[at] ?? "";
-    if (argument === "--") {
-      operands.push(...given.slice(at + 1));
-      break;
-    }
-    if (!argument.startsWith("-") || argument === "-") {
-      operands.push(argument);
-      continue;
-    }
-    if (rule.numeric === true && /^-\d+$/.test(argument)) {
-      options.push({ name: argument, kind: "number" });
-      continue;
-    }
-    const found = argument.startsWith("--")
-      ? longOption(kinds, argument, given[at + 1])
-      : shortOptions(kinds, argument, given[at + 1], rule.detached === true);
-    if (found === undefined) return unknownOption(argument);
-    // A program told to be strict takes all that follows its first operand for operands, too.
-    if (operands.length > 0 && rule.mixed !== true && !isHarmlessAsOperands(found)) {
-      return `the option ${JSON.stringify(argument)} stands behind an argument`;
-    }
-    options.push(...found.options);
-    if (found.tookNext) at += 1;
-  }
-  return { options, operands };
-}
-
-interface FoundOptions {
-  readonly options: readonly FoundOption[];
-  readonly tookNext: boolean;
-}
-
-function isHarmlessAsOperands({ options, tookNext }: FoundOptions): boolean {
-  return options.every(
-    ({ kind, value }) => value === undefined || kind === "number" || (kind === "word" && !tookNext),
+/** Whether one of these options was read. */
+export function hasFound(options: readonly FoundOption[], list: string): boolean {
+  return hasOption(
+    options.map(({ name }) => name),
+    list,
   );
 }
 
-function longOption(
-  kinds: OptionKinds,
-  argument: string,
-  next: string | undefined,
-): FoundOptions | undefined {
-  const equals = argument.indexOf("=");
-  const name = equals === -1 ? argument : argument.slice(0, equals);
-  const withValue = kinds.values.get(name);
-  const kind = withValue ?? kinds.optional.get(name);
-  if (equals !== -1) {
-    return (
-      kind && { options: [{ name, kind, value: argument.slice(equals + 1) }], tookNext: false }
-    );
-  }
-  if (withValue !== undefined) {
-    return next === undefined
-      ? undefined
-      : { options: [{ name, kind: withValue, value: next }], tookNext: true };
-  }
-  const isKnown = kind !== undefined || kinds.flags.has(name);
-  return isKnown ? { options: [{ name, kind: kind ?? "text" }], tookNext: false } : undefined;
+/** A program told to be strict takes all that follows its first operand for operands, too; of these options that would do no harm. */
+function optionBehindOperand(
+  { options }: ReadArguments,
+  given: readonly string[],
+): string | undefined {
+  const first = given.findIndex((_, at) => !options.some((one) => one.at <= at && at <= one.end));
+  const harmful = options.find(
+    ({ at, end, kind, value }) =>
+      first !== -1 &&
+      at > first &&
+      value !== undefined &&
+      kind !== "number" &&
+      !(kind === "word" && at === end),
+  );
+  return harmful && given[harmful.at];
 }
 
-/** `-la` is two of them; what follows a letter that takes a value is the value. */
-function shortOptions(
-  kinds: OptionKinds,
-  argument: string,
-  next: string | undefined,
-  isDetached: boolean,
-): FoundOptions | undefined {
-  const options: FoundOption[] = [];
-  for (let at = 1; at < argument.length; at += 1) {
-    const name = `-${argument.charAt(at)}`;
-    const rest = argument.slice(at + 1);
-    const withValue = kinds.values.get(name);
-    if (withValue !== undefined) {
-      const value = rest === "" ? next : rest;
-      if (value === undefined || (isDetached && rest !== "")) return undefined;
-      return { options: [...options, { name, kind: withValue, value }], tookNext: rest === "" };
-    }
-    const optional = kinds.optional.get(name);
-    if (optional !== undefined && rest !== "") {
-      return { options: [...options, { name, kind: optional, value: rest }], tookNext: false };
-    }
-    if (optional === undefined && !kinds.flags.has(name)) return undefined;
-    options.push({ name, kind: optional ?? "text" });
-  }
-  return { options, tookNext: false };
-}
-
-function readExpression(rule: ReadOnlyRule, given: readonly string[]): MatchedArguments | Unproven {
-  const kinds = optionKinds(rule);
+/** Paths first, then words with one dash and a value of their own. */
+function readExpression(table: OptionTable, given: readonly string[]): ReadArguments | string {
   const options: FoundOption[] = [];
   const operands: string[] = [];
   for (let at = 0; at < given.length; at += 1) {
-    const argument = given[at] ?? "";
-    const kind = kinds.values.get(argument);
-    if (kinds.flags.has(argument)) {
-      options.push({ name: argument, kind: "text" });
-    } else if (kind !== undefined) {
+    const word = given[at] ?? "";
+    const option = table.options.get(word);
+    if (option?.value === "next") {
+      if (at + 1 === given.length) return word;
+      options.push({ ...option, value: given[at + 1], at, end: at + 1 });
       at += 1;
-      const value = given[at];
-      if (value === undefined) return `${argument} has no value`;
-      options.push({ name: argument, kind, value });
-    } else if (options.length === 0 && !argument.startsWith("-")) {
-      operands.push(argument);
-    } else {
-      return unknownOption(argument);
-    }
+    } else if (option !== undefined) options.push({ ...option, value: undefined, at, end: at });
+    else if (options.length === 0 && !word.startsWith("-")) operands.push(word);
+    else return word;
   }
-  return { options, operands };
+  return { options, operands, at: given.length };
 }
 
 /** The operands behind a first one that is unlike them. */
-export function likeOperands(rule: ReadOnlyRule, { options, operands }: MatchedArguments) {
-  const { first, rest } = operandKinds(rule, options);
+export function likeOperands(table: OptionTable, { options, operands }: ReadArguments) {
+  const [first, rest] = operandKinds(table, options);
   return first === rest ? operands : operands.slice(1);
 }
 
 function operandKinds(
-  { operands, noFirstWith, treesWith }: ReadOnlyRule,
+  { operands, marks }: OptionTable,
   options: readonly FoundOption[],
-): { first: ArgumentKind | undefined; rest: ArgumentKind | undefined } {
-  if (operands === undefined || typeof operands === "string") {
-    return { first: operands, rest: operands };
-  }
-  const [first, file] = operands;
-  const rest = treesWith !== undefined && hasOneOf(options, treesWith) ? "tree" : file;
-  const hasNoFirst = noFirstWith !== undefined && hasOneOf(options, noFirstWith);
-  return { first: hasNoFirst ? rest : first, rest };
+): readonly (ArgumentKind | undefined)[] {
+  const [first, file = first] = operands as readonly ArgumentKind[];
+  const [noFirst, trees] = [marks.get("noFirst"), marks.get("trees")];
+  const rest = trees !== undefined && hasFound(options, trees) ? "tree" : file;
+  return [noFirst !== undefined && hasFound(options, noFirst) ? rest : first, rest];
 }
 
-const known = new WeakMap<ReadOnlyRule, OptionKinds>();
-
-function optionKinds(rule: ReadOnlyRule): OptionKinds {
-  const found = known.get(rule);
-  if (found !== undefined) return found;
-  const kinds = {
-    flags: wordsOf(rule.flags ?? ""),
-    values: byName(rule.values ?? {}),
-    optional: byName(rule.optional ?? {}),
-  };
-  known.set(rule, kinds);
-  return kinds;
-}
-
-function byName(given: Readonly<Record<string, ArgumentKind>>): Map<string, ArgumentKind> {
-  return new Map(
-    Object.entries(given).flatMap(([names, kind]) =>
-      [...wordsOf(names)].map((name): [string, ArgumentKind] => [name, kind]),
-    ),
-  );
-}
-
-function wordsOf(words: string): ReadonlySet<string> {
-  return new Set(words.split(/\s+/).filter((word) => word !== ""));
+/** Which operands a search opens: the first one is the pattern, unless an option gives that. Undefined where an option is not known. */
+export function searchedOperands(
+  table: OptionTable,
+  args: readonly string[],
+): readonly string[] | undefined {
+  const read = readArguments(table, args, { names: "exact" });
+  return typeof read === "string" ? undefined : likeOperands(table, read);
 }

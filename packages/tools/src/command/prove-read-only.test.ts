@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { proveReadOnly, type CommandToProve } from "./prove-read-only.ts";
 import { READ_ONLY_GIT_COMMANDS } from "./read-only-git-table.ts";
-import { READ_ONLY_COMMANDS } from "./read-only-table.ts";
+import { programTable, provenPrograms } from "./programs.ts";
 import { SYSTEM_DIRECTORIES } from "@soong/platform";
 
 // Programs of our own stand for those of the system, so that it does not matter which are installed.
@@ -35,7 +35,7 @@ beforeAll(() => {
   for (const folder of [system, join(project, "src"), writable, outside]) {
     mkdirSync(folder, { recursive: true });
   }
-  const names = [...Object.keys(READ_ONLY_COMMANDS), ...UNKNOWN_PROGRAMS, "git"];
+  const names = [...provenPrograms(), ...UNKNOWN_PROGRAMS, "git"];
   for (const name of names) program(join(system, name));
   for (const name of ["a.txt", "b.txt", "src/x.ts", ".env", "server.pem", "name with space"]) {
     writeFileSync(join(project, name), "text\n");
@@ -739,7 +739,7 @@ describe("the table of read-only commands", () => {
   test("every row is met by a command that only reads", () => {
     const firstWords = linesOf(SAFE).map((line) => wordsOf(line));
     const commands = new Set(firstWords.map(([name]) => name));
-    expect(Object.keys(READ_ONLY_COMMANDS).filter((name) => !commands.has(name))).toEqual([]);
+    expect(provenPrograms().filter((name) => !commands.has(name))).toEqual([]);
     const git = firstWords
       .filter(([name]) => name === "git")
       .map((words) =>
@@ -781,7 +781,9 @@ describe("the table of read-only commands", () => {
     const readers = ["cat", "head", "tail", "wc", "sort", "cut", "nl", "od", "base64", "sha256sum"];
     const bad = [".env", "server.pem", "innocent", "out", "/etc/passwd", "../outside/o.txt", "src"];
     const command = fc.constantFrom(...readers).chain((name) => {
-      const flags = (READ_ONLY_COMMANDS[name]?.flags ?? "-").split(/\s+/);
+      const flags = [...programTable(name, "proven").options.values()]
+        .filter(({ value }) => value === "none")
+        .map((option) => option.name);
       const argument = fc.constantFrom("a.txt", "b.txt", "-", "--", "-5", ...flags);
       const some = fc.array(argument, { maxLength: 4 });
       return fc.tuple(fc.constant(name), some, fc.constantFrom(...bad), some);

@@ -4,24 +4,30 @@
 import { lstatSync } from "node:fs";
 import { homedir } from "node:os";
 import type { Places } from "@soong/core";
-import { baseName, isSimpleSedScript, literalPrefix } from "@soong/core/internal";
+import {
+  baseName,
+  isSimpleSedScript,
+  literalPrefix,
+  optionTable,
+  type OptionTable,
+  type ReadArguments,
+} from "@soong/core/internal";
 import { findExecutable, SYSTEM_DIRECTORIES } from "@soong/platform";
 import { isHarmlessGitFormat } from "./git-format.ts";
 import { gitEnvironment } from "./git-environment.ts";
 import { checkRepository } from "./harmless-repository.ts";
 import { isHarmlessAwkProgram, isHarmlessJqFilter } from "./harmless-programs.ts";
 import {
-  hasOneOf,
+  hasFound,
   likeOperands,
   matchArguments,
   type ArgumentCheck,
-  type MatchedArguments,
+  type ArgumentKind,
   type Unproven,
 } from "./match-arguments.ts";
 import { isWithin, ordinaryPath } from "./places-of-command.ts";
 import { READ_ONLY_GIT_COMMANDS } from "./read-only-git-table.ts";
-import type { ArgumentKind, ReadOnlyRule } from "./read-only-rule.ts";
-import { READ_ONLY_COMMANDS } from "./read-only-table.ts";
+import { programTable, PROVEN_ENVIRONMENT } from "./programs.ts";
 import { isTrustedExecutable } from "./trusted-executable.ts";
 import { isDirectory } from "../path/index.ts";
 
@@ -90,25 +96,25 @@ function proveByTable(
   given: readonly string[],
   fits: ArgumentCheck,
 ): Proven {
-  const rule = ownRow(READ_ONLY_COMMANDS, name);
-  if (rule === undefined) return `${JSON.stringify(name)} is not on the list of such commands`;
-  const matched = matchArguments(rule, given, fits);
+  const table = programTable(name, "proven");
+  if (!table.marks.has("proven"))
+    return `${JSON.stringify(name)} is not on the list of such commands`;
+  const matched = matchArguments(table, given, fits);
   if (typeof matched === "string") return matched;
-  return walksThroughAHome(command, rule, matched)
+  return walksThroughAHome(command, table, matched)
     ? "it would list the names below a home or a sensitive directory"
-    : (rule.env ?? {});
+    : (PROVEN_ENVIRONMENT[name] ?? {});
 }
 
 function proveGit(command: CommandToProve, given: readonly string[], fits: ArgumentCheck): Proven {
   const args = given[0] === "--no-pager" ? given.slice(1) : given;
   const words = [args.slice(0, 2).join(" "), args[0] ?? ""];
-  const selected = words.find((word) => ownRow(READ_ONLY_GIT_COMMANDS, word) !== undefined);
+  const selected = words.find((word) => Object.hasOwn(READ_ONLY_GIT_COMMANDS, word));
   if (selected === undefined) {
     return `${JSON.stringify(`git ${args[0] ?? ""}`.trim())} is not on the list of such commands`;
   }
-  const rule = ownRow(READ_ONLY_GIT_COMMANDS, selected) ?? {};
-  const rest = args.slice(selected.split(" ").length);
-  const matched = matchArguments(rule, rest, fits);
+  const table = optionTable(READ_ONLY_GIT_COMMANDS[selected] ?? "");
+  const matched = matchArguments(table, args.slice(selected.split(" ").length), fits);
   if (typeof matched === "string") return matched;
   const repository = checkRepository(command.cwd);
   if (repository.kind === "doubtful") return repository.why;
@@ -119,12 +125,12 @@ function proveGit(command: CommandToProve, given: readonly string[], fits: Argum
 /** Names below a home are listed by `ls -R` and the like, those in ~/.ssh or the agent's home among them (PATH-3, PATH-6). */
 function walksThroughAHome(
   { cwd, env, places }: CommandToProve,
-  rule: ReadOnlyRule,
-  matched: MatchedArguments,
+  table: OptionTable,
+  matched: ReadArguments,
 ): boolean {
-  const { walks } = rule;
-  const operands = likeOperands(rule, matched);
-  if (walks === undefined || (walks !== true && !hasOneOf(matched.options, walks))) return false;
+  const walks = table.marks.get("walks");
+  if (walks === undefined || !hasFound(matched.options, walks)) return false;
+  const operands = likeOperands(table, matched);
   const sensitive = places
     .restrictedGlobs("list")
     .map((glob) => literalPrefix(glob).path)
@@ -206,11 +212,4 @@ function isOrdinaryFile(
   } catch {
     return false;
   }
-}
-
-function ownRow(
-  table: Readonly<Record<string, ReadOnlyRule>>,
-  name: string,
-): ReadOnlyRule | undefined {
-  return Object.hasOwn(table, name) ? table[name] : undefined;
 }

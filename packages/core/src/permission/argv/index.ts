@@ -6,8 +6,9 @@ export { isOfTheSystem, isPlainCommand, isReadingProgram } from "./plain-program
 export { isHarmlessGitKey, readGitConfigArguments } from "./git-commands.ts";
 export { mergeInner, NOT_UNDERSTOOD } from "./known-command.ts";
 export {
+  hasOption,
   optionTable,
-  possibleOptions,
+  optionValues,
   readArguments,
   type FoundOption,
   type OptionTable,

@@ -6,7 +6,8 @@
 //   :KIND  :KIND,REST  what the operands are: all the same, or a first one unlike the rest
 //   @mark  @mark=text  anything else that is known of the program
 //
-// With `@expression`, as find has it, a name is a whole word behind one dash.
+// With `@expression`, as find has it, a name is a whole word behind one dash. Where only a few options of a program are listed, a word
+// may be any that begins with `--word*`, and a name without a dash is an operand.
 
 export interface Option {
   readonly name: string;
@@ -33,15 +34,14 @@ export function optionTable(text: string): OptionTable {
   let operands: readonly string[] = [];
   const isExpression = text.includes("@expression");
   for (const token of text.split(/\s+/)) {
-    const [, names = "", sign = "", kind = ""] =
-      /^([^=?!]*|[=!])(?:([=?!])(.*))?$/.exec(token) ?? [];
+    const [, names = "", sign = "", kind = ""] = /^(!|[^=?!]*)(?:([=?!])(.*))?$/.exec(token) ?? [];
     if (token.startsWith(":")) operands = token.slice(1).split(",");
     else if (token.startsWith("@")) marks.set(names.slice(1), kind);
     else if (token !== "") {
       const all = names
         .split("|")
         .flatMap((name) =>
-          isExpression || name.startsWith("--")
+          isExpression || !/^-[^-]/.test(name)
             ? [name]
             : Array.from(name.slice(1), (letter) => `-${letter}`),
         );
@@ -168,15 +168,33 @@ export interface PossibleOption extends Option {
 export function possibleOptions(table: OptionTable, word: string): PossibleOption[] {
   const [, long, value] = /^(--[^=]+)(?:=(.*))?$/s.exec(word) ?? [];
   return [...table.options.values()].flatMap((option) => {
+    const { name } = option;
     if (long !== undefined) {
-      return option.name.startsWith(long)
-        ? [{ ...option, attached: value, isDoubtful: false }]
-        : [];
+      if (name !== long && table.options.has(long)) return [];
+      const isMeant = name.endsWith("*")
+        ? long.startsWith(name.slice(0, -1))
+        : name.startsWith(long);
+      return isMeant ? [{ ...option, attached: value, isDoubtful: false }] : [];
     }
-    const place =
-      /^-[^-]/.test(word) && option.name.length === 2 ? word.indexOf(option.name.charAt(1), 1) : -1;
+    if (name === word) return [{ ...option, attached: undefined, isDoubtful: false }];
+    const isLetter = /^-[^-]$/.test(name) && /^-[^-]/.test(word) && !table.marks.has("expression");
+    const place = isLetter ? word.indexOf(name.charAt(1), 1) : -1;
     if (place === -1) return [];
     const attached = place === word.length - 1 ? undefined : word.slice(place + 1);
     return [{ ...option, attached, isDoubtful: place > 1 }];
   });
+}
+
+/** Whether one of these options may be among the words; none listed: always. */
+export function hasOption(words: readonly string[], list: string): boolean {
+  return list === "" || words.some((word) => possibleOptions(optionTable(list), word).length > 0);
+}
+
+/** The values of these options, attached or the next word. */
+export function optionValues(words: readonly string[], list: string): string[] {
+  return words.flatMap((word, index) =>
+    possibleOptions(optionTable(list), word).map(
+      ({ attached }) => attached ?? words[index + 1] ?? "",
+    ),
+  );
 }
