@@ -1,15 +1,15 @@
 // The page of all commands, made from the program itself: what it says in its help, as one page.
 
-import type { CommandContext } from "../packages/cli/src/command/context.ts";
+import type { CommandContext } from "../packages/cli/src/command/handler.ts";
 import { createProgram } from "../packages/cli/src/command/program.ts";
 
-export type Command = Awaited<ReturnType<typeof createProgram>>;
+export type Command = ReturnType<typeof createProgram>;
 
 /** The program, with nothing behind it but what it says. */
 export function describedProgram(
   told: (text: string) => void = () => {},
   words?: readonly string[],
-): Promise<Command> {
+): Command {
   const output = { line: told, note: () => {}, width: 80 };
   return createProgram({ output } as unknown as CommandContext, () => {}, words);
 }
@@ -18,9 +18,9 @@ export function commandsOf(command: Command): Command[] {
   return [command, ...command.commands.flatMap(commandsOf)];
 }
 
-export async function commandPage(): Promise<string> {
+export function commandPage(): string {
   const told: string[] = [];
-  const [program, ...commands] = commandsOf(await describedProgram((text) => void told.push(text)));
+  const [program, ...commands] = commandsOf(describedProgram((text) => void told.push(text)));
   const helpOf = (command: Command): string => {
     told.length = 0;
     command.outputHelp();

@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { verifies } from "#laws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CommandContext } from "../../packages/cli/src/command/context.ts";
+import type { CommandContext } from "../../packages/cli/src/command/handler.ts";
 import { createProgram } from "../../packages/cli/src/command/program.ts";
 import type { Output } from "../../packages/cli/src/output/index.ts";
 import { bundleCli, recordsOf, type CliBundle } from "./cli-bundle.ts";

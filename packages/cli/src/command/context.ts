@@ -1,23 +1,21 @@
-// What every command is given: the surroundings of the process, and nothing it could not be given in a test.
+// What the code of commands has in common: the home and its config, a runtime, problems of files.
 
+import { resolve } from "node:path";
+import { createRedactor, type Mode, type Redactor } from "@soong/core";
 import { describeProblem, type Problem } from "@soong/platform";
-import type { Redactor } from "@soong/core";
-import type { LoadedConfig } from "../config/index.ts";
-import { EXIT, UsageError, visibleLine, type Output } from "../output/index.ts";
-import type { Interrupts } from "./signals.ts";
+import { agentHome, loadConfig, type LoadedConfig } from "../config/index.ts";
+import { EXIT, UsageError, visible, visibleLine } from "../output/index.ts";
+import {
+  collectSecrets,
+  openRuntime,
+  type Runtime,
+  type RuntimeOptions,
+  type ServerChoice,
+} from "../runtime/index.ts";
+import type { CommandContext } from "./handler.ts";
+import { withInterrupt } from "./signals.ts";
 
-export interface CommandContext {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
-  readonly output: Output;
-  readonly stdin: NodeJS.ReadStream;
-  /** Someone sits there: a question can be put and answered. */
-  readonly isInteractive: boolean;
-  readonly interrupts: Interrupts;
-}
-
-export async function resolveHome({ env }: CommandContext): Promise<string> {
-  const { agentHome } = await import("../config/index.ts");
+export function resolveHome({ env }: Pick<CommandContext, "env">): string {
   try {
     return agentHome(env);
   } catch (error) {
@@ -27,8 +25,7 @@ export async function resolveHome({ env }: CommandContext): Promise<string> {
 
 /** The config of the home; what is odd but no mistake is noted on stderr. */
 export async function loadUserConfig(context: CommandContext): Promise<LoadedConfig> {
-  const { loadConfig } = await import("../config/index.ts");
-  const config = await loadConfig({ home: await resolveHome(context) });
+  const config = await loadConfig({ home: resolveHome(context) });
   for (const warning of config.warnings) {
     context.output.note(`warning: ${visibleLine(describeProblem(warning))}`);
   }
@@ -40,25 +37,80 @@ export async function createHomeRedactor(
   home: string,
   env: CommandContext["env"],
 ): Promise<Redactor> {
-  const [{ createRedactor }, { loadConfig }, { collectSecrets }] = await Promise.all([
-    import("@soong/core"),
-    import("../config/index.ts"),
-    import("../runtime/index.ts"),
-  ]);
   const config = await loadConfig({ home }).catch(() => ({ home }));
   return createRedactor({ secrets: await collectSecrets(config, env) });
 }
 
-/** The problems of documents of the home. Returns the exit code: its author may think that such a file is in use. */
-export function showProblems(
-  output: Output,
-  schema: Parameters<Output["record"]>[0],
+/** Problems of documents of the home. Returns the exit code: its author may think that such a file is in use. */
+export function printProblems(
+  { output, print }: CommandContext,
   problems: readonly Problem[],
-  json: boolean,
 ): number {
   for (const problem of problems) {
-    if (json) output.record(schema, { problem });
-    else output.note(output.noteColours.red(visibleLine(describeProblem(problem))));
+    print({ problem }, () =>
+      output.note(output.noteColours.red(visibleLine(describeProblem(problem)))),
+    );
   }
   return problems.length === 0 ? EXIT.ok : EXIT.failed;
+}
+
+/** What options say of a runtime. */
+export interface RuntimeFlags {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  readonly cwd?: string;
+  readonly mode?: Mode;
+}
+
+/** Opens a runtime as options and config say, and closes it after the work. */
+export async function withRuntime<T>(
+  context: CommandContext,
+  { allow, deny, mode, cwd = "" }: RuntimeFlags,
+  options: Partial<RuntimeOptions>,
+  work: (runtime: Runtime) => Promise<T>,
+): Promise<T> {
+  const { env, output, isInteractive, json } = context;
+  const noteDim = (text: string): void => output.note(output.noteColours.dim(visible(text)));
+  const runtime = await openRuntime({
+    env,
+    cwd: resolve(context.cwd, cwd),
+    config: options.config ?? (await loadUserConfig(context)),
+    flags: { allow, deny, mode },
+    note: noteDim,
+    // Programs are not told: they wait without wondering.
+    onWaiting: (ids) => void (!json && isInteractive && noteDim(describeWaiting(ids))),
+    ...options,
+  });
+  try {
+    return await work(runtime);
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** The same, with its servers there, or waited for as long as the config says (MCP-2). Ctrl-C ends the waiting. */
+export function withReadyRuntime(
+  context: CommandContext,
+  flags: RuntimeFlags,
+  options: Partial<RuntimeOptions>,
+  work: (runtime: Runtime) => Promise<number | void>,
+): Promise<number | void> {
+  return withRuntime(context, flags, options, async (runtime) => {
+    const isInterrupted = await withInterrupt(context, async (signal) => {
+      await runtime.ready(signal);
+      return signal.aborted;
+    });
+    return isInterrupted ? EXIT.interrupted : work(runtime);
+  });
+}
+
+export function describeWaiting(server_ids: readonly string[]): string {
+  const names = server_ids.map(visibleLine).join(", ");
+  return `waiting for the MCP ${server_ids.length === 1 ? "server" : "servers"} ${names}`;
+}
+
+/** Of a tool's name: the server it belongs to, and no other, is connected. */
+export function chooseServers(tool: string | undefined): ServerChoice {
+  const [, only] = /^mcp\.([^.]+)\./.exec(tool ?? "") ?? [];
+  return only === undefined ? "none" : { only };
 }

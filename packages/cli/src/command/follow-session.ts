@@ -3,7 +3,7 @@
 import { boundFact } from "@soong/core";
 import type { Output } from "../output/index.ts";
 import type { StoredSession } from "../runtime/index.ts";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext } from "./handler.ts";
 import { onTermination } from "./signals.ts";
 
 /** One a line, for programs. */

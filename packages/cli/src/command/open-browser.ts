@@ -1,7 +1,7 @@
 // Opens an address in the user's browser, where there is one. Best effort, never needed: the address is on the screen.
 
 import { findProgram, openForUser } from "@soong/platform";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext } from "./handler.ts";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

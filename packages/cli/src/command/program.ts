@@ -1,61 +1,68 @@
-// Everything that can be typed: `soong` itself, and the commands behind it.
+// Everything that can be typed, as commander parses it: made from `COMMANDS`, with the code of each command loaded when
+// it is typed.
 
-import { Command } from "commander";
-import type { CommandContext } from "./context.ts";
-import {
-  addCommands,
-  addHelp,
-  AGENT_OPTION,
-  MODE_OPTION,
-  MODEL_OPTION,
-  RULE_OPTIONS,
-  type CommandLoaders,
-} from "./define-command.ts";
-import type { ConverseOptions } from "./run/converse.ts";
+import { Argument, Command, Option } from "commander";
+import { COMMANDS, type CommandName, type CommandSpec, type ParameterSpec } from "./commands.ts";
+import type { CommandContext, Handler } from "./handler.ts";
 import { VERSION } from "./version.ts";
 
-/** In the order of the help. */
-const COMMANDS: CommandLoaders = {
-  run: () => import("./run/run.ts"),
-  resume: () => import("./run/resume.ts"),
-  call: () => import("./tools/call.ts"),
-  explain: () => import("./tools/explain.ts"),
-  tools: () => import("./tools/tools.ts"),
-  sessions: () => import("./sessions/sessions.ts"),
-  attach: () => import("./live/attach.ts"),
-  inspect: () => import("./inspect/inspect.ts"),
-  grants: () => import("./live/grants.ts"),
-  questions: () => import("./live/questions.ts"),
-  events: () => import("./sessions/events.ts"),
-  replay: () => import("./sessions/replay.ts"),
-  verify: () => import("./sessions/verify.ts"),
-  undo: () => import("./sessions/undo.ts"),
-  rewind: () => import("./sessions/rewind.ts"),
-  tasks: () => import("./tasks/tasks.ts"),
-  agents: () => import("./agents/agents.ts"),
-  skills: () => import("./agents/skills.ts"),
-  memory: () => import("./memory/memory.ts"),
-  mcp: () => import("./mcp/mcp.ts"),
-  demo: () => import("./demo/demo.ts"),
-  init: () => import("./setup/init.ts"),
-  doctor: () => import("./setup/doctor.ts"),
-  completion: () => import("./setup/completion.ts"),
+type Handlers = {
+  readonly [Name in Exclude<CommandName, "mcp" | "memory">]: () => Promise<Handler<Name>>;
+};
+
+const HANDLERS: Handlers = {
+  "": async () => (await import("./run/converse.ts")).converseAtTerminal,
+  run: async () => (await import("./run/run.ts")).runPrompt,
+  resume: async () => (await import("./run/run.ts")).resumeSession,
+  call: async () => (await import("./tools/call.ts")).callTool,
+  explain: async () => (await import("./tools/explain.ts")).explainCallOrPolicy,
+  tools: async () => (await import("./tools/tools.ts")).listTools,
+  "tools check": async () => (await import("./tools/check.ts")).checkToolFiles,
+  sessions: async () => (await import("./sessions/sessions.ts")).listSessions,
+  "sessions rm": async () => (await import("./sessions/sessions.ts")).removeSessions,
+  "sessions search": async () => (await import("./sessions/search.ts")).searchSessions,
+  attach: async () => (await import("./live/attach.ts")).attachToSession,
+  inspect: async () => (await import("./inspect/inspect.ts")).serveInspectorPage,
+  grants: async () => (await import("./live/grants.ts")).listGrants,
+  "grants revoke": async () => (await import("./live/grants.ts")).findAndRevokeGrant,
+  questions: async () => (await import("./live/questions.ts")).listQuestions,
+  "questions answer": async () => (await import("./live/questions.ts")).answerQuestion,
+  events: async () => (await import("./sessions/events.ts")).printEvents,
+  replay: async () => (await import("./sessions/replay.ts")).replayStoredRun,
+  verify: async () => (await import("./sessions/sessions.ts")).verifySessions,
+  undo: async () => (await import("./sessions/undo.ts")).undoCall,
+  rewind: async () => (await import("./sessions/sessions.ts")).rewindSession,
+  tasks: async () => (await import("./tasks/tasks.ts")).showTasks,
+  "tasks drive": async () => (await import("./tasks/drive.ts")).driveStoredTask,
+  "tasks cancel": async () => (await import("./tasks/change-task.ts")).cancelTask,
+  "tasks retry": async () => (await import("./tasks/change-task.ts")).retrySteps,
+  agents: async () => (await import("./setup/documents.ts")).listAgents,
+  skills: async () => (await import("./setup/documents.ts")).listSkills,
+  "memory list": async () => (await import("./setup/memory.ts")).listStoredMemories,
+  "memory extract": async () => (await import("./setup/memory.ts")).extractCandidates,
+  "memory forget": async () => (await import("./setup/memory.ts")).forgetStoredMemory,
+  "mcp list": async () => (await import("./mcp/servers.ts")).listServers,
+  "mcp accept": async () => (await import("./mcp/servers.ts")).acceptChanges,
+  "mcp login": async () => (await import("./mcp/login.ts")).logIn,
+  "mcp logout": async () => (await import("./mcp/login.ts")).logOut,
+  "mcp serve": async () => (await import("./mcp/serve.ts")).serveTools,
+  demo: async () => (await import("./demo/demo.ts")).playDemo,
+  init: async () => (await import("./setup/init.ts")).writeConfig,
+  doctor: async () => (await import("./setup/doctor.ts")).runChecks,
+  completion: async () => (await import("./setup/completion.ts")).printCompletion,
 };
 
 /** As the first word they need every command. */
-const NEED_ALL = ["help", "--help", "-h", "completion"];
+const NEED_ALL = ["help", "--help", "-h"];
 
 /** `words`: what was typed; by default every command is there. */
-export async function createProgram(
-  context: CommandContext,
+export function createProgram(
+  context: Omit<CommandContext, "json" | "print">,
   onEnd: (exitCode: number) => void,
   words: readonly string[] = NEED_ALL,
-): Promise<Command> {
+): Command {
   const { output } = context;
   const program = new Command("soong")
-    .description(
-      "The tool runtime for agents: which tool may be called, whether, when, and what became of it.",
-    )
     .version(VERSION)
     .enablePositionalOptions()
     .exitOverride()
@@ -69,40 +76,84 @@ export async function createProgram(
       getOutHelpWidth: () => output.width,
       getErrHelpWidth: () => output.width,
     })
-    .usage("[options] [command]")
-    .argument("[command...]", "default: a conversation at this terminal");
-  for (const one of [MODEL_OPTION, AGENT_OPTION, MODE_OPTION, ...RULE_OPTIONS]) {
-    program.addOption(one);
-  }
-  addHelp(program, {
-    examples: [
-      "soong",
-      "soong tools",
-      `soong call code.read_file '{"path": "README.md"}'`,
-      "soong doctor",
-    ],
-  });
-  program.action(async ([unknown]: readonly string[], options: ConverseOptions) => {
-    if (unknown !== undefined) await refuseUnknownCommand(program, unknown);
-    const { converseAtTerminal } = await import("./run/converse.ts");
-    onEnd(await converseAtTerminal(context, options));
-  });
+    .usage("[options] [command]");
   program.hook("preSubcommand", (_, command) => {
     const [misplaced] = Object.keys(program.opts());
     if (misplaced === undefined) return;
     program.error(`error: --${misplaced} belongs behind the command, soong ${command.name()}`);
   });
   const needsAll = NEED_ALL.includes(words[0] ?? "");
-  const isWanted = (name: string): boolean => needsAll || words.includes(name);
-  const isHelp = words.some((word) => NEED_ALL.includes(word));
-  await addCommands(program, COMMANDS, { context, onEnd, isHelp, isWanted });
+  for (const name of Object.keys(COMMANDS) as CommandName[]) {
+    const path = name.split(" ");
+    if (needsAll || name === "" || words.includes(path[0] ?? "")) addCommand(name, path);
+  }
   return program;
+
+  function addCommand(name: CommandName, path: readonly string[]): void {
+    const spec: CommandSpec = COMMANDS[name];
+    const parent = path.slice(0, -1).reduce(findCommand, program);
+    const command = name === "" ? program : parent.command(path.at(-1) ?? "");
+    command.description(spec.summary);
+    const names = Object.entries(spec.arguments ?? {}).map(([form, given]) => {
+      const argument = addDetails(new Argument(form), given);
+      command.addArgument(argument);
+      return argument.name();
+    });
+    for (const [flags, given] of Object.entries(spec.options ?? {})) {
+      command.addOption(addDetails(new Option(flags), given));
+    }
+    const examples = spec.examples.map((line) => `  ${line}`);
+    command.addHelpText("after", ["", "Examples:", ...examples].join("\n"));
+    if (spec.notes !== undefined) command.addHelpText("after", `\n${spec.notes}`);
+    if (spec.exitCodes !== undefined) {
+      command.addHelpText("after", `\nExit code: ${spec.exitCodes}.`);
+    }
+    // A group without code of its own prints its help.
+    const load = Object.hasOwn(HANDLERS, name) ? HANDLERS[name as keyof Handlers] : undefined;
+    if (load === undefined) return;
+    command.action(async (...typed: unknown[]) => {
+      const given = Object.fromEntries(names.map((one, at) => [one, typed[at]]));
+      const options = typed[names.length] as { readonly json?: boolean };
+      const [unknown] = name === "" ? (typed[0] as readonly string[]) : [];
+      if (unknown !== undefined) await refuseUnknownCommand(program, unknown);
+      // What commander parsed by the entry is what the handler takes by the same entry.
+      const handle = (await load()) as (...parts: readonly object[]) => Promise<number | void>;
+      const { json = false } = options;
+      const print: CommandContext["print"] = (data, render) => {
+        if (json && spec.record !== undefined) output.record(spec.record, data);
+        else for (const line of [render() ?? []].flat()) output.line(line);
+      };
+      onEnd((await handle({ ...context, json, print }, given, options)) ?? 0);
+    });
+  }
+}
+
+function findCommand(parent: Command, name: string): Command {
+  return parent.commands.find((one) => one.name() === name) ?? parent;
+}
+
+function addDetails<Parameter extends Argument | Option>(
+  parameter: Parameter,
+  given: ParameterSpec,
+): Parameter {
+  const spec = typeof given === "string" ? { says: given } : given;
+  parameter.description = spec.isRepeatable === true ? `${spec.says}; may be repeated` : spec.says;
+  if (spec.choices !== undefined) parameter.choices(spec.choices);
+  if (spec.default !== undefined) parameter.default(spec.default);
+  if (spec.isRepeatable === true) {
+    parameter.argParser((value, before: readonly string[] = []): string[] => [...before, value]);
+  }
+  return parameter;
 }
 
 /** What is no command is a mistake and not a prompt. */
 async function refuseUnknownCommand(program: Command, given: string): Promise<never> {
   const { nearestName } = await import("@soong/schema");
-  const nearest = nearestName(given, Object.keys(COMMANDS));
+  const nearest = nearestName(given, listTopCommands());
   const hint = nearest === undefined ? "" : `\n(Did you mean ${nearest}?)`;
   return program.error(`error: unknown command '${given}'${hint}`);
+}
+
+function listTopCommands(): string[] {
+  return Object.keys(COMMANDS).filter((name) => name !== "" && !name.includes(" "));
 }

@@ -1,22 +1,14 @@
 // From arguments to an exit code: finds the command, runs it, and says in one sentence why it could not.
 
 import { CommanderError } from "commander";
-import {
-  CommandError,
-  createOutput,
-  EXIT,
-  describeFailure,
-  visible,
-  type Output,
-} from "../output/index.ts";
-import type { CommandContext } from "./context.ts";
+import { CommandError, createOutput, EXIT, describeFailure, visible } from "../output/index.ts";
 import { listenForInterrupts } from "./signals.ts";
 import { createProgram } from "./program.ts";
 
 export async function runProgram(args: readonly string[], host: NodeJS.Process): Promise<number> {
   const { env, stdin, stdout, stderr } = host;
   const output = createOutput(stdout, stderr, env);
-  const context: CommandContext = {
+  const context = {
     env,
     cwd: readCwd(host),
     output,
@@ -25,16 +17,22 @@ export async function runProgram(args: readonly string[], host: NodeJS.Process):
     interrupts: listenForInterrupts(host),
   };
   let exitCode: number = EXIT.ok;
-  const program = await createProgram(context, (code) => (exitCode = code), args);
+  const program = createProgram(context, (code) => (exitCode = code), args);
   try {
     await program.parseAsync(args, { from: "user" });
     await output.drained();
     if (output.lost === undefined) return exitCode;
     throw new CommandError(`The output is not complete: ${output.lost}. Look at where it goes.`);
   } catch (error) {
-    if (!(error instanceof CommanderError)) return reportFailure(error, output);
+    const isUsage = error instanceof CommanderError;
+    if (isUsage && error.exitCode === 0) return EXIT.ok;
+    if (isUsage && error.code === "commander.help") return EXIT.usage;
     const command = program.commands.find((one) => one.name() === args[0]);
-    return reportUsageError(error, output, command === undefined ? "" : ` ${command.name()}`);
+    const failure = isUsage
+      ? { message: describeUsageError(error, command?.name()), exitCode: EXIT.usage }
+      : describeFailure(error);
+    output.note(`${output.noteColours.red("soong:")} ${failure.message}`);
+    return failure.exitCode;
   }
 }
 
@@ -47,26 +45,11 @@ function readCwd(host: NodeJS.Process): string {
   }
 }
 
-/** Help and version end here as well, having said what they had to say. */
-function reportUsageError(
-  { exitCode, message, code }: CommanderError,
-  output: Output,
-  command: string,
-): number {
-  if (exitCode === 0) return EXIT.ok;
-  if (code === "commander.help") return EXIT.usage;
+function describeUsageError({ message }: CommanderError, command: string | undefined): string {
   const sentence = visible(message)
     .replace(/^error: /, "")
     .replace(/\n\(Did you mean (.*)\?\)$/s, "; did you mean $1?");
   const end = /[.?]$/.test(sentence) ? "" : ".";
-  output.note(
-    `${output.noteColours.red("soong:")} ${sentence}${end} \`soong${command} --help\` lists what there is.`,
-  );
-  return EXIT.usage;
-}
-
-function reportFailure(error: unknown, output: Output): number {
-  const { message, exitCode } = describeFailure(error);
-  output.note(`${output.noteColours.red("soong:")} ${message}`);
-  return exitCode;
+  const words = ["soong", ...(command === undefined ? [] : [command]), "--help"];
+  return `${sentence}${end} \`${words.join(" ")}\` lists what there is.`;
 }

@@ -28,48 +28,56 @@ export function listenForInterrupts(source: NodeJS.Process): Interrupts {
   };
 }
 
-const CODES: readonly (readonly [NodeJS.Signals, number])[] = [
-  ["SIGHUP", 129],
-  ["SIGTERM", 143],
-];
+interface Interruptible {
+  readonly interrupts: Interrupts;
+}
 
-/** Called once, to end what is under way: a second signal ends the process as it would any other. */
-export function onTermination(listener: (exitCode: number) => void): () => void {
-  const handlers = CODES.map(([signal, code]) => {
-    const handler = (): void => {
-      stop();
-      listener(code);
-    };
-    process.on(signal, handler);
-    return [signal, handler] as const;
-  });
-  return stop;
-
-  function stop(): void {
-    for (const [signal, handler] of handlers) process.off(signal, handler);
+/** Ctrl-C aborts the signal for as long as the work lasts. */
+export async function withInterrupt<T>(
+  { interrupts }: Interruptible,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const interrupted = new AbortController();
+  const stopListening = interrupts.on(() => interrupted.abort("interrupted by the user"));
+  try {
+    return await work(interrupted.signal);
+  } finally {
+    stopListening();
   }
 }
 
-export interface End {
-  /** Resolves to the exit code. */
-  readonly bySignal: Promise<number>;
-  stopListening(): void;
+const CODES = { SIGHUP: 129, SIGTERM: 143 } as const;
+
+/** Called once, to end what is under way: a second signal ends the process as it would any other. */
+export function onTermination(listener: (exitCode: number) => void): () => void {
+  const received = (signal: NodeJS.Signals): void => {
+    stop();
+    listener(CODES[signal as keyof typeof CODES]);
+  };
+  for (const signal of Object.keys(CODES)) process.on(signal, received);
+  return stop;
+
+  function stop(): void {
+    for (const signal of Object.keys(CODES)) process.off(signal, received);
+  }
 }
 
-/** For a command that serves until a signal ends it. */
-export function listenForEnd({ interrupts }: { readonly interrupts: Interrupts }): End {
+/** For a command that serves until a signal ends it: `ended` resolves to the exit code. */
+export async function untilSignal<T>(
+  { interrupts }: Interruptible,
+  work: (ended: Promise<number>) => Promise<T>,
+): Promise<T> {
   let end: (exitCode: number) => void = () => {};
-  const bySignal = new Promise<number>((resolve) => {
+  const ended = new Promise<number>((resolve) => {
     end = resolve;
   });
   const listening = [
     interrupts.on(() => end(EXIT.interrupted)),
-    onTermination((exitCode) => end(exitCode)),
+    onTermination((code) => end(code)),
   ];
-  return {
-    bySignal,
-    stopListening() {
-      for (const stop of listening) stop();
-    },
-  };
+  try {
+    return await work(ended);
+  } finally {
+    for (const stop of listening) stop();
+  }
 }

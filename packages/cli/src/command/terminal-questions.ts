@@ -8,6 +8,7 @@ import { isatty } from "node:tty";
 import type { AskElicitation, AskPermission, PermissionAnswer } from "@soong/core";
 import { inTime } from "@soong/platform";
 import { describeRequest, type Output } from "../output/index.ts";
+import type { CommandContext } from "./handler.ts";
 
 export interface Questions {
   readonly ask: AskPermission;
@@ -15,6 +16,19 @@ export interface Questions {
   readonly elicit: AskElicitation;
   /** Puts a yes-or-no question. No answer is no. */
   confirm(question: string): Promise<boolean>;
+}
+
+/** The user at this terminal is asked about calls, and what tools want to know; without a user no one is. */
+export function createUserQuestions({
+  isInteractive,
+  stdin,
+  output,
+}: Pick<CommandContext, "isInteractive" | "stdin" | "output">): Partial<
+  Pick<Questions, "ask" | "elicit">
+> {
+  if (!isInteractive) return {};
+  const { ask, elicit } = createTerminalQuestions(stdin, output);
+  return { ask, elicit };
 }
 
 /** `edits`: a rule that is kept may be changed first; not where only its place is sent on. */

@@ -9,7 +9,12 @@ export {
   SetupError,
   skillsFolder,
 } from "./home.ts";
-export { openRuntime, type StoredSession, type Runtime } from "./open-runtime.ts";
+export {
+  openRuntime,
+  type StoredSession,
+  type Runtime,
+  type RuntimeOptions,
+} from "./open-runtime.ts";
 export { loadMainAgent } from "./main-agent.ts";
 export { openInstructions } from "./instructions.ts";
 export { openModels } from "./models.ts";

@@ -1,6 +1,6 @@
 import { verifies } from "#laws";
 import { expect, test } from "vitest";
-import { checkPlatform } from "../command/setup/checks.ts";
+import { checkPlatform } from "../command/setup/doctor.ts";
 import { resolvePlaces } from "./places.ts";
 
 test("Windows is told plainly that it does not work there yet, whatever was asked for", async () => {

@@ -5,7 +5,6 @@ import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { isTerminalFact, type Fact } from "@soong/core";
 import type { Store } from "@soong/store";
-import type { DemoStage } from "./stage.ts";
 
 export interface DemoPoint {
   readonly says: string;
@@ -13,7 +12,7 @@ export interface DemoPoint {
 }
 
 export async function checkDemo(
-  { project }: DemoStage,
+  project: string,
   store: Store,
   { run_id, session_id }: { readonly run_id: string; readonly session_id: string },
 ): Promise<DemoPoint[]> {

@@ -1,91 +1,101 @@
-// `soong inspect`: a page on what is kept and what is live, for a browser on this machine (UI-1). It serves until it is
-// told to end.
+// `soong inspect`: a page on what is stored and what is live, for a browser on this machine (UI-1). It serves until a
+// signal ends it.
 
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Inspector } from "@soong/inspector";
+import { InspectorError, type InspectorPorts } from "@soong/inspector";
+import { ReplayError } from "@soong/replay";
 import type { Store } from "@soong/store";
 import { CommandError, UsageError, visible, visibleLine } from "../../output/index.ts";
 import { openHomeStore } from "../../runtime/index.ts";
-import { createHomeRedactor, type CommandContext } from "../context.ts";
-import { listenForEnd } from "../signals.ts";
+import { createHomeRedactor } from "../context.ts";
+import { loadFactTexts } from "../facts.ts";
+import type { Handler } from "../handler.ts";
 import { openPage } from "../open-browser.ts";
-import { openInspectedHome, type InspectedHome } from "./inspected-home.ts";
-import { openPorts } from "./ports.ts";
-import { hasStore } from "../stored.ts";
+import { replayWithConfig } from "../sessions/replay.ts";
+import { untilSignal } from "../signals.ts";
+import { hasStore, openVerifiedSession } from "../stored.ts";
 import { VERSION } from "../version.ts";
-import { JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
-
-export const command: CommandDefinition = {
-  name: "inspect",
-  summary: "serve a page for your browser: runs live, questions, tasks, tools to try",
-  options: [
-    option("--port <n>", "the port on 127.0.0.1; default: any free one"),
-    option("--open", "open it in your browser"),
-    JSON_OPTION,
-  ],
-  examples: ["soong inspect --open", "soong inspect --port 8721"],
-  exitCodes: "1 it cannot be served there, 2 usage error, 130 or 143 ended by a signal",
-  run: inspect,
-};
-
-interface InspectOptions {
-  readonly port?: string;
-  readonly open?: boolean;
-  readonly json?: boolean;
-}
+import { openInspectedHome, withInspectorErrors, type InspectedHome } from "./inspected-home.ts";
+import { openLivePort } from "./live.ts";
+import { openPlayground } from "./playground.ts";
+import { openServersPort } from "./servers.ts";
+import { createTasksPort } from "./tasks.ts";
 
 const MAX_PORT = 65_535;
 
-async function inspect(context: CommandContext, options: InspectOptions): Promise<number> {
-  const { json = false, open = false } = options;
-  const port = parsePort(options);
-  const assets = pageFolder();
-  const place = await openInspectedHome(context);
-  const store = await openInspectedStore(place);
-  const end = listenForEnd(context);
-  const { ports, close } = await openPorts(place, store);
-  try {
-    const { serveInspector } = await import("@soong/inspector");
-    const { home, cwd } = place;
-    const redactor = await createHomeRedactor(home, place.env);
-    const about = { version: VERSION, home, cwd };
-    const served = await serveInspector({ store, ports, assets, port, redactor, ...about }).catch(
-      refuse,
-    );
-    let closePage: (() => Promise<void>) | undefined;
+export const serveInspectorPage: Handler<"inspect"> = async (
+  context,
+  _given,
+  { open = false, port: given = "0" },
+) => {
+  const port = parsePort(given);
+  const assets = findPageFolder();
+  const place = openInspectedHome(context);
+  const { home, cwd, env } = place;
+  // Where nothing was ever stored, an empty store is made for what comes.
+  if (!hasStore(home)) await (await openHomeStore(home)).close();
+  const store = await openHomeStore(home, { readOnly: true });
+  return untilSignal(context, async (ended) => {
+    const live = openLivePort(home);
+    const playground = openPlayground(place, (session_id) => live.attended(session_id));
+    const servers = openServersPort(place);
     try {
-      show(context, served, json);
-      // Not needed: the address is on the screen.
-      if (open) closePage = await openPage(served.url, context).catch(() => undefined);
-      return await end.bySignal;
+      const { serveInspector } = await import("@soong/inspector");
+      const served = await serveInspector({
+        store,
+        ports: {
+          factTexts: await loadFactTexts(),
+          live,
+          tasks: createTasksPort(store, home),
+          playground,
+          servers,
+          whatIf: createWhatIfPort(store, place),
+        },
+        assets,
+        port,
+        redactor: await createHomeRedactor(home, env),
+        version: VERSION,
+        home,
+        cwd,
+      }).catch(refuse);
+      let closePage: (() => Promise<void>) | undefined;
+      try {
+        const { url, port: servedAt } = served;
+        const { output } = context;
+        context.print({ url, port: servedAt, pid: process.pid }, () => {
+          output.line(url);
+          output.note(
+            output.noteColours.dim(
+              "Anyone with this address can answer and call as you. Ctrl-C ends it.",
+            ),
+          );
+        });
+        // Not needed: the address is on the screen.
+        if (open) closePage = await openPage(url, context).catch(() => undefined);
+        return await ended;
+      } finally {
+        await closePage?.();
+        // A page that waits for a call is told how it ended, or that no one is there any more.
+        await Promise.all([served.close(), closePorts()]);
+      }
     } finally {
-      await closePage?.();
-      // A page that waits for a call hears how it ended, or that no one is there any more.
-      await Promise.all([served.close(), close()]);
+      await closePorts();
+      await store.close();
     }
-  } finally {
-    await close();
-    await store.close();
-    end.stopListening();
-  }
-}
 
-function show({ output }: CommandContext, { url, port }: Inspector, json: boolean): void {
-  if (json) output.record("soong.inspect/1", { url, port, pid: process.pid });
-  else {
-    output.line(url);
-    output.note(
-      output.noteColours.dim(
-        "Anyone with this address can answer and call as you. Ctrl-C ends it.",
-      ),
-    );
-  }
-}
+    /** Calls under way are ended and on record; no one is attended any more. */
+    async function closePorts(): Promise<void> {
+      servers.close();
+      await playground.close();
+      live.close();
+    }
+  });
+};
 
 /** 0: any free one. */
-function parsePort({ port = "0" }: InspectOptions): number {
+function parsePort(port: string): number {
   if (/^\d{1,5}$/.test(port) && Number(port) <= MAX_PORT) return Number(port);
   throw new UsageError(
     `--port takes a port from 0 (any free one) to ${MAX_PORT}, not ${visibleLine(port)}.`,
@@ -93,21 +103,33 @@ function parsePort({ port = "0" }: InspectOptions): number {
 }
 
 /** Beside the program, whichever piece of it this is in. */
-function pageFolder(): string {
+function findPageFolder(): string {
   const folder = fileURLToPath(new URL("page/", import.meta.url));
   if (existsSync(join(folder, "index.html"))) return folder;
   throw new CommandError(`The page of the inspector is not in ${folder}. Install soong again.`);
 }
 
-/** Only read; where nothing was ever kept, an empty one is made, for what comes. */
-async function openInspectedStore({ home }: InspectedHome): Promise<Store> {
-  if (!hasStore(home)) {
-    await (await openHomeStore(home)).close();
-  }
-  return openHomeStore(home, { readOnly: true });
-}
-
 function refuse(error: unknown): never {
   const isTold = error instanceof Error && error.cause !== undefined;
   throw isTold ? new CommandError(visible(error.message)) : error;
+}
+
+/** What a stored run would have come to under another config, as `soong replay RUN --config FILE`. */
+function createWhatIfPort(
+  store: Store,
+  { home, cwd }: InspectedHome,
+): NonNullable<InspectorPorts["whatIf"]> {
+  return ({ run_id, config_file }) =>
+    withInspectorErrors(async () => {
+      if (config_file.trim() === "") {
+        throw new InspectorError("bad_request", "Name the config file to try, such as other.toml.");
+      }
+      const file = resolve(cwd, config_file);
+      try {
+        const source = await openVerifiedSession(store, run_id);
+        return { ...(await replayWithConfig({ source, run_id, home, file })), config_file: file };
+      } catch (error) {
+        throw error instanceof ReplayError ? new InspectorError("failed", error.message) : error;
+      }
+    });
 }

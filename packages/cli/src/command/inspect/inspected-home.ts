@@ -1,9 +1,10 @@
 // Where an inspector stands: the home it looks at, and the directory its calls happen in.
 
-import type { LoadedConfig } from "../../config/index.ts";
-import { EXIT, describeFailure, visibleLine } from "../../output/index.ts";
-import { resolveHome, type CommandContext } from "../context.ts";
 import { InspectorError } from "@soong/inspector";
+import { loadConfig, type LoadedConfig } from "../../config/index.ts";
+import { EXIT, describeFailure, visibleLine } from "../../output/index.ts";
+import { resolveHome } from "../context.ts";
+import type { CommandContext } from "../handler.ts";
 
 export interface InspectedHome {
   readonly env: CommandContext["env"];
@@ -15,18 +16,15 @@ export interface InspectedHome {
   readonly note: (text: string) => void;
 }
 
-export async function openInspectedHome(context: CommandContext): Promise<InspectedHome> {
+export function openInspectedHome(context: CommandContext): InspectedHome {
   const { env, cwd, output } = context;
-  const home = await resolveHome(context);
+  const home = resolveHome(context);
   const said = new Set<string>();
   return {
     env,
     cwd,
     home,
-    async config() {
-      const { loadConfig } = await import("../../config/index.ts");
-      return loadConfig({ home });
-    },
+    config: () => loadConfig({ home }),
     note(text) {
       if (said.has(text)) return;
       said.add(text);

@@ -1,8 +1,13 @@
 // One live runtime, as the inspector sees it through its socket: what runs there, what it asks, what was granted in it.
 // Kept up to date while it lives; it is never waited for longer than it is asked.
 
-import type { AnswerGiven, GrantRow, LiveSession, Question } from "@soong/inspector";
-import { InspectorError } from "@soong/inspector";
+import {
+  InspectorError,
+  type AnswerGiven,
+  type GrantRow,
+  type LiveSession,
+  type Question,
+} from "@soong/inspector";
 import {
   connectControl,
   type ControlEvent,
@@ -10,13 +15,20 @@ import {
   type ListedQuestion,
 } from "@soong/control";
 import { inTime } from "@soong/platform";
-import { isGrantList, isHello, isQuestion, isSettled } from "./validate-control-messages.ts";
-import { createSettledQuestions } from "./settled-questions.ts";
+import {
+  describeOutcome,
+  isGrantList,
+  isHello,
+  isQuestion,
+  isSettled,
+  type Settled,
+} from "./validate-control-messages.ts";
 
 /** Who answers here, on record as control:inspector. */
 const NAME = "inspector";
 /** One that takes longer is stopped, or too busy to be talked to. */
 export const ANSWER_MS = 5000;
+const REMEMBERED = 200;
 
 export interface SeenRuntime {
   readonly session_id: string;
@@ -43,7 +55,8 @@ export interface SeenRuntime {
 /** Rejects when no one answers there. `changed` is called after each change. */
 export async function seeRuntime(path: string, changed: () => void): Promise<SeenRuntime> {
   const open = new Map<string, ListedQuestion>();
-  const settled = createSettledQuestions();
+  /** Settled a moment ago: an answer that comes too late is told what was said, and by whom. */
+  const settled = new Map<string, Settled>();
   let grants: readonly ListedGrant[] = [];
   let lookedAt: number | undefined;
   let isSilent = false;
@@ -104,11 +117,11 @@ export async function seeRuntime(path: string, changed: () => void): Promise<See
     },
     async answer(question_id, answer) {
       const question = open.get(question_id);
-      if (question === undefined) throw settled.refusal(question_id);
+      if (question === undefined) throw refuseLate(question_id);
       const isFitting = question.kind === "permission" ? "decision" in answer : "action" in answer;
       if (!isFitting) throw misfit(question);
       await asked(client.request("questions.answer", { question_id, ...answer }), () =>
-        settled.refusal(question_id),
+        refuseLate(question_id),
       );
     },
     async revoke(grant_id) {
@@ -135,7 +148,9 @@ export async function seeRuntime(path: string, changed: () => void): Promise<See
     } else if (event.event === "question.settled") {
       if (!isSettled(event.data)) return;
       open.delete(event.data.question_id);
-      settled.add(event.data);
+      settled.set(event.data.question_id, event.data);
+      const [oldest = ""] = settled.keys();
+      if (settled.size > REMEMBERED) settled.delete(oldest);
     } else return;
     changed();
   }
@@ -159,6 +174,11 @@ export async function seeRuntime(path: string, changed: () => void): Promise<See
     } finally {
       lookedAt = undefined;
     }
+  }
+
+  function refuseLate(question_id: string): InspectorError {
+    const outcome = describeOutcome(settled.get(question_id));
+    return new InspectorError("settled", `Too late: ${outcome}.`);
   }
 
   function asQuestion(listed: ListedQuestion): Question {

@@ -14,11 +14,10 @@ import {
 } from "@soong/inspector";
 import { createApprovalBroker } from "@soong/control";
 import { openRuntime, type StoredSession, type Runtime } from "../../runtime/index.ts";
-import { chooseServers } from "../await-servers.ts";
-import { explainCall } from "../tools/explain-call.ts";
-import type { InspectedHome } from "./inspected-home.ts";
-import { withInspectorErrors } from "./inspected-home.ts";
+import { chooseServers } from "../context.ts";
+import { explainCall } from "../tools/explain.ts";
 import { refuseUnknownTool } from "../tools/tool-input.ts";
+import { withInspectorErrors, type InspectedHome } from "./inspected-home.ts";
 
 export interface Playground extends PlaygroundPort {
   /** Ends the calls under way, as Ctrl-C does `soong call`, and waits for their record. */
@@ -57,11 +56,13 @@ export function openPlayground(
           const run = await (await runtime.openEphemeralSession()).startRun();
           const call = { name: tool_name, arguments: JSON.stringify(input) };
           const { explanation, blocked } = await explainCall(run, call);
-          const isAsked = explanation.outcome === "ask";
           return {
             explanation,
-            ...(isAsked ? { session_scope: describeScopes(tool_name, explanation.scopes) } : {}),
-            ...(blocked.length === 0 ? {} : { blocked }),
+            session_scope:
+              explanation.outcome === "ask"
+                ? describeScopes(tool_name, explanation.scopes)
+                : undefined,
+            blocked: blocked.length === 0 ? undefined : blocked,
           };
         }),
       ),
@@ -97,18 +98,7 @@ export function openPlayground(
       throw new InspectorError("failed", message);
     }
     open += 1;
-    const runtime = await openedNow(parts).catch((error: unknown) => {
-      open -= 1;
-      throw error;
-    });
-    await runtime.ready(closing.signal);
-    if (!closing.signal.aborted) return runtime;
-    await closePlayground(runtime);
-    throw new InspectorError("gone", "The inspector is being ended.");
-  }
-
-  async function openedNow(parts: RuntimeParts): Promise<Runtime> {
-    return openRuntime({
+    const runtime = await openRuntime({
       ...parts,
       env,
       cwd,
@@ -116,7 +106,14 @@ export function openPlayground(
       config: await config(),
       // Someone may be there who answers what a server wants to know.
       broker: createApprovalBroker(),
+    }).catch((error: unknown) => {
+      open -= 1;
+      throw error;
     });
+    await runtime.ready(closing.signal);
+    if (!closing.signal.aborted) return runtime;
+    await closePlayground(runtime);
+    throw new InspectorError("gone", "The inspector is being ended.");
   }
 
   async function closePlayground(runtime: Runtime): Promise<void> {
@@ -128,9 +125,8 @@ export function openPlayground(
   }
 
   async function begin(tool_name: string, input: JsonValue): Promise<Called> {
-    const servers = chooseServers(tool_name);
     const runtime = await openPlaygroundRuntime({
-      servers,
+      servers: chooseServers(tool_name),
       agents: /^(agent|internal)\./.test(tool_name),
     });
     try {

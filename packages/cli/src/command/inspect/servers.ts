@@ -1,17 +1,15 @@
 // MCP servers for the page of the inspector: connected to see how they are, and what they changed after it was allowed
 // accepted as it was shown, or not at all (MCP-7). As `soong mcp list` and `soong mcp accept`.
 
-import { messageOf } from "@soong/core";
-import { InspectorError, type ServerList, type ServersPort } from "@soong/inspector";
+import type { ServerList, ServersPort } from "@soong/inspector";
 import {
   openRuntime,
   loadUserServers,
   type Runtime,
   type ServerChoice,
 } from "../../runtime/index.ts";
-import type { InspectedHome } from "./inspected-home.ts";
-import { withInspectorErrors } from "./inspected-home.ts";
-import { findServer } from "../mcp/server.ts";
+import { acceptShown, findServer } from "../mcp/servers.ts";
+import { withInspectorErrors, type InspectedHome } from "./inspected-home.ts";
 
 export interface InspectedServers extends ServersPort {
   /** Ends what still waits for a server. */
@@ -20,13 +18,21 @@ export interface InspectedServers extends ServersPort {
 
 export function openServersPort({ env, cwd, config, note }: InspectedHome): InspectedServers {
   const closing = new AbortController();
-  /** Whoever asks while servers are being asked hears the same. */
+  /** A second request while servers are being asked gets the same answer. */
   let listing: Promise<ServerList> | undefined;
 
   return {
     list() {
       listing ??= withInspectorErrors(() =>
-        during("all", async ({ mcp }) => ({ servers: listServerRows(mcp) })),
+        during("all", async ({ mcp }) => ({
+          servers: (mcp?.status() ?? []).map(({ server_id, state, message, tools }) => ({
+            server_id,
+            state,
+            tools: tools.length,
+            changes: mcp?.changes(server_id) ?? [],
+            message,
+          })),
+        })),
       ).finally(() => {
         listing = undefined;
       });
@@ -39,10 +45,7 @@ export function openServersPort({ env, cwd, config, note }: InspectedHome): Insp
         findServer(entries, server_id, now);
         return during({ only: server_id }, async ({ mcp }) => {
           if (mcp === undefined) throw new Error(`the server ${server_id} was not opened`);
-          const accepted = await mcp.accept(server_id, shown).catch((error: unknown) => {
-            throw new InspectorError("failed", `Nothing was accepted: ${messageOf(error)}.`);
-          });
-          return { accepted };
+          return { accepted: await acceptShown(mcp, server_id, shown) };
         });
       }),
     close: () => closing.abort(),
@@ -60,15 +63,4 @@ export function openServersPort({ env, cwd, config, note }: InspectedHome): Insp
       await runtime.close();
     }
   }
-}
-
-function listServerRows(mcp: Runtime["mcp"]): ServerList["servers"] {
-  const statuses = mcp?.status() ?? [];
-  return statuses.map(({ server_id, state, message, tools }) => ({
-    server_id,
-    state,
-    tools: tools.length,
-    changes: mcp?.changes(server_id) ?? [],
-    message,
-  }));
 }

@@ -66,3 +66,13 @@ function hasFields(
     lists.every((name) => Array.isArray(said[name]))
   );
 }
+
+/** What became of a question, for an answer that no one waits for. */
+export function describeOutcome(settled: Settled | undefined): string {
+  if (settled === undefined) return "this question was answered already, or its call is gone";
+  const { outcome, answered_by = "someone else", decision, action } = settled;
+  if (outcome === "cancelled") return "the call is gone, or did not wait any longer";
+  if (outcome === "nobody") return "no one was there to answer, so it was denied";
+  const answer = decision ?? action;
+  return `${answered_by} has answered${answer === undefined ? "" : ` ${answer.replaceAll("_", " ")}`}`;
+}

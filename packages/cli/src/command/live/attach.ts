@@ -1,74 +1,52 @@
 // `soong attach`: a second terminal for a session that is live (CLI-8). It shows what the run does and answers its
 // questions; leaving it leaves the run as it is.
 
-import type { Fact } from "@soong/core";
-import type { Store } from "@soong/store";
 import {
   connectControl,
   type ControlClient,
   type ControlEvent,
   type LiveRuntime,
 } from "@soong/control";
-import { CommandError, EXIT, UsageError, visibleLine, type Output } from "../../output/index.ts";
-import { openProgramView } from "./attach-program.ts";
-import { openTerminalView } from "./attach-terminal.ts";
-import type { CommandContext } from "../context.ts";
-import { withReadOnlyStore } from "../stored.ts";
+import { CommandError, UsageError, visibleLine, type Output } from "../../output/index.ts";
+import type { CommandContext, Handler } from "../handler.ts";
+import { withInterrupt } from "../signals.ts";
+import { readFactPages, withReadOnlyStore } from "../stored.ts";
+import { openProgramView, openTerminalView } from "./attach-views.ts";
 import { isGone, liveRuntimes, rethrowUnlessGone } from "./live-runtimes.ts";
-import { argument, option, type CommandDefinition } from "../define-command.ts";
 
-export const command: CommandDefinition = {
-  name: "attach",
-  summary: "watch a live session, and answer its questions from here",
-  arguments: [argument("[session]", "id or unique prefix; default: the only live session")],
-  options: [option("--json", "records for programs, which answer in lines of JSON on stdin")],
-  examples: ["soong attach", "soong attach session_0abc --json"],
-  run: attachToSession,
-};
-
-interface AttachOptions {
-  readonly json?: boolean;
-}
-
-async function attachToSession(
-  context: CommandContext,
-  session: string | undefined,
-  { json = false }: AttachOptions,
-): Promise<number> {
-  const { output, interrupts } = context;
+export const attachToSession: Handler<"attach"> = async (context, { session }, { json }) => {
+  const { output } = context;
   const runtime = pickRuntime(output, await liveRuntimes(context), session);
   const after = await findFirstSeq(context, runtime);
-  const leaving = new AbortController();
   const waiting: ControlEvent[] = [];
   let take = (event: ControlEvent): void => void waiting.push(event);
   const client = await connectTo(runtime, (event) => take(event));
-  const stopListening = interrupts.on(() => leaving.abort());
+  const leaving = new AbortController();
   leaving.signal.addEventListener("abort", () => client.close());
   try {
-    const open = json ? openProgramView : openTerminalView;
-    const view = await open(context, { runtime, client, left: leaving.signal });
-    let last = after;
-    take = (event) => {
-      if (event.event === "fact") last = event.data.seq;
-      view.event(event);
-      if (output.isClosed) leaving.abort();
-      else void yieldTo(output, client);
-    };
-    for (const event of waiting.splice(0)) take(event);
-    await client.request("facts.follow", { after }).catch(rethrowUnlessGone);
-    await client.closed;
-    if (!leaving.signal.aborted) {
-      await showRemaining(context, runtime, last, (fact) =>
-        view.event({ event: "fact", data: fact }),
-      );
-    }
-    view.end(leaving.signal.aborted ? "left" : "ended");
-    return EXIT.ok;
+    await withInterrupt(context, async (interrupted) => {
+      interrupted.addEventListener("abort", () => leaving.abort());
+      const open = json === true ? openProgramView : openTerminalView;
+      const view = await open(context, { runtime, client, left: leaving.signal });
+      let last = after;
+      take = (event) => {
+        if (event.event === "fact") last = event.data.seq;
+        view.event(event);
+        if (output.isClosed) leaving.abort();
+        else void yieldTo(output, client);
+      };
+      for (const event of waiting.splice(0)) take(event);
+      await client.request("facts.follow", { after }).catch(rethrowUnlessGone);
+      await client.closed;
+      if (!leaving.signal.aborted) {
+        await readRemaining(context, runtime, last, (event) => view.event(event));
+      }
+      view.end(leaving.signal.aborted ? "left" : "ended");
+    });
   } finally {
-    stopListening();
     client.close();
   }
-}
+};
 
 function pickRuntime(
   output: Output,
@@ -96,54 +74,43 @@ async function connectTo(
   { path, hello }: LiveRuntime,
   onEvent: (event: ControlEvent) => void,
 ): Promise<ControlClient> {
-  try {
-    return await connectControl(path, { onEvent });
-  } catch (error) {
-    if (!isGone(error)) throw new CommandError((error as Error).message);
+  return connectControl(path, { onEvent }).catch((error: unknown) => {
     throw new CommandError(
-      `The session ${hello.session_id} has just ended; \`soong resume ${hello.session_id}\` continues it.`,
+      isGone(error)
+        ? `The session ${hello.session_id} has just ended; \`soong resume ${hello.session_id}\` continues it.`
+        : (error as Error).message,
     );
-  }
+  });
 }
 
 /** Shows a run from its first fact; without one under way, what comes from now on. */
-async function findFirstSeq(context: CommandContext, { hello }: LiveRuntime): Promise<number> {
-  return withReadOnlyStore(
-    context,
-    async (store: Store) => {
-      const found = await Promise.all(hello.runs.map(({ run_id }) => store.findRun(run_id)));
-      const firsts = found.flatMap((run) => (run === undefined ? [] : [run.first_seq]));
-      if (firsts.length > 0) return Math.min(...firsts) - 1;
-      const reader = await store.readSession(hello.session_id);
-      return (await reader.record()).last_seq;
-    },
-    () => 0,
-  );
+function findFirstSeq(context: CommandContext, { hello }: LiveRuntime): Promise<number> {
+  const noneStored = (): number => 0;
+  return withReadOnlyStore<number>(context, noneStored, async (store) => {
+    const found = await Promise.all(hello.runs.map(({ run_id }) => store.findRun(run_id)));
+    const firsts = found.flatMap((run) => (run === undefined ? [] : [run.first_seq]));
+    if (firsts.length > 0) return Math.min(...firsts) - 1;
+    const reader = await store.readSession(hello.session_id);
+    return (await reader.record()).last_seq;
+  });
 }
 
-const PAGE = 500;
-
 /** What the runtime could not say any more when it ended. */
-async function showRemaining(
+function readRemaining(
   context: CommandContext,
   { hello }: LiveRuntime,
   after: number,
-  show: (fact: Fact) => void,
+  onEvent: (event: ControlEvent) => void,
 ): Promise<void> {
-  await withReadOnlyStore(
-    context,
-    async (store) => {
-      const reader = await store.readSession(hello.session_id);
-      for (let seen = after; ;) {
-        const facts = await reader.facts({ after: seen, limit: PAGE });
-        for (const fact of facts) show(fact);
-        await context.output.drained();
-        seen = facts.at(-1)?.seq ?? seen;
-        if (facts.length < PAGE || context.output.isClosed) return;
-      }
-    },
-    () => {},
-  );
+  const noneStored = (): void => {};
+  return withReadOnlyStore<void>(context, noneStored, async (store) => {
+    const reader = await store.readSession(hello.session_id);
+    for await (const page of readFactPages(reader, { after })) {
+      for (const data of page) onEvent({ event: "fact", data });
+      await context.output.drained();
+      if (context.output.isClosed) return;
+    }
+  });
 }
 
 /** A slow screen slows what is read, and nothing else. */

@@ -1,61 +1,53 @@
-// `soong grants`: what was allowed "for this session" in the sessions that are live (CLI-7).
+// `soong grants`: what was allowed "for this session" in the sessions that are live, and taking it back (CLI-7).
 
-import type { ListedGrant, LiveRuntime } from "@soong/control";
-import { EXIT, visibleLine, wrap, type Output } from "../../output/index.ts";
-import type { CommandContext } from "../context.ts";
+import { CommandError, visibleLine, wrap } from "../../output/index.ts";
+import type { Handler } from "../handler.ts";
 import { liveRuntimes, withClient } from "./live-runtimes.ts";
-import { JSON_OPTION, type CommandDefinition } from "../define-command.ts";
 
-export const command: CommandDefinition = {
-  name: "grants",
-  summary: `list what was allowed "for this session" in the live sessions`,
-  options: [JSON_OPTION],
-  examples: ["soong grants", "soong grants revoke grant_0abc"],
-  subcommands: { revoke: () => import("./grants-revoke.ts") },
-  run: listGrants,
-};
-
-interface GrantsOptions {
-  readonly json?: boolean;
-}
-
-async function listGrants(
-  context: CommandContext,
-  { json = false }: GrantsOptions,
-): Promise<number> {
-  const { output } = context;
+export const listGrants: Handler<"grants"> = async (context) => {
+  const { output, print } = context;
+  const { bold, dim } = output.colours;
   const live = await liveRuntimes(context);
   let count = 0;
   for (const runtime of live) {
     const { pid, project } = runtime.hello;
-    for (const grant of await fetchGrants(runtime)) {
+    // None, when it has ended since.
+    const listed = await withClient(runtime, (client) => client.request("grants.list", {}));
+    for (const grant of listed?.grants ?? []) {
       count += 1;
-      if (json) output.record("soong.grants/1", { pid, project, ...grant });
-      else showGrant(output, runtime, grant);
+      print({ pid, project, ...grant }, () => {
+        const { grant_id, tool_name, covers, granted_at, granted_by } = grant;
+        const given = `given ${granted_at} by ${granted_by}, asked about ${grant.tool_call_id}`;
+        const where = `in ${grant.session_id}, ${project} (process ${pid})`;
+        return [
+          `${bold(visibleLine(grant_id))}  ${visibleLine(tool_name)}`,
+          ...wrap(visibleLine(covers), output.width, "    "),
+          ...[given, where].map((text) => dim(`    ${visibleLine(text)}`)),
+        ];
+      });
     }
   }
+  const sessions = live.length === 1 ? "one session that is" : `${live.length} sessions that are`;
   if (live.length === 0) output.note("No session is live, so nothing is granted.");
-  else if (count === 0)
-    output.note(`Nothing is granted in the ${countSessions(live.length)} live.`);
-  return EXIT.ok;
-}
+  else if (count === 0) output.note(`Nothing is granted in the ${sessions} live.`);
+};
 
-/** None, when it has ended since. */
-async function fetchGrants(runtime: LiveRuntime): Promise<readonly ListedGrant[]> {
-  const listed = await withClient(runtime, (client) => client.request("grants.list", {}));
-  return listed?.grants ?? [];
-}
-
-function showGrant(output: Output, { hello }: LiveRuntime, grant: ListedGrant): void {
-  const { bold, dim } = output.colours;
-  const { grant_id, tool_name, covers, granted_at, granted_by, tool_call_id, session_id } = grant;
-  output.line(`${bold(visibleLine(grant_id))}  ${visibleLine(tool_name)}`);
-  for (const line of wrap(visibleLine(covers), output.width, "    ")) output.line(line);
-  const given = `given ${granted_at} by ${granted_by}, asked about ${tool_call_id}`;
-  const where = `in ${session_id}, ${hello.project} (process ${hello.pid})`;
-  for (const text of [given, where]) output.line(dim(`    ${visibleLine(text)}`));
-}
-
-function countSessions(count: number): string {
-  return count === 1 ? "one session that is" : `${count} sessions that are`;
-}
+export const findAndRevokeGrant: Handler<"grants revoke"> = async (context, { id: grant_id }) => {
+  for (const runtime of await liveRuntimes(context)) {
+    const answer = await withClient(runtime, (client) =>
+      client.request("grants.revoke", { grant_id }),
+    ).catch((error: unknown) => {
+      if ((error as { code?: unknown }).code !== "not_found") throw error;
+    });
+    if (answer === undefined) continue;
+    const { pid, project } = runtime.hello;
+    const { grant } = answer;
+    return context.print(
+      { pid, project, ...grant },
+      () => `revoked ${visibleLine(grant.grant_id)}: ${visibleLine(grant.covers)}`,
+    );
+  }
+  throw new CommandError(
+    `No live session has the grant ${visibleLine(grant_id)}. \`soong grants\` lists what there is.`,
+  );
+};

@@ -5,11 +5,11 @@ import {
   hasControlSockets,
   listLiveRuntimes,
   type ControlClient,
-  type ControlEvent,
   type LiveRuntime,
 } from "@soong/control";
 import { CommandError, visibleLine } from "../../output/index.ts";
-import { resolveHome, type CommandContext } from "../context.ts";
+import { resolveHome } from "../context.ts";
+import type { CommandContext } from "../handler.ts";
 
 /** What is there and does not answer is noted. */
 export async function liveRuntimes(context: CommandContext): Promise<readonly LiveRuntime[]> {
@@ -18,9 +18,8 @@ export async function liveRuntimes(context: CommandContext): Promise<readonly Li
       "Live sessions cannot be reached on Windows yet; use the terminal they run in.",
     );
   }
-  const home = await resolveHome(context);
   try {
-    const { live, problems } = await listLiveRuntimes(home);
+    const { live, problems } = await listLiveRuntimes(resolveHome(context));
     for (const problem of problems) context.output.note(visibleLine(problem));
     return live;
   } catch (error) {
@@ -42,8 +41,8 @@ export async function withClient<T>(
       client.close();
     }
   } catch (error) {
-    if (isGone(error)) return undefined;
-    throw error;
+    rethrowUnlessGone(error);
+    return undefined;
   }
 }
 
@@ -54,19 +53,4 @@ export function isGone(error: unknown): boolean {
 
 export function rethrowUnlessGone(error: unknown): void {
   if (!isGone(error)) throw error;
-}
-
-/** A live session that a command is attached to. */
-export interface Attached {
-  readonly runtime: LiveRuntime;
-  readonly client: ControlClient;
-  /** Aborted when the command leaves. */
-  readonly left: AbortSignal;
-}
-
-/** Shows it: at a terminal, or as records for a program. */
-export interface AttachedView {
-  event(event: ControlEvent): void;
-  /** The session has ended, or we leave it. */
-  end(how: "ended" | "left"): void;
 }

@@ -1,46 +1,124 @@
-// `soong questions`: the open questions, also those of a runtime that is gone (PERM-20).
+// `soong questions`: the open questions, also those of a runtime that is gone, and answering one (PERM-20). A yes needs a
+// terminal, and the whole question on it (PERM-19): a command that a model runs cannot answer for the user.
 
+import type { JsonObject } from "@soong/core";
+import { asJson } from "@soong/schema";
 import type { QuestionRecord, Store } from "@soong/store";
-import { readStoredRequest } from "@soong/control";
-import { EXIT, visibleLine } from "../../output/index.ts";
-import { resolveHome, createHomeRedactor, type CommandContext } from "../context.ts";
-import { withReadOnlyStore } from "../stored.ts";
-import { JSON_OPTION, type CommandDefinition } from "../define-command.ts";
+import { describeAnswer, readStoredRequest } from "@soong/control";
+import { CommandError, describeRequest, UsageError, visibleLine } from "../../output/index.ts";
+import { resolveHome, createHomeRedactor } from "../context.ts";
+import type { Handler } from "../handler.ts";
+import { withReadOnlyStore, withStore } from "../stored.ts";
+import { createTerminalQuestions } from "../terminal-questions.ts";
 
-export const command: CommandDefinition = {
-  name: "questions",
-  summary: "list the open questions, also those of a runtime that was stopped",
-  options: [JSON_OPTION],
-  examples: ["soong questions", "soong questions answer ask_0abc"],
-  subcommands: { answer: () => import("./questions-answer.ts") },
-  run: listQuestions,
-};
-
-async function listQuestions(
-  context: CommandContext,
-  { json = false }: { readonly json?: boolean },
-): Promise<number> {
-  const { output } = context;
-  const redactor = await createHomeRedactor(await resolveHome(context), context.env);
-  const open = await withReadOnlyStore<QuestionRecord[]>(context, openQuestions, () => []);
-  for (const question of open) {
-    if (json) output.record("soong.questions/1", redactor.value(question));
-    else showQuestion(redactor.value(question));
+export const listQuestions: Handler<"questions"> = async (context) => {
+  const { output, json, print } = context;
+  const { bold, dim } = output.colours;
+  const redactor = await createHomeRedactor(resolveHome(context), context.env);
+  const noneStored = (): QuestionRecord[] => [];
+  const open = await withReadOnlyStore<QuestionRecord[]>(context, noneStored, async (store) =>
+    (await store.questions().list()).filter(({ state }) => state === "open"),
+  );
+  for (const stored of open) {
+    const question = redactor.value(stored);
+    print(question, () => {
+      const { request } = readStoredRequest(question);
+      const { reason, message } = request as { reason?: string; message?: string };
+      return [
+        `${bold(visibleLine(question.question_id))}  ${visibleLine(question.tool_name)}`,
+        `    ${visibleLine(reason ?? message ?? "")}`,
+        dim(`    asked ${question.asked_at} in ${visibleLine(question.session_id)}`),
+      ];
+    });
   }
   if (open.length === 0 && !json) output.note("No question is open.");
-  return EXIT.ok;
+};
 
-  function showQuestion(question: QuestionRecord): void {
-    const { bold, dim } = output.colours;
-    const { question_id, tool_name, session_id, asked_at } = question;
-    output.line(`${bold(visibleLine(question_id))}  ${visibleLine(tool_name)}`);
-    const { request } = readStoredRequest(question);
-    const { reason, message } = request as { reason?: string; message?: string };
-    output.line(`    ${visibleLine(reason ?? message ?? "")}`);
-    output.line(dim(`    asked ${asked_at} in ${visibleLine(session_id)}`));
+const DECISIONS = new Map([
+  ["allow", "allow_once"],
+  ["session", "allow_for_session"],
+  ["deny", "deny"],
+] as const);
+const TERMINAL = "terminal";
+const NEVER = { signal: new AbortController().signal };
+
+/** Without a decision the question is put at the terminal. */
+export const answerQuestion: Handler<"questions answer"> = async (
+  context,
+  { id, decision },
+  { reason },
+) => {
+  const { output, stdin } = context;
+  const chosen = DECISIONS.get(decision as "allow");
+  if (decision !== undefined && chosen === undefined) {
+    throw new UsageError(`The answer is allow, session or deny, and not ${visibleLine(decision)}.`);
   }
+  if (chosen !== "deny" && !context.isInteractive) {
+    throw new UsageError(
+      "A yes needs a terminal, where the question is shown whole. `deny` works without one.",
+    );
+  }
+  await withStore(context, async (store) => {
+    const question = await findQuestion(store, id);
+    const { session_id, question_id } = question;
+    const answer = await chooseAnswer(question);
+    const { taken, question: kept } = await store.questions().answer(session_id, question_id, {
+      answer,
+      answered_by: TERMINAL,
+      answered_at: new Date().toISOString(),
+    });
+    if (!taken) throw new CommandError(describeSettled(kept));
+    output.line(`answered ${visibleLine(question_id)}: ${describeAnswer(answer)}`);
+    output.note(
+      output.noteColours.dim(
+        `A live session uses it now; if it is gone, \`soong resume ${visibleLine(session_id)}\` does, unless the plan has changed.`,
+      ),
+    );
+  });
+
+  async function chooseAnswer(question: QuestionRecord): Promise<JsonObject> {
+    const stored = readStoredRequest(question);
+    const { ask, elicit } = createTerminalQuestions(stdin, output);
+    if (stored.kind === "elicitation") {
+      if (chosen === "deny") return { action: "decline" };
+      if (chosen !== undefined) throw new UsageError("This question wants words, and not a yes.");
+      return asJson(await elicit(stored.request, NEVER));
+    }
+    const why: JsonObject = reason === undefined ? {} : { reason };
+    if (chosen === "deny") return { decision: chosen, answered_by: TERMINAL, ...why };
+    if (!stored.shows_all) {
+      throw new CommandError(
+        `What this call would do is not kept, because it is sensitive or very long, so it can only be denied here. \`soong resume ${visibleLine(question.session_id)}\` asks again and shows it.`,
+      );
+    }
+    const shown = stored.request;
+    if (chosen === undefined) return asJson(await ask(shown, NEVER));
+    if (chosen === "allow_for_session" && shown.scopes.length === 0) {
+      throw new UsageError(visibleLine(shown.session_scope));
+    }
+    output.note(describeRequest(shown, output.noteColours, { columns: output.width }).text);
+    return { decision: chosen, answered_by: TERMINAL, ...why };
+  }
+};
+
+/** By its id or the beginning of it, among those that are open; else by what became of it. */
+async function findQuestion(store: Store, id: string): Promise<QuestionRecord> {
+  const open = await store.questions().list();
+  const meant = open.filter(({ question_id }) => question_id === id);
+  const found = meant.length > 0 ? meant : open.filter((one) => one.question_id.startsWith(id));
+  const [question, another] = found;
+  if (another !== undefined) {
+    throw new CommandError(`Several questions begin with ${visibleLine(id)}; give more of the id.`);
+  }
+  if (question?.state === "open") return question;
+  if (question !== undefined) throw new CommandError(describeSettled(question));
+  throw new CommandError(
+    `No open question has the id ${visibleLine(id)}: it was answered, or its call is gone. \`soong questions\` lists those that are open.`,
+  );
 }
 
-async function openQuestions(store: Store): Promise<QuestionRecord[]> {
-  return (await store.questions().list()).filter(({ state }) => state === "open");
+function describeSettled(question: QuestionRecord | undefined): string {
+  const { answer, answered_by = "someone" } = question ?? {};
+  if (answer === undefined) return "This question is not open any more: its call is gone.";
+  return `This question was answered already, by ${visibleLine(answered_by)} (${describeAnswer(answer)}).`;
 }

@@ -1,60 +1,51 @@
-// `soong mcp login`: the user's login to a remote server (MCP-8). The yes is given in a browser; what comes
-// of it is kept in the home and never shown.
+// `soong mcp login` and `logout`: the user's login to a remote server (MCP-8). The yes is given in a browser; what comes
+// of it is stored in the home and never shown.
 
 import type { McpLoginReport, McpServerEntry } from "@soong/mcp";
 import { EXIT, visibleLine } from "../../output/index.ts";
 import { loginsFolder, loadUserServers } from "../../runtime/index.ts";
-import { loadUserConfig, type CommandContext } from "../context.ts";
-import { findServer } from "./server.ts";
+import { loadUserConfig } from "../context.ts";
+import type { CommandContext, Handler } from "../handler.ts";
 import { openBrowser } from "../open-browser.ts";
-import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
+import { withInterrupt } from "../signals.ts";
+import { findServer } from "./servers.ts";
 
-export const command: CommandDefinition = {
-  name: "login",
-  summary: "log in to a remote server that requires it, in your browser",
-  arguments: [argument("<server>", "its id, as `soong mcp list` lists it")],
-  options: [option("--no-browser", "only print the address to go to"), JSON_OPTION],
-  examples: ["soong mcp login search", "soong mcp login search --no-browser"],
-  exitCodes: "0 logged in, 1 the login failed, 2 usage error, 130 interrupted",
-  run: logIn,
-};
-
-interface McpLoginOptions {
-  readonly json?: boolean;
-  readonly browser?: boolean;
-}
-
-async function logIn(
-  context: CommandContext,
-  server: string,
-  { json = false, browser = true }: McpLoginOptions,
-): Promise<number> {
-  const { output, interrupts } = context;
+export const logIn: Handler<"mcp login"> = async (context, { server }, { browser = true }) => {
+  const { output, isInteractive, print } = context;
   const { entry, home } = await findConfiguredServer(context, server);
   const { logInToServer, openMcpLogins } = await import("@soong/mcp");
-  const interrupted = new AbortController();
-  const stopListening = interrupts.on(() => interrupted.abort());
-  try {
-    const report = await logInToServer(entry, {
-      logins: openMcpLogins(loginsFolder(home)),
-      signal: interrupted.signal,
-      show(url) {
-        output.note(`To log in to ${visibleLine(server)}, go to:\n\n  ${visibleLine(url)}\n`);
-        if (browser && context.isInteractive) openBrowser(url, context);
-      },
-    });
-    if (json) output.record("soong.mcp_login/1", report);
-    else output.line(describe(report));
-    return EXIT.ok;
-  } catch (error) {
-    if (interrupted.signal.aborted) return EXIT.interrupted;
-    throw error;
-  } finally {
-    stopListening();
-  }
-}
+  return withInterrupt(context, async (signal) => {
+    try {
+      const report = await logInToServer(entry, {
+        logins: openMcpLogins(loginsFolder(home)),
+        signal,
+        show(url) {
+          output.note(`To log in to ${visibleLine(server)}, go to:\n\n  ${visibleLine(url)}\n`);
+          if (browser && isInteractive) openBrowser(url, context);
+        },
+      });
+      print(report, () => describeLogin(report));
+      return EXIT.ok;
+    } catch (error) {
+      if (signal.aborted) return EXIT.interrupted;
+      throw error;
+    }
+  });
+};
 
-export async function findConfiguredServer(
+export const logOut: Handler<"mcp logout"> = async (context, { server }) => {
+  const { entry, home } = await findConfiguredServer(context, server);
+  const { logOutOfServer, openMcpLogins } = await import("@soong/mcp");
+  const logins = openMcpLogins(loginsFolder(home));
+  const was_logged_in = await logOutOfServer(entry, { logins });
+  context.print({ server_id: server, was_logged_in }, () =>
+    was_logged_in
+      ? `Logged out of ${visibleLine(server)}.`
+      : `There was no login to ${visibleLine(server)}.`,
+  );
+};
+
+async function findConfiguredServer(
   context: CommandContext,
   server: string,
 ): Promise<{ entry: McpServerEntry; home: string }> {
@@ -63,7 +54,8 @@ export async function findConfiguredServer(
   return { entry: findServer(entries, server, config), home: config.home };
 }
 
-function describe({ server_id, issuer, scopes, expires_at, renewable }: McpLoginReport): string {
+function describeLogin(report: McpLoginReport): string {
+  const { server_id, issuer, scopes, expires_at, renewable } = report;
   const may = scopes.length === 0 ? "" : ` It may: ${scopes.join(", ")}.`;
   const until = expires_at === undefined ? "" : ` until ${new Date(expires_at).toISOString()}`;
   const renewed = renewable

@@ -2,7 +2,7 @@
 // host's config says holds at the next start, too.
 
 import { randomBytes, randomUUID } from "node:crypto";
-import { link, mkdir, open, rm, stat, writeFile, type FileHandle } from "node:fs/promises";
+import { link, mkdir, open, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
 import { gatewayTokenFile } from "../../runtime/index.ts";
@@ -63,22 +63,13 @@ async function read(file: string): Promise<{ token: string; isSeenByOthers: bool
   try {
     const stats = await handle.stat();
     if (stats.isDirectory()) throw new CommandError(`${visibleLine(file)} is a directory.`);
-    const text = await start(handle);
+    let text = "";
+    const stream = handle.createReadStream({ end: MAX_BYTES - 1, autoClose: false });
+    for await (const chunk of stream.setEncoding("utf8")) text += chunk as string;
     return { token: text.trim(), isSeenByOthers: stats.isFile() && (stats.mode & 0o077) !== 0 };
   } finally {
     await handle.close();
   }
-}
-
-async function start(handle: FileHandle): Promise<string> {
-  const bytes = Buffer.alloc(MAX_BYTES);
-  let length = 0;
-  while (length < MAX_BYTES) {
-    const { bytesRead } = await handle.read(bytes, length, MAX_BYTES - length, null);
-    if (bytesRead === 0) break;
-    length += bytesRead;
-  }
-  return bytes.toString("utf8", 0, length);
 }
 
 function unlessMissing(error: NodeJS.ErrnoException): undefined {

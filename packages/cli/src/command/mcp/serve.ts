@@ -1,176 +1,184 @@
-// `soong mcp serve`: the surface of a kept session as an MCP server, for other agents (GATE-1, GATE-2). Over stdio
-// stdout belongs to the protocol; whatever is said to people goes to stderr.
+// `soong mcp serve`: the surface of a stored session as an MCP server, for other agents (GATE-1, GATE-2). Over stdio
+// stdout belongs to the protocol; what is said to people goes to stderr.
 
-import { resolve } from "node:path";
-import { NobodyToAsk, type Mode, type Session } from "@soong/core";
-import type { GatewayBroker, GatewayOptions } from "@soong/mcp";
-import { createApprovalBroker, type ApprovalBroker } from "@soong/control";
-import type { LoadedConfig } from "../../config/index.ts";
+import { NobodyToAsk, type Session } from "@soong/core";
+import { createApprovalBroker } from "@soong/control";
+import type { GatewayOptions } from "@soong/mcp";
 import { EXIT, UsageError, visible, visibleLine } from "../../output/index.ts";
-import { openRuntime, loadUserServers, serversFile } from "../../runtime/index.ts";
-import { loadUserConfig, type CommandContext } from "../context.ts";
-import { listenForEnd } from "../signals.ts";
-import { parseServeAddress, refuseAddress, type ServeAddress } from "./serve-address.ts";
-import { describeHttp, describeStdio, HOST_HELP } from "./serve-config.ts";
-import { openSessionLazily } from "./serve-session.ts";
-import { loadServeToken, type ServeToken } from "./serve-token.ts";
-import { findServer } from "./server.ts";
+import { loadUserServers, serversFile } from "../../runtime/index.ts";
+import { loadUserConfig, withRuntime } from "../context.ts";
+import type { CommandContext, Handler } from "../handler.ts";
+import { untilSignal } from "../signals.ts";
 import { VERSION } from "../version.ts";
-import {
-  MODE_OPTION,
-  option,
-  RULE_OPTIONS,
-  type CommandDefinition,
-  type RuleFlags,
-} from "../define-command.ts";
-
-export const command: CommandDefinition = {
-  name: "serve",
-  summary: "serve these tools to another agent, each call through permission and record",
-  options: [
-    option("--http <port>", "over streamable HTTP on this port, with a token; default: stdio"),
-    option("--host <host>", "the address to listen on; default: 127.0.0.1"),
-    option("--token-file <file>", "where the token is; default: mcp-serve-token in the home"),
-    option("--server <id>", "only this MCP server, under its own names, in its place"),
-    option("--ask <whom>", "about a call: the client and attached terminals, or these only")
-      .choices(["all", "attached"])
-      .default("all"),
-    MODE_OPTION,
-    ...RULE_OPTIONS,
-  ],
-  examples: [
-    "soong mcp serve",
-    "soong mcp serve --server github --allow 'mcp.github.*'",
-    "soong mcp serve --http 8722",
-  ],
-  notes: HOST_HELP,
-  exitCodes: "0 the client has gone, 1 failed, 2 usage error, 130 or 143 ended by a signal",
-  run: serveTools,
-};
-
-interface McpServeOptions extends RuleFlags {
-  readonly http?: string;
-  readonly host?: string;
-  readonly tokenFile?: string;
-  readonly server?: string;
-  /** Who is asked; default: all who are there. */
-  readonly ask?: "all" | "attached";
-  readonly mode?: Mode;
-}
+import { parseServeAddress, refuseAddress, type ServeAddress } from "./serve-address.ts";
+import { loadServeToken, type ServeToken } from "./serve-token.ts";
+import { findServer } from "./servers.ts";
 
 /** Ends when the client is gone, or by a signal; by then its calls, its runs and its servers have ended. */
-async function serveTools(context: CommandContext, options: McpServeOptions): Promise<number> {
+export const serveTools: Handler<"mcp serve"> = async (context, _given, options) => {
   const address = parseServeAddress(options);
   const { env, output } = context;
-  const { allow = [], deny = [], cwd = "", mode, server } = options;
+  const { mode, server } = options;
   const note = (text: string): void => output.note(output.noteColours.dim(visible(text)));
   const config = await loadUserConfig(context);
-  if (server !== undefined) await refuseUnusable(server, env, config);
+  if (server !== undefined) {
+    const { entries } = await loadUserServers(config.home, env, config.values.mcp);
+    if (findServer(entries, server, config).disabled) {
+      throw new UsageError(
+        `The MCP server ${server} is disabled in ${serversFile(config.home)}; take "disabled" out of its entry to serve it.`,
+      );
+    }
+  }
   const token =
     address === undefined ? undefined : await loadServeToken(config.home, options.tokenFile, note);
-  const serve =
-    address === undefined || token === undefined ? serveStdio : serveHttp({ ...address, ...token });
   const broker = createApprovalBroker();
   const { createGatewayBroker } = await import("@soong/mcp");
   const clients = createGatewayBroker({ elicit: denyUnanswered });
-  if (options.ask !== "attached") addClientResponder(broker, clients);
-  const end = listenForEnd(context);
-  try {
-    const runtime = await openRuntime({
-      env,
-      cwd: resolve(context.cwd, cwd),
-      config,
-      flags: { allow, deny, mode },
-      broker,
-      host: clients.host,
-      ...(token === undefined ? {} : { secrets: [{ name: "gateway_token", value: token.token }] }),
-      ...(server === undefined ? {} : { servers: { only: server } }),
-      note,
+  if (options.ask !== "attached") {
+    // The client whose call it is and attached terminals are asked side by side, and the first answer counts: a host that
+    // shows a question does not keep it from a second terminal, and the other is told that it is settled.
+    broker.addResponder({
+      ask: async ({ request }, signal) => clients.ask(request, { signal }),
+      elicit: async ({ request }, signal) => clients.elicit(request, { signal }),
     });
-    try {
-      const open = async () => (await runtime.openSession({ title: makeTitle(options) })).session;
+  }
+  const wish = {
+    config,
+    broker,
+    host: clients.host,
+    secrets: token && [{ name: "gateway_token", value: token.token }],
+    servers: server === undefined ? undefined : { only: server },
+    note,
+    onWaiting() {},
+  };
+  return untilSignal(context, (stopped) =>
+    withRuntime(context, options, wish, async (runtime) => {
+      const of = server === undefined ? "" : ` ${visibleLine(server)}`;
+      const open = async (): Promise<Session> =>
+        (await runtime.openSession({ title: `soong mcp serve${of}` })).session;
       const gateway: GatewayParts = {
         broker: clients,
         server: { name: "soong", version: VERSION },
-        run: mode === undefined ? {} : { mode },
+        run: { mode },
         servers: runtime.mcp,
         only: server,
         onError: (error) => note(`mcp: ${visibleLine(error.message)}`),
       };
-      return await serve(context, gateway, open, end.bySignal);
-    } finally {
-      await runtime.close();
-    }
-  } finally {
-    end.stopListening();
-  }
-}
-
-async function refuseUnusable(
-  server: string,
-  env: CommandContext["env"],
-  config: LoadedConfig,
-): Promise<void> {
-  const { entries } = await loadUserServers(config.home, env, config.values.mcp);
-  if (!findServer(entries, server, config).disabled) return;
-  throw new UsageError(
-    `The MCP server ${server} is disabled in ${serversFile(config.home)}; take "disabled" out of its entry to serve it.`,
+      return address === undefined || token === undefined
+        ? serveStdio(context, gateway, open, stopped)
+        : serveHttp(context, gateway, await open(), { ...address, ...token }, stopped);
+    }),
   );
-}
-
-type GatewayParts = Omit<GatewayOptions, "session">;
-
-/** Serves the session that `open` opens until the client is gone, or `stopped` with an exit code. */
-type Serve = (
-  context: CommandContext,
-  gateway: GatewayParts,
-  open: () => Promise<Session>,
-  stopped: Promise<number>,
-) => Promise<number>;
-
-const serveStdio: Serve = async ({ stdin, output }, gateway, open, stopped) => {
-  const { serveGatewayStdio } = await import("@soong/mcp");
-  const session = openSessionLazily(open);
-  const served = serveGatewayStdio({ ...gateway, session, input: stdin, output: process.stdout });
-  // Whoever typed this waits for something to happen.
-  if (stdin.isTTY) output.note(describeStdio());
-  const exitCode = await Promise.race([served.ended.then(() => EXIT.ok), stopped]);
-  await served.close();
-  return exitCode;
 };
 
-function serveHttp(at: ServeAddress & ServeToken): Serve {
-  return async ({ output }, gateway, open, stopped) => {
-    const { serveGatewayHttp } = await import("@soong/mcp");
-    const session = await open();
-    const served = await serveGatewayHttp({ ...gateway, ...at, session }).catch((error: unknown) =>
-      refuseAddress(error, at),
-    );
-    const { session_id } = session;
-    const isSeen = process.stderr.isTTY;
-    output.note(describeHttp({ ...at, url: served.url, session_id, isSeen }));
-    const exitCode = await stopped;
-    await served.close();
-    return exitCode;
-  };
-}
-
-/**
- * The client whose call it is and whoever is attached are asked side by side, and the first answer counts: a host that
- * shows a question does not keep it from a second terminal, and the other is told that it is settled.
- */
-function addClientResponder(broker: ApprovalBroker, clients: GatewayBroker): void {
-  broker.addResponder({
-    ask: async ({ request }, signal) => clients.ask(request, { signal }),
-    elicit: async ({ request }, signal) => clients.elicit(request, { signal }),
-  });
-}
-
-/** Not a no: whoever is attached may still answer. */
+/** Not a no: an attached terminal may still answer. */
 function denyUnanswered(): never {
   throw new NobodyToAsk("this client cannot show questions");
 }
 
-function makeTitle({ server }: McpServeOptions): string {
-  return server === undefined ? "soong mcp serve" : `soong mcp serve ${visibleLine(server)}`;
+type GatewayParts = Omit<GatewayOptions, "session">;
+
+async function serveStdio(
+  { stdin, output }: CommandContext,
+  gateway: GatewayParts,
+  open: () => Promise<Session>,
+  stopped: Promise<number>,
+): Promise<number> {
+  const { serveGatewayStdio } = await import("@soong/mcp");
+  const session = openSessionLazily(open);
+  const served = serveGatewayStdio({ ...gateway, session, input: stdin, output: process.stdout });
+  // A user who typed this waits for something to happen.
+  if (stdin.isTTY) {
+    output.note(
+      [
+        "This speaks MCP over stdin and stdout, with a host that starts it. Ctrl-C ends it.",
+        "For the config of a host; `soong mcp serve --help` has the form of each:",
+        renderHostConfig({ command: "soong", args: ["mcp", "serve"] }),
+      ].join("\n"),
+    );
+  }
+  const exitCode = await Promise.race([served.ended.then(() => EXIT.ok), stopped]);
+  await served.close();
+  return exitCode;
+}
+
+async function serveHttp(
+  { output }: CommandContext,
+  gateway: GatewayParts,
+  session: Session,
+  at: ServeAddress & ServeToken,
+  stopped: Promise<number>,
+): Promise<number> {
+  const { serveGatewayHttp } = await import("@soong/mcp");
+  const served = await serveGatewayHttp({ ...gateway, ...at, session }).catch((error: unknown) =>
+    refuseAddress(error, at),
+  );
+  const { url } = served;
+  const file = visibleLine(at.tokenFile);
+  // A terminal is read by someone; what is kept in a log has no token in it.
+  const bearer = process.stderr.isTTY ? at.token : `the token in ${file}`;
+  output.note(
+    [
+      `Serving ${visibleLine(session.session_id)} at ${url}. Ctrl-C ends it.`,
+      ...(at.isOpen
+        ? ["warning: other machines can reach it, and nothing on the way there is encrypted."]
+        : []),
+      `The token is kept in ${file}; delete that file to have a new one. For the config of a host:`,
+      renderHostConfig({ type: "http", url, headers: { Authorization: `Bearer ${bearer}` } }),
+    ].join("\n"),
+  );
+  const exitCode = await stopped;
+  await served.close();
+  return exitCode;
+}
+
+function renderHostConfig(entry: object): string {
+  return JSON.stringify({ mcpServers: { soong: entry } }, undefined, 2);
+}
+
+/**
+ * A session that is stored from its first run on. Some hosts start the program once only to see which protocol it speaks;
+ * of that nothing needs to be stored.
+ */
+function openSessionLazily(open: () => Promise<Session>): GatewayOptions["session"] {
+  let opening: Promise<Session> | undefined;
+  let opened: (session: Session) => void = () => {};
+  const session = new Promise<Session>((resolve) => {
+    opened = resolve;
+  });
+
+  return {
+    async startRun(options) {
+      opening ??= open().catch((error: unknown) => {
+        // The next one asks anew.
+        opening = undefined;
+        throw error;
+      });
+      const here = await opening;
+      opened(here);
+      return here.startRun(options);
+    },
+    facts(options) {
+      let end: (none: undefined) => void = () => {};
+      const ended = new Promise<undefined>((resolve) => {
+        end = resolve;
+      });
+      let facts: ReturnType<Session["facts"]> | undefined;
+      return {
+        async next() {
+          facts ??= (await Promise.race([session, ended]))?.facts(options);
+          return facts === undefined ? { done: true, value: undefined } : facts.next();
+        },
+        // Can be ended before there are any.
+        async return() {
+          end(undefined);
+          await facts?.return?.();
+          return { done: true, value: undefined };
+        },
+        [Symbol.asyncIterator]() {
+          return this;
+        },
+      };
+    },
+  };
 }

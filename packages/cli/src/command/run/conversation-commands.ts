@@ -3,12 +3,12 @@
 
 import { modelFromEnvironment } from "@soong/agent";
 import type { LoadedConfig } from "../../config/index.ts";
-import type { SharedCommands, UndoPrompt } from "../../conversation/index.ts";
-import { createOutput, fit, visibleLine, type Output } from "../../output/index.ts";
+import type { SharedCommands } from "../../conversation/index.ts";
+import { createOutput, fit, visibleLine } from "../../output/index.ts";
 import type { Runtime } from "../../runtime/index.ts";
 import type { Terminal } from "../../terminal/index.ts";
-import type { StoredChange } from "../sessions/stored-changes.ts";
-import { showTools } from "../tools/tools.ts";
+import type { CommandContext } from "../handler.ts";
+import { printTools } from "../tools/tools.ts";
 import {
   describeRestored,
   renderUndoDiff,
@@ -50,9 +50,22 @@ export function createSharedCommands({
       const session = await runtime.openEphemeralSession();
       try {
         const run = await session.startRun({ mode });
-        return await captureOutput(terminal.columns, env, (output) => {
-          showTools(output, run, query, false);
+        let text = "";
+        const stream = new Writable({
+          decodeStrings: false,
+          write(chunk: string, _encoding, done) {
+            text += chunk;
+            done();
+          },
         });
+        const screen = Object.assign(stream, { isTTY: true, columns: terminal.columns });
+        const output = createOutput(screen, stream, env);
+        const print: CommandContext["print"] = (_data, render) => {
+          for (const line of [render() ?? []].flat()) output.line(line);
+        };
+        printTools({ output, json: false, print }, run, query);
+        await output.drained();
+        return text.trimEnd();
       } finally {
         await session.close();
       }
@@ -76,38 +89,14 @@ export function createSharedCommands({
     async lastChange() {
       const change = await findChange({ cwd: runtime.roots.project }, await runtime.store());
       await refuseChangedFile(change);
-      return asQuestion(change, runtime);
+      return {
+        question: describeUndo(change),
+        diff: await renderUndoDiff(change),
+        async revert() {
+          const held = runtime.heldSession(change.session_id);
+          return describeRestored(await revertChange(change, await runtime.store(), held));
+        },
+      };
     },
   };
-}
-
-async function asQuestion(change: StoredChange, runtime: Runtime): Promise<UndoPrompt> {
-  return {
-    question: describeUndo(change),
-    diff: await renderUndoDiff(change),
-    async revert() {
-      const held = runtime.heldSession(change.session_id);
-      return describeRestored(await revertChange(change, await runtime.store(), held));
-    },
-  };
-}
-
-/** What a command prints, as text for a screen that has other things on it, too. */
-async function captureOutput(
-  columns: number,
-  env: Readonly<Record<string, string | undefined>>,
-  say: (output: Output) => void,
-): Promise<string> {
-  let text = "";
-  const stream = new Writable({
-    decodeStrings: false,
-    write(chunk: string, _encoding, done) {
-      text += chunk;
-      done();
-    },
-  });
-  const output = createOutput(Object.assign(stream, { isTTY: true, columns }), stream, env);
-  say(output);
-  await output.drained();
-  return text.trimEnd();
 }

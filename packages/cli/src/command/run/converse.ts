@@ -1,28 +1,29 @@
 // `soong` alone, and `soong resume SESSION` without a prompt: a conversation at this terminal (CLI-1). Puts the
 // runtime, the terminal and the parts of other commands together; the conversation module does the talking.
 
-import { resolve } from "node:path";
 import { stdout } from "node:process";
 import { modelFromEnvironment } from "@soong/agent";
-import { systemClock, type Mode } from "@soong/core";
+import { systemClock } from "@soong/core";
 import { within } from "@soong/core/internal";
-import type { LoadedConfig } from "../../config/index.ts";
 import { createApprovalBroker } from "@soong/control";
-import { converse, openingText, openPromptHistory, openTalk } from "../../conversation/index.ts";
+import {
+  converse as runConversation,
+  openingText,
+  openPromptHistory,
+  openTalk,
+} from "../../conversation/index.ts";
 import { UsageError } from "../../output/index.ts";
-import { loadMainAgent, openModels, openRuntime, collectSecrets } from "../../runtime/index.ts";
+import {
+  loadMainAgent,
+  openModels,
+  collectSecrets,
+  type RuntimeOptions,
+} from "../../runtime/index.ts";
 import { openTerminal } from "../../terminal/index.ts";
-import { describeWaiting } from "../await-servers.ts";
-import { loadUserConfig, type CommandContext } from "../context.ts";
-import { createSharedCommands } from "./conversation-commands.ts";
+import { describeWaiting, loadUserConfig, withRuntime } from "../context.ts";
+import type { CommandContext, Handler } from "../handler.ts";
 import { onTermination } from "../signals.ts";
-import type { RuleFlags } from "../define-command.ts";
-
-export interface ConverseOptions extends RuleFlags {
-  readonly model?: string;
-  readonly agent?: string;
-  readonly mode?: Mode;
-}
+import { createSharedCommands } from "./conversation-commands.ts";
 
 /** How long a user who leaves in a hurry waits for the disk. */
 const HURRY_MS = 1000;
@@ -30,52 +31,47 @@ const HURRY_MS = 1000;
 const LEAVING_MS = 1000;
 const USUAL_ROWS = 24;
 
-export async function converseAtTerminal(
+export const converseAtTerminal: Handler<""> = (context, _given, options) =>
+  converse(context, options);
+
+export async function converse(
   context: CommandContext,
-  options: ConverseOptions,
+  options: Parameters<typeof converseAtTerminal>[2],
   resume?: string,
 ): Promise<number> {
   const { env, stdin } = context;
-  if (!isTerminal(context)) {
+  if (!stdin.isTTY || !stdout.isTTY) {
     throw new UsageError(
       'A conversation needs a terminal. `soong run "PROMPT"` works without one, and takes the prompt from stdin, too.',
     );
   }
-  const { allow = [], deny = [], cwd = "" } = options;
   const config = await loadUserConfig(context);
   const definition =
     options.agent === undefined ? undefined : await loadMainAgent(config.home, options.agent);
   const { model = definition?.model, mode = definition?.mode } = options;
-  refuseNoModel(config, context, model);
+  if ((model ?? config.values.model.default ?? modelFromEnvironment(env)) === undefined) {
+    throw new UsageError(
+      "There is no model to talk to: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or name one with --model provider:model. `soong demo` shows Soong at work without any.",
+    );
+  }
   const models = await openModels(config.values, env, model);
   const broker = createApprovalBroker();
   let say = (text: string): void => context.output.note(text);
   const clock = systemClock();
-  const runtime = await openRuntime({
-    env,
-    cwd: resolve(context.cwd, cwd),
+  const leaving = new AbortController();
+  const wish: Partial<RuntimeOptions> = {
     config,
-    flags: { allow, deny, mode },
     broker,
     agents: true,
     hooks: models.flatMap((one) => one.hooks ?? []),
     onWaiting: (server_ids) => say(describeWaiting(server_ids)),
     note: (text) => say(text),
-  });
-  const leaving = new AbortController();
-  try {
+  };
+  return withRuntime(context, { ...options, mode }, wish, async (runtime) => {
     // While the user thinks; what they say first waits for whoever is not there by then.
     void runtime.ready(leaving.signal);
     const { project } = runtime.roots;
-    const talk = await openTalk({
-      runtime,
-      config,
-      env,
-      models,
-      mode,
-      definition,
-      resume,
-    });
+    const talk = await openTalk({ runtime, config, env, models, mode, definition, resume });
     const history = await openPromptHistory(config.home, await collectSecrets(config, env));
     const terminal = openTerminal({ stdin, stdout, env });
     try {
@@ -88,7 +84,7 @@ export async function converseAtTerminal(
           process.exit(exitCode),
         );
       };
-      return await converse({
+      return await runConversation({
         terminal,
         clock,
         talk,
@@ -105,30 +101,12 @@ export async function converseAtTerminal(
         },
       });
     } finally {
+      leaving.abort();
       terminal.close();
       say = (text) => context.output.note(text);
       if (talk.isKept) {
         context.output.note(`\`soong resume ${talk.session_id}\` continues this conversation.`);
       }
     }
-  } finally {
-    leaving.abort();
-    await runtime.close();
-  }
-}
-
-/** Someone sits there and sees what is shown. */
-function isTerminal({ stdin }: Pick<CommandContext, "stdin">): boolean {
-  return stdin.isTTY && stdout.isTTY;
-}
-
-function refuseNoModel(
-  { values }: LoadedConfig,
-  { env }: CommandContext,
-  given: string | undefined,
-): void {
-  if ((given ?? values.model.default ?? modelFromEnvironment(env)) !== undefined) return;
-  throw new UsageError(
-    "There is no model to talk to: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or name one with --model provider:model. `soong demo` shows Soong at work without any.",
-  );
+  });
 }

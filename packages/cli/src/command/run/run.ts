@@ -1,98 +1,67 @@
 // `soong run` and `soong resume`: one prompt through the loop, to its end (CLI-2, CLI-4). Text of the model
 // goes to stdout, what the tools do to stderr; with --json stdout has the facts and nothing else.
 
-import { resolve } from "node:path";
 import { describeUsage, type LoopEvent, type LoopRun, type RunEnd } from "@soong/agent";
-import type { Fact, Mode } from "@soong/core";
+import type { Fact } from "@soong/core";
 import { openLoop } from "../../conversation/index.ts";
 import { EXIT, UsageError, visible, visibleLine, type Output } from "../../output/index.ts";
-import { loadMainAgent, openModels, openRuntime, type StoredSession } from "../../runtime/index.ts";
-import { noteWaiting } from "../await-servers.ts";
-import { loadUserConfig, type CommandContext } from "../context.ts";
+import { loadMainAgent, openModels, type StoredSession } from "../../runtime/index.ts";
+import { loadUserConfig, withRuntime } from "../context.ts";
 import { onStop, printFacts } from "../follow-session.ts";
+import type { CommandContext, Handler } from "../handler.ts";
+import { refuseUnknownSession } from "../stored.ts";
+import { createUserQuestions } from "../terminal-questions.ts";
 import { readStdin } from "../tools/tool-input.ts";
-import { createTerminalQuestions, type Questions } from "../terminal-questions.ts";
-import {
-  AGENT_OPTION,
-  argument,
-  FACTS_OPTION,
-  MODE_OPTION,
-  MODEL_OPTION,
-  RULE_OPTIONS,
-  type CommandDefinition,
-  type RuleFlags,
-} from "../define-command.ts";
 
-export const RUN_OPTIONS = [MODEL_OPTION, FACTS_OPTION, AGENT_OPTION, MODE_OPTION, ...RULE_OPTIONS];
+export const runPrompt: Handler<"run"> = (context, { prompt }, options) =>
+  runInSession(context, prompt, options);
 
-export const RUN_EXIT_CODES =
-  "0 completed, 1 failed, 2 usage error, 3 denied, 4 too many turns, 5 prompt too long, 6 answer too long, 7 stopped by a hook, 130 aborted";
-
-export const command: CommandDefinition = {
-  name: "run",
-  summary: "let a model work on a prompt, to its end",
-  arguments: [argument("[prompt]", "what to do; default, or -: read from stdin")],
-  options: RUN_OPTIONS,
-  examples: [
-    `soong run "What does this project do?"`,
-    `soong run --model script:tour.yaml "Show me around" --allow 'code.*'`,
-    `git diff | soong run - --agent reviewer --json`,
-    `soong run --mode orchestrator "Plan the work and let workers do it"`,
-  ],
-  exitCodes: RUN_EXIT_CODES,
-  run: (context, prompt?: string, options: RunOptions = {}) => runPrompt(context, prompt, options),
+/** At a terminal as a conversation. */
+export const resumeSession: Handler<"resume"> = async (context, { session, prompt }, options) => {
+  await refuseUnknownSession(context, session);
+  if (prompt === undefined && !context.json && context.stdin.isTTY) {
+    const { converse } = await import("./converse.ts");
+    return converse(context, options, session);
+  }
+  return runInSession(context, prompt, options, session);
 };
 
-export interface RunOptions extends RuleFlags {
-  readonly model?: string;
-  readonly agent?: string;
-  readonly mode?: Mode;
-  readonly json?: boolean;
-}
+type RunOptions = Parameters<typeof runPrompt>[2];
 
 /** `resume`: the session to go on with; without a prompt its interrupted run continues. */
-export async function runPrompt(
+async function runInSession(
   context: CommandContext,
-  prompt: string | undefined,
+  given: string | undefined,
   options: RunOptions,
   resume?: string,
 ): Promise<number> {
-  const asked = await readPrompt(context, prompt);
-  if (asked === undefined && resume === undefined) {
+  const prompt = await readPrompt(context, given);
+  if (prompt === undefined && resume === undefined) {
     throw new UsageError("There is no prompt: give one as an argument, or on stdin.");
   }
   const { output } = context;
-  const { allow = [], deny = [], cwd = "" } = options;
   const config = await loadUserConfig(context);
   const definition =
     options.agent === undefined ? undefined : await loadMainAgent(config.home, options.agent);
   const { model = definition?.model, mode = definition?.mode } = options;
   const models = await openModels(config.values, context.env, model);
-  const person = createUserQuestions(context);
-  const runtime = await openRuntime({
-    env: context.env,
-    cwd: resolve(context.cwd, cwd),
-    config,
-    flags: { allow, deny, mode },
-    ...person,
-    agents: true,
-    hooks: models.flatMap((one) => one.hooks ?? []),
-    ...noteWaiting(context, options.json === true),
-    note: (text) => output.note(output.noteColours.dim(visible(text))),
-  });
-  try {
+  const hooks = models.flatMap((one) => one.hooks ?? []);
+  const wish = { config, agents: true, hooks, ...createUserQuestions(context) };
+  return withRuntime(context, { ...options, mode }, wish, async (runtime) => {
     const held = await runtime.openSession(
-      resume === undefined ? { title: makeTitle(asked ?? "") } : { resume },
+      resume === undefined
+        ? { title: visibleLine((prompt ?? "").trim()).slice(0, 80) }
+        : { resume },
     );
     const loop = await openLoop({ held, runtime, config, models, mode, definition });
-    if (asked === undefined && loop.interrupted === undefined) {
+    if (prompt === undefined && loop.interrupted === undefined) {
       throw new UsageError(
         `Nothing was interrupted in ${visibleLine(held.session.session_id)}: give a prompt, as an argument or on stdin.`,
       );
     }
     const { conversation } = loop;
-    const run = asked === undefined ? conversation.resume() : conversation.send(asked);
-    const exitCode = await followRun(context, held, run, options.json === true);
+    const run = prompt === undefined ? conversation.resume() : conversation.send(prompt);
+    const exitCode = await followRun(context, held, run);
     if (!runtime.projectMissed()) return exitCode;
     const project = visibleLine(runtime.roots.project);
     output.note(
@@ -101,9 +70,7 @@ export async function runPrompt(
       ),
     );
     return exitCode === EXIT.ok ? EXIT.failed : exitCode;
-  } finally {
-    await runtime.close();
-  }
+  });
 }
 
 /** Undefined: there is none. */
@@ -111,40 +78,30 @@ async function readPrompt(
   context: CommandContext,
   given: string | undefined,
 ): Promise<string | undefined> {
-  const isPiped = !context.stdin.isTTY;
-  const text =
-    given === undefined || given === "-" ? (isPiped ? await readStdin(context) : "") : given;
+  const isRead = given === undefined || given === "-";
+  const text = isRead ? (context.stdin.isTTY ? "" : await readStdin(context)) : given;
   return text.trim() === "" ? undefined : text;
 }
 
-/** Whoever sits there is asked about calls, and what tools want to know. */
-function createUserQuestions(context: CommandContext): Partial<Pick<Questions, "ask" | "elicit">> {
-  if (!context.isInteractive) return {};
-  const { ask, elicit } = createTerminalQuestions(context.stdin, context.output);
-  return { ask, elicit };
-}
-
-/** Answers with the exit code; however it ended, that is on record by then. */
+/** Returns the exit code; however the run ended, that is on record by then. */
 async function followRun(
   context: CommandContext,
   held: StoredSession,
   run: LoopRun,
-  json: boolean,
 ): Promise<number> {
   let endedBySignal: number | undefined;
   const stopListening = onStop(context, held, (reason, exitCode) => {
     endedBySignal ??= exitCode;
     void run.abort(reason);
   });
-  const { output } = context;
+  const { output, json } = context;
   const printing = json ? printFacts(held, output) : showEvents(run, output);
   try {
     const end = await run.end;
     // Ends the stream of facts.
     await held.close();
     await printing;
-    const { session_id } = held.session;
-    if (!json) reportEnd(output, end, await run.run_id, session_id);
+    if (!json) reportEnd(output, end, await run.run_id, held.session.session_id);
     return endedBySignal ?? toExitCode(end);
   } finally {
     stopListening();
@@ -209,19 +166,19 @@ function renderChildProgress(
 }
 
 function reportEnd(output: Output, end: RunEnd, run_id: string, session_id: string): void {
+  const { red, dim } = output.noteColours;
   if (end.error !== undefined) {
-    output.note(output.noteColours.red(`${end.reason}: ${visible(end.error.message)}`));
+    output.note(red(`${end.reason}: ${visible(end.error.message)}`));
   }
   const used = describeUsage(end.usage);
-  if (used !== "") output.note(output.noteColours.dim(used));
+  if (used !== "") output.note(dim(used));
   output.note(
-    output.noteColours.dim(
+    dim(
       `\`soong events ${run_id}\` shows what happened, \`soong resume ${session_id}\` continues.`,
     ),
   );
 }
 
-/** 0 completed, 1 failed, 3 denied, 4 max_turns, 5 prompt_too_long, 6 max_output_tokens, 7 stopped by a hook, 130 aborted. */
 function toExitCode({ reason, error }: RunEnd): number {
   switch (reason) {
     case "completed":
@@ -238,8 +195,4 @@ function toExitCode({ reason, error }: RunEnd): number {
     case "failed":
       return error?.code === "prompt_blocked" ? EXIT.denied : EXIT.failed;
   }
-}
-
-function makeTitle(prompt: string): string {
-  return visibleLine(prompt.trim()).slice(0, 80);
 }

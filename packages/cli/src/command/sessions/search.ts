@@ -1,26 +1,10 @@
-// `soong sessions search`: text in the conversations that are kept, by the view of a result that is made for it (RESULT-5).
+// `soong sessions search`: text in the stored conversations, by the view of a result that is made for it (RESULT-5).
 
-import { isTerminalFact, viewsOf, type ConversationNode, type ToolResult } from "@soong/core";
-import type { SessionReader, Store } from "@soong/store";
-import { EXIT, fit, UsageError, visibleLine, type Output } from "../../output/index.ts";
-import type { CommandContext } from "../context.ts";
-import { withReadOnlyStore } from "../stored.ts";
-import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
-
-export const command: CommandDefinition = {
-  name: "search",
-  summary: "find text in the stored conversations, newest first",
-  arguments: [argument("<text>", "as it is written there; A to Z in either case")],
-  options: [option("--limit <n>", "at most so many").default("20"), JSON_OPTION],
-  examples: ['soong sessions search "connection refused"'],
-  exitCodes: "0 found, 1 not found",
-  run: searchSessions,
-};
-
-interface SearchOptions {
-  readonly json?: boolean;
-  readonly limit?: string;
-}
+import { isTerminalFact, viewsOf, type ConversationNode } from "@soong/core";
+import type { Store } from "@soong/store";
+import { EXIT, fit, UsageError, visibleLine } from "../../output/index.ts";
+import type { Handler } from "../handler.ts";
+import { readPages, withReadOnlyStore } from "../stored.ts";
 
 interface Match {
   readonly session_id: string;
@@ -35,100 +19,80 @@ interface Match {
 const PAGE = 100;
 const EXCERPT_CHARS = 200;
 
-async function searchSessions(
-  context: CommandContext,
-  text: string,
-  { json = false, limit = "20" }: SearchOptions,
-): Promise<number> {
+export const searchSessions: Handler<"sessions search"> = async (
+  context,
+  { text },
+  { limit = "20" },
+) => {
   if (text.trim() === "") throw new UsageError("Say what to search for.");
   const most = Number(limit);
   if (!Number.isSafeInteger(most) || most < 1) {
     throw new UsageError(`--limit takes a number from 1 on, not ${visibleLine(limit)}.`);
   }
-  const { output } = context;
-  return withReadOnlyStore(
-    context,
-    async (store) => {
-      let count = 0;
-      for await (const match of matches(store, text)) {
-        if (json) output.record("soong.sessions_search/1", match);
-        else show(output, match);
-        count += 1;
-        await output.drained();
-        if (count === most || output.isClosed) break;
-      }
-      if (count === 0) output.note(`No conversation has ${visibleLine(text)}.`);
-      return count === 0 ? EXIT.failed : EXIT.ok;
-    },
-    () => {
-      output.note("No sessions are kept yet.");
-      return EXIT.failed;
-    },
-  );
-}
+  const { output, print } = context;
+  const { bold, dim } = output.colours;
+  const noneStored = (): number => {
+    output.note("No sessions are kept yet.");
+    return EXIT.failed;
+  };
+  return withReadOnlyStore<number>(context, noneStored, async (store) => {
+    let count = 0;
+    for await (const match of findMatches(store, text)) {
+      const { session_id, run_id, kind, tool_name, excerpt } = match;
+      print(match, () => {
+        const what = visibleLine(tool_name ?? kind.replace("_", " "));
+        return [
+          `${bold(visibleLine(session_id))}  ${what}  ${dim(visibleLine(run_id))}`,
+          `    ${fit(visibleLine(excerpt), output.width - 4)}`,
+        ];
+      });
+      count += 1;
+      await output.drained();
+      if (count === most || output.isClosed) break;
+    }
+    if (count === 0) output.note(`No conversation has ${visibleLine(text)}.`);
+    return count === 0 ? EXIT.failed : EXIT.ok;
+  });
+};
 
-async function* matches(store: Store, text: string): AsyncGenerator<Match> {
+type Found = Awaited<ReturnType<Store["searchNodes"]>>[number];
+
+async function* findMatches(store: Store, text: string): AsyncGenerator<Match> {
   const wanted = toLowerAscii(text);
-  for (let before: number | undefined; ;) {
-    const page = await store.searchNodes(text, {
-      limit: PAGE,
-      before,
-    });
+  const pages = readPages<Found>(PAGE, (last) =>
+    store.searchNodes(text, { limit: PAGE, before: last?.position }),
+  );
+  for await (const page of pages) {
     for (const { session_id, node } of page) {
       const { run_id, node_id, kind } = node;
-      const { searched, tool_name } = await searchedText(await store.readSession(session_id), node);
+      const { searched, tool_name } = await readSearchedText(store, session_id, node);
       const at = toLowerAscii(searched).indexOf(wanted);
       if (at === -1) continue;
-      const excerpt = excerptAt(searched, at);
-      yield {
-        session_id,
-        run_id,
-        node_id,
-        kind,
-        tool_name,
-        excerpt,
-      };
+      const start = Math.max(searched.lastIndexOf("\n", at) + 1, at - EXCERPT_CHARS / 2);
+      const [excerpt = ""] = searched.slice(start, start + EXCERPT_CHARS).split("\n", 1);
+      yield { session_id, run_id, node_id, kind, tool_name, excerpt };
     }
-    before = page.at(-1)?.position;
-    if (page.length < PAGE) return;
   }
 }
 
 /** A result has a view of its own for this; of anything else it is what the model reads. */
-async function searchedText(
-  reader: SessionReader,
-  node: ConversationNode,
+async function readSearchedText(
+  store: Store,
+  session_id: string,
+  { kind, run_id, tool_call_id, content }: ConversationNode,
 ): Promise<{ searched: string; tool_name?: string }> {
-  const result = node.kind === "tool_result" ? await readResult(reader, node) : undefined;
-  if (result !== undefined) {
-    return { searched: viewsOf(result).search, tool_name: result.tool_name };
+  if (kind === "tool_result" && tool_call_id !== undefined) {
+    const facts = await (await store.readSession(session_id)).facts({ run_id, tool_call_id });
+    const result = facts.find(isTerminalFact)?.data.result;
+    if (result !== undefined) {
+      return { searched: viewsOf(result).search, tool_name: result.tool_name };
+    }
   }
-  const texts = node.content.map((block) => ("text" in block ? block.text : ""));
+  const texts = content.map((block) => ("text" in block ? block.text : ""));
   return { searched: texts.join("\n") };
-}
-
-async function readResult(
-  reader: SessionReader,
-  { run_id, tool_call_id }: ConversationNode,
-): Promise<ToolResult | undefined> {
-  if (tool_call_id === undefined) return undefined;
-  const facts = await reader.facts({ run_id, tool_call_id });
-  return facts.find(isTerminalFact)?.data.result;
-}
-
-function excerptAt(text: string, at: number): string {
-  const start = Math.max(text.lastIndexOf("\n", at) + 1, at - EXCERPT_CHARS / 2);
-  return text.slice(start, start + EXCERPT_CHARS).split("\n", 1)[0] ?? "";
 }
 
 /** As the store compares: only A to Z have two cases for it. */
 function toLowerAscii(text: string): string {
   return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
-}
-
-function show(output: Output, { session_id, run_id, kind, tool_name, excerpt }: Match): void {
-  const { bold, dim } = output.colours;
-  const what = visibleLine(tool_name ?? kind.replace("_", " "));
-  output.line(`${bold(visibleLine(session_id))}  ${what}  ${dim(visibleLine(run_id))}`);
-  output.line(`    ${fit(visibleLine(excerpt), output.width - 4)}`);
 }

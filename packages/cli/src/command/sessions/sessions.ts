@@ -1,54 +1,48 @@
-// `soong sessions`: what is kept, last used first.
+// Sessions as a whole: `soong sessions` lists them, `sessions rm` removes some (ART-4), `verify` checks that they are as
+// they were recorded (EVENT-6), `rewind` lets one continue from an earlier node (STORE-2, CLI-7).
 
 import { describeUsage, type UsageTotal } from "@soong/agent";
-import type { SessionRecord, Store, StoreError } from "@soong/store";
-import { EXIT, fit, visibleLine, type Output } from "../../output/index.ts";
-import type { CommandContext } from "../context.ts";
+import { createKernel } from "@soong/core";
+import type { Store, StoreError, Tombstone, Verification } from "@soong/store";
+import { EXIT, fit, UsageError, visibleLine, type Colours } from "../../output/index.ts";
+import type { Handler } from "../handler.ts";
+import { iterateSessions, refuseNothingStored, withReadOnlyStore, withStore } from "../stored.ts";
 import { sumSessionUsage } from "./stored-usage.ts";
-import { withReadOnlyStore } from "../stored.ts";
-import { JSON_OPTION, type CommandDefinition } from "../define-command.ts";
 
-export const command: CommandDefinition = {
-  name: "sessions",
-  summary: "list the stored sessions, last used first",
-  options: [JSON_OPTION],
-  examples: ["soong sessions", "soong sessions rm --older-than 90d"],
-  subcommands: { rm: () => import("./rm.ts"), search: () => import("./search.ts") },
-  run: listSessions,
+const DRAIN_EACH = 200;
+const NO_SESSIONS = "No sessions are kept yet; `soong call` makes one.";
+
+export const listSessions: Handler<"sessions"> = async (context) => {
+  const { output, print } = context;
+  const { bold, dim } = output.colours;
+  let count = 0;
+  await withReadOnlyStore<void>(context, noSessions, async (store) => {
+    for await (const record of iterateSessions(store)) {
+      if (output.isClosed) return;
+      const usage = await readUsage(store, record.session_id);
+      if (usage === undefined) continue;
+      print({ ...record, usage }, () => {
+        const { session_id, updated_at, last_seq, title = "", project = "" } = record;
+        const about = [title, project].filter((text) => text !== "").map(visibleLine);
+        const details = [about.join("  "), describeUsage(usage)].filter((text) => text !== "");
+        return [
+          `${bold(visibleLine(session_id))}  ${updated_at}  ${last_seq} facts`,
+          ...details.map((text) => dim(`    ${fit(text, output.width - 4)}`)),
+        ];
+      });
+      count += 1;
+      if (count % DRAIN_EACH === 0) await output.drained();
+    }
+    if (count === 0) noSessions();
+  });
+
+  function noSessions(): void {
+    output.note(NO_SESSIONS);
+  }
 };
 
-const PAGE = 200;
-
-async function listSessions(
-  context: CommandContext,
-  { json = false }: { readonly json?: boolean },
-): Promise<number> {
-  const { output } = context;
-  return withReadOnlyStore(
-    context,
-    async (store) => {
-      let count = 0;
-      for await (const record of iterateSessions(store)) {
-        if (output.isClosed) return EXIT.ok;
-        const usage = await usageIfThere(store, record.session_id);
-        if (usage === undefined) continue;
-        if (json) output.record("soong.sessions/1", { ...record, usage });
-        else showSession(output, record, describeUsage(usage));
-        count += 1;
-        if (count % PAGE === 0) await output.drained();
-      }
-      if (count === 0) noteNoSessions(output);
-      return EXIT.ok;
-    },
-    () => {
-      noteNoSessions(output);
-      return EXIT.ok;
-    },
-  );
-}
-
 /** Undefined when it was removed since it was listed. */
-async function usageIfThere(store: Store, session_id: string): Promise<UsageTotal | undefined> {
+async function readUsage(store: Store, session_id: string): Promise<UsageTotal | undefined> {
   try {
     return await sumSessionUsage(await store.readSession(session_id));
   } catch (error) {
@@ -58,27 +52,135 @@ async function usageIfThere(store: Store, session_id: string): Promise<UsageTota
   }
 }
 
-/** Last used first, page by page. */
-export async function* iterateSessions(store: Store): AsyncGenerator<SessionRecord> {
-  let after: SessionRecord | undefined;
-  for (;;) {
-    const page = await store.sessions({ limit: PAGE, after });
-    yield* page;
-    after = page.at(-1);
-    if (page.length < PAGE) return;
+export const removeSessions: Handler<"sessions rm"> = async (
+  context,
+  { id: ids },
+  { olderThan, keepBytes },
+) => {
+  if (ids.length === 0 && olderThan === undefined && keepBytes === undefined) {
+    throw new UsageError(
+      "Say which sessions go: their ids, --older-than 90d, or --keep-bytes N. `soong sessions` lists them.",
+    );
   }
+  const retention = {
+    ...(olderThan === undefined ? {} : { max_age_days: parseDays(olderThan) }),
+    ...(keepBytes === undefined ? {} : { max_bytes: parseBytes(keepBytes) }),
+  };
+  const isStored = await withReadOnlyStore(
+    context,
+    () => false,
+    () => Promise.resolve(true),
+  );
+  if (!isStored && ids.length > 0) refuseNothingStored(`session ${ids.join(", ")}`);
+  if (!isStored) return;
+  const { output, json, print } = context;
+  const printRemoved = (tombstone: Tombstone): void =>
+    print(tombstone, () => `removed ${visibleLine(tombstone.session_id)}`);
+  await withStore(context, async (store) => {
+    for (const id of ids) printRemoved(await store.removeSession(id, "soong sessions rm"));
+    if (Object.keys(retention).length === 0) return;
+    const { removed, held, bytes } = await store.applyRetention(retention);
+    removed.forEach(printRemoved);
+    for (const id of held) {
+      output.note(`Session ${visibleLine(id)} should go and is in use; it stays.`);
+    }
+    if (!json) output.line(`${removed.length} removed; the rest takes ${bytes} bytes.`);
+  });
+};
+
+const DAYS: Readonly<Record<string, number>> = { h: 1 / 24, d: 1, w: 7 };
+
+function parseDays(text: string): number {
+  const [, count, unit = ""] = /^(\d+(?:\.\d+)?)([hdw])$/.exec(text) ?? [];
+  const days = DAYS[unit];
+  if (count !== undefined && days !== undefined) return Number(count) * days;
+  throw new UsageError(
+    `--older-than takes a number of hours, days or weeks, such as 12h, 90d or 4w; not ${visibleLine(text)}.`,
+  );
 }
 
-function showSession(output: Output, record: SessionRecord, used: string): void {
-  const { bold, dim } = output.colours;
-  const { session_id, updated_at, last_seq, title = "", project = "" } = record;
-  output.line(`${bold(visibleLine(session_id))}  ${updated_at}  ${last_seq} facts`);
-  const about = [title, project].filter((text) => text !== "").map(visibleLine);
-  for (const text of [about.join("  "), used]) {
-    if (text !== "") output.line(dim(`    ${fit(text, output.width - 4)}`));
-  }
+function parseBytes(text: string): number {
+  const bytes = /^\d+(e\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(bytes)) return bytes;
+  throw new UsageError(
+    `--keep-bytes takes a number of bytes, such as 5000000000 or 5e9; not ${visibleLine(text)}.`,
+  );
 }
 
-function noteNoSessions(output: Output): void {
-  output.note("No sessions are kept yet; `soong call` makes one.");
+export const verifySessions: Handler<"verify"> = async (
+  context,
+  { session: ids },
+  { artifacts = false, head, rebuild = false },
+) => {
+  if (head !== undefined && ids.length !== 1) {
+    throw new UsageError("--head is the hash of one session: give that SESSION with it.");
+  }
+  const { output, print } = context;
+  const noneStored = (): number => {
+    if (ids.length > 0) refuseNothingStored(`session ${ids.join(", ")}`);
+    output.note("No sessions are kept yet; there is nothing to verify.");
+    return EXIT.ok;
+  };
+  return withReadOnlyStore<number>(context, noneStored, async (store) => {
+    let exitCode: number = EXIT.ok;
+    for await (const id of ids.length > 0 ? ids : iterateAllIds(store)) {
+      let verified = await store.verify(id, { artifacts, head });
+      if (rebuild && !verified.ok && verified.problem.kind === "derived") {
+        await withStore(context, (writing) => writing.rebuildSession(id));
+        output.note(`Session ${visibleLine(id)}: made anew from its facts what follows from them.`);
+        verified = await store.verify(id, { artifacts, head });
+      }
+      print({ session_id: id, ...verified }, () => renderVerified(id, verified, output.colours));
+      if (!verified.ok) exitCode = EXIT.failed;
+    }
+    return exitCode;
+  });
+};
+
+/** Also the removed ones: what is left of them can still be checked. */
+async function* iterateAllIds(store: Store): AsyncGenerator<string> {
+  for await (const { session_id } of iterateSessions(store)) yield session_id;
+  for (const { session_id } of await store.tombstones()) yield session_id;
 }
+
+function renderVerified(
+  id: string,
+  verified: Verification,
+  { green, red, dim }: Colours,
+): string[] {
+  const name = visibleLine(id);
+  if (verified.ok) {
+    const at = verified.removed === undefined ? "" : `, removed ${verified.removed.removed_at}`;
+    return [
+      `${green("ok")}    ${name}: ${verified.facts} facts${at}`,
+      dim(`      head ${verified.head_hash}`),
+    ];
+  }
+  const { seq, kind, message } = verified.problem;
+  const line = `${red("fail")}  ${name}: fact ${seq} (${kind}): ${visibleLine(message)}`;
+  const hint = dim(`      \`soong verify --rebuild ${name}\` makes it anew from the facts.`);
+  return kind === "derived" ? [line, hint] : [line];
+}
+
+export const rewindSession: Handler<"rewind"> = async (
+  context,
+  { session: session_id, node: node_id },
+) => {
+  await withReadOnlyStore(context, `session ${session_id}`, (store) =>
+    store.readSession(session_id),
+  );
+  await withStore(context, async (store) => {
+    const kept = await store.openSession(session_id);
+    // Without tools and hooks: this records one fact and starts nothing.
+    const session = await createKernel().openSession(kept);
+    try {
+      await kept.rewind(session.recorder, node_id);
+    } finally {
+      await session.close();
+      await kept.close();
+    }
+  });
+  context.output.line(
+    `Session ${visibleLine(session_id)} continues from ${visibleLine(node_id)}; what came after it stays as another branch.`,
+  );
+};

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { isTerminalFact } from "@soong/core";
 import type { SessionReader, SessionRecord, Store } from "@soong/store";
 import { undoOf, type Undo } from "@soong/tools";
-import { iterateSessions } from "./sessions.ts";
+import { iterateSessions } from "../stored.ts";
 
 export interface StoredChange {
   readonly session_id: string;
@@ -40,10 +40,11 @@ export async function* findStoredChanges(
   }
 }
 
-export type ChangeState = "as_left" | "as_before" | "other";
-
 /** How the file is now, compared with what the call found and what it left. */
-export async function compareWithDisk({ undo, reader }: StoredChange): Promise<ChangeState> {
+export async function compareWithDisk({
+  undo,
+  reader,
+}: StoredChange): Promise<"as_left" | "as_before" | "other"> {
   const now = await hashFile(undo.path);
   if (now === undo.after_sha256) return "as_left";
   if (undo.pre_image === null) return now === undefined ? "as_before" : "other";
@@ -56,7 +57,7 @@ export async function compareWithDisk({ undo, reader }: StoredChange): Promise<C
  * The last change that has not been taken back. A file that is as some call of before found it was taken back
  * that far; one that is as no call found or left it was changed by someone else, and nothing is guessed.
  */
-export async function lastChange(
+export async function findLastChange(
   changes: AsyncIterable<StoredChange>,
 ): Promise<StoredChange | undefined> {
   const puzzling = new Map<string, StoredChange>();
@@ -86,11 +87,6 @@ async function readUndo(reader: SessionReader, seq: number): Promise<Undo | unde
 
 /** Undefined where there is no file that can be read. */
 async function hashFile(path: string): Promise<string | undefined> {
-  try {
-    return createHash("sha256")
-      .update(await readFile(path))
-      .digest("hex");
-  } catch {
-    return undefined;
-  }
+  const bytes = await readFile(path).catch(() => undefined);
+  return bytes && createHash("sha256").update(bytes).digest("hex");
 }

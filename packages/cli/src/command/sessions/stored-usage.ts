@@ -1,13 +1,26 @@
-// What kept runs used of models (EVENT-7). The last fact of a run says it; where a run has none, because it still works
+// What stored runs used of models (EVENT-7). The last fact of a run says it; where a run has none, because it still works
 // or was killed, its facts are read.
 
 import { sumUsage, readEndUsage, reportUsage, type UsageTotal } from "@soong/agent";
 import type { RunRecord, SessionReader } from "@soong/store";
+import { readFactPages } from "../stored.ts";
 
-const PAGE = 500;
-
-export async function sumSessionUsage(reader: SessionReader): Promise<UsageTotal> {
-  return usageOfRuns(reader, await reader.runs());
+export async function sumSessionUsage(
+  reader: SessionReader,
+  runs?: readonly RunRecord[],
+): Promise<UsageTotal> {
+  const totals: UsageTotal[] = [];
+  for (const { run_id, last_seq } of runs ?? (await reader.runs())) {
+    const [last] = await reader.facts({ after: last_seq - 1, limit: 1 });
+    const reported = last?.run_id === run_id ? readEndUsage(last) : undefined;
+    if (reported !== undefined) totals.push(reported);
+    else {
+      for await (const page of readFactPages(reader, { run_id })) {
+        totals.push(reportUsage(page).session);
+      }
+    }
+  }
+  return sumUsage(totals);
 }
 
 /** Of a run and all it started. */
@@ -19,26 +32,5 @@ export async function sumRunUsage(reader: SessionReader, run_id: string): Promis
     if (isOfIt) wanted.add(run.run_id);
     return isOfIt;
   });
-  return usageOfRuns(reader, runs);
-}
-
-async function usageOfRuns(reader: SessionReader, runs: readonly RunRecord[]): Promise<UsageTotal> {
-  const totals: UsageTotal[] = [];
-  for (const { run_id, last_seq } of runs) {
-    const [last] = await reader.facts({ after: last_seq - 1, limit: 1 });
-    const told = last?.run_id === run_id ? readEndUsage(last) : undefined;
-    totals.push(told ?? (await usageFromFacts(reader, run_id)));
-  }
-  return sumUsage(totals);
-}
-
-async function usageFromFacts(reader: SessionReader, run_id: string): Promise<UsageTotal> {
-  const totals: UsageTotal[] = [];
-  let after = 0;
-  for (;;) {
-    const facts = await reader.facts({ run_id, after, limit: PAGE });
-    totals.push(reportUsage(facts).session);
-    after = facts.at(-1)?.seq ?? after;
-    if (facts.length < PAGE) return sumUsage(totals);
-  }
+  return sumSessionUsage(reader, runs);
 }

@@ -3,70 +3,32 @@
 
 import { createKernel, type ArtifactStore, type Session } from "@soong/core";
 import { isWithin } from "@soong/core/internal";
-import type { OpenSession, SessionReader, Store, StoreError } from "@soong/store";
+import type { SessionReader, Store, StoreError } from "@soong/store";
 import { resolvePath, undoChange, undoDiff } from "@soong/tools";
-import {
-  renderDiff,
-  CommandError,
-  EXIT,
-  UsageError,
-  visibleLine,
-  type Output,
-} from "../../output/index.ts";
-import { openRuntime } from "../../runtime/index.ts";
-import { loadUserConfig, type CommandContext } from "../context.ts";
+import { renderDiff, CommandError, EXIT, UsageError, visibleLine } from "../../output/index.ts";
+import { withRuntime } from "../context.ts";
+import type { CommandContext, Handler } from "../handler.ts";
+import { withReadOnlyStore, withStore } from "../stored.ts";
+import { createTerminalQuestions } from "../terminal-questions.ts";
 import {
   findStoredChanges,
-  lastChange,
+  findLastChange,
   compareWithDisk,
   type StoredChange,
 } from "./stored-changes.ts";
-import { refuseNothingStored, withReadOnlyStore, withStore } from "../stored.ts";
-import { createTerminalQuestions } from "../terminal-questions.ts";
-import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
 
-export const command: CommandDefinition = {
-  name: "undo",
-  summary: "restore a file as it was before a call changed it",
-  arguments: [argument("[call]", "the call; default: the last change in this project")],
-  options: [
-    option("--yes", "do not ask"),
-    option("--session <id>", "the session of the call"),
-    JSON_OPTION,
-  ],
-  examples: ["soong undo", "soong undo call_0abc --yes"],
-  run: undoCall,
+export const undoCall: Handler<"undo"> = async (context, { call }, { yes = false, session }) => {
+  const missing = call === undefined ? "change to take back" : `call ${call}`;
+  return withReadOnlyStore<number | void>(context, missing, async (store) => {
+    const change = await findChange(context, store, call, session);
+    await refuseChangedFile(change);
+    if (!yes && !(await confirmUndo(context, change))) return EXIT.denied;
+    const { session_id, tool_call_id } = change;
+    const undone = await withStore(context, (writing) => revertChange(change, writing));
+    context.print({ session_id, tool_call_id, ...undone }, () => describeRestored(undone));
+    return EXIT.ok;
+  });
 };
-
-interface UndoOptions {
-  readonly json?: boolean;
-  readonly yes?: boolean;
-  readonly session?: string;
-}
-
-async function undoCall(
-  context: CommandContext,
-  call: string | undefined,
-  { json = false, yes = false, session }: UndoOptions,
-): Promise<number> {
-  return withReadOnlyStore(
-    context,
-    async (store) => {
-      const change = await findChange(context, store, call, session);
-      await refuseChangedFile(change);
-      if (!yes && !(await confirmUndo(context, change))) return EXIT.denied;
-      const { session_id, tool_call_id } = change;
-      const { path, restored } = await withStore(context, (writing) =>
-        revertChange(change, writing),
-      );
-      if (json) {
-        context.output.record("soong.undo/1", { session_id, tool_call_id, path, restored });
-      } else context.output.line(describeRestored({ path, restored }));
-      return EXIT.ok;
-    },
-    () => refuseNothingStored(call === undefined ? "change to take back" : `call ${call}`),
-  );
-}
 
 type Restored = Awaited<ReturnType<typeof undoChange>>;
 
@@ -94,18 +56,13 @@ export async function revertChange(
 }
 
 /** Without tools and hooks: one fact is recorded, and nothing starts. */
-async function openToRecord(
-  store: Store,
-  { session_id, undo }: StoredChange,
-): Promise<OpenSession> {
-  try {
-    return await store.openSession(session_id);
-  } catch (error) {
+async function openToRecord(store: Store, { session_id, undo }: StoredChange) {
+  return store.openSession(session_id).catch((error: unknown) => {
     if ((error as Partial<StoreError>).code !== "session_in_use") throw error;
     throw new CommandError(
       `Session ${visibleLine(session_id)} is in use, so that ${visibleLine(undo.path)} was left as it is: take it back there with /undo, or end that first.`,
     );
-  }
+  });
 }
 
 /** What it would do to the file; undefined where that cannot be told. */
@@ -131,8 +88,8 @@ export async function findChange(
     // Where a session began says nothing about where its calls wrote.
     ofPath: (path) => call !== undefined || session !== undefined || isWithin(project, path),
   });
-  if (call !== undefined) return namedChange(changes, call);
-  const last = await lastChange(changes);
+  if (call !== undefined) return findNamedChange(changes, call);
+  const last = await findLastChange(changes);
   if (last !== undefined) return last;
   throw new CommandError(
     `No change of a file in ${visibleLine(project)} is left to take back. Name the CALL to take back one that is elsewhere.`,
@@ -140,7 +97,7 @@ export async function findChange(
 }
 
 /** Ids that a model chose may be in more than one session. */
-async function namedChange(
+async function findNamedChange(
   changes: AsyncIterable<StoredChange>,
   call: string,
 ): Promise<StoredChange> {
@@ -162,45 +119,44 @@ async function namedChange(
 export async function refuseChangedFile(change: StoredChange): Promise<void> {
   const state = await compareWithDisk(change);
   if (state === "as_left") return;
-  const { tool_call_id, undo } = change;
-  const path = visibleLine(undo.path);
+  const path = visibleLine(change.undo.path);
+  const call = visibleLine(change.tool_call_id);
   throw new CommandError(
     state === "as_before"
-      ? `${path} is as it was before call ${visibleLine(tool_call_id)} already.`
-      : `${path} has changed since call ${visibleLine(tool_call_id)}; nothing was restored. Name an earlier CALL, or fix it by hand.`,
+      ? `${path} is as it was before call ${call} already.`
+      : `${path} has changed since call ${call}; nothing was restored. Name an earlier CALL, or fix it by hand.`,
   );
 }
 
+const MOST_LINES = 200;
+
 async function confirmUndo(context: CommandContext, change: StoredChange): Promise<boolean> {
+  const { output, isInteractive, stdin } = context;
   const { undo, tool_call_id } = change;
-  if (!context.isInteractive) {
-    const path = visibleLine(undo.path);
-    const isReadable = await mayBeRead(context, undo.path);
-    if (isReadable) showDiff(context.output, await renderUndoDiff(change));
-    const hidden = isReadable ? "" : " (what is in it is not shown: reading it needs permission)";
-    context.output.note(
-      `${path} would be changed${hidden}, and no one can be asked here; add --yes to undo call ${visibleLine(tool_call_id)}.`,
-    );
-    return false;
+  const isShown = isInteractive || (await mayBeRead(context, undo.path));
+  const lines = ((isShown ? await renderUndoDiff(change) : undefined) ?? "").trimEnd().split("\n");
+  if (lines.join("") !== "") {
+    output.note(renderDiff(lines.slice(0, MOST_LINES).join("\n"), output.noteColours));
   }
-  showDiff(context.output, await renderUndoDiff(change));
-  const questions = createTerminalQuestions(context.stdin, context.output);
-  return questions.confirm(describeUndo(change));
+  if (lines.length > MOST_LINES) {
+    output.note(output.noteColours.dim(`… ${lines.length - MOST_LINES} more lines`));
+  }
+  if (isInteractive) return createTerminalQuestions(stdin, output).confirm(describeUndo(change));
+  const hidden = isShown ? "" : " (what is in it is not shown: reading it needs permission)";
+  output.note(
+    `${visibleLine(undo.path)} would be changed${hidden}, and no one can be asked here; add --yes to undo call ${visibleLine(tool_call_id)}.`,
+  );
+  return false;
 }
 
 /** Output that no one sees at a terminal goes anywhere: what a run would have to ask about is not in it (PIPE-9). */
-async function mayBeRead(context: CommandContext, path: string): Promise<boolean> {
-  const config = await loadUserConfig(context);
-  const { env, cwd } = context;
-  const runtime = await openRuntime({ env, cwd, config, servers: "none", note() {} });
-  try {
+function mayBeRead(context: CommandContext, path: string): Promise<boolean> {
+  return withRuntime(context, {}, { servers: "none", note() {} }, async (runtime) => {
     const run = await (await runtime.openEphemeralSession()).startRun();
     const call = { name: "code.read_file", arguments: JSON.stringify({ path }) };
     const explained = await run.explain(call);
     return explained.outcome === "allow" && explained.hooks.length === 0;
-  } finally {
-    await runtime.close();
-  }
+  });
 }
 
 export function describeUndo({ undo, tool_name, tool_call_id }: StoredChange): string {
@@ -211,18 +167,7 @@ export function describeUndo({ undo, tool_name, tool_call_id }: StoredChange): s
     : `Put ${path} back as it was before ${by}?`;
 }
 
-const MOST_LINES = 200;
-
-function showDiff(output: Output, diff: string | undefined): void {
-  if (diff === undefined || diff === "") return;
-  const lines = diff.trimEnd().split("\n");
-  output.note(renderDiff(lines.slice(0, MOST_LINES).join("\n"), output.noteColours));
-  if (lines.length > MOST_LINES) {
-    output.note(output.noteColours.dim(`… ${lines.length - MOST_LINES} more lines`));
-  }
-}
-
-/** What is kept is only read. */
+/** What is stored is only read. */
 function readOnlyArtifacts(reader: SessionReader): ArtifactStore {
   const refuse = (): never => {
     throw new Error("nothing is kept while a change is taken back");

@@ -1,29 +1,345 @@
-// `soong doctor`: everything Soong stands on, looked at once: ok, warn or fail, each with what to do (CONF-2).
+// `soong doctor`: everything Soong stands on, looked at once: ok, warn or fail, each with what to do (CONF-2). One that
+// fails does not keep the next from being looked at, and none of them changes anything.
 
-import { EXIT } from "../../output/index.ts";
-import type { CommandContext } from "../context.ts";
-import { runAllChecks } from "./checks.ts";
-import { showFinding } from "./finding.ts";
-import { JSON_OPTION, type CommandDefinition } from "../define-command.ts";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import {
+  describeProblem,
+  listMemories,
+  loadAgentCatalog,
+  loadSkills,
+  modelFromEnvironment,
+  type Problem,
+} from "@soong/agent";
+import { createKernel } from "@soong/core";
+import type { McpServerStatus } from "@soong/mcp";
+import { loadDeclarativeTools, loadHooks, searchTool } from "@soong/tools";
+import { loadConfig, userHome, type LoadedConfig } from "../../config/index.ts";
+import { describeFailure, EXIT, pad, visible } from "../../output/index.ts";
+import {
+  agentsFolder,
+  collectSecrets,
+  declarativeOptions,
+  hooksFile,
+  listKeyNames,
+  loadUserServers,
+  memoryFolder,
+  openHomeStore,
+  openRuntime,
+  resolvePlaces,
+  runtimeServers,
+  serverLog,
+  serversFile,
+  SetupError,
+  skillsFolder,
+  toolsFolder,
+} from "../../runtime/index.ts";
+import { resolveHome } from "../context.ts";
+import type { CommandContext, Handler } from "../handler.ts";
+import { hasStore } from "../stored.ts";
 
-export const command: CommandDefinition = {
-  name: "doctor",
-  summary: "check everything Soong needs, and say what to do",
-  options: [JSON_OPTION],
-  examples: ["soong doctor"],
-  exitCodes: "0 nothing fails, 1 something does",
-  run: runChecks,
-};
+const OLDEST_NODE = [20, 19] as const;
+const MOST_NAMED = 10;
 
-async function runChecks(
-  context: CommandContext,
-  { json = false }: { readonly json?: boolean },
-): Promise<number> {
+interface Found {
+  readonly state: "ok" | "warn" | "fail";
+  readonly says: string;
+  /** What to do about it. */
+  readonly next?: string;
+}
+
+export const runChecks: Handler<"doctor"> = async (context) => {
+  const { green, yellow, red, dim } = context.output.colours;
   let exitCode: number = EXIT.ok;
-  for await (const finding of runAllChecks(context)) {
-    if (json) context.output.record("soong.doctor/1", finding);
-    else showFinding(context.output, finding);
-    if (finding.state === "fail") exitCode = EXIT.failed;
+  for await (const [about, { state, says, next }] of checkAll(context)) {
+    context.print({ state, about, says, next }, () => {
+      const colour = { ok: green, warn: yellow, fail: red }[state];
+      const [first = "", ...more] = visible(says).split("\n");
+      const details = [...more, ...(next === undefined ? [] : visible(next).split("\n"))];
+      return [
+        `${colour(pad(state, 5))} ${pad(about, 12)} ${first}`,
+        ...details.map((line) => dim(`                   ${line}`)),
+      ];
+    });
+    if (state === "fail") exitCode = EXIT.failed;
   }
   return exitCode;
+};
+
+async function* checkAll(
+  context: CommandContext,
+): AsyncGenerator<readonly [about: string, found: Found]> {
+  const { env, cwd } = context;
+  let config: LoadedConfig | undefined;
+  yield ["node", checkNode(process.versions.node)];
+  yield ["platform", checkPlatform(process.platform)];
+  const home = resolveHome(context);
+  yield await check("home", async () => checkHome(home), {
+    next: "Give this user the right to read and write it, or set SOONG_AGENT_HOME.",
+  });
+  yield await check(
+    "config",
+    async () => {
+      config = await loadConfig({ home });
+      const { file, warnings } = config;
+      return warnings.length > 0
+        ? warn(warnings.map(describeProblem))
+        : ok(file ?? "none, which is fine; `soong init` writes one with comments");
+    },
+    { next: "Fix what is named; a config is not needed, so the file may also be removed." },
+  );
+  yield await check("store", () => checkStore(home), {
+    next: "Put a copy of the store back, or move its folder away to begin anew.",
+  });
+  yield await check("ripgrep", checkRipgrep);
+  yield ["tools", await checkTools(home, config)];
+  yield ["hooks", await checkHooks(home, cwd)];
+  const read = config;
+  if (read !== undefined) {
+    yield await check("rules", () => checkRules(context, read), {
+      next: "Fix what is named first.",
+    });
+    yield* checkServers(context, read);
+  }
+  const { definitions, problems } = await loadAgentCatalog({ folder: agentsFolder(home) });
+  const own = [...definitions.values()].filter(({ origin }) => origin.kind === "file").length;
+  yield ["agents", checkDocuments(`${own} in agents/`, problems)];
+  const loaded = await loadSkills(skillsFolder(home));
+  yield ["skills", checkDocuments(`${loaded.skills.length} in skills/`, loaded.problems)];
+  const memory = await listMemories(memoryFolder(home));
+  yield ["memory", checkDocuments(`${memory.entries.length} remembered`, memory.problems)];
+  if (read === undefined) return;
+  // Whether they are there; never what they are.
+  const keys = listKeyNames(read.values).map((name) => `${name}: ${env[name] ? "yes" : "no"}`);
+  yield ["model keys", ok(keys.join("\n"))];
+  yield ["model", checkModel(read, env)];
+}
+
+/** What is thrown is a finding, too. */
+async function check(
+  about: string,
+  work: () => Promise<Found>,
+  { next }: Pick<Found, "next"> = {},
+): Promise<readonly [string, Found]> {
+  return [
+    about,
+    await work().catch((error: unknown) => fail(describeFailure(error).message, next)),
+  ];
+}
+
+function ok(says: string): Found {
+  return { state: "ok", says };
+}
+
+function warn(says: readonly string[], next?: string): Found {
+  return { state: "warn", says: says.join("\n"), next };
+}
+
+function fail(says: string, next?: string): Found {
+  return { state: "fail", says, next };
+}
+
+function checkNode(version: string): Found {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST_NODE;
+  const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+  return isOld
+    ? fail(`Node ${version} is too old`, `Install Node ${OLDEST_NODE.join(".")} or newer.`)
+    : ok(`Node ${version}`);
+}
+
+export function checkPlatform(platform: string): Found {
+  switch (platform) {
+    case "linux":
+      return ok("Linux");
+    case "darwin":
+      return ok("macOS; files are opened by name and processes found by ps: see docs/platforms.md");
+    case "win32":
+      return fail(
+        "Windows is not supported yet: paths, locks, process groups and sockets follow POSIX",
+        "Use WSL 2, where Soong is on Linux. docs/platforms.md says what works where.",
+      );
+    default:
+      return warn([`${platform} is not tested; it is treated like macOS`]);
+  }
+}
+
+function checkHome(home: string): Found {
+  if (!existsSync(home)) {
+    accessSync(findNearestFolder(home), constants.W_OK | constants.X_OK);
+    return ok(`${home} is not there yet and can be made`);
+  }
+  if (!statSync(home).isDirectory()) {
+    const next = "Move the file away, or set SOONG_AGENT_HOME to a directory.";
+    return fail(`${home} is not a directory`, next);
+  }
+  accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
+  const isOpen = (statSync(home).mode & 0o022) !== 0;
+  return isOpen ? warn([`${home} can be written by others`], `chmod 700 ${home}`) : ok(home);
+}
+
+function findNearestFolder(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : findNearestFolder(dirname(path));
+}
+
+/** The newest session is looked through; `soong verify` does it for all of them. */
+async function checkStore(home: string): Promise<Found> {
+  if (!hasStore(home)) return ok("nothing is kept yet");
+  const store = await openHomeStore(home, { readOnly: true });
+  try {
+    const [newest] = await store.sessions({ limit: 1 });
+    if (newest === undefined) return ok("opens; no session in it");
+    const verified = await store.verify(newest.session_id);
+    if (verified.ok) return ok(`opens; ${newest.session_id} is as it was recorded`);
+    return fail(
+      `${newest.session_id}: ${verified.problem.message}`,
+      "It was changed. `soong verify` checks every session; `soong sessions rm ID` removes one.",
+    );
+  } finally {
+    await store.close();
+  }
+}
+
+/** Found out by searching: an empty folder, with the very tool that will be used. */
+async function checkRipgrep(): Promise<Found> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "soong-doctor-")));
+  try {
+    const run = await createKernel({ tools: [searchTool()] }).startRun({
+      roots: { project: folder, write: [] },
+    });
+    const { data } = await run.call("code.search", { query: "anything" });
+    const { engine } = (data ?? {}) as { readonly engine?: unknown };
+    if (engine === "ripgrep") return ok("found");
+    return warn(
+      ["not found; searching takes a slower walk of our own"],
+      "Install ripgrep, or let npm install optional packages (@vscode/ripgrep).",
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function checkTools(home: string, config: LoadedConfig | undefined): Promise<Found> {
+  const loaded = await loadDeclarativeTools(toolsFolder(home), declarativeOptions(config?.values));
+  if (!loaded.ok) {
+    const says = loaded.problems.map(describeProblem).join("\n");
+    return fail(says, "`soong tools check FILE` looks at one.");
+  }
+  const { tools, excluded = [] } = loaded.source;
+  const says = `${tools.length} declared`;
+  if (excluded.length === 0) return ok(says);
+  const missing = excluded.map(({ tool_name, detail }) => `${tool_name}: ${detail}`);
+  return warn([`${says}; not ready:`, ...missing]);
+}
+
+async function checkHooks(home: string, project: string): Promise<Found> {
+  const options = { project, userHome: userHome(process.env) };
+  const loaded = await loadHooks(hooksFile(home), options);
+  if (loaded.ok) return ok(`${loaded.hooks.length} in hooks.json`);
+  const says = loaded.problems.map(describeProblem).join("\n");
+  return fail(says, "Fix hooks.json, or move it away.");
+}
+
+async function checkRules({ env, cwd }: CommandContext, config: LoadedConfig): Promise<Found> {
+  try {
+    const options = { env, cwd, config, servers: "none", agents: true, note() {} } as const;
+    const runtime = await openRuntime(options);
+    const { unmatched, policy } = runtime;
+    await runtime.close();
+    const says = [
+      `${policy.rules?.length ?? 0} in the config`,
+      ...unmatched.map(({ where, message }) => `${where}: ${message}`),
+    ];
+    const isWrong = unmatched.some(({ kind }) => kind === "never");
+    return isWrong ? warn(says, "Correct what is named.") : ok(says.join("\n"));
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    // Named by the findings of tools, hooks and servers.
+    const says = "not checked: tools, hooks or servers cannot be read";
+    return warn([says], "Fix what fails, and run `soong doctor` again.");
+  }
+}
+
+/** What cannot be read costs itself alone; someone thinks that it counts. */
+function checkDocuments(says: string, problems: readonly Problem[]): Found {
+  if (problems.length === 0) return ok(says);
+  const lines = [`${says}; these cannot be used:`, ...problems.map(describeProblem)];
+  return warn(lines, "Fix them, or move them away.");
+}
+
+/** mcp.json itself, and each server that it names, connected side by side within the time a run would wait (MCP-2). */
+async function* checkServers(
+  { cwd, env }: CommandContext,
+  config: LoadedConfig,
+): AsyncGenerator<readonly [string, Found]> {
+  const { home, values } = config;
+  let count = 0;
+  yield await check("mcp.json", async () => {
+    const { entries, warnings } = await loadUserServers(home, env, values.mcp);
+    count = entries.length;
+    const says = count === 0 ? "no MCP servers" : `${count} in ${serversFile(home)}`;
+    return warnings.length === 0 ? ok(says) : warn([says, ...warnings]);
+  });
+  if (count === 0) return;
+  try {
+    const { registry } = createKernel();
+    const { roots } = await resolvePlaces(cwd, home, values.tools);
+    const servers = await runtimeServers({ env, config, roots, choice: "all", canElicit: false });
+    const { mcp, ready } = await servers.open(registry, await collectSecrets(config, env));
+    try {
+      await ready(new AbortController().signal);
+      for (const status of mcp?.status() ?? []) {
+        yield [`mcp ${status.server_id}`, checkServer(status, home)];
+      }
+    } finally {
+      await mcp?.close();
+    }
+  } catch (error) {
+    yield ["mcp servers", fail(describeFailure(error).message)];
+  }
+}
+
+function checkServer(status: McpServerStatus, home: string): Found {
+  const { server_id, state, tools, excluded, message = "", protocol_version = "" } = status;
+  const log = serverLog(home, server_id);
+  if (state === "disabled") return ok("disabled in mcp.json");
+  if (state === "connected") {
+    const says = `${tools.length} tools, MCP ${protocol_version}`;
+    if (excluded.length === 0) return ok(says);
+    const out = excluded.map(({ tool_name, reason }) => `${tool_name}: ${reason}`);
+    const more = out.length > MOST_NAMED ? [`and ${out.length - MOST_NAMED} more`] : [];
+    return warn(
+      [`${says}; not offered:`, ...out.slice(0, MOST_NAMED), ...more],
+      `\`soong mcp list ${server_id}\` says why.`,
+    );
+  }
+  if (state === "failed") {
+    const isSetUp = excluded.some(({ reason }) => reason === "setup_required");
+    return fail(
+      message,
+      isSetUp
+        ? "Set it up as the message says; nothing else is wrong with it."
+        : `Look at its entry in mcp.json and at its log, ${log}; "disabled": true goes without it.`,
+    );
+  }
+  return warn(
+    ["it has not answered yet; a run continues without its tools, and takes them when they come"],
+    `Its log is ${log}. If it is always that slow, raise mcp.wait_ms in the config.`,
+  );
+}
+
+/** Which model a run would ask; none is asked here. */
+function checkModel({ values }: LoadedConfig, env: CommandContext["env"]): Found {
+  const found = values.model.default ?? modelFromEnvironment(env);
+  if (found === undefined) {
+    return warn(
+      ["none: no key and no server is in the environment, and the config names none"],
+      "Export ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENAI_BASE_URL or OLLAMA_HOST, or set model.default; scripted models and `soong demo` need none.",
+    );
+  }
+  const whose = values.model.default === undefined ? "the environment" : "the config";
+  const what = found.endsWith(":*") ? "the first model that the server lists" : found;
+  return ok(`${what}, by ${whose}`);
 }

@@ -1,49 +1,93 @@
-// A change of a task by the user. On record in the session of the task, unless another process works in that session;
-// then the task alone says so.
+// `soong tasks cancel` and `retry`: a change of a task by the user. On record in the session of the task, unless another
+// process works in that session; then the task alone says so.
 
 import { TaskRefused, type TaskCaller, type TaskRecord, type Tasks } from "@soong/tasks";
 import type { FactData } from "@soong/core";
 import type { StoreError } from "@soong/store";
-import { CommandError, visibleLine } from "../../output/index.ts";
-import { openRuntime, type Runtime } from "../../runtime/index.ts";
-import { loadUserConfig, type CommandContext } from "../context.ts";
-import { findTask } from "./stored-task.ts";
+import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
+import type { Runtime } from "../../runtime/index.ts";
+import { withRuntime } from "../context.ts";
+import type { CommandContext, Handler } from "../handler.ts";
+import { findTask, listSteps, withoutClaimToken } from "./stored-task.ts";
 
-type TaskChange = (tasks: Tasks, caller: TaskCaller, task: TaskRecord) => Promise<number>;
+/** A task takes so many operations in one update. */
+const MOST_AT_ONCE = 500;
 
-export async function changeTask(
+export const cancelTask: Handler<"tasks cancel"> = (
+  context,
+  { task: given },
+  { reason = "cancelled at the command line" },
+) =>
+  changeTask(context, given, async (tasks, caller, { task_id }) => {
+    const task = await tasks.cancel(caller, { task_id, reason });
+    context.print({ task }, () => `${visibleLine(task_id)} is cancelled.`);
+  });
+
+/** Without steps: all that failed or are blocked. */
+export const retrySteps: Handler<"tasks retry"> = (context, { task: given, step: step_ids }) =>
+  changeTask(context, given, async (tasks, caller, { task_id, status: now }) => {
+    const { output, json, print } = context;
+    const isBlocked = now === "blocked";
+    const steps = await listSteps(tasks.reader, task_id);
+    const wanted = steps.filter(({ step_id, status }) =>
+      step_ids.length === 0
+        ? status === "failed" || status === "blocked"
+        : step_ids.includes(step_id),
+    );
+    const unknown = step_ids.find((id) => !steps.some(({ step_id }) => step_id === id));
+    if (unknown !== undefined) {
+      throw new UsageError(`${visibleLine(unknown)} is no step of ${visibleLine(task_id)}.`);
+    }
+    if (wanted.length === 0 && !isBlocked) {
+      throw new CommandError("No step of it has failed or is blocked.");
+    }
+    const operations = [
+      ...(isBlocked ? [{ op: "unblock_task" } as const] : []),
+      ...wanted.flatMap(({ step_id, status, attempts, max_attempts }) => [
+        // One attempt more, where they are used up.
+        ...(attempts >= max_attempts
+          ? [{ op: "update_step", step_id, max_attempts: attempts + 1 } as const]
+          : []),
+        { op: status === "blocked" ? "unblock_step" : "retry_step", step_id } as const,
+      ]),
+    ];
+    for (let at = 0; at < operations.length; at += MOST_AT_ONCE) {
+      const some = operations.slice(at, at + MOST_AT_ONCE);
+      await tasks.update(caller, { task_id, operations: some });
+    }
+    for (const { step_id } of wanted) {
+      const step = await tasks.reader.step(task_id, step_id);
+      if (step === undefined) continue;
+      print(
+        { step: withoutClaimToken(step) },
+        () => `${visibleLine(step_id)} is ${step.status} again.`,
+      );
+    }
+    if (!json) output.note(`\`soong tasks drive ${visibleLine(task_id)}\` continues it.`);
+  });
+
+type TaskChange = (tasks: Tasks, caller: TaskCaller, task: TaskRecord) => Promise<void>;
+
+async function changeTask(
   context: CommandContext,
   given: string,
   change: TaskChange,
-): Promise<number> {
-  const { env, cwd, output } = context;
-  const config = await loadUserConfig(context);
-  const runtime = await openRuntime({
-    env,
-    cwd,
-    config,
-    servers: "none",
-    agents: true,
-    note: (text) => output.note(visibleLine(text)),
-  });
-  try {
+): Promise<void> {
+  await withRuntime(context, {}, { servers: "none", agents: true }, async (runtime) => {
     const tasks = runtime.agents?.tasks;
     if (tasks === undefined) throw new CommandError("There are no tasks in this runtime.");
     const { task } = await findTask(tasks.reader, given);
-    return await asUser(runtime, task, (caller) => change(tasks, caller, task));
-  } catch (error) {
-    if (error instanceof TaskRefused) throw new CommandError(visibleLine(error.message));
-    throw error;
-  } finally {
-    await runtime.close();
-  }
+    await asUser(runtime, task, (caller) => change(tasks, caller, task));
+  }).catch((error: unknown) => {
+    throw error instanceof TaskRefused ? new CommandError(visibleLine(error.message)) : error;
+  });
 }
 
 async function asUser(
   runtime: Runtime,
   { session_id }: TaskRecord,
-  work: (caller: TaskCaller) => Promise<number>,
-): Promise<number> {
+  work: (caller: TaskCaller) => Promise<void>,
+): Promise<void> {
   const held = await runtime.openSession({ resume: session_id }).catch((error: unknown) => {
     if ((error as Partial<StoreError>).code === "session_in_use") return undefined;
     throw error;
@@ -55,12 +99,11 @@ async function asUser(
   const run = await held.session.startRun({ mode: "orchestrator" });
   const { run_id, agent_id } = run.identity;
   try {
-    const done = await work({
+    await work({
       actor: { kind: "orchestrator", session_id, run_id, agent_id },
       record: (type, data: FactData) => void run.recorder.record(type, data),
     });
     run.end("completed");
-    return done;
   } catch (error) {
     run.end("failed");
     throw error;

@@ -1,80 +1,33 @@
 // `soong tasks drive`: a task worked on to its end by the workers of the config (TASK-6). Ctrl-C stops the workers and
 // gives their steps back; what is finished stays finished.
 
-import { resolve } from "node:path";
 import { driveTask, type DriveEnd, type DriveEvent } from "@soong/agent";
 import { taskReader } from "@soong/tasks";
 import { buildLoopLimits } from "../../config/index.ts";
 import { CommandError, EXIT, UsageError, visibleLine, type Output } from "../../output/index.ts";
-import {
-  openModels,
-  openRuntime,
-  renderSystemText,
-  createToolProvider,
-  type Runtime,
-} from "../../runtime/index.ts";
-import { noteWaiting } from "../await-servers.ts";
-import { loadUserConfig, type CommandContext } from "../context.ts";
-import { findTask } from "./stored-task.ts";
+import { openModels, renderSystemText, createToolProvider } from "../../runtime/index.ts";
+import { loadUserConfig, withRuntime } from "../context.ts";
 import { onStop, printFacts } from "../follow-session.ts";
-import { createTerminalQuestions } from "../terminal-questions.ts";
-import {
-  argument,
-  FACTS_OPTION,
-  option,
-  repeatableOption,
-  RULE_OPTIONS,
-  type CommandDefinition,
-  type RuleFlags,
-} from "../define-command.ts";
+import type { Handler } from "../handler.ts";
+import { createUserQuestions } from "../terminal-questions.ts";
+import { findTask } from "./stored-task.ts";
 
-export const command: CommandDefinition = {
-  name: "drive",
-  summary: "let workers do the steps that are ready, until the task has ended",
-  arguments: [argument("<task>", "id or unique prefix")],
-  options: [
-    option("--model <model>", "for workers whose pool and definition name none"),
-    repeatableOption("--pool <name>", "only workers of this pool"),
-    FACTS_OPTION,
-    ...RULE_OPTIONS,
-  ],
-  examples: [
-    "soong tasks drive task_0abc",
-    "soong tasks drive task_0abc --pool builders --allow 'code.*'",
-  ],
-  exitCodes: "0 completed, 1 failed, blocked or stuck, 2 usage error, 130 interrupted",
-  run: driveStoredTask,
-};
-
-interface TasksDriveOptions extends RuleFlags {
-  readonly model?: string;
-  readonly pool?: readonly string[];
-  readonly json?: boolean;
-}
-
-async function driveStoredTask(
-  context: CommandContext,
-  given: string,
-  options: TasksDriveOptions,
-): Promise<number> {
-  const { env, output, isInteractive } = context;
-  const { allow = [], deny = [], cwd = "", json = false, pool } = options;
+export const driveStoredTask: Handler<"tasks drive"> = async (
+  context,
+  { task: given },
+  options,
+) => {
+  const { env, output, json } = context;
+  const { pool: pools } = options;
   const config = await loadUserConfig(context);
   const models = await openModels(config.values, env, options.model);
-  const person = isInteractive ? createTerminalQuestions(context.stdin, output) : undefined;
-  const runtime = await openRuntime({
-    env,
-    cwd: resolve(context.cwd, cwd),
-    config,
-    flags: { allow, deny },
-    agents: true,
-    ...(person === undefined ? {} : { ask: person.ask, elicit: person.elicit }),
-    ...noteWaiting(context, json),
-    note: (text) => output.note(output.noteColours.dim(visibleLine(text))),
-  });
-  try {
-    const { agents, tasks } = requireAgents(runtime);
-    refuseUnknownPools(pool, agents.workers.pools);
+  const wish = { config, agents: true, ...createUserQuestions(context) };
+  return withRuntime(context, options, wish, async (runtime) => {
+    if (runtime.agents === undefined) {
+      throw new CommandError("There are no agents in this runtime.");
+    }
+    const { agents, tasks } = runtime.agents;
+    refuseUnknownPools(pools, agents.workers.pools);
     const store = await runtime.store();
     const { task } = await findTask(taskReader(store.tasks()), given);
     const held = await runtime.openSession({ resume: task.session_id });
@@ -88,7 +41,6 @@ async function driveStoredTask(
     const printing = json ? printFacts(held, output) : undefined;
     try {
       await runtime.ready(stop.signal);
-      const supply = createToolProvider(runtime, config.values.mcp);
       const end = await driveTask({
         session: held.session,
         task_id: task.task_id,
@@ -98,29 +50,22 @@ async function driveStoredTask(
         system: renderSystemText(runtime.roots.project),
         limits: buildLoopLimits(config.values),
         signal: stop.signal,
-        pools: pool,
-        toolProvider: supply,
-        ...(json
-          ? {}
-          : { onEvent: (event: DriveEvent) => output.line(renderEvent(event, output)) }),
+        pools,
+        toolProvider: createToolProvider(runtime, config.values.mcp),
+        onEvent: (event) => void (json || output.line(renderEvent(event, output))),
       });
       // Ends the stream of facts.
       await held.close();
       await printing;
       if (!json) reportEnd(output, end);
-      return endedBySignal ?? toExitCode(end);
+      const { kind } = end;
+      if (endedBySignal !== undefined) return endedBySignal;
+      return kind === "completed" ? EXIT.ok : kind === "aborted" ? EXIT.interrupted : EXIT.failed;
     } finally {
       stopListening();
     }
-  } finally {
-    await runtime.close();
-  }
-}
-
-function requireAgents({ agents }: Runtime): NonNullable<Runtime["agents"]> {
-  if (agents === undefined) throw new CommandError("There are no agents in this runtime.");
-  return agents;
-}
+  });
+};
 
 function refuseUnknownPools(
   wanted: readonly string[] | undefined,
@@ -160,9 +105,4 @@ function reportEnd(output: Output, { kind, reason }: DriveEnd): void {
   else if (kind === "blocked") {
     output.note(`The task waits for you: ${sentence} \`soong tasks retry\` lets it go on.`);
   } else output.note(output.noteColours.red(`${kind}: ${sentence}`));
-}
-
-function toExitCode({ kind }: DriveEnd): number {
-  if (kind === "completed") return EXIT.ok;
-  return kind === "aborted" ? EXIT.interrupted : EXIT.failed;
 }

@@ -1,7 +1,8 @@
-// A task that is kept, by its id or how that begins.
+// A stored task, by its id or unique prefix, and its steps.
 
 import type { StepRecord, TaskReader, TaskWithCounts } from "@soong/tasks";
 import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
+import { readPages } from "../stored.ts";
 
 const PAGE = 200;
 const SHOWN = 5;
@@ -27,17 +28,16 @@ export async function findTask(reader: TaskReader, given: string): Promise<TaskW
 /** All of them, by position. */
 export async function listSteps(reader: TaskReader, task_id: string): Promise<StepRecord[]> {
   const steps: StepRecord[] = [];
-  for (;;) {
-    const after_position = steps.at(-1)?.position;
-    const page = await reader.steps(task_id, { limit: PAGE, after_position });
-    steps.push(...page);
-    if (page.length < PAGE) return steps;
-  }
+  const pages = readPages<StepRecord>(PAGE, (last) =>
+    reader.steps(task_id, { limit: PAGE, after_position: last?.position }),
+  );
+  for await (const page of pages) steps.push(...page);
+  return steps;
 }
 
 /** As a record for programs: the token of a claim is its holder's alone. */
 export function withoutClaimToken({ claim, ...step }: StepRecord): object {
   if (claim === undefined) return step;
-  const { token: _token, ...told } = claim;
-  return { ...step, claim: told };
+  const { token: _token, ...shown } = claim;
+  return { ...step, claim: shown };
 }

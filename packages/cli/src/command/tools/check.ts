@@ -4,79 +4,55 @@
 import { resolve } from "node:path";
 import type { JsonObject } from "@soong/core";
 import { isRecord } from "@soong/schema";
-import { checkDeclarativeTool, describeProblem, type CheckedTool } from "@soong/tools";
-import { EXIT, UsageError, visible, visibleLine, type Output } from "../../output/index.ts";
+import { checkDeclarativeTool, describeProblem } from "@soong/tools";
+import { EXIT, UsageError, visible, visibleLine } from "../../output/index.ts";
 import { declarativeOptions, toolsFolder } from "../../runtime/index.ts";
-import { loadUserConfig, resolveHome, type CommandContext } from "../context.ts";
-import { argument, JSON_OPTION, option, type CommandDefinition } from "../define-command.ts";
+import { loadUserConfig } from "../context.ts";
+import type { Handler } from "../handler.ts";
 
-export const command: CommandDefinition = {
-  name: "check",
-  summary: "check files that declare tools, and try one on a sample",
-  arguments: [argument("<file...>", "JSON files, as in tools/ of the home")],
-  options: [option("--sample <json>", "run it once with this input, without asking"), JSON_OPTION],
-  examples: [
-    "soong tools check ~/.soong-agent/tools/*.json",
-    `soong tools check weather.json --sample '{"city": "Oslo"}'`,
-  ],
-  run: checkToolFiles,
-};
-
-interface ToolsCheckOptions {
-  readonly json?: boolean;
-  /** Input to run it with; giving it is the yes. */
-  readonly sample?: string;
-}
-
-async function checkToolFiles(
-  context: CommandContext,
-  files: readonly string[],
-  { json = false, sample }: ToolsCheckOptions,
-): Promise<number> {
+/** `sample`: input to run it with; giving it is the yes. */
+export const checkToolFiles: Handler<"tools check"> = async (
+  context,
+  { file: files },
+  { sample },
+) => {
   if (sample !== undefined && files.length > 1) {
     throw new UsageError("--sample runs one tool: give one FILE with it.");
   }
-  const { values } = await loadUserConfig(context);
+  const { values, home } = await loadUserConfig(context);
   const options = {
     ...declarativeOptions(values),
-    directory: toolsFolder(await resolveHome(context)),
+    directory: toolsFolder(home),
     ...(sample === undefined
       ? {}
       : { sample: { input: parseSample(sample), project: context.cwd } }),
   };
+  const { green, red } = context.output.colours;
   let exitCode: number = EXIT.ok;
   for (const file of files) {
     const checked = await checkDeclarativeTool(resolve(context.cwd, file), options);
-    if (json) context.output.record("soong.tools_check/1", { file, ...checked });
-    else show(context.output, file, checked);
     if (!checked.ok || checked.result?.is_error === true) exitCode = EXIT.failed;
+    context.print({ file, ...checked }, () => {
+      if (!checked.ok) {
+        return checked.problems.map(
+          (one) => `${red("fail")}  ${visibleLine(describeProblem(one))}`,
+        );
+      }
+      const line = `${green("ok")}    ${visibleLine(file)}: ${checked.tool_name}`;
+      if (checked.result === undefined) return line;
+      const { status, summary, is_error } = checked.result;
+      return [line, `${(is_error ? red : green)(status)}: ${visible(summary)}`];
+    });
   }
   return exitCode;
-}
+};
 
 function parseSample(text: string): JsonObject {
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    if (isRecord(value)) return value as JsonObject;
   } catch {
-    value = undefined;
+    // Told below.
   }
-  if (!isRecord(value)) {
-    throw new UsageError(`--sample takes a JSON object, such as '{"city": "Oslo"}'.`);
-  }
-  return value as JsonObject;
-}
-
-function show(output: Output, file: string, checked: CheckedTool): void {
-  const { green, red } = output.colours;
-  if (!checked.ok) {
-    for (const problem of checked.problems) {
-      output.line(`${red("fail")}  ${visibleLine(describeProblem(problem))}`);
-    }
-    return;
-  }
-  output.line(`${green("ok")}    ${visibleLine(file)}: ${checked.tool_name}`);
-  if (checked.result === undefined) return;
-  const { status, summary } = checked.result;
-  output.line(`${checked.result.is_error ? red(status) : green(status)}: ${visible(summary)}`);
+  throw new UsageError(`--sample takes a JSON object, such as '{"city": "Oslo"}'.`);
 }

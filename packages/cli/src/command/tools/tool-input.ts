@@ -1,11 +1,10 @@
-// The input of a call as it is typed: JSON as an argument, from stdin with `-`, or nothing for none.
+// The tool and the input of a call as they are typed: JSON as an argument, from stdin with `-`, or nothing for none.
 
-import type { Kernel } from "@soong/core";
 import { nearestName } from "@soong/schema";
 import { CommandError, UsageError, visibleLine } from "../../output/index.ts";
 import type { Runtime } from "../../runtime/index.ts";
-import { chooseServers } from "../await-servers.ts";
-import type { CommandContext } from "../context.ts";
+import { chooseServers } from "../context.ts";
+import type { CommandContext } from "../handler.ts";
 
 const MAX_STDIN_BYTES = 64 * 1024 * 1024;
 
@@ -17,6 +16,7 @@ export async function readToolInput(
   const text = given === "-" ? await readStdin(context) : (given ?? "{}");
   try {
     JSON.parse(text);
+    return text;
   } catch (error) {
     const where = given === "-" ? "What came on stdin" : "The input";
     const why = error instanceof Error ? visibleLine(error.message) : "it cannot be parsed";
@@ -24,20 +24,20 @@ export async function readToolInput(
       `${where} is not JSON: ${why}. Put it in single quotes, such as '{"path": "a.txt"}', or pipe it in and give - instead.`,
     );
   }
-  return text;
 }
 
-/** A name no one has is a slip of the user's, not a call. */
+/** A name that no tool has is a slip of the user's, not a call. */
 export function refuseUnknownTool(
   { kernel, mcp }: Pick<Runtime, "kernel" | "mcp">,
   given: string,
 ): void {
-  const { registry } = kernel;
-  const { tools, aliases } = listToolNames(registry);
-  if (tools.includes(given) || aliases.includes(given)) return;
+  const { tools, excluded } = kernel.registry.snapshot();
+  const names = [...tools.keys(), ...excluded.map(({ tool_name }) => tool_name)];
+  const aliases = [...tools.values()].flatMap(({ definition }) => definition.aliases ?? []);
+  if (names.includes(given) || aliases.includes(given)) return;
   const server = chooseServers(given);
   if (typeof server === "object") refuseWithoutServer(mcp, server.only, given);
-  const nearest = nearestName(given, tools);
+  const nearest = nearestName(given, names);
   const hint = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
   throw new UsageError(
     `There is no tool called ${visibleLine(given)}.${hint} \`soong tools\` lists them.`,
@@ -57,14 +57,6 @@ function refuseWithoutServer(mcp: Runtime["mcp"], server_id: string, given: stri
   throw new CommandError(
     `${visibleLine(given)} cannot be had: ${visibleLine(why)} \`soong mcp list ${visibleLine(server_id)}\` tells more.`,
   );
-}
-
-function listToolNames(registry: Kernel["registry"]): { tools: string[]; aliases: string[] } {
-  const snapshot = registry.snapshot();
-  return {
-    tools: [...snapshot.tools.keys(), ...snapshot.excluded.map(({ tool_name }) => tool_name)],
-    aliases: [...snapshot.tools.values()].flatMap(({ definition }) => definition.aliases ?? []),
-  };
 }
 
 export async function readStdin({ stdin }: CommandContext): Promise<string> {

@@ -1,0 +1,442 @@
+// Everything that can be typed behind `soong`, in the order of the help: what it takes and what it says of itself (CLI-6).
+// Only data, so that help and completion load nothing else. `handlers.ts` names the code behind each.
+
+/** A text is the meaning. Values that are not named here are texts, or flags where the option takes none. */
+export type ParameterSpec =
+  | string
+  | {
+      readonly says: string;
+      readonly choices?: readonly string[];
+      readonly default?: string;
+      readonly isRepeatable?: true;
+    };
+
+export interface CommandSpec {
+  readonly summary: string;
+  /** `<needed>`, `[optional]`, `[several...]`. */
+  readonly arguments?: Readonly<Record<string, ParameterSpec>>;
+  readonly options?: Readonly<Record<string, ParameterSpec>>;
+  readonly examples: readonly string[];
+  /** Printed below the examples. */
+  readonly notes?: string;
+  readonly exitCodes?: string;
+  /** What its records are marked with, `soong.<command>/<version>`: the version changes when a reader of the old one would misread. */
+  readonly record?: `soong.${string}/${number}`;
+}
+
+const JSON_OPTION = { "--json": "records for programs, one a line" } as const;
+const FACTS_OPTION = { "--json": "print the facts, one a line, and nothing else" } as const;
+const MODEL_OPTION = {
+  "--model <model>": "provider:model, script:FILE, or a profile of the config",
+} as const;
+const MODE_OPTION = {
+  "--mode <mode>": {
+    says: "as a run in this mode",
+    choices: ["normal", "plan", "orchestrator"],
+  },
+} as const;
+const AGENT_OPTION = {
+  "--agent <id>": "an agent of the home that may be the main one: agents/ID.md",
+} as const;
+const RULE_OPTIONS = {
+  "--allow <pattern>": { says: "a rule that allows tools by name", isRepeatable: true },
+  "--deny <pattern>": { says: "a rule that denies tools by name", isRepeatable: true },
+  "--cwd <directory>": "the project; default: the current directory",
+} as const;
+const RUN_OPTIONS = {
+  ...MODEL_OPTION,
+  ...FACTS_OPTION,
+  ...AGENT_OPTION,
+  ...MODE_OPTION,
+  ...RULE_OPTIONS,
+} as const;
+const RUN_EXIT_CODES =
+  "0 completed, 1 failed, 2 usage error, 3 denied, 4 too many turns, 5 prompt too long, 6 answer too long, 7 stopped by a hook, 130 aborted";
+
+/** By the words behind `soong`; a command is below the one whose words begin its own. */
+export const COMMANDS = {
+  "": {
+    summary:
+      "The tool runtime for agents: which tool may be called, whether, when, and what became of it.",
+    arguments: { "[command...]": "default: a conversation at this terminal" },
+    options: { ...MODEL_OPTION, ...AGENT_OPTION, ...MODE_OPTION, ...RULE_OPTIONS },
+    examples: [
+      "soong",
+      "soong tools",
+      `soong call code.read_file '{"path": "README.md"}'`,
+      "soong doctor",
+    ],
+  },
+  run: {
+    summary: "let a model work on a prompt, to its end",
+    arguments: { "[prompt]": "what to do; default, or -: read from stdin" },
+    options: RUN_OPTIONS,
+    examples: [
+      `soong run "What does this project do?"`,
+      `soong run --model script:tour.yaml "Show me around" --allow 'code.*'`,
+      `git diff | soong run - --agent reviewer --json`,
+      `soong run --mode orchestrator "Plan the work and let workers do it"`,
+    ],
+    exitCodes: RUN_EXIT_CODES,
+  },
+  resume: {
+    summary: "continue a session where it left off, also a run that was cut off",
+    arguments: {
+      "<session>": "its id, as `soong sessions` lists it",
+      "[prompt]":
+        "what to do next; default: stdin, else the interrupted run continues, in a conversation on a terminal",
+    },
+    options: RUN_OPTIONS,
+    examples: ["soong resume session_0abc", `soong resume session_0abc "Now the tests"`],
+    exitCodes: RUN_EXIT_CODES,
+  },
+  call: {
+    summary: "call one tool, through validation, permission, hooks and record",
+    arguments: {
+      "<tool>": "its name, as `soong tools` lists it",
+      "[json]": "its input; - reads it from stdin; default: {}",
+    },
+    options: { ...JSON_OPTION, "--yes": "approve without asking", ...RULE_OPTIONS },
+    examples: [
+      `soong call code.read_file '{"path": "README.md"}'`,
+      `soong call code.run_command '{"argv": ["git", "status"]}' --yes`,
+      `echo '{"query": "main"}' | soong call code.search - --json`,
+    ],
+    exitCodes: "0 it succeeded, 1 the tool failed, 2 usage error, 3 denied, 130 interrupted",
+    record: "soong.call/1",
+  },
+  explain: {
+    summary: "show who would decide about a call, and how; runs nothing",
+    arguments: {
+      "[tool]": "its name, as `soong tools` lists it; default: the whole policy",
+      "[json]": "its input; - reads it from stdin; default: {}",
+    },
+    options: { ...JSON_OPTION, ...MODE_OPTION, ...RULE_OPTIONS },
+    examples: [
+      "soong explain",
+      `soong explain code.run_command '{"argv": ["rm", "-r", "build"]}'`,
+      `soong explain code.write_file '{"path": "a", "content": ""}' --allow 'code.*'`,
+    ],
+    record: "soong.explain/1",
+  },
+  tools: {
+    summary: "list the tools a run would have, with reasons, or search them",
+    arguments: { "[query...]": "words to search for, as a model would" },
+    options: {
+      ...JSON_OPTION,
+      "--role <role>": { says: "whose tools", choices: ["main", "sub", "fork", "worker"] },
+      ...MODE_OPTION,
+    },
+    examples: ["soong tools", "soong tools --mode plan", "soong tools find text in files"],
+    record: "soong.tools/1",
+  },
+  "tools check": {
+    summary: "check files that declare tools, and try one on a sample",
+    arguments: { "<file...>": "JSON files, as in tools/ of the home" },
+    options: { "--sample <json>": "run it once with this input, without asking", ...JSON_OPTION },
+    examples: [
+      "soong tools check ~/.soong-agent/tools/*.json",
+      `soong tools check weather.json --sample '{"city": "Oslo"}'`,
+    ],
+    record: "soong.tools_check/1",
+  },
+  sessions: {
+    summary: "list the stored sessions, last used first",
+    options: JSON_OPTION,
+    examples: ["soong sessions", "soong sessions rm --older-than 90d"],
+    record: "soong.sessions/1",
+  },
+  "sessions rm": {
+    summary: "remove sessions with all they hold; a tombstone stays",
+    arguments: { "[id...]": "their ids" },
+    options: {
+      "--older-than <age>": "also those not used for this long: 12h, 90d, 4w",
+      "--keep-bytes <n>": "also the oldest, until the rest is within so many bytes",
+      ...JSON_OPTION,
+    },
+    examples: [
+      "soong sessions rm session_0abc",
+      "soong sessions rm --older-than 90d --keep-bytes 5e9",
+    ],
+    record: "soong.sessions_rm/1",
+  },
+  "sessions search": {
+    summary: "find text in the stored conversations, newest first",
+    arguments: { "<text>": "as it is written there; A to Z in either case" },
+    options: { "--limit <n>": { says: "at most so many", default: "20" }, ...JSON_OPTION },
+    examples: ['soong sessions search "connection refused"'],
+    exitCodes: "0 found, 1 not found",
+    record: "soong.sessions_search/1",
+  },
+  attach: {
+    summary: "watch a live session, and answer its questions from here",
+    arguments: { "[session]": "id or unique prefix; default: the only live session" },
+    options: { "--json": "records for programs, which answer in lines of JSON on stdin" },
+    examples: ["soong attach", "soong attach session_0abc --json"],
+    record: "soong.attach/1",
+  },
+  inspect: {
+    summary: "serve a page for your browser: runs live, questions, tasks, tools to try",
+    options: {
+      "--port <n>": "the port on 127.0.0.1; default: any free one",
+      "--open": "open it in your browser",
+      ...JSON_OPTION,
+    },
+    examples: ["soong inspect --open", "soong inspect --port 8721"],
+    exitCodes: "1 it cannot be served there, 2 usage error, 130 or 143 ended by a signal",
+    record: "soong.inspect/1",
+  },
+  grants: {
+    summary: `list what was allowed "for this session" in the live sessions`,
+    options: JSON_OPTION,
+    examples: ["soong grants", "soong grants revoke grant_0abc"],
+    record: "soong.grants/1",
+  },
+  "grants revoke": {
+    summary: "revoke one: the next such call requires approval again",
+    arguments: { "<id>": "its id, as `soong grants` lists it" },
+    options: JSON_OPTION,
+    examples: ["soong grants revoke grant_0abc"],
+    exitCodes: "0 it is revoked, 1 no live session has it",
+    record: "soong.grants_revoke/1",
+  },
+  questions: {
+    summary: "list the open questions, also those of a runtime that was stopped",
+    options: JSON_OPTION,
+    examples: ["soong questions", "soong questions answer ask_0abc"],
+    record: "soong.questions/1",
+  },
+  "questions answer": {
+    summary: "answer one; a stopped session uses the answer when it is resumed",
+    arguments: {
+      "<id>": "id or unique prefix, as `soong questions` lists it",
+      "[decision]": "allow, session or deny; default: ask at this terminal",
+    },
+    options: { "--reason <text>": "sent to the model" },
+    examples: [
+      "soong questions answer ask_0abc",
+      `soong questions answer ask_0abc deny --reason "not on main"`,
+    ],
+    exitCodes: "0 answered, 1 it is not open any more, 2 usage error",
+  },
+  events: {
+    summary: "print the facts of a run",
+    arguments: { "<run>": "its id" },
+    options: { ...JSON_OPTION, "--follow": "continue until the run ends" },
+    examples: ["soong events run_0abc", "soong events run_0abc --json --follow"],
+    record: "soong.events/1",
+  },
+  replay: {
+    summary: "decide a stored run again from its journal; executes nothing",
+    arguments: { "<run>": "its id" },
+    options: {
+      "--config <file>": "under this config: which calls would be decided otherwise",
+      "--script": "print it as a script, for `soong run --model script:FILE`",
+      ...JSON_OPTION,
+    },
+    examples: [
+      "soong replay run_0abc",
+      "soong replay run_0abc --config stricter.toml",
+      "soong replay run_0abc --script > run.yaml",
+    ],
+    exitCodes:
+      "0 decided as it was, or the answer under another config; 1 it diverges; 2 usage error",
+    record: "soong.replay/1",
+  },
+  verify: {
+    summary: "check that sessions are as they were recorded",
+    arguments: { "[session...]": "their ids; default: all" },
+    options: {
+      "--artifacts": "also read every artifact",
+      "--head <hash>": "a head hash of this session that you stored elsewhere",
+      "--rebuild": "rebuild from the facts what the store derives from them, where it differs",
+      ...JSON_OPTION,
+    },
+    examples: ["soong verify", "soong verify session_0abc --artifacts"],
+    exitCodes: "0 all are, 1 one is not",
+    record: "soong.verify/1",
+  },
+  undo: {
+    summary: "restore a file as it was before a call changed it",
+    arguments: { "[call]": "the call; default: the last change in this project" },
+    options: { "--yes": "do not ask", "--session <id>": "the session of the call", ...JSON_OPTION },
+    examples: ["soong undo", "soong undo call_0abc --yes"],
+    record: "soong.undo/1",
+  },
+  rewind: {
+    summary: "let a session continue from an earlier node; nothing is deleted",
+    arguments: { "<session>": "its id", "<node>": "the id of the node" },
+    examples: ["soong rewind session_0abc node_0def"],
+  },
+  tasks: {
+    summary: "list the tasks of orchestrators, or show one with its steps",
+    arguments: { "[task]": "id or unique prefix; default: all, newest first" },
+    options: { "--follow": "continue until the task has ended, in any process", ...JSON_OPTION },
+    examples: [
+      "soong tasks",
+      "soong tasks task_0abc --follow",
+      "soong tasks drive task_0abc",
+      "soong tasks retry task_0abc tests",
+    ],
+    exitCodes: "0; with --follow 1 when the task did not end as completed, 130 interrupted",
+    record: "soong.tasks/1",
+  },
+  "tasks drive": {
+    summary: "let workers do the steps that are ready, until the task has ended",
+    arguments: { "<task>": "id or unique prefix" },
+    options: {
+      "--model <model>": "for workers whose pool and definition name none",
+      "--pool <name>": { says: "only workers of this pool", isRepeatable: true },
+      ...FACTS_OPTION,
+      ...RULE_OPTIONS,
+    },
+    examples: [
+      "soong tasks drive task_0abc",
+      "soong tasks drive task_0abc --pool builders --allow 'code.*'",
+    ],
+    exitCodes: "0 completed, 1 failed, blocked or stuck, 2 usage error, 130 interrupted",
+  },
+  "tasks cancel": {
+    summary: "end a task: its workers find their claims gone",
+    arguments: { "<task>": "id or unique prefix" },
+    options: { "--reason <text>": "why, for the record", ...JSON_OPTION },
+    examples: [`soong tasks cancel task_0abc --reason "not needed any more"`],
+    record: "soong.tasks/1",
+  },
+  "tasks retry": {
+    summary: "give steps that failed or are blocked another attempt",
+    arguments: { "<task>": "id or unique prefix", "[step...]": "which; default: all of them" },
+    options: JSON_OPTION,
+    examples: ["soong tasks retry task_0abc", "soong tasks retry task_0abc build tests"],
+    record: "soong.tasks/1",
+  },
+  agents: {
+    summary: "list the agents that can be started, and files that cannot be used",
+    options: JSON_OPTION,
+    examples: ["soong agents", `soong run --agent reviewer "Look at the last commit"`],
+    exitCodes: "0; 1 when a file cannot be used",
+    record: "soong.agents/1",
+  },
+  skills: {
+    summary: "list the skills agents can load, and those that cannot be used",
+    options: JSON_OPTION,
+    examples: ["soong skills"],
+    exitCodes: "0; 1 when a skill cannot be used",
+    record: "soong.skills/1",
+  },
+  memory: {
+    summary: "what is remembered from earlier work: list it, add to it, take from it",
+    examples: ["soong memory list", "soong memory extract", "soong memory forget ID"],
+  },
+  "memory list": {
+    summary: "list what is remembered, of the user and of each project",
+    options: JSON_OPTION,
+    examples: ["soong memory list --json"],
+    record: "soong.memory/1",
+  },
+  "memory extract": {
+    summary: "make memories of what agents proposed, after checks; writes nothing else",
+    options: JSON_OPTION,
+    examples: ["soong memory extract"],
+    exitCodes: "0; 1 when a candidate was refused",
+    record: "soong.memory/1",
+  },
+  "memory forget": {
+    summary: "remove a memory; what it came from does not bring it back",
+    arguments: { "<id>": "its id, as `soong memory list` has it" },
+    options: JSON_OPTION,
+    examples: ["soong memory forget tabs-not-spaces-1a2b"],
+    record: "soong.memory/1",
+  },
+  mcp: {
+    summary: "MCP: the servers of mcp.json, and Soong as a server for other agents",
+    examples: ["soong mcp list", "soong mcp accept github", "soong mcp serve"],
+  },
+  "mcp list": {
+    summary: "connect the servers of mcp.json and report their state",
+    arguments: { "[server]": "its id: also its tools, and what changed of them" },
+    options: JSON_OPTION,
+    examples: ["soong mcp list", "soong mcp list github", "soong mcp list --json"],
+    exitCodes: "0 listed, 1 a server failed, 2 usage error, 130 interrupted",
+    record: "soong.mcp/1",
+  },
+  "mcp accept": {
+    summary: "allow what a server changed of its tools, after it is shown",
+    arguments: { "<server>": "its id, as `soong mcp list` lists it" },
+    options: { "--yes": "allow what is shown without asking", ...JSON_OPTION },
+    examples: ["soong mcp accept github", "soong mcp accept github --yes --json"],
+    exitCodes: "0 it is allowed now, 1 the server failed, 2 usage error, 3 you said no",
+    record: "soong.mcp_accept/1",
+  },
+  "mcp login": {
+    summary: "log in to a remote server that requires it, in your browser",
+    arguments: { "<server>": "its id, as `soong mcp list` lists it" },
+    options: { "--no-browser": "only print the address to go to", ...JSON_OPTION },
+    examples: ["soong mcp login search", "soong mcp login search --no-browser"],
+    exitCodes: "0 logged in, 1 the login failed, 2 usage error, 130 interrupted",
+    record: "soong.mcp_login/1",
+  },
+  "mcp logout": {
+    summary: "forget a login, and revoke its tokens where the server offers that",
+    arguments: { "<server>": "its id, as `soong mcp list` lists it" },
+    options: JSON_OPTION,
+    examples: ["soong mcp logout search"],
+    record: "soong.mcp_logout/1",
+  },
+  "mcp serve": {
+    summary: "serve these tools to another agent, each call through permission and record",
+    options: {
+      "--http <port>": "over streamable HTTP on this port, with a token; default: stdio",
+      "--host <host>": "the address to listen on; default: 127.0.0.1",
+      "--token-file <file>": "where the token is; default: mcp-serve-token in the home",
+      "--server <id>": "only this MCP server, under its own names, in its place",
+      "--ask <whom>": {
+        says: "about a call: the client and attached terminals, or these only",
+        choices: ["all", "attached"],
+        default: "all",
+      },
+      ...MODE_OPTION,
+      ...RULE_OPTIONS,
+    },
+    examples: [
+      "soong mcp serve",
+      "soong mcp serve --server github --allow 'mcp.github.*'",
+      "soong mcp serve --http 8722",
+    ],
+    notes: [
+      "In the config of a host:",
+      "  Claude Code  claude mcp add soong -- soong mcp serve",
+      "  Codex        codex mcp add soong -- soong mcp serve",
+      "  Gemini CLI   gemini mcp add soong soong mcp serve",
+      `  Cursor       .cursor/mcp.json: {"mcpServers": {"soong": ENTRY}}`,
+      `  VS Code      .vscode/mcp.json: {"servers": {"soong": {"type": "stdio", …ENTRY}}}`,
+      `  opencode     opencode.json: {"mcp": {"soong": {"type": "local", "command": ["soong", "mcp", "serve"]}}}`,
+      `  where ENTRY is {"command": "soong", "args": ["mcp", "serve"]}`,
+    ].join("\n"),
+    exitCodes: "0 the client has gone, 1 failed, 2 usage error, 130 or 143 ended by a signal",
+  },
+  demo: {
+    summary:
+      "watch scripted models fix a small project and share a task, offline, in a throw-away folder",
+    examples: ["soong demo"],
+    exitCodes: "0 everything happened as described, 1 something did not, 130 interrupted",
+  },
+  init: {
+    summary: "write a config with comments, if there is none",
+    examples: ["soong init", "SOONG_AGENT_HOME=/srv/soong soong init"],
+  },
+  doctor: {
+    summary: "check everything Soong needs, and say what to do",
+    options: JSON_OPTION,
+    examples: ["soong doctor"],
+    exitCodes: "0 nothing fails, 1 something does",
+    record: "soong.doctor/1",
+  },
+  completion: {
+    summary: "print what your shell needs to complete `soong`",
+    arguments: { "<shell>": { says: "your shell", choices: ["bash", "zsh", "fish"] } },
+    examples: ["source <(soong completion bash)"],
+  },
+} as const satisfies Readonly<Record<string, CommandSpec>>;
+
+export type CommandName = keyof typeof COMMANDS;
