@@ -7,5 +7,5 @@ export { converse } from "./converse.ts";
 export { openLoop } from "./open-loop.ts";
 export { openingText } from "./opening.ts";
 export { openPromptHistory } from "./prompt-history.ts";
-export type { SharedCommands, UndoPrompt } from "./slash-commands.ts";
+export type { SharedCommands } from "./slash-commands.ts";
 export { openTalk } from "./talk.ts";
