@@ -1,7 +1,14 @@
 // Two schemas that must both hold, written as one (allOf, and $ref with keywords beside it). Undefined
 // means that the core keywords cannot say both at once; then they stay apart.
 
-import { type Budget, type JsonSchema, type SchemaNode, asRecord, sameJson } from "./json.ts";
+import {
+  asRecord,
+  sameJson,
+  type Budget,
+  type JsonSchema,
+  type JsonType,
+  type SchemaNode,
+} from "./json.ts";
 import { createRegex } from "./regex.ts";
 import {
   acceptsType,
@@ -12,31 +19,32 @@ import {
   type MutableSchema,
 } from "./tidy-schema.ts";
 
-/** Where both annotate, the first speaks first. */
-export function mergeSchemas(a: SchemaNode, b: SchemaNode, budget: Budget): SchemaNode | undefined {
-  if (a === b) return a;
+/** Where both annotate, the first speaks first. An absent schema takes everything. */
+export function mergeSchemas(a: unknown, b: unknown, budget: Budget): SchemaNode | undefined {
   if (a === false || b === false) return false;
-  if (isOpen(a)) return b === true ? {} : b;
-  if (isOpen(b)) return a;
+  if (isOpen(a)) return isOpen(b) && a !== b ? {} : ((b ?? {}) as SchemaNode);
+  if (isOpen(b) || a === b) return a as SchemaNode;
   budget.left -= 1;
   if (budget.left < 0) return undefined;
   const left = a as JsonSchema;
   const right = b as JsonSchema;
-  if (SEEING_SIBLINGS.some((name) => name in left || name in right)) return undefined;
+  if (hasAny(left, SEEING_SIBLINGS) || hasAny(right, SEEING_SIBLINGS)) return undefined;
   if (GROUPS.some((group) => hasAny(left, group) && hasAny(right, group))) return undefined;
 
   const merged: MutableSchema = { ...left };
   for (const name of Object.keys(right)) {
-    if (SPECIAL.has(name)) continue;
-    if (!(name in left)) merged[name] = right[name];
-    else {
-      const both = mergeKeyword(name, left, right, budget);
-      if (both === undefined) return undefined;
-      merged[name] = both;
+    if (FIELDS.includes(name) || ITEMS.includes(name)) continue;
+    merged[name] = name in left ? mergeKeyword(name, left, right, budget) : right[name];
+    if (merged[name] === undefined) return undefined;
+  }
+  for (const names of [FIELDS, ITEMS]) {
+    if (hasAny(left, names) && hasAny(right, names)) {
+      const merge = names === FIELDS ? mergeFields : mergeItems;
+      if (!merge(merged, left, right, budget)) return undefined;
+    } else {
+      for (const name of names) if (name in right) merged[name] = right[name];
     }
   }
-  if (!mergeFields(merged, left, right, budget)) return undefined;
-  if (!mergeItems(merged, left, right, budget)) return undefined;
   return tidySchema(merged, budget);
 }
 
@@ -56,12 +64,6 @@ export function mergeInto(
   return result;
 }
 
-export function joinDescriptions(first: unknown, second: unknown): unknown {
-  if (typeof first !== "string" || first === "") return second;
-  if (typeof second !== "string" || first.includes(second)) return first;
-  return second.includes(first) ? second : `${first}\n${second}`;
-}
-
 const SEEING_SIBLINGS = ["unevaluatedProperties", "unevaluatedItems"];
 const GROUPS = [
   ["if", "then", "else"],
@@ -69,68 +71,57 @@ const GROUPS = [
 ];
 const FIELDS = ["properties", "additionalProperties", "patternProperties"];
 const ITEMS = ["prefixItems", "items"];
-const SPECIAL: ReadonlySet<string> = new Set([...FIELDS, ...ITEMS]);
 
 function hasAny(node: JsonSchema, names: readonly string[]): boolean {
   return names.some((name) => name in node);
 }
 
+const FIRST = ["title", "default", "examples", "deprecated"];
+const LOWER_LIMITS = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
+const UPPER_LIMITS = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
+
 function mergeKeyword(name: string, left: JsonSchema, right: JsonSchema, budget: Budget): unknown {
   const a = left[name];
   const b = right[name];
+  if (FIRST.includes(name)) return a;
+  if (LOWER_LIMITS.includes(name)) return Math.max(a as number, b as number);
+  if (UPPER_LIMITS.includes(name)) return Math.min(a as number, b as number);
   switch (name) {
     case "description":
       return joinDescriptions(a, b);
-    case "title":
-    case "default":
-    case "examples":
-    case "deprecated":
-      return a;
     case "type":
-      return commonTypes(left, right);
-    case "enum":
-      return commonValues(a, b, budget);
+      return commonTypes(typesOf(left) ?? [], typesOf(right) ?? []);
+    case "enum": {
+      const isInBoth = (value: unknown): boolean =>
+        (b as unknown[]).some((other) => sameJson(value, other, budget));
+      const common = (a as unknown[]).filter(isInBoth);
+      return common.length > 0 ? common : undefined;
+    }
     case "required":
       return [...new Set([...(a as string[]), ...(b as string[])])];
-    case "minimum":
-    case "exclusiveMinimum":
-    case "minLength":
-    case "minItems":
-    case "minProperties":
-      return Math.max(a as number, b as number);
-    case "maximum":
-    case "exclusiveMaximum":
-    case "maxLength":
-    case "maxItems":
-    case "maxProperties":
-      return Math.min(a as number, b as number);
     case "uniqueItems":
       return a === true || b === true;
     case "pattern":
       return bothPatterns(a as string, b as string);
     case "propertyNames":
-      return mergeSchemas(a as SchemaNode, b as SchemaNode, budget);
+      return mergeSchemas(a, b, budget);
     default:
       return sameJson(a, b, budget) ? a : undefined;
   }
 }
 
-function commonTypes(left: JsonSchema, right: JsonSchema): unknown {
-  const a = typesOf(left) ?? [];
-  const b = typesOf(right) ?? [];
+function joinDescriptions(first: unknown, second: unknown): unknown {
+  if (typeof first !== "string" || first === "") return second;
+  if (typeof second !== "string" || first.includes(second)) return first;
+  return second.includes(first) ? second : `${first}\n${second}`;
+}
+
+function commonTypes(a: readonly JsonType[], b: readonly JsonType[]): unknown {
   const common = [
     ...a.filter((type) => acceptsType(b, type)),
     ...b.filter((type) => acceptsType(a, type)),
   ];
   return common.length > 0 ? asType(common) : undefined;
-}
-
-function commonValues(a: unknown, b: unknown, budget: Budget): unknown[] | undefined {
-  const others = b as unknown[];
-  const common = (a as unknown[]).filter((value) =>
-    others.some((other) => sameJson(value, other, budget)),
-  );
-  return common.length > 0 ? common : undefined;
 }
 
 /** Two patterns are one that looks ahead twice from the start; our engine takes those apart again. */
@@ -140,79 +131,61 @@ function bothPatterns(a: string, b: string): string | undefined {
   return createRegex(both).ok ? both : undefined;
 }
 
+type Merge = (
+  merged: MutableSchema,
+  left: JsonSchema,
+  right: JsonSchema,
+  budget: Budget,
+) => boolean;
+
 /**
  * `additionalProperties` speaks about the fields its own schema does not name, so a field that only
  * one side names must also satisfy what the other side says about the rest.
  */
-function mergeFields(
-  merged: MutableSchema,
-  left: JsonSchema,
-  right: JsonSchema,
-  budget: Budget,
-): boolean {
-  if (!hasAny(right, FIELDS)) return true;
-  if (!hasAny(left, FIELDS)) return copyKeywords(merged, right, FIELDS);
+const mergeFields: Merge = (merged, left, right, budget) => {
   const restA = left.additionalProperties;
   const restB = right.additionalProperties;
   const hasPatterns = "patternProperties" in left || "patternProperties" in right;
   if (hasPatterns && !(isOpen(restA) && isOpen(restB))) return false;
-
-  const fieldsA = asRecord(left.properties);
-  const fieldsB = asRecord(right.properties);
-  const rest = mergeSchemas(nodeOr(restA), nodeOr(restB), budget);
-  if (rest === undefined) return false;
-  const properties: { [name: string]: unknown } = {};
-  for (const name of new Set([...Object.keys(fieldsA), ...Object.keys(fieldsB)])) {
-    const a = Object.hasOwn(fieldsA, name) ? fieldsA[name] : restA;
-    const b = Object.hasOwn(fieldsB, name) ? fieldsB[name] : restB;
-    const field = mergeSchemas(nodeOr(a), nodeOr(b), budget);
-    if (field === undefined) return false;
-    // "No other fields" refuses a field that may never be there just as well.
-    if (field !== false || rest !== false) properties[name] = field;
-  }
+  const rest = mergeSchemas(restA, restB, budget);
+  const properties = mergeMaps(left.properties, right.properties, budget, restA, restB);
+  if (rest === undefined || properties === undefined) return false;
   if (restA !== undefined || restB !== undefined) merged.additionalProperties = rest;
-  if ("properties" in left || "properties" in right) merged.properties = properties;
-  return !hasPatterns || mergePatterns(merged, left, right, budget);
-}
-
-function mergePatterns(
-  merged: MutableSchema,
-  left: JsonSchema,
-  right: JsonSchema,
-  budget: Budget,
-): boolean {
-  const patterns: { [source: string]: unknown } = { ...asRecord(left.patternProperties) };
-  for (const [source, node] of Object.entries(asRecord(right.patternProperties))) {
-    const both = Object.hasOwn(patterns, source)
-      ? mergeSchemas(nodeOr(patterns[source]), nodeOr(node), budget)
-      : node;
-    if (both === undefined) return false;
-    patterns[source] = both;
+  if ("properties" in left || "properties" in right) {
+    // "No other fields" refuses a field that may never be there just as well.
+    const isKept = ([, field]: [string, SchemaNode]): boolean => field !== false || rest !== false;
+    merged.properties = Object.fromEntries(Object.entries(properties).filter(isKept));
   }
-  merged.patternProperties = patterns;
-  return true;
-}
+  if (!hasPatterns) return true;
+  merged.patternProperties = mergeMaps(left.patternProperties, right.patternProperties, budget);
+  return merged.patternProperties !== undefined;
+};
 
-function mergeItems(
-  merged: MutableSchema,
-  left: JsonSchema,
-  right: JsonSchema,
+/** The rest is what a side says of a key it does not name. */
+function mergeMaps(
+  left: unknown,
+  right: unknown,
   budget: Budget,
-): boolean {
-  if (!hasAny(right, ITEMS)) return true;
-  if (!hasAny(left, ITEMS)) return copyKeywords(merged, right, ITEMS);
+  restA?: unknown,
+  restB?: unknown,
+): Record<string, SchemaNode> | undefined {
+  const a = asRecord(left);
+  const b = asRecord(right);
+  const merged: Record<string, SchemaNode> = {};
+  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    const both = mergeSchemas(
+      Object.hasOwn(a, key) ? a[key] : restA,
+      Object.hasOwn(b, key) ? b[key] : restB,
+      budget,
+    );
+    if (both === undefined) return undefined;
+    merged[key] = both;
+  }
+  return merged;
+}
+
+const mergeItems: Merge = (merged, left, right, budget) => {
   if ("prefixItems" in left || "prefixItems" in right) return false;
-  const items = mergeSchemas(nodeOr(left.items), nodeOr(right.items), budget);
-  if (items === undefined) return false;
-  merged.items = items;
-  return true;
-}
-
-function copyKeywords(to: MutableSchema, from: JsonSchema, names: readonly string[]): true {
-  for (const name of names) if (name in from) to[name] = from[name];
-  return true;
-}
-
-function nodeOr(node: unknown): SchemaNode {
-  return node === undefined ? {} : (node as SchemaNode);
-}
+  merged.items = mergeSchemas(left.items, right.items, budget);
+  return merged.items !== undefined;
+};

@@ -3,11 +3,18 @@
 // the call is checked against the original. Pure, total and bounded.
 
 import { modernNode } from "./dialects.ts";
-import { childPointer, isRecord, sameJson, type JsonSchema, type SchemaNode } from "./json.ts";
+import {
+  childPointer,
+  isRecord,
+  omitUndefined,
+  sameJson,
+  type JsonSchema,
+  type SchemaNode,
+} from "./json.ts";
 import { lowerSchema } from "./lower-schema.ts";
 import { openPatterns, type Patterns } from "./prepare-schema.ts";
 import { openReferences, type References } from "./references.ts";
-import { keywordsOf, VOCABULARY } from "./vocabulary.ts";
+import { keywordsOf, mapSchemas, VOCABULARY } from "./vocabulary.ts";
 
 /** What a model takes. */
 export interface SchemaTerms {
@@ -33,7 +40,9 @@ const MAX_NOTES_CHARS = 4_000;
 
 /** Undefined where nothing can be offered: no object could ever be an argument. */
 export function relaxSchema(given: JsonSchema, terms: SchemaTerms): RelaxedSchema | undefined {
-  if (!acceptsObjects(given)) return undefined;
+  const { type, not } = given;
+  const isNothing = isRecord(not) && Object.keys(not).length === 0;
+  if (isNothing || !mayBe({ type }, "object")) return undefined;
   const run: Run = {
     terms,
     references: openReferences(given),
@@ -52,11 +61,14 @@ export function relaxSchema(given: JsonSchema, terms: SchemaTerms): RelaxedSchem
 export function isTaken(schema: JsonSchema, terms: SchemaTerms): boolean {
   const { extended, refused = [], refusedAtRoot = [] } = terms;
   if (refusedAtRoot.some((keyword) => keyword in schema)) return false;
-  if (refused.length > 0) {
-    const used = keywordsOf(schema);
-    if (refused.some((keyword) => used.has(keyword))) return false;
-  }
+  if (usesAny(schema, refused)) return false;
   return extended || lowerSchema(schema).kind === "core";
+}
+
+function usesAny(schema: JsonSchema, refused: readonly string[]): boolean {
+  if (refused.length === 0) return false;
+  const used = keywordsOf(schema);
+  return refused.some((keyword) => used.has(keyword));
 }
 
 interface Run {
@@ -80,85 +92,67 @@ type Node = Record<string, unknown>;
 function relaxNode(run: Run, given: SchemaNode, place: Place): Node {
   run.nodes -= 1;
   if (given === true) return {};
-  if (given === false) return loosened(run, place.pointer, {}, "no value is allowed here");
-  if (run.nodes < 0 || place.depth > MAX_DEPTH) {
-    return loosened(run, place.pointer, {}, "its parts are not shown");
+  const isHidden = run.nodes < 0 || place.depth > MAX_DEPTH;
+  if (given === false || isHidden) {
+    run.pointers.add(place.pointer);
+    return withNote(
+      run,
+      {},
+      given === false ? "no value is allowed here" : "its parts are not shown",
+    );
   }
   const kept: Node = {};
   const dropped: Node = {};
   const parts: Node[] = [];
-  const child = (node: unknown, ...steps: string[]): Node =>
-    relaxNode(run, node as SchemaNode, {
-      ...place,
-      pointer: steps.reduce(childPointer, place.pointer),
-      depth: place.depth + 1,
-    });
   for (const [name, held] of Object.entries(modernNode(given))) {
     const entry = VOCABULARY.get(name);
     if (entry?.standing === "stripped" && !(run.terms.extended && name === "$defs")) continue;
-    if (NEGATIVE.has(name) && takes(run, place, name, held)) {
-      kept[name] = held;
-    } else if (entry?.accepts(held) !== true || !takes(run, place, name, held)) {
+    const child = (node: unknown, ...key: string[]): Node =>
+      relaxNode(run, node as SchemaNode, {
+        ...place,
+        pointer: [name, ...key].reduce(childPointer, place.pointer),
+        depth: place.depth + 1,
+      });
+    if (NEGATIVE.has(name) && takes(run, place, name, held)) kept[name] = held;
+    else if (entry?.accepts(held) !== true || !takes(run, place, name, held)) {
       dropped[name] = held;
       run.pointers.add(childPointer(place.pointer, name));
       parts.push(...shapesOf(run, name, held, place, child));
-    } else if (entry.holds === "schema" && isRecord(held)) kept[name] = child(held, name);
-    else if (entry.holds === "schema map") {
-      kept[name] = mapEntries(held as Node, (node, key) => child(node, name, key));
-    } else if (entry.holds === "schema list") {
-      kept[name] = (held as SchemaNode[]).map((node, at) => child(node, name, String(at)));
-    } else kept[name] = held;
+    } else {
+      const isKept = typeof held === "boolean";
+      kept[name] = isKept ? held : mapSchemas(entry, held, child);
+    }
   }
   // These speak of what their neighbours do not cover, and would forbid it without them.
-  if ("patternProperties" in dropped || "properties" in dropped)
-    delete kept["additionalProperties"];
-  if ("prefixItems" in dropped) delete kept["items"];
+  if ("patternProperties" in dropped || "properties" in dropped) delete kept.additionalProperties;
+  if ("prefixItems" in dropped) delete kept.items;
   if (Object.keys(dropped).some((name) => COVERING.has(name))) {
-    delete kept["unevaluatedProperties"];
-    delete kept["unevaluatedItems"];
+    delete kept.unevaluatedProperties;
+    delete kept.unevaluatedItems;
   }
   const whole = parts.reduce(narrow, kept);
-  return Object.keys(dropped).length === 0 ? whole : described(run, whole, dropped);
+  return Object.keys(dropped).length === 0 ? whole : describeDropped(run, whole, dropped);
 }
 
 /** Where a looser part would make the whole stricter: these stay as they are, or go. */
 const NEGATIVE: ReadonlySet<string> = new Set(["not", "if", "oneOf", "contains"]);
 /** Keywords whose fields and items count as covered. */
-const COVERING: ReadonlySet<string> = new Set([
-  "properties",
-  "patternProperties",
-  "prefixItems",
-  "allOf",
-  "anyOf",
-  "oneOf",
-  "if",
-  "then",
-  "else",
-  "$ref",
-  "dependentSchemas",
-]);
+const COVERING: ReadonlySet<string> = new Set(
+  "properties patternProperties prefixItems allOf anyOf oneOf if then else $ref dependentSchemas".split(
+    " ",
+  ),
+);
 
 function takes({ terms, patterns }: Run, place: Place, name: string, held: unknown): boolean {
   const { extended, refused = [], refusedAtRoot = [] } = terms;
-  if (refused.includes(name) || (place.pointer === "" && refusedAtRoot.includes(name)))
-    return false;
-  if (name === "type" && !takesTypes(held, refused)) return false;
-  if (extended) return !NEGATIVE.has(name) || !usesAny(held, refused);
+  if (place.pointer === "" && refusedAtRoot.includes(name)) return false;
+  const looksInside = name === "type" || (extended && NEGATIVE.has(name));
+  if (usesAny({ [name]: looksInside ? held : true }, refused)) return false;
+  if (extended) return true;
   if (name === "pattern") return patterns.refusal(held as string) === undefined;
   if (name === "enum") return (held as unknown[]).length > 0;
   const { standing } = VOCABULARY.get(name) ?? {};
   return standing === "core" || standing === "note";
-}
-
-function usesAny(held: unknown, refused: readonly string[]): boolean {
-  const used = keywordsOf({ allOf: [held].flat() });
-  return refused.some((keyword) => keyword !== "allOf" && used.has(keyword));
-}
-
-function takesTypes(held: unknown, refused: readonly string[]): boolean {
-  const types: unknown[] = Array.isArray(held) ? held : [held];
-  if (refused.includes("type:null") && types.includes("null")) return false;
-  return !refused.includes("type:list") || types.filter((type) => type !== "null").length < 2;
 }
 
 /** What can still be said of a part that is dropped: schemas that hold for every value it allows. */
@@ -167,24 +161,22 @@ function shapesOf(
   name: string,
   held: unknown,
   place: Place,
-  child: (node: unknown, ...steps: string[]) => Node,
+  child: (node: unknown, ...key: string[]) => Node,
 ): Node[] {
-  if (name === "$ref" && typeof held === "string") return [target(run, held, place)];
-  if (name === "allOf" && Array.isArray(held)) {
-    return held.map((member, at) => child(member, name, String(at)));
-  }
-  if ((name === "anyOf" || name === "oneOf") && Array.isArray(held)) {
-    return [widest(held.map((branch, at) => child(branch, name, String(at))))];
+  if (name === "$ref" && typeof held === "string") return [relaxTarget(run, held, place)];
+  if (["allOf", "anyOf", "oneOf"].includes(name) && Array.isArray(held)) {
+    const members = held.map((member, at) => child(member, String(at)));
+    return name === "allOf" ? members : [widen(members)];
   }
   if (name === "then" || name === "else") {
     // It may hold or not: its fields are worth knowing, none of them is needed.
-    const { properties } = child(held, name);
-    return isRecord(properties) ? [{ properties: mapEntries(properties, () => ({})) }] : [];
+    const { properties } = child(held);
+    return isRecord(properties) ? [{ properties: withoutSchemas(properties) }] : [];
   }
   return [];
 }
 
-function target(run: Run, reference: string, place: Place): Node {
+function relaxTarget(run: Run, reference: string, place: Place): Node {
   const found = run.references.locate(reference, "");
   if (found === undefined) return {};
   if (place.within.includes(found.pointer)) {
@@ -200,24 +192,24 @@ function target(run: Run, reference: string, place: Place): Node {
 }
 
 /** A schema for everything that any of these allows. */
-function widest(branches: readonly Node[]): Node {
+function widen(branches: readonly Node[]): Node {
   const [first = {}] = branches;
   if (branches.every((branch) => sameJson(branch, first, { left: 1_000 }))) return first;
   const wide: Node = {};
-  const types = branches.map((branch) => branch["type"]);
+  const types = branches.map((branch) => branch.type);
   if (types.every((type) => type !== undefined)) {
     const all = [...new Set(types.flat())];
     // An integer is a number.
     const real = all.includes("number") ? all.filter((type) => type !== "integer") : all;
-    wide["type"] = real.length === 1 ? real[0] : real;
+    wide.type = real.length === 1 ? real[0] : real;
   }
-  const enums = branches.map((branch) => branch["enum"]);
-  if (enums.every(Array.isArray)) wide["enum"] = [...new Set(enums.flat() as unknown[])];
+  const enums = branches.map((branch) => branch.enum);
+  if (enums.every(Array.isArray)) wide.enum = [...new Set(enums.flat() as unknown[])];
   const objects = branches.filter((branch) => mayBe(branch, "object"));
-  if (objects.length > 0) Object.assign(wide, widestObject(objects));
+  if (objects.length > 0) Object.assign(wide, widenObjects(objects));
   const lists = branches.filter((branch) => mayBe(branch, "array"));
-  const items = lists.map((list) => list["items"]);
-  if (lists.length > 0 && items.every(isRecord)) wide["items"] = widest(items);
+  const items = lists.map((list) => list.items);
+  if (lists.length > 0 && items.every(isRecord)) wide.items = widen(items);
   return wide;
 }
 
@@ -225,7 +217,7 @@ function mayBe({ type }: Node, wanted: string): boolean {
   return type === undefined || [type].flat().includes(wanted);
 }
 
-function widestObject(objects: readonly Node[]): Node {
+function widenObjects(objects: readonly Node[]): Node {
   const fields = new Map<string, Node[]>();
   for (const { properties } of objects) {
     for (const [key, node] of Object.entries(isRecord(properties) ? properties : {})) {
@@ -241,33 +233,31 @@ function widestObject(objects: readonly Node[]): Node {
   const isNamedByAll = (count: number): boolean => isClosed || count === objects.length;
   const properties = [...fields].map(([key, nodes]) => [
     key,
-    isNamedByAll(nodes.length) ? widest(nodes) : onlyNotes(nodes),
+    isNamedByAll(nodes.length) ? widen(nodes) : onlyNotes(nodes),
   ]);
-  return {
-    ...(properties.length === 0 ? {} : { properties: Object.fromEntries(properties) as Node }),
-    ...(required.length === 0 ? {} : { required }),
-    ...(isClosed ? { additionalProperties: false } : {}),
-  };
+  return omitUndefined({
+    properties: properties.length === 0 ? undefined : Object.fromEntries(properties),
+    required: required.length === 0 ? undefined : required,
+    additionalProperties: isClosed ? false : undefined,
+  });
 }
 
 function onlyNotes(nodes: readonly Node[]): Node {
-  const description = nodes.find((node) => typeof node["description"] === "string")?.[
-    "description"
-  ];
-  return description === undefined ? {} : { description };
+  const noted = nodes.find(({ description }) => typeof description === "string");
+  return noted === undefined ? {} : { description: noted.description };
 }
 
 /** Both hold. Where they speak of the same thing the first one counts, which is looser than both. */
 function narrow(one: Node, other: Node): Node {
   const both: Node = { ...other, ...one };
   const { properties } = one;
-  if (isRecord(properties) && isRecord(other["properties"])) {
-    both["properties"] = { ...other["properties"], ...properties };
+  if (isRecord(properties) && isRecord(other.properties)) {
+    both.properties = { ...other.properties, ...properties };
   }
   const required = [...new Set([...namesIn(other), ...namesIn(one)])];
-  if (required.length > 0) both["required"] = required;
+  if (required.length > 0) both.required = required;
   // Each closes only what it names itself.
-  if (isRecord(other["properties"]) && isRecord(properties)) delete both["additionalProperties"];
+  if (isRecord(other.properties) && isRecord(properties)) delete both.additionalProperties;
   return both;
 }
 
@@ -276,7 +266,7 @@ function namesIn({ required }: Node): string[] {
 }
 
 /** The dropped keywords in the description, as JSON Schema, which models read. */
-function described(run: Run, node: Node, dropped: Node): Node {
+function describeDropped(run: Run, node: Node, dropped: Node): Node {
   const { $ref: _written, ...told } = dropped;
   if (Object.keys(told).length === 0) return node;
   const text = JSON.stringify(told);
@@ -284,11 +274,6 @@ function described(run: Run, node: Node, dropped: Node): Node {
     text.length <= MAX_NOTE_CHARS
       ? `Must also match this JSON Schema: ${text}`
       : `Must also match a JSON Schema that begins: ${text.slice(0, MAX_NOTE_CHARS)}…`;
-  return withNote(run, node, note);
-}
-
-function loosened(run: Run, pointer: string, node: Node, note: string): Node {
-  run.pointers.add(pointer);
   return withNote(run, node, note);
 }
 
@@ -302,21 +287,13 @@ function withNote(run: Run, node: Node, note: string): Node {
 
 /** Of a schema that still has something in it that is not taken. */
 function namesOnly({ properties, description }: Node): Node {
-  return {
+  return omitUndefined({
     type: "object",
-    ...(typeof description === "string" ? { description } : {}),
-    ...(isRecord(properties) ? { properties: mapEntries(properties, () => ({})) } : {}),
-  };
+    description: typeof description === "string" ? description : undefined,
+    properties: isRecord(properties) ? withoutSchemas(properties) : undefined,
+  });
 }
 
-function acceptsObjects(given: JsonSchema): boolean {
-  const { type, not } = given;
-  if (isRecord(not) && Object.keys(not).length === 0) return false;
-  return (
-    type === undefined || type === "object" || (Array.isArray(type) && type.includes("object"))
-  );
-}
-
-function mapEntries(map: Node, change: (value: unknown, key: string) => unknown): Node {
-  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]));
+function withoutSchemas(properties: Node): Node {
+  return Object.fromEntries(Object.keys(properties).map((name) => [name, {}]));
 }

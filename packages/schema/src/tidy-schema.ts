@@ -2,6 +2,7 @@
 // accepts exactly the values it accepted before.
 
 import {
+  asRecord,
   isRecord,
   sameJson,
   typeOfJson,
@@ -50,31 +51,19 @@ export function isOpen(node: unknown): boolean {
 
 function tidyType(node: MutableSchema): void {
   const types = typesOf(node);
-  if (types !== undefined && (Array.isArray(node.type) || node.type === "null")) {
-    const type = asType(types);
-    if (!sameTypes(type, node.type)) node.type = type;
-  }
-}
-
-function sameTypes(a: unknown, b: unknown): boolean {
-  if (!Array.isArray(a) || !Array.isArray(b)) return a === b;
-  return a.length === b.length && a.every((type, index) => type === b[index]);
+  if (types === undefined || (!Array.isArray(node.type) && node.type !== "null")) return;
+  const type = asType(types);
+  if (!sameJson(type, node.type)) node.type = type;
 }
 
 function tidyEnum(node: MutableSchema, budget: Budget): void {
   if (!Array.isArray(node.enum)) return;
   const values = distinctValues(node.enum, budget);
   const types = typesOf(node);
-  if (types === undefined) {
-    if (values.length > 0) node.type = asType(values.map(typeOfJson));
-  } else {
-    const possible = values.filter((value) => acceptsType(types, typeOfJson(value)));
-    if (possible.length > 0 && possible.length < values.length) {
-      node.enum = possible;
-      return;
-    }
-  }
-  if (values.length < node.enum.length) node.enum = values;
+  const possible = types && values.filter((value) => acceptsType(types, typeOfJson(value)));
+  if (types === undefined && values.length > 0) node.type = asType(values.map(typeOfJson));
+  const kept = possible !== undefined && possible.length > 0 ? possible : values;
+  if (kept.length < node.enum.length) node.enum = kept;
 }
 
 export function distinctValues(values: readonly unknown[], budget: Budget): unknown[] {
@@ -109,36 +98,27 @@ const MAX_NAMED_FIELDS = 100;
 
 /** Names that may be any string say nothing; names from a list are the fields themselves. */
 function tidyPropertyNames(node: MutableSchema, budget: Budget): void {
-  const names = node.propertyNames;
-  if (names === undefined) return;
-  if (isOpen(names) || (isRecord(names) && onlyType(names) && takesStrings(names))) {
-    delete node.propertyNames;
+  const { propertyNames: names, patternProperties } = node;
+  if (names === undefined || (!isOpen(names) && !isRecord(names))) return;
+  const { type: _, enum: listed, ...others } = asRecord(names);
+  if (Object.keys(others).length > 0) return;
+  if (listed === undefined) {
+    if (typesOf(asRecord(names))?.includes("string") !== false) delete node.propertyNames;
     return;
   }
-  if (!isRecord(names) || !Array.isArray(names.enum) || node.patternProperties !== undefined)
-    return;
-  if (Object.keys(names).some((name) => name !== "type" && name !== "enum")) return;
-  const allowed = names.enum.filter((name): name is string => typeof name === "string");
-  const fields = isRecord(node.properties) ? node.properties : {};
+  if (!Array.isArray(listed) || patternProperties !== undefined) return;
+  const allowed = listed.filter((name): name is string => typeof name === "string");
   if (allowed.length > MAX_NAMED_FIELDS || allowed.includes("__proto__")) return;
-  const rest = node.additionalProperties;
-  const properties: { [name: string]: unknown } = {};
+  const fields = asRecord(node.properties);
+  const properties: MutableSchema = {};
   for (const name of allowed) {
-    const field = Object.hasOwn(fields, name) ? fields[name] : rest;
+    const field = Object.hasOwn(fields, name) ? fields[name] : node.additionalProperties;
     if (field !== false) properties[name] = isOpen(field) ? {} : field;
   }
   budget.left -= allowed.length;
   node.properties = properties;
   node.additionalProperties = false;
   delete node.propertyNames;
-}
-
-function onlyType(node: JsonSchema): boolean {
-  return Object.keys(node).every((name) => name === "type");
-}
-
-function takesStrings(node: JsonSchema): boolean {
-  return typesOf(node)?.includes("string") ?? true;
 }
 
 /** A tuple of equal items that can have no others is a list; a list of nothing is an empty list. */
