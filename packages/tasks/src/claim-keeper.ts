@@ -2,9 +2,9 @@
 // the step is finished, the claim is lost, or its run has left.
 
 import { systemClock, type Clock } from "@soong/core";
-import type { Claimed, ClaimRequest, HeldClaim } from "./plan-claim.ts";
+import type { Claimed, ClaimRequest, HeldClaim } from "./claims.ts";
 import { TaskRefused } from "./refusal.ts";
-import type { RecordTaskFact, ReleaseReason, TaskCaller, Tasks } from "./tasks-api.ts";
+import type { RecordTaskFact, ReleaseReason, TaskCaller, Tasks } from "./tasks.ts";
 
 export interface ClaimKeeper {
   /** Claims a step for the caller's run and keeps it. */

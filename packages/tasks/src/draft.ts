@@ -1,19 +1,28 @@
 // A change of a task while it is planned: the rows as they were found, what has been put in their place so far, and
 // the facts that are recorded once it is committed.
 
-import type { FactData } from "@soong/core";
+import type { FactData, JsonObject } from "@soong/core";
 import type { MachineTime } from "@soong/platform";
+import { asJson, omitUndefined } from "@soong/schema";
 import type { PublicClaim, TaskFact, TaskFactType } from "./facts.ts";
-import type { ClaimRecord, StepRecord, TaskRecord } from "./records.ts";
-import type { FoundRows, PlannedChange } from "./storage.ts";
-import { mayBecome } from "./transitions.ts";
 import {
-  toStepDefinition,
-  toStepRecord,
-  toStepState,
-  toTaskRecord,
-  toTaskRow,
-} from "./stored-rows.ts";
+  type ClaimRecord,
+  type StepRecord,
+  type TaskRecord,
+  STEP_STATUSES,
+  type StepCounts,
+  type StepStatus,
+  type TaskStatus,
+} from "./records.ts";
+import type {
+  FoundRows,
+  PlannedChange,
+  StepDefinition,
+  StepState,
+  StoredStep,
+  StoredTask,
+} from "./storage.ts";
+import { mayBecome } from "./transitions.ts";
 
 export interface Draft {
   /** Milliseconds since the epoch, the same for all of one change. */
@@ -47,7 +56,7 @@ export interface Draft {
   writes(): Omit<PlannedChange<never>, "answer">;
 }
 
-export interface DraftRules extends Pick<Draft, "maxAttempts" | "leaseMs" | "isAlive"> {
+interface DraftRules extends Pick<Draft, "maxAttempts" | "leaseMs" | "isAlive"> {
   machineTime(): MachineTime | undefined;
 }
 
@@ -150,4 +159,101 @@ export function shortenForFact(text: string): string {
     .slice(0, FACT_TEXT_CHARS + 1)
     .replace(/\S*$/, "")
     .trimEnd()}…`;
+}
+
+// Records as the rows a storage keeps, and back.
+
+export function toTaskRecord(row: StoredTask): TaskRecord {
+  const { content, status, ...columns } = row;
+  return {
+    ...readStored("task", content),
+    ...columns,
+    status: status as TaskStatus,
+  };
+}
+
+function toTaskRow(task: TaskRecord): StoredTask {
+  const { task_id, session_id, status, created_at, updated_at, ...content } = task;
+  return {
+    task_id,
+    session_id,
+    status,
+    created_at,
+    updated_at,
+    content: asJson(omitUndefined(content)),
+  };
+}
+
+interface StoredClaim extends Omit<ClaimRecord, "run_id" | "lease_expires_at"> {}
+
+export function toStepRecord(row: StoredStep): StepRecord {
+  const { task_id, step_id, position, status, open_dependencies, run_id, lease_expires_at } = row;
+  const { claim, ...state } = readStored("state", row.state);
+  const definition = readStored("definition", row.definition.content);
+  return {
+    task_id,
+    step_id,
+    ...definition,
+    depends_on: row.definition.depends_on,
+    position,
+    status: status as StepStatus,
+    open_dependencies,
+    ...state,
+    ...(claim === undefined || run_id === undefined || lease_expires_at === undefined
+      ? {}
+      : {
+          claim: { ...claim, run_id, lease_expires_at: new Date(lease_expires_at).toISOString() },
+        }),
+  };
+}
+
+function toStepState(step: StepRecord): StepState {
+  const { task_id, step_id, position, status, open_dependencies, claim, ...rest } = step;
+  const { title: _title, instructions: _instructions, expected_output: _output, ...state } = rest;
+  const { depends_on: _dependencies, ...kept } = state;
+  if (claim === undefined) {
+    return {
+      task_id,
+      step_id,
+      position,
+      status,
+      open_dependencies,
+      state: asJson(omitUndefined(kept)),
+    };
+  }
+  const { run_id, lease_expires_at, ...storedClaim } = claim;
+  return {
+    task_id,
+    step_id,
+    position,
+    status,
+    open_dependencies,
+    run_id,
+    lease_expires_at: Date.parse(lease_expires_at),
+    state: asJson(omitUndefined({ ...kept, claim: storedClaim })),
+  };
+}
+
+function toStepDefinition(step: StepRecord): StepDefinition {
+  const { title, instructions, expected_output, depends_on } = step;
+  return { depends_on, content: asJson(omitUndefined({ title, instructions, expected_output })) };
+}
+
+export function toStepCounts(found: Readonly<Record<string, number>> | undefined): StepCounts {
+  const counts = STEP_STATUSES.map((status) => [status, found?.[status] ?? 0] as const);
+  return Object.fromEntries(counts) as StepCounts;
+}
+
+interface StoredContents {
+  task: Omit<TaskRecord, keyof StoredTask>;
+  state: Pick<StepRecord, "attempts" | "max_attempts" | "updated_at"> & { claim?: StoredClaim };
+  definition: Pick<StepRecord, "title" | "instructions" | "expected_output">;
+}
+
+function readStored<Kind extends keyof StoredContents>(
+  _kind: Kind,
+  content: JsonObject,
+): StoredContents[Kind] {
+  // Rows are written by the functions of this file alone, from records of these types.
+  return content as unknown as StoredContents[Kind];
 }

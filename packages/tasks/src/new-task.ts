@@ -2,11 +2,15 @@
 
 import { omitUndefined, collapseSpace } from "@soong/schema";
 import type { TaskActor } from "./actor.ts";
-import { findPlanProblems } from "./check-plan.ts";
-import { attemptsProblem, idListProblem, stepIdProblem, textProblem } from "./check-texts.ts";
+import {
+  findPlanProblems,
+  attemptsProblem,
+  idListProblem,
+  stepIdProblem,
+  textProblem,
+} from "./check-plan.ts";
 import type { Draft } from "./draft.ts";
-import { TASK_LIMITS } from "./limits.ts";
-import type { StepRecord, TaskRecord } from "./records.ts";
+import { TASK_LIMITS, type StepRecord, type TaskRecord } from "./records.ts";
 import { refuse, type Outcome } from "./refusal.ts";
 
 export interface NewTask {

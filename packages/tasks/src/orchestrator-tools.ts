@@ -1,10 +1,9 @@
 // The tools with which an orchestrator makes, changes and ends tasks (TASK-1).
 
 import { defineTool, toolResult, type AnyTool, type CallIds, type ToolSource } from "@soong/core";
-import { TASK_LIMITS } from "./limits.ts";
-import { TASK_STATUSES } from "./records.ts";
+import { TASK_LIMITS, TASK_STATUSES } from "./records.ts";
 import { viewListedTask, viewTask } from "./task-view.ts";
-import type { TaskCaller, Tasks } from "./tasks-api.ts";
+import type { TaskCaller, Tasks } from "./tasks.ts";
 import {
   ARTIFACTS,
   GOAL,
@@ -15,18 +14,18 @@ import {
   TASK_ID,
   TITLE,
 } from "./tool-inputs.ts";
-import { withToolErrors } from "./with-tool-errors.ts";
-import { taskTemplateTool } from "./task-template.ts";
+import { withToolErrors, TaskRefused } from "./refusal.ts";
 import { workerTools, type WorkerToolParts } from "./worker-tools.ts";
+import { checkAction } from "./actor.ts";
 
-export interface OrchestratorToolParts {
+interface OrchestratorToolParts {
   readonly tasks: Tasks;
   readonly resolveCaller: (ids: CallIds) => TaskCaller;
 }
 
 const MAX_LISTED = 100;
 
-export function orchestratorTools(parts: OrchestratorToolParts): AnyTool[] {
+function orchestratorTools(parts: OrchestratorToolParts): AnyTool[] {
   return [createTool(parts), listTool(parts), updateTool(parts), ...endTools(parts)];
 }
 
@@ -224,4 +223,46 @@ export type TaskToolParts = WorkerToolParts;
 export function taskTools(parts: TaskToolParts): ToolSource {
   const tools = [taskTemplateTool(parts), ...orchestratorTools(parts), ...workerTools(parts)];
   return { id: "tasks", kind: "agent", tools };
+}
+
+// agent.task_template: how to plan a task, added to the conversation of the caller. Writes nothing (TASK-1).
+
+const TEMPLATE = `How to plan and run a task
+
+1. Say what done means. The goal is one paragraph: the outcome, how it can be checked, what is out of scope.
+2. Cut it into steps a worker can do alone. A worker sees its own step and what it looks up, not this conversation: each step's instructions name the files, the inputs, the limits and what to leave untouched. expected_output says what the result has to hold.
+3. depends_on only where a step needs what another one makes. Steps without a dependency between them run at the same time, so two of them must not write the same files.
+4. End with a step that checks the whole: tests, a review, a comparison with the goal.
+5. Create it with agent.task_create. Step ids are short words of your own ("design", "api", "tests"); statuses follow from the dependencies and cannot be given.
+6. Give ready steps to workers. What the task says of a step counts, not what a worker says in prose: look at agent.task_get before you continue.
+7. When a step fails, read why. Improve its instructions (update_step) and retry_step, split it, or cancel_step what is no longer needed, all in one agent.task_update. When a step is blocked, remove what blocks it and unblock_step.
+8. agent.task_complete when every step is completed or cancelled; agent.task_fail when the goal cannot be reached; agent.task_cancel when it is no longer wanted.
+
+A task in outline:
+title: <one line, up to ${TASK_LIMITS.titleChars} characters>
+goal: <outcome, how to check it, what is out of scope>
+steps:
+- step_id: <word>, title: <one line>, instructions: <what to do, where, with what>, expected_output: <what the result holds>, depends_on: [<step ids>]`;
+
+function taskTemplateTool({ resolveCaller }: Pick<WorkerToolParts, "resolveCaller">): AnyTool {
+  return defineTool({
+    ...OWN_TOOL,
+    name: "agent.task_template",
+    title: "Task template",
+    description:
+      "Get the guide for planning a task as a DAG of steps for workers: how to cut it, what each step must say, how to run and end it. Read it before the first agent.task_create. Changes nothing.",
+    input_schema: { type: "object", properties: {}, additionalProperties: false },
+    concurrency_safe: true,
+    search_hint: "task plan template steps dag guide",
+    handler: (_input, context) =>
+      withToolErrors(async () => {
+        const allowed = checkAction(resolveCaller(context).actor, "template");
+        if (!allowed.ok) throw new TaskRefused(allowed.refusal);
+        return toolResult({
+          summary: "The task template is in the conversation.",
+          content: [{ type: "text", text: "The task template follows as an instruction." }],
+          context_nodes: [{ kind: "task_instruction", text: TEMPLATE }],
+        });
+      }),
+  });
 }

@@ -2,15 +2,18 @@
 // step has now counts: what comes under an older one is refused, also from the same run (TASK-4).
 
 import type { TaskActor } from "./actor.ts";
-import { artifactsProblem, textProblem } from "./check-texts.ts";
+import { artifactsProblem, textProblem } from "./check-plan.ts";
 import { describeClaim, shortenForFact, withoutClaim, type Draft } from "./draft.ts";
-import { addEarlierAttempt } from "./earlier-attempts.ts";
-import { endClaim, expireLeases } from "./leases.ts";
-import { TASK_LIMITS } from "./limits.ts";
-import { checkAttemptsLeft, resetStep } from "./apply-operation.ts";
-import { startStep } from "./plan-claim.ts";
+import { addEarlierAttempt, endClaim, expireLeases, startStep } from "./claims.ts";
+import {
+  TASK_LIMITS,
+  isStepOver,
+  isTaskEnded,
+  type StepRecord,
+  type TaskRecord,
+} from "./records.ts";
+import { checkAttemptsLeft, resetStep } from "./operation.ts";
 import { refuseEnded } from "./plan-update.ts";
-import { isStepOver, isTaskEnded, type StepRecord, type TaskRecord } from "./records.ts";
 import { refuse, type Outcome } from "./refusal.ts";
 import { checkRequest, type RequestedStatus } from "./transitions.ts";
 

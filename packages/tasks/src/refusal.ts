@@ -1,7 +1,13 @@
 // Why something is not done to a task, in words for the model that asked. A value while a change is planned (what was
 // found out on the way may have to be written all the same), an exception in the public API.
 
-import { type JsonObject, SoongError } from "@soong/core";
+import {
+  type JsonObject,
+  SoongError,
+  ToolFailure,
+  type ErrorClass,
+  type Recovery,
+} from "@soong/core";
 import { omitUndefined } from "@soong/schema";
 
 export type RefusalCode =
@@ -51,4 +57,39 @@ export function refuse(
   details?: JsonObject,
 ): { readonly ok: false; readonly refusal: Refusal } {
   return { ok: false, refusal: { code, message, ...omitUndefined({ details }) } };
+}
+
+// A refusal as the error of a call: what went wrong, and what the model can do about it.
+
+const MEANING: Readonly<Record<RefusalCode, readonly [ErrorClass, Recovery]>> = {
+  task_unknown: ["invalid_arguments", "discover_first"],
+  step_unknown: ["invalid_arguments", "discover_first"],
+  not_allowed: ["policy_blocked", "none"],
+  illegal_transition: ["invalid_arguments", "change_arguments"],
+  task_ended: ["invalid_arguments", "none"],
+  invalid_plan: ["invalid_arguments", "change_arguments"],
+  version_conflict: ["invalid_arguments", "discover_first"],
+  claim_held: ["invalid_arguments", "change_arguments"],
+  step_not_ready: ["dependency_unavailable", "retry_after_delay"],
+  claim_lost: ["execution_failed", "discover_first"],
+  task_blocked: ["dependency_unavailable", "retry_after_delay"],
+  steps_open: ["dependency_unavailable", "discover_first"],
+};
+
+export async function withToolErrors<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof TaskRefused)) throw error;
+    const { code, message, details } = error;
+    const [error_class, recovery] = MEANING[code];
+    throw new ToolFailure({
+      code,
+      message,
+      error_class,
+      recovery,
+      retryable: recovery === "retry_after_delay",
+      ...omitUndefined({ details }),
+    });
+  }
 }

@@ -1,24 +1,98 @@
-// The tasks of a store, for everyone who acts on them: who may (TASK-5), what follows (TASK-2…4), all in one
-// transaction of the storage, recorded as facts when it is done.
+// What can be done with the tasks of a store, by whom, and what comes back: the face `createTasks` puts on a storage.
 
-import { randomIds, systemClock, type Clock, type IdSource } from "@soong/core";
+import { type FactData, randomIds, systemClock, type Clock, type IdSource } from "@soong/core";
 import { machineTime } from "@soong/platform";
-import type { RecordTaskFact, TaskCaller, Tasks } from "./tasks-api.ts";
-import { isVisibleTo, checkAction, type TaskAction, type TaskActor } from "./actor.ts";
-import { createDraft, type Draft } from "./draft.ts";
-import type { TaskFact } from "./facts.ts";
-import { endClaim, returnStep, startLease, expireLeases } from "./leases.ts";
-import { DEFAULT_LEASE_MS, DEFAULT_MAX_ATTEMPTS, MIN_LEASE_MS } from "./limits.ts";
-import { planCreate } from "./new-task.ts";
-import { planClaim, getAssignedStep, type HeldClaim } from "./plan-claim.ts";
-import { planComplete, planEnd, type TaskEnding } from "./plan-end.ts";
-import { planStepUpdate } from "./plan-step-update.ts";
-import { planUpdate } from "./plan-update.ts";
-import type { StepRecord, TaskRecord } from "./records.ts";
+import { type TaskActor, isVisibleTo, checkAction, type TaskAction } from "./actor.ts";
+import type { TaskFactType, TaskFact } from "./facts.ts";
+import {
+  type EarlierCalls,
+  type Claimed,
+  type ClaimRequest,
+  type HeldClaim,
+  endClaim,
+  returnStep,
+  startLease,
+  expireLeases,
+  planClaim,
+  getAssignedStep,
+} from "./claims.ts";
+import { type NewTask, planCreate } from "./new-task.ts";
+import {
+  type TaskCompletion,
+  type TaskEnding,
+  type TaskUpdate,
+  planComplete,
+  planEnd,
+  planUpdate,
+} from "./plan-update.ts";
+import { type StepUpdate, planStepUpdate } from "./plan-step-update.ts";
+import {
+  type StepRecord,
+  type StepStatus,
+  type TaskRecord,
+  type TaskStatus,
+  DEFAULT_LEASE_MS,
+  DEFAULT_MAX_ATTEMPTS,
+  MIN_LEASE_MS,
+} from "./records.ts";
+import { type StepListing, type TaskReader, type TaskWithCounts, taskReader } from "./task-view.ts";
+import { createDraft, type Draft, toStepRecord, toTaskRecord } from "./draft.ts";
 import { refuse, TaskRefused, type Outcome, type Refusal } from "./refusal.ts";
 import type { FoundRows, StoredTask, TaskSelection, TaskStorage } from "./storage.ts";
-import { toStepRecord, toTaskRecord } from "./stored-rows.ts";
-import { taskReader, type TaskWithCounts } from "./task-reader.ts";
+
+export type RecordTaskFact = <T extends TaskFactType>(type: T, data: FactData<T>) => void;
+
+/** Who acts, and where what they did is put on record. */
+export interface TaskCaller {
+  readonly actor: TaskActor;
+  readonly record?: RecordTaskFact | undefined;
+  /** What earlier runs of the session did, for a run that takes over a step of theirs. */
+  readonly readCalls?: EarlierCalls | undefined;
+}
+
+/** Refusals are thrown as a `TaskRefused`. */
+export interface Tasks {
+  readonly leaseMs: number;
+  /** For the runtime itself: without an actor, and read-only. */
+  readonly reader: TaskReader;
+  /** Tokens of claims whose workers live in this process: reading a task here renews them. */
+  readonly alive: Set<string>;
+  create(caller: TaskCaller, task: NewTask): Promise<TaskWithCounts>;
+  get(caller: TaskCaller, task_id: string): Promise<TaskWithCounts>;
+  /** Those of the orchestrator's session, newest first. */
+  list(caller: TaskCaller, page?: TaskListPage): Promise<TaskRecord[]>;
+  querySteps(caller: TaskCaller, query: StepQuery): Promise<StepRecord[]>;
+  update(caller: TaskCaller, update: TaskUpdate): Promise<TaskWithCounts>;
+  claim(caller: TaskCaller, request: ClaimRequest): Promise<Claimed>;
+  updateStep(caller: TaskCaller, update: StepUpdate): Promise<StepRecord>;
+  complete(caller: TaskCaller, completion: TaskCompletion): Promise<TaskRecord>;
+  fail(caller: TaskCaller, ending: TaskEnding): Promise<TaskRecord>;
+  cancel(caller: TaskCaller, ending: TaskEnding): Promise<TaskRecord>;
+  board(caller: TaskCaller, task_id: string): Promise<string>;
+  /** A heartbeat: the lease begins anew. Refused when the claim is lost. Returns its new end. */
+  renew(claim: HeldClaim, record?: RecordTaskFact): Promise<string>;
+  /** For a worker that ends without having finished. Nothing happens when the claim is lost already. */
+  release(claim: HeldClaim, how: ReleaseReason, record?: RecordTaskFact): Promise<void>;
+}
+
+/** `ended`: the worker came to its end, which counts as an attempt. `aborted`: it was stopped from outside. */
+export type ReleaseReason = "ended" | "aborted";
+
+interface TaskListPage {
+  readonly statuses?: readonly TaskStatus[] | undefined;
+  readonly limit?: number | undefined;
+  readonly after?: string | undefined;
+}
+
+export interface StepQuery extends StepListing {
+  readonly task_id: string;
+  /** Only these; the other filters do not apply to them. */
+  readonly step_ids?: readonly string[] | undefined;
+  readonly statuses?: readonly StepStatus[] | undefined;
+}
+
+// The tasks of a store, for everyone who acts on them: who may (TASK-5), what follows (TASK-2…4), all in one
+// transaction of the storage, recorded as facts when it is done.
 
 export interface TasksOptions {
   readonly storage: TaskStorage;

@@ -1,7 +1,7 @@
 // What the task tools share: the pieces of their input schemas, and what they all say of themselves (SURF-10).
 
 import type { JsonSchema } from "@soong/core";
-import { DEFAULT_MAX_ATTEMPTS, TASK_LIMITS } from "./limits.ts";
+import { DEFAULT_MAX_ATTEMPTS, TASK_LIMITS } from "./records.ts";
 import type { NewStep } from "./new-task.ts";
 import { OPERATIONS, type GivenOperation } from "./operation.ts";
 

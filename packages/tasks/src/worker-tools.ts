@@ -11,15 +11,14 @@ import {
   toolResult,
 } from "@soong/core";
 import { asJson } from "@soong/schema";
-import { readEarlierAttempts } from "./earlier-attempts.ts";
+import { readEarlierAttempts } from "./claims.ts";
 import type { ClaimKeeper } from "./claim-keeper.ts";
-import { TASK_LIMITS } from "./limits.ts";
+import { TASK_LIMITS, STEP_STATUSES, type StepRecord } from "./records.ts";
 import type { StepUpdate } from "./plan-step-update.ts";
-import { STEP_STATUSES, type StepRecord } from "./records.ts";
 import { viewCounts, viewStep, viewStepBriefly, viewTask } from "./task-view.ts";
-import type { StepQuery, TaskCaller, Tasks } from "./tasks-api.ts";
+import type { StepQuery, TaskCaller, Tasks } from "./tasks.ts";
 import { ARTIFACTS, OWN_TASK_ID, OWN_TOOL, REASON, STEP_ID } from "./tool-inputs.ts";
-import { withToolErrors } from "./with-tool-errors.ts";
+import { withToolErrors } from "./refusal.ts";
 
 export interface WorkerToolParts {
   readonly tasks: Tasks;
