@@ -12,11 +12,8 @@ import {
   type SessionOptions,
   type ToolResult,
 } from "@soong/core";
-import {
-  listDirTool,
-  searchTool,
-  type SearchToolOptions,
-} from "../../packages/tools/src/search/index.ts";
+import { listDirTool } from "../../packages/tools/src/search/list-dir.ts";
+import { searchTool, type SearchToolOptions } from "../../packages/tools/src/search/search.ts";
 
 export interface DeskOptions {
   readonly policy?: PolicyInput;

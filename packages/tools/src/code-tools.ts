@@ -6,7 +6,8 @@ import { editFileTool } from "./change/edit-file.ts";
 import { writeFileTool } from "./change/write-file.ts";
 import { runCommandTool, type RunCommandOptions } from "./command/index.ts";
 import { createFilesRead, readFileTool } from "./file/index.ts";
-import { listDirTool, searchTool } from "./search/index.ts";
+import { listDirTool } from "./search/list-dir.ts";
+import { searchTool } from "./search/search.ts";
 
 export interface CodeToolsOptions extends Omit<RunCommandOptions, "filesRead"> {
   /** Where the locks of files are; the same for every process of a user. Protect it from writing. */

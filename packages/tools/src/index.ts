@@ -11,4 +11,5 @@ export * from "./declarative/index.ts";
 export * from "./file/index.ts";
 export * from "./hook/index.ts";
 export * from "./path/index.ts";
-export * from "./search/index.ts";
+export { listDirTool } from "./search/list-dir.ts";
+export { searchTool, type SearchToolOptions } from "./search/search.ts";

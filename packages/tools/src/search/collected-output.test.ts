@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { anyCharacter } from "../../../../test/any-character.ts";
-import { parseLineRow } from "./line-rows.ts";
-import { createPieces } from "./pieces.ts";
-import { createRipgrepMessages } from "./ripgrep-messages.ts";
-import { createSmallestPaths } from "./smallest-paths.ts";
+import { parseLineRow } from "./matching-lines.ts";
+import { createPieces } from "./ripgrep.ts";
+import { createRipgrepMessages } from "./ripgrep.ts";
+import { createSmallestPaths } from "./search-ripgrep.ts";
 
 /** The same bytes, cut anywhere. */
 function cutUp(bytes: Buffer, cuts: readonly number[]): Buffer[] {

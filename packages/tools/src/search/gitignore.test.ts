@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { parseIgnoreFile } from "./gitignore.ts";
+import { parseIgnoreFile } from "./ignore-rules.ts";
 
 function verdict(text: string, path: string): "ignored" | "kept" | undefined {
   const isDirectory = path.endsWith("/");

@@ -4,8 +4,60 @@
 
 import { lstatSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
-import { parseIgnoreFile, type IgnoreFile } from "./gitignore.ts";
 import { joinDisk, readSmallFile, type DirectoryEntry, type DiskPath } from "./walked-nodes.ts";
+import { compileWildcard, type Wildcard } from "./wildcard.ts";
+
+type Verdict = "ignored" | "kept";
+
+export interface IgnoreFile {
+  /** What the last rule that fits says; undefined where none does. `path` is relative to the file's directory. */
+  verdict(name: string, path: () => string, isDirectory: boolean): Verdict | undefined;
+}
+
+/** The rules of one ignore file, as git reads them. */
+export function parseIgnoreFile(text: string): IgnoreFile | undefined {
+  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
+  const rules = lines.flatMap(readRule).toReversed();
+  if (rules.length === 0) return undefined;
+  return {
+    verdict: (name, path, isDirectory) =>
+      rules.find(
+        ({ test, anchored, directoriesOnly }) =>
+          (isDirectory || !directoriesOnly) && test(anchored ? path() : name),
+      )?.says,
+  };
+}
+
+interface Rule {
+  readonly says: Verdict;
+  readonly directoriesOnly: boolean;
+  /** About the path from the file's directory, not about a name at any depth. */
+  readonly anchored: boolean;
+  readonly test: Wildcard;
+}
+
+function readRule(line: string): Rule[] {
+  if (line.startsWith("#")) return [];
+  const says = line.startsWith("!") ? "kept" : "ignored";
+  const given = withoutTrailingSpaces(says === "kept" ? line.slice(1) : line);
+  const directoriesOnly = given.endsWith("/");
+  const pattern = directoriesOnly ? given.slice(0, -1) : given;
+  const bare = pattern.replace(/^\//, "");
+  // A pattern that means nothing matches nothing; git reads on, too.
+  const test = bare === "" ? undefined : compileWildcard(bare);
+  if (test === undefined) return [];
+  return [{ says, directoriesOnly, anchored: pattern.includes("/"), test }];
+}
+
+/** The first of them may be quoted. */
+function withoutTrailingSpaces(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === " ") end -= 1;
+  let start = end;
+  while (text[start - 1] === "\\") start -= 1;
+  const isQuoted = (end - start) % 2 === 1;
+  return text.slice(0, isQuoted ? end + 1 : end);
+}
 
 /** The rules that hold in one directory. */
 export interface IgnoreRules {
@@ -30,27 +82,31 @@ export function isIgnored(
   name: string,
   isDirectory: boolean,
 ): boolean {
-  const verdict =
-    verdictOf(files, directory, name, isDirectory) ??
-    verdictOf(excludes, directory, name, isDirectory);
-  return verdict === "ignored";
+  for (const first of [files, excludes]) {
+    for (let level = first; level !== undefined; level = level.above) {
+      const { base, file } = level;
+      const path = (): string => join(directory, name).slice(base === "/" ? 1 : base.length + 1);
+      const verdict = file.verdict(name, path, isDirectory);
+      if (verdict !== undefined) return verdict === "ignored";
+    }
+  }
+  return false;
 }
 
 /** The rules inside a directory whose entries are known. */
 export function rulesInside(
   outer: IgnoreRules,
-  directory: { readonly path: string; readonly disk: DiskPath },
+  { path, disk }: { readonly path: string; readonly disk: DiskPath },
   entries: readonly DirectoryEntry[],
 ): IgnoreRules {
-  const { path, disk } = directory;
   let { files, excludes } = outer;
   const { began } = outer;
   const names = new Set(entries.map(({ name }) => name));
   if (names.has(".git")) {
     if (began === "inside") files = undefined;
-    excludes = withExcludeFile(began === "inside" ? undefined : excludes, path, disk);
+    excludes = withRules(began === "inside" ? undefined : excludes, path, excludeFile(disk));
   }
-  if (names.has(".gitignore")) files = withIgnoreFile(files, path, disk);
+  if (names.has(".gitignore")) files = withRules(files, path, joinDisk(disk, ".gitignore"));
   return { files, excludes, began };
 }
 
@@ -58,11 +114,13 @@ export function rulesInside(
 export function rulesAbove(directory: string): IgnoreRules {
   const repository = repositoryRoot(directory);
   if (repository === undefined) return { files: undefined, excludes: undefined, began: "outside" };
-  let files: Level | undefined;
-  for (const path of directoriesBetween(repository, directory)) {
-    files = withIgnoreFile(files, path, path);
-  }
-  const excludes = withExcludeFile(undefined, repository, repository);
+  const above: string[] = [];
+  for (let at = directory; at !== repository; at = dirname(at)) above.unshift(dirname(at));
+  const files = above.reduce<Level | undefined>(
+    (level, path) => withRules(level, path, join(path, ".gitignore")),
+    undefined,
+  );
+  const excludes = withRules(undefined, repository, excludeFile(repository));
   return { files, excludes, began: "inside" };
 }
 
@@ -77,43 +135,6 @@ export function repositoryRoot(directory: string): string | undefined {
 /** More than any list of rules that people keep; a larger file is left unread. */
 const MOST_BYTES = 1024 * 1024;
 
-/** From the upper one on, without the lower one. */
-function directoriesBetween(upper: string, lower: string): string[] {
-  const directories: string[] = [];
-  for (let at = lower; at !== upper;) {
-    at = dirname(at);
-    directories.unshift(at);
-  }
-  return directories;
-}
-
-function verdictOf(
-  levels: Level | undefined,
-  directory: string,
-  name: string,
-  isDirectory: boolean,
-): "ignored" | "kept" | undefined {
-  for (let level = levels; level !== undefined; level = level.above) {
-    const { base, file } = level;
-    const path = (): string => joinPath(directory, name).slice(base === "/" ? 1 : base.length + 1);
-    const verdict = file.verdict(name, path, isDirectory);
-    if (verdict !== undefined) return verdict;
-  }
-  return undefined;
-}
-
-function withIgnoreFile(above: Level | undefined, base: string, disk: DiskPath): Level | undefined {
-  return withRules(above, base, joinDisk(disk, ".gitignore"));
-}
-
-function withExcludeFile(
-  above: Level | undefined,
-  base: string,
-  disk: DiskPath,
-): Level | undefined {
-  return withRules(above, base, joinDisk(joinDisk(gitDirectory(disk), "info"), "exclude"));
-}
-
 function withRules(above: Level | undefined, base: string, place: DiskPath): Level | undefined {
   const text = readSmallFile(place, MOST_BYTES);
   const file = text === undefined ? undefined : parseIgnoreFile(text);
@@ -121,16 +142,13 @@ function withRules(above: Level | undefined, base: string, place: DiskPath): Lev
 }
 
 /** A linked worktree has a file that leads to its own directory, and from there to the shared one. */
-function gitDirectory(repository: DiskPath): DiskPath {
-  const git = joinDisk(repository, ".git");
+function excludeFile(repository: DiskPath): DiskPath {
+  let git = joinDisk(repository, ".git");
   const link = /^gitdir: (.+)/.exec(readSmallFile(git, MOST_BYTES) ?? "")?.[1];
-  if (link === undefined) return git;
-  const own = isAbsolute(link) ? link : join(repository.toString(), link);
-  const common = readSmallFile(join(own, "commondir"), MOST_BYTES)?.trim();
-  if (common === undefined) return own;
-  return isAbsolute(common) ? common : join(own, common);
-}
-
-function joinPath(directory: string, name: string): string {
-  return directory === "/" ? `/${name}` : `${directory}/${name}`;
+  if (link !== undefined) {
+    const own = isAbsolute(link) ? link : join(repository.toString(), link);
+    const common = readSmallFile(join(own, "commondir"), MOST_BYTES)?.trim() ?? ".";
+    git = isAbsolute(common) ? common : join(own, common);
+  }
+  return joinDisk(joinDisk(git, "info"), "exclude");
 }

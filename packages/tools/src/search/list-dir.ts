@@ -9,13 +9,17 @@ import {
   defineTool,
   toolResult,
 } from "@soong/core";
-import { openDirectory } from "../path/index.ts";
-import { createEventLoopYield } from "./yield-to-event-loop.ts";
-import { listedText, type DirectoryListing, type ListedEntry } from "./list-dir-text.ts";
+import { openDirectory, targetPath } from "../path/index.ts";
+import { quotePath } from "./line-text.ts";
 import { parsePathGlob, type PathGlob } from "./path-glob.ts";
-import { judgedPlace, targetsOfPlace } from "./planned-place.ts";
 import { restrictedFilesBelow } from "./restricted-files.ts";
-import { walkTree, type WalkedEntry } from "./walk.ts";
+import {
+  createEventLoopYield,
+  judgedPlace,
+  walkTree,
+  type EntryType,
+  type WalkedEntry,
+} from "./walk.ts";
 
 const DEFAULT_LIMIT = 1000;
 const MOST_ENTRIES = 50_000;
@@ -82,7 +86,7 @@ export function listDirTool() {
     targets(input, context) {
       const { path = ".", glob } = input;
       if (glob !== undefined) parsePathGlob(glob);
-      return targetsOfPlace("list", path, context);
+      return targetPath("list", path, context);
     },
     handler: (input, context) => listDirectory(input, context),
   });
@@ -107,8 +111,8 @@ async function listDirectory(input: ListDirInput, context: ToolContext): Promise
     const eventLoopYield = createEventLoopYield(context.signal);
     const walk = walkTree({
       root,
-      hidden: hidden ? "taken" : "left out",
-      ignored: ignored || !recursive ? "taken" : "left out",
+      hidden,
+      ignored: ignored || !recursive,
       onUnreadable: () => {
         listing.unreadable_directories += 1;
       },
@@ -172,7 +176,88 @@ function listed({ path, type, disk }: WalkedEntry): ListedEntry {
     if (type === "file") return { path, type, size: lstatSync(disk).size };
     if (type === "symlink") return { path, type, target: readlinkSync(disk) };
   } catch {
-    return { path, type };
+    // Then without.
   }
   return { path, type };
+}
+
+interface ListedEntry {
+  /** Relative to the listed directory; what is not UTF-8 in it is replaced. */
+  path: string;
+  type: EntryType;
+  /** Of a file, in bytes. */
+  size?: number;
+  /** Of a link, as it is written. */
+  target?: string;
+}
+
+interface DirectoryListing {
+  path: string;
+  entries: ListedEntry[];
+  truncated: boolean;
+  ignored_left_out: number;
+  unreadable_directories: number;
+  sensitive_directories_left_out: number;
+  /** Entries, with all that is in them, by a rule or a guard. */
+  restricted_left_out: number;
+}
+
+function listedText(
+  listing: DirectoryListing,
+  asked: { recursive: boolean; ignored: boolean; glob: PathGlob | undefined },
+): { all: string; summary: string } {
+  const count = listing.entries.length;
+  const entries = `${count} ${count === 1 ? "entry" : "entries"}`;
+  const summary = `${entries}${listing.truncated ? ", and more" : ""} in ${quotePath(listing.path)}`;
+  const lines = listing.entries.map(entryLine);
+  return { all: [...lines, ...notesOf(listing, asked, summary)].join("\n"), summary };
+}
+
+const MARKS: Record<EntryType, string> = {
+  file: "f",
+  directory: "d",
+  symlink: "l",
+  fifo: "p",
+  socket: "s",
+  device: "c",
+};
+
+function entryLine({ path, type, size, target }: ListedEntry): string {
+  const mark = size === undefined ? MARKS[type] : `${MARKS[type]} ${size}`;
+  const slash = type === "directory" ? "/" : "";
+  const arrow = target === undefined ? "" : ` -> ${quotePath(target)}`;
+  return `${mark} ${quotePath(path + slash)}${arrow}`;
+}
+
+function notesOf(
+  listing: DirectoryListing,
+  { recursive, ignored, glob }: Parameters<typeof listedText>[1],
+  summary: string,
+): string[] {
+  const { ignored_left_out, unreadable_directories, restricted_left_out } = listing;
+  const { entries, truncated, sensitive_directories_left_out: sensitive } = listing;
+  const needsDepth = glob?.needsDepth === true && glob.kind === "include" && !recursive;
+  const notes: [boolean, string][] = [
+    [entries.length === 0, summary],
+    [
+      truncated,
+      `${summary}: the listing stops here. Raise limit, give a glob, or list a directory further down.`,
+    ],
+    [needsDepth, 'The glob has a slash, which only a listing with "recursive": true can match.'],
+    [
+      ignored_left_out > 0 && !ignored,
+      `${ignored_left_out} left out by .gitignore; "ignored": true lists them.`,
+    ],
+    [unreadable_directories > 0, `Directories that could not be read: ${unreadable_directories}.`],
+    [
+      sensitive > 0,
+      `Sensitive directories not looked into: ${sensitive}. List one by itself to ask for it.`,
+    ],
+    [restricted_left_out > 0, `Left out because a rule restricts them: ${restricted_left_out}.`],
+    [
+      entries.some(({ path }) => path.includes("\ufffd")),
+      'Names that are not UTF-8 are shown with "\ufffd" and cannot be opened by that name.',
+    ],
+  ];
+  return notes.flatMap(([holds, note]) => (holds ? [`(${note})`] : []));
 }

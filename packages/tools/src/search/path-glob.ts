@@ -2,8 +2,8 @@
 // names at any depth, with one about paths below the directory; `{a,b}` stands for either, a leading `!`
 // for all the others.
 
-import { ToolFailure } from "@soong/core";
-import { baseName } from "@soong/core/internal";
+import type { ToolFailure } from "@soong/core";
+import { baseName, invalidArguments } from "@soong/core/internal";
 import { shorten } from "@soong/schema";
 import { compileWildcard, type Wildcard } from "./wildcard.ts";
 
@@ -147,11 +147,8 @@ function endOfSet(text: string, start: number): number {
 }
 
 function invalidGlob(glob: string, why: string): ToolFailure {
-  const shown = shorten(glob, 100);
-  return new ToolFailure({
-    code: "invalid_glob",
-    error_class: "invalid_arguments",
-    message: `The glob ${JSON.stringify(shown)} cannot be used: ${why}. Give another glob, or none.`,
-    recovery: "change_arguments",
-  });
+  return invalidArguments(
+    "invalid_glob",
+    `The glob ${JSON.stringify(shorten(glob, 100))} cannot be used: ${why}. Give another glob, or none.`,
+  );
 }

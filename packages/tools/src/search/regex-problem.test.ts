@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { refusedQuery } from "./regex-problem.ts";
-import { locateRipgrep } from "./ripgrep-locator.ts";
+import { refusedQuery } from "./search-request.ts";
+import { locateRipgrep } from "./ripgrep.ts";
 
 const ripgrep = await locateRipgrep({ project: "/nowhere", write: [] });
 

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { locateRipgrep, ripgrepOnPath } from "./ripgrep-locator.ts";
+import { locateRipgrep, ripgrepOnPath } from "./ripgrep.ts";
 
 let base: string;
 let project: string;

@@ -8,10 +8,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { plantFiles } from "../../../../test/tools/search-desk.ts";
 import { parsePathGlob } from "./path-glob.ts";
-import { locateRipgrep } from "./ripgrep-locator.ts";
+import { locateRipgrep } from "./ripgrep.ts";
 import { searchPlainly } from "./search-plain.ts";
 import { searchWithRipgrep } from "./search-ripgrep.ts";
-import type { SearchRequest } from "./search-types.ts";
+import type { SearchRequest } from "./search-request.ts";
 import { restrictedFilesBelow } from "./restricted-files.ts";
 
 const NAMES = ["a", "b.ts", "c.js", "id_work", "id_map.ts", "id_rsa.old", ".env", ".env.x", ".hid"];

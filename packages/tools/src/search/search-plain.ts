@@ -6,50 +6,48 @@ import { promisify } from "node:util";
 import type { LinearRegex } from "@soong/core";
 import { createRegex } from "@soong/schema";
 import { openRegularFile } from "../path/index.ts";
-import { createEventLoopYield } from "./yield-to-event-loop.ts";
 import { codePointsBefore, MOST_ANSWER_CHARS, shownContext, shownMatch } from "./line-text.ts";
-import { invalidRegex } from "./regex-problem.ts";
-import type { FoundLine, LeftOut, SearchAnswer, SearchRequest } from "./search-types.ts";
+import {
+  invalidRegex,
+  type FoundLine,
+  type SearchAnswer,
+  type SearchRequest,
+} from "./search-request.ts";
+import { createEventLoopYield, walkTree } from "./walk.ts";
 import { openWalkedFile, type DiskPath } from "./walked-nodes.ts";
-import { walkTree } from "./walk.ts";
 
 export async function searchPlainly(request: SearchRequest): Promise<SearchAnswer> {
   const regex = compileQuery(request);
+  const counts: Counts = {
+    filesSearched: 0,
+    filesWithMatches: 0,
+    leftOut: { sensitive: 0, restricted: 0 },
+    unreadable: 0,
+  };
+  const lines: FoundLine[] = [];
+  const search = async (fd: number, path: string): Promise<void> => {
+    const found = await searchOpened(fd, path, regex, request);
+    counts.filesSearched += 1;
+    if (found.length > 0) counts.filesWithMatches += 1;
+    if (lines.length <= request.limit) lines.push(...found);
+  };
   if (request.place.kind === "file") {
     const file = await openRegularFile(request.place.path);
-    try {
-      const { lines, matched } = await searchOpened(file.handle.fd, "", regex, request);
-      return answerOf(request, lines, {
-        searched: 1,
-        withMatches: matched ? 1 : 0,
-        leftOut: { sensitive: 0, restricted: 0 },
-        unreadable: 0,
-      });
-    } finally {
-      await file.close();
+    await search(file.handle.fd, "").finally(() => file.close());
+  } else {
+    for (const { path, disk } of await filesToSearch(request, counts)) {
+      const fd = openWalkedFile(disk);
+      if (fd === undefined) counts.unreadable += 1;
+      else await search(fd, path).finally(() => closeSync(fd));
     }
   }
-  return searchTree(regex, request);
-}
-
-interface Counts {
-  searched: number;
-  withMatches: number;
-  readonly leftOut: LeftOut;
-  unreadable: number;
-}
-
-function answerOf(request: SearchRequest, lines: FoundLine[], counts: Counts): SearchAnswer {
   const shown = withinBounds(lines, request.limit);
-  return {
-    lines: shown,
-    truncated: shown.length < lines.length,
-    filesSearched: counts.searched,
-    filesWithMatches: counts.withMatches,
-    leftOut: counts.leftOut,
-    unreadable: counts.unreadable,
-  };
+  return { ...counts, lines: shown, truncated: shown.length < lines.length };
 }
+
+type Counts = {
+  -readonly [Field in Exclude<keyof SearchAnswer, "lines" | "truncated">]: SearchAnswer[Field];
+};
 
 function withinBounds(lines: readonly FoundLine[], limit: number): FoundLine[] {
   let characters = 0;
@@ -58,32 +56,6 @@ function withinBounds(lines: readonly FoundLine[], limit: number): FoundLine[] {
     return characters > MOST_ANSWER_CHARS;
   });
   return lines.slice(0, tooMuch === -1 ? limit : Math.min(limit, tooMuch));
-}
-
-async function searchTree(regex: LinearRegex, request: SearchRequest): Promise<SearchAnswer> {
-  const counts: Counts = {
-    searched: 0,
-    withMatches: 0,
-    leftOut: { sensitive: 0, restricted: 0 },
-    unreadable: 0,
-  };
-  const lines: FoundLine[] = [];
-  for (const { path, disk } of await filesToSearch(request, counts)) {
-    const fd = openWalkedFile(disk);
-    if (fd === undefined) {
-      counts.unreadable += 1;
-      continue;
-    }
-    try {
-      const file = await searchOpened(fd, path, regex, request);
-      counts.searched += 1;
-      if (file.matched) counts.withMatches += 1;
-      if (lines.length <= request.limit) lines.push(...file.lines);
-    } finally {
-      closeSync(fd);
-    }
-  }
-  return answerOf(request, lines, counts);
 }
 
 async function filesToSearch(
@@ -95,8 +67,8 @@ async function filesToSearch(
   const eventLoopYield = createEventLoopYield(request.signal);
   const walk = walkTree({
     root: place.path,
-    hidden: request.hidden ? "taken" : "left out",
-    ignored: request.ignored ? "taken" : "left out",
+    hidden: request.hidden,
+    ignored: request.ignored,
     onUnreadable: () => {
       counts.unreadable += 1;
     },
@@ -135,7 +107,7 @@ async function searchOpened(
   path: string,
   regex: LinearRegex,
   request: SearchRequest,
-): Promise<{ lines: FoundLine[]; matched: boolean }> {
+): Promise<FoundLine[]> {
   const found = createLineFinder(path, regex, request);
   const buffer = Buffer.allocUnsafe(CHUNK);
   let decoder: InstanceType<typeof TextDecoder> | undefined;
@@ -147,7 +119,7 @@ async function searchOpened(
     decoder ??= new TextDecoder(encodingOf(bytes));
     const text = decoder.decode(bytes, { stream: bytesRead > 0 });
     // A file with a NUL is binary: nothing of it is shown.
-    if (text.includes("\0")) return { lines: [], matched: false };
+    if (text.includes("\0")) return [];
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) found.add(line);
@@ -156,7 +128,7 @@ async function searchOpened(
     if (bytesRead === 0) break;
   }
   if (rest !== "") found.add(rest);
-  return found.end();
+  return found.lines;
 }
 
 function encodingOf(beginning: Buffer): string {
@@ -169,11 +141,12 @@ function createLineFinder(
   path: string,
   regex: LinearRegex,
   { limit, contextLines, redact }: SearchRequest,
-): { add(line: string): void; end(): { lines: FoundLine[]; matched: boolean } } {
+): { readonly lines: FoundLine[]; add(line: string): void } {
   const lines: (FoundLine & { after: string[] })[] = [];
   const before: string[] = [];
   let count = 0;
   return {
+    lines,
     add(given) {
       count += 1;
       const line = given.endsWith("\r") ? given.slice(0, -1) : given;
@@ -197,6 +170,5 @@ function createLineFinder(
       before.push(context);
       if (before.length > contextLines) before.shift();
     },
-    end: () => ({ lines, matched: lines.length > 0 }),
   };
 }

@@ -2,29 +2,22 @@
 // all threads in no order; then the lines of the first of them. So the answer is the same every time, and a
 // query that fits everywhere costs no more than reading.
 
+import { randomUUID } from "node:crypto";
 import { closeSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { randomUUID } from "node:crypto";
 import { openDirectory, openRegularFile } from "../path/index.ts";
-import { matchingLines } from "./matching-lines.ts";
-import { createPieces } from "./pieces.ts";
-import { queryFlags, queryRefused, walkFlags } from "./ripgrep-query.ts";
-import { runRipgrep } from "./ripgrep-process.ts";
-import type { LeftOut, SearchAnswer, SearchRequest } from "./search-types.ts";
-import { createSmallestPaths } from "./smallest-paths.ts";
+import { repositoryRoot } from "./ignore-rules.ts";
+import { matchingLines, queryFlags, queryRefused } from "./matching-lines.ts";
+import { createPieces, runRipgrep, TREE_FLAGS } from "./ripgrep.ts";
+import type { LeftOut, SearchAnswer, SearchRequest } from "./search-request.ts";
 import { joinDisk, openWalkedFile } from "./walked-nodes.ts";
 
 export async function searchWithRipgrep(
   executable: string,
   request: SearchRequest,
 ): Promise<SearchAnswer> {
-  return request.place.kind === "file"
-    ? searchFile(executable, request)
-    : searchTree(executable, request);
-}
-
-async function searchFile(executable: string, request: SearchRequest): Promise<SearchAnswer> {
+  if (request.place.kind === "directory") return searchTree(executable, request);
   const file = await openRegularFile(request.place.path);
   try {
     // Through a descriptor of its own, because the lines close what they are given.
@@ -48,36 +41,23 @@ async function searchTree(executable: string, request: SearchRequest): Promise<S
   try {
     // Through the handle: it is the directory that was judged.
     const found = await filesWithMatches(executable, directory.entry("."), request);
-    const { lines, truncated } = await matchingLines(
-      executable,
-      request,
-      found.first.map((path) => () => {
-        const fd = openWalkedFile(
-          joinDisk(root, path.toString().includes("\ufffd") ? path : path.toString()),
-        );
-        return fd === undefined ? undefined : { path: path.toString(), fd };
-      }),
-    );
-    return {
-      lines,
-      truncated: truncated || found.count > found.first.length,
-      filesSearched: found.searched,
-      filesWithMatches: found.count,
-      leftOut: found.leftOut,
-      unreadable: found.unreadable,
-    };
+    const { first, ...counts } = found;
+    const openers = first.map((bytes) => () => {
+      const path = bytes.toString();
+      const fd = openWalkedFile(joinDisk(root, path.includes("\ufffd") ? bytes : path));
+      return fd === undefined ? undefined : { path, fd };
+    });
+    const { lines, truncated } = await matchingLines(executable, request, openers);
+    const isMore = truncated || counts.filesWithMatches > first.length;
+    return { ...counts, lines, truncated: isMore };
   } finally {
     await directory.close();
   }
 }
 
-interface FilesWithMatches {
+interface FilesWithMatches extends Omit<SearchAnswer, "lines" | "truncated"> {
   /** The first of them, as many as there may be lines. */
   readonly first: Buffer[];
-  readonly count: number;
-  readonly searched: number;
-  readonly leftOut: LeftOut;
-  readonly unreadable: number;
 }
 
 async function filesWithMatches(
@@ -86,19 +66,19 @@ async function filesWithMatches(
   request: SearchRequest,
 ): Promise<FilesWithMatches> {
   const smallest = createSmallestPaths(request.limit);
-  let count = 0;
+  let filesWithMatches = 0;
   const leftOut: LeftOut = { sensitive: 0, restricted: 0 };
   const pieces = createPieces(0, (record) => {
-    const bytes = withoutDotSlash(record);
+    const bytes = record.subarray(record.indexOf("./") === 0 ? 2 : 0);
     const path = bytes.toString();
     // An ignore file that takes a file back in outranks the glob.
     if (request.glob?.admits(path) === false || request.restricted.reasonFor(path) !== undefined) {
       return;
     }
-    count += 1;
+    filesWithMatches += 1;
     smallest.add(bytes);
   });
-  const glob = request.glob === undefined ? undefined : namelessFile(request.glob.ignoreLines);
+  const glob = request.glob && namelessFile(request.glob.ignoreLines);
   try {
     const end = await runRipgrep({
       executable,
@@ -129,15 +109,12 @@ async function filesWithMatches(
     });
     const searched = /^(\d+) files searched$/m.exec(pieces.rest().toString("latin1"))?.[1];
     if (searched === undefined) throw queryRefused(request, end);
-    const first = smallest.sorted();
-    return { first, count, searched: Number(searched), leftOut, unreadable: end.unreadable };
+    const { unreadable } = end;
+    const filesSearched = Number(searched);
+    return { first: smallest.sorted(), filesWithMatches, filesSearched, leftOut, unreadable };
   } finally {
     if (glob !== undefined) closeSync(glob);
   }
-}
-
-function withoutDotSlash(path: Buffer): Buffer {
-  return path[0] === 46 && path[1] === 47 ? path.subarray(2) : path;
 }
 
 /** A file without a name, which is gone when it is closed. */
@@ -147,4 +124,54 @@ function namelessFile(lines: readonly string[]): number {
   unlinkSync(name);
   writeSync(fd, `${lines.join("\n")}\n`, 0);
   return fd;
+}
+
+/** The walk of a search: what is hidden, ignored or sensitive is not opened. */
+function walkFlags(request: SearchRequest): string[] {
+  const { place, hidden, ignored, restricted } = request;
+  // Without a repository there is no telling how far up a rule would be meant.
+  const isAlone = !ignored && repositoryRoot(place.path) === undefined;
+  const leftOut = [
+    ...(hidden ? [] : [".*"]),
+    ...(restricted.excluded ?? []),
+    // The inside of a repository's own directory, and file systems that are no files.
+    ".git",
+    ...(place.path === "/" ? ["/proc", "/sys", "/dev"] : []),
+  ];
+  const option = restricted.caseInsensitive ? "--iglob" : "--glob";
+  return [
+    ...TREE_FLAGS,
+    ...(hidden ? ["--hidden"] : []),
+    ...(ignored ? ["--no-ignore"] : []),
+    ...(isAlone ? ["--no-require-git", "--no-ignore-parent"] : []),
+    ...leftOut.map((pattern) => `${option}=!${pattern}`),
+  ];
+}
+
+/** The smallest of any number of paths, bytewise, in the memory of those that are kept. */
+export interface SmallestPaths {
+  add(path: Buffer): void;
+  /** In order. */
+  sorted(): Buffer[];
+}
+
+export function createSmallestPaths(most: number): SmallestPaths {
+  let kept: Buffer[] = [];
+  let bound: Buffer | undefined;
+  const shrink = (): void => {
+    kept = kept.toSorted((a, b) => Buffer.compare(a, b)).slice(0, most);
+    if (kept.length === most) bound = kept.at(-1);
+  };
+  return {
+    add(path) {
+      if (bound !== undefined && Buffer.compare(path, bound) >= 0) return;
+      // A copy: what is given is part of a piece of output that would be kept with it.
+      kept.push(Buffer.from(path));
+      if (kept.length >= 2 * most) shrink();
+    },
+    sorted() {
+      shrink();
+      return kept;
+    },
+  };
 }

@@ -6,20 +6,19 @@ import {
   type InferOutput,
   type Roots,
   type ToolContext,
-  ToolFailure,
   defineTool,
   toolResult,
 } from "@soong/core";
-import { shownPath } from "../path/index.ts";
+import { invalidArguments } from "@soong/core/internal";
+import { shownPath, targetPath } from "../path/index.ts";
+import { quotePath } from "./line-text.ts";
 import { parsePathGlob } from "./path-glob.ts";
-import { judgedPlace, targetsOfPlace, type Place } from "./planned-place.ts";
-import { locateRipgrep } from "./ripgrep-locator.ts";
-import { RipgrepStalled } from "./ripgrep-process.ts";
-import { searchPlainly } from "./search-plain.ts";
-import { searchWithRipgrep } from "./search-ripgrep.ts";
-import { searchText, type SearchData } from "./search-text.ts";
-import type { FoundLine, SearchRequest } from "./search-types.ts";
 import { restrictedFilesBelow } from "./restricted-files.ts";
+import { locateRipgrep, RipgrepStalled } from "./ripgrep.ts";
+import { searchPlainly } from "./search-plain.ts";
+import type { FoundLine, SearchRequest } from "./search-request.ts";
+import { searchWithRipgrep } from "./search-ripgrep.ts";
+import { judgedPlace, type Place } from "./walk.ts";
 
 export interface SearchToolOptions {
   /** Where ripgrep is. Undefined: nowhere, and a slower walk of our own serves. */
@@ -117,7 +116,7 @@ export function searchTool(options: SearchToolOptions = {}) {
       const { path = ".", glob, query } = input;
       if (glob !== undefined) parsePathGlob(glob);
       refuseUnsearchable(query);
-      return targetsOfPlace("search", path, context);
+      return targetPath("search", path, context);
     },
     handler: (input, context) => search(input, context, options),
   });
@@ -175,8 +174,10 @@ async function search(
     unreadable: answer.unreadable,
     engine,
   };
-  const { all, summary } = searchText(data, request.contextLines);
-  return toolResult({ content: [{ type: "text", text: all }], summary, data });
+  const summary = summaryOf(data);
+  const lines = [...matchLines(data, request.contextLines), "", ...notesOf(data, summary)];
+  const text = lines.join("\n").trimStart();
+  return toolResult({ content: [{ type: "text", text }], summary, data });
 }
 
 function matchOf(line: FoundLine, place: Place, project: string): SearchData["matches"][number] {
@@ -201,10 +202,87 @@ function refuseUnsearchable(query: string): void {
       ? "it contains a NUL character, and binary files are not searched"
       : undefined;
   if (why === undefined) return;
-  throw new ToolFailure({
-    code: "invalid_query",
-    error_class: "invalid_arguments",
-    message: `The query cannot be used: ${why}. Search for a part of it.`,
-    recovery: "change_arguments",
-  });
+  throw invalidArguments(
+    "invalid_query",
+    `The query cannot be used: ${why}. Search for a part of it.`,
+  );
+}
+
+interface SearchData {
+  matches: {
+    /** Relative to the project, absolute outside of it. */
+    path: string;
+    line: number;
+    /** Of the first match in the line, in characters (code points) from 1. */
+    column: number;
+    text: string;
+    text_cut?: true;
+    before?: string[];
+    after?: string[];
+  }[];
+  truncated: boolean;
+  files_searched: number;
+  files_with_matches: number;
+  sensitive_files_left_out: number;
+  /** By a rule or a guard. */
+  restricted_files_left_out: number;
+  /** Files and directories. */
+  unreadable: number;
+  engine: "ripgrep" | "plain_walk";
+}
+
+function summaryOf(data: SearchData): string {
+  const lines = plural(data.matches.length, "matching line");
+  const more = data.truncated ? ", and more" : "";
+  const files = `${data.files_with_matches} of ${plural(data.files_searched, "file")}`;
+  return data.matches.length === 0
+    ? `no match in ${plural(data.files_searched, "file")}`
+    : `${lines}${more}; matches in ${files}`;
+}
+
+function matchLines({ matches }: SearchData, contextLines: number): string[] {
+  const lines: string[] = [];
+  let path: string | undefined;
+  let last = 0;
+  for (const match of matches) {
+    if (match.path !== path) {
+      lines.push(...(path === undefined ? [] : [""]), quotePath(match.path));
+      path = match.path;
+      last = 0;
+    }
+    const before = match.before ?? [];
+    const first = match.line - before.length;
+    if (contextLines > 0 && last > 0 && first > last + 1) lines.push("  --");
+    for (const [index, text] of before.entries()) {
+      if (first + index > last) lines.push(`  ${first + index}-  ${text}`);
+    }
+    // A neighbour of the match before may be this very line.
+    if (match.line <= last) lines.splice(lines.length - (last - match.line) - 1);
+    lines.push(
+      `  ${match.line}:${match.column}  ${match.text}${match.text_cut === true ? " …" : ""}`,
+    );
+    last = match.line;
+    for (const text of match.after ?? []) {
+      last += 1;
+      lines.push(`  ${last}-  ${text}`);
+    }
+  }
+  return lines;
+}
+
+function notesOf(data: SearchData, summary: string): string[] {
+  const { truncated, unreadable } = data;
+  const { sensitive_files_left_out: sensitive, restricted_files_left_out: restricted } = data;
+  const notes: [boolean, string][] = [
+    [true, summary],
+    [truncated, "There is more. Raise limit, or narrow the search by query, path or glob."],
+    [sensitive > 0, `Sensitive files left out: ${sensitive}. Search one by itself to ask for it.`],
+    [restricted > 0, `Left out because a rule restricts them: ${restricted}.`],
+    [unreadable > 0, `Could not be read: ${unreadable}.`],
+  ];
+  return notes.flatMap(([holds, note]) => (holds ? [`(${note})`] : []));
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

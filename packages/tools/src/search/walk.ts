@@ -1,15 +1,18 @@
 // Walks a directory tree in a fixed order: names bytewise, what is in a directory right after it. Links
 // are never followed. It says what it would leave out and why; whoever walks decides.
 
-import { lstatSync } from "node:fs";
-import type { Dirent, Stats } from "node:fs";
+import { lstatSync, type Dirent, type Stats } from "node:fs";
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { ToolFailure, type PreparedPlan } from "@soong/core";
+import { openDirectory, openRegularFile, plannedPath } from "../path/index.ts";
 import { isIgnored, rulesAbove, rulesInside, type IgnoreRules } from "./ignore-rules.ts";
 import { readWalkedDirectory, type DirectoryEntry, type DiskPath } from "./walked-nodes.ts";
 
 export type EntryType = "file" | "directory" | "symlink" | "fifo" | "socket" | "device";
 
 export interface WalkedEntry {
-  readonly name: string;
   /** Relative to the root of the walk; what is not UTF-8 in it is replaced. */
   readonly path: string;
   readonly disk: DiskPath;
@@ -22,16 +25,16 @@ export interface WalkedEntry {
 export interface WalkOptions {
   /** A canonical path. */
   readonly root: string;
-  readonly hidden: "taken" | "left out";
-  readonly ignored: "taken" | "left out";
+  /** Whether names that begin with a dot are taken, and what git ignores. */
+  readonly hidden: boolean;
+  readonly ignored: boolean;
   /** Told of every directory below the root that could not be read. */
   readonly onUnreadable: () => void;
 }
 
 export function* walkTree(options: WalkOptions): Generator<WalkedEntry, void, void> {
   const { root, onUnreadable } = options;
-  const rules = options.ignored === "left out" ? rulesAbove(root) : undefined;
-  const levels = [openLevel(root, root, "", rules)];
+  const levels = [openLevel(root, root, "", options.ignored ? undefined : rulesAbove(root))];
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     const entry = level.entries[level.next];
     level.next += 1;
@@ -41,21 +44,17 @@ export function* walkTree(options: WalkOptions): Generator<WalkedEntry, void, vo
     }
     const type = entryType(entry);
     const isDirectory = type === "directory";
-    const leftOut = reasonToLeaveOut(options, level, entry.name, isDirectory);
-    const walked: WalkedEntry = {
-      name: entry.name,
-      path: level.prefix + entry.name,
-      disk: entry.disk,
-      type,
-      leftOut,
-      descend: isDirectory && leftOut === undefined && entry.name !== ".git",
-    };
+    const { name, disk } = entry;
+    const { directory, rules } = level;
+    const isHidden = !options.hidden && name.startsWith(".");
+    const ignored = rules && isIgnored(rules, directory, name, isDirectory) ? "ignored" : undefined;
+    const leftOut = isHidden ? "hidden" : ignored;
+    const descend = isDirectory && leftOut === undefined && name !== ".git";
+    const walked: WalkedEntry = { path: level.prefix + name, disk, type, leftOut, descend };
     yield walked;
     if (!walked.descend || !isDirectory) continue;
-    const directory =
-      level.directory === "/" ? `/${entry.name}` : `${level.directory}/${entry.name}`;
     try {
-      levels.push(openLevel(directory, entry.disk, `${walked.path}/`, level.rules));
+      levels.push(openLevel(join(directory, name), disk, `${walked.path}/`, rules));
     } catch {
       onUnreadable();
     }
@@ -77,21 +76,8 @@ function openLevel(
   outer: IgnoreRules | undefined,
 ): Level {
   const entries = readWalkedDirectory(disk);
-  const rules =
-    outer === undefined ? undefined : rulesInside(outer, { path: directory, disk }, entries);
+  const rules = outer && rulesInside(outer, { path: directory, disk }, entries);
   return { directory, prefix, entries: sortByName(entries), rules, next: 0 };
-}
-
-function reasonToLeaveOut(
-  { hidden }: WalkOptions,
-  { rules, directory }: Level,
-  name: string,
-  isDirectory: boolean,
-): WalkedEntry["leftOut"] {
-  if (hidden === "left out" && name.startsWith(".")) return "hidden";
-  return rules !== undefined && isIgnored(rules, directory, name, isDirectory)
-    ? "ignored"
-    : undefined;
 }
 
 function sortByName(entries: DirectoryEntry[]): DirectoryEntry[] {
@@ -123,3 +109,55 @@ function typeFrom(node: Dirent | Dirent<Buffer> | Stats): EntryType | undefined 
   if (node.isSocket()) return "socket";
   return node.isBlockDevice() || node.isCharacterDevice() ? "device" : undefined;
 }
+
+export interface Place {
+  readonly path: string;
+  readonly kind: "directory" | "file";
+}
+
+/**
+ * What a listing or a search looks at, once it may be looked at. What is neither file nor directory, and what cannot
+ * be reached, is refused, each with its own error.
+ */
+export async function judgedPlace(plan: PreparedPlan | undefined): Promise<Place> {
+  const { path, access } = plannedPath(plan?.resources);
+  // The opening below says what is wrong.
+  const stats = await lstat(path).catch(() => undefined);
+  const isDirectory = stats?.isDirectory() === true;
+  const opened = isDirectory ? await openDirectory(path) : await openRegularFile(path);
+  await opened.close();
+  if (isDirectory || access !== "list") return { path, kind: isDirectory ? "directory" : "file" };
+  throw new ToolFailure({
+    code: "not_a_directory",
+    message: `${JSON.stringify(path)} is a file, not a directory. Read it instead.`,
+    recovery: "use_another_tool",
+    details: { path },
+  });
+}
+
+/** Yields to the event loop during a long synchronous walk, and notices there that the call was cancelled. */
+export interface EventLoopYield {
+  /** Cheap; ask for every item. */
+  isDue(): boolean;
+  /** Throws the reason when the call was cancelled meanwhile. */
+  pause(): Promise<void>;
+}
+
+export function createEventLoopYield(signal: AbortSignal): EventLoopYield {
+  let asked = 0;
+  let since = performance.now();
+  return {
+    isDue() {
+      asked += 1;
+      return asked % ITEMS_BETWEEN_LOOKS === 0 && performance.now() - since > MOST_MS;
+    },
+    async pause() {
+      await setImmediate();
+      signal.throwIfAborted();
+      since = performance.now();
+    },
+  };
+}
+
+const ITEMS_BETWEEN_LOOKS = 32;
+const MOST_MS = 8;

@@ -19,92 +19,53 @@ export function compileWildcard(pattern: string): Wildcard | undefined {
     return (text) =>
       text.length >= pattern.length - 1 && text.startsWith(head) && text.endsWith(tail);
   }
-  const source = regexSource(pattern);
-  const compiled = source === undefined ? undefined : createRegex(source, "s");
-  return compiled?.ok === true ? compiled.regex.test : undefined;
-}
-
-const SPECIAL_BUT_STAR = /[?[\\]/;
-
-function regexSource(pattern: string): string | undefined {
   const segments = pattern.split("/");
   let source = "^";
   for (const [index, segment] of segments.entries()) {
-    const last = index === segments.length - 1;
-    if (segment === "**") source += last ? ".+" : "(?:.*/)?";
-    else {
-      const part = segmentSource(Array.from(segment));
-      if (part === undefined) return undefined;
-      source += last ? part : `${part}/`;
-    }
+    const isLast = index === segments.length - 1;
+    const part = segment === "**" ? "" : segmentSource(segment);
+    if (part === undefined) return undefined;
+    if (segment === "**") source += isLast ? ".+" : "(?:.*/)?";
+    else source += isLast ? part : `${part}/`;
   }
-  return `${source}$`;
+  const compiled = createRegex(`${source}$`, "s");
+  return compiled.ok ? compiled.regex.test : undefined;
 }
 
-function segmentSource(chars: readonly string[]): string | undefined {
+const SPECIAL_BUT_STAR = /[?[\\]/;
+/** A run of stars, a question mark, a quoted character, a set (its sign and members), any other character. */
+const PART = /(\*+)|(\?)|\\(.)|\[(?:([!^])|(?![!^]))((?:\\.|[^\\])(?:\\.|[^\]\\])*)\]|([^[\\])/suy;
+
+function segmentSource(segment: string): string | undefined {
   let source = "";
-  for (let at = 0; at < chars.length; at += 1) {
-    const char = chars[at] ?? "";
-    if (char === "*") {
-      while (chars[at + 1] === "*") at += 1;
-      source += "[^/]*";
-    } else if (char === "?") source += "[^/]";
-    else if (char === "\\") {
-      const literal = chars[(at += 1)];
-      if (literal === undefined) return undefined;
-      source += escaped(literal);
-    } else if (char === "[") {
-      const set = characterSet(chars, at + 1);
+  PART.lastIndex = 0;
+  for (let at = 0; at < segment.length; at = PART.lastIndex) {
+    const match = PART.exec(segment);
+    if (match === null) return undefined;
+    const [, stars, one, quoted, sign, members, plain] = match;
+    if (stars !== undefined) source += "[^/]*";
+    else if (one !== undefined) source += "[^/]";
+    else if (members === undefined) source += (quoted ?? plain ?? "").replace(SIGN, "\\$&");
+    else {
+      const set = setSource(members);
       if (set === undefined) return undefined;
-      source += set.source;
-      at = set.end;
-    } else source += escaped(char);
+      source += sign === undefined ? `[${set}]` : `[^${set}/]`;
+    }
   }
   return source;
 }
 
-function characterSet(
-  chars: readonly string[],
-  start: number,
-): { source: string; end: number } | undefined {
-  let at = start;
-  const negated = chars[at] === "!" || chars[at] === "^";
-  if (negated) at += 1;
-  const members: string[] = [];
-  for (let first = true; first || chars[at] !== "]"; first = false) {
-    const low = memberAt(chars, at);
-    if (low === undefined) return undefined;
-    at = low.next;
-    if (chars[at] !== "-" || chars[at + 1] === "]" || chars[at + 1] === undefined) {
-      members.push(escapedInSet(low.char));
-      continue;
-    }
-    const high = memberAt(chars, at + 1);
-    if (high === undefined || codePoint(high.char) < codePoint(low.char)) return undefined;
-    at = high.next;
-    members.push(`${escapedInSet(low.char)}-${escapedInSet(high.char)}`);
+function setSource(members: string): string | undefined {
+  let source = "";
+  for (const [, first = "", last] of members.matchAll(/(\\?.)(?:-(\\?.))?/gsu)) {
+    const low = first.replace(/^\\(?=.)/s, "");
+    const high = last?.replace(/^\\(?=.)/s, "") ?? low;
+    if ((high.codePointAt(0) ?? 0) < (low.codePointAt(0) ?? 0)) return undefined;
+    source += low.replace(SIGN_IN_SET, "\\$&");
+    if (last !== undefined) source += `-${high.replace(SIGN_IN_SET, "\\$&")}`;
   }
-  const list = members.join("");
-  return { source: negated ? `[^${list}/]` : `[${list}]`, end: at };
+  return source;
 }
 
-function memberAt(
-  chars: readonly string[],
-  at: number,
-): { char: string; next: number } | undefined {
-  const quoted = chars[at] === "\\";
-  const char = chars[quoted ? at + 1 : at];
-  return char === undefined ? undefined : { char, next: at + (quoted ? 2 : 1) };
-}
-
-function codePoint(char: string): number {
-  return char.codePointAt(0) ?? 0;
-}
-
-function escaped(char: string): string {
-  return /[\\^$.*+?()[\]{}|]/.test(char) ? `\\${char}` : char;
-}
-
-function escapedInSet(char: string): string {
-  return /[\\^\]\-[]/.test(char) ? `\\${char}` : char;
-}
+const SIGN = /[\\^$.*+?()[\]{}|]/;
+const SIGN_IN_SET = /[\\^\]\-[]/;
