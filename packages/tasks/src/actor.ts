@@ -1,7 +1,7 @@
 // Who may do what to which task (TASK-5). The actor is made from the run that acts, never from anything a model says.
 
 import type { TaskRecord } from "./records.ts";
-import { refuse, type Outcome } from "./refusal.ts";
+import { refuse } from "./refusal.ts";
 
 export type TaskActor =
   /** Main, in orchestrator mode: everything, to the tasks of its session. */
@@ -43,9 +43,9 @@ const WORKER_ACTIONS: ReadonlySet<TaskAction> = new Set([
 ]);
 
 /** Before anything is looked at. */
-export function checkAction(actor: TaskActor, action: TaskAction): Outcome<undefined> {
-  if (actor.kind === "orchestrator") return { ok: true, value: undefined };
-  if (actor.kind === "worker" && WORKER_ACTIONS.has(action)) return { ok: true, value: undefined };
+export function checkAction(actor: TaskActor, action: TaskAction): void {
+  if (actor.kind === "orchestrator") return;
+  if (actor.kind === "worker" && WORKER_ACTIONS.has(action)) return;
   const who = actor.kind === "worker" ? "a worker" : `an agent in the role ${actor.role}`;
   const may =
     actor.kind === "worker"

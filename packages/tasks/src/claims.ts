@@ -11,7 +11,7 @@ import {
   type TaskRecord,
   type EarlierAttempt,
 } from "./records.ts";
-import { refuse, type Outcome } from "./refusal.ts";
+import { refuse } from "./refusal.ts";
 
 export interface ClaimRequest {
   readonly task_id: string;
@@ -40,7 +40,7 @@ export function planClaim(
   actor: TaskActor,
   request: ClaimRequest,
   token: string,
-): Outcome<Claimed> {
+): Claimed {
   expireLeases(draft);
   if (isTaskEnded(task.status)) return refuseEnded(task);
   if (task.status === "blocked") {
@@ -67,7 +67,7 @@ export function planClaim(
   const step_id = request.step_id ?? given;
   const chosen = step_id === undefined ? ready[0] : draft.step(step_id);
   if (chosen === undefined) {
-    if (step_id === undefined) return { ok: true, value: { kind: "nothing_ready", task } };
+    if (step_id === undefined) return { kind: "nothing_ready", task };
     return refuse("step_unknown", `${step_id} is no step of task ${task.task_id}.`);
   }
   if (chosen.status !== "ready") return refuseNotReady(chosen, ready);
@@ -77,7 +77,7 @@ export function planClaim(
   if (request.start === true) startStep(draft, draft.step(chosen.step_id) ?? chosen);
   const step = draft.step(chosen.step_id) ?? chosen;
   const heldNow = { task_id: task.task_id, step_id: chosen.step_id, token, run_id };
-  return { ok: true, value: { kind: "claimed", task: begun, step, claim: heldNow } };
+  return { kind: "claimed", task: begun, step, claim: heldNow };
 }
 
 export function getAssignedStep(actor: TaskActor): string | undefined {
@@ -126,7 +126,7 @@ function startTask(draft: Draft, task: TaskRecord): TaskRecord {
   return begun;
 }
 
-function refuseNotReady(step: StepRecord, ready: readonly StepRecord[]): ReturnType<typeof refuse> {
+function refuseNotReady(step: StepRecord, ready: readonly StepRecord[]): never {
   const { step_id, status, claim: held, open_dependencies } = step;
   const why =
     held !== undefined

@@ -11,7 +11,7 @@ import {
 } from "./check-plan.ts";
 import type { Draft } from "./draft.ts";
 import { TASK_LIMITS, type StepRecord, type TaskRecord } from "./records.ts";
-import { refuse, type Outcome } from "./refusal.ts";
+import { refuse } from "./refusal.ts";
 
 export interface NewTask {
   readonly title: string;
@@ -34,7 +34,7 @@ export function planCreate(
   actor: TaskActor,
   task_id: string,
   given: NewTask,
-): Outcome<TaskRecord> {
+): TaskRecord {
   const { session_id, run_id, agent_id } = actor;
   if (draft.found.task !== undefined) return refuse("invalid_plan", `There is a task ${task_id}.`);
   const { tasksPerSession } = TASK_LIMITS;
@@ -77,7 +77,7 @@ export function planCreate(
     steps: steps.length,
     ready: steps.filter(({ status }) => status === "ready").length,
   });
-  return { ok: true, value: task };
+  return task;
 }
 
 export function taskTextProblems({ title, goal }: Pick<NewTask, "title" | "goal">): string[] {
@@ -143,7 +143,7 @@ export function createStep(
 
 const MAX_PROBLEMS = 20;
 
-export function refusePlan(problems: readonly string[]): ReturnType<typeof refuse> {
+export function refusePlan(problems: readonly string[]): never {
   const told = problems.slice(0, MAX_PROBLEMS).map((problem) => `- ${problem}`);
   const more = problems.length - told.length;
   const rest = more > 0 ? [`- and ${more} more`] : [];

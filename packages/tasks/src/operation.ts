@@ -8,6 +8,7 @@ import { TASK_LIMITS, type StepRecord, type StepStatus, type TaskRecord } from "
 import { newStepProblems, type NewStep, assignStepIds, createStep } from "./new-task.ts";
 import { describeClaim, withoutClaim } from "./draft.ts";
 import { checkRequest, checkTaskTransition } from "./transitions.ts";
+import { TaskRefused } from "./refusal.ts";
 
 export type TaskOperation =
   | { readonly op: "set_title"; readonly title: string }
@@ -139,7 +140,13 @@ export interface TaskCopy {
 }
 
 export function applyOperation(copy: TaskCopy, operation: TaskOperation, where: string): void {
-  const problem = runOperation(copy, operation);
+  let problem: string | undefined;
+  try {
+    problem = runOperation(copy, operation);
+  } catch (error) {
+    if (!(error instanceof TaskRefused)) throw error;
+    problem = error.message;
+  }
   if (problem !== undefined) copy.problems.push(`${where} (${operation.op}): ${problem}`);
 }
 
@@ -175,8 +182,7 @@ function blockTask(
   operation: Extract<TaskOperation, { op: "block_task" | "unblock_task" }>,
 ): string | undefined {
   const to = operation.op === "block_task" ? "blocked" : "pending";
-  const checked = checkTaskTransition(copy.task, to);
-  if (!checked.ok) return checked.refusal.message;
+  checkTaskTransition(copy.task, to);
   const { reason: _reason, ...rest } = copy.task;
   copy.task = {
     ...rest,
@@ -295,8 +301,7 @@ function editStep(step: StepRecord, edit: StepEdit): StepRecord | string {
 }
 
 function cancelStep(copy: TaskCopy, step: StepRecord, reason: string): StepRecord | string {
-  const checked = checkRequest("orchestrator", step, "cancelled");
-  if (!checked.ok) return checked.refusal.message;
+  checkRequest("orchestrator", step, "cancelled");
   const claim = step.claim === undefined ? {} : { claim: describeClaim(step.claim) };
   copy.facts.push({ type: "task.step.cancelled", data: { ...stepIds(step), reason, ...claim } });
   return { ...withoutClaim(step), status: "cancelled", reason, ended_at: copy.at };

@@ -14,7 +14,7 @@ import {
   TASK_ID,
   TITLE,
 } from "./tool-inputs.ts";
-import { withToolErrors, TaskRefused } from "./refusal.ts";
+import { withToolErrors } from "./refusal.ts";
 import { workerTools, type WorkerToolParts } from "./worker-tools.ts";
 import { checkAction } from "./actor.ts";
 
@@ -256,8 +256,7 @@ function taskTemplateTool({ resolveCaller }: Pick<WorkerToolParts, "resolveCalle
     search_hint: "task plan template steps dag guide",
     handler: (_input, context) =>
       withToolErrors(async () => {
-        const allowed = checkAction(resolveCaller(context).actor, "template");
-        if (!allowed.ok) throw new TaskRefused(allowed.refusal);
+        checkAction(resolveCaller(context).actor, "template");
         return toolResult({
           summary: "The task template is in the conversation.",
           content: [{ type: "text", text: "The task template follows as an instruction." }],

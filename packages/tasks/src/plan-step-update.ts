@@ -14,7 +14,7 @@ import {
 } from "./records.ts";
 import { checkAttemptsLeft, resetStep } from "./operation.ts";
 import { refuseEnded } from "./plan-update.ts";
-import { refuse, type Outcome } from "./refusal.ts";
+import { refuse } from "./refusal.ts";
 import { checkRequest, type RequestedStatus } from "./transitions.ts";
 
 export interface StepUpdate {
@@ -37,40 +37,35 @@ export function planStepUpdate(
   task: TaskRecord,
   actor: TaskActor,
   update: StepUpdate,
-): Outcome<StepRecord> {
+): StepRecord {
   expireLeases(draft);
   const step = draft.step(update.step_id);
   if (step === undefined) {
-    return refuse("step_unknown", `${update.step_id} is no step of task ${task.task_id}.`);
+    refuse("step_unknown", `${update.step_id} is no step of task ${task.task_id}.`);
   }
   const who = actor.kind === "orchestrator" ? "orchestrator" : "worker";
-  const held = who === "worker" ? checkClaim(step, actor, update) : undefined;
-  if (held?.ok === false) return held;
+  if (who === "worker") checkClaim(step, actor, update);
   if (isTaskEnded(task.status)) return refuseEnded(task);
   const wrong = checkStepUpdate(update);
-  if (wrong !== undefined) return refuse("invalid_plan", `Step ${step.step_id}: ${wrong}.`);
+  if (wrong !== undefined) refuse("invalid_plan", `Step ${step.step_id}: ${wrong}.`);
   const { status, note } = update;
   if (status !== undefined) {
-    const checked = checkRequest(who, step, status);
-    if (!checked.ok) return checked;
-    const refused = moveStep(draft, step, status, update, actor);
-    if (refused !== undefined) return refused;
+    checkRequest(who, step, status);
+    moveStep(draft, step, status, update, actor);
   }
   const moved = draft.step(step.step_id) ?? step;
   if (note !== undefined) draft.putStep({ ...moved, note });
-  return { ok: true, value: draft.step(step.step_id) ?? moved };
+  return draft.step(step.step_id) ?? moved;
 }
 
 /** The holder of a claim has its token; others receive the reason why they have none. */
-function checkClaim(step: StepRecord, actor: TaskActor, update: StepUpdate): Outcome<undefined> {
+function checkClaim(step: StepRecord, actor: TaskActor, update: StepUpdate): void {
   const { claim, step_id, status, last_run_id } = step;
-  if (claim?.run_id === actor.run_id && claim.token === update.token) {
-    return { ok: true, value: undefined };
-  }
+  if (claim?.run_id === actor.run_id && claim.token === update.token) return;
   const wasHeld =
     update.token !== undefined || last_run_id === actor.run_id || claim?.run_id === actor.run_id;
   if (!wasHeld) {
-    return refuse(
+    refuse(
       "not_allowed",
       `This run has not claimed step ${step_id}, which is ${status}. A worker updates only the step it has claimed with task_claim_step.`,
     );
@@ -79,7 +74,7 @@ function checkClaim(step: StepRecord, actor: TaskActor, update: StepUpdate): Out
     claim === undefined || claim.run_id === actor.run_id
       ? `The step is ${status} now`
       : `The step is ${status} by run ${claim.run_id} now`;
-  return refuse(
+  refuse(
     "claim_lost",
     `This claim on step ${step_id} has ended: it was finished, its lease ran out, or it was taken away. ${now}; this update was not recorded. Stop working on it; claim a ready step if there is more to do.`,
     { status },
@@ -111,14 +106,14 @@ function moveStep(
   to: RequestedStatus,
   { summary = "", artifacts = [], reason = "" }: StepUpdate,
   actor: TaskActor,
-): ReturnType<typeof refuse> | undefined {
+): void {
   const { attempts: attempt, max_attempts } = step;
   const free = withoutClaim(step);
   const by = step.claim === undefined ? {} : { claim: describeClaim(step.claim) };
   switch (to) {
     case "running":
       startStep(draft, step);
-      return undefined;
+      return;
     case "completed":
       draft.putStep({ ...free, status: to, result: { summary, artifacts }, ended_at: draft.at });
       draft.addFact("task.step.completed", step, {
@@ -128,7 +123,7 @@ function moveStep(
         artifacts,
         now_ready: freeDependents(draft, step).slice(0, MAX_NAMED_STEPS),
       });
-      return undefined;
+      return;
     case "failed": {
       const run_id = step.claim?.run_id ?? actor.run_id;
       const failure = { code: to, message: reason, attempt, run_id, at: draft.at };
@@ -140,7 +135,7 @@ function moveStep(
         ...by,
         reason: shortenForFact(reason),
       });
-      return undefined;
+      return;
     }
     case "blocked":
       // Not a failure of the step: it will need this attempt when what blocks it is gone.
@@ -151,7 +146,7 @@ function moveStep(
         attempts: attempt - 1,
       });
       draft.addFact("task.step.blocked", step, { ...by, reason: shortenForFact(reason) });
-      return undefined;
+      return;
     case "ready":
       return makeReady(draft, step);
     case "cancelled":
@@ -172,11 +167,11 @@ function freeDependents(draft: Draft, done: StepRecord): string[] {
   });
 }
 
-function makeReady(draft: Draft, step: StepRecord): ReturnType<typeof refuse> | undefined {
+function makeReady(draft: Draft, step: StepRecord): void {
   const { step_id, attempts, max_attempts, status } = step;
   const problem = checkAttemptsLeft(step);
   if (problem !== undefined) {
-    return refuse("illegal_transition", `${problem[0]?.toUpperCase()}${problem.slice(1)}.`, {
+    refuse("illegal_transition", `${problem[0]?.toUpperCase()}${problem.slice(1)}.`, {
       attempts,
       max_attempts,
     });
@@ -187,20 +182,15 @@ function makeReady(draft: Draft, step: StepRecord): ReturnType<typeof refuse> | 
     const type = status === "blocked" ? "task.step.unblocked" : "task.step.retried";
     draft.addFact(type, { task_id: step.task_id, step_id }, { attempts, max_attempts });
   }
-  return undefined;
 }
 
-function cancelWaitedStep(
-  draft: Draft,
-  step: StepRecord,
-  reason: string,
-): ReturnType<typeof refuse> | undefined {
+function cancelWaitedStep(draft: Draft, step: StepRecord, reason: string): void {
   const waiting = draft
     .steps()
     .filter((one) => one.depends_on.includes(step.step_id) && !isStepOver(one.status))
     .map((one) => one.step_id);
   if (waiting.length > 0) {
-    return refuse(
+    refuse(
       "illegal_transition",
       `Step ${step.step_id} cannot be cancelled alone: ${waiting.slice(0, MAX_NAMED_STEPS).join(", ")} would wait for it for ever. In one task_update, cancel those too or remove their dependency on it.`,
       { waiting: waiting.slice(0, MAX_NAMED_STEPS) },
@@ -209,5 +199,4 @@ function cancelWaitedStep(
   const by = step.claim === undefined ? {} : { claim: describeClaim(step.claim) };
   draft.putStep({ ...withoutClaim(step), status: "cancelled", reason, ended_at: draft.at });
   draft.addFact("task.step.cancelled", step, { ...by, reason: shortenForFact(reason) });
-  return undefined;
 }

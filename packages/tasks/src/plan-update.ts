@@ -19,7 +19,7 @@ import {
   STEP_STATUSES,
 } from "./records.ts";
 import { refusePlan } from "./new-task.ts";
-import { refuse, type Outcome } from "./refusal.ts";
+import { refuse } from "./refusal.ts";
 import type { PublicClaim } from "./facts.ts";
 import { checkTaskTransition } from "./transitions.ts";
 
@@ -30,11 +30,7 @@ export interface TaskUpdate {
   readonly operations: readonly GivenOperation[];
 }
 
-export function planUpdate(
-  draft: Draft,
-  task: TaskRecord,
-  update: TaskUpdate,
-): Outcome<TaskRecord> {
+export function planUpdate(draft: Draft, task: TaskRecord, update: TaskUpdate): TaskRecord {
   const { expected_version, operations } = update;
   if (isTaskEnded(task.status)) return refuseEnded(task);
   if (expected_version !== undefined && expected_version !== task.version) {
@@ -60,10 +56,10 @@ export function planUpdate(
   const problems = copy.problems.length > 0 ? copy.problems : findPlanProblems(copy.steps);
   if (problems.length > 0) return refusePlan(problems);
   writeUpdate(draft, task, copy, operations);
-  return { ok: true, value: copy.task };
+  return copy.task;
 }
 
-export function refuseEnded(task: TaskRecord): ReturnType<typeof refuse> {
+export function refuseEnded(task: TaskRecord): never {
   return refuse(
     "task_ended",
     `Task ${task.task_id} is ${task.status}, and nothing follows that. Create another task for what is left to do.`,
@@ -175,10 +171,9 @@ export function planComplete(
   draft: Draft,
   task: TaskRecord,
   { summary, artifacts = [] }: TaskCompletion,
-): Outcome<TaskRecord> {
+): TaskRecord {
   if (isTaskEnded(task.status)) return refuseEnded(task);
-  const checked = checkTaskTransition(task, "completed");
-  if (!checked.ok) return checked;
+  checkTaskTransition(task, "completed");
   const wrong =
     textProblem("summary", summary, TASK_LIMITS.summaryChars) ?? artifactsProblem(artifacts);
   if (wrong !== undefined) return refuse("invalid_plan", `Task ${task.task_id}: ${wrong}.`);
@@ -201,7 +196,7 @@ export function planComplete(
   };
   draft.putTask(done);
   draft.addFact("task.completed", task, { summary: shortenForFact(summary), artifacts, counts });
-  return { ok: true, value: done };
+  return done;
 }
 
 export function planEnd(
@@ -209,10 +204,9 @@ export function planEnd(
   task: TaskRecord,
   status: "failed" | "cancelled",
   { reason }: TaskEnding,
-): Outcome<TaskRecord> {
+): TaskRecord {
   if (isTaskEnded(task.status)) return refuseEnded(task);
-  const checked = checkTaskTransition(task, status);
-  if (!checked.ok) return checked;
+  checkTaskTransition(task, status);
   const wrong = textProblem("reason", reason, TASK_LIMITS.reasonChars);
   if (wrong !== undefined) return refuse("invalid_plan", `Task ${task.task_id}: ${wrong}.`);
   const done: TaskRecord = { ...task, status, reason, updated_at: draft.at, ended_at: draft.at };
@@ -233,7 +227,7 @@ export function planEnd(
     steps_cancelled: steps,
     claims_ended: taken.slice(0, MAX_CLAIMS),
   });
-  return { ok: true, value: done };
+  return done;
 }
 
 const MAX_CLAIMS = 50;

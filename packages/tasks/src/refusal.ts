@@ -1,5 +1,4 @@
-// Why something is not done to a task, in words for the model that asked. A value while a change is planned (what was
-// found out on the way may have to be written all the same), an exception in the public API.
+// Why something is not done to a task, in words for the model that asked.
 
 import {
   type JsonObject,
@@ -31,10 +30,10 @@ export type RefusalCode =
   | "task_blocked"
   | "steps_open";
 
-export interface Refusal {
+interface Refusal {
   readonly code: RefusalCode;
   readonly message: string;
-  readonly details?: JsonObject;
+  readonly details?: JsonObject | undefined;
 }
 
 export class TaskRefused extends SoongError<RefusalCode> {
@@ -47,19 +46,10 @@ export class TaskRefused extends SoongError<RefusalCode> {
   }
 }
 
-export type Outcome<Value> =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly refusal: Refusal };
-
-export function refuse(
-  code: RefusalCode,
-  message: string,
-  details?: JsonObject,
-): { readonly ok: false; readonly refusal: Refusal } {
-  return { ok: false, refusal: { code, message, ...omitUndefined({ details }) } };
+/** Ends the planning of a change. What was found out until then, such as lost leases, is written all the same. */
+export function refuse(code: RefusalCode, message: string, details?: JsonObject): never {
+  throw new TaskRefused({ code, message, details });
 }
-
-// A refusal as the error of a call: what went wrong, and what the model can do about it.
 
 const MEANING: Readonly<Record<RefusalCode, readonly [ErrorClass, Recovery]>> = {
   task_unknown: ["invalid_arguments", "discover_first"],

@@ -3,7 +3,7 @@
 import { type FactData, randomIds, systemClock, type Clock, type IdSource } from "@soong/core";
 import { machineTime } from "@soong/platform";
 import { type TaskActor, isVisibleTo, checkAction, type TaskAction } from "./actor.ts";
-import type { TaskFactType, TaskFact } from "./facts.ts";
+import type { TaskFactType } from "./facts.ts";
 import {
   type EarlierCalls,
   type Claimed,
@@ -37,7 +37,7 @@ import {
 } from "./records.ts";
 import { type StepListing, type TaskReader, type TaskWithCounts, taskReader } from "./task-view.ts";
 import { createDraft, type Draft, toStepRecord, toTaskRecord } from "./draft.ts";
-import { refuse, TaskRefused, type Outcome, type Refusal } from "./refusal.ts";
+import { refuse, TaskRefused } from "./refusal.ts";
 import type { FoundRows, StoredTask, TaskSelection, TaskStorage } from "./storage.ts";
 
 export type RecordTaskFact = <T extends TaskFactType>(type: T, data: FactData<T>) => void;
@@ -129,9 +129,9 @@ export function createTasks(options: TasksOptions): Tasks {
     async create(caller, given) {
       const task_id = ids.next("task");
       const selection = { task_id, tasks_of_session: caller.actor.session_id };
-      const allowed = checkAction(caller.actor, "create");
+      checkAction(caller.actor, "create");
       await change(caller.record, selection, (draft) =>
-        allowed.ok ? planCreate(draft, caller.actor, task_id, given) : allowed,
+        planCreate(draft, caller.actor, task_id, given),
       );
       return readWithCounts(task_id);
     },
@@ -140,7 +140,7 @@ export function createTasks(options: TasksOptions): Tasks {
       return readWithCounts(task_id);
     },
     async list({ actor }, page = {}) {
-      unwrapOutcome(checkAction(actor, "list"));
+      checkAction(actor, "list");
       return reader.list({ ...page, session_id: actor.session_id });
     },
     async querySteps(caller, { task_id, step_ids, ...page }) {
@@ -196,7 +196,7 @@ export function createTasks(options: TasksOptions): Tasks {
     cancel: (caller, ending) => end(caller, "cancel", "cancelled", ending),
     async board(caller, task_id) {
       await checkAndExpire(caller, "get", task_id);
-      return (await reader.board(task_id)) ?? unwrapOutcome(refuseUnknownTask(task_id));
+      return (await reader.board(task_id)) ?? refuseUnknownTask(task_id);
     },
     renew(claim, record) {
       return changeClaimedStep(claim, record, (draft, step) => {
@@ -237,26 +237,23 @@ export function createTasks(options: TasksOptions): Tasks {
     task_id: string,
   ): Promise<void> {
     const { actor, record } = caller;
-    unwrapOutcome(checkAction(actor, action));
+    checkAction(actor, action);
     const selection = { task_id, leases_until: clock.now() };
     const found = await storage.read(selection);
     if (found.task === undefined || !isVisibleTo(actor, found.task)) {
-      unwrapOutcome(refuseUnknownTask(task_id));
+      refuseUnknownTask(task_id);
     }
     if (found.steps.length === 0) return;
-    await change(record, selection, (draft) => {
-      expireLeases(draft);
-      return { ok: true, value: undefined };
-    });
+    await change(record, selection, expireLeases);
   }
 
   async function changeTask<Value>(
     { actor, record }: TaskCaller,
     action: TaskAction,
     selection: TaskSelection,
-    plan: (draft: Draft, task: TaskRecord) => Outcome<Value>,
+    plan: (draft: Draft, task: TaskRecord) => Value,
   ): Promise<Value> {
-    unwrapOutcome(checkAction(actor, action));
+    checkAction(actor, action);
     return change(record, selection, (draft) => {
       const task = draft.task();
       return task === undefined || !isVisibleTo(actor, task)
@@ -274,7 +271,7 @@ export function createTasks(options: TasksOptions): Tasks {
     return change(record, { task_id, steps: [step_id] }, (draft) => {
       expireLeases(draft);
       const step = draft.step(step_id);
-      if (step?.claim?.token === token) return { ok: true, value: plan(draft, step) };
+      if (step?.claim?.token === token) return plan(draft, step);
       const now = step === undefined ? "not there any more" : `${step.status} now`;
       return refuse("claim_lost", `The claim on step ${step_id} is lost: the step is ${now}.`);
     });
@@ -283,24 +280,21 @@ export function createTasks(options: TasksOptions): Tasks {
   async function change<Value>(
     record: RecordTaskFact | undefined,
     selection: TaskSelection,
-    plan: (draft: Draft) => Outcome<Value>,
+    plan: (draft: Draft) => Value,
   ): Promise<Value> {
     const { outcome, facts } = await storage.change(selection, (found) => {
       // Read in the transaction: after waiting for it, leases must not be judged by an earlier time.
       const draft = createDraft(found, clock.now(), rules);
-      const planned = plan(draft);
-      const answer: { outcome: Outcome<Value>; facts: readonly TaskFact[] } = {
-        outcome: planned,
-        facts: draft.facts,
-      };
-      return { answer, ...draft.writes() };
+      const outcome = attempt(() => plan(draft));
+      return { answer: { outcome, facts: draft.facts }, ...draft.writes() };
     });
     for (const { type, data } of facts) record?.(type, data);
-    return unwrapOutcome(outcome);
+    if ("refused" in outcome) throw outcome.refused;
+    return outcome.value;
   }
 
   async function readWithCounts(task_id: string): Promise<TaskWithCounts> {
-    return (await reader.get(task_id)) ?? unwrapOutcome(refuseUnknownTask(task_id));
+    return (await reader.get(task_id)) ?? refuseUnknownTask(task_id);
   }
 }
 
@@ -313,7 +307,6 @@ function hasNothingFor(
   return (
     task !== undefined &&
     (task.status === "running" || task.status === "pending") &&
-    checkAction(actor, "claim_step").ok &&
     isVisibleTo(actor, task) &&
     steps.length === 0
   );
@@ -322,14 +315,18 @@ function hasNothingFor(
 /** How many ready steps are named when the requested one is not ready. */
 const READY_NAMED = 5;
 
-function refuseUnknownTask(task_id: string): { readonly ok: false; readonly refusal: Refusal } {
-  return refuse(
+function refuseUnknownTask(task_id: string): never {
+  refuse(
     "task_unknown",
     `There is no task ${task_id} for this run. An orchestrator finds its tasks with task_list; a worker has the one it was given.`,
   );
 }
 
-function unwrapOutcome<Value>(outcome: Outcome<Value>): Value {
-  if (outcome.ok) return outcome.value;
-  throw new TaskRefused(outcome.refusal);
+function attempt<Value>(plan: () => Value): { value: Value } | { refused: TaskRefused } {
+  try {
+    return { value: plan() };
+  } catch (error) {
+    if (!(error instanceof TaskRefused)) throw error;
+    return { refused: error };
+  }
 }

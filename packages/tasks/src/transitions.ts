@@ -1,7 +1,7 @@
 // The state machines of tasks and steps (TASK-2), as tables: which status may follow which, and who may ask for it.
 
 import type { StepStatus, TaskStatus } from "./records.ts";
-import { refuse, type Outcome } from "./refusal.ts";
+import { refuse } from "./refusal.ts";
 
 /** `running` comes with the first claim, never by asking for it. */
 const TASK_NEXT: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
@@ -65,9 +65,9 @@ export function mayBecome(from: StepStatus, to: StepStatus): boolean {
 export function checkTaskTransition(
   task: { readonly task_id: string; readonly status: TaskStatus },
   to: TaskStatus,
-): Outcome<undefined> {
+): void {
   const legal = TASK_NEXT[task.status];
-  if (legal.includes(to)) return { ok: true, value: undefined };
+  if (legal.includes(to)) return;
   return refuse(
     "illegal_transition",
     `Task ${task.task_id} is ${task.status} and cannot become ${to}. ${describeNextStatuses(legal)}`,
@@ -79,9 +79,9 @@ export function checkRequest(
   who: keyof typeof REQUESTABLE,
   step: { readonly step_id: string; readonly status: StepStatus },
   to: StepStatus,
-): Outcome<undefined> {
+): void {
   const legal: readonly StepStatus[] = REQUESTABLE[who][step.status];
-  if (legal.includes(to)) return { ok: true, value: undefined };
+  if (legal.includes(to)) return;
   return refuse(
     "illegal_transition",
     `Step ${step.step_id} is ${step.status} and cannot become ${to}. ${describeNextStatuses(legal)}`,
