@@ -5,10 +5,9 @@ import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { PermissionRule } from "@soong/core";
-import { ConfigError } from "./config-error.ts";
-import { parseConfig } from "./parse-config.ts";
+import { ConfigError, parseConfig } from "./parse-config.ts";
 import { RULE_KEYS } from "./policy-shapes.ts";
-import { readSettingsFile } from "./settings-file.ts";
+import { readSettingsFile } from "./load-config.ts";
 
 /** Answers with the file. Throws a ConfigError where the config would not be sound with it. */
 export async function addRule(home: string, rule: PermissionRule): Promise<string> {

@@ -4,7 +4,7 @@
 import type { JsonObject, JsonValue } from "@soong/core";
 import { quote } from "@soong/core/internal";
 import { isRecord, nearestName } from "@soong/schema";
-import type { TextForm } from "./value-kinds.ts";
+import type { TextForm } from "./definition.ts";
 
 export const WRITE_FIELDS = ["id", "content", "scope", "project", "tags"] as const;
 export const RECALL_FIELDS = ["query", "scope", "limit", "project"] as const;

@@ -1,9 +1,8 @@
 import { createKernel, defineTool, type ChainEntry } from "@soong/core";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { pickKernelConfig } from "./runtime-settings.ts";
+import { pickKernelConfig, buildPolicy, type PolicyFlags } from "./apply-config.ts";
 import { parseConfig } from "./parse-config.ts";
-import { buildPolicy, type PolicyFlags } from "./build-policy.ts";
 
 const FILE = "/home/me/.soong-agent/config.toml";
 const CONFIG = `# rules, the same shape everywhere

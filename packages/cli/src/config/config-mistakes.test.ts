@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import type { Problem } from "@soong/platform";
-import { ConfigError } from "./config-error.ts";
-import { parseConfig } from "./parse-config.ts";
+import { ConfigError, parseConfig } from "./parse-config.ts";
 
 function refusalOf(text: string): ConfigError {
   try {

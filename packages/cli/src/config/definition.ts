@@ -1,50 +1,193 @@
-// The words the sections of the config are defined in: settings, tables of them, and tables under names a
-// person chooses. Checks, the file of `soong init` and the page of all settings are made from these.
+// The words the sections of the config are defined in: settings, tables of them, and tables under names that a user
+// chooses. Checks, types, the file of `soong init` and the page of all settings are made from these.
 
-import type { Place } from "@soong/platform";
-import type { ValueKind } from "./value-kinds.ts";
+import { compilePolicy } from "@soong/core";
+import { shape, type Place, type Shape } from "@soong/platform";
 
-export interface Setting<T> {
-  readonly says: string;
-  readonly kind: ValueKind;
+/** What the value of a setting may be. */
+export interface ValueKind<T> {
+  /** With what is meant literally between backquotes. */
+  readonly words: string;
+  readonly shape: Shape<unknown>;
   readonly default: T;
+}
+
+interface SettingDetails {
   readonly needed?: true;
-  /** It is checked and kept, and nothing reads it so far. */
+  /** It is checked and stored, and nothing reads it so far. */
   readonly effect?: "none_yet";
   /** Further names it is accepted under. */
   readonly aliases?: readonly string[];
-  /** As it would stand in the file; for settings whose default is to be left out. */
+  /** As it would be in the file; for settings that have no default. */
   readonly example?: string;
   /** Written as tables of its own: lines that show some. */
   readonly tables?: readonly string[];
 }
 
-export interface Table<T> {
+export interface Setting<T> extends SettingDetails {
   readonly says: string;
-  readonly keys: { readonly [Key in keyof Known<T>]: Node<Known<T>[Key]> };
+  readonly kind: Omit<ValueKind<T>, "default">;
+  readonly default: T;
+}
+
+export interface AnyTable {
+  readonly says: string;
+  readonly keys: Readonly<Record<string, AnyNode>>;
   /** How its settings go together. */
   readonly together?: (given: Readonly<Record<string, unknown>>, place: Place) => void;
 }
 
 /** One table for each name that a user gives. */
-export interface NamedTables<T> {
+export interface AnyNamedTables {
   readonly says: string;
   readonly nameProblem: (name: string) => string | undefined;
-  readonly each: Table<T>;
+  readonly each: AnyTable;
   /** Lines that show one. */
   readonly example: readonly string[];
 }
 
-export type Node<T> =
-  | Setting<T>
-  | Table<T>
-  | (T extends Readonly<Record<string, infer Each>> ? NamedTables<Each> : never);
-
 export type AnyNode = Setting<unknown> | AnyTable | AnyNamedTables;
-export type AnyTable = Omit<Table<unknown>, "keys"> & {
-  readonly keys: Readonly<Record<string, AnyNode>>;
-};
-export type AnyNamedTables = Omit<NamedTables<unknown>, "each"> & { readonly each: AnyTable };
 
-/** The keys with names of their own, without those of an index signature. */
-type Known<T> = { [Key in keyof T as string extends Key ? never : Key]: T[Key] };
+/** The values of a table, every default filled in. */
+export type Values<Node> =
+  Node extends Setting<infer Value>
+    ? Value
+    : Node extends { readonly each: infer Each }
+      ? Readonly<Record<string, Values<Each>>>
+      : Node extends { readonly keys: infer Keys }
+        ? { readonly [Key in keyof Keys]: Values<Keys[Key]> }
+        : never;
+
+export function setting<T>(
+  says: string,
+  { default: byDefault, ...kind }: ValueKind<T>,
+  details: SettingDetails = {},
+): Setting<T> {
+  return { says, kind, default: byDefault, ...details };
+}
+
+export function valueOf<T>(words: string, check: Shape<unknown>, byDefault: T): ValueKind<T> {
+  return { words, shape: check, default: byDefault };
+}
+
+export function wholeNumber<Default extends number | undefined>(
+  min: number,
+  max: number,
+  byDefault?: Default,
+): ValueKind<number | Default> {
+  const words = `whole number, ${min} to ${max}`;
+  return valueOf(words, shape.wholeNumber(min, max), byDefault as Default);
+}
+
+export function milliseconds<Default extends number | undefined>(
+  byDefault?: Default,
+  min = 1,
+): ValueKind<number | Default> {
+  // More than a timer can wait for would mean no wait at all.
+  return wholeNumber(min, 2_147_483_647, byDefault);
+}
+
+/** Of money: at most six decimals, so that it is a whole number of millionths. */
+export function amount({ above }: { readonly above?: 0 } = {}): ValueKind<number | undefined> {
+  const range = `${above === 0 ? "above 0" : "0"} to 1000000, at most six decimals`;
+  return {
+    words: `number, ${range}`,
+    shape(value, place) {
+      const isAmount =
+        typeof value === "number" &&
+        (above === 0 ? value > 0 : value >= 0) &&
+        value <= 1_000_000 &&
+        Math.round(value * 1e6) / 1e6 === value;
+      if (!isAmount) place.report(`is ${place.kindOf(value)}; a number, ${range}, is expected`);
+    },
+    default: undefined,
+  };
+}
+
+export function choice<const Word extends string>(
+  words: readonly Word[],
+  byDefault: Word,
+): ValueKind<Word> {
+  return valueOf(words.map((word) => `\`"${word}"\``).join(", "), shape.choice(words), byDefault);
+}
+
+export function flag<Default extends boolean | undefined>(
+  byDefault?: Default,
+): ValueKind<boolean | Default> {
+  return valueOf("`true` or `false`", shape.flag, byDefault as Default);
+}
+
+export interface TextForm {
+  readonly words: string;
+  /** A clause that never repeats the text; undefined when nothing is wrong with it. */
+  readonly problem: (text: string) => string | undefined;
+}
+
+export function text<Default extends string | undefined>(
+  { words, problem }: TextForm,
+  byDefault?: Default,
+): ValueKind<string | Default> {
+  return valueOf(words, shape.text({ problem }), byDefault as Default);
+}
+
+export function texts<Default extends readonly string[] | undefined>(
+  { words, problem }: TextForm,
+  byDefault?: Default,
+): ValueKind<readonly string[] | Default> {
+  const list = shape.list(shape.text({ problem }), { of: "text" });
+  return valueOf(`list: ${words}`, list, byDefault as Default);
+}
+
+export const LOOKS_LIKE_A_KEY =
+  "looks like an API key or a password; none is ever written here: set an environment variable to it and give the name of that variable";
+
+export const ENVIRONMENT_NAME: TextForm = {
+  words: "name of an environment variable",
+  problem(given) {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(given)) {
+      return 'is not the name of an environment variable, such as "MY_API_KEY"; a key itself is never written here';
+    }
+    const isRandom = given.length >= 20 && /[a-z]/.test(given) && /[0-9]/.test(given);
+    return isRandom && !given.includes("_") ? LOOKS_LIKE_A_KEY : undefined;
+  },
+};
+
+/** The kernel knows what fits canonical names. */
+export const TOOL_PATTERN: TextForm = {
+  words: 'pattern of canonical names, such as `"code.*"`',
+  problem(given) {
+    const compiled = compilePolicy({ rules: [{ tool: given, decision: "ask" }] });
+    return compiled.ok ? undefined : compiled.problems[0]?.message;
+  },
+};
+
+export const WEB_ADDRESS: TextForm = {
+  words: "`http://` or `https://` address",
+  problem(given) {
+    const url = URL.canParse(given) ? new URL(given) : undefined;
+    if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) {
+      return "is not an address that begins with http:// or https://";
+    }
+    return url.username === "" && url.password === "" ? undefined : LOOKS_LIKE_A_KEY;
+  },
+};
+
+export const DIRECTORY = textForm(
+  "directory, absolute or below `~/`",
+  /^(?:\/|~\/)/,
+  'is not absolute; write the whole path, or one that begins with "~/"',
+);
+
+export const CURRENCY = textForm(
+  'currency, such as `"USD"`',
+  /^[A-Z]{3}$/,
+  'is not a currency: three capital letters, such as "USD"',
+);
+
+export function plainText(words: string): TextForm {
+  return textForm(words, /^\P{Cc}*$/u, "contains a line break or a control character");
+}
+
+function textForm(words: string, form: RegExp, otherwise: string): TextForm {
+  return { words, problem: (given) => (form.test(given) ? undefined : otherwise) };
+}

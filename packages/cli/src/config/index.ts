@@ -3,13 +3,9 @@
 
 export { addRule, describeRule, readRuleLine, ruleLine } from "./add-rule.ts";
 export { agentHome, userHome } from "./agent-home.ts";
+export { buildLoopLimits, buildPolicy, overrideTool, pickKernelConfig } from "./apply-config.ts";
 export { fillArguments } from "./argument-template.ts";
 export { commentedConfig } from "./commented-config.ts";
-export { ConfigError } from "./config-error.ts";
-export { buildLoopLimits, pickKernelConfig } from "./runtime-settings.ts";
-export { loadConfig, type LoadedConfig } from "./load-config.ts";
-export { overrideTool } from "./override-tool.ts";
-export { parseConfig } from "./parse-config.ts";
-export { readSettingsFile } from "./settings-file.ts";
-export { buildPolicy } from "./build-policy.ts";
-export type { ModelSettings, SoongConfig } from "./soong-config.ts";
+export { loadConfig, readSettingsFile, type LoadedConfig } from "./load-config.ts";
+export { ConfigError, parseConfig } from "./parse-config.ts";
+export type { ModelSettings, SoongConfig } from "./sections.ts";

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "#laws";
 import { agentHome } from "./agent-home.ts";
-import { ConfigError } from "./config-error.ts";
 import { loadConfig } from "./load-config.ts";
-import { parseConfig } from "./parse-config.ts";
+import { ConfigError, parseConfig } from "./parse-config.ts";
 
 let home: string;
 let file: string;

@@ -1,11 +1,12 @@
-// Reads the config of a home, or the one file that was asked for (CONF-1). None is needed (CONF-2); one that
-// is there has to be sound.
+// The config of a home, or the one file that was asked for (CONF-1), and how a file of settings is read: whole, a regular
+// file of bounded size, in UTF-8, and by whom else it could have been written.
 
+import { constants, type Stats } from "node:fs";
+import { lstat, open, type FileHandle } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { Problem } from "@soong/platform";
-import { parseWithWarnings } from "./parse-config.ts";
-import { fileRefusal, readSettingsFile } from "./settings-file.ts";
-import type { SoongConfig } from "./soong-config.ts";
+import { positionFinder, type DocumentPosition, type Problem } from "@soong/platform";
+import { ConfigError, parseWithWarnings } from "./parse-config.ts";
+import type { SoongConfig } from "./sections.ts";
 
 export interface LoadedConfig {
   readonly home: string;
@@ -16,7 +17,7 @@ export interface LoadedConfig {
   readonly warnings: readonly Problem[];
 }
 
-/** `file`: the one to read instead of the home's own; that one has to be there. Throws a ConfigError. */
+/** None is needed (CONF-2); one that is there has to be sound. `file`: the one to read instead of the home's own; that one has to be there. Throws a ConfigError. */
 export async function loadConfig(options: { home: string; file?: string }): Promise<LoadedConfig> {
   const { home } = options;
   const file = options.file === undefined ? join(home, "config.toml") : resolve(options.file);
@@ -28,3 +29,131 @@ export async function loadConfig(options: { home: string; file?: string }): Prom
   const { values, warnings } = parseWithWarnings(read.text, file);
   return { home, file, values, warnings: [...read.warnings, ...warnings] };
 }
+
+export interface SettingsFile {
+  readonly text: string;
+  /** Who else can write it. */
+  readonly warnings: readonly Problem[];
+}
+
+/** Undefined: there is none. Throws a ConfigError. */
+export async function readSettingsFile(file: string): Promise<SettingsFile | undefined> {
+  const read = await readBytes(file);
+  if (read === undefined) return undefined;
+  return {
+    text: decode(read.bytes, file),
+    warnings: findTrustWarnings(read.stats, process.getuid?.()).map((message) => ({
+      file,
+      ...START,
+      message,
+    })),
+  };
+}
+
+const MAX_BYTES = 1024 * 1024;
+const START: DocumentPosition = { line: 1, column: 1 };
+
+async function readBytes(file: string): Promise<{ bytes: Buffer; stats: Stats } | undefined> {
+  let handle: FileHandle | undefined;
+  try {
+    // Without waiting: a FIFO in its place would keep us for ever.
+    handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = await handle.stat();
+    if (stats.isDirectory()) throw fileRefusal(file, "is a directory; a file is expected here");
+    if (!stats.isFile()) throw fileRefusal(file, "is not a regular file");
+    // One byte more than allowed, because it may have grown since.
+    const buffer = Buffer.alloc(Math.min(stats.size, MAX_BYTES) + 1);
+    let length = 0;
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+      length += bytesRead;
+      if (bytesRead === 0 || length === buffer.length) break;
+    }
+    if (stats.size > MAX_BYTES || length > stats.size) {
+      throw fileRefusal(file, tooLarge(Math.max(stats.size, length)));
+    }
+    return { bytes: buffer.subarray(0, length), stats };
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" && !(await isLink(file))) return undefined;
+    throw fileRefusal(file, unreadable(code, error));
+  } finally {
+    await handle?.close();
+  }
+}
+
+function tooLarge(size: number): string {
+  return size > MAX_BYTES
+    ? `is larger than ${MAX_BYTES} bytes, more than any config needs`
+    : "changed while it was read; try again";
+}
+
+async function isLink(file: string): Promise<boolean> {
+  const stats = await lstat(file).catch(() => undefined);
+  return stats?.isSymbolicLink() === true;
+}
+
+function unreadable(code: string | undefined, error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  return UNREADABLE.get(code) ?? `cannot be read: ${reason}`;
+}
+
+const UNREADABLE: ReadonlyMap<string | undefined, string> = new Map([
+  ["ENOENT", "is a link to a file that is not there"],
+  ["ELOOP", "is a link that leads to itself"],
+  ["ENOTDIR", "cannot be there: what should be its directory is a file"],
+  ["EACCES", "cannot be read: you have no right to"],
+  ["EPERM", "cannot be read: you have no right to"],
+  // A socket, or a device that is not there.
+  ["ENXIO", "is not a regular file"],
+]);
+
+function fileRefusal(file: string, message: string, place = START): ConfigError {
+  return new ConfigError([{ file, ...place, message }]);
+}
+
+function decode(bytes: Buffer, file: string): string {
+  const [first, second] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
+    throw fileRefusal(file, "is UTF-16; save it as UTF-8");
+  }
+  const text = bytes.toString("utf8");
+  if (Buffer.from(text).equals(bytes)) return text;
+  throw fileRefusal(file, "is not UTF-8 from here on; save it as UTF-8", firstBadByte(bytes, text));
+}
+
+/** Each bad byte became a replacement character; the first that was none before is the place. */
+function firstBadByte(bytes: Buffer, text: string): DocumentPosition {
+  const replacement = Buffer.from("\uFFFD");
+  let at = text.indexOf("\uFFFD");
+  let byte = Buffer.byteLength(text.slice(0, at));
+  while (bytes.subarray(byte, byte + replacement.length).equals(replacement)) {
+    const next = text.indexOf("\uFFFD", at + 1);
+    byte += Buffer.byteLength(text.slice(at, next));
+    at = next;
+  }
+  return positionFinder(text)(at);
+}
+
+/**
+ * Who else could have written it, as clauses about the file: it grants rights, and who can write it grants them. `self` is the user's id; where there is none, nothing is known.
+ */
+export function findTrustWarnings(
+  { uid, mode }: { readonly uid: number; readonly mode: number },
+  self: number | undefined,
+): string[] {
+  if (self === undefined) return [];
+  const warnings: string[] = [];
+  if (uid !== self && uid !== ROOT) {
+    warnings.push(
+      `belongs to the user with the id ${uid}, who can change what it allows; chown it`,
+    );
+  }
+  if ((mode & 0o022) !== 0) {
+    warnings.push("can be written by others, who can change what it allows; run chmod go-w on it");
+  }
+  return warnings;
+}
+
+const ROOT = 0;

@@ -1,7 +1,7 @@
 import { createHeldClock, createKernel, defineTool, type AnyTool } from "@soong/core";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { overrideTool } from "./override-tool.ts";
+import { overrideTool } from "./apply-config.ts";
 import { parseConfig } from "./parse-config.ts";
 
 const VALUES = parseConfig(

@@ -1,7 +1,7 @@
 import { kernelConfig } from "@soong/core";
 import { describe, expect, test } from "vitest";
 import { verifies } from "#laws";
-import { buildLoopLimits, pickKernelConfig } from "./runtime-settings.ts";
+import { buildLoopLimits, pickKernelConfig } from "./apply-config.ts";
 import { parseConfig, parseWithWarnings } from "./parse-config.ts";
 import { SECTIONS } from "./sections.ts";
 

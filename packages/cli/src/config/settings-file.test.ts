@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findTrustWarnings } from "./settings-file.ts";
+import { findTrustWarnings } from "./load-config.ts";
 
 test("a config of one's own, or of root, that only its owner can write is not doubted", () => {
   expect(findTrustWarnings({ uid: 1000, mode: 0o100644 }, 1000)).toEqual([]);
